@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+type Step = { readonly name: string; readonly script: string; readonly args: readonly string[] };
+
+export type StepResult = { readonly name: string; readonly passed: boolean };
+
+/** What can be said without running the program; `npm test` adds the architecture rules with the other tests. */
+export const staticSteps: readonly Step[] = [
+  { name: 'types', script: 'typescript/bin/tsc', args: ['-p', 'tsconfig.json', '--noEmit'] },
+  { name: 'lint', script: 'oxlint/bin/oxlint', args: ['--type-aware', '--deny-warnings'] },
+  { name: 'format', script: '@biomejs/biome/bin/biome', args: ['ci', '.'] },
+];
+
+const architecture: Step = {
+  name: 'architecture',
+  script: 'vitest/vitest.mjs',
+  args: ['run', 'test/architecture.test.ts', '--reporter=dot'],
+};
+
+/** Runs the steps side by side, prints the time of each, and the output of those that failed. */
+export async function runSteps(steps: readonly Step[]): Promise<StepResult[]> {
+  return Promise.all(steps.map(runStep));
+}
+
+if (import.meta.main) {
+  const results = await runSteps([...staticSteps, architecture]);
+  process.exitCode = results.every((result) => result.passed) ? 0 : 1;
+}
+
+async function runStep(step: Step): Promise<StepResult> {
+  const startedAtMs = performance.now();
+  const { code, output } = await runScript(step);
+  const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
+  const passed = code === 0;
+  console.log(`${passed ? '✓' : '✗'} ${step.name} ${seconds} s${passed ? '' : `\n${output}`}`);
+  return { name: step.name, passed };
+}
+
+// The scripts run on this very Node: their own first line would pick whichever `node` comes first on the PATH.
+function runScript(step: Step): Promise<{ code: number | null; output: string }> {
+  const script = join(import.meta.dirname, '..', 'node_modules', step.script);
+  const child = spawn(process.execPath, [script, ...step.args], {
+    cwd: join(import.meta.dirname, '..'),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      resolve({ code, output: Buffer.concat(chunks).toString('utf8') });
+    });
+  });
+}
