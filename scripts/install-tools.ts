@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { findTool, type Tool, tools } from './tools.ts';
+
+const policyFile = '/usr/sbin/policy-rc.d';
+
+/** Installs what is not there yet and says so; where it may not, the tests that need it are skipped by name. */
+export function installTools(): void {
+  const missing: readonly Tool[] = tools.filter((tool) => findTool(tool.name) === undefined);
+  if (missing.length === 0) return;
+
+  const packages = [...new Set(missing.flatMap((tool) => tool.packages))];
+  if (mayInstall()) installPackages(packages);
+  for (const tool of missing) {
+    if (tool.python !== undefined) installPython(tool.commands[0], tool.python);
+  }
+
+  for (const tool of tools) {
+    if (findTool(tool.name) !== undefined) continue;
+    console.log(`${tool.name} is not installed: ${tool.usedBy} will be skipped (Debian: ${tool.packages.join(' ')}).`);
+  }
+}
+
+if (import.meta.main) installTools();
+
+function mayInstall(): boolean {
+  return process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0;
+}
+
+function installPackages(packages: readonly string[]): void {
+  console.log(`Installing Debian packages: ${packages.join(' ')}`);
+  const install = ['install', '-y', '-q', '--no-install-recommends', ...packages];
+  withServicesAtRest(() => {
+    // The lists of a fresh image are absent or stale; those of a machine in use mostly serve.
+    if (isDone('apt-get', install)) return;
+    if (isDone('apt-get', ['update', '-q'])) isDone('apt-get', install);
+  });
+}
+
+/** The policy file is Debian's way to install a service without starting it; one that is already there stays. */
+function withServicesAtRest(install: () => void): void {
+  if (existsSync(policyFile)) {
+    install();
+    return;
+  }
+  writeFileSync(policyFile, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    install();
+  } finally {
+    rmSync(policyFile, { force: true });
+  }
+}
+
+function installPython(python: string, requirement: string): void {
+  const directory = dirname(dirname(python));
+  console.log(`Installing ${requirement} into its own virtual environment`);
+  const done =
+    isDone('/usr/bin/python3', ['-m', 'venv', '--clear', directory]) &&
+    isDone(python, ['-m', 'pip', 'install', '--quiet', '--no-input', requirement]);
+  // Half an environment would pass for a whole one in the next run.
+  if (!done) rmSync(directory, { recursive: true, force: true });
+}
+
+function isDone(command: string, args: readonly string[]): boolean {
+  const { status, stderr, error } = spawnSync(command, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    encoding: 'utf8',
+    timeout: 300_000,
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  });
+  if (status === 0) return true;
+  console.log(`${command} ${args[0]} failed: ${error?.message ?? stderr.trim()}`);
+  return false;
+}

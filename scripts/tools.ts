@@ -1,0 +1,85 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, isAbsolute, join } from 'node:path';
+
+export type Tool = {
+  readonly name: string;
+  /** All must be there; the first is what `findTool` answers. */
+  readonly commands: readonly [string, ...string[]];
+  /** The Debian packages that bring it. */
+  readonly packages: readonly string[];
+  /** A Python package, in a virtual environment of its own. */
+  readonly python?: string;
+  readonly usedBy: string;
+};
+
+/** What tests need beyond npm packages, one row each. */
+export const tools = [
+  {
+    name: 'prometheus',
+    commands: ['prometheus'],
+    packages: ['prometheus'],
+    usedBy: 'the tests against a real Prometheus',
+  },
+  {
+    name: 'promtool',
+    commands: ['promtool'],
+    packages: ['prometheus'],
+    usedBy: 'the tests of alert rules and of the exposition',
+  },
+  {
+    name: 'alertmanager',
+    commands: ['prometheus-alertmanager'],
+    packages: ['prometheus-alertmanager'],
+    usedBy: 'the tests that deliver an alert',
+  },
+  {
+    name: 'amtool',
+    commands: ['amtool'],
+    packages: ['prometheus-alertmanager'],
+    usedBy: 'the tests of the inhibitions',
+  },
+  {
+    name: 'prometheus-client',
+    commands: [join(cacheDirectory(), 'prometheus-client-0.26.0', 'bin', 'python')],
+    packages: ['python3', 'python3-venv'],
+    python: 'prometheus-client==0.26.0',
+    usedBy: 'the tests that parse the exposition a second time',
+  },
+  {
+    name: 'buildah',
+    commands: ['buildah', 'debootstrap', 'crun', 'fuse-overlayfs', 'newuidmap'],
+    packages: ['buildah', 'debootstrap', 'crun', 'netavark', 'fuse-overlayfs', 'uidmap'],
+    usedBy: 'the test of the image',
+  },
+] as const satisfies readonly Tool[];
+
+export type ToolName = (typeof tools)[number]['name'];
+
+/** The path of a tool, or undefined where it (or a command it needs) is not installed. */
+export function findTool(name: ToolName): string | undefined {
+  const tool: Tool | undefined = tools.find((row) => row.name === name);
+  const paths = tool?.commands.map(findCommand) ?? [];
+  return paths.includes(undefined) ? undefined : paths[0];
+}
+
+/** What is slow to make and safe to keep between runs; outside the checkout, so that a clean clone profits too. */
+export function cacheDirectory(): string {
+  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'automation-exporter');
+}
+
+function findCommand(command: string): string | undefined {
+  if (isAbsolute(command)) return isExecutable(command) ? command : undefined;
+  // Debian keeps debootstrap in sbin, which an ordinary user's PATH leaves out.
+  const directories = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
+  return directories.map((directory) => join(directory, command)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
