@@ -9,7 +9,7 @@ export type StepResult = { readonly name: string; readonly passed: boolean };
 export const staticSteps: readonly Step[] = [
   { name: 'types', script: 'typescript/bin/tsc', args: ['-p', 'tsconfig.json', '--noEmit'] },
   { name: 'lint', script: 'oxlint/bin/oxlint', args: ['--type-aware', '--deny-warnings'] },
-  { name: 'format', script: '@biomejs/biome/bin/biome', args: ['ci', '.'] },
+  { name: 'format', script: '@biomejs/biome/bin/biome', args: ['ci', '--colors=off', '.'] },
 ];
 
 const architecture: Step = {
