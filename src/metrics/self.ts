@@ -1,0 +1,89 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What the daemon says about itself, and about each watched server as a whole. */
+export type Self = ReturnType<typeof createSelf>;
+
+export function createSelf(build: { readonly version: string; readonly nodeVersion: string }) {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  // Gauges whose names end like counters: promtool refuses them, and the plain ones say the same by kind.
+  for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
+
+  const perServer = ['server'] as const;
+  const perCollector = ['server', 'collector'] as const;
+  const perEndpoint = ['server', 'api_endpoint'] as const;
+
+  const buildInfo = new Gauge({
+    name: 'automation_exporter_build_info',
+    help: 'The version of the exporter and of its runtime.',
+    labelNames: ['version', 'node_version'],
+    registers,
+  });
+  buildInfo.set({ version: build.version, node_version: build.nodeVersion }, 1);
+
+  return {
+    registry,
+    up: new Gauge({
+      name: 'automation_up',
+      help: 'Whether the last vital poll of the server got an authenticated answer.',
+      labelNames: perServer,
+      registers,
+    }),
+    credentialsAccepted: new Gauge({
+      name: 'automation_credentials_accepted',
+      help: '0 while the server refuses the credentials; absent until it has answered at all.',
+      labelNames: perServer,
+      registers,
+    }),
+    collectorSuccess: new Gauge({
+      name: 'automation_exporter_collector_success',
+      help: 'Whether the last poll of the collector succeeded; absent while the collector is off.',
+      labelNames: perCollector,
+      registers,
+    }),
+    collectorDuration: new Gauge({
+      name: 'automation_exporter_collector_duration_seconds',
+      help: 'How long the last poll of the collector took.',
+      labelNames: perCollector,
+      registers,
+    }),
+    collectorLastSuccess: new Gauge({
+      name: 'automation_exporter_collector_last_success_timestamp_seconds',
+      help: 'When the collector last succeeded.',
+      labelNames: perCollector,
+      registers,
+    }),
+    collectorSeries: new Gauge({
+      name: 'automation_exporter_collector_series',
+      help: 'Series that the last successful poll of the collector gave.',
+      labelNames: perCollector,
+      registers,
+    }),
+    collectorEnabled: new Gauge({
+      name: 'automation_exporter_collector_enabled',
+      help: '1 where the collector runs; 0 with the reason where it is off: config, version, denied, not_found, meaningless.',
+      labelNames: [...perCollector, 'reason'],
+      registers,
+    }),
+    apiRequests: new Counter({
+      name: 'automation_exporter_api_requests_total',
+      help: "Requests to the server's API by HTTP status; code none where no answer arrived.",
+      labelNames: [...perEndpoint, 'code'],
+      registers,
+    }),
+    apiDuration: new Histogram({
+      name: 'automation_exporter_api_request_duration_seconds',
+      help: "Time of requests to the server's API.",
+      labelNames: perEndpoint,
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    apiErrors: new Counter({
+      name: 'automation_exporter_api_errors_total',
+      help: "Requests to the server's API that brought no usable answer, by the kind of fault.",
+      labelNames: [...perEndpoint, 'kind'],
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,54 @@
+import type { Family, Row } from './family.ts';
+import { type LabelPair, renderSamples } from './render.ts';
+
+/** What a collector brought, ready to be handed out: rendered once, when published. */
+export type Segment = { readonly family: Family; readonly samples: string };
+
+export type Snapshot = {
+  /** One for each polled thing: the next snapshot of the same source takes its place. */
+  readonly source: string;
+  readonly baseLabels: readonly LabelPair[];
+  readonly rows: readonly Row[];
+  /** When it is no longer shown. */
+  readonly validUntilMs: number;
+};
+
+export type Snapshots = {
+  readonly publish: (snapshot: Snapshot) => void;
+  readonly withdraw: (source: string) => void;
+  /** The segments of all snapshots that are not too old. */
+  readonly segments: () => Segment[];
+};
+
+/** The latest rows of each source, swapped whole. */
+export function createSnapshots(now: () => number): Snapshots {
+  const latest = new Map<string, { readonly segments: readonly Segment[]; readonly validUntilMs: number }>();
+  return {
+    publish: ({ source, baseLabels, rows, validUntilMs }) => {
+      latest.set(source, { segments: toSegments(rows, baseLabels), validUntilMs });
+    },
+    withdraw: (source) => {
+      latest.delete(source);
+    },
+    segments: () => {
+      const nowMs = now();
+      return [...latest.values()].flatMap(({ segments, validUntilMs }) => (nowMs < validUntilMs ? segments : []));
+    },
+  };
+}
+
+/** One segment a family, in order of appearance. */
+export function toSegments(rows: readonly Row[], baseLabels: readonly LabelPair[] = []): Segment[] {
+  const byFamily = new Map<string, Row[]>();
+  for (const row of rows) {
+    const rowsOfFamily = byFamily.get(row.family.name);
+    if (rowsOfFamily === undefined) byFamily.set(row.family.name, [row]);
+    else rowsOfFamily.push(row);
+  }
+  const segments: Segment[] = [];
+  for (const rowsOfFamily of byFamily.values()) {
+    const [first] = rowsOfFamily;
+    if (first !== undefined) segments.push({ family: first.family, samples: renderSamples(rowsOfFamily, baseLabels) });
+  }
+  return segments;
+}
