@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { toExecutionMode } from '../../domain/execution-mode.ts';
+import type { Dialect } from '../dialect.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { flag, number, section, text, timestampMs } from '../lenient.ts';
+
+export type SystemInfo = z.output<typeof systemInfoBody>;
+
+const release = section({
+  version: text,
+  build: text,
+  node: text,
+  apiversion: z.unknown().optional(),
+  serverUUID: text,
+});
+
+// A restricted caller gets the release part alone, everything else as null (rundeck dialect, 4.4 and later).
+const systemInfoBody = z
+  .object({
+    system: z.object({
+      service: z.unknown().optional(),
+      rundeck: z.unknown().optional(),
+      timestamp: timestampMs,
+      executions: section({ active: flag, executionMode: text }),
+      os: section({ arch: text, name: text, version: text }),
+      jvm: section({ name: text, vendor: text, version: text, implementationVersion: text }),
+      stats: section({
+        uptime: section({ since: timestampMs }),
+        cpu: section({ loadAverage: section({ average: number }), processors: number }),
+        memory: section({ max: number, free: number, total: number }),
+        scheduler: section({ running: number, threadPoolSize: number }),
+        threads: section({ active: number }),
+      }),
+    }),
+  })
+  .transform(({ system: { service, rundeck, timestamp, executions, ...rest } }) => {
+    const { apiversion, ...server } = release.parse(rundeck ?? service);
+    return {
+      ...rest,
+      dialect: dialectOf(service, rundeck),
+      server: { ...server, apiVersion: text.parse(apiversion) },
+      timestampMs: timestamp,
+      // Servers that render the version as text (4.3 and later) also cut the load to an integer: 0, or 1 at full load.
+      loadIsRounded: typeof apiversion === 'string',
+      executionMode: toExecutionMode(executions.executionMode ?? modeOf(executions.active)),
+    };
+  });
+
+/** Document A, 2.4. */
+export const systemInfo = defineEndpoint({ name: 'system-info', path: 'system/info', since: 14, body: systemInfoBody });
+
+/** Document A, 4.4. Passive servers of API 32 to 35 answer 503 with the same body. */
+export const executionMode = defineEndpoint({
+  name: 'execution-mode',
+  path: 'system/executions/status',
+  since: 32,
+  alsoAnswers: [503],
+  body: z.object({ executionMode: z.string() }).transform((body) => toExecutionMode(body.executionMode)),
+});
+
+function dialectOf(service: unknown, rundeck: unknown): Dialect | undefined {
+  if (isPart(rundeck)) return 'rundeck';
+  return isPart(service) ? 'service' : undefined;
+}
+
+function isPart(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function modeOf(active: boolean | undefined): string | undefined {
+  if (active === undefined) return undefined;
+  return active ? 'active' : 'passive';
+}

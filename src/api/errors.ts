@@ -1,0 +1,52 @@
+/** Every way in which a request can fail; the retry decision, the metric label and the log field all use these words. */
+export const errorKinds = [
+  'network',
+  'tls',
+  'timeout',
+  'unauthorized',
+  'forbidden',
+  'not_found',
+  'unsupported_version',
+  'passive',
+  'busy',
+  'server',
+  'rejected',
+  'too_large',
+  'decode',
+  'redirect',
+  'html',
+  'empty',
+] as const;
+export type ErrorKind = (typeof errorKinds)[number];
+
+export type ApiErrorDetails = {
+  readonly kind: ErrorKind;
+  readonly apiEndpoint: string;
+  /** The answer's HTTP status; absent where none arrived. */
+  readonly status?: number;
+  /** The service's own code; its message is never kept: it may echo the token's first characters. */
+  readonly errorCode?: string;
+  /** The newest API version that the answer names. */
+  readonly serverApiVersion?: number;
+  readonly cause?: unknown;
+};
+
+/** A request that brought no usable answer. The message says what was asked and what came back. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly kind: ErrorKind;
+  readonly details: ApiErrorDetails;
+
+  constructor(message: string, details: ApiErrorDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.kind = details.kind;
+    this.details = details;
+  }
+}
+
+/** Whether the service itself answered and took the credentials: an item that it refuses or does not have is such an answer. */
+export function isAuthenticatedAnswer(error: ApiError): boolean {
+  const { kind, details } = error;
+  if (kind === 'unauthorized' || details.errorCode === undefined) return false;
+  return kind === 'forbidden' || kind === 'not_found' || kind === 'unsupported_version' || kind === 'rejected';
+}

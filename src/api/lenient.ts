@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { toTimestampMs } from '../domain/time.ts';
+
+// What servers send varies by release: numbers and booleans as text since 4.3, null where the documents show text.
+// Each of these accepts anything and turns what it can not read into `undefined`.
+
+export const number = lenient(toNumber);
+export const text = lenient(toText);
+export const flag = lenient(toFlag);
+export const timestampMs = lenient(toTimestampMs);
+
+/** A part of an answer whose fields are all optional; null, absent or of another shape reads as a part without fields. */
+export function section<const Shape extends z.ZodRawShape>(shape: Shape) {
+  const fields = z.object(shape);
+  return z
+    .unknown()
+    .transform((value) => {
+      const parsed = fields.safeParse(value);
+      return parsed.success ? parsed.data : fields.parse({});
+    })
+    .prefault({});
+}
+
+function lenient<Value>(read: (value: unknown) => Value | undefined) {
+  return z.unknown().transform(read).optional();
+}
+
+function toNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'string' || !/^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(value)) return undefined;
+  const parsed = Number(value);
+  return Number.isFinite(parsed) ? parsed : undefined;
+}
+
+function toText(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
+}
+
+function toFlag(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  if (value === 'true') return true;
+  return value === 'false' ? false : undefined;
+}
