@@ -1,0 +1,58 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Memory } from '../domain/memory.ts';
+import { migrate } from './migrations.ts';
+import { type State, StateError } from './state.ts';
+
+export type SqliteOptions = { readonly dir: string } | { readonly memory: true };
+
+/** State in one embedded SQLite file, locked by its owner for as long as it is open. */
+export function openSqliteState(options: SqliteOptions): State {
+  const database = 'dir' in options ? openFile(options.dir) : new DatabaseSync(':memory:');
+  migrate(database);
+  const select = database.prepare('SELECT memory FROM collector_memory WHERE server = ? AND collector = ?');
+  const upsert = database.prepare(
+    `INSERT INTO collector_memory (server, collector, memory) VALUES (?, ?, ?)
+     ON CONFLICT (server, collector) DO UPDATE SET memory = excluded.memory`,
+  );
+  return {
+    recall: async ({ server, collector }) => toMemory(select.get(server, collector)?.memory),
+    remember: async ({ server, collector }, memory) => {
+      upsert.run(server, collector, JSON.stringify(memory));
+    },
+    close: async () => database.close(),
+  };
+}
+
+function openFile(dir: string): DatabaseSync {
+  const file = join(dir, 'state.sqlite');
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const database = new DatabaseSync(file, { timeout: 0 });
+    // Before the first write: SQLite gives its other files the mode of this one.
+    chmodSync(file, 0o600);
+    // The lock is the operating system's: it goes with the process, whatever becomes of it.
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    database.exec('BEGIN IMMEDIATE; COMMIT;');
+    return database;
+  } catch (error) {
+    throw new StateError(`the state directory ${dir} can not be used: ${explain(error)}`, { cause: error });
+  }
+}
+
+function explain(error: unknown): string {
+  const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string };
+  if (errcode === 5) return 'another process uses it; stop that one, or give this one its own `state.dir`';
+  if (errcode === 26) return 'its state.sqlite is no database; move the file away to start anew';
+  if (code === 'EACCES' || code === 'EPERM' || errcode === 14 || errcode === 8) {
+    return 'no permission; give the user of this process write access, or choose another `state.dir`';
+  }
+  if (code === 'EEXIST' || code === 'ENOTDIR') return 'it is no directory; choose another `state.dir`';
+  return message ?? 'unknown error';
+}
+
+function toMemory(text: unknown): Memory | undefined {
+  // The cast is true: only `remember` writes this column.
+  return typeof text === 'string' ? (JSON.parse(text) as Memory) : undefined;
+}

@@ -1,0 +1,16 @@
+import type { Memory } from '../domain/memory.ts';
+
+/** What survives a restart. Asynchronous, so that a database over the network can stand behind it too. */
+export type State = {
+  /** What was last kept under the key; undefined where nothing was. */
+  readonly recall: (key: MemoryKey) => Promise<Memory | undefined>;
+  readonly remember: (key: MemoryKey, memory: Memory) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export type MemoryKey = { readonly server: string; readonly collector: string };
+
+/** State that can not be opened or written. The message says what to do. */
+export class StateError extends Error {
+  override readonly name = 'StateError';
+}
