@@ -1,0 +1,34 @@
+import type { Api, ServerFacts } from '../api/client.ts';
+import { healthcheck } from '../api/endpoints/metrics.ts';
+import { gauge } from '../metrics/family.ts';
+import { defineCollector } from './collector.ts';
+
+type Health = { readonly checks: readonly { name: string; healthy: boolean }[]; readonly server: ServerFacts };
+
+/** The server's own health checks. */
+export const healthcheckCollector = defineCollector({
+  name: 'healthcheck',
+  help: 'Health checks of the server itself, such as its database connection and thread pool',
+  every: '30s',
+  on: true,
+  reads: [healthcheck],
+  metrics: {
+    healthy: gauge('automation_healthcheck_healthy', 'Whether a health check passes [metrics/healthcheck].', 'check'),
+  },
+  fetch: readHealth,
+  isMeaningless: isAlwaysHealthy,
+  map: ({ checks }, { healthy }) =>
+    checks.flatMap((check) => healthy.rows(check.healthy ? 1 : 0, { check: check.name })),
+});
+
+async function readHealth(api: Api): Promise<Health> {
+  const checks = await api.get(healthcheck);
+  return { checks, server: api.server() };
+}
+
+/** Release 6 of the rundeck dialect runs no checks: it answers one fixed entry, or gauges that are always healthy. */
+function isAlwaysHealthy({ checks, server: { dialect, release } }: Health): boolean {
+  if (dialect === 'rundeck' && Number.parseInt(release ?? '', 10) >= 6) return true;
+  const [first, second] = checks;
+  return second === undefined && first?.name === 'rundeck';
+}
