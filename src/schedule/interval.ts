@@ -1,0 +1,53 @@
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** The intervals that cron can keep evenly: those that divide a minute, an hour or a day. */
+const evenIntervalsMs: readonly number[] = [
+  ...divisorsOf(60).map((seconds) => seconds * second),
+  ...divisorsOf(60).map((minutes) => minutes * minute),
+  ...divisorsOf(24).map((hours) => hours * hour),
+].filter((interval, index, all) => all.indexOf(interval) === index);
+
+/** Why an interval can not be used, with the nearest ones that can; undefined where it is fine. */
+export function checkInterval(everyMs: number): string | undefined {
+  if (evenIntervalsMs.includes(everyMs)) return undefined;
+  const shorter = evenIntervalsMs.findLast((interval) => interval < everyMs);
+  const longer = evenIntervalsMs.find((interval) => interval > everyMs);
+  const nearest = [shorter, longer].filter((interval) => interval !== undefined).map(formatInterval);
+  return `a schedule can not keep it evenly; the nearest that it can: ${nearest.join(', ')}`;
+}
+
+/** The cron expression that fires every interval, shifted by whole seconds so that polls do not all start at once. */
+export function toCronExpression(everyMs: number, offsetSeconds: number): string {
+  const offset = offsetSeconds % (everyMs / second);
+  const parts = [
+    { unitMs: second, size: 60, first: offset },
+    { unitMs: minute, size: 60, first: Math.floor(offset / 60) },
+    { unitMs: hour, size: 24, first: Math.floor(offset / 3600) },
+  ];
+  return `${parts.map((part) => toField(everyMs, part)).join(' ')} * * *`;
+}
+
+type CronPart = { readonly unitMs: number; readonly size: number; readonly first: number };
+
+/** Every unit below the interval, the steps within the interval's own unit, one fixed value above it. */
+function toField(everyMs: number, { unitMs, size, first }: CronPart): string {
+  if (everyMs <= unitMs) return '*';
+  const step = everyMs / unitMs;
+  if (step >= size) return String(first % size);
+  const values: number[] = [];
+  for (let value = first % step; value < size; value += step) values.push(value);
+  return values.join(',');
+}
+
+function divisorsOf(whole: number): number[] {
+  return Array.from({ length: whole }, (_, index) => index + 1).filter((part) => whole % part === 0);
+}
+
+function formatInterval(intervalMs: number): string {
+  if (intervalMs >= day) return `${intervalMs / day}d`;
+  if (intervalMs >= hour) return `${intervalMs / hour}h`;
+  return intervalMs >= minute ? `${intervalMs / minute}m` : `${intervalMs / second}s`;
+}
