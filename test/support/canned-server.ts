@@ -1,0 +1,58 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type CannedAnswer = {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export type CannedServer = {
+  readonly url: string;
+  readonly token: string;
+  /** `GET /api/47/system/info`, in order of arrival. */
+  readonly requests: readonly string[];
+  answer: (answers: Readonly<Record<string, CannedAnswer>>) => void;
+  readonly stop: () => Promise<void>;
+};
+
+export type CannedOptions = { readonly apiVersion: number; readonly dialect: 'service' | 'rundeck' };
+
+/** A real socket that gives literal answers by the path after `api/{version}/`, as a server of that version and dialect would. */
+export async function startCannedServer({ apiVersion, dialect }: CannedOptions): Promise<CannedServer> {
+  const token = 'canned-token-3f9c';
+  const requests: string[] = [];
+  let answers: Readonly<Record<string, CannedAnswer>> = {};
+
+  function choose(request: IncomingMessage): CannedAnswer {
+    const [, asked = '', path = ''] = /^\/api\/(\d+)\/([^?]*)/.exec(request.url ?? '') ?? [];
+    if (request.headers[`x-${dialect}-auth-token`] !== token) return errorBody(403, 'unauthorized', apiVersion);
+    if (Number(asked) > apiVersion) return errorBody(400, 'api.error.api-version.unsupported', apiVersion);
+    return answers[path] ?? errorBody(404, 'api.error.invalid.request', apiVersion);
+  }
+
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    requests.push(`${request.method} ${request.url}`);
+    const { status = 200, headers = {}, body } = choose(request);
+    response.writeHead(status, { 'content-type': 'application/json;charset=utf-8', ...headers });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    token,
+    requests,
+    answer: (next) => {
+      answers = next;
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function errorBody(status: number, errorCode: string, apiversion: number): CannedAnswer {
+  return { status, body: JSON.stringify({ error: true, apiversion, errorCode, message: 'refused' }) };
+}
