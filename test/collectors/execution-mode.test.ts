@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+
+const STATUS = 'system/executions/status';
+const ACTIVE = `
+# TYPE automation_execution_mode gauge
+automation_execution_mode{server="prod",mode="active"} 1
+automation_execution_mode{server="prod",mode="passive"} 0`.trim();
+const PASSIVE = `
+# TYPE automation_execution_mode gauge
+automation_execution_mode{server="prod",mode="active"} 0
+automation_execution_mode{server="prod",mode="passive"} 1`.trim();
+const CHANGED = `
+# TYPE automation_execution_mode_change_timestamp_seconds gauge
+automation_execution_mode_change_timestamp_seconds{server="prod"} 1716200000`;
+
+describe('collectors/execution-mode', () => {
+  it.each<readonly [string, number, CannedAnswer, string]>([
+    ['47 says active', 47, { body: '{"executionMode":"active"}' }, ACTIVE],
+    ['47 says passive', 47, { body: '{"executionMode":"passive"}' }, PASSIVE],
+    ['36 says passive with 200', 36, { body: '{"executionMode":"passive"}' }, PASSIVE],
+    // Document A 3: below 36 passive is 503; the body makes it an answer.
+    ['35 says passive with 503', 35, { status: 503, body: '{"executionMode":"passive"}' }, PASSIVE],
+    ['32 says active', 32, { body: '{"executionMode":"active"}' }, ACTIVE],
+    // A proxy may add passiveAs503=true: the same answer, on any version.
+    ['47 says passive with 503', 47, { status: 503, body: '{"executionMode":"passive"}' }, PASSIVE],
+  ])('reads the mode when version %s', async (_name, apiVersion, answer, text) => {
+    expect(await scrape({ apiVersion, answers: { [STATUS]: answer } })).toEqual({ outcome: 'success', text });
+  });
+
+  it('reads the neutral dialect alike', async () => {
+    const answers = { [STATUS]: { body: '{"executionMode":"passive"}' } };
+    expect(await scrape({ dialect: 'service', answers })).toEqual({ outcome: 'success', text: PASSIVE });
+  });
+
+  it.each<readonly [string, number, string, string]>([
+    // Document A 9: the status endpoint came with 32; before it, system/info says the mode.
+    ['31 says active', 31, '{"active":true,"executionMode":"active"}', ACTIVE],
+    ['31 says passive', 31, '{"active":false,"executionMode":"passive"}', PASSIVE],
+    // `active` was text in some releases of that time.
+    ['30 writes "true" as text', 30, '{"active":"true","executionMode":"active"}', ACTIVE],
+    ['29 writes "false" as text', 29, '{"active":"false","executionMode":"passive"}', PASSIVE],
+    ['14 says active', 14, '{"active":true,"executionMode":"active"}', ACTIVE],
+  ])('reads system/info when version %s', async (_name, apiVersion, executions, text) => {
+    const body = `{"system":{"timestamp":{"epoch":1716200000000,"unit":"ms","datetime":"2024-05-20T10:13:20Z"},
+      "rundeck":{"version":"3.0.21-20190424","build":"3.0.21-0","node":"auto-1","base":"/srv/auto","apiversion":${apiVersion},"serverUUID":null},
+      "executions":${executions},"os":{"arch":"amd64","name":"Linux","version":"4.9.0"},
+      "stats":{"cpu":{"loadAverage":{"unit":"percent","average":0.3},"processors":2}}}}`;
+    expect(await scrape({ apiVersion, answers: { 'system/info': { body } } })).toEqual({ outcome: 'success', text });
+  });
+
+  it('shows no mode at all for a word it does not know', async () => {
+    // A state set has exactly one 1: two zeros would say "neither", and a third series would be invented.
+    const answers = { [STATUS]: { body: '{"executionMode":"draining"}' } };
+    expect(await scrape({ answers })).toEqual({ outcome: 'success', text: '' });
+  });
+
+  it.each<readonly [string, CannedAnswer]>([
+    // Without a body that says passive a 503 is a server that is starting, or a proxy's page.
+    ['server', { status: 503, body: '' }],
+    [
+      'server',
+      { status: 503, headers: { 'content-type': 'text/html' }, body: '<html><body>Unavailable</body></html>' },
+    ],
+    ['server', { status: 503, body: '{"error":"A server error occurred"}' }],
+    ['server', { status: 500, body: '{"executionMode":"passive"}' }],
+    ['forbidden', refusal(403, 'api.error.item.unauthorized')],
+    ['unauthorized', refusal(403, 'unauthorized')],
+    ['not_found', refusal(404, 'api.error.invalid.request')],
+    ['busy', refusal(429, 'api.error.busy')],
+    ['empty', { body: '' }],
+    ['decode', { body: '{}' }],
+    ['decode', { body: '{"executionMode":null}' }],
+    ['decode', { body: '{"executionMode":' }],
+  ])('reports %s and no mode for %j', async (outcome, answer) => {
+    expect(await scrape({ answers: { [STATUS]: answer } })).toEqual({ outcome, text: '' });
+  });
+
+  it('reports forbidden when system/info is refused on an older version', async () => {
+    const answers = { 'system/info': refusal(403, 'api.error.item.unauthorized') };
+    expect(await scrape({ apiVersion: 31, answers })).toEqual({ outcome: 'forbidden', text: '' });
+  });
+
+  it.each<readonly [string, number, CannedAnswer, CannedAnswer, string]>([
+    [
+      'dates a change to passive',
+      47,
+      { body: '{"executionMode":"active"}' },
+      { body: '{"executionMode":"passive"}' },
+      PASSIVE + CHANGED,
+    ],
+    [
+      'dates a change back to active after a 503',
+      35,
+      { status: 503, body: '{"executionMode":"passive"}' },
+      { body: '{"executionMode":"active"}' },
+      ACTIVE + CHANGED,
+    ],
+    [
+      'dates nothing while the mode stays',
+      47,
+      { body: '{"executionMode":"passive"}' },
+      { body: '{"executionMode":"passive"}' },
+      PASSIVE,
+    ],
+    // The mode before is not known, so no change was seen.
+    [
+      'dates nothing after a failed poll',
+      47,
+      { status: 503, body: '' },
+      { body: '{"executionMode":"passive"}' },
+      PASSIVE,
+    ],
+    [
+      'dates nothing after an unknown word',
+      47,
+      { body: '{"executionMode":"draining"}' },
+      { body: '{"executionMode":"active"}' },
+      ACTIVE,
+    ],
+  ])('%s', async (_name, apiVersion, earlier, now, text) => {
+    const polls = { apiVersion, before: { [STATUS]: earlier }, answers: { [STATUS]: now } };
+    expect(await scrape(polls)).toEqual({ outcome: 'success', text });
+  });
+});
+
+async function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
+  const { text, outcome } = await scrapeCollector('execution-mode', upstream);
+  return { outcome, text: text.trimEnd() };
+}
+
+function refusal(status: number, errorCode: string): CannedAnswer {
+  return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"refused"}` };
+}

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+
+const HEALTHCHECK = 'metrics/healthcheck';
+const HTML = { 'content-type': 'text/html;charset=utf-8' };
+
+describe('collectors/healthcheck', () => {
+  it.each<readonly [string, CannedAnswer, string]>([
+    [
+      // Document A 2.5, as releases 3.x and 4.x send it.
+      'shows every check of a healthy server as 1',
+      {
+        body: '{"dataSource.connection.time":{"healthy":true,"message":"Datasource connection healthy with timeout 5 seconds"},"quartz.scheduler.threadPool":{"healthy":true}}',
+      },
+      golden`
+        # TYPE automation_healthcheck_healthy gauge
+        automation_healthcheck_healthy{server="prod",check="dataSource.connection.time"} 1
+        automation_healthcheck_healthy{server="prod",check="quartz.scheduler.threadPool"} 1`,
+    ],
+    [
+      // 3.x to 5.x answer 500 as soon as one check fails; the body is still the answer.
+      'reads the body of a 500 when a check is unhealthy',
+      {
+        status: 500,
+        body: String.raw`{"dataSource.connection.time":{"healthy":true},"quartz.scheduler.threadPool":{"healthy":false,"message":"10/10 threads used\nnone is free"}}`,
+      },
+      golden`
+        # TYPE automation_healthcheck_healthy gauge
+        automation_healthcheck_healthy{server="prod",check="dataSource.connection.time"} 1
+        automation_healthcheck_healthy{server="prod",check="quartz.scheduler.threadPool"} 0`,
+    ],
+    [
+      // 5.x adds how long a check took, and when, in the server's own zone.
+      'reads the entries of 5.x',
+      {
+        status: 500,
+        body: '{"dataSource.connection.time":{"healthy":false,"message":"no connection","duration":5003,"timestamp":"2024-05-20T12:13:20.123+02:00"},"quartz.scheduler.threadPool":{"healthy":true,"duration":0,"timestamp":"2024-05-20T12:13:20.126+02:00"}}',
+      },
+      golden`
+        # TYPE automation_healthcheck_healthy gauge
+        automation_healthcheck_healthy{server="prod",check="dataSource.connection.time"} 0
+        automation_healthcheck_healthy{server="prod",check="quartz.scheduler.threadPool"} 1`,
+    ],
+    [
+      'shows a check that threw as unhealthy',
+      {
+        status: 500,
+        body: '{"dataSource.connection.time":{"healthy":false,"message":"Connection refused","error":{"type":"java.sql.SQLException","message":"Connection refused","stack":["a.B.c(B.java:1)","a.D.e(D.java:2)"]},"duration":1,"timestamp":"2024-05-20T10:13:20.123Z"}}',
+      },
+      golden`
+        # TYPE automation_healthcheck_healthy gauge
+        automation_healthcheck_healthy{server="prod",check="dataSource.connection.time"} 0`,
+    ],
+    [
+      'keeps the text valid whatever a check is called',
+      { body: String.raw`{"a\"} 1\nb\\c 🚀":{"healthy":true},"constructor":{"healthy":true}}` },
+      golden`
+        # TYPE automation_healthcheck_healthy gauge
+        automation_healthcheck_healthy{server="prod",check="a\"} 1\nb\\c 🚀"} 1
+        automation_healthcheck_healthy{server="prod",check="constructor"} 1`,
+    ],
+    [
+      // Nobody said whether it is healthy: absent, and the others are not lost with it.
+      'leaves out a check without a verdict',
+      { body: '{"first":{"message":"starting"},"second":{"healthy":true}}' },
+      golden`
+        # TYPE automation_healthcheck_healthy gauge
+        automation_healthcheck_healthy{server="prod",check="second"} 1`,
+    ],
+    // 501 is the answer of a server with no check registered: nothing to show, nothing wrong.
+    ['shows nothing when no check is registered', { status: 501, body: '{}' }, ''],
+    ['shows nothing for an empty list of checks', { body: '{}' }, ''],
+  ])('%s', async (_name, answer, text) => {
+    expect(await scrape({ answers: { [HEALTHCHECK]: answer } })).toEqual({ outcome: 'success', text });
+  });
+
+  it('shows nothing for 6.x, whose checks are always healthy', async () => {
+    const upstream = {
+      apiVersion: 58,
+      answers: {
+        [HEALTHCHECK]: { body: '{"rundeck":{"healthy":true}}' },
+        'system/info': { body: systemInfo('6.0.0-20260401', '58') },
+      },
+    };
+    expect(await scrape(upstream)).toEqual({ outcome: 'success', text: '' });
+  });
+
+  it('shows nothing for 6.x when gauges stand in for checks', async () => {
+    // With a gauge that has "health" in its name, 6.x lists that instead: healthy whatever its value.
+    const upstream = {
+      apiVersion: 59,
+      answers: {
+        [HEALTHCHECK]: { body: '{"app.healthProbe":{"healthy":true}}' },
+        'system/info': { body: systemInfo('6.1.0-20260601', '59') },
+      },
+    };
+    expect(await scrape(upstream)).toEqual({ outcome: 'success', text: '' });
+  });
+
+  it('believes 5.20, which speaks the same version as 6.0', async () => {
+    const upstream = {
+      apiVersion: 58,
+      answers: {
+        [HEALTHCHECK]: {
+          body: '{"dataSource.connection.time":{"healthy":true,"duration":2,"timestamp":"2026-05-20T10:13:20.123Z"}}',
+        },
+        'system/info': { body: systemInfo('5.20.1-20260331', '58') },
+      },
+    };
+    expect(await scrape(upstream)).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_healthcheck_healthy gauge
+        automation_healthcheck_healthy{server="prod",check="dataSource.connection.time"} 1`,
+    });
+  });
+
+  it.each<readonly [string, CannedAnswer]>([
+    // Switched off by configuration, in each generation's words.
+    [
+      'not_found',
+      {
+        status: 404,
+        body: '{"error":true,"apiversion":47,"errorCode":"api.error.invalid.request","message":"refused"}',
+      },
+    ],
+    ['not_found', { status: 404, body: '{"error":true,"message":"Not Found"}' }],
+    ['not_found', { status: 404, body: '{"error":"disabled","enable":"set the property"}' }],
+    // The servlet's 401 has no error code: a right is missing, the token is good.
+    ['forbidden', { status: 401, body: '{"error":true,"message":"Unauthorized"}' }],
+    [
+      'forbidden',
+      {
+        status: 403,
+        body: '{"error":true,"apiversion":47,"errorCode":"api.error.item.unauthorized","message":"refused"}',
+      },
+    ],
+    [
+      'unauthorized',
+      { status: 403, body: '{"error":true,"apiversion":47,"errorCode":"unauthorized","message":"refused"}' },
+    ],
+    // A 500 is an answer only when its body holds checks: `error` is a word of the server here, not a check's name.
+    ['server', { status: 500, body: '{"error":"A server error occurred"}' }],
+    [
+      'server',
+      { status: 500, body: '{"error":true,"apiversion":47,"errorCode":"api.error.unknown","message":"refused"}' },
+    ],
+    ['server', { status: 500, headers: HTML, body: '<html><body>Error</body></html>' }],
+    ['server', { status: 500, body: '' }],
+    ['server', { status: 501, body: '' }],
+    ['server', { status: 503, body: '' }],
+    ['empty', { body: '' }],
+    ['html', { headers: HTML, body: '<html><body>Down for maintenance</body></html>' }],
+    ['decode', { body: '[]' }],
+    ['decode', { body: '{"dataSource.connection.time":{"healthy":' }],
+  ])('reports %s and no series for %j', async (outcome, answer) => {
+    expect(await scrape({ answers: { [HEALTHCHECK]: answer } })).toEqual({ outcome, text: '' });
+  });
+});
+
+async function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
+  const { text, outcome } = await scrapeCollector('healthcheck', upstream);
+  return { outcome, text: text.trimEnd() };
+}
+
+function systemInfo(version: string, apiversion: string): string {
+  return `{"system":{"rundeck":{"version":"${version}","build":"b","node":"auto-1","base":"/srv/auto","apiversion":"${apiversion}","serverUUID":null},"timestamp":{"epoch":1716200000000,"unit":"ms","datetime":"2024-05-20T10:13:20Z"}}}`;
+}
+
+function golden(literal: TemplateStringsArray): string {
+  return String.raw(literal).replace(/^ +/gm, '').trim();
+}

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+
+describe('collectors/log-storage', () => {
+  it('reads a server without a storage plugin', async () => {
+    // No plugin: `pluginName` is null where Document A 2.6 says text, and the counts are true zeros.
+    const body =
+      '{"enabled":false,"pluginName":null,"succeededCount":0,"failedCount":0,"queuedCount":0,"queuedRequestCount":0,"queuedRetriesCount":0,"queuedIncompleteCount":0,"totalCount":0,"incompleteCount":0,"missingCount":0,"retriesCount":0}';
+    expect(await scrape({ body })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_log_storage_enabled gauge
+        automation_log_storage_enabled{server="prod"} 0
+        # TYPE automation_log_storage_failed_total counter
+        automation_log_storage_failed_total{server="prod"} 0
+        # TYPE automation_log_storage_incomplete gauge
+        automation_log_storage_incomplete{server="prod"} 0
+        # TYPE automation_log_storage_missing gauge
+        automation_log_storage_missing{server="prod"} 0
+        # TYPE automation_log_storage_queued gauge
+        automation_log_storage_queued{server="prod"} 0
+        # TYPE automation_log_storage_requests gauge
+        automation_log_storage_requests{server="prod"} 0
+        # TYPE automation_log_storage_succeeded_total counter
+        automation_log_storage_succeeded_total{server="prod"} 0`,
+    });
+  });
+
+  it.each<readonly [string, { apiVersion?: number; dialect?: 'service' }, string]>([
+    [
+      'reads every count of 5.3',
+      {},
+      '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2,"queuedCount":3,"queuedRequestCount":91,"queuedRetriesCount":92,"queuedIncompleteCount":93,"totalCount":354,"incompleteCount":5,"missingCount":7,"retriesCount":94}',
+    ],
+    [
+      // Document A 2.6 names these eight members alone.
+      'reads the documented members of the neutral dialect',
+      { dialect: 'service' },
+      '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2,"queuedCount":3,"totalCount":354,"incompleteCount":5,"missingCount":7}',
+    ],
+    [
+      'reads version 17, the first with the endpoint',
+      { apiVersion: 17 },
+      '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2,"queuedCount":3,"totalCount":354,"incompleteCount":5,"missingCount":7}',
+    ],
+    [
+      // Other numbers of this API turn into text from one release to the next: these would be read alike.
+      'reads numbers that arrive as text',
+      {},
+      '{"enabled":"true","pluginName":"object-store","succeededCount":"349","failedCount":"2","queuedCount":"3","totalCount":"354","incompleteCount":"5","missingCount":"7"}',
+    ],
+  ])('%s', async (_name, server, body) => {
+    expect(await scrape({ body }, server)).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_log_storage_enabled gauge
+        automation_log_storage_enabled{server="prod"} 1
+        # TYPE automation_log_storage_failed_total counter
+        automation_log_storage_failed_total{server="prod"} 2
+        # TYPE automation_log_storage_incomplete gauge
+        automation_log_storage_incomplete{server="prod"} 5
+        # TYPE automation_log_storage_info gauge
+        automation_log_storage_info{server="prod",plugin="object-store"} 1
+        # TYPE automation_log_storage_missing gauge
+        automation_log_storage_missing{server="prod"} 7
+        # TYPE automation_log_storage_queued gauge
+        automation_log_storage_queued{server="prod"} 3
+        # TYPE automation_log_storage_requests gauge
+        automation_log_storage_requests{server="prod"} 354
+        # TYPE automation_log_storage_succeeded_total counter
+        automation_log_storage_succeeded_total{server="prod"} 349`,
+    });
+  });
+
+  it.each([
+    [
+      'invents no zero for members that are absent or null',
+      '{"enabled":true,"succeededCount":12,"queuedCount":null}',
+      golden`
+        # TYPE automation_log_storage_enabled gauge
+        automation_log_storage_enabled{server="prod"} 1
+        # TYPE automation_log_storage_succeeded_total counter
+        automation_log_storage_succeeded_total{server="prod"} 12`,
+    ],
+    [
+      'keeps the text valid whatever a plugin is called',
+      String.raw`{"enabled":true,"pluginName":"a\"} 1\n# TYPE evil counter\\ 🚀"}`,
+      golden`
+        # TYPE automation_log_storage_enabled gauge
+        automation_log_storage_enabled{server="prod"} 1
+        # TYPE automation_log_storage_info gauge
+        automation_log_storage_info{server="prod",plugin="a\"} 1\n# TYPE evil counter\\ 🚀"} 1`,
+    ],
+    [
+      'writes large counts in full',
+      '{"enabled":true,"succeededCount":12884901888,"totalCount":12884901889}',
+      golden`
+        # TYPE automation_log_storage_enabled gauge
+        automation_log_storage_enabled{server="prod"} 1
+        # TYPE automation_log_storage_requests gauge
+        automation_log_storage_requests{server="prod"} 12884901889
+        # TYPE automation_log_storage_succeeded_total counter
+        automation_log_storage_succeeded_total{server="prod"} 12884901888`,
+    ],
+  ])('%s', async (_name, body, text) => {
+    expect(await scrape({ body })).toEqual({ outcome: 'success', text });
+  });
+
+  it('shows what the server says now after a restart has set its counts back', async () => {
+    // The counts live in the member's memory: a counter may fall, and Prometheus sees the reset.
+    const earlier = { body: '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2}' };
+    const { text, outcome } = await scrapeCollector('log-storage', {
+      before: { 'system/logstorage': earlier },
+      answers: { 'system/logstorage': { body: '{"enabled":true,"succeededCount":1}' } },
+    });
+    expect({ outcome, text: text.trimEnd() }).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_log_storage_enabled gauge
+        automation_log_storage_enabled{server="prod"} 1
+        # TYPE automation_log_storage_succeeded_total counter
+        automation_log_storage_succeeded_total{server="prod"} 1`,
+    });
+  });
+
+  it.each<readonly [string, CannedAnswer]>([
+    [
+      'forbidden',
+      {
+        status: 403,
+        body: '{"error":true,"apiversion":47,"errorCode":"api.error.item.unauthorized","message":"refused"}',
+      },
+    ],
+    [
+      'unauthorized',
+      { status: 403, body: '{"error":true,"apiversion":47,"errorCode":"unauthorized","message":"refused"}' },
+    ],
+    [
+      'not_found',
+      {
+        status: 404,
+        body: '{"error":true,"apiversion":47,"errorCode":"api.error.invalid.request","message":"refused"}',
+      },
+    ],
+    ['server', { status: 500, body: '{"error":"A server error occurred"}' }],
+    ['empty', { body: '' }],
+    ['decode', { body: '[]' }],
+    ['decode', { body: '{"enabled":tru' }],
+  ])('reports %s and no series for %j', async (outcome, answer) => {
+    expect(await scrape(answer)).toEqual({ outcome, text: '' });
+  });
+
+  it('shows nothing of a server below 17, whatever it would answer', async () => {
+    const { text } = await scrape(
+      { body: '{"enabled":true,"pluginName":null,"succeededCount":1}' },
+      { apiVersion: 16 },
+    );
+    expect(text).toBe('');
+  });
+});
+
+async function scrape(answer: CannedAnswer, server: { apiVersion?: number; dialect?: 'service' } = {}) {
+  const answers = { 'system/logstorage': answer };
+  const { text, outcome } = await scrapeCollector('log-storage', { answers, ...server });
+  return { outcome, text: text.trimEnd() };
+}
+
+function golden(literal: TemplateStringsArray): string {
+  return String.raw(literal).replace(/^ +/gm, '').trim();
+}
