@@ -1,0 +1,111 @@
+import type { QuestionRow } from '../pieces/grid.ts';
+import { stateTimeline } from '../pieces/state-timeline.ts';
+import type { StateWords } from '../pieces/state-words.ts';
+import { numberTile, stateTile, textTile } from '../pieces/tiles.ts';
+
+export function availabilityRow(): QuestionRow {
+  return {
+    id: 100,
+    question: 'Is the service up, and may it run anything?',
+    panels: [
+      stateTile({
+        id: 101,
+        title: 'Service',
+        description: 'Up: the newest vital poll got an authenticated answer. Down: it got none, whatever the reason.',
+        unit: 'none',
+        width: 4,
+        height: 4,
+        words: upWords,
+        queries: [{ expr: 'min by (server) (automation_up{server=~"$server"})', legend: '{{server}}' }],
+      }),
+      stateTile({
+        id: 102,
+        title: 'Execution mode',
+        description:
+          'Passive: the server starts no scheduled, manual or ad hoc run until somebody makes it active again.',
+        unit: 'none',
+        width: 4,
+        height: 4,
+        words: modeWords,
+        queries: [{ expr: passive, legend: '{{server}}' }],
+      }),
+      stateTile({
+        id: 103,
+        title: 'Credentials',
+        description: 'Rejected: the server answers, but refuses the token or the login of the exporter.',
+        unit: 'none',
+        width: 4,
+        height: 4,
+        words: credentialWords,
+        queries: [
+          { expr: 'min by (server) (automation_credentials_accepted{server=~"$server"})', legend: '{{server}}' },
+        ],
+      }),
+      numberTile({
+        id: 104,
+        title: 'Running now',
+        description: 'Jobs that run in the scheduler of the server at this moment.',
+        unit: 'short',
+        width: 4,
+        height: 4,
+        queries: [
+          {
+            expr: 'sum by (server) (automation_scheduler_running_executions{server=~"$server"})',
+            legend: '{{server}}',
+          },
+        ],
+      }),
+      numberTile({
+        id: 105,
+        title: 'Up since',
+        description: 'Time since the server started. A restart cuts off the executions that were running.',
+        unit: 's',
+        width: 4,
+        height: 4,
+        queries: [
+          {
+            expr: 'time() - max by (server) (automation_server_start_time_seconds{server=~"$server"})',
+            legend: '{{server}}',
+          },
+        ],
+      }),
+      textTile({
+        id: 106,
+        title: 'Version',
+        description: 'The version that the server gives itself.',
+        unit: 'none',
+        width: 4,
+        height: 4,
+        queries: [
+          { expr: 'max by (server, version) (automation_server_info{server=~"$server"})', legend: '{{version}}' },
+        ],
+      }),
+      stateTimeline({
+        id: 107,
+        title: 'Service over time',
+        description: 'When the server gave authenticated answers, and when it gave none.',
+        unit: 'none',
+        width: 12,
+        height: 6,
+        words: upWords,
+        queries: [{ expr: 'min by (server) (automation_up{server=~"$server"})', legend: '{{server}}' }],
+      }),
+      stateTimeline({
+        id: 108,
+        title: 'Execution mode over time',
+        description: 'When the server was allowed to run something, and when it was not.',
+        unit: 'none',
+        width: 12,
+        height: 6,
+        words: modeWords,
+        queries: [{ expr: passive, legend: '{{server}}' }],
+      }),
+    ],
+  };
+}
+
+const upWords: StateWords = { 0: ['Down', 'bad'], 1: ['Up', 'good'] };
+const modeWords: StateWords = { 0: ['Active', 'good'], 1: ['Passive', 'bad'] };
+const credentialWords: StateWords = { 0: ['Rejected', 'bad'], 1: ['Accepted', 'good'] };
+
+const passive = 'max by (server) (automation_execution_mode{mode="passive",server=~"$server"})';

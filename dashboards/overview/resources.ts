@@ -1,0 +1,144 @@
+import { defaultThresholds } from '../../alerts/thresholds.ts';
+import { factsTable } from '../pieces/facts-table.ts';
+import type { QuestionRow } from '../pieces/grid.ts';
+import { numberTile } from '../pieces/tiles.ts';
+import { timeSeries } from '../pieces/time-series.ts';
+
+export function resourcesRow(): QuestionRow {
+  return {
+    id: 400,
+    question: 'Does the server have room to work?',
+    panels: [
+      numberTile({
+        id: 401,
+        title: 'Scheduler threads in use',
+        description: 'Share of the scheduler threads that are busy. At 100 % no further run can start.',
+        unit: 'percentunit',
+        width: 8,
+        height: 4,
+        notableFrom: 0.8,
+        badFrom: defaultThresholds.schedulerUsedRatio,
+        queries: [{ expr: `${running} / ${poolSize}`, legend: '{{server}}' }],
+      }),
+      numberTile({
+        id: 402,
+        title: 'Heap in use at its least',
+        description: `The least share of the maximum heap in use within ${memoryWindow}: what a garbage collection leaves behind.`,
+        unit: 'percentunit',
+        width: 8,
+        height: 4,
+        notableFrom: 0.8,
+        badFrom: defaultThresholds.memoryUsedRatio,
+        queries: [
+          { expr: `max by (server) (min_over_time((${used})[${memoryWindow}:1m]) / ${max})`, legend: '{{server}}' },
+        ],
+      }),
+      numberTile({
+        id: 403,
+        title: 'Clock difference',
+        description: 'How far the clocks of the server and of the exporter are apart, without the sign.',
+        unit: 's',
+        width: 8,
+        height: 4,
+        notableFrom: 5,
+        badFrom: defaultThresholds.clockSkewSeconds,
+        queries: [
+          {
+            expr: 'max by (server) (abs(automation_server_clock_skew_seconds{server=~"$server"}))',
+            legend: '{{server}}',
+          },
+        ],
+      }),
+      timeSeries({
+        id: 404,
+        title: 'Heap',
+        description: 'Memory of the Java virtual machine: used, taken from the system, and the most it may take.',
+        unit: 'bytes',
+        width: 12,
+        height: 8,
+        queries: [
+          { expr: `sum by (server) (${used})`, legend: '{{server}} used' },
+          { expr: `sum by (server) (${total})`, legend: '{{server}} taken' },
+          { expr: `sum by (server) (${max})`, legend: '{{server}} maximum' },
+        ],
+      }),
+      timeSeries({
+        id: 405,
+        title: 'Scheduler',
+        description: 'Running jobs against the number of scheduler threads: the most that can run at the same time.',
+        unit: 'short',
+        width: 12,
+        height: 8,
+        queries: [
+          { expr: running, legend: '{{server}} running' },
+          { expr: poolSize, legend: '{{server}} threads' },
+        ],
+      }),
+      timeSeries({
+        id: 406,
+        title: 'Active threads',
+        description: 'Threads that the server counts as active. A steady climb is a leak.',
+        unit: 'short',
+        width: 12,
+        height: 8,
+        queries: [
+          { expr: 'sum by (server) (automation_server_threads_active{server=~"$server"})', legend: '{{server}}' },
+        ],
+      }),
+      timeSeries({
+        id: 407,
+        title: 'Load and processors',
+        description: 'System load of the previous minute beside the number of processors.',
+        unit: 'short',
+        width: 12,
+        height: 8,
+        emptyReason: 'Empty of load while the server rounds it to a whole number.',
+        queries: [
+          {
+            expr: 'max by (server) (automation_server_processors{server=~"$server"})',
+            legend: '{{server}} processors',
+          },
+          { expr: 'max by (server) (automation_server_load_average{server=~"$server"})', legend: '{{server}} load' },
+        ],
+      }),
+      factsTable({
+        id: 408,
+        title: 'Which server is this?',
+        description: 'What each server says about itself.',
+        unit: 'none',
+        width: 12,
+        height: 6,
+        columns: { server: 'Server', version: 'Version', build: 'Build', node: 'Node', api_version: 'API' },
+        queries: [
+          {
+            expr: 'max by (server, version, build, node, api_version) (automation_server_info{server=~"$server"})',
+            legend: '{{server}}',
+          },
+        ],
+      }),
+      factsTable({
+        id: 409,
+        title: 'Which Java does it run on?',
+        description: 'The Java virtual machine of each server.',
+        unit: 'none',
+        width: 12,
+        height: 6,
+        columns: { server: 'Server', vendor: 'Vendor', name: 'Name', version: 'Version' },
+        queries: [
+          {
+            expr: 'max by (server, vendor, name, version) (automation_server_jvm_info{server=~"$server"})',
+            legend: '{{server}}',
+          },
+        ],
+      }),
+    ],
+  };
+}
+
+const { memoryWindow } = defaultThresholds;
+
+const max = 'automation_server_memory_max_bytes{server=~"$server"}';
+const total = 'automation_server_memory_total_bytes{server=~"$server"}';
+const used = `${total} - automation_server_memory_free_bytes{server=~"$server"}`;
+const running = 'sum by (server) (automation_scheduler_running_executions{server=~"$server"})';
+const poolSize = 'sum by (server) (automation_scheduler_thread_pool_size{server=~"$server"})';

@@ -1,0 +1,183 @@
+import { factsTable } from '../pieces/facts-table.ts';
+import type { QuestionRow } from '../pieces/grid.ts';
+import { stateTimeline } from '../pieces/state-timeline.ts';
+import { numberTile, textTile } from '../pieces/tiles.ts';
+import { timeSeries } from '../pieces/time-series.ts';
+
+export function trustRow(): QuestionRow {
+  return {
+    id: 500,
+    question: 'Can I trust these numbers?',
+    panels: [
+      numberTile({
+        id: 501,
+        title: 'Failing collectors',
+        description: 'Collectors whose newest poll failed. What they read is old or missing above.',
+        unit: 'short',
+        width: 6,
+        height: 4,
+        badFrom: 1,
+        queries: [{ expr: `sum by (server) (1 - ${success})`, legend: '{{server}}' }],
+      }),
+      numberTile({
+        id: 502,
+        title: 'Oldest answer',
+        description: 'Age of the newest good poll of the collector that is furthest behind.',
+        unit: 's',
+        width: 6,
+        height: 4,
+        notableFrom: 180,
+        badFrom: 600,
+        queries: [
+          {
+            expr: 'max by (server) (time() - automation_exporter_collector_last_success_timestamp_seconds{server=~"$server"})',
+            legend: '{{server}}',
+          },
+        ],
+      }),
+      numberTile({
+        id: 503,
+        title: 'API errors in the last hour',
+        description: 'Failed requests of the exporter to the server; each attempt counts.',
+        unit: 'short',
+        width: 6,
+        height: 4,
+        notableFrom: 1,
+        emptyReason: noErrors,
+        queries: [
+          {
+            expr: 'round(sum by (server) (increase(automation_exporter_api_errors_total{server=~"$server"}[1h])))',
+            legend: '{{server}}',
+          },
+        ],
+      }),
+      textTile({
+        id: 504,
+        title: 'Exporter version',
+        description: 'The version of the exporter that these numbers come from.',
+        unit: 'none',
+        width: 6,
+        height: 4,
+        queries: [{ expr: 'max by (version) (automation_exporter_build_info)', legend: '{{version}}' }],
+      }),
+      stateTimeline({
+        id: 505,
+        title: 'Collectors over time',
+        description: 'Whether the polls of each collector succeed.',
+        unit: 'none',
+        width: 12,
+        height: 8,
+        words: { 0: ['Failing', 'bad'], 1: ['Working', 'good'] },
+        queries: [{ expr: `min by (server, collector) (${success})`, legend: '{{server}}: {{collector}}' }],
+      }),
+      factsTable({
+        id: 506,
+        title: 'Which collectors are off, and why?',
+        description:
+          'The reason is empty while a collector is on; else it is config, version, denied, not_found or meaningless.',
+        unit: 'none',
+        width: 12,
+        height: 8,
+        columns: { server: 'Server', collector: 'Collector', reason: 'Reason' },
+        state: { heading: 'State', words: { 0: ['Off', 'notable'], 1: ['On', 'good'] } },
+        queries: [
+          {
+            expr: 'max by (server, collector, reason) (automation_exporter_collector_enabled{server=~"$server"})',
+            legend: '{{server}}: {{collector}}',
+          },
+        ],
+      }),
+      timeSeries({
+        id: 507,
+        title: 'API requests by status',
+        description:
+          'Requests of the exporter to the server, by the HTTP status of the answer: the load that watching costs.',
+        unit: 'reqps',
+        width: 8,
+        height: 8,
+        queries: [
+          {
+            expr: 'sum by (server, code) (rate(automation_exporter_api_requests_total{server=~"$server"}[$__rate_interval]))',
+            legend: '{{server}}: {{code}}',
+          },
+        ],
+      }),
+      timeSeries({
+        id: 508,
+        title: 'API errors by kind',
+        description: 'Why requests failed, in the words that the log uses too.',
+        unit: 'reqps',
+        width: 8,
+        height: 8,
+        emptyReason: noErrors,
+        queries: [
+          {
+            expr: 'sum by (server, kind) (rate(automation_exporter_api_errors_total{server=~"$server"}[$__rate_interval]))',
+            legend: '{{server}}: {{kind}}',
+          },
+        ],
+      }),
+      timeSeries({
+        id: 509,
+        title: 'API answer time, 95th percentile',
+        description: 'How long the server takes to answer the exporter: 95 of 100 answers are faster.',
+        unit: 's',
+        width: 8,
+        height: 8,
+        queries: [
+          {
+            expr: 'histogram_quantile(0.95, sum by (server, api_endpoint, le) (rate(automation_exporter_api_request_duration_seconds_bucket{server=~"$server"}[$__rate_interval])))',
+            legend: '{{server}}: {{api_endpoint}}',
+          },
+        ],
+      }),
+      timeSeries({
+        id: 510,
+        title: 'Poll time by collector',
+        description: 'How long the newest poll of each collector took.',
+        unit: 's',
+        width: 8,
+        height: 8,
+        queries: [
+          {
+            expr: 'max by (server, collector) (automation_exporter_collector_duration_seconds{server=~"$server"})',
+            legend: '{{server}}: {{collector}}',
+          },
+        ],
+      }),
+      timeSeries({
+        id: 511,
+        title: 'Series by collector',
+        description: 'How many series each collector publishes.',
+        unit: 'short',
+        width: 8,
+        height: 8,
+        queries: [
+          {
+            expr: 'max by (server, collector) (automation_exporter_collector_series{server=~"$server"})',
+            legend: '{{server}}: {{collector}}',
+          },
+        ],
+      }),
+      timeSeries({
+        id: 512,
+        title: 'Memory of the exporter',
+        description: 'Resident memory of the exporter process.',
+        unit: 'bytes',
+        width: 8,
+        height: 8,
+        queries: [
+          {
+            // The process has no `server` label; the build information tells its target from all others.
+            expr: 'process_resident_memory_bytes and on (job, instance) automation_exporter_build_info',
+            legend: '{{instance}}',
+          },
+        ],
+      }),
+    ],
+  };
+}
+
+const noErrors = 'Empty until the first request fails.';
+
+const success = 'automation_exporter_collector_success{server=~"$server"}';

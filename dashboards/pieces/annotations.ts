@@ -1,0 +1,32 @@
+import { AnnotationQueryBuilder } from '@grafana/grafana-foundation-sdk/dashboard';
+import { dataSource } from './panel.ts';
+
+/** Marks each change between active and passive. */
+export function modeChanges(): AnnotationQueryBuilder {
+  return new AnnotationQueryBuilder()
+    .name('Mode changes')
+    .datasource(dataSource)
+    .enable(true)
+    .iconColor('orange')
+    .expr(
+      'max by (server) (changes(automation_execution_mode{mode="passive",server=~"$server"}[$__rate_interval])) > 0',
+    )
+    .titleFormat('Execution mode changed')
+    .textFormat('{{server}}')
+    .tagKeys('server');
+}
+
+/** Marks each start of the server, at the time that the server itself gives; a start that moved by less is a rounding. */
+export function restarts(): AnnotationQueryBuilder {
+  const start = 'automation_server_start_time_seconds{server=~"$server"}';
+  return new AnnotationQueryBuilder()
+    .name('Restarts')
+    .datasource(dataSource)
+    .enable(true)
+    .iconColor('purple')
+    .expr(`max by (server) (1000 * ${start} and ${start} - min_over_time(${start}[30m]) > 60)`)
+    .useValueForTime(true)
+    .titleFormat('Server restarted')
+    .textFormat('{{server}}')
+    .tagKeys('server');
+}

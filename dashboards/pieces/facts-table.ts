@@ -1,0 +1,30 @@
+import { PanelBuilder } from '@grafana/grafana-foundation-sdk/table';
+import type { GridPanel, PanelFacts } from './panel.ts';
+import { toGridPanel } from './panel.ts';
+import { type StateWords, toValueMappings } from './state-words.ts';
+
+/** Labels as a table. `columns` maps label to heading, in order; a `state` column shows the value in words. */
+export function factsTable(
+  facts: PanelFacts & {
+    readonly columns: Readonly<Record<string, string>>;
+    readonly state?: { readonly heading: string; readonly words: StateWords };
+  },
+): GridPanel {
+  const { state } = facts;
+  const names = { ...facts.columns, ...(state ? { Value: state.heading } : {}) };
+  const table = new PanelBuilder().showHeader(true).withTransformation({
+    id: 'organize',
+    options: {
+      excludeByName: { Time: true, ...(state ? {} : { Value: true }) },
+      indexByName: Object.fromEntries(Object.keys(names).map((name, index) => [name, index])),
+      renameByName: names,
+    },
+  });
+  if (state) {
+    table.overrideByName(state.heading, [
+      { id: 'mappings', value: toValueMappings(state.words) },
+      { id: 'custom.cellOptions', value: { type: 'color-text' } },
+    ]);
+  }
+  return toGridPanel(table, facts, 'table');
+}

@@ -1,0 +1,67 @@
+import type { Builder, Dataquery } from '@grafana/grafana-foundation-sdk/cog';
+import type { DataSourceRef } from '@grafana/grafana-foundation-sdk/common';
+import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
+import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
+
+/** What the author of a dashboard says about every panel, whatever it looks like. */
+export interface PanelFacts {
+  /** Never reused: links to a single panel are made of it. */
+  readonly id: number;
+  readonly title: string;
+  readonly description: string;
+  readonly unit: string;
+  readonly width: number;
+  readonly height: number;
+  /** A sentence that begins with "Empty": why a healthy set-up may show nothing here. */
+  readonly emptyReason?: string;
+  readonly queries: readonly PanelQuery[];
+}
+
+export interface PanelQuery {
+  readonly expr: string;
+  readonly legend: string;
+}
+
+/** A finished panel that only lacks its place. */
+export interface GridPanel {
+  readonly width: number;
+  readonly height: number;
+  readonly panel: Panel;
+}
+
+/** The data source that the reader picks at the top of the dashboard. */
+export const dataSource: DataSourceRef = { type: 'prometheus', uid: '$datasource' };
+
+/** How a panel asks: the newest value, the newest values as a table, or values over time. */
+export type Asking = 'now' | 'table' | 'over-time';
+
+export function toGridPanel(builder: CommonPanelBuilder, facts: PanelFacts, asking: Asking): GridPanel {
+  builder
+    .id(facts.id)
+    .title(facts.title)
+    .description([facts.description, facts.emptyReason].filter(Boolean).join(' '))
+    .unit(facts.unit)
+    .datasource(dataSource)
+    .targets(facts.queries.map((query, index) => toTarget(query, index, asking)));
+  return { width: facts.width, height: facts.height, panel: builder.build() };
+}
+
+/** The part of the panel builders that all of them share. */
+interface CommonPanelBuilder extends Builder<Panel> {
+  id(id: number): this;
+  title(title: string): this;
+  description(description: string): this;
+  unit(unit: string): this;
+  datasource(datasource: DataSourceRef): this;
+  targets(targets: Builder<Dataquery>[]): this;
+}
+
+function toTarget(query: PanelQuery, index: number, asking: Asking): DataqueryBuilder {
+  const target = new DataqueryBuilder()
+    .refId(String.fromCharCode(65 + index))
+    .datasource(dataSource)
+    .expr(query.expr)
+    .legendFormat(query.legend);
+  if (asking === 'over-time') return target.range();
+  return asking === 'table' ? target.instant().format(PromQueryFormat.Table) : target.instant();
+}
