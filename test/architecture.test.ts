@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findBrokenHabits } from './architecture/habits.ts';
+import { findWrongImports, homesOf } from './architecture/imports.ts';
+import { rooms } from './architecture/rooms.ts';
+import { readImports, readSources } from './architecture/sources.ts';
+
+describe('architecture', () => {
+  it('lets every room import only what its row allows', () => {
+    expect(findWrongImports(readSources(['src']), rooms)).toEqual([]);
+  });
+
+  it('keeps names, lengths and exports as the house style wants them', () => {
+    expect(findBrokenHabits(readSources(['src', 'test', 'scripts', 'dashboards', 'alerts', 'bench']))).toEqual([]);
+  });
+
+  it('gives every package that ships a home', () => {
+    const packageJson: unknown = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8'));
+    const { dependencies } = packageJson as { dependencies: Record<string, string> };
+    expect(Object.keys(dependencies).filter((name) => homesOf(name, rooms).length === 0)).toEqual([]);
+  });
+});
+
+describe('architecture/imports', () => {
+  const judge = (path: string, text: string) => findWrongImports([{ path, text }], rooms);
+
+  it('names the room, what it may know and the home of a stray package', () => {
+    expect(judge('src/http/metrics.ts', `import { request } from 'undici';`)).toEqual([
+      'src/http/metrics.ts imports undici: the room http may know only express, node:http, node:https, node:net, node:tls. The home of undici is api/transport.',
+    ]);
+  });
+
+  it('refuses anything of ours to the domain', () => {
+    expect(judge('src/domain/time.ts', `import { number } from '../api/lenient.ts';`)).toEqual([
+      'src/domain/time.ts imports src/api/lenient.ts: the room domain may know nothing.',
+    ]);
+  });
+
+  it('keeps the simulator apart from the client', () => {
+    expect(
+      judge('src/simulator/routes/system.ts', `import type { SystemInfo } from '../../api/endpoints/system.ts';`),
+    ).toEqual([
+      'src/simulator/routes/system.ts imports src/api/endpoints/system.ts: the room simulator may know only express, yaml, node:http, node:https, node:net, node:tls.',
+    ]);
+  });
+
+  it('tells the types of a room from its values', () => {
+    const path = 'src/collectors/jobs.ts';
+    expect(judge(path, `import type { Api } from '../api/client.ts';`)).toEqual([]);
+    expect(judge(path, `import { createClient } from '../api/client.ts';`)).toEqual([
+      'src/collectors/jobs.ts imports src/api/client.ts: the room collectors may know only domain, metrics/family, api/endpoint, api/endpoints, api/errors, api/paging and the types of api/client.',
+    ]);
+  });
+
+  it('keeps the harmless modules of Node out of pure rooms too', () => {
+    expect(judge('src/domain/time.ts', `import { performance } from 'node:perf_hooks';`)).toEqual([
+      'src/domain/time.ts imports node:perf_hooks: the room domain may know nothing.',
+    ]);
+    expect(judge('src/metrics/format.ts', `import { deflateRawSync } from 'node:zlib';`)).toEqual([]);
+  });
+
+  it('holds rooms to their rows that nobody has built yet', () => {
+    expect(judge('src/executions/ledger.ts', `import { openState } from '../state/sqlite.ts';`)).toEqual([
+      'src/executions/ledger.ts imports src/state/sqlite.ts: the room executions may know only domain, metrics/family, api/endpoint, api/endpoints, api/errors, api/paging and the types of api/client, state/state.',
+    ]);
+    expect(judge('src/tracing/encode.ts', `import { x } from '@opentelemetry/otlp-transformer';`)).toEqual([]);
+  });
+
+  it('refuses what lies outside of src, what is computed, and a file without a room', () => {
+    expect(judge('src/cli.ts', `import { buildRules } from '../alerts/generate.ts';`)).toEqual([
+      'src/cli.ts imports alerts/generate.ts: the room cli may know only config, commands.',
+    ]);
+    expect(judge('src/cli.ts', 'const command = await import(name);')).toEqual([
+      'src/cli.ts imports something computed: the room cli may know only config, commands.',
+    ]);
+    expect(judge('src/cache/lru.ts', '')).toEqual([
+      'src/cache/lru.ts has no room: add a row to test/architecture/rooms.ts.',
+    ]);
+  });
+});
+
+describe('architecture/sources', () => {
+  it('reads every way to import and no comment', () => {
+    const text = [
+      `import type { A } from './a.ts';`,
+      `import {`,
+      `  b,`,
+      `  type C,`,
+      `} from './b.ts';`,
+      `import * as d from 'd';`,
+      `import './e.ts';`,
+      `export { f } from './f.ts';`,
+      `export type { G } from './g.ts';`,
+      `// import { h } from './h.ts';`,
+      `const i = () => import('./i.ts');`,
+    ].join('\n');
+    expect(readImports(text).map(({ target, typeOnly }) => `${target}${typeOnly ? ' (types)' : ''}`)).toEqual([
+      './a.ts (types)',
+      './b.ts',
+      'd',
+      './f.ts',
+      './g.ts (types)',
+      './e.ts',
+      './i.ts',
+    ]);
+  });
+});
+
+describe('architecture/habits', () => {
+  const judge = (path: string, text = '') => findBrokenHabits([{ path, text }]);
+
+  it('refuses drawers, capitals and indexes', () => {
+    expect(judge('src/api/utils.ts')).toEqual([
+      'src/api/utils.ts is a drawer: name it after the one idea it holds, not utils.',
+    ]);
+    expect(judge('src/api/pageReader.ts')).toEqual(['src/api/pageReader.ts is not in kebab-case: pageReader.']);
+    expect(judge('src/api/index.ts')).toEqual([
+      'src/api/index.ts is an index: only src/collectors/index.ts may be one.',
+    ]);
+    expect(judge('src/collectors/index.ts')).toEqual([]);
+  });
+
+  it('refuses default exports, barrels and files of two ideas', () => {
+    expect(judge('src/log.ts', 'export default 1;')).toEqual([
+      'src/log.ts has a default export: name what it exports.',
+    ]);
+    expect(judge('src/log.ts', `export * from './a.ts';`)).toEqual([
+      'src/log.ts is a barrel: import from the file that has the thing.',
+    ]);
+    expect(judge('src/log.ts', '\n'.repeat(251))).toEqual(['src/log.ts has 251 lines, more than 250.']);
+    expect(judge('test/log.test.ts', '\n'.repeat(251))).toEqual([]);
+  });
+
+  it('wants the ending in an import, and the tools of tests in tests', () => {
+    expect(judge('src/log.ts', `import { a } from './a';`)).toEqual(['src/log.ts imports ./a without .ts.']);
+    expect(judge('test/log.test.ts', `import nock from 'nock';`)).toEqual([
+      'test/log.test.ts imports nock: only test/support may.',
+    ]);
+    expect(judge('test/support/upstream.ts', `import nock from 'nock';`)).toEqual([]);
+    expect(judge('src/log.ts', `import { it } from 'vitest';`)).toEqual([
+      'src/log.ts imports vitest: only files in test may.',
+    ]);
+  });
+});

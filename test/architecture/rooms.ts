@@ -1,0 +1,85 @@
+/** A row says all that the files of a room may import: nothing else of ours, no other package. */
+export type Room = {
+  /** A path below `src/`: a folder, or a file without its ending. The longest that fits a file is its room. */
+  readonly room: string;
+  /** Rooms whose values it may use; a name stands for everything below it, and a room may always know itself. */
+  readonly knows?: readonly string[];
+  /** Rooms and packages of which it may know the types alone. */
+  readonly types?: readonly string[];
+  /** Packages, and what of Node reaches out of the process. `name/*` stands for every package of that scope. */
+  readonly packages?: readonly string[];
+  /** No clock, no file, no network: not even a harmless module of Node. */
+  readonly pure?: true;
+};
+
+const catalogue = ['api/endpoint', 'api/endpoints', 'api/errors', 'api/paging'];
+const server = ['node:http', 'node:https', 'node:net', 'node:tls'];
+
+/** Who may import whom, in the order of `src/README.md`: pure rooms first, the file that wires last. */
+export const rooms: readonly Room[] = [
+  { room: 'domain', pure: true },
+
+  { room: 'api/errors', knows: ['domain'], pure: true },
+  { room: 'api/endpoint', knows: ['domain', 'api/errors', 'api/dialect'], packages: ['zod'] },
+  { room: 'api/lenient', knows: ['domain'], packages: ['zod'] },
+  {
+    room: 'api/endpoints',
+    knows: ['domain', 'api/endpoint', 'api/errors', 'api/lenient', 'api/dialect'],
+    packages: ['zod'],
+  },
+  { room: 'api/paging', knows: ['domain', 'api/endpoint', 'api/errors'], types: ['api/client'], packages: ['zod'] },
+  { room: 'api/transport', knows: ['domain', 'api'], packages: ['undici', 'node:tls'] },
+  { room: 'api/auth', knows: ['domain', 'api'] },
+  { room: 'api', knows: ['domain'] },
+
+  { room: 'metrics/family', pure: true },
+  { room: 'metrics', types: ['metrics/family'] },
+  { room: 'metrics/exposition', knows: ['metrics'], packages: ['prom-client'] },
+  { room: 'metrics/self', knows: ['metrics'], packages: ['prom-client'] },
+
+  { room: 'collectors', knows: ['domain', 'metrics/family', ...catalogue], types: ['api/client'], pure: true },
+  { room: 'executions', knows: ['domain', 'metrics/family', ...catalogue], types: ['api/client', 'state/state'] },
+
+  { room: 'tracing', knows: ['domain'], packages: ['@opentelemetry/semantic-conventions'] },
+  { room: 'tracing/enrich', knows: ['tracing', 'domain', ...catalogue], types: ['api/client', 'state/state'] },
+  { room: 'tracing/encode', knows: ['tracing'], types: ['state/state'], packages: ['@opentelemetry/*'] },
+  { room: 'tracing/sender', knows: ['tracing'], types: ['state/state'], packages: ['@opentelemetry/*'] },
+
+  { room: 'state', knows: ['domain'], types: ['node:sqlite'] },
+  { room: 'state/sqlite', knows: ['state', 'domain'], packages: ['node:sqlite'] },
+
+  {
+    room: 'schedule',
+    knows: ['api/errors', 'metrics'],
+    types: ['api/client', 'collectors/collector', 'state/state', 'log'],
+  },
+  { room: 'schedule/timetable', knows: ['schedule'], packages: ['node-cron'] },
+
+  { room: 'http', packages: ['express', ...server] },
+  { room: 'http/runbooks', knows: ['http'], packages: ['express', 'marked'] },
+  { room: 'http/web-config', types: ['config'], packages: ['bcryptjs', ...server] },
+
+  { room: 'config', packages: ['zod', 'yaml'] },
+  { room: 'log', packages: ['pino'] },
+  { room: 'simulator', packages: ['express', 'yaml', ...server] },
+
+  {
+    room: 'app',
+    knows: [
+      'domain',
+      'api',
+      'metrics',
+      'collectors',
+      'executions',
+      'tracing',
+      'state',
+      'schedule',
+      'http',
+      'config',
+      'log',
+      'simulator',
+    ],
+  },
+  { room: 'commands', knows: ['app', 'config', 'collectors', 'api', 'metrics', 'simulator', 'log'] },
+  { room: 'cli', knows: ['config', 'commands'] },
+];
