@@ -83,6 +83,15 @@ describe('collectors/log-storage', () => {
         automation_log_storage_succeeded_total{server="prod"} 12`,
     ],
     [
+      'reads a "false" that arrives as text',
+      '{"enabled":"false","pluginName":null,"succeededCount":"0"}',
+      golden`
+        # TYPE automation_log_storage_enabled gauge
+        automation_log_storage_enabled{server="prod"} 0
+        # TYPE automation_log_storage_succeeded_total counter
+        automation_log_storage_succeeded_total{server="prod"} 0`,
+    ],
+    [
       'keeps the text valid whatever a plugin is called',
       String.raw`{"enabled":true,"pluginName":"a\"} 1\n# TYPE evil counter\\ 🚀"}`,
       golden`
@@ -150,12 +159,9 @@ describe('collectors/log-storage', () => {
     expect(await scrape(answer)).toEqual({ outcome, text: '' });
   });
 
-  it('shows nothing of a server below 17, whatever it would answer', async () => {
-    const { text } = await scrape(
-      { body: '{"enabled":true,"pluginName":null,"succeededCount":1}' },
-      { apiVersion: 16 },
-    );
-    expect(text).toBe('');
+  it('is off on a server below 17, whatever it would answer', async () => {
+    const body = '{"enabled":true,"pluginName":null,"succeededCount":1}';
+    expect(await scrape({ body }, { apiVersion: 16 })).toEqual({ outcome: 'off', text: '' });
   });
 });
 
