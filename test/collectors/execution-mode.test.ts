@@ -81,46 +81,36 @@ describe('collectors/execution-mode', () => {
     expect(await scrape({ apiVersion: 31, answers })).toEqual({ outcome: 'forbidden', text: '' });
   });
 
-  it.each<readonly [string, number, CannedAnswer, CannedAnswer, string]>([
+  it.each<readonly [string, { earlier: CannedAnswer; now: CannedAnswer }, string]>([
     [
       'dates a change to passive',
-      47,
-      { body: '{"executionMode":"active"}' },
-      { body: '{"executionMode":"passive"}' },
+      { earlier: { body: '{"executionMode":"active"}' }, now: { body: '{"executionMode":"passive"}' } },
       PASSIVE + CHANGED,
     ],
     [
       'dates a change back to active after a 503',
-      35,
-      { status: 503, body: '{"executionMode":"passive"}' },
-      { body: '{"executionMode":"active"}' },
+      { earlier: { status: 503, body: '{"executionMode":"passive"}' }, now: { body: '{"executionMode":"active"}' } },
       ACTIVE + CHANGED,
     ],
     [
       'dates nothing while the mode stays',
-      47,
-      { body: '{"executionMode":"passive"}' },
-      { body: '{"executionMode":"passive"}' },
+      { earlier: { body: '{"executionMode":"passive"}' }, now: { body: '{"executionMode":"passive"}' } },
       PASSIVE,
     ],
-    // The mode before is not known, so no change was seen.
     [
+      // The mode before is not known, so no change was seen.
       'dates nothing after a failed poll',
-      47,
-      { status: 503, body: '' },
-      { body: '{"executionMode":"passive"}' },
+      { earlier: { status: 503, body: '' }, now: { body: '{"executionMode":"passive"}' } },
       PASSIVE,
     ],
     [
       'dates nothing after an unknown word',
-      47,
-      { body: '{"executionMode":"draining"}' },
-      { body: '{"executionMode":"active"}' },
+      { earlier: { body: '{"executionMode":"draining"}' }, now: { body: '{"executionMode":"active"}' } },
       ACTIVE,
     ],
-  ])('%s', async (_name, apiVersion, earlier, now, text) => {
-    const polls = { apiVersion, before: { [STATUS]: earlier }, answers: { [STATUS]: now } };
-    expect(await scrape(polls)).toEqual({ outcome: 'success', text });
+  ])('%s', async (_name, { earlier, now }, text) => {
+    const upstream = { before: { [STATUS]: earlier }, answers: { [STATUS]: now } };
+    expect(await scrape(upstream)).toEqual({ outcome: 'success', text });
   });
 });
 

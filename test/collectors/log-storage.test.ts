@@ -159,9 +159,9 @@ describe('collectors/log-storage', () => {
     expect(await scrape(answer)).toEqual({ outcome, text: '' });
   });
 
-  it('is off on a server below 17, whatever it would answer', async () => {
+  it('reports unsupported_version and no series on a server below 17, whatever it would answer', async () => {
     const body = '{"enabled":true,"pluginName":null,"succeededCount":1}';
-    expect(await scrape({ body }, { apiVersion: 16 })).toEqual({ outcome: 'off', text: '' });
+    expect(await scrape({ body }, { apiVersion: 16 })).toEqual({ outcome: 'unsupported_version', text: '' });
   });
 });
 

@@ -134,22 +134,20 @@ describe('collectors/system-info', () => {
     });
   });
 
-  it.each([
+  it.each<readonly [string, number, string, string | undefined]>([
     // 4.1 and 4.2 send the processors' load, 0 to 1; only rounding servers lose the series, so it stays as sent, whole or not.
-    ['keeps the 0.42 of 4.2', 41, '4.2.1-20220511', '41', '0.42', 'automation_server_load_average{server="prod"} 0.42'],
-    ['keeps a full load of 4.1', 41, '4.1.2-20220418', '41', '1.0', 'automation_server_load_average{server="prod"} 1'],
-    ['keeps an idle 3.4', 39, '3.4.0-20210614', '39', '0.0', 'automation_server_load_average{server="prod"} 0'],
+    ['keeps the fraction of 4.2', 41, serverWithLoad('"4.2.1-20220511"', '41', '0.42'), '0.42'],
+    ['keeps a full load of 4.1', 41, serverWithLoad('"4.1.2-20220418"', '41', '1.0'), '1'],
+    ['keeps an idle 3.4', 39, serverWithLoad('"3.4.0-20210614"', '39', '0.0'), '0'],
     // -1 up to 4.0 is the virtual machine's word for "not available": an absent value.
-    ['leaves out the -1 of 3.4', 39, '3.4.0-20210614', '39', '-1.0', undefined],
-    ['leaves out the rounded load of 4.3', 41, '4.3.0-20220602', '"41"', '0', undefined],
-    ['leaves out the rounded load of 5.20', 58, '5.20.0-20260316', '"58"', '1', undefined],
-  ])('%s', async (_name, apiVersion, version, apiversion, average, load) => {
-    const body = `{"system":{"rundeck":{"version":"${version}","build":"b","node":"auto-1","base":"/srv/auto","apiversion":${apiversion},"serverUUID":null},
-      "stats":{"cpu":{"loadAverage":{"unit":"percent","average":${average}},"processors":4}}}}`;
+    ['leaves out the -1 of 3.4', 39, serverWithLoad('"3.4.0-20210614"', '39', '-1.0'), undefined],
+    ['leaves out the rounded load of 4.3', 41, serverWithLoad('"4.3.0-20220602"', '"41"', '0'), undefined],
+    ['leaves out the rounded load of 5.20', 58, serverWithLoad('"5.20.0-20260316"', '"58"', '1'), undefined],
+  ])('%s', async (_name, apiVersion, body, load) => {
     const { text, outcome } = await scrape({ body }, { apiVersion });
     expect(outcome).toBe('success');
     expect(text).toContain('automation_server_processors{server="prod"} 4');
-    expect(text.split('\n').find((line) => line.startsWith('automation_server_load_average'))).toBe(load);
+    expect(/^automation_server_load_average\{server="prod"\} (.*)$/m.exec(text)?.[1]).toBe(load);
   });
 
   it.each<readonly [string, string, string]>([
@@ -234,6 +232,11 @@ describe('collectors/system-info', () => {
 async function scrape(answer: CannedAnswer, server: { apiVersion?: number; dialect?: 'service' } = {}) {
   const { text, outcome } = await scrapeCollector('system-info', { answers: { 'system/info': answer }, ...server });
   return { outcome, text: text.trimEnd() };
+}
+
+function serverWithLoad(version: string, apiversion: string, average: string): string {
+  return `{"system":{"rundeck":{"version":${version},"build":"b","node":"auto-1","base":"/srv/auto","apiversion":${apiversion},"serverUUID":null},
+    "stats":{"cpu":{"loadAverage":{"unit":"percent","average":${average}},"processors":4}}}}`;
 }
 
 function refusal(status: number, errorCode: string, message = 'refused'): CannedAnswer {
