@@ -1,0 +1,56 @@
+import { covers } from '../world/access.ts';
+import type { Job } from '../world/job.ts';
+import type { Project } from '../world/project.ts';
+import type { Answer, ApiRequest } from './answer.ts';
+import { parameter } from './answer.ts';
+import { denied, fail, missing } from './errors.ts';
+
+/** The right to read the system itself, or undefined when the caller has it. */
+export function refuseSystem(request: ApiRequest): Answer | undefined {
+  const { policy } = request.caller;
+  return policy.systemRead || policy.admin ? undefined : denied(request, 'read', 'Resource', 'system');
+}
+
+/** The project of the path, or the answer that says why not. */
+export function openProject(request: ApiRequest, name = parameter(request, 'project')): Project | Answer {
+  const project = request.world.projects.get(name);
+  if (project === undefined || project.deleted) {
+    return fail(request, 404, 'api.error.project.missing', `Project does not exist: ${name}`, [name]);
+  }
+  if (!mayReadProject(request, name)) {
+    return denied(request, 'read', 'Project', name);
+  }
+  if (project.disabled) {
+    return fail(request, 404, 'api.error.project.disabled', `Project is disabled: ${name}`, [name]);
+  }
+  return project;
+}
+
+export function openJob(request: ApiRequest, id = parameter(request, 'id')): Job | Answer {
+  const job = request.world.jobs.get(id);
+  if (job === undefined || job.project.deleted) {
+    return missing(request, 'Job ID', id);
+  }
+  if (!mayReadJob(request, job)) {
+    return denied(request, 'read', 'Job ID', id);
+  }
+  return job.project.disabled
+    ? fail(request, 404, 'api.error.project.disabled', `Project is disabled: ${job.project.name}`, [job.project.name])
+    : job;
+}
+
+export function mayReadProject({ caller }: ApiRequest, name: string): boolean {
+  return covers(caller.policy.projects, name);
+}
+
+export function mayReadJob(request: ApiRequest, job: Job): boolean {
+  return mayReadProject(request, job.project.name) && !request.caller.policy.hiddenJobs.includes(job.id);
+}
+
+export function mayReadEvents({ caller }: ApiRequest, name: string): boolean {
+  return covers(caller.policy.projects, name) && covers(caller.policy.events, name);
+}
+
+export function isAnswer(value: Project | Job | Answer): value is Answer {
+  return 'status' in value;
+}

@@ -1,0 +1,87 @@
+import { accelerate, nextTime } from '../engine/schedule.ts';
+import type { Job } from '../world/job.ts';
+import { averageDuration, maySchedule } from '../world/job.ts';
+import { isAnswer, mayReadJob, openJob, openProject } from './access.ts';
+import type { Answer, ApiRequest } from './answer.ts';
+import { href, ok, parameter, permalink } from './answer.ts';
+import { toObjectDate } from './dates.ts';
+import { badParameter, fail } from './errors.ts';
+import { toJobFilter } from './job-filter.ts';
+
+/** project/{project}/jobs (Document B, 2.1 and 4.1); a page is cut before the access check. */
+export function jobList(request: ApiRequest): Answer {
+  const project = openProject(request);
+  if (isAnswer(project)) {
+    return project;
+  }
+  for (const [name, since] of filterGates) {
+    if (request.query.has(name) && request.version < since) {
+      return badParameter(request, 'api.error.parameter.error', name, request.query.get(name) ?? '');
+    }
+  }
+  const matching = [...project.jobs.values()].filter(toJobFilter(request.query));
+  const max = Number(request.query.get('max') ?? 0) || matching.length;
+  const offset = Number(request.query.get('offset') ?? 0) || 0;
+  const page = matching.slice(offset, offset + max).filter((job) => mayReadJob(request, job));
+  return ok(page.map((job) => toJob(request, job)));
+}
+
+/** scheduler/jobs and scheduler/server/{uuid}/jobs (Document A, 4.5): across all projects. */
+export function scheduledJobs(request: ApiRequest): Answer {
+  const { world, member } = request;
+  const uuid = parameter(request, 'uuid') || member.uuid;
+  const jobs = [...world.jobs.values()].filter(
+    (job) => job.owner?.uuid === uuid && !job.project.deleted && mayReadJob(request, job),
+  );
+  return ok(jobs.map((job) => toJob(request, job)));
+}
+
+/** job/{id}/info (Document B, 2.2). */
+export function jobInfo(request: ApiRequest): Answer {
+  const job = openJob(request);
+  if (isAnswer(job)) {
+    return job;
+  }
+  if (request.accept !== undefined && !/json|xml|\*\/\*/.test(request.accept)) {
+    return fail(request, 415, 'api.error.item.unsupported-format', `The format is not valid: ${request.accept}`);
+  }
+  return ok({ ...toJob(request, job), ...toTiming(request, job) });
+}
+
+export function toJob(request: ApiRequest, job: Job) {
+  const { definition, project } = job;
+  const { version, world } = request;
+  const isScheduled = definition.schedule !== undefined;
+  const inCluster = world.members.length > 1 && job.owner !== undefined && version >= 17;
+  const owner = inCluster ? { serverNodeUUID: job.owner?.uuid, serverOwner: job.owner === request.member } : {};
+  return {
+    id: job.id,
+    name: definition.name,
+    group: definition.group ?? null,
+    project: project.name,
+    description: definition.description ?? '',
+    href: href(request, `job/${job.id}`),
+    permalink: permalink(request, `project/${encodeURIComponent(project.name)}/job/show/${job.id}`),
+    ...(version >= 17 ? { scheduled: isScheduled, scheduleEnabled: job.scheduleEnabled, enabled: job.enabled } : {}),
+    ...owner,
+    ...(version >= 56 ? { created: toObjectDate(job.createdAtMs, world.release), createdBy: 'admin' } : {}),
+  };
+}
+
+const filterGates: readonly (readonly [string, number])[] = [
+  ['scheduledFilter', 17],
+  ['serverNodeUUIDFilter', 17],
+  ['scheduleEnabledFilter', 18],
+  ['executionEnabledFilter', 18],
+];
+
+function toTiming({ world, nowMs }: ApiRequest, job: Job) {
+  const average = averageDuration(job);
+  const { schedule } = job.definition;
+  const next =
+    schedule === undefined || !maySchedule(job) ? undefined : nextTime(accelerate(schedule, world.speed), nowMs);
+  return {
+    ...(average === 0 ? {} : { averageDuration: average }),
+    ...(next === undefined ? {} : { nextScheduledExecution: toObjectDate(next, world.release) }),
+  };
+}

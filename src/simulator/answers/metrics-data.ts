@@ -1,0 +1,82 @@
+import type { ApiRequest } from './answer.ts';
+
+/** metrics/metrics (Document A, 2.5) with the names a real server registers. */
+export function metricsData(request: ApiRequest) {
+  const { world, member } = request;
+  const prefix = world.dialect.metricPrefix;
+  const { storage, meters } = member;
+  const queued = [...world.incomplete.values()].filter((entry) => entry.queued).length;
+  const service = `${prefix}.services.ExecutionService`;
+  const storageName = `${prefix}.services.LogFileStorageService.storageRequests`;
+  const scheduled = [...world.jobs.values()].filter((job) => job.definition.schedule !== undefined).length;
+  return {
+    version: world.release.apiVersion < 25 ? '3.1.3' : '4.0.0',
+    gauges: {
+      'dataSource.connection.pingTime': { value: 1 },
+      [`${prefix}.scheduler.quartz.runningExecutions`]: { value: member.busy },
+      [`${prefix}.scheduler.quartz.threadPoolSize`]: { value: member.threadPoolSize },
+      [`${prefix}.services.AuthorizationService.sourceCache.hitRate`]: { value: 0.97 },
+      [`${prefix}.services.NodeService.nodeCache.hitRate`]: { value: null },
+      [`${prefix}.services.ProjectManagerService.fileCache.loadExceptionRate`]: { value: 'none' },
+    },
+    counters: {
+      [`${prefix}.scheduler.quartz.scheduledJobs`]: { count: scheduled },
+      [`${storageName}.succeeded`]: { count: storage.succeeded },
+      [`${storageName}.failed`]: { count: storage.failed },
+      [`${storageName}.total`]: { count: storage.total },
+      [`${storageName}.retries`]: { count: storage.retries },
+      [`${storageName}.queued`]: { count: queued },
+      [`${storageName}.running`]: { count: 0 },
+    },
+    histograms: {},
+    meters: {
+      [`${service}.executionStartMeter`]: toMeter(request, meters.started),
+      [`${service}.executionSuccessMeter`]: toMeter(request, meters.succeeded),
+      [`${service}.executionFailureMeter`]: toMeter(request, meters.failed),
+      [`${service}.executionAbortMeter`]: toMeter(request, meters.aborted),
+    },
+    timers: toTimers(request),
+  };
+}
+
+function toTimers(request: ApiRequest) {
+  const { world, member } = request;
+  const prefix = world.dialect.metricPrefix;
+  const loads = [...world.projects.keys()].map((name) => [
+    `${prefix}.services.NodeService.project.${name}.loadNodes`,
+    toTimer(request, 3, 0.004),
+  ]);
+  return {
+    [`${prefix}.api.requests.requestTimer`]: toTimer(request, member.meters.requests, 0.012),
+    [`${prefix}.web.requests.requestTimer`]: toTimer(request, Math.floor(member.meters.requests / 3), 0.034),
+    [`${prefix}.quartzjobs.ExecutionJob.executionTimer`]: toTimer(request, member.meters.started, 38.5),
+    ...Object.fromEntries(loads),
+  };
+}
+
+function toMeter({ member, nowMs }: ApiRequest, count: number) {
+  const upSeconds = Math.max(1, (nowMs - member.skewMs - member.startedAtMs) / 1000);
+  const rate = count / upSeconds;
+  return { count, m15_rate: rate, m1_rate: rate, m5_rate: rate, mean_rate: rate, units: 'events/second' };
+}
+
+function toTimer(request: ApiRequest, count: number, seconds: number) {
+  const inNanoseconds = request.world.release.metrics === 'controller';
+  const mean = inNanoseconds ? seconds * 1e9 : seconds;
+  const { units: _units, ...rates } = toMeter(request, count);
+  return {
+    ...rates,
+    max: mean * 4,
+    mean,
+    min: mean / 3,
+    p50: mean,
+    p75: mean * 1.2,
+    p95: mean * 2,
+    p98: mean * 2.5,
+    p99: mean * 3,
+    p999: mean * 4,
+    stddev: mean / 5,
+    duration_units: inNanoseconds ? 'nanoseconds' : 'seconds',
+    rate_units: 'calls/second',
+  };
+}

@@ -1,0 +1,90 @@
+import type { Project } from '../world/project.ts';
+import { isAnswer, mayReadProject, openProject } from './access.ts';
+import type { Answer, ApiRequest } from './answer.ts';
+import { href, ok, parameter, text } from './answer.ts';
+import { toObjectDate } from './dates.ts';
+import { denied, missing } from './errors.ts';
+
+/** projects (Document A, 2.8 and 4.9): readable ones, by name. */
+export function projectList(request: ApiRequest): Answer {
+  const wanted = request.version >= 47 ? (request.query.get('meta') ?? '') : '';
+  const list = [...request.world.projects.values()]
+    .filter((project) => !project.deleted && mayReadProject(request, project.name))
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+    .map((project) => ({
+      ...toProject(request, project),
+      ...(wanted === '' ? {} : { meta: toMeta(request, project, wanted) }),
+    }));
+  return ok(list);
+}
+
+export function oneProject(request: ApiRequest): Answer {
+  const project = openProject(request);
+  if (isAnswer(project)) {
+    return project;
+  }
+  const config =
+    request.caller.policy.configure && request.version >= 11 ? { config: Object.fromEntries(toConfig(project)) } : {};
+  return ok({ ...toProject(request, project), ...config });
+}
+
+export function projectConfig(request: ApiRequest): Answer {
+  const project = openProject(request);
+  if (isAnswer(project)) {
+    return project;
+  }
+  if (!request.caller.policy.configure) {
+    return denied(request, 'configure', 'Project', project.name);
+  }
+  const config = toConfig(project);
+  const key = parameter(request, 'key');
+  if (key === '') {
+    return request.accept?.includes('text/plain') === true
+      ? text([...config].map(([name, value]) => `${name}=${value}\n`).join(''))
+      : ok(Object.fromEntries(config));
+  }
+  const value = config.get(key);
+  if (value === undefined) {
+    return missing(request, 'property', key);
+  }
+  return request.accept?.includes('json') === true ? ok({ key, value }) : text(value);
+}
+
+/** project/{project}/meta (v46; fields: read in servers, not in the documents). */
+export function projectMeta(request: ApiRequest): Answer {
+  const project = openProject(request);
+  return isAnswer(project) ? project : ok(toMeta(request, project, request.query.get('meta') ?? '*'));
+}
+
+function toProject(request: ApiRequest, project: Project) {
+  const { name, description, label, createdAtMs } = project;
+  return {
+    url: href(request, `project/${encodeURIComponent(name)}`),
+    name,
+    description,
+    ...(request.version >= 26 ? { label } : {}),
+    ...(request.version >= 33 ? { created: toObjectDate(createdAtMs, request.world.release) } : {}),
+  };
+}
+
+function toMeta({ world }: ApiRequest, project: Project, wanted: string) {
+  const names = wanted.split(',');
+  const data = {
+    config: { executionsEnabled: project.executionsEnabled, scheduleEnabled: project.scheduleEnabled },
+    sysMode: { active: world.executionMode === 'active' },
+  };
+  return Object.entries(data)
+    .filter(([name]) => names.includes(name) || names.includes('*'))
+    .map(([name, value]) => ({ name, data: value }));
+}
+
+function toConfig(project: Project): Map<string, string> {
+  const config = new Map(project.config);
+  if (!project.executionsEnabled) {
+    config.set('project.disable.executions', 'true');
+  }
+  if (!project.scheduleEnabled) {
+    config.set('project.disable.schedule', 'true');
+  }
+  return config;
+}

@@ -1,0 +1,87 @@
+import type { Express, NextFunction, Request, Response } from 'express';
+import express from 'express';
+import type { Control } from './control.ts';
+import { advance } from './engine/engine.ts';
+import type { Faults } from './faults.ts';
+import type { RequestLog } from './request-log.ts';
+import { createApiRouter } from './routes/api.ts';
+import { authOf } from './routes/authenticate.ts';
+import { createControlRouter } from './routes/control-routes.ts';
+import { exchangeOf, html, httpDate, send, setExchange } from './routes/exchange.ts';
+import type { Sessions } from './routes/sessions.ts';
+import type { Member } from './world/member.ts';
+import type { World } from './world/world.ts';
+
+export type AppParts = {
+  readonly world: World;
+  readonly faults: Faults;
+  readonly sessions: Sessions;
+  readonly log: RequestLog;
+  readonly control: Control;
+  /** Which member serves a request: the pinned one, or the next behind the balancer. */
+  readonly nextMember: () => Member;
+};
+
+/** The service as one HTTP application; a cluster has one per address. */
+export function createApp({ world, faults, sessions, log, control, nextMember }: AppParts): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use((request, response, next) => {
+    const trueMs = world.clock.now();
+    advance(world, trueMs);
+    const member = nextMember();
+    const nowMs = trueMs + member.skewMs;
+    const baseUrl = `${request.protocol}://${request.get('host') ?? 'localhost'}`;
+    const url = new URL(request.url, baseUrl);
+    const entry = {
+      atMs: trueMs,
+      method: request.method,
+      path: url.pathname,
+      query: withoutSecret(url),
+      status: 0,
+      endpointKnown: false,
+      accept: request.get('accept'),
+      auth: authOf(request, world, url),
+    };
+    response.once('close', () => {
+      entry.status = response.headersSent ? response.statusCode : 0;
+    });
+    response.setHeader('Date', httpDate(nowMs));
+    setExchange(response, { world, member, nowMs, url, baseUrl, log: entry, spoil: undefined });
+    if (!url.pathname.startsWith('/simulator')) {
+      member.meters.requests += 1;
+      log.add(entry);
+    }
+    next();
+  });
+  app.use('/simulator', createControlRouter(control));
+  app.use((request, response, next) => faults.handle(request, response, next));
+  app.use((request, response, next) => {
+    const { member } = exchangeOf(response);
+    if (world.clock.now() < member.readyAtMs) {
+      send(request, response, { status: 503 });
+      return;
+    }
+    next();
+  });
+  app.use(sessions.router);
+  app.use('/api', createApiRouter(sessions));
+  app.use((request, response) => send(request, response, { status: 404, json: { error: 'Not found' } }));
+  app.use((error: { status?: number }, request: Request, response: Response, _next: NextFunction) => {
+    const asks = request.get('accept')?.includes('json') === true;
+    const status = error.status ?? 500;
+    const title = status === 500 ? 'A server error occurred' : 'Bad request';
+    const contentType = 'text/html;charset=utf-8';
+    send(request, response, asks ? { status, json: { error: title } } : { status, text: html(title), contentType });
+  });
+  return app;
+}
+
+function withoutSecret(url: URL): string {
+  const query = new URLSearchParams(url.searchParams);
+  if (query.has('authtoken')) {
+    query.set('authtoken', '<secret>');
+  }
+  return query.toString();
+}

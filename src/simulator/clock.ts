@@ -1,0 +1,25 @@
+export type Clock = {
+  now(): number;
+  advance(ms: number): void;
+};
+
+/** Real time for people, a handed-in clock for tests that own one, or a free clock that only `advance` moves. */
+export function createClock(now: (() => number) | undefined, kind: 'real' | 'free'): Clock {
+  if (now !== undefined || kind === 'real') {
+    return {
+      now: now ?? Date.now,
+      advance: () => {
+        throw new Error('Only a free clock can be advanced; start the simulator with clock: "free" and without now.');
+      },
+    };
+  }
+  let current = freeClockStart;
+  return {
+    now: () => current,
+    advance: (ms) => {
+      current += Math.max(0, ms);
+    },
+  };
+}
+
+const freeClockStart = Date.UTC(2026, 0, 15, 12, 0, 0);

@@ -1,0 +1,96 @@
+import { replaceDatabase, restart } from './engine/restart.ts';
+import type { Fault, Faults } from './faults.ts';
+import { toUuid } from './random.ts';
+import type { Policy } from './world/access.ts';
+import { readerPolicy } from './world/access.ts';
+import type { World } from './world/world.ts';
+
+/** Typed operations for tests; the same ones are reachable as POST /simulator/…. */
+export type Control = ReturnType<typeof createControl>;
+
+export function createControl(world: World, faults: Faults, play: () => void) {
+  return {
+    setExecutionMode(mode: 'active' | 'passive'): void {
+      play();
+      world.executionMode = mode;
+    },
+    failLogStorage(failing: boolean): void {
+      play();
+      world.settings.logStorageFailing = failing;
+    },
+    failHealthCheck(name: string | undefined): void {
+      world.settings.unhealthyCheck = name;
+    },
+    switchMetrics(on: boolean, name?: string): void {
+      if (name === undefined) {
+        world.settings.metricsOn = on;
+      } else if (on) {
+        world.settings.metricsDisabled.delete(name);
+      } else {
+        world.settings.metricsDisabled.add(name);
+      }
+    },
+    addFault(fault: Fault): () => void {
+      return faults.add(fault);
+    },
+    clearFaults(): void {
+      faults.clear();
+    },
+    addToken(options: NewToken): void {
+      const { token, user = 'someone', policy = {}, kind = 'token' } = options;
+      const credential = {
+        id: toUuid('credential', token),
+        kind,
+        secret: token,
+        user,
+        creator: options.creator ?? user,
+        name: options.name,
+        policy: { ...readerPolicy, ...policy },
+        expiresAtMs: options.expiresAtMs,
+      };
+      world.credentials.set(`${kind}:${kind === 'password' ? user : token}`, credential);
+    },
+    expireToken(token: string): void {
+      const credential = world.credentials.get(`token:${token}`);
+      if (credential !== undefined) {
+        credential.expiresAtMs = world.clock.now() - 1000;
+      }
+    },
+    revokeToken(token: string): void {
+      world.credentials.delete(`token:${token}`);
+    },
+    setClockSkew(ms: number, memberIndex = 0): void {
+      play();
+      const member = world.members[memberIndex];
+      if (member !== undefined) {
+        member.skewMs = ms;
+      }
+    },
+    restart(
+      options: { downForMs?: number; cleanupAfterMs?: number; memberIndex?: number; newDatabase?: boolean } = {},
+    ): void {
+      play();
+      const member = world.members[options.memberIndex ?? 0];
+      if (options.newDatabase === true) {
+        replaceDatabase(world);
+      }
+      if (member !== undefined) {
+        restart(world, member, { downForMs: options.downForMs ?? 0, cleanupAfterMs: options.cleanupAfterMs ?? 5000 });
+      }
+    },
+    setSaveDelay(ms: number): void {
+      play();
+      world.settings.saveDelayMs = ms;
+    },
+  };
+}
+
+export type NewToken = {
+  readonly token: string;
+  readonly user?: string;
+  readonly creator?: string;
+  readonly name?: string;
+  readonly kind?: 'token' | 'bearer' | 'password';
+  readonly expiresAtMs?: number;
+  readonly policy?: Partial<Policy>;
+};

@@ -1,0 +1,88 @@
+import { maySchedule } from '../world/job.ts';
+import { startOfCommand, startOfJob } from '../world/start.ts';
+import type { Habit, World, WorldEvent } from '../world/world.ts';
+import { endExecution, reachEnd, showEnd } from './finish.ts';
+import { accelerate, nextTime } from './schedule.ts';
+import { beginWork, requestStart } from './start.ts';
+import { storeLog } from './storage.ts';
+
+/** Plays everything that is due up to a moment, in the order of time. A clock that steps back plays nothing. */
+export function advance(world: World, toMs: number): void {
+  for (;;) {
+    const nextMs = world.queue.nextAtMs();
+    if (nextMs === undefined || nextMs > toMs) {
+      break;
+    }
+    const due = world.queue.pop();
+    if (due === undefined) {
+      break;
+    }
+    world.playedMs = Math.max(world.playedMs, due.atMs);
+    happen(world, due.item, due.atMs);
+  }
+  world.playedMs = Math.max(world.playedMs, toMs);
+}
+
+/** Puts a job's next trigger in the queue; earlier ones become void. */
+export function scheduleJob(world: World, event: Extract<WorldEvent, { kind: 'trigger' }>, afterMs: number): void {
+  const { schedule } = event.job.definition;
+  if (schedule !== undefined) {
+    world.queue.push(nextTime(accelerate(schedule, world.speed), afterMs), event);
+  }
+}
+
+export function scheduleHabit(world: World, habit: Habit, afterMs: number): void {
+  world.queue.push(nextTime(accelerate(habit.schedule, world.speed), afterMs), { kind: 'habit', habit });
+}
+
+function happen(world: World, event: WorldEvent, atMs: number): void {
+  switch (event.kind) {
+    case 'trigger':
+      if (event.generation !== event.job.generation) {
+        return;
+      }
+      if (maySchedule(event.job)) {
+        requestStart(world, startOfJob(event.job, 'scheduled', 'scheduler'), atMs);
+      }
+      scheduleJob(world, event, atMs);
+      return;
+    case 'habit':
+      followHabit(world, event.habit, atMs);
+      return;
+    case 'begin':
+      if (event.execution.end !== undefined) {
+        return;
+      }
+      if (world.executionMode === 'passive' || !event.execution.member.alive) {
+        const abortedBy = event.execution.user;
+        endExecution(world, event.execution, { atMs, stored: 'aborted', timedOut: false, abortedBy });
+        return;
+      }
+      beginWork(world, event.execution, atMs);
+      return;
+    case 'end':
+      reachEnd(world, event.execution, atMs);
+      return;
+    case 'show':
+      showEnd(world, event.execution);
+      return;
+    case 'store':
+      storeLog(world, event.execution, event.attempt, atMs);
+      return;
+    case 'incident':
+      event.apply(world);
+      if (event.everyMs !== undefined) {
+        world.queue.push(atMs + event.everyMs, event);
+      }
+      return;
+  }
+}
+
+function followHabit(world: World, habit: Habit, atMs: number): void {
+  if (habit.job !== undefined) {
+    requestStart(world, startOfJob(habit.job, 'user', habit.user), atMs);
+  } else if (habit.work !== undefined) {
+    requestStart(world, startOfCommand(habit.project, habit.work, habit.user), atMs);
+  }
+  scheduleHabit(world, habit, atMs);
+}

@@ -1,0 +1,90 @@
+import type { Execution, StoredStatus } from '../world/execution.ts';
+import { endedAt, startedAt } from '../world/execution.ts';
+import type { World } from '../world/world.ts';
+import { planOf, toOutcome } from './outcome.ts';
+import { forgetOldest } from './retention.ts';
+import { requestStart, serveWaiting } from './start.ts';
+
+/** A run comes to the end it was planned to have, or to its timeout. */
+export function reachEnd(world: World, execution: Execution, atMs: number): void {
+  if (execution.end !== undefined || execution.lostAtMs !== undefined) {
+    return;
+  }
+  const workedMs = atMs - execution.workAtMs;
+  const outcome = toOutcome(planOf(execution));
+  const timedOut = workedMs < outcome.lengthMs;
+  const stored = outcome.succeeded && !timedOut ? 'succeeded' : 'failed';
+  endExecution(world, execution, { atMs, stored, timedOut, abortedBy: undefined });
+}
+
+export type Ending = {
+  readonly atMs: number;
+  readonly stored: StoredStatus;
+  readonly timedOut: boolean;
+  readonly abortedBy: string | undefined;
+};
+
+/** Writes the end; with a saving delay it becomes visible later than it happened. */
+export function endExecution(world: World, execution: Execution, ending: Ending): void {
+  const { atMs, stored, timedOut, abortedBy } = ending;
+  const { member } = execution;
+  const { succeededNodes, failedNodes } = toOutcome(planOf(execution), atMs - execution.workAtMs);
+  const visibleAtMs = Math.max(atMs, world.playedMs) + world.settings.saveDelayMs;
+  execution.end = { atMs, visibleAtMs, stored, timedOut, abortedBy, succeededNodes, failedNodes };
+  if (Number.isFinite(execution.workAtMs) && execution.lostAtMs === undefined) {
+    member.busy -= 1;
+    serveWaiting(world, member, atMs);
+  }
+  if (visibleAtMs <= world.playedMs) {
+    showEnd(world, execution);
+    return;
+  }
+  world.queue.push(visibleAtMs, { kind: 'show', execution });
+}
+
+/** The saving transaction commits: the end is visible, the next attempt exists, the log goes to storage. */
+export function showEnd(world: World, execution: Execution): void {
+  const { end, job, project, member } = execution;
+  if (end === undefined || execution.ended || world.executions.get(execution.id) !== execution) {
+    return;
+  }
+  planRetry(world, execution, end.visibleAtMs);
+  execution.ended = true;
+  execution.plan = undefined;
+  project.open.delete(execution.id);
+  project.completed.add(execution);
+  world.history.push(execution);
+  if (job !== undefined) {
+    job.statistics.count += 1;
+    job.statistics.totalMs += endedAt(execution) - startedAt(execution);
+    job.statistics.succeeded += end.stored === 'succeeded' ? 1 : 0;
+  }
+  const meter = end.abortedBy !== undefined ? 'aborted' : end.stored === 'succeeded' ? 'succeeded' : 'failed';
+  member.meters[meter] += 1;
+  world.queue.push(end.visibleAtMs + world.settings.storageDelayMs, { kind: 'store', execution, attempt: 0 });
+  forgetOldest(world);
+}
+
+function planRetry(world: World, execution: Execution, atMs: number): void {
+  const { end, job } = execution;
+  const retry = job?.definition.retry;
+  if (end?.stored !== 'failed' || job === undefined || retry === undefined || execution.attempt >= retry.attempts) {
+    return;
+  }
+  // The finished attempt must not count as a running one of its job.
+  execution.project.open.delete(execution.id);
+  const start = {
+    project: execution.project,
+    job,
+    work: execution.work,
+    type: execution.type ?? 'user',
+    user: execution.user,
+    options: execution.options,
+    attempt: execution.attempt + 1,
+    delayMs: retry.delayMs,
+  };
+  execution.retriedBy = requestStart(world, start, atMs);
+  if (execution.retriedBy === undefined) {
+    execution.end = { ...end, stored: 'failed-with-retry' };
+  }
+}

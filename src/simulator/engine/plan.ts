@@ -1,0 +1,177 @@
+import type { Random } from '../random.ts';
+import { createRandom } from '../random.ts';
+import type { Conditions, Step, Work } from '../world/work.ts';
+
+export type RunState = 'SUCCEEDED' | 'FAILED' | 'NODE_MIXED' | 'NODE_PARTIAL_SUCCEEDED' | 'NOT_STARTED';
+
+export type NodeRun = {
+  readonly startMs: number;
+  readonly endMs: number;
+  /** When the error handler took over, if it did. */
+  readonly handlerMs: number | undefined;
+  readonly state: 'SUCCEEDED' | 'FAILED';
+  readonly reason: string | undefined;
+};
+
+export type StepRun = {
+  readonly number: number;
+  readonly step: Step;
+  /** Undefined when the step was never reached. */
+  readonly startMs: number | undefined;
+  readonly endMs: number | undefined;
+  readonly state: RunState;
+  readonly reason: string | undefined;
+  readonly nodes: ReadonlyMap<string, NodeRun>;
+  readonly workflow: WorkflowRun | undefined;
+  readonly perNode: ReadonlyMap<string, WorkflowRun>;
+};
+
+export type WorkflowRun = {
+  readonly nodes: readonly string[];
+  readonly startMs: number | undefined;
+  readonly endMs: number | undefined;
+  readonly state: RunState;
+  readonly steps: readonly StepRun[];
+  readonly failedNodes: ReadonlySet<string>;
+};
+
+/** Everything a run will do, in milliseconds after its first step begins; the same seed gives the same run. */
+export function planRun(work: Work, conditions: Conditions, seed: number): WorkflowRun {
+  return planWorkflow(work, work.nodes, 0, {
+    conditions,
+    random: createRandom(seed),
+    references: work.references,
+    depth: 0,
+  });
+}
+
+type Setting = {
+  readonly conditions: Conditions;
+  readonly random: Random;
+  readonly references: ReadonlyMap<string, Work>;
+  readonly depth: number;
+};
+
+function planWorkflow(work: Work, nodes: readonly string[], startMs: number, setting: Setting): WorkflowRun {
+  const steps: StepRun[] = [];
+  const failedNodes = new Set<string>();
+  let time = startMs;
+  let stopped = false;
+  let failed = false;
+  for (const [index, step] of work.steps.entries()) {
+    const live = nodes.filter((node) => !failedNodes.has(node));
+    if (stopped || live.length === 0) {
+      steps.push(toUnreached(index + 1, step));
+      continue;
+    }
+    const run = planStep(index + 1, step, live, time, setting);
+    steps.push(run);
+    time = run.endMs ?? time;
+    for (const [node, nodeRun] of run.nodes) {
+      if (nodeRun.state === 'FAILED' && step.nodeStep) {
+        failedNodes.add(node);
+      }
+    }
+    failed ||= run.state !== 'SUCCEEDED';
+    stopped ||= run.state !== 'SUCCEEDED' && !work.keepGoing;
+  }
+  return { nodes, startMs, endMs: time, state: failed ? 'FAILED' : 'SUCCEEDED', steps, failedNodes };
+}
+
+function planStep(number: number, step: Step, nodes: readonly string[], startMs: number, setting: Setting): StepRun {
+  const child = step.kind === 'jobref' && setting.depth < 4 ? setting.references.get(step.text) : undefined;
+  if (child !== undefined && !step.nodeStep) {
+    return planReference(number, step, child, startMs, setting);
+  }
+  const runs = new Map<string, NodeRun>();
+  const perNode = new Map<string, WorkflowRun>();
+  for (const node of step.nodeStep ? nodes : ['']) {
+    if (child === undefined) {
+      runs.set(node, planNode(step, node, startMs, setting));
+      continue;
+    }
+    const workflow = planWorkflow(child, [node], startMs, { ...setting, depth: setting.depth + 1 });
+    perNode.set(node, workflow);
+    runs.set(node, toNodeRun(workflow, startMs));
+  }
+  const all = [...runs.values()];
+  return {
+    number,
+    step,
+    startMs,
+    endMs: Math.max(...all.map((run) => run.endMs)),
+    state: toStepState(all),
+    reason: all.find((run) => run.reason !== undefined)?.reason,
+    nodes: runs,
+    workflow: child === undefined ? undefined : toTemplate(child, nodes),
+    perNode,
+  };
+}
+
+function planReference(number: number, step: Step, child: Work, startMs: number, setting: Setting): StepRun {
+  const workflow = planWorkflow(child, child.nodes, startMs + 20, { ...setting, depth: setting.depth + 1 });
+  const state = workflow.state;
+  const reason = state === 'SUCCEEDED' ? undefined : 'JobFailed';
+  const endMs = (workflow.endMs ?? startMs) + 15;
+  return { number, step, startMs, endMs, state, reason, nodes: new Map(), workflow, perNode: new Map() };
+}
+
+function planNode(step: Step, node: string, startMs: number, { conditions, random }: Setting): NodeRun {
+  const begin = startMs + Math.floor(random() * 40);
+  const spread = 0.6 + random() * 0.6 + (random() < 0.05 ? random() * 2 : 0);
+  const lengthMs = Math.max(5, Math.round(step.seconds * 1000 * spread * conditions.durationFactor));
+  const isDown = conditions.downNodes.includes(node);
+  const fails = random() < step.failureChance * conditions.failureFactor || isDown;
+  if (!fails) {
+    return { startMs: begin, endMs: begin + lengthMs, handlerMs: undefined, state: 'SUCCEEDED', reason: undefined };
+  }
+  const failMs = begin + (isDown ? Math.min(lengthMs, 5000) : Math.ceil(lengthMs * (0.3 + random() * 0.6)));
+  const reason = isDown ? 'ConnectionFailure' : (step.reason ?? 'NonZeroResultCode');
+  if (step.handler === undefined) {
+    return { startMs: begin, endMs: failMs, handlerMs: undefined, state: 'FAILED', reason };
+  }
+  const endMs = failMs + Math.max(5, Math.round(step.handler.seconds * 1000));
+  const recovers = !isDown && random() >= step.handler.failureChance;
+  return {
+    startMs: begin,
+    endMs,
+    handlerMs: failMs,
+    state: recovers ? 'SUCCEEDED' : 'FAILED',
+    reason: recovers ? undefined : reason,
+  };
+}
+
+function toNodeRun(workflow: WorkflowRun, startMs: number): NodeRun {
+  const succeeded = workflow.state === 'SUCCEEDED';
+  const reason = succeeded ? undefined : 'JobFailed';
+  const endMs = workflow.endMs ?? startMs;
+  return { startMs, endMs, handlerMs: undefined, state: succeeded ? 'SUCCEEDED' : 'FAILED', reason };
+}
+
+function toStepState(runs: readonly NodeRun[]): RunState {
+  const failures = runs.filter((run) => run.state === 'FAILED').length;
+  if (failures === 0) {
+    return 'SUCCEEDED';
+  }
+  return failures === runs.length ? 'FAILED' : 'NODE_MIXED';
+}
+
+function toUnreached(number: number, step: Step): StepRun {
+  return {
+    number,
+    step,
+    startMs: undefined,
+    endMs: undefined,
+    state: 'NOT_STARTED',
+    reason: undefined,
+    nodes: new Map(),
+    workflow: undefined,
+    perNode: new Map(),
+  };
+}
+
+/** A reference that runs once per node still shows its sub-workflow, never started as such. */
+function toTemplate(work: Work, nodes: readonly string[]): WorkflowRun {
+  const steps = work.steps.map((step, index) => toUnreached(index + 1, step));
+  return { nodes, startMs: undefined, endMs: undefined, state: 'NOT_STARTED', steps, failedNodes: new Set() };
+}

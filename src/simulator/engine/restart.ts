@@ -1,0 +1,68 @@
+import type { Member } from '../world/member.ts';
+import { restartMember } from '../world/member.ts';
+import type { World } from '../world/world.ts';
+import { endExecution } from './finish.ts';
+
+export type Restart = {
+  readonly downForMs: number;
+  /** How long after the start the cut-off runs are marked incomplete. */
+  readonly cleanupAfterMs: number;
+};
+
+/** A server process ends and starts again: its runs are cut off, its counters begin at 0. */
+export function restart(world: World, member: Member, { downForMs, cleanupAfterMs }: Restart): void {
+  const atMs = world.playedMs;
+  const lost = loseRuns(world, member, atMs);
+  restartMember(member, atMs, downForMs);
+  const apply = () => {
+    for (const execution of lost) {
+      if (execution.end === undefined) {
+        const ending = { atMs: atMs + downForMs, stored: 'incomplete', timedOut: false, abortedBy: undefined };
+        endExecution(world, execution, ending);
+      }
+    }
+  };
+  world.queue.push(atMs + downForMs + cleanupAfterMs, { kind: 'incident', apply, everyMs: undefined });
+}
+
+/** A member goes away for good; its runs stay `running`, another member takes its schedules. */
+export function loseMember(world: World, member: Member): void {
+  loseRuns(world, member, world.playedMs);
+  member.alive = false;
+  member.waiting.length = 0;
+  const heir = world.members.find((candidate) => candidate.alive);
+  for (const job of world.jobs.values()) {
+    if (job.owner === member && heir !== undefined) {
+      job.owner = heir;
+    }
+  }
+}
+
+/** A new database: no executions, and ids from 1 again. */
+export function replaceDatabase(world: World): void {
+  for (const project of world.projects.values()) {
+    project.open.clear();
+    project.completed.remove(new Set(world.executions.keys()));
+  }
+  for (const member of world.members) {
+    member.busy = 0;
+    member.waiting.length = 0;
+  }
+  for (const execution of world.executions.values()) {
+    execution.lostAtMs ??= world.playedMs;
+  }
+  world.executions.clear();
+  world.incomplete.clear();
+  world.nextId = 1;
+}
+
+function loseRuns(world: World, member: Member, atMs: number) {
+  const lost = [...world.executions.values()].filter(
+    (execution) =>
+      execution.member === member && execution.end === undefined && !execution.ended && execution.startedAtMs <= atMs,
+  );
+  for (const execution of lost) {
+    execution.lostAtMs ??= atMs;
+  }
+  return lost;
+}

@@ -1,0 +1,128 @@
+import { toSeed } from '../random.ts';
+import type { Execution } from '../world/execution.ts';
+import type { Member } from '../world/member.ts';
+import type { Start } from '../world/start.ts';
+import type { World } from '../world/world.ts';
+import { planOf } from './outcome.ts';
+
+/** Starts a run now, or lets it wait for a scheduler thread; undefined when the server refuses. */
+export function requestStart(world: World, start: Start, atMs: number): Execution | undefined {
+  const { job, project } = start;
+  if (world.executionMode === 'passive' || project.disabled || project.deleted || !project.executionsEnabled) {
+    return undefined;
+  }
+  if (job !== undefined && (!job.enabled || (isRunning(project.open, job.id) && job.definition.multiple !== true))) {
+    return undefined;
+  }
+  const member = chooseMember(world, start);
+  if (member === undefined) {
+    return undefined;
+  }
+  const full = member.busy >= member.threadPoolSize;
+  if (full && start.type === 'scheduled') {
+    member.waiting.push({ start, execution: undefined });
+    return undefined;
+  }
+  const execution = createExecution(world, start, member, atMs, atMs);
+  if (full) {
+    execution.workAtMs = Number.POSITIVE_INFINITY;
+    member.waiting.push({ start, execution });
+    return execution;
+  }
+  beginWork(world, execution, atMs + start.delayMs);
+  return execution;
+}
+
+/** A run ordered for a later moment: it has its id already. */
+export function requestLater(world: World, start: Start, atMs: number): Execution | undefined {
+  const member = chooseMember(world, start);
+  if (member === undefined) {
+    return undefined;
+  }
+  const execution = createExecution(
+    world,
+    { ...start, type: 'user-scheduled' },
+    member,
+    atMs,
+    Number.POSITIVE_INFINITY,
+  );
+  world.queue.push(atMs, { kind: 'begin', execution });
+  return execution;
+}
+
+/** Takes a thread and plans the moment of the end. */
+export function beginWork(world: World, execution: Execution, workAtMs: number): void {
+  execution.workAtMs = workAtMs;
+  execution.member.busy += 1;
+  execution.member.meters.started += 1;
+  const plan = planOf(execution);
+  execution.plan = plan;
+  const lengthMs = plan.endMs ?? 0;
+  const limitMs = execution.work.timeoutMs ?? Number.POSITIVE_INFINITY;
+  world.queue.push(workAtMs + Math.min(lengthMs, limitMs), { kind: 'end', execution });
+}
+
+/** Gives freed threads to what waits. */
+export function serveWaiting(world: World, member: Member, atMs: number): void {
+  while (member.busy < member.threadPoolSize) {
+    const next = member.waiting.shift();
+    if (next === undefined) {
+      return;
+    }
+    if (next.execution === undefined) {
+      requestStart(world, next.start, atMs);
+    } else if (next.execution.end === undefined) {
+      beginWork(world, next.execution, atMs);
+    }
+  }
+}
+
+function createExecution(world: World, start: Start, member: Member, startedAtMs: number, workAtMs: number): Execution {
+  const id = world.nextId;
+  world.nextId += 1;
+  const isStuck = start.job !== undefined && world.conditions.stuckJobs.includes(start.job.id);
+  const execution: Execution = {
+    id,
+    project: start.project,
+    job: start.job,
+    work: start.work,
+    conditions: isStuck ? { ...world.conditions, durationFactor: 1e6 } : world.conditions,
+    seed: toSeed(world.seed, 'execution', id, startedAtMs),
+    member,
+    skewMs: member.skewMs,
+    type: start.type,
+    user: start.user,
+    options: start.options,
+    attempt: start.attempt,
+    oneTime: !Number.isFinite(workAtMs),
+    startedAtMs,
+    workAtMs,
+    lostAtMs: undefined,
+    end: undefined,
+    ended: false,
+    retriedBy: undefined,
+    jobDeleted: false,
+    plan: undefined,
+  };
+  world.executions.set(id, execution);
+  start.project.open.set(id, execution);
+  return execution;
+}
+
+function chooseMember(world: World, start: Start): Member | undefined {
+  const owner = start.job?.owner;
+  if (start.type === 'scheduled' && owner !== undefined) {
+    return owner.alive ? owner : undefined;
+  }
+  const alive = world.members.filter((member) => member.alive);
+  return alive[world.nextId % Math.max(1, alive.length)];
+}
+
+function isRunning(open: ReadonlyMap<number, Execution>, jobId: string): boolean {
+  for (const execution of open.values()) {
+    if (execution.job?.id === jobId && !execution.oneTime) {
+      return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,205 @@
+import { gzipSync } from 'node:zlib';
+import type { NextFunction, Request, Response } from 'express';
+import { exchangeOf, html, send } from './routes/exchange.ts';
+
+export const faultKinds = [
+  'slow',
+  'hang',
+  'refuse',
+  'drip',
+  'cut',
+  'huge',
+  'bomb',
+  'garbage',
+  'html',
+  'empty',
+  'status',
+  'redirect',
+] as const;
+
+/** Something that goes wrong on the way: for paths that match, a number of times or until cleared. */
+export type Fault = {
+  readonly kind: (typeof faultKinds)[number];
+  /** A regular expression over the path; everything when absent. */
+  readonly path?: string;
+  readonly times?: number;
+  /** For `status`; 500 when absent. */
+  readonly status?: number;
+  readonly retryAfter?: string;
+  /** Delay of `slow`, and the pause between the bytes of `drip`. */
+  readonly ms?: number;
+  readonly bytes?: number;
+  readonly location?: string;
+  /** Replaces the body of `garbage`, `html` and `status`. */
+  readonly body?: string;
+  /** Every n-th matching request alone, for example 2 for half of them. */
+  readonly everyNth?: number;
+};
+
+export type Faults = {
+  add(fault: Fault): () => void;
+  clear(): void;
+  list(): readonly Fault[];
+  handle(request: Request, response: Response, next: NextFunction): void;
+  stop(): void;
+};
+
+export function createFaults(): Faults {
+  let entries: Entry[] = [];
+  const timers = new Set<NodeJS.Timeout>();
+  const later = (ms: number, act: () => void) => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      act();
+    }, ms);
+    timers.add(timer);
+  };
+  return {
+    add: (fault) => {
+      const entry = {
+        fault,
+        pattern: new RegExp(fault.path ?? ''),
+        left: fault.times ?? Number.POSITIVE_INFINITY,
+        seen: 0,
+      };
+      entries.push(entry);
+      return () => {
+        entries = entries.filter((other) => other !== entry);
+      };
+    },
+    clear: () => {
+      entries = [];
+    },
+    list: () => entries.map(({ fault }) => fault),
+    handle: (request, response, next) => {
+      const entry = entries.find((candidate) => isDue(candidate, request.path));
+      if (entry === undefined) {
+        next();
+        return;
+      }
+      entry.left -= 1;
+      entries = entries.filter((other) => other.left > 0);
+      commit(entry.fault, { request, response, next, later });
+    },
+    stop: () => {
+      for (const timer of timers) {
+        clearTimeout(timer);
+      }
+      timers.clear();
+    },
+  };
+}
+
+type Entry = { readonly fault: Fault; readonly pattern: RegExp; left: number; seen: number };
+
+type Scene = {
+  readonly request: Request;
+  readonly response: Response;
+  readonly next: NextFunction;
+  readonly later: (ms: number, act: () => void) => void;
+};
+
+function isDue(entry: Entry, path: string): boolean {
+  if (!entry.pattern.test(path)) {
+    return false;
+  }
+  entry.seen += 1;
+  return entry.seen % (entry.fault.everyNth ?? 1) === 0;
+}
+
+function commit(fault: Fault, { request, response, next, later }: Scene): void {
+  const exchange = exchangeOf(response);
+  switch (fault.kind) {
+    case 'slow':
+      later(fault.ms ?? 1000, next);
+      return;
+    case 'hang':
+      return;
+    case 'refuse':
+      request.socket.destroy();
+      return;
+    case 'drip':
+      exchange.spoil = (target, body) => drip(target, body, fault.ms ?? 100, later);
+      next();
+      return;
+    case 'cut':
+      exchange.spoil = cut;
+      next();
+      return;
+    case 'huge':
+      sendHuge(response, fault.bytes ?? 200_000_000);
+      return;
+    case 'bomb': {
+      const body = gzipSync(Buffer.alloc(fault.bytes ?? 100_000_000, 0x20));
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }).end(body);
+      return;
+    }
+    case 'garbage':
+      send(request, response, {
+        status: 200,
+        text: fault.body ?? '{"broken": [1, 2',
+        contentType: 'application/json;charset=UTF-8',
+      });
+      return;
+    case 'html':
+      send(request, response, {
+        status: 200,
+        text: fault.body ?? html('Please log in'),
+        contentType: 'text/html;charset=utf-8',
+      });
+      return;
+    case 'empty':
+      send(request, response, { status: 200 });
+      return;
+    case 'redirect':
+      send(request, response, {
+        status: 302,
+        headers: { Location: fault.location ?? `${exchange.baseUrl}/user/login` },
+      });
+      return;
+    case 'status': {
+      const headers = fault.retryAfter === undefined ? {} : { 'Retry-After': fault.retryAfter };
+      const contentType =
+        fault.body?.startsWith('{') === true ? 'application/json;charset=UTF-8' : 'text/html;charset=utf-8';
+      send(request, response, {
+        status: fault.status ?? 500,
+        text: fault.body ?? html('Out of order'),
+        contentType,
+        headers,
+      });
+      return;
+    }
+  }
+}
+
+function drip(response: Response, body: Buffer, ms: number, later: Scene['later'], at = 0): void {
+  if (at >= body.length) {
+    response.end();
+    return;
+  }
+  response.write(body.subarray(at, at + 1));
+  later(ms, () => drip(response, body, ms, later, at + 1));
+}
+
+/** Promises the whole body, sends half of it, and hangs up. */
+function cut(response: Response, body: Buffer): void {
+  response.setHeader('Content-Length', String(body.length));
+  response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
+}
+
+function sendHuge(response: Response, bytes: number): void {
+  response.setHeader('Content-Type', 'application/json;charset=UTF-8');
+  const chunk = Buffer.alloc(65_536, 0x20);
+  let left = bytes;
+  const more = () => {
+    while (left > 0 && !response.destroyed) {
+      left -= chunk.length;
+      if (!response.write(chunk)) {
+        response.once('drain', more);
+        return;
+      }
+    }
+    response.end('{}');
+  };
+  more();
+}

@@ -1,0 +1,132 @@
+import type { DialectName } from './dialect.ts';
+
+/** What one server release speaks, and where it differs from the others. */
+export type Release = {
+  readonly name: string;
+  readonly apiVersion: number;
+  readonly oldestVersion: number;
+  /** `apiversion` and `executions.active` of system/info travel as text. */
+  readonly infoAsText: boolean;
+  /** Callers without system read get system/info with null members instead of 403. */
+  readonly infoForAll: boolean;
+  readonly uptimeWraps: boolean;
+  readonly loadAverage: 'load' | 'fraction' | 'integer';
+  readonly metrics: 'servlet' | 'controller';
+  readonly metricsOn: boolean;
+  /** Errors are XML when no Accept header asks for JSON. */
+  readonly xmlByDefault: boolean;
+  /** The `unauthorized` answer is XML unless JSON is asked for. */
+  readonly xmlUnauthorized: boolean;
+  readonly errorArguments: boolean;
+  readonly disabledProjects: boolean;
+  readonly tieOrder: 'start' | 'id';
+  readonly executionSummaryOnDemand: boolean;
+  readonly jobDeletedFlag: boolean;
+  readonly metricsCounts: boolean;
+  readonly metricsChecked: boolean;
+  readonly fractionalDates: boolean;
+  /** Differences between the documents and real servers: step durations, workflow keys, token gates. */
+  readonly asDocumented: boolean;
+};
+
+/** The release that speaks `apiVersion` as its newest version, or the named one. */
+export function findRelease(dialect: DialectName, apiVersion: number, name?: string): Release {
+  const row = releases.find(([version, release]) => (name === undefined ? version === apiVersion : release === name));
+  if (row === undefined) {
+    throw new Error(`No release to play for API version ${apiVersion}${name === undefined ? '' : ` or name ${name}`}.`);
+  }
+  return dialect === 'service' ? asDocumented(row) : asReal(row);
+}
+
+type Row = readonly [apiVersion: number, name: string];
+
+// Names below 3.0.0 are nearest guesses; of several releases with one API version the last is listed first.
+const releases: readonly Row[] = [
+  [14, '2.6.2'],
+  [15, '2.6.4'],
+  [16, '2.6.5'],
+  [17, '2.6.7'],
+  [18, '2.6.9'],
+  [19, '2.8.0'],
+  [20, '2.8.1'],
+  [21, '2.9.0'],
+  [22, '2.10.0'],
+  [23, '2.10.4'],
+  [24, '2.11.0'],
+  [25, '3.0.0'],
+  [26, '3.0.1'],
+  [27, '3.0.6'],
+  [28, '3.0.8'],
+  [29, '3.0.13'],
+  [30, '3.0.17'],
+  [31, '3.0.21'],
+  [32, '3.1.0'],
+  [33, '3.1.2'],
+  [34, '3.2.0'],
+  [35, '3.3.0'],
+  [36, '3.3.3'],
+  [37, '3.3.8'],
+  [38, '3.3.10'],
+  [39, '3.4.0'],
+  [40, '3.4.4'],
+  [41, '4.8.0'],
+  [41, '4.3.0'],
+  [41, '4.1.0'],
+  [41, '4.0.0'],
+  [42, '4.9.0'],
+  [43, '4.10.0'],
+  [44, '4.11.0'],
+  [45, '4.14.0'],
+  [46, '5.0.0'],
+  [47, '5.3.0'],
+  [58, '6.0.0'],
+  [58, '5.20.0'],
+];
+
+function asReal([apiVersion, name]: Row): Release {
+  const [major = 0, minor = 0] = name.split('.').map(Number);
+  const from = (wantedMajor: number, wantedMinor = 0) =>
+    major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
+  return {
+    name,
+    apiVersion,
+    oldestVersion: from(5) ? 14 : from(3, 4) ? 11 : 1,
+    infoAsText: from(4, 3),
+    infoForAll: from(4, 4),
+    uptimeWraps: from(4, 3),
+    loadAverage: from(4, 3) ? 'integer' : from(4, 1) ? 'fraction' : 'load',
+    metrics: from(6) ? 'controller' : 'servlet',
+    metricsOn: !from(6),
+    xmlByDefault: !from(3, 4),
+    xmlUnauthorized: !from(4),
+    errorArguments: from(6),
+    disabledProjects: from(4),
+    tieOrder: from(6) ? 'id' : 'start',
+    executionSummaryOnDemand: from(6),
+    jobDeletedFlag: from(6),
+    metricsCounts: from(5, 20),
+    metricsChecked: from(6),
+    fractionalDates: major === 6 && minor === 0,
+    asDocumented: false,
+  };
+}
+
+function asDocumented([apiVersion, name]: Row): Release {
+  return {
+    ...asReal([apiVersion, name]),
+    oldestVersion: apiVersion >= 46 ? 14 : apiVersion >= 39 ? 11 : 1,
+    infoAsText: false,
+    infoForAll: false,
+    uptimeWraps: false,
+    loadAverage: 'load',
+    metrics: 'servlet',
+    metricsOn: true,
+    xmlByDefault: apiVersion < 39,
+    xmlUnauthorized: apiVersion < 39,
+    errorArguments: false,
+    executionSummaryOnDemand: false,
+    jobDeletedFlag: false,
+    fractionalDates: false,
+    asDocumented: true,
+  };
+}

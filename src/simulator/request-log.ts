@@ -1,0 +1,34 @@
+/** One request the service saw. Values of credentials are never kept. */
+export type SimulatorRequest = {
+  readonly atMs: number;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  status: number;
+  endpointKnown: boolean;
+  readonly accept: string | undefined;
+  readonly auth: 'token' | 'query' | 'bearer' | 'cookie' | 'none';
+};
+
+export type RequestLog = {
+  add(request: SimulatorRequest): void;
+  all(): readonly SimulatorRequest[];
+  clear(): void;
+};
+
+/** Keeps the newest requests, at most `limit`. */
+export function createRequestLog(limit: number): RequestLog {
+  let requests: SimulatorRequest[] = [];
+  return {
+    add: (request) => {
+      requests.push(request);
+      if (requests.length >= limit * 2) {
+        requests = requests.slice(-limit);
+      }
+    },
+    all: () => requests.slice(-limit),
+    clear: () => {
+      requests = [];
+    },
+  };
+}

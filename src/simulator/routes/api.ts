@@ -1,0 +1,117 @@
+import type { Request, Response } from 'express';
+import { json, Router } from 'express';
+import type { Answer, ApiRequest, Caller } from '../answers/answer.ts';
+import { invalidRequest, toError, toXml } from '../answers/errors.ts';
+import { authenticate } from './authenticate.ts';
+import type { Endpoint } from './endpoint.ts';
+import { endpoints } from './endpoints.ts';
+import { exchangeOf, html, send } from './exchange.ts';
+import type { Sessions } from './sessions.ts';
+
+/** Everything below /api: who calls, which version, which endpoint, and what it says. */
+export function createApiRouter(sessions: Sessions): Router {
+  const router = Router();
+  router.use(json({ limit: '1mb', strict: false }));
+  for (const endpoint of endpoints) {
+    router[endpoint.method](`/:version/${endpoint.path}`, (request, response) =>
+      serve(request, response, sessions, endpoint),
+    );
+  }
+  router.get('/:version', (request, response) => serve(request, response, sessions, versionItself));
+  for (const { path } of endpoints) {
+    router.all(`/:version/${path}`, refuseMethod);
+  }
+  router.use((request, response) => {
+    serve(request, response, sessions, undefined);
+  });
+  return router;
+}
+
+function serve(request: Request, response: Response, sessions: Sessions, endpoint: Endpoint | undefined): void {
+  const exchange = exchangeOf(response);
+  exchange.log.endpointKnown = endpoint !== undefined;
+  const caller = authenticate(request, exchange, sessions);
+  const answer = 'status' in caller ? caller : answerVersioned(request, response, caller, endpoint);
+  send(request, response, inFormat(request, exchange.world.release.xmlByDefault, answer));
+}
+
+function answerVersioned(request: Request, response: Response, caller: Caller, endpoint: Endpoint | undefined): Answer {
+  const { world, member, nowMs, url, baseUrl } = exchangeOf(response);
+  const { release } = world;
+  const named = url.pathname.split('/')[2] ?? '';
+  const version = /^\d+$/.test(named) ? Number(named) : Number.NaN;
+  if (!(version <= release.apiVersion)) {
+    return unsupported(exchangeOf(response).world, named, url.pathname, `Current version: ${release.apiVersion}`);
+  }
+  if (version < release.oldestVersion) {
+    return unsupported(world, named, url.pathname, `Minimum supported version: ${release.oldestVersion}`);
+  }
+  if (endpoint === undefined || (endpoint.commercial === true && !world.settings.commercial)) {
+    return invalidRequest(world, url.pathname);
+  }
+  const since = release.asDocumented ? endpoint.since : (endpoint.realSince ?? endpoint.since);
+  if (version < since) {
+    return since > release.apiVersion
+      ? invalidRequest(world, url.pathname)
+      : unsupported(world, named, url.pathname, `Minimum supported version: ${since}`);
+  }
+  const apiRequest: ApiRequest = {
+    world,
+    member,
+    nowMs,
+    version,
+    caller,
+    parameters: toParameters(request),
+    query: url.searchParams,
+    accept: request.get('accept'),
+    body: request.body,
+    baseUrl,
+  };
+  return endpoint.answer(apiRequest);
+}
+
+const versionItself: Endpoint = {
+  method: 'get',
+  path: '',
+  since: 1,
+  answer: ({ world, baseUrl }) => {
+    const { apiVersion } = world.release;
+    return { status: 200, json: { apiversion: apiVersion, href: `${baseUrl}/api/${apiVersion}` } };
+  },
+};
+
+function unsupported(world: Parameters<typeof toError>[0], named: string, path: string, reason: string): Answer {
+  const message = `Unsupported API Version "${named}". API Request: ${path}. Reason: ${reason}`;
+  return toError(world, 400, 'api.error.api-version.unsupported', message, [named, path, reason]);
+}
+
+/** Before v39 a caller that does not ask for JSON gets XML (Document A, section 7.1). */
+function inFormat(request: Request, xmlByDefault: boolean, answer: Answer): Answer {
+  const accept = request.get('accept');
+  const asks = accept?.includes('json') === true || request.query['format'] === 'json';
+  if (!xmlByDefault || asks || answer.json === undefined) {
+    return answer;
+  }
+  if (answer.status >= 400) {
+    return toXml(answer);
+  }
+  return { status: answer.status, text: '<result success="true"/>', contentType: 'text/xml;charset=utf-8' };
+}
+
+function refuseMethod(request: Request, response: Response): void {
+  const asks = request.get('accept')?.includes('json') === true;
+  const body = asks
+    ? { json: { error: 'Method not allowed' } }
+    : { text: html('Method not allowed'), contentType: 'text/html;charset=utf-8' };
+  exchangeOf(response).log.endpointKnown = false;
+  send(request, response, { status: 405, ...body });
+}
+
+function toParameters(request: Request): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(request.params).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join('/') : String(value),
+    ]),
+  );
+}

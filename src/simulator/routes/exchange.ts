@@ -1,0 +1,60 @@
+import type { Request, Response } from 'express';
+import type { Answer } from '../answers/answer.ts';
+import { toDate } from '../answers/dates.ts';
+import type { SimulatorRequest } from '../request-log.ts';
+import type { Member } from '../world/member.ts';
+import type { World } from '../world/world.ts';
+
+/** One HTTP request on its way through the service. */
+export type Exchange = {
+  readonly world: World;
+  readonly member: Member;
+  readonly nowMs: number;
+  readonly url: URL;
+  readonly baseUrl: string;
+  readonly log: SimulatorRequest;
+  /** A fault that spoils the body on its way out. */
+  spoil: ((response: Response, body: Buffer) => void) | undefined;
+};
+
+export function setExchange(response: Response, exchange: Exchange): void {
+  response.locals['exchange'] = exchange;
+}
+
+export function exchangeOf(response: Response): Exchange {
+  // The first middleware of the app puts it there for every request.
+  return response.locals['exchange'] as Exchange;
+}
+
+/** Writes an answer with the member's own idea of the time in the Date header. */
+export function send(request: Request, response: Response, answer: Answer): void {
+  const exchange = exchangeOf(response);
+  response.status(answer.status);
+  for (const [name, value] of Object.entries(answer.headers ?? {})) {
+    response.setHeader(name, value);
+  }
+  const [body, contentType] = toBody(answer);
+  if (contentType !== undefined) {
+    response.setHeader('Content-Type', contentType);
+  }
+  if (exchange.spoil !== undefined && request.method === 'GET') {
+    exchange.spoil(response, body);
+    return;
+  }
+  response.end(body);
+}
+
+export function html(title: string): string {
+  return `<!DOCTYPE html>\n<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>\n`;
+}
+
+export function httpDate(nowMs: number): string {
+  return new Date(Date.parse(toDate(nowMs))).toUTCString();
+}
+
+function toBody({ json, text, contentType }: Answer): [Buffer, string | undefined] {
+  if (json !== undefined) {
+    return [Buffer.from(JSON.stringify(json)), contentType ?? 'application/json;charset=UTF-8'];
+  }
+  return [Buffer.from(text ?? ''), text === undefined ? undefined : (contentType ?? 'text/plain;charset=utf-8')];
+}

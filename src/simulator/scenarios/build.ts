@@ -1,0 +1,92 @@
+import { scheduleHabit, scheduleJob } from '../engine/engine.ts';
+import type { Schedule } from '../engine/schedule.ts';
+import { toSeed } from '../random.ts';
+import { createJob, type Job } from '../world/job.ts';
+import { createProject, type NodeResource, type Project } from '../world/project.ts';
+import type { JobDefinition, Step, Work } from '../world/work.ts';
+import type { World } from '../world/world.ts';
+
+export function addProject(world: World, name: string, nodes: readonly string[] = []): Project {
+  const project = createProject(name, world.playedMs, world.release.tieOrder);
+  project.nodes = new Map(nodes.map((node) => [node, toNode(node)]));
+  world.projects.set(name, project);
+  return project;
+}
+
+export function addJob(world: World, project: Project, definition: JobDefinition, id?: string): Job {
+  const owner = world.members[world.jobs.size % world.members.length];
+  if (owner === undefined) {
+    throw new Error('An installation needs at least one member.');
+  }
+  const job = createJob(project, definition, owner, project.createdAtMs, id);
+  project.jobs.set(job.id, job);
+  world.jobs.set(job.id, job);
+  scheduleJob(world, { kind: 'trigger', job, generation: job.generation }, world.playedMs);
+  return job;
+}
+
+/** Someone who runs a job, or a command, by hand now and then. */
+export function addHabit(
+  world: World,
+  target: Job | { readonly project: Project; readonly work: Work },
+  schedule: Schedule,
+  user: string,
+): void {
+  const isCommand = 'work' in target;
+  const { project } = target;
+  const work = isCommand ? target.work : undefined;
+  scheduleHabit(world, { schedule, user, project, job: isCommand ? undefined : target, work }, world.playedMs);
+}
+
+export function addIncident(
+  world: World,
+  atMs: number,
+  everyMs: number | undefined,
+  apply: (world: World) => void,
+): void {
+  world.queue.push(atMs, { kind: 'incident', apply, everyMs });
+}
+
+export function work(nodes: readonly string[], steps: readonly Step[], more: Partial<Work> = {}): Work {
+  return { nodes, steps, keepGoing: false, timeoutMs: undefined, references: new Map(), ...more };
+}
+
+/** Every referenced job by its id, including what those refer to. */
+export function references(...jobs: readonly Job[]): ReadonlyMap<string, Work> {
+  const found = new Map<string, Work>();
+  for (const job of jobs) {
+    for (const [id, inner] of job.definition.work.references) {
+      found.set(id, inner);
+    }
+    found.set(job.id, job.definition.work);
+  }
+  return found;
+}
+
+export function command(text: string, seconds: number, failureChance = 0.002, more: Partial<Step> = {}): Step {
+  return { kind: 'exec', text, nodeStep: true, seconds, failureChance, ...more };
+}
+
+export function reference(job: Job, nodeStep = false): Step {
+  return { kind: 'jobref', text: job.id, nodeStep, seconds: 0, failureChance: 0 };
+}
+
+/** A cadence with an offset drawn from its name, so that not everything starts on the full minute. */
+export function every(minutes: number, name: string): Schedule {
+  const everyMs = Math.round(minutes * 60_000);
+  return { everyMs, offsetMs: toSeed(name) % everyMs };
+}
+
+function toNode(name: string): NodeResource {
+  return {
+    nodename: name,
+    hostname: `${name}.example.org`,
+    username: 'auto',
+    osFamily: 'unix',
+    osName: 'Linux',
+    osArch: 'amd64',
+    osVersion: '6.1',
+    description: `The node ${name}`,
+    tags: name.startsWith('db') ? 'db, storage' : 'app',
+  };
+}

@@ -1,0 +1,23 @@
+import type { World } from '../world/world.ts';
+import { quietDay } from './quiet-day.ts';
+
+/** A story: how many servers, how much past, and what is there at the beginning. */
+export type Scenario = {
+  readonly name: string;
+  readonly about: string;
+  readonly members: number;
+  readonly historyMs: number;
+  /** `liveMs` is the moment the present begins; the world is built at the beginning of its past. */
+  readonly build: (world: World, liveMs: number) => void;
+};
+
+export function findScenario(name: string): Scenario {
+  const scenario = scenarios.find((candidate) => candidate.name === name);
+  if (scenario === undefined) {
+    const known = scenarios.map((candidate) => candidate.name).join(', ');
+    throw new Error(`There is no scenario "${name}". Known ones: ${known}.`);
+  }
+  return scenario;
+}
+
+export const scenarios: readonly Scenario[] = [quietDay];

@@ -1,0 +1,144 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
+import { createApp } from './app.ts';
+import { createClock } from './clock.ts';
+import type { Control } from './control.ts';
+import { createControl } from './control.ts';
+import { type DialectName, dialects } from './dialect.ts';
+import { advance } from './engine/engine.ts';
+import { createFaults } from './faults.ts';
+import { findRelease } from './release.ts';
+import type { SimulatorRequest } from './request-log.ts';
+import { createRequestLog } from './request-log.ts';
+import { createSessions } from './routes/sessions.ts';
+import { findScenario } from './scenarios/scenario.ts';
+import { everythingPolicy } from './world/access.ts';
+import type { Member } from './world/member.ts';
+import { createWorld } from './world/world.ts';
+
+export type { SimulatorRequest } from './request-log.ts';
+
+export type SimulatorOptions = {
+  readonly host?: string;
+  /** 0 takes any free port. */
+  readonly port?: number;
+  readonly dialect?: DialectName;
+  /** The newest version the server speaks: 14 to 47, or 58. It decides the release that is played. */
+  readonly apiVersion?: number;
+  /** A release by name, where one API version belongs to several. */
+  readonly release?: string;
+  readonly token?: string;
+  readonly scenario?: string;
+  readonly seed?: number;
+  /** More of everything in the same time. */
+  readonly speed?: number;
+  readonly now?: () => number;
+  /** `free` stands still until `advance`. */
+  readonly clock?: 'real' | 'free';
+  /** Cluster members; each also listens on an address of its own when `memberAddresses` is on. */
+  readonly members?: number;
+  readonly memberAddresses?: boolean;
+  readonly threadPoolSize?: number;
+  /** How many finished executions are kept; `Infinity` keeps all. */
+  readonly retained?: number;
+  /** How much past is there at the start, instead of what the scenario says. */
+  readonly historyMs?: number;
+};
+
+export type Simulator = {
+  readonly url: string;
+  readonly token: string;
+  readonly memberUrls: readonly string[];
+  requests(): readonly SimulatorRequest[];
+  readonly control: Control;
+  advance(ms: number): void;
+  stop(): Promise<void>;
+};
+
+/** Starts an Automation Service that lives in this process. */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const { host = '127.0.0.1', token = demoToken, seed = 1 } = options;
+  const scenario = findScenario(options.scenario ?? 'quiet-day');
+  const clock = createClock(options.now, options.clock ?? 'real');
+  const liveMs = clock.now();
+  const dialect = dialects[options.dialect ?? 'rundeck'];
+  const world = createWorld({
+    clock,
+    dialect,
+    release: findRelease(dialect.name, options.apiVersion ?? 47, options.release),
+    seed,
+    speed: options.speed ?? 1,
+    members: options.members ?? scenario.members,
+    threadPoolSize: options.threadPoolSize ?? 10,
+    retained: options.retained ?? 5000,
+    birthMs: liveMs - (options.historyMs ?? scenario.historyMs),
+  });
+  const play = () => advance(world, clock.now());
+  const faults = createFaults();
+  const sessions = createSessions(seed);
+  const log = createRequestLog(20_000);
+  const control = createControl(world, faults, play);
+  control.addToken({ token, user: 'exporter', name: 'demo', policy: everythingPolicy });
+  scenario.build(world, liveMs);
+  play();
+
+  const parts = { world, faults, sessions, log, control };
+  const servers = [await listen(createApp({ ...parts, nextMember: balance(world.members) }), host, options.port ?? 0)];
+  for (const member of options.memberAddresses === true ? world.members : []) {
+    servers.push(await listen(createApp({ ...parts, nextMember: () => member }), host, 0));
+  }
+  const [url = '', ...memberUrls] = servers.map((server) => toUrl(server, host));
+  return {
+    url,
+    token,
+    memberUrls,
+    requests: () => log.all(),
+    control,
+    advance: (ms) => {
+      clock.advance(ms);
+      play();
+    },
+    stop: async () => {
+      faults.stop();
+      await Promise.all(servers.map(close));
+    },
+  };
+}
+
+const demoToken = 'demo-token-that-opens-nothing-real';
+
+/** Behind one address every request may reach another member. */
+function balance(members: readonly Member[]): () => Member {
+  let turn = 0;
+  return () => {
+    const alive = members.filter((member) => member.alive);
+    const member = alive[turn % Math.max(1, alive.length)] ?? members[0];
+    turn += 1;
+    if (member === undefined) {
+      throw new Error('An installation needs at least one member.');
+    }
+    return member;
+  };
+}
+
+function listen(app: Express, host: string, port: number): Promise<Server> {
+  const server = createServer(app);
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve(server));
+  });
+}
+
+function toUrl(server: Server, host: string): string {
+  // A listening TCP server has an address with a port.
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,64 @@
+/** What a caller may do. `'*'` means everything of its kind. */
+export type Policy = {
+  readonly roles: readonly string[];
+  readonly admin: boolean;
+  readonly systemRead: boolean;
+  readonly systemAdmin: boolean;
+  readonly configure: boolean;
+  readonly run: boolean;
+  readonly projects: '*' | readonly string[];
+  /** Projects whose events (running executions, history) may be read. */
+  readonly events: '*' | readonly string[];
+  readonly nodes: '*' | readonly string[];
+  /** Jobs by id whose definition and executions stay hidden. */
+  readonly hiddenJobs: readonly string[];
+};
+
+export type Credential = {
+  readonly id: string;
+  readonly kind: 'token' | 'bearer' | 'password';
+  /** The value a caller has to show. */
+  readonly secret: string;
+  readonly user: string;
+  readonly creator: string;
+  readonly name: string | undefined;
+  readonly policy: Policy;
+  expiresAtMs: number | undefined;
+};
+
+export const everythingPolicy: Policy = {
+  roles: ['admin'],
+  admin: true,
+  systemRead: true,
+  systemAdmin: true,
+  configure: true,
+  run: true,
+  projects: '*',
+  events: '*',
+  nodes: '*',
+  hiddenJobs: [],
+};
+
+/** Read access to everything, and nothing more: what an exporter should have. */
+export const readerPolicy: Policy = {
+  ...everythingPolicy,
+  roles: ['readers'],
+  admin: false,
+  systemAdmin: false,
+  configure: false,
+  run: false,
+};
+
+/** No rights at all beyond being known. */
+export const strangerPolicy: Policy = {
+  ...readerPolicy,
+  roles: ['strangers'],
+  systemRead: false,
+  projects: [],
+  events: [],
+  nodes: [],
+};
+
+export function covers(allowed: '*' | readonly string[], name: string): boolean {
+  return allowed === '*' || allowed.includes(name);
+}

@@ -1,0 +1,40 @@
+import type { Release } from '../release.ts';
+
+/** Switches of the server's own configuration, and faults inside it. */
+export type Settings = {
+  logStorageFailing: boolean;
+  unhealthyCheck: string | undefined;
+  metricsOn: boolean;
+  metricsDisabled: Set<string>;
+  commercial: boolean;
+  countMissing: boolean;
+  /** Ends become visible this long after they happened. */
+  saveDelayMs: number;
+  unfinishedFirst: boolean;
+  /** Step states of these executions answer `pending`. */
+  statePending: Set<number> | 'all';
+  totalOffset: number;
+  apiForSessions: boolean;
+  publicUrl: string | undefined;
+  storageDelayMs: number;
+  loadAverage: number;
+};
+
+export function createSettings(release: Release): Settings {
+  return {
+    logStorageFailing: false,
+    unhealthyCheck: undefined,
+    metricsOn: release.metricsOn,
+    metricsDisabled: new Set(),
+    commercial: false,
+    countMissing: false,
+    saveDelayMs: 0,
+    unfinishedFirst: true,
+    statePending: new Set(),
+    totalOffset: 0,
+    apiForSessions: true,
+    publicUrl: undefined,
+    storageDelayMs: 1500,
+    loadAverage: 0.42,
+  };
+}

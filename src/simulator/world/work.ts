@@ -1,0 +1,51 @@
+import type { Schedule } from '../engine/schedule.ts';
+
+export type StepKind = 'exec' | 'script' | 'plugin' | 'jobref';
+
+/** One step of a workflow: what it runs, how long it takes and how often it fails. */
+export type Step = {
+  readonly kind: StepKind;
+  /** The command, the script, the plugin type, or the id of the referenced job. */
+  readonly text: string;
+  readonly description?: string;
+  /** True runs the step once per node; for a job reference it gives one sub-workflow per node. */
+  readonly nodeStep: boolean;
+  readonly seconds: number;
+  readonly failureChance: number;
+  readonly reason?: string;
+  readonly handler?: Step;
+};
+
+/** The immutable part of a run: kept by its execution even when the job is edited later. */
+export type Work = {
+  readonly nodes: readonly string[];
+  readonly steps: readonly Step[];
+  readonly keepGoing: boolean;
+  readonly timeoutMs: number | undefined;
+  /** Referenced jobs by id, resolved when the job is defined. */
+  readonly references: ReadonlyMap<string, Work>;
+};
+
+export type JobDefinition = {
+  readonly name: string;
+  readonly group?: string;
+  readonly description?: string;
+  readonly work: Work;
+  readonly schedule?: Schedule;
+  readonly retry?: { readonly attempts: number; readonly delayMs: number };
+  readonly options?: Readonly<Record<string, string>>;
+  readonly multiple?: boolean;
+  readonly enabled?: boolean;
+  readonly scheduleEnabled?: boolean;
+};
+
+/** Weather every new run is planned under; replaced as a whole, never changed in place. */
+export type Conditions = {
+  readonly downNodes: readonly string[];
+  readonly failureFactor: number;
+  readonly durationFactor: number;
+  /** Runs of these jobs hang until they are aborted. */
+  readonly stuckJobs: readonly string[];
+};
+
+export const fairWeather: Conditions = { downNodes: [], failureFactor: 1, durationFactor: 1, stuckJobs: [] };

@@ -1,0 +1,101 @@
+import type { Clock } from '../clock.ts';
+import type { Dialect } from '../dialect.ts';
+import type { Queue } from '../engine/queue.ts';
+import { createQueue } from '../engine/queue.ts';
+import type { Schedule } from '../engine/schedule.ts';
+import { toUuid } from '../random.ts';
+import type { Release } from '../release.ts';
+import type { Credential } from './access.ts';
+import type { Execution } from './execution.ts';
+import type { Job } from './job.ts';
+import { createMember, type Member } from './member.ts';
+import type { Project } from './project.ts';
+import type { Settings } from './settings.ts';
+import { createSettings } from './settings.ts';
+import { type Conditions, fairWeather, type Work } from './work.ts';
+
+/** Something that will happen at a known time. */
+export type WorldEvent =
+  | { readonly kind: 'trigger'; readonly job: Job; readonly generation: number }
+  | { readonly kind: 'habit'; readonly habit: Habit }
+  | { readonly kind: 'begin'; readonly execution: Execution }
+  | { readonly kind: 'end'; readonly execution: Execution }
+  | { readonly kind: 'show'; readonly execution: Execution }
+  | { readonly kind: 'store'; readonly execution: Execution; readonly attempt: number }
+  | { readonly kind: 'incident'; readonly apply: (world: World) => void; readonly everyMs: number | undefined };
+
+/** What people do by hand now and then: run a job without a schedule, or a command. */
+export type Habit = {
+  readonly schedule: Schedule;
+  readonly user: string;
+  readonly project: Project;
+  readonly job: Job | undefined;
+  readonly work: Work | undefined;
+};
+
+export type IncompleteStorage = { readonly execution: Execution; queued: boolean; readonly sinceMs: number };
+
+/** The whole simulated installation. Only the engine and the controls change it. */
+export type World = {
+  readonly clock: Clock;
+  readonly dialect: Dialect;
+  readonly release: Release;
+  readonly seed: number;
+  readonly speed: number;
+  readonly projects: Map<string, Project>;
+  readonly jobs: Map<string, Job>;
+  readonly executions: Map<number, Execution>;
+  readonly members: Member[];
+  readonly credentials: Map<string, Credential>;
+  readonly incomplete: Map<number, IncompleteStorage>;
+  readonly queue: Queue<WorldEvent>;
+  /** Finished executions in the order in which they became visible. */
+  history: Execution[];
+  readonly settings: Settings;
+  conditions: Conditions;
+  executionMode: 'active' | 'passive';
+  /** How far the engine has played; never goes back. */
+  playedMs: number;
+  nextId: number;
+  retained: number;
+};
+
+export type WorldOptions = {
+  readonly clock: Clock;
+  readonly dialect: Dialect;
+  readonly release: Release;
+  readonly seed: number;
+  readonly speed: number;
+  readonly members: number;
+  readonly threadPoolSize: number;
+  readonly retained: number;
+  readonly birthMs: number;
+};
+
+export function createWorld(options: WorldOptions): World {
+  const { clock, dialect, release, seed, speed, retained, birthMs } = options;
+  const members = Array.from({ length: options.members }, (_, index) =>
+    createMember(`auto-${index + 1}`, toUuid('member', seed, index), birthMs, options.threadPoolSize),
+  );
+  return {
+    clock,
+    dialect,
+    release,
+    seed,
+    speed,
+    projects: new Map(),
+    jobs: new Map(),
+    executions: new Map(),
+    members,
+    credentials: new Map(),
+    incomplete: new Map(),
+    queue: createQueue(),
+    history: [],
+    settings: createSettings(release),
+    conditions: fairWeather,
+    executionMode: 'active',
+    playedMs: birthMs,
+    nextId: 1,
+    retained,
+  };
+}
