@@ -1,0 +1,199 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createTokenCredentials } from '../../src/api/auth/token.ts';
+import { type Api, createClient } from '../../src/api/client.ts';
+import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
+import type { ApiError } from '../../src/api/errors.ts';
+import { createTransport } from '../../src/api/transport.ts';
+import { type CannedAnswer, startCannedServer } from '../support/canned-server.ts';
+
+const active = { 'system/executions/status': { body: '{"executionMode":"active"}' } };
+const info = (name: string, version = '5.3.0') => ({
+  'system/info': { body: `{"system":{"${name}":{"version":"${version}","apiversion":"47"}}}` },
+});
+
+type Options = {
+  readonly serverSpeaks?: number;
+  readonly dialect?: 'service' | 'rundeck';
+  readonly configured?: {
+    readonly dialect?: 'service' | 'rundeck';
+    readonly apiVersion?: number;
+    readonly token?: string;
+  };
+  readonly answers: Readonly<Record<string, CannedAnswer>>;
+};
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+});
+
+async function connect({ serverSpeaks = 47, dialect = 'rundeck', configured = {}, answers }: Options) {
+  const server = await startCannedServer({ apiVersion: serverSpeaks, dialect });
+  const transport = createTransport({ url: server.url, timeoutMs: 5000 });
+  endings.push(transport.close, server.stop);
+  server.answer(answers);
+  const seen: string[] = [];
+  const client = createClient({
+    transport,
+    credentials: createTokenCredentials(() => configured.token ?? server.token),
+    dialect: configured.dialect ?? 'auto',
+    apiVersion: configured.apiVersion ?? 'auto',
+    now: () => 0,
+    observe: {
+      request: (endpoint, code) => seen.push(`${endpoint} ${code}`),
+      error: (endpoint, kind) => seen.push(`${endpoint} ${kind}`),
+    },
+  });
+  return { server, api: client.within(), seen };
+}
+
+async function failure(request: Promise<unknown>): Promise<ApiError> {
+  return request.then(
+    () => {
+      throw new Error('the request succeeded');
+    },
+    (error: ApiError) => error,
+  );
+}
+
+describe('api/client', () => {
+  it.each(['service', 'rundeck'] as const)('finds out that the server speaks the dialect %s', async (dialect) => {
+    const { api } = await connect({ dialect, answers: { ...info(dialect), ...active } });
+
+    expect(await api.get(executionMode)).toBe('active');
+    expect(api.server()).toEqual({ dialect, apiVersion: 47, release: '5.3.0' });
+  });
+
+  it('asks with the newest version that both sides know, once found out', async () => {
+    const { api, server, seen } = await connect({
+      serverSpeaks: 36,
+      answers: { ...info('rundeck', '3.3.3'), ...active },
+    });
+
+    await Promise.all([api.get(executionMode), api.get(executionMode)]);
+
+    expect(server.requests).toEqual([
+      'GET /api/47/system/info',
+      'GET /api/36/system/executions/status',
+      'GET /api/36/system/executions/status',
+    ]);
+    expect(seen.slice(0, 2)).toEqual(['system-info unsupported_version', 'system-info 400']);
+  });
+
+  it('never asks above 47, whatever the server speaks', async () => {
+    const { api, server } = await connect({ serverSpeaks: 58, answers: { ...info('rundeck', '5.20.0'), ...active } });
+
+    await api.get(executionMode);
+
+    expect(server.requests).toEqual(['GET /api/47/system/info', 'GET /api/47/system/executions/status']);
+  });
+
+  it('asks as it is told, without finding out', async () => {
+    const { api, server } = await connect({
+      serverSpeaks: 58,
+      configured: { apiVersion: 50, dialect: 'rundeck' },
+      answers: active,
+    });
+
+    await api.get(executionMode);
+
+    expect(server.requests).toEqual(['GET /api/50/system/executions/status']);
+  });
+
+  it('does not ask for what the version in use does not have', async () => {
+    const { api, server } = await connect({ serverSpeaks: 30, answers: info('rundeck') });
+
+    expect(await api.supports(executionMode)).toBe(false);
+    const error = await failure(api.get(executionMode));
+
+    expect(error.message).toBe('GET execution-mode: needs API version 32, 30 is in use');
+    expect(error.kind).toBe('unsupported_version');
+    expect(server.requests).toEqual(['GET /api/47/system/info']);
+  });
+
+  it('works where system info is denied', async () => {
+    const denied = {
+      status: 403,
+      body: '{"error":true,"apiversion":47,"errorCode":"api.error.item.unauthorized","message":"no"}',
+    };
+    const { api } = await connect({ answers: { 'system/info': denied, ...active } });
+
+    expect(await api.get(executionMode)).toBe('active');
+  });
+
+  it('asks anew for the version after the server was away', async () => {
+    const { api, server } = await connect({ answers: { ...info('rundeck'), ...active } });
+    await api.get(executionMode);
+    await server.stop();
+
+    expect((await failure(api.get(executionMode))).kind).toBe('network');
+    expect(api.server().apiVersion).toBeUndefined();
+  });
+
+  it('tells refused credentials from a refused item, and keeps the message of the service to itself', async () => {
+    const { api } = await connect({ configured: { token: 'wrong' }, answers: active });
+
+    const error = await failure(api.get(executionMode));
+
+    expect(error.kind).toBe('unauthorized');
+    expect(error.message).toBe('GET system-info: HTTP 403, the credentials are missing, wrong or expired');
+  });
+
+  it('names the fields that an answer lacks', async () => {
+    const { api } = await connect({
+      answers: { ...info('rundeck'), 'system/executions/status': { body: '{"mode":1}' } },
+    });
+
+    expect((await failure(api.get(executionMode))).message).toBe(
+      'GET execution-mode: HTTP 200, not the expected answer: `executionMode`: Invalid input: expected string, received undefined',
+    );
+  });
+
+  it.each([
+    ['a page', { body: '<html><body>hello</body></html>', headers: { 'content-type': 'text/html' } }, 'html'],
+    [
+      'a login page',
+      { body: '<html><form action="/j_security_check"></form></html>', headers: { 'content-type': 'text/html' } },
+      'unauthorized',
+    ],
+    ['nothing', { body: '' }, 'empty'],
+    ['text', { body: 'pong' }, 'decode'],
+    [
+      'a redirect to the login',
+      { status: 302, headers: { location: 'http://h/user/login' }, body: '' },
+      'unauthorized',
+    ],
+    ['another redirect', { status: 302, headers: { location: 'http://other/' }, body: '' }, 'redirect'],
+    ['too many requests', { status: 429, body: '' }, 'busy'],
+    ['a fault', { status: 502, body: '<html>bad gateway</html>', headers: { 'content-type': 'text/html' } }, 'server'],
+    ['a bad request', { status: 400, body: '{"error":true,"errorCode":"api.error.parameter.invalid"}' }, 'rejected'],
+    ['a 401 of a servlet', { status: 401, body: '{"error":true,"message":"Unauthorized"}' }, 'forbidden'],
+    [
+      'a mode that the service refuses to tell',
+      { status: 503, body: '{"error":true,"errorCode":"api.error.execution.mode"}' },
+      'passive',
+    ],
+  ] satisfies [string, CannedAnswer, string][])('calls %s by its kind', async (_what, answer, kind) => {
+    const { api } = await connect({ answers: { ...info('rundeck'), 'system/executions/status': answer } });
+
+    expect((await failure(api.get(executionMode))).kind).toBe(kind);
+  });
+
+  it('times an answer by the middle of its request', async () => {
+    let clockMs = 0;
+    const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
+    const transport = createTransport({ url: server.url, timeoutMs: 5000 });
+    endings.push(transport.close, server.stop);
+    server.answer(info('rundeck'));
+    const api: Api = createClient({
+      transport,
+      credentials: createTokenCredentials(() => server.token),
+      dialect: 'rundeck',
+      apiVersion: 47,
+      now: () => (clockMs += 100),
+      observe: { request: () => {}, error: () => {} },
+    }).within();
+
+    expect((await api.getTimed(systemInfo)).midRequestMs).toBe(150);
+  });
+});

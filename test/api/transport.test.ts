@@ -1,0 +1,168 @@
+import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ApiError } from '../../src/api/errors.ts';
+import { createTransport, type TransportAnswer, type TransportOptions } from '../../src/api/transport.ts';
+import { startRawServer } from '../support/raw-server.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+});
+
+async function ask(
+  answer: (socket: Socket) => void,
+  options: Partial<TransportOptions> = {},
+): Promise<TransportAnswer | ApiError> {
+  const server = await startRawServer(answer);
+  const transport = createTransport({ url: `${server.url}/base/`, timeoutMs: 5000, ...options });
+  endings.push(transport.close, server.stop);
+  const request = transport.get({
+    apiEndpoint: 'system-info',
+    path: '/api/47/system/info',
+    headers: { 'x-token': 't' },
+  });
+  return request.catch((error: ApiError) => error);
+}
+
+const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
+const ok = (body: string | Buffer, headers = '') => {
+  const bytes = Buffer.from(body);
+  return Buffer.concat([Buffer.from(`${head}${headers}content-length: ${bytes.length}\r\n\r\n`), bytes]);
+};
+
+describe('api/transport', () => {
+  it('asks below the path of the base URL and reads the answer', async () => {
+    const server = await startRawServer((socket) => socket.write(ok('{"a":"é"}')));
+    const transport = createTransport({ url: `${server.url}/base/`, timeoutMs: 5000 });
+    endings.push(transport.close, server.stop);
+
+    const answer = await transport.get({
+      apiEndpoint: 'system-info',
+      path: '/api/47/system/info',
+      headers: { 'x-token': 't' },
+    });
+
+    expect(answer).toEqual({
+      status: 200,
+      headers: { 'content-type': 'application/json', 'content-length': '10' },
+      body: '{"a":"é"}',
+    });
+    expect(server.requests[0]?.split('\r\n')[0]).toBe('GET /base/api/47/system/info HTTP/1.1');
+    expect(server.requests[0]).toContain('x-token: t\r\n');
+    expect(server.requests[0]).toContain('accept: application/json\r\n');
+  });
+
+  it('reads gzip', async () => {
+    const answer = await ask((socket) => socket.write(ok(gzipSync('{"a":1}'), 'content-encoding: gzip\r\n')));
+    expect(answer).toMatchObject({ status: 200, body: '{"a":1}' });
+  });
+
+  it('keeps its connection for the next request', async () => {
+    const server = await startRawServer((socket) => socket.write(ok('{}', `x-port: ${socket.remotePort}\r\n`)));
+    const transport = createTransport({ url: server.url, timeoutMs: 5000 });
+    endings.push(transport.close, server.stop);
+    const request = { apiEndpoint: 'system-info', path: '/', headers: {} };
+
+    const first = await transport.get(request);
+    await nextTurn();
+    const second = await transport.get(request);
+
+    expect(second.headers['x-port']).toBe(first.headers['x-port']);
+  });
+
+  it('hands out a redirect without following it', async () => {
+    const elsewhere = await startRawServer((socket) => socket.write(ok('{}')));
+    endings.push(elsewhere.stop);
+    const answer = await ask((socket) => {
+      socket.write(`HTTP/1.1 302 Found\r\nlocation: ${elsewhere.url}/\r\ncontent-length: 0\r\n\r\n`);
+    });
+
+    expect(answer).toMatchObject({ status: 302 });
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  const drip = (socket: Socket) => {
+    socket.write(`${head}content-length: 100000\r\n\r\n`);
+    const timer = setInterval(() => socket.write(' '), 20);
+    socket.on('close', () => clearInterval(timer));
+  };
+
+  it.each([
+    {
+      fault: 'a reset',
+      answer: (socket: Socket) => socket.resetAndDestroy(),
+      kind: 'network',
+      says: 'the connection failed (ECONNRESET)',
+    },
+    {
+      fault: 'an end before the answer',
+      answer: (socket: Socket) => socket.end(),
+      kind: 'network',
+      says: 'the connection failed (UND_ERR_SOCKET)',
+    },
+    { fault: 'silence', answer: () => {}, kind: 'timeout', says: 'no complete answer within 0.2 s' },
+    { fault: 'an answer that drips', answer: drip, kind: 'timeout', says: 'no complete answer within 0.2 s' },
+    {
+      fault: 'an answer cut short',
+      answer: (socket: Socket) => socket.end(`${head}content-length: 100\r\n\r\n{"a":`),
+      kind: 'network',
+      says: 'the connection failed (UND_ERR_SOCKET)',
+    },
+    {
+      fault: 'an answer that is no HTTP',
+      answer: (socket: Socket) => socket.end('SSH-2.0-x\r\n'),
+      kind: 'network',
+      says: 'the connection failed (HTTPParserError)',
+    },
+    {
+      fault: 'a huge answer',
+      answer: (socket: Socket) => socket.write(ok(Buffer.alloc(5000, ' '))),
+      kind: 'too_large',
+      says: 'the answer is too large (UND_ERR_RES_EXCEEDED_MAX_SIZE)',
+    },
+    {
+      fault: 'a compression bomb',
+      answer: (socket: Socket) => socket.write(ok(gzipSync(Buffer.alloc(1_000_000)), 'content-encoding: gzip\r\n')),
+      kind: 'too_large',
+      says: 'the answer is too large (ERR_BUFFER_TOO_LARGE)',
+    },
+    {
+      fault: 'a damaged compressed answer',
+      answer: (socket: Socket) => socket.write(ok(gzipSync('{"a":1}').subarray(0, 12), 'content-encoding: gzip\r\n')),
+      kind: 'decode',
+      says: 'the compressed answer is damaged (Z_BUF_ERROR)',
+    },
+  ])('calls $fault by its kind', async ({ answer, kind, says }) => {
+    const timeoutMs = kind === 'timeout' ? 200 : 5000;
+    const error = await ask(answer, { timeoutMs, maxWireBytes: 2000, maxInflatedBytes: 10_000 });
+
+    expect(error).toMatchObject({ kind, message: `GET system-info: ${says}` });
+  });
+
+  it('calls a refused connection by its kind', async () => {
+    const server = await startRawServer(() => {});
+    await server.stop();
+    const transport = createTransport({ url: server.url, timeoutMs: 5000 });
+    endings.push(transport.close);
+
+    const request = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {} });
+
+    await expect(request).rejects.toMatchObject({
+      kind: 'network',
+      message: 'GET system-info: the connection was refused; is the server running? (ECONNREFUSED)',
+    });
+  });
+
+  it('ends when its poll ends', async () => {
+    const ending = new AbortController();
+    const server = await startRawServer(() => ending.abort());
+    const transport = createTransport({ url: server.url, timeoutMs: 5000 });
+    endings.push(transport.close, server.stop);
+
+    const request = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {}, signal: ending.signal });
+
+    await expect(request).rejects.toMatchObject({ kind: 'network' });
+  });
+});
