@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { checkInterval, toCronExpression } from '../../src/schedule/interval.ts';
+
+describe('schedule/interval', () => {
+  it.each([
+    { every: '1 s', everyMs: 1000, offset: 0, cron: '* * * * * *' },
+    { every: '15 s', everyMs: 15_000, offset: 0, cron: '0,15,30,45 * * * * *' },
+    { every: '15 s, shifted', everyMs: 15_000, offset: 17, cron: '2,17,32,47 * * * * *' },
+    { every: '30 s, shifted', everyMs: 30_000, offset: 7, cron: '7,37 * * * * *' },
+    { every: '1 min', everyMs: 60_000, offset: 5, cron: '5 * * * * *' },
+    { every: '20 min, shifted', everyMs: 1_200_000, offset: 130, cron: '10 2,22,42 * * * *' },
+    { every: '1 h', everyMs: 3_600_000, offset: 61, cron: '1 1 * * * *' },
+    { every: '6 h', everyMs: 21_600_000, offset: 3661, cron: '1 1 1,7,13,19 * * *' },
+    { every: '1 d', everyMs: 86_400_000, offset: 3, cron: '3 0 0 * * *' },
+  ])('fires every $every', ({ everyMs, offset, cron }) => {
+    expect(toCronExpression(everyMs, offset)).toBe(cron);
+    expect(checkInterval(everyMs)).toBeUndefined();
+  });
+
+  it.each([
+    { everyMs: 45_000, nearest: '30s, 1m' },
+    { everyMs: 40_000, nearest: '30s, 1m' },
+    { everyMs: 90_000, nearest: '1m, 2m' },
+    { everyMs: 500, nearest: '1s' },
+    { everyMs: 5 * 3_600_000, nearest: '4h, 6h' },
+    { everyMs: 2 * 86_400_000, nearest: '1d' },
+  ])('refuses $everyMs ms and names the nearest', ({ everyMs, nearest }) => {
+    expect(checkInterval(everyMs)).toBe(`a schedule can not keep it evenly; the nearest that it can: ${nearest}`);
+  });
+});
