@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { renderExposition, renderSegments } from '../../src/metrics/exposition.ts';
+import { counter, gauge, info, stateSet } from '../../src/metrics/family.ts';
+import { createSelf } from '../../src/metrics/self.ts';
+import { createSnapshots, toSegments } from '../../src/metrics/snapshot.ts';
+
+const stored = counter('demo_stored_total', 'Things stored [a\\b].');
+const age = gauge('demo_age_seconds', 'Age.', 'name');
+const facts = info('demo_info', 'Facts.', 'version', 'node');
+const mode = stateSet('demo_mode', 'Mode.', 'mode', ['on', 'off']);
+
+const rows = [
+  ...mode.rows('off'),
+  ...facts.rows({ version: '1', node: undefined }),
+  ...stored.rows(3),
+  ...age.rows(0.5, { name: 'a "b"\\\nc 😀 é' }),
+];
+
+describe('metrics/exposition', () => {
+  it('writes text 0.0.4', () => {
+    expect(renderSegments(toSegments(rows, [['server', 'prod']]), 'text')).toBe(`\
+# HELP demo_age_seconds Age.
+# TYPE demo_age_seconds gauge
+demo_age_seconds{server="prod",name="a \\"b\\"\\\\\\nc 😀 é"} 0.5
+# HELP demo_info Facts.
+# TYPE demo_info gauge
+demo_info{server="prod",version="1",node=""} 1
+# HELP demo_mode Mode.
+# TYPE demo_mode gauge
+demo_mode{server="prod",mode="on"} 0
+demo_mode{server="prod",mode="off"} 1
+# HELP demo_stored_total Things stored [a\\\\b].
+# TYPE demo_stored_total counter
+demo_stored_total{server="prod"} 3
+`);
+  });
+
+  it('writes OpenMetrics 1.0 with units, true infos and an end', () => {
+    expect(renderSegments(toSegments(rows), 'openmetrics')).toBe(`\
+# HELP demo_age_seconds Age.
+# TYPE demo_age_seconds gauge
+# UNIT demo_age_seconds seconds
+demo_age_seconds{name="a \\"b\\"\\\\\\nc 😀 é"} 0.5
+# HELP demo Facts.
+# TYPE demo info
+demo_info{version="1",node=""} 1
+# HELP demo_mode Mode.
+# TYPE demo_mode gauge
+demo_mode{mode="on"} 0
+demo_mode{mode="off"} 1
+# HELP demo_stored Things stored [a\\\\b].
+# TYPE demo_stored counter
+demo_stored_total 3
+# EOF
+`);
+  });
+
+  it('writes one header for a family that several servers have', () => {
+    const segments = [
+      ...toSegments(stored.rows(1), [['server', 'a']]),
+      ...toSegments(stored.rows(2), [['server', 'b']]),
+    ];
+
+    expect(renderSegments(segments, 'text')).toBe(`\
+# HELP demo_stored_total Things stored [a\\\\b].
+# TYPE demo_stored_total counter
+demo_stored_total{server="a"} 1
+demo_stored_total{server="b"} 2
+`);
+  });
+
+  it('shows nothing of what is unknown', () => {
+    const unknown = [
+      ...stored.rows(undefined),
+      ...age.rows(Number.NaN, { name: 'x' }),
+      ...facts.rows({}),
+      ...mode.rows(undefined),
+      ...mode.rows('sideways'),
+    ];
+
+    expect(renderSegments(toSegments(unknown), 'text')).toBe('');
+  });
+
+  it('drops a snapshot that is too old, replaces and withdraws', () => {
+    let clockMs = 0;
+    const snapshots = createSnapshots(() => clockMs);
+    const shown = () =>
+      renderSegments(snapshots.segments(), 'text')
+        .split('\n')
+        .filter((line) => /^demo/.test(line));
+    snapshots.publish({ source: 'one', baseLabels: [], rows: stored.rows(1), validUntilMs: 1000 });
+    snapshots.publish({ source: 'two', baseLabels: [], rows: mode.rows('on'), validUntilMs: 5000 });
+    snapshots.publish({ source: 'one', baseLabels: [], rows: stored.rows(2), validUntilMs: 2000 });
+
+    expect(shown()).toEqual(['demo_mode{mode="on"} 1', 'demo_mode{mode="off"} 0', 'demo_stored_total 2']);
+    clockMs = 2000;
+    expect(shown()).toEqual(['demo_mode{mode="on"} 1', 'demo_mode{mode="off"} 0']);
+    snapshots.withdraw('two');
+    expect(shown()).toEqual([]);
+  });
+
+  it("writes the daemon's own instruments, histograms too, in both formats", async () => {
+    const self = createSelf({ version: '1.2.3', nodeVersion: 'v24' });
+    self.apiDuration.observe({ server: 'prod', api_endpoint: 'system-info' }, 1);
+    self.apiRequests.inc({ server: 'prod', api_endpoint: 'system-info', code: '200' });
+    const snapshots = createSnapshots(() => 0);
+
+    const text = await renderExposition(snapshots, self.registry, 'text');
+    const openMetrics = await renderExposition(snapshots, self.registry, 'openmetrics');
+
+    expect(text).toContain('automation_exporter_build_info{version="1.2.3",node_version="v24"} 1\n');
+    expect(text).toContain('# TYPE automation_exporter_build_info gauge\n');
+    expect(openMetrics).toContain('# TYPE automation_exporter_build info\n');
+    const bucket =
+      'automation_exporter_api_request_duration_seconds_bucket{server="prod",api_endpoint="system-info",le="1.0"} 1\n';
+    expect(text).toContain(bucket);
+    expect(openMetrics).toContain(bucket);
+    expect(text).toContain('le="+Inf"} 1\n');
+    expect(text).toContain(
+      'automation_exporter_api_requests_total{server="prod",api_endpoint="system-info",code="200"} 1\n',
+    );
+  });
+});

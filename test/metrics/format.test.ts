@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { chooseFormat } from '../../src/metrics/format.ts';
+
+describe('metrics/format', () => {
+  it.each([
+    [undefined, 'text'],
+    ['', 'text'],
+    ['*/*', 'text'],
+    ['text/html,application/xhtml+xml,*/*;q=0.8', 'text'],
+    ['application/json', 'text'],
+    ['application/openmetrics-text', 'openmetrics'],
+    [
+      'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+      'openmetrics',
+    ],
+    ['application/openmetrics-text;version=2.0.0,text/plain;version=0.0.4;q=0.5', 'text'],
+    ['application/openmetrics-text;q=0.1,text/plain;q=0.9', 'text'],
+    ['application/openmetrics-text;q=0', 'text'],
+    ['text/plain,application/openmetrics-text', 'text'],
+    ['APPLICATION/OPENMETRICS-TEXT; Version=1.0.0', 'openmetrics'],
+    ['application/openmetrics-text;q=nonsense', 'text'],
+  ] as const)('for %j answers %s', (accept, format) => {
+    expect(chooseFormat(accept)).toBe(format);
+  });
+});
