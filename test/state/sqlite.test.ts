@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+
+const key = { server: 'prod', collector: 'execution-mode' };
+let parent: string;
+let dir: string;
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'automation-exporter-state-'));
+  dir = join(parent, 'deep', 'state');
+});
+afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+describe('state/sqlite', () => {
+  it('remembers over a restart, each server and collector for itself', async () => {
+    const first = openSqliteState({ dir });
+    await first.remember(key, { mode: 'active' });
+    await first.remember(key, { mode: 'passive', changedAtMs: 5 });
+    await first.close();
+
+    const second = openSqliteState({ dir });
+    expect(await second.recall(key)).toEqual({ mode: 'passive', changedAtMs: 5 });
+    expect(await second.recall({ ...key, server: 'other' })).toBeUndefined();
+    await second.close();
+  });
+
+  it('keeps what is its own business to itself', async () => {
+    const state = openSqliteState({ dir });
+    await state.remember(key, { mode: 'active' });
+
+    const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    expect(modeOf(dir)).toBe('700');
+    expect(modeOf(join(dir, 'state.sqlite'))).toBe('600');
+    expect(modeOf(join(dir, 'state.sqlite-wal'))).toBe('600');
+    await state.close();
+  });
+
+  it('refuses a directory that another process uses, until that one is gone', async () => {
+    const hold = `
+      const { openSqliteState } = await import(${JSON.stringify(new URL('../../src/state/sqlite.ts', import.meta.url).href)});
+      openSqliteState({ dir: ${JSON.stringify(dir)} });
+      process.kill(process.pid, 'SIGKILL');
+    `;
+    const owner = openSqliteState({ dir });
+    expect(() => openSqliteState({ dir })).toThrow(
+      `the state directory ${dir} can not be used: another process uses it; stop that one, or give this one its own \`state.dir\``,
+    );
+    await owner.close();
+
+    expect(() => execFileSync(process.execPath, ['--input-type=module', '-e', hold], { stdio: 'ignore' })).toThrow();
+    await openSqliteState({ dir }).close();
+  });
+
+  it.each([
+    {
+      fault: 'a file in its place',
+      make: () => writeFileSync(join(parent, 'deep'), 'no directory'),
+      says: 'it is no directory; choose another `state.dir`',
+    },
+    {
+      fault: 'a damaged file',
+      make: () => {
+        void openSqliteState({ dir }).close();
+        writeFileSync(
+          join(dir, 'state.sqlite'),
+          'this is no database, and it is long enough to be told from an empty file',
+        );
+      },
+      says: 'its state.sqlite is no database; move the file away to start anew',
+    },
+  ])('says what to do about $fault', ({ make, says }) => {
+    make();
+    expect(() => openSqliteState({ dir })).toThrow(`the state directory ${dir} can not be used: ${says}`);
+  });
+
+  it('leaves state of a newer version alone', async () => {
+    await openSqliteState({ dir }).close();
+    const database = new DatabaseSync(join(dir, 'state.sqlite'));
+    database.exec('PRAGMA user_version = 99');
+    database.close();
+
+    expect(() => openSqliteState({ dir })).toThrow('the state is of a newer version (99, this one knows 1)');
+  });
+});
