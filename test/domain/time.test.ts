@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { toTimestampMs } from '../../src/domain/time.ts';
+
+describe('domain/time', () => {
+  it.each([
+    ['2024-05-20T10:13:20Z', 1_716_200_000_000],
+    ['2024-05-20T10:13:20.022Z', 1_716_200_000_022],
+    ['2024-05-20T12:13:20+02:00', 1_716_200_000_000],
+    [{ epoch: 1_716_200_000_000, unit: 'ms', datetime: '2024-05-20T10:13:20Z' }, 1_716_200_000_000],
+    [{ epoch: '1716200000000' }, 1_716_200_000_000],
+    [{ unixtime: 1_716_200_000_123, date: '2024-05-20T10:13:20Z' }, 1_716_200_000_123],
+    [{ epoch: null, datetime: '2024-05-20T10:13:20Z' }, 1_716_200_000_000],
+    [1_716_200_000_000, 1_716_200_000_000],
+  ])('reads %j', (date, expected) => {
+    expect(toTimestampMs(date)).toBe(expected);
+  });
+
+  it.each([
+    undefined,
+    null,
+    '',
+    'yesterday',
+    '2024-05-20',
+    '2024-13-45T99:99:99Z',
+    {},
+    { epoch: {} },
+    [],
+    true,
+    Number.NaN,
+  ])('finds no date in %j', (date) => {
+    expect(toTimestampMs(date)).toBeUndefined();
+  });
+});
