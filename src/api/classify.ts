@@ -15,10 +15,10 @@ export function readAnswer<Answer>(endpoint: Endpoint<Answer>, answer: Transport
   if (status >= 300 && status < 400) throw fail('redirect', 'a redirect, which is never followed; check the URL');
 
   const isAnswer = status === 200 || endpoint.alsoAnswers.includes(status);
-  if (!isAnswer) throw fail(...errorOf(endpoint, status, details.errorCode, json));
+  if (!isAnswer) throw fail(...errorOf(endpoint, status, details.errorCode));
   const parsed = endpoint.body.safeParse(json);
   if (parsed.success) return parsed.data;
-  if (status !== 200) throw fail(...errorOf(endpoint, status, details.errorCode, json));
+  if (status !== 200) throw fail(...errorOf(endpoint, status, details.errorCode));
   if (body.trim() === '') throw fail('empty', 'no body; a session without API access gets such answers');
   if (isHtml(headers, body)) throw fail('html', 'an HTML page instead of JSON; is this the service or a proxy?');
   if (json === undefined) throw fail('decode', 'the body is no JSON');
@@ -32,9 +32,8 @@ function errorOf(
   endpoint: Endpoint<unknown>,
   status: number,
   errorCode: string | undefined,
-  json: unknown,
 ): [kind: ErrorKind, says: string] {
-  if (status === 503 && endpoint.alsoAnswers.includes(503) && json !== undefined) {
+  if (status === 503 && endpoint.alsoAnswers.includes(503) && errorCode !== undefined) {
     return ['passive', 'the service refuses because of its execution mode'];
   }
   if (status === 400 && isVersionCode(errorCode)) return ['unsupported_version', 'the API version is not supported'];

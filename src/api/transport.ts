@@ -100,7 +100,7 @@ function toApiError(error: unknown, apiEndpoint: string, timedOutAfterMs: number
     return new ApiError(message, { kind: 'timeout', apiEndpoint, cause: error });
   }
   const fault = faults.find(({ codes }) => codes.test(code)) ?? otherFault;
-  return new ApiError(`GET ${apiEndpoint}: ${fault.says}${code === '' ? '' : ` (${code})`}`, {
+  return new ApiError(`GET ${apiEndpoint}: ${fault.says} (${code})`, {
     kind: fault.kind,
     apiEndpoint,
     cause: error,
@@ -128,9 +128,9 @@ const faults: readonly Fault[] = [
 
 const otherFault = { kind: 'network', says: 'the connection failed' } as const;
 
-/** The error code nearest to the root: undici wraps the socket's own error. */
+/** The error code nearest to the root: undici wraps the socket's own error. A few have only a name. */
 function codeOf(error: unknown): string {
-  let code = '';
+  let code = error instanceof Error ? error.name : 'unknown';
   let current: unknown = error;
   for (let depth = 0; depth < 5 && current instanceof Error; depth++) {
     if ('code' in current && typeof current.code === 'string') code = current.code;
