@@ -42,8 +42,10 @@ export function createLog({ level, format, secrets, write = writeToStandardError
 
 /** Replaces every secret in the text by a mark: as it is, and in URL-encoded, JSON and base64 forms. */
 export function scrub(text: string, secrets: readonly string[]): string {
+  const forms = secrets.flatMap(toForms).filter((form) => form.length >= shortestForm);
+  forms.sort((one, other) => other.length - one.length);
   let scrubbed = text;
-  for (const form of new Set(secrets.flatMap(toForms))) scrubbed = scrubbed.replaceAll(form, '<secret>');
+  for (const form of forms) scrubbed = scrubbed.replaceAll(form, '<secret>');
   return scrubbed;
 }
 
@@ -55,18 +57,22 @@ function writeToStandardError(line: string): void {
 const shortestForm = 4;
 
 function toForms(secret: string): string[] {
-  const json = JSON.stringify(secret).slice(1, -1);
   const encoded = encodeURIComponent(secret);
-  const forms = [
-    secret,
-    json,
-    JSON.stringify(json).slice(1, -1),
+  return [
+    ...toJsonForms(secret),
     encoded,
     encoded.replaceAll('%20', '+'),
     encoded.toLowerCase(),
+    Buffer.from(secret).toString('hex'),
+    ...toBase64Forms(secret),
   ];
-  forms.push(Buffer.from(secret).toString('hex'), ...toBase64Forms(secret));
-  return forms.filter((form) => form.length >= shortestForm).sort((one, other) => other.length - one.length);
+}
+
+/** As it is, and as text within JSON within JSON: a log line quotes what already was quoted. */
+function toJsonForms(secret: string): string[] {
+  const forms = [secret];
+  for (let depth = 0; depth < 4; depth++) forms.push(JSON.stringify(forms.at(-1)).slice(1, -1));
+  return forms;
 }
 
 /** Base64 of a text that holds the secret shows it in one of three ways, by its place; ends that depend on the neighbours are cut. */
