@@ -35,7 +35,7 @@ async function readOwnRows(registry: Registry): Promise<Row[]> {
 }
 
 function toRow(metric: RegistryMetric, value: RegistryValue): Row {
-  const { le, quantile, ...labels } = value.labels as Readonly<Record<string, string | number>>;
+  const { le, quantile, ...labels } = (value.labels ?? {}) as Readonly<Record<string, string | number>>;
   const extra = le ?? quantile;
   const suffix = (['_bucket', '_sum', '_count'] as const).find((end) => value.metricName === `${metric.name}${end}`);
   return {
