@@ -1,0 +1,77 @@
+/** Every number of the alert rules. Durations are Prometheus durations. */
+export interface Thresholds {
+  /** Where the exporter answers; it replaces this placeholder by its own external URL when it serves the rules. */
+  readonly baseUrl: string;
+  /** The page that opens from an alert; a Grafana address fits here too. */
+  readonly dashboardUrl: string;
+  /** The `job` label under which Prometheus scrapes the exporter. */
+  readonly exporterJob: string;
+  readonly evaluationInterval: string;
+
+  readonly serviceDownFor: string;
+  readonly credentialsRejectedFor: string;
+  readonly passiveFor: string;
+  readonly passiveBrieflyWindow: string;
+  readonly healthcheckFailingFor: string;
+
+  readonly logStorageWindow: string;
+  readonly logStorageFailingFor: string;
+  /** Failed requests in the window, and their share of all requests in it: both must be reached. */
+  readonly logStorageFailedRequests: number;
+  readonly logStorageFailedRatio: number;
+  readonly logStorageBacklogRequests: number;
+  readonly logStorageBacklogFor: string;
+  readonly logStorageMissingFor: string;
+
+  readonly restartWindow: string;
+  /** A start time that moves by less is a rounding of the server, not a restart. */
+  readonly restartSeconds: number;
+  readonly memoryWindow: string;
+  readonly memoryUsedRatio: number;
+  readonly memoryLowFor: string;
+  readonly clockSkewSeconds: number;
+  readonly clockSkewedFor: string;
+  readonly schedulerWindow: string;
+  readonly schedulerUsedRatio: number;
+  readonly schedulerSaturatedFor: string;
+
+  readonly collectorFailingFor: string;
+  readonly collectorDeniedFor: string;
+  readonly exporterDownFor: string;
+}
+
+export const defaultThresholds: Thresholds = {
+  baseUrl: 'http://localhost:9720',
+  dashboardUrl: 'http://localhost:9720/dashboards/',
+  exporterJob: 'automation-exporter',
+  evaluationInterval: '30s',
+
+  serviceDownFor: '2m',
+  credentialsRejectedFor: '2m',
+  passiveFor: '5m',
+  passiveBrieflyWindow: '10m',
+  healthcheckFailingFor: '5m',
+
+  logStorageWindow: '30m',
+  logStorageFailingFor: '5m',
+  logStorageFailedRequests: 2,
+  logStorageFailedRatio: 0.1,
+  logStorageBacklogRequests: 50,
+  logStorageBacklogFor: '30m',
+  logStorageMissingFor: '30m',
+
+  restartWindow: '30m',
+  restartSeconds: 60,
+  memoryWindow: '30m',
+  memoryUsedRatio: 0.9,
+  memoryLowFor: '15m',
+  clockSkewSeconds: 30,
+  clockSkewedFor: '10m',
+  schedulerWindow: '10m',
+  schedulerUsedRatio: 0.95,
+  schedulerSaturatedFor: '5m',
+
+  collectorFailingFor: '10m',
+  collectorDeniedFor: '10m',
+  exporterDownFor: '5m',
+};

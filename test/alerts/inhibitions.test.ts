@@ -1,0 +1,118 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { describeWithTools } from '../support/tools.ts';
+
+const rules = readFileSync(new URL('../../alerts/alertmanager-inhibitions.yaml', import.meta.url), 'utf8');
+const route = 'route: { receiver: nobody }\nreceivers: [{ name: nobody }]\n';
+
+describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'], ({ alertmanager, amtool }) => {
+  let directory = '';
+  let configuration = '';
+  let stop = async (): Promise<void> => {};
+  let url = '';
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'inhibitions-'));
+    configuration = join(directory, 'alertmanager.yaml');
+    writeFileSync(configuration, route + rules);
+    ({ url, stop } = await startAlertmanager(alertmanager, configuration, directory));
+  });
+
+  afterAll(async () => {
+    await stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  it('is a configuration that Alertmanager takes', () => {
+    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('4 inhibit rules');
+  });
+
+  it('lets one cause speak for a server and leaves the other servers alone', async () => {
+    await post(url, [
+      ['AutomationServiceDown', { server: 'prod' }],
+      ['AutomationExporterCollectorFailing', { server: 'prod', collector: 'log-storage' }],
+      ['AutomationExporterCollectorFailing', { server: 'test', collector: 'log-storage' }],
+      ['AutomationExporterDown', { job: 'automation-exporter' }],
+      ['AutomationCredentialsRejected', { server: 'locked' }],
+      ['AutomationExporterCollectorFailing', { server: 'locked', collector: 'system-info' }],
+      ['AutomationExecutionModePassive', { server: 'idle', mode: 'passive' }],
+      ['AutomationExecutionModePassiveBriefly', { server: 'idle', mode: 'passive' }],
+      ['AutomationServerRestarted', { server: 'idle' }],
+      ['AutomationLogStorageFailing', { server: 'full' }],
+      ['AutomationLogStorageBacklog', { server: 'full' }],
+    ]);
+    await vi.waitFor(async () => {
+      expect(await readStates(url)).toEqual([
+        'AutomationCredentialsRejected locked active',
+        'AutomationExecutionModePassive idle active',
+        'AutomationExecutionModePassiveBriefly idle suppressed',
+        'AutomationExporterCollectorFailing locked suppressed',
+        'AutomationExporterCollectorFailing prod suppressed',
+        'AutomationExporterCollectorFailing test active',
+        'AutomationExporterDown - active',
+        'AutomationLogStorageBacklog full suppressed',
+        'AutomationLogStorageFailing full active',
+        'AutomationServerRestarted idle active',
+        'AutomationServiceDown prod active',
+      ]);
+    }, 10_000);
+  });
+});
+
+/** Resolves when Alertmanager has written the address that the system gave it. */
+async function startAlertmanager(
+  command: string,
+  configuration: string,
+  directory: string,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  const child = spawn(
+    command,
+    [
+      `--config.file=${configuration}`,
+      `--storage.path=${join(directory, 'data')}`,
+      '--web.listen-address=127.0.0.1:0',
+      '--cluster.listen-address=',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+  };
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: child.stderr })) {
+    const address = /msg="Listening on" address=(\S+)/.exec(line)?.[1];
+    if (address !== undefined) {
+      child.stderr.resume();
+      return { url: `http://${address}`, stop };
+    }
+    lines.push(line);
+  }
+  throw new Error(`Alertmanager did not start:\n${lines.join('\n')}`);
+}
+
+async function post(url: string, alerts: readonly (readonly [string, Readonly<Record<string, string>>])[]) {
+  const body = JSON.stringify(alerts.map(([alertname, labels]) => ({ labels: { alertname, ...labels } })));
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`${url}/api/v2/alerts`, { method: 'POST', headers, body });
+  expect(response.status).toBe(200);
+}
+
+async function readStates(url: string): Promise<string[]> {
+  const response = await fetch(`${url}/api/v2/alerts`);
+  // The shape of Alertmanager's API v2.
+  const alerts = (await response.json()) as {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly status: { readonly state: string };
+  }[];
+  return alerts
+    .map(({ labels, status }) => `${labels['alertname']} ${labels['server'] ?? '-'} ${status.state}`)
+    .toSorted();
+}

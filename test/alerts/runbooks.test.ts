@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { contractMetrics } from '../dashboards/contract-metrics.ts';
+import { readPromql } from '../dashboards/promql.ts';
+
+const alerts = new URL('../../alerts/', import.meta.url);
+const pages = readdirSync(new URL('runbooks/', alerts)).toSorted();
+
+describe('alerts/runbooks', () => {
+  it('has one page for each alert and no other', () => {
+    const rules = readFileSync(new URL('rules.yaml', alerts), 'utf8');
+    const wanted = [...rules.matchAll(/- alert: (\w+)/g)].map((match) => `${match[1]}.md`);
+    expect(pages).toEqual(wanted.toSorted());
+  });
+
+  it.each(pages)('%s has its title and the four sections, none of them empty', (page) => {
+    const sections = readPage(page).split(/^## /m);
+    expect(sections[0]?.trim()).toBe(`# ${page.slice(0, -'.md'.length)}`);
+    expect(sections.slice(1).map((section) => section.split('\n', 1)[0])).toEqual([
+      'Meaning',
+      'Impact',
+      'Diagnosis',
+      'Mitigation',
+    ]);
+    for (const section of sections.slice(1))
+      expect(section.split('\n').slice(1).join('').trim().length).toBeGreaterThan(80);
+  });
+
+  it.each(pages)('%s has queries that parse and ask for series that exist', (page) => {
+    const queries = [...readPage(page).matchAll(/^```promql\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
+    expect(queries.length).toBeGreaterThan(0);
+    for (const query of queries) {
+      const { valid, metrics } = readPromql(query.trim());
+      expect(valid, query).toBe(true);
+      expect(metrics.filter((name) => !contractMetrics.has(name))).toEqual([]);
+    }
+  });
+});
+
+function readPage(page: string): string {
+  return readFileSync(new URL(`runbooks/${page}`, alerts), 'utf8');
+}
