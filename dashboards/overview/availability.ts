@@ -44,7 +44,7 @@ export function availabilityRow(): QuestionRow {
       numberTile({
         id: 104,
         title: 'Running now',
-        description: 'Jobs that run in the scheduler of the server at this moment.',
+        description: 'What the scheduler of the server runs at this moment, its own housekeeping included.',
         unit: 'short',
         width: 4,
         height: 4,

@@ -77,7 +77,7 @@ export function resourcesRow(): QuestionRow {
       timeSeries({
         id: 406,
         title: 'Active threads',
-        description: 'Threads that the server counts as active. A steady climb is a leak.',
+        description: 'Active threads, as the server counts them.',
         unit: 'short',
         width: 12,
         height: 8,
