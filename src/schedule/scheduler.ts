@@ -25,20 +25,25 @@ export type Scheduler = {
 /** Runs all polls, each at its own times, until it is stopped. */
 export function createScheduler(polls: readonly ScheduledPoll[], log: Log): Scheduler {
   const ending = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Map<Poll, Promise<void>>();
 
-  function run(poll: Poll): Promise<void> {
-    const running = poll.run(ending.signal).finally(() => underWay.delete(running));
-    underWay.add(running);
-    return running;
+  function run({ server, collector, poll }: ScheduledPoll): void {
+    // Not node-cron's own check: it does not see the run at the start.
+    if (underWay.has(poll)) {
+      log.warn({ server, collector }, 'poll left out: the one before still goes on');
+      return;
+    }
+    const running = poll.run(ending.signal).finally(() => underWay.delete(poll));
+    underWay.set(poll, running);
   }
 
   const timetable = createTimetable(
-    polls.map(({ server, collector, everyMs, poll }) => ({
-      name: nameOf(server, collector),
-      everyMs,
-      run: () => run(poll),
-      onSkipped: (why) => log.warn({ server, collector, why }, 'poll left out'),
+    polls.map((scheduled) => ({
+      name: nameOf(scheduled.server, scheduled.collector),
+      everyMs: scheduled.everyMs,
+      run: () => run(scheduled),
+      onMissed: () =>
+        log.warn({ server: scheduled.server, collector: scheduled.collector }, 'poll missed: the process was held up'),
     })),
   );
 
@@ -47,7 +52,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], log: Log): Sche
     stop: async () => {
       ending.abort();
       await timetable.stop();
-      await Promise.all(underWay);
+      await Promise.all(underWay.values());
     },
     status: () =>
       polls.map(({ server, collector, vital, poll }) => ({

@@ -4,9 +4,10 @@ import { toCronExpression } from './interval.ts';
 export type TimetableEntry = {
   readonly name: string;
   readonly everyMs: number;
-  readonly run: () => Promise<void>;
-  /** Called where a run had to be left out: the one before still goes on, or the process was held up. */
-  readonly onSkipped: (why: 'overlap' | 'missed') => void;
+  /** Not waited for: node-cron takes a time that comes while it waits for a missed one. */
+  readonly run: () => void;
+  /** Called where a time went by unnoticed, since the process was held up. */
+  readonly onMissed: () => void;
 };
 
 export type Timetable = {
@@ -34,17 +35,15 @@ export function createTimetable(entries: readonly TimetableEntry[]): Timetable {
   };
 }
 
-function toTask({ name, everyMs, run, onSkipped }: TimetableEntry, index: number): ScheduledTask {
+function toTask({ name, everyMs, run, onMissed }: TimetableEntry, index: number): ScheduledTask {
   const task = createTask(toCronExpression(everyMs, index), run, {
     name,
-    noOverlap: true,
     // Wall-clock zones have hours that come twice or never.
     timezone: 'Etc/UTC',
     suppressMissedWarning: true,
     logger: { info: ignore, warn: ignore, error: ignore, debug: ignore },
   });
-  task.on('execution:overlap', () => onSkipped('overlap'));
-  task.on('execution:missed', () => onSkipped('missed'));
+  task.on('execution:missed', () => onMissed());
   return task;
 }
 

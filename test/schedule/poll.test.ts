@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import type { Client } from '../../src/api/client.ts';
+import { ApiError, type ErrorKind } from '../../src/api/errors.ts';
+import { defineCollector } from '../../src/collectors/collector.ts';
+import { renderExposition } from '../../src/metrics/exposition.ts';
+import { gauge } from '../../src/metrics/family.ts';
+import { createSelf } from '../../src/metrics/self.ts';
+import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import { createPoll } from '../../src/schedule/poll.ts';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+
+type Answer = number | 'meaningless' | ApiError | Error;
+
+function fault(kind: ErrorKind, errorCode?: string): ApiError {
+  return new ApiError(`GET demo: ${kind}`, {
+    kind,
+    apiEndpoint: 'demo',
+    ...(errorCode === undefined ? {} : { errorCode }),
+  });
+}
+
+/** A poll of a collector whose answers the test gives, with everything around it real but the clock. */
+function setUp() {
+  let answer: Answer = 1;
+  let clockMs = 1_000_000;
+  const now = () => clockMs;
+  const collector = defineCollector({
+    name: 'demo',
+    help: 'Demo',
+    every: '15s',
+    on: true,
+    vital: true,
+    reads: [],
+    metrics: { value: gauge('demo_value', 'Value.'), sum: gauge('demo_sum', 'Sum.') },
+    fetch: async () => {
+      clockMs += 250;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    isMeaningless: (value) => value === 'meaningless',
+    remember: (value, before) => ({ sum: Number(before.sum ?? 0) + Number(value) }),
+    map: (value, { value: family, sum }, memory) => [...family.rows(Number(value)), ...sum.rows(Number(memory.sum))],
+  });
+  const lines: string[] = [];
+  const write = (level: string) => (fields: object, message: string) => {
+    const { kind, reason } = fields as { kind?: string; reason?: string };
+    lines.push([level, message, kind ?? reason].filter((part) => part !== undefined).join(' '));
+  };
+  const log = { debug: () => {}, info: write('info'), warn: write('warn'), error: write('error') };
+  const snapshots = createSnapshots(now);
+  const self = createSelf({ version: 'test', nodeVersion: 'test' });
+  const state = openSqliteState({ memory: true });
+  const client: Client = { within: () => ({}) as ReturnType<Client['within']> };
+  const poll = createPoll({ server: 'prod', collector, everyMs: 15_000, client, state, snapshots, self, log, now });
+  return {
+    lines,
+    state,
+    run: async (next: Answer, laterMs = 0) => {
+      answer = next;
+      clockMs += laterMs;
+      await poll.run(new AbortController().signal);
+    },
+    wait: (ms: number) => {
+      clockMs += ms;
+    },
+    abortedRun: () => {
+      answer = fault('network');
+      return poll.run(AbortSignal.abort());
+    },
+    scrape: async () => {
+      const text = await renderExposition(snapshots, self.registry, 'text');
+      return text.split('\n').filter((line) => /^(demo_|automation_(up|credentials|exporter_collector))/.test(line));
+    },
+  };
+}
+
+describe('schedule/poll', () => {
+  it('publishes, times and judges a poll that succeeds', async () => {
+    const { run, scrape } = setUp();
+
+    await run(7);
+
+    expect(await scrape()).toEqual([
+      'automation_credentials_accepted{server="prod"} 1',
+      'automation_exporter_collector_duration_seconds{server="prod",collector="demo"} 0.25',
+      'automation_exporter_collector_enabled{server="prod",collector="demo",reason=""} 1',
+      'automation_exporter_collector_last_success_timestamp_seconds{server="prod",collector="demo"} 1000.25',
+      'automation_exporter_collector_series{server="prod",collector="demo"} 2',
+      'automation_exporter_collector_success{server="prod",collector="demo"} 1',
+      'automation_up{server="prod"} 1',
+      'demo_sum{server="prod"} 7',
+      'demo_value{server="prod"} 7',
+    ]);
+  });
+
+  it('keeps the last good snapshot when a poll fails, until it is too old', async () => {
+    const { run, scrape, wait } = setUp();
+    await run(7);
+    await run(fault('timeout'), 15_000);
+
+    expect(await scrape()).toContain('demo_value{server="prod"} 7');
+    expect(await scrape()).toContain('automation_exporter_collector_success{server="prod",collector="demo"} 0');
+    wait(60_000);
+    expect((await scrape()).filter((line) => line.startsWith('demo_'))).toEqual([]);
+  });
+
+  it('says once that a fault began and once that it ended', async () => {
+    const { run, lines } = setUp();
+    for (const answer of [1, fault('timeout'), fault('timeout'), fault('server'), 2, 3]) await run(answer);
+
+    expect(lines).toEqual(['warn poll failed timeout', 'warn poll failed server', 'info poll succeeds again']);
+  });
+
+  it.each([
+    { answer: fault('forbidden', 'api.error.item.unauthorized'), reason: 'denied' },
+    { answer: fault('not_found', 'api.error.invalid.request'), reason: 'not_found' },
+    { answer: fault('unsupported_version', 'api.error.api-version.unsupported'), reason: 'version' },
+    { answer: 'meaningless' as const, reason: 'meaningless' },
+  ])('reports a collector as off when it is $reason, and takes its series away', async ({ answer, reason }) => {
+    const { run, scrape } = setUp();
+    await run(7);
+    await run(answer);
+
+    expect(await scrape()).toEqual([
+      'automation_credentials_accepted{server="prod"} 1',
+      'automation_exporter_collector_duration_seconds{server="prod",collector="demo"} 0.25',
+      `automation_exporter_collector_enabled{server="prod",collector="demo",reason="${reason}"} 0`,
+      'automation_exporter_collector_last_success_timestamp_seconds{server="prod",collector="demo"} 1000.25',
+      'automation_up{server="prod"} 1',
+    ]);
+    await run(8);
+    expect(await scrape()).toContain(
+      'automation_exporter_collector_enabled{server="prod",collector="demo",reason=""} 1',
+    );
+    expect(await scrape()).toContain('demo_value{server="prod"} 8');
+  });
+
+  it.each([
+    { answer: fault('unauthorized', 'unauthorized'), up: 0, accepted: 0 },
+    { answer: fault('network'), up: 0, accepted: 1 },
+    { answer: fault('html'), up: 0, accepted: 1 },
+    { answer: fault('not_found'), up: 0, accepted: 1 },
+    { answer: fault('forbidden', 'api.error.item.unauthorized'), up: 1, accepted: 1 },
+  ])('tells from a vital poll whether the server is up: $answer.kind', async ({ answer, up, accepted }) => {
+    const { run, scrape } = setUp();
+    await run(7);
+    await run(answer);
+
+    expect(await scrape()).toContain(`automation_up{server="prod"} ${up}`);
+    expect(await scrape()).toContain(`automation_credentials_accepted{server="prod"} ${accepted}`);
+  });
+
+  it('says nothing about credentials until the server has answered', async () => {
+    const { run, scrape } = setUp();
+    await run(fault('network'));
+
+    expect((await scrape()).filter((line) => line.startsWith('automation_credentials'))).toEqual([]);
+  });
+
+  it('hands each poll what the one before left, and keeps it in the state', async () => {
+    const { run, state, scrape } = setUp();
+    await run(3);
+    await run(4);
+
+    expect(await scrape()).toContain('demo_sum{server="prod"} 7');
+    expect(await state.recall({ server: 'prod', collector: 'demo' })).toEqual({ sum: 7 });
+  });
+
+  it('counts a fault of our own as internal', async () => {
+    const { run, lines } = setUp();
+    await run(new Error('oops'));
+
+    expect(lines).toEqual(['warn poll failed internal']);
+  });
+
+  it('judges nothing that the stop has ended', async () => {
+    const { abortedRun, scrape, lines } = setUp();
+    await abortedRun();
+
+    expect(await scrape()).toEqual([]);
+    expect(lines).toEqual([]);
+  });
+});

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createScheduler, type ScheduledPoll } from '../../src/schedule/scheduler.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: new Date('2024-05-20T10:00:00.500Z') });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function setUp(names: readonly string[], run: (name: string, signal: AbortSignal) => Promise<void>) {
+  const skipped: string[] = [];
+  const log = {
+    debug: () => {},
+    info: () => {},
+    error: () => {},
+    warn: (_fields: object, message: string) => skipped.push(message),
+  };
+  const polls = names.map(
+    (collector): ScheduledPoll => ({
+      server: 'prod',
+      collector,
+      vital: false,
+      everyMs: 15_000,
+      poll: { run: (signal) => run(collector, signal), last: () => undefined },
+    }),
+  );
+  return { skipped, scheduler: createScheduler(polls, log) };
+}
+
+describe('schedule/scheduler', () => {
+  it('runs every poll at once, and then each at its own second', async () => {
+    const runs: string[] = [];
+    const { scheduler } = setUp(['a', 'b'], async (name) => {
+      runs.push(`${new Date().toISOString().slice(14, 19)} ${name}`);
+    });
+    scheduler.start();
+    await vi.advanceTimersByTimeAsync(31_000);
+    await scheduler.stop();
+
+    expect(runs).toEqual(['00:00 a', '00:00 b', '00:01 b', '00:15 a', '00:16 b', '00:30 a', '00:31 b']);
+  });
+
+  it('never runs two of the same poll at once, and says so', async () => {
+    let running = 0;
+    let most = 0;
+    const { scheduler, skipped } = setUp(['a'], async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 40_000));
+      running -= 1;
+    });
+    scheduler.start();
+    await vi.advanceTimersByTimeAsync(120_000);
+
+    expect(most).toBe(1);
+    expect(skipped).toContain('poll left out: the one before still goes on');
+    const stopped = scheduler.stop();
+    await vi.advanceTimersByTimeAsync(40_000);
+    await stopped;
+  });
+
+  it('ends a poll under way when it stops, and starts none after', async () => {
+    let runs = 0;
+    let ended = 0;
+    const { scheduler } = setUp(['a'], (_name, signal) => {
+      runs += 1;
+      return new Promise((resolve) => {
+        signal.addEventListener('abort', () => {
+          ended += 1;
+          resolve();
+        });
+      });
+    });
+    scheduler.start();
+    await vi.advanceTimersByTimeAsync(0);
+    await scheduler.stop();
+    await vi.advanceTimersByTimeAsync(60_000);
+
+    expect({ runs, ended }).toEqual({ runs: 1, ended: 1 });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('knows when each poll runs next', async () => {
+    const { scheduler } = setUp(['a', 'b'], async () => {});
+    scheduler.start();
+    await vi.advanceTimersByTimeAsync(0);
+
+    const next = scheduler
+      .status()
+      .map(({ collector, nextRunMs = 0 }) => `${collector} ${new Date(nextRunMs).toISOString()}`);
+
+    expect(next).toEqual(['a 2024-05-20T10:00:15.000Z', 'b 2024-05-20T10:00:01.000Z']);
+    await scheduler.stop();
+  });
+});
