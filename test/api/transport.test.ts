@@ -23,7 +23,7 @@ async function ask(
     path: '/api/47/system/info',
     headers: { 'x-token': 't' },
   });
-  return request.catch((error: ApiError) => error);
+  return request.catch((error: unknown) => error as ApiError);
 }
 
 const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
