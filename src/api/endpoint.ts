@@ -8,6 +8,8 @@ export type Endpoint<Answer> = {
   readonly path: string;
   /** The smallest API version that has it. */
   readonly since: number;
+  /** The line of an access policy that allows it. */
+  readonly allowedBy: string;
   /** Statuses beside 200 whose body is an answer, if it decodes. */
   readonly alsoAnswers: readonly number[];
   readonly body: z.ZodType<Answer>;
@@ -20,3 +22,6 @@ export type EndpointDefinition<Answer> = Omit<Endpoint<Answer>, 'alsoAnswers'> &
 export function defineEndpoint<Answer>(definition: EndpointDefinition<Answer>): Endpoint<Answer> {
   return { alsoAnswers: [], ...definition };
 }
+
+/** In the application's context (Document A, section 5). */
+export const systemRead = 'resource: [{ equals: { kind: system }, allow: [read] }]';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, systemRead } from '../endpoint.ts';
 import { flag, number, text } from '../lenient.ts';
 
 /** Document A, 2.6. */
@@ -7,6 +7,7 @@ export const logStorage = defineEndpoint({
   name: 'log-storage',
   path: 'system/logstorage',
   since: 17,
+  allowedBy: systemRead,
   body: z.object({
     enabled: flag,
     pluginName: text,

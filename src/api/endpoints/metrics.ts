@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, systemRead } from '../endpoint.ts';
 
 /** Document A, 2.5. Servers answer 500 with the same body when a check fails, and 501 when there are no checks. */
 export const healthcheck = defineEndpoint({
   name: 'healthcheck',
   path: 'metrics/healthcheck',
   since: 25,
+  allowedBy: systemRead,
   alsoAnswers: [500, 501],
   body: z.record(z.string(), z.unknown()).transform((checks, context) => {
     const judged = Object.entries(checks).flatMap(([name, check]) => toCheck(name, check));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toExecutionMode } from '../../domain/execution-mode.ts';
 import type { Dialect } from '../dialect.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, systemRead } from '../endpoint.ts';
 import { flag, number, section, text, timestampMs } from '../lenient.ts';
 
 export type SystemInfo = z.output<typeof systemInfoBody>;
@@ -47,13 +47,14 @@ const systemInfoBody = z
   });
 
 /** Document A, 2.4. */
-export const systemInfo = defineEndpoint({ name: 'system-info', path: 'system/info', since: 14, body: systemInfoBody });
+export const systemInfo = defineEndpoint({ name: 'system-info', path: 'system/info', since: 14, allowedBy: systemRead, body: systemInfoBody });
 
 /** Document A, 4.4. Passive servers of API 32 to 35 answer 503 with the same body. */
 export const executionMode = defineEndpoint({
   name: 'execution-mode',
   path: 'system/executions/status',
   since: 32,
+  allowedBy: systemRead,
   alsoAnswers: [503],
   body: z.object({ executionMode: z.string() }).transform((body) => toExecutionMode(body.executionMode)),
 });
