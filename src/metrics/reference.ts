@@ -1,0 +1,28 @@
+import type { Registry } from 'prom-client';
+import type { Family } from './family.ts';
+
+export type ReferenceSection = { readonly title: string; readonly text: string; readonly families: readonly Family[] };
+
+/** The metric reference as Markdown: one table a section. */
+export function renderReference(sections: readonly ReferenceSection[]): string {
+  const parts = sections.map(({ title, text, families }) => {
+    const rows = families.map(({ name, type, labels, help }) => {
+      const cells = [`\`${name}\``, type, labels.map((label) => `\`${label}\``).join(' '), help.replaceAll('|', '\\|')];
+      return `| ${cells.join(' | ')} |`;
+    });
+    return `## ${title}\n\n${text}\n\n| metric | type | labels | meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+  });
+  return parts.join('\n');
+}
+
+/** The daemon's own instruments as families; process and runtime metrics stay out: prom-client documents them. */
+export function toOwnFamilies(registry: Registry): Family[] {
+  const own = registry.getMetricsAsArray().filter((metric) => /^automation_/.test(metric.name));
+  return own.map((metric) => {
+    const { name, help, type, labelNames = [] } = metric as unknown as RegisteredMetric;
+    return { name, help, type: name.endsWith('_info') ? 'info' : type, labels: labelNames };
+  });
+}
+
+/** What every registered metric holds; prom-client's types leave it out. */
+type RegisteredMetric = Pick<Family, 'name' | 'help' | 'type'> & { readonly labelNames?: readonly string[] };
