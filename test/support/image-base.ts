@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { cacheDirectory } from '../../scripts/tools.ts';
+import { runCommand } from './process.ts';
+
+/** The name that the Dockerfile starts from. */
+export const baseName = 'docker.io/library/node:24-slim';
+
+/**
+ * A store of images that holds a stand-in for the base: Debian as this machine has it, this Node, this npm.
+ * Made once for each set of versions and kept, since that takes a minute.
+ */
+export async function provideBaseStore(buildah: string): Promise<string> {
+  const npm = dirname(dirname(realpathSync(await runCommand('sh', ['-c', 'command -v npm']))));
+  const { version } = JSON.parse(readFileSync(join(npm, 'package.json'), 'utf8')) as { version: string };
+  const codename = await runCommand('sh', ['-c', '. /etc/os-release && echo "$VERSION_CODENAME"']);
+  const store = join(cacheDirectory(), `image-base-${codename}-node-${process.version}-npm-${version}`);
+
+  const options = ['--root', store, '--runroot', `${store}-run`, '--storage-driver', 'overlay'];
+  if (existsSync(store) && (await runCommand(buildah, [...options, 'images', '-q', baseName])) !== '') return store;
+
+  const tree = await mkdtemp(join(tmpdir(), 'image-base-'));
+  try {
+    await runCommand('debootstrap', ['--variant=minbase', codename, tree, await findMirror(codename)]);
+    await addNode(tree, npm);
+    await commitTree(buildah, options, tree);
+  } finally {
+    await rm(tree, { recursive: true, force: true });
+  }
+  return store;
+}
+
+/** The mirror that apt uses: no address of one stands in this repository. */
+async function findMirror(codename: string): Promise<string> {
+  const format = '$(REPO_URI) $(RELEASE) $(COMPONENT)';
+  const lines = (await runCommand('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'])).split('\n');
+  const mirrors = lines.filter((line) => line.endsWith(` ${codename} main`)).map((line) => line.split(' ')[0]);
+  const mirror = mirrors[0];
+  if (mirror === undefined) throw new Error(`apt has no source for ${codename} main.`);
+  return mirror;
+}
+
+async function addNode(tree: string, npm: string): Promise<void> {
+  const local = join(tree, 'usr', 'local');
+  await cp(realpathSync(process.execPath), join(local, 'bin', 'node'));
+  await mkdir(join(local, 'lib', 'node_modules'), { recursive: true });
+  await cp(npm, join(local, 'lib', 'node_modules', 'npm'), { recursive: true });
+  await symlink('../lib/node_modules/npm/bin/npm-cli.js', join(local, 'bin', 'npm'));
+  await rm(join(tree, 'var', 'cache', 'apt'), { recursive: true, force: true });
+  await rm(join(tree, 'var', 'lib', 'apt', 'lists'), { recursive: true, force: true });
+}
+
+async function commitTree(buildah: string, options: readonly string[], tree: string): Promise<void> {
+  const container = `base-${randomUUID()}`;
+  await runCommand(buildah, [...options, 'from', '--pull-never', '--name', container, 'scratch']);
+  await runCommand(buildah, [...options, 'add', '--quiet', container, tree, '/']);
+  await runCommand(buildah, [...options, 'commit', '--quiet', '--rm', container, baseName]);
+}

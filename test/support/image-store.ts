@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { provideBaseStore } from './image-base.ts';
+import { runCommand } from './process.ts';
+
+export type ImageStore = {
+  /** Builds the Dockerfile of a folder under a name. */
+  readonly build: (folder: string, name: string) => Promise<void>;
+  /** What the image says of itself, as Docker keeps it. */
+  readonly inspect: (name: string) => Promise<unknown>;
+  /** Runs a command in a new container, as the user of the image. */
+  readonly run: (name: string, command: readonly string[]) => Promise<string>;
+  readonly close: () => Promise<void>;
+};
+
+/** A store of its own on top of the base, so that nothing of a run stays behind. */
+export async function openImageStore(buildah: string): Promise<ImageStore> {
+  const base = await provideBaseStore(buildah);
+  const directory = await mkdtemp(join(tmpdir(), 'image-store-'));
+  const options = ['--root', join(directory, 'root'), '--runroot', join(directory, 'run')];
+  options.push('--storage-driver', 'overlay', '--storage-opt', `overlay.imagestore=${base}`);
+  const call = (...args: readonly string[]) => runCommand(buildah, [...options, ...args]);
+
+  return {
+    async build(folder, name) {
+      const volumes = await planVolumes(directory);
+      const flags = ['--quiet', '--isolation', 'chroot', '--pull-never', '--format', 'docker', ...volumes];
+      await call('bud', ...flags, '--tag', name, folder);
+    },
+    async inspect(name) {
+      const { Docker } = JSON.parse(await call('inspect', '--type', 'image', name)) as { Docker: { config: unknown } };
+      return Docker.config;
+    },
+    async run(name, command) {
+      const container = `run-${randomUUID()}`;
+      await call('from', '--pull-never', '--name', container, name);
+      return call('run', '--isolation', 'chroot', container, '--', ...command);
+    },
+    async close() {
+      await call('rm', '--all');
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The machine's npm configuration and certificates, there while building and nowhere in the image. */
+async function planVolumes(directory: string): Promise<readonly string[]> {
+  const registry = await runCommand('npm', ['config', 'get', 'registry']);
+  const userConfig = await runCommand('npm', ['config', 'get', 'userconfig']);
+  const configured = await runCommand('npm', ['config', 'get', 'cafile']);
+  const certificates = [configured, process.env['NODE_EXTRA_CA_CERTS'] ?? ''].find((path) => existsSync(path));
+
+  const config = join(directory, 'npmrc');
+  const lines = [`registry=${registry}`, ...(certificates === undefined ? [] : [`cafile=${certificates}`])];
+  await writeFile(config, `${lines.join('\n')}\n`);
+  const volumes = [
+    `${config}:/usr/local/etc/npmrc:ro`,
+    ...(existsSync(userConfig) ? [`${userConfig}:/root/.npmrc:ro`] : []),
+    ...(certificates === undefined ? [] : [`${certificates}:${certificates}:ro`]),
+  ];
+  return volumes.flatMap((volume) => ['--volume', volume]);
+}
