@@ -112,27 +112,28 @@ function commit(fault: Fault, { request, response, next, later }: Scene): void {
   switch (fault.kind) {
     case 'slow':
       later(fault.ms ?? 1000, next);
-      return;
+      break;
     case 'hang':
-      return;
+      // Nothing is ever said.
+      break;
     case 'refuse':
       request.socket.destroy();
-      return;
+      break;
     case 'drip':
       exchange.spoil = (target, body) => drip(target, body, fault.ms ?? 100, later);
       next();
-      return;
+      break;
     case 'cut':
       exchange.spoil = cut;
       next();
-      return;
+      break;
     case 'huge':
       sendHuge(response, fault.bytes ?? 200_000_000);
-      return;
+      break;
     case 'bomb': {
       const body = gzipSync(Buffer.alloc(fault.bytes ?? 100_000_000, 0x20));
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }).end(body);
-      return;
+      break;
     }
     case 'garbage':
       send(request, response, {
@@ -140,23 +141,23 @@ function commit(fault: Fault, { request, response, next, later }: Scene): void {
         text: fault.body ?? '{"broken": [1, 2',
         contentType: 'application/json;charset=UTF-8',
       });
-      return;
+      break;
     case 'html':
       send(request, response, {
         status: 200,
         text: fault.body ?? html('Please log in'),
         contentType: 'text/html;charset=utf-8',
       });
-      return;
+      break;
     case 'empty':
       send(request, response, { status: 200 });
-      return;
+      break;
     case 'redirect':
       send(request, response, {
         status: 302,
         headers: { Location: fault.location ?? `${exchange.baseUrl}/user/login` },
       });
-      return;
+      break;
     case 'status': {
       const headers = fault.retryAfter === undefined ? {} : { 'Retry-After': fault.retryAfter };
       const contentType =
@@ -167,18 +168,18 @@ function commit(fault: Fault, { request, response, next, later }: Scene): void {
         contentType,
         headers,
       });
-      return;
+      break;
     }
   }
 }
 
-function drip(response: Response, body: Buffer, ms: number, later: Scene['later'], at = 0): void {
-  if (at >= body.length) {
+function drip(response: Response, body: Buffer, ms: number, later: Scene['later']): void {
+  if (body.length === 0) {
     response.end();
     return;
   }
-  response.write(body.subarray(at, at + 1));
-  later(ms, () => drip(response, body, ms, later, at + 1));
+  response.write(body.subarray(0, 1));
+  later(ms, () => drip(response, body.subarray(1), ms, later));
 }
 
 /** Promises the whole body, sends half of it, and hangs up. */

@@ -81,7 +81,6 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const control = createControl(world, faults, play);
   control.addToken({ token, user: 'exporter', name: 'demo', policy: everythingPolicy });
   scenario.build(world, liveMs);
-  play();
 
   const parts = { world, faults, sessions, log, control };
   const servers = [await listen(createApp({ ...parts, nextMember: balance(world.members) }), host, options.port ?? 0)];

@@ -15,13 +15,13 @@ export function refuseSystem(request: ApiRequest): Answer | undefined {
 export function openProject(request: ApiRequest, name = parameter(request, 'project')): Project | Answer {
   const project = request.world.projects.get(name);
   if (project === undefined || project.deleted) {
-    return fail(request, 404, 'api.error.project.missing', `Project does not exist: ${name}`, [name]);
+    return fail(request, 404, 'api.error.project.missing', [`Project does not exist: ${name}`, name]);
   }
   if (!mayReadProject(request, name)) {
     return denied(request, 'read', 'Project', name);
   }
   if (project.disabled) {
-    return fail(request, 404, 'api.error.project.disabled', `Project is disabled: ${name}`, [name]);
+    return fail(request, 404, 'api.error.project.disabled', [`Project is disabled: ${name}`, name]);
   }
   return project;
 }
@@ -35,7 +35,7 @@ export function openJob(request: ApiRequest, id = parameter(request, 'id')): Job
     return denied(request, 'read', 'Job ID', id);
   }
   return job.project.disabled
-    ? fail(request, 404, 'api.error.project.disabled', `Project is disabled: ${job.project.name}`, [job.project.name])
+    ? fail(request, 404, 'api.error.project.disabled', [`Project is disabled: ${job.project.name}`, job.project.name])
     : job;
 }
 

@@ -1,25 +1,17 @@
 import type { World } from '../world/world.ts';
 import type { Answer, ApiRequest } from './answer.ts';
 
+/** The text of an error; what is named in it follows on its own in newer releases. */
+type Message = string | readonly [text: string, ...named: string[]];
+
 /** The general error of an endpoint (Document A, section 7). */
-export function fail(
-  { world }: ApiRequest,
-  status: number,
-  errorCode: string,
-  message: string,
-  args: readonly string[] = [],
-): Answer {
-  return toError(world, status, errorCode, message, args);
+export function fail({ world }: ApiRequest, status: number, errorCode: string, message: Message): Answer {
+  return toError(world, status, errorCode, message);
 }
 
-export function toError(
-  world: World,
-  status: number,
-  errorCode: string,
-  message: string,
-  args: readonly string[] = [],
-): Answer {
+export function toError(world: World, status: number, errorCode: string, said: Message): Answer {
   const { apiVersion, errorArguments } = world.release;
+  const [message, ...args] = typeof said === 'string' ? [said] : said;
   return {
     status,
     json: { error: true, apiversion: apiVersion, errorCode, message, ...(errorArguments ? { args } : {}) },
@@ -28,20 +20,20 @@ export function toError(
 }
 
 export function missing(request: ApiRequest, kind: string, id: string): Answer {
-  return fail(request, 404, 'api.error.item.doesnotexist', `${kind} does not exist: ${id}`, [kind, id]);
+  return fail(request, 404, 'api.error.item.doesnotexist', [`${kind} does not exist: ${id}`, kind, id]);
 }
 
 export function denied(request: ApiRequest, action: string, kind: string, id: string): Answer {
   const message = `Not authorized for action "${action}" for ${kind} ${id}`;
-  return fail(request, 403, 'api.error.item.unauthorized', message, [action, kind, id]);
+  return fail(request, 403, 'api.error.item.unauthorized', [message, action, kind, id]);
 }
 
 export function badParameter(request: ApiRequest, code: string, name: string, value: string): Answer {
-  return fail(request, 400, code, `The parameter "${name}" had an invalid value: ${value}`, [name, value]);
+  return fail(request, 400, code, [`The parameter "${name}" had an invalid value: ${value}`, name, value]);
 }
 
 export function invalidRequest(world: World, path: string): Answer {
-  return toError(world, 404, 'api.error.invalid.request', `Invalid API Request: ${path}`, [path]);
+  return toError(world, 404, 'api.error.invalid.request', [`Invalid API Request: ${path}`, path]);
 }
 
 /** The same error as an older server says it when nobody asked for JSON. */

@@ -39,10 +39,10 @@ export function metricsData(request: ApiRequest) {
   };
 }
 
-function toTimers(request: ApiRequest) {
+function toTimers(request: ApiRequest): Record<string, unknown> {
   const { world, member } = request;
   const prefix = world.dialect.metricPrefix;
-  const loads = [...world.projects.keys()].map((name) => [
+  const loads: [string, unknown][] = [...world.projects.keys()].map((name) => [
     `${prefix}.services.NodeService.project.${name}.loadNodes`,
     toTimer(request, 3, 0.004),
   ]);

@@ -10,7 +10,7 @@ export function metricsList(request: ApiRequest): Answer {
   if (refusal !== undefined) {
     return refusal;
   }
-  const entries = names
+  const entries: [string, unknown][] = names
     .filter((name) => isOn(request, name))
     .map((name) => [name, { href: href(request, `metrics/${name}`) }]);
   return ok({ _links: Object.fromEntries(entries) });

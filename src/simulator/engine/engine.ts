@@ -74,7 +74,6 @@ function happen(world: World, event: WorldEvent, atMs: number): void {
       if (event.everyMs !== undefined) {
         world.queue.push(atMs + event.everyMs, event);
       }
-      return;
   }
 }
 

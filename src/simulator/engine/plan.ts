@@ -64,7 +64,7 @@ function planWorkflow(work: Work, nodes: readonly string[], startMs: number, set
       steps.push(toUnreached(index + 1, step));
       continue;
     }
-    const run = planStep(index + 1, step, live, time, setting);
+    const run = planStep(step, { number: index + 1, nodes: live, startMs: time }, setting);
     steps.push(run);
     time = run.endMs ?? time;
     for (const [node, nodeRun] of run.nodes) {
@@ -78,10 +78,12 @@ function planWorkflow(work: Work, nodes: readonly string[], startMs: number, set
   return { nodes, startMs, endMs: time, state: failed ? 'FAILED' : 'SUCCEEDED', steps, failedNodes };
 }
 
-function planStep(number: number, step: Step, nodes: readonly string[], startMs: number, setting: Setting): StepRun {
+type Place = { readonly number: number; readonly nodes: readonly string[]; readonly startMs: number };
+
+function planStep(step: Step, { number, nodes, startMs }: Place, setting: Setting): StepRun {
   const child = step.kind === 'jobref' && setting.depth < 4 ? setting.references.get(step.text) : undefined;
   if (child !== undefined && !step.nodeStep) {
-    return planReference(number, step, child, startMs, setting);
+    return planReference(step, child, { number, nodes, startMs }, setting);
   }
   const runs = new Map<string, NodeRun>();
   const perNode = new Map<string, WorkflowRun>();
@@ -108,7 +110,7 @@ function planStep(number: number, step: Step, nodes: readonly string[], startMs:
   };
 }
 
-function planReference(number: number, step: Step, child: Work, startMs: number, setting: Setting): StepRun {
+function planReference(step: Step, child: Work, { number, startMs }: Place, setting: Setting): StepRun {
   const workflow = planWorkflow(child, child.nodes, startMs + 20, { ...setting, depth: setting.depth + 1 });
   const state = workflow.state;
   const reason = state === 'SUCCEEDED' ? undefined : 'JobFailed';

@@ -23,7 +23,7 @@ export function requestStart(world: World, start: Start, atMs: number): Executio
     member.waiting.push({ start, execution: undefined });
     return undefined;
   }
-  const execution = createExecution(world, start, member, atMs, atMs);
+  const execution = createExecution(world, start, member, { startedAtMs: atMs, workAtMs: atMs });
   if (full) {
     execution.workAtMs = Number.POSITIVE_INFINITY;
     member.waiting.push({ start, execution });
@@ -39,13 +39,10 @@ export function requestLater(world: World, start: Start, atMs: number): Executio
   if (member === undefined) {
     return undefined;
   }
-  const execution = createExecution(
-    world,
-    { ...start, type: 'user-scheduled' },
-    member,
-    atMs,
-    Number.POSITIVE_INFINITY,
-  );
+  const execution = createExecution(world, { ...start, type: 'user-scheduled' }, member, {
+    startedAtMs: atMs,
+    workAtMs: Number.POSITIVE_INFINITY,
+  });
   world.queue.push(atMs, { kind: 'begin', execution });
   return execution;
 }
@@ -77,7 +74,9 @@ export function serveWaiting(world: World, member: Member, atMs: number): void {
   }
 }
 
-function createExecution(world: World, start: Start, member: Member, startedAtMs: number, workAtMs: number): Execution {
+type Times = { readonly startedAtMs: number; readonly workAtMs: number };
+
+function createExecution(world: World, start: Start, member: Member, { startedAtMs, workAtMs }: Times): Execution {
   const id = world.nextId;
   world.nextId += 1;
   const isStuck = start.job !== undefined && world.conditions.stuckJobs.includes(start.job.id);

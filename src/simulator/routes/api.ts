@@ -82,7 +82,7 @@ const versionItself: Endpoint = {
 
 function unsupported(world: Parameters<typeof toError>[0], named: string, path: string, reason: string): Answer {
   const message = `Unsupported API Version "${named}". API Request: ${path}. Reason: ${reason}`;
-  return toError(world, 400, 'api.error.api-version.unsupported', message, [named, path, reason]);
+  return toError(world, 400, 'api.error.api-version.unsupported', [message, named, path, reason]);
 }
 
 /** Before v39 a caller that does not ask for JSON gets XML (Document A, section 7.1). */

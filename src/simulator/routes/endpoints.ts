@@ -1,9 +1,24 @@
+import { abortExecution, runCommand, runJob } from '../answers/actions.ts';
+import { oneExecution } from '../answers/execution.ts';
+import { jobExecutions, projectExecutions, runningExecutions } from '../answers/execution-lists.ts';
 import { executionStatus, setExecutionMode } from '../answers/execution-mode.ts';
+import { executionOutput, outputWithState } from '../answers/execution-output.ts';
+import { executionState } from '../answers/execution-state.ts';
+import { executionsMetrics } from '../answers/executions-metrics.ts';
+import { history } from '../answers/history.ts';
+import { jobDefinition } from '../answers/job-definition.ts';
+import { jobForecast } from '../answers/job-forecast.ts';
+import { browseJobs, jobMeta } from '../answers/job-meta.ts';
+import { jobWorkflow } from '../answers/job-workflow.ts';
 import { jobInfo, jobList, scheduledJobs } from '../answers/jobs.ts';
+import { features, keyStorage, projectAcls, systemAcls, userClass } from '../answers/listings.ts';
 import { incompleteLogs, logStorage, resumeLogs } from '../answers/log-storage.ts';
 import { metricsEndpoint, metricsList } from '../answers/metrics.ts';
+import { oneNode, projectNodes } from '../answers/nodes.ts';
 import { oneProject, projectConfig, projectList, projectMeta } from '../answers/projects.ts';
 import { systemInfo } from '../answers/system-info.ts';
+import { oneToken, tokenList } from '../answers/tokens.ts';
+import { userInfo, userList, userRoles } from '../answers/users.ts';
 import type { Endpoint } from './endpoint.ts';
 import { get, post } from './endpoint.ts';
 
@@ -26,5 +41,44 @@ export const endpoints: readonly Endpoint[] = [
   get('project/:project/jobs', 14, jobList),
   get('scheduler/jobs', 17, scheduledJobs),
   get('scheduler/server/:uuid/jobs', 17, scheduledJobs),
+  get('project/:project/jobs/browse', 46, browseJobs),
+  get('job/:id', 14, jobDefinition),
   get('job/:id/info', 18, jobInfo),
+  get('job/:id/forecast', 31, jobForecast),
+  get('job/:id/workflow', 33, jobWorkflow, { realSince: 34 }),
+  get('job/:id/meta', 46, jobMeta),
+  get('job/:id/executions', 14, jobExecutions),
+  post('job/:id/executions', 14, runJob),
+  post('job/:id/run', 14, runJob),
+  get('executions/metrics', 29, executionsMetrics),
+  get('project/:project/executions/metrics', 29, executionsMetrics),
+  get('project/:project/executions/running', 14, runningExecutions),
+  get('project/:project/executions', 14, projectExecutions),
+  get('execution/:id', 14, oneExecution),
+  get('execution/:id/state', 14, executionState),
+  get('execution/:id/output', 14, executionOutput),
+  get('execution/:id/output/state', 14, outputWithState),
+  get('execution/:id/output/node/:node', 14, executionOutput),
+  get('execution/:id/output/node/:node/step/*stepctx', 14, executionOutput),
+  get('execution/:id/output/step/*stepctx', 14, executionOutput),
+  get('execution/:id/abort', 14, abortExecution),
+  get('project/:project/run/command', 14, runCommand),
+  post('project/:project/run/command', 14, runCommand),
+  get('project/:project/history', 14, history),
+  get('project/:project/resources', 14, projectNodes),
+  get('project/:project/resource/:name', 14, oneNode),
+  get('project/:project/acl', 14, projectAcls),
+  get('system/acl', 14, systemAcls),
+  get('storage/keys', 11, keyStorage),
+  get('storage/keys/*path', 11, keyStorage),
+  get('tokens', 11, tokenList),
+  get('tokens/:user', 11, tokenList),
+  get('token/:id', 11, oneToken),
+  get('user/list', 27, userList, { realSince: 21 }),
+  get('user/info', 21, userInfo),
+  get('user/info/:user', 21, userInfo),
+  get('user/roles', 30, userRoles),
+  get('feature', 42, features),
+  get('feature/:name', 42, features),
+  get('userclass/:what', 41, userClass, { commercial: true }),
 ];

@@ -18,7 +18,7 @@ export function addJob(world: World, project: Project, definition: JobDefinition
   if (owner === undefined) {
     throw new Error('An installation needs at least one member.');
   }
-  const job = createJob(project, definition, owner, project.createdAtMs, id);
+  const job = createJob(project, definition, owner, id);
   project.jobs.set(job.id, job);
   world.jobs.set(job.id, job);
   scheduleJob(world, { kind: 'trigger', job, generation: job.generation }, world.playedMs);
@@ -34,8 +34,8 @@ export function addHabit(
 ): void {
   const isCommand = 'work' in target;
   const { project } = target;
-  const work = isCommand ? target.work : undefined;
-  scheduleHabit(world, { schedule, user, project, job: isCommand ? undefined : target, work }, world.playedMs);
+  const byHand = isCommand ? target.work : undefined;
+  scheduleHabit(world, { schedule, user, project, job: isCommand ? undefined : target, work: byHand }, world.playedMs);
 }
 
 export function addIncident(

@@ -46,7 +46,7 @@ export function createCompleted(tieOrder: 'start' | 'id'): Completed {
       return execution;
     },
     oldest: () => entries[head],
-    between: function* (beginMs, endMs) {
+    *between(beginMs, endMs) {
       const first = lowerBound(entries, head, beginMs);
       for (let index = lowerBound(entries, head, endMs + 1) - 1; index >= first; index -= 1) {
         yield at(entries, index);

@@ -16,13 +16,7 @@ export type Job = {
   readonly createdAtMs: number;
 };
 
-export function createJob(
-  project: Project,
-  definition: JobDefinition,
-  owner: Member,
-  createdAtMs: number,
-  id?: string,
-): Job {
+export function createJob(project: Project, definition: JobDefinition, owner: Member, id?: string): Job {
   return {
     id: id ?? toUuid('job', project.name, definition.group ?? '', definition.name),
     project,
@@ -32,7 +26,7 @@ export function createJob(
     owner: definition.schedule === undefined ? undefined : owner,
     generation: 0,
     statistics: { count: 0, totalMs: 0, succeeded: 0 },
-    createdAtMs,
+    createdAtMs: project.createdAtMs,
   };
 }
 

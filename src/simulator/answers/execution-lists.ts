@@ -1,0 +1,156 @@
+import { covers } from '../world/access.ts';
+import type { Execution } from '../world/execution.ts';
+import { startedAt } from '../world/execution.ts';
+import type { Project } from '../world/project.ts';
+import { isAnswer, mayReadEvents, openJob, openProject } from './access.ts';
+import type { Answer, ApiRequest } from './answer.ts';
+import { ok, parameter } from './answer.ts';
+import { denied, fail } from './errors.ts';
+import { mayReadExecution, statusNow, toExecution } from './execution.ts';
+import type { ExecutionQuery } from './execution-query.ts';
+import { readQuery } from './execution-query.ts';
+
+/** project/{project}/executions (Document B, 4.2): by completion, newest first. */
+export function projectExecutions(request: ApiRequest): Answer {
+  const project = openProject(request);
+  if (isAnswer(project)) {
+    return project;
+  }
+  const query = readQuery(request);
+  if ('status' in query && !('matches' in query)) {
+    return query;
+  }
+  const max = readNumber(request, 'max', 20);
+  // 0, a negative number or no number at all mean the whole table.
+  const limit = max > 0 ? max : Number.POSITIVE_INFINITY;
+  const offset = Math.max(0, readNumber(request, 'offset', 0));
+  const { page, total } = select(request, project, query, { offset, limit });
+  const readable = covers(request.caller.policy.events, project.name) ? page : [];
+  const shown = readable.filter((execution) => mayReadExecution(request, execution));
+  const withSummary =
+    !request.world.release.executionSummaryOnDemand || request.query.get('executionSummary') === 'true';
+  const executions = shown.map((execution) => {
+    const json = toExecution(request, execution);
+    return withSummary ? json : { ...json, description: null };
+  });
+  return ok({
+    paging: { count: executions.length, total: total + request.world.settings.totalOffset, offset, max },
+    executions,
+  });
+}
+
+/** project/{project}/executions/running: a name, a comma list, or `*`. */
+export function runningExecutions(request: ApiRequest): Answer {
+  const projects = openProjects(request, parameter(request, 'project'));
+  if (!Array.isArray(projects)) {
+    return projects;
+  }
+  const max = readNumber(request, 'max', 20) || 20;
+  const limit = max > 0 ? max : 20;
+  const offset = Math.max(0, readNumber(request, 'offset', 0));
+  // Any text at all, "false" included, means yes.
+  const postponed = (request.query.get('includePostponed') ?? '') !== '';
+  const jobFrom = request.world.release.asDocumented ? 32 : 31;
+  const jobId = request.version >= jobFrom ? request.query.get('jobIdFilter') : null;
+  const found = projects
+    .flatMap((project) => [...project.open.values()])
+    .filter(
+      (execution) => (postponed || !execution.oneTime) && (jobId === null || jobId === (execution.job?.id ?? 'null')),
+    )
+    .sort((one, other) => startedAt(other) - startedAt(one) || other.id - one.id);
+  return ok(toList(request, found, offset, limit));
+}
+
+/** job/{id}/executions: without `max` all of them, although paging says 20. */
+export function jobExecutions(request: ApiRequest): Answer {
+  const job = openJob(request);
+  if (isAnswer(job)) {
+    return job;
+  }
+  if (!mayReadEvents(request, job.project.name)) {
+    return denied(request, 'read', 'Resource', 'event');
+  }
+  const status = request.query.get('status') || undefined;
+  const max = readNumber(request, 'max', 20);
+  const limit = request.query.has('max') && max > 0 ? max : Number.POSITIVE_INFINITY;
+  const all = [...job.project.open.values(), ...job.project.completed.between(-Infinity, Infinity)];
+  const found = all.filter(
+    (execution) => execution.job === job && (status === undefined || statusNow(request, execution) === status),
+  );
+  const offset = Math.max(0, readNumber(request, 'offset', 0));
+  const list = toList(request, found, offset, limit);
+  return ok({ ...list, paging: { ...list.paging, max } });
+}
+
+/** Every execution a query means, finished ones newest first, unfinished ones where the database puts them. */
+export function* matching(project: Project, query: ExecutionQuery, unfinishedFirst: boolean): Iterable<Execution> {
+  const open = query.dated ? [] : [...project.open.values()].filter(query.matches);
+  open.sort((one, other) => startedAt(other) - startedAt(one));
+  if (unfinishedFirst) {
+    yield* open;
+  }
+  if (query.status !== 'running' && query.status !== 'scheduled') {
+    for (const execution of project.completed.between(query.beginMs, query.endMs)) {
+      if (query.plain || query.matches(execution)) {
+        yield execution;
+      }
+    }
+  }
+  if (!unfinishedFirst) {
+    yield* open;
+  }
+}
+
+export function readNumber({ query }: ApiRequest, name: string, fallback: number): number {
+  const given = query.get(name);
+  if (given === null || given === '') {
+    return fallback;
+  }
+  return /^-?\d+$/.test(given) ? Number(given) : 0;
+}
+
+type Cut = { readonly offset: number; readonly limit: number };
+
+function select({ world }: ApiRequest, project: Project, query: ExecutionQuery, { offset, limit }: Cut) {
+  const page: Execution[] = [];
+  let seen = 0;
+  for (const execution of matching(project, query, world.settings.unfinishedFirst)) {
+    if (seen >= offset && page.length < limit) {
+      page.push(execution);
+    }
+    seen += 1;
+    if (page.length >= limit && query.plain) {
+      break;
+    }
+  }
+  const counted = project.completed.count(query.beginMs, query.endMs) + (query.dated ? 0 : project.open.size);
+  return { page, total: query.plain ? counted : seen };
+}
+
+function toList(request: ApiRequest, found: readonly Execution[], offset: number, max: number) {
+  const page = found.slice(offset, offset + max).map((execution) => toExecution(request, execution));
+  return { paging: { count: page.length, total: found.length, offset, max }, executions: page };
+}
+
+function openProjects(request: ApiRequest, names: string): Project[] | Answer {
+  if (names === '*') {
+    const readable = [...request.world.projects.values()].filter(
+      (project) => !project.deleted && !project.disabled && mayReadEvents(request, project.name),
+    );
+    return readable.length > 0
+      ? readable
+      : fail(request, 401, 'api.error.execution.project.notfound', ['No project is readable']);
+  }
+  const projects: Project[] = [];
+  for (const name of names.split(',')) {
+    const project = openProject(request, name);
+    if (isAnswer(project)) {
+      return project;
+    }
+    if (!mayReadEvents(request, name)) {
+      return denied(request, 'read', 'Resource', 'event');
+    }
+    projects.push(project);
+  }
+  return projects;
+}

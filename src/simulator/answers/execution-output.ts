@@ -1,0 +1,120 @@
+import type { Execution } from '../world/execution.ts';
+import { endedAt, startedAt } from '../world/execution.ts';
+import type { Answer, ApiRequest } from './answer.ts';
+import { flag, ok, parameter } from './answer.ts';
+import { toDate } from './dates.ts';
+import { openExecution, statusNow } from './execution.ts';
+import type { LogLine } from './log-lines.ts';
+import { linesOf } from './log-lines.ts';
+
+/** execution/{id}/output and its node and step forms (Document B, 2.7). */
+export function executionOutput(request: ApiRequest): Answer {
+  return tail(request, (line) => line.type === 'log');
+}
+
+/** execution/{id}/output/state: with the begins and ends of steps and nodes between the lines. */
+export function outputWithState(request: ApiRequest): Answer {
+  const withoutLogs = flag(request, 'stateOnly');
+  return tail(request, (line) => !withoutLogs || line.type !== 'log');
+}
+
+function tail(request: ApiRequest, wanted: (line: LogLine) => boolean): Answer {
+  const execution = openExecution(request);
+  if ('status' in execution) {
+    return execution;
+  }
+  const { query } = request;
+  const node = parameter(request, 'node');
+  const stepctx = parameter(request, 'stepctx');
+  const given = query.get('offset') ?? '0';
+  if (!/^\d+$/.test(given) || (stepctx !== '' && !/^(\d+e?(@[^/]*)?\/?)+$/.test(stepctx))) {
+    return toFault(execution, 400, 'Invalid offset or step context');
+  }
+  const entries = measure(
+    linesOf(execution, request.world.playedMs).filter(
+      (line) => wanted(line) && (node === '' || line.node === node) && (stepctx === '' || isStep(line, stepctx)),
+    ),
+  );
+  const totalSize = entries.at(-1)?.endOffset ?? 0;
+  const lastModifiedMs = entries.at(-1)?.line.atMs ?? startedAt(execution);
+  const lastmod = Number(query.get('lastmod') ?? 0);
+  const common = { ...toCommon(request, execution), lastModified: String(lastModifiedMs), totalSize };
+  if (lastmod > 0 && lastModifiedMs <= lastmod && totalSize <= Number(given)) {
+    const completed = execution.ended;
+    return ok({ ...common, message: 'Unmodified', unmodified: true, offset: given, completed, entries: [] });
+  }
+  const page = cut(entries, query, Number(given));
+  const offset = page.at(-1)?.endOffset ?? (totalSize === 0 ? 0 : Number(given));
+  const filter = { ...(node === '' ? {} : { nodename: node }), ...(stepctx === '' ? {} : { stepctx }) };
+  return ok({
+    ...common,
+    offset: String(offset),
+    completed: execution.ended && offset >= totalSize,
+    percentLoaded: totalSize === 0 ? 100 : (offset / totalSize) * 100,
+    ...(totalSize === 0 ? { empty: true } : {}),
+    ...(Object.keys(filter).length > 0 ? { filter } : {}),
+    compacted: false,
+    entries: page.map(({ line }) => toEntry(request, line, execution)),
+  });
+}
+
+type Measured = { readonly line: LogLine; readonly startOffset: number; readonly endOffset: number };
+
+function measure(lines: readonly LogLine[]): Measured[] {
+  let startOffset = 0;
+  return lines.map((line) => {
+    const endOffset = startOffset + Buffer.byteLength(`^${line.node}|${line.stepctx}|${line.level}|${line.log}^\n`);
+    const measured = { line, startOffset, endOffset };
+    startOffset = endOffset;
+    return measured;
+  });
+}
+
+function cut(entries: readonly Measured[], query: URLSearchParams, offset: number): readonly Measured[] {
+  const last = Number(query.get('lastlines') ?? 0);
+  if (last > 0) {
+    return entries.slice(-last);
+  }
+  const rest = entries.filter((entry) => entry.startOffset >= offset);
+  const max = Number(query.get('maxlines') ?? 0);
+  return max > 0 ? rest.slice(0, max) : rest;
+}
+
+function isStep(line: LogLine, wanted: string): boolean {
+  return wanted.endsWith('/') ? line.stepctx.startsWith(wanted) : line.stepctx === wanted;
+}
+
+function toCommon(request: ApiRequest, execution: Execution) {
+  const status = statusNow(request, execution);
+  const endMs = execution.ended ? endedAt(execution) : request.nowMs;
+  return {
+    id: String(execution.id),
+    execCompleted: execution.ended,
+    hasFailedNodes: (execution.end?.failedNodes.length ?? 0) > 0,
+    execState: status,
+    execDuration: Number.isFinite(execution.workAtMs) || execution.oneTime ? endMs - startedAt(execution) : -1,
+    retryBackoff: 0,
+    clusterExec: request.world.members.length > 1,
+    ...(request.world.members.length > 1 ? { serverNodeUUID: execution.member.uuid } : {}),
+  };
+}
+
+function toEntry({ version }: ApiRequest, line: LogLine, execution: Execution) {
+  const { node, stepctx, level, log, atMs, type, executionState } = line;
+  return {
+    time: toDate(atMs).slice(11, 19),
+    absolute_time: toDate(atMs),
+    log,
+    level,
+    user: execution.user,
+    stepctx,
+    node,
+    ...(type === 'log' ? {} : { type, metadata: { executionState } }),
+    ...(type === 'log' && version >= 43 ? { metadata: { stepctx, node } } : {}),
+  };
+}
+
+/** Output has error bodies of its own, without an errorCode. */
+function toFault(execution: Execution, status: number, error: string): Answer {
+  return { status, json: { error, id: String(execution.id), offset: '0', completed: false } };
+}

@@ -1,0 +1,147 @@
+import type { Execution } from '../world/execution.ts';
+import { fullName } from '../world/job.ts';
+import type { Answer, ApiRequest } from './answer.ts';
+import { beforeNow, readDate } from './dates.ts';
+import { badParameter } from './errors.ts';
+import { isInGroup } from './job-filter.ts';
+
+/** The filters of the executions query (Document B, 4.2). */
+export type ExecutionQuery = {
+  readonly beginMs: number;
+  readonly endMs: number;
+  /** With a date or a status the list holds finished executions alone. */
+  readonly dated: boolean;
+  readonly status: string | undefined;
+  readonly matches: (execution: Execution) => boolean;
+  /** True when nothing but the dates decides, so that counting needs no look at each execution. */
+  readonly plain: boolean;
+};
+
+export function readQuery(request: ApiRequest): ExecutionQuery | Answer {
+  const { query, nowMs } = request;
+  let beginMs = Number.NEGATIVE_INFINITY;
+  let endMs = Number.POSITIVE_INFINITY;
+  // A malformed recentFilter is silently ignored, a malformed olderFilter is not.
+  const recent = beforeNow(query.get('recentFilter') ?? '', nowMs);
+  if (recent !== undefined) {
+    beginMs = recent;
+  }
+  for (const name of ['begin', 'end'] as const) {
+    const given = query.get(name);
+    if (given === null || given === '') {
+      continue;
+    }
+    const time = readDate(given);
+    if (time === undefined) {
+      return badParameter(request, 'api.error.history.date-format', name, given);
+    }
+    beginMs = name === 'begin' ? time : beginMs;
+    endMs = name === 'end' ? time : endMs;
+  }
+  const older = query.get('olderFilter');
+  if (older !== null && older !== '') {
+    const time = beforeNow(older, nowMs);
+    if (time === undefined) {
+      return badParameter(request, 'api.error.history.date-relative-format', 'olderFilter', older);
+    }
+    endMs = time;
+  }
+  if (query.get('adhoc') === 'true' && jobFilters.some((name) => query.has(name))) {
+    return badParameter(request, 'api.error.parameter.error', 'adhoc', 'true');
+  }
+  const predicates = readPredicates(request);
+  const status = query.get('statusFilter') || undefined;
+  if (status !== undefined) {
+    predicates.push((execution) => hasStored(execution, status));
+  }
+  return {
+    beginMs,
+    endMs,
+    dated: Number.isFinite(beginMs) || Number.isFinite(endMs),
+    status,
+    plain: predicates.length === 0,
+    matches: (execution) => predicates.every((holds) => holds(execution)),
+  };
+}
+
+type Predicate = (execution: Execution) => boolean;
+
+const jobFilters = ['jobIdListFilter', 'excludeJobIdListFilter', 'jobListFilter', 'excludeJobListFilter', 'groupPath'];
+
+function readPredicates({ query, version }: ApiRequest): Predicate[] {
+  const found: Predicate[] = [];
+  const on = (name: string, make: (value: string, all: readonly string[]) => Predicate) => {
+    const all = query.getAll(name);
+    if (all[0] !== undefined && all[0] !== '') {
+      found.push(make(all[0], all));
+    }
+  };
+  on('userFilter', (user) => (execution) => execution.user === user);
+  on('abortedbyFilter', (user) => (execution) => execution.end?.abortedBy === user);
+  on('adhoc', (value) => (execution) => (execution.job === undefined) === (value === 'true'));
+  on('jobIdListFilter', (_, all) => (execution) => all.includes(execution.job?.id ?? ''));
+  on(
+    'excludeJobIdListFilter',
+    (_, all) => (execution) => execution.job !== undefined && !all.includes(execution.job.id),
+  );
+  on(
+    'jobListFilter',
+    (_, all) =>
+      ({ job }) =>
+        job !== undefined && all.includes(fullName(job)),
+  );
+  on(
+    'excludeJobListFilter',
+    (_, all) =>
+      ({ job }) =>
+        job !== undefined && !all.includes(fullName(job)),
+  );
+  on(
+    'groupPath',
+    (path) =>
+      ({ job }) =>
+        job !== undefined && isInGroup(job.definition.group ?? '', path),
+  );
+  on(
+    'groupPathExact',
+    (path) =>
+      ({ job }) =>
+        job !== undefined && (job.definition.group ?? '-') === path,
+  );
+  on(
+    'jobFilter',
+    (part) =>
+      ({ job }) =>
+        job?.definition.name.toLowerCase().includes(part.toLowerCase()) === true,
+  );
+  on(
+    'jobExactFilter',
+    (name) =>
+      ({ job }) =>
+        job?.definition.name === name,
+  );
+  if (version >= 20) {
+    on('executionTypeFilter', (type) => (execution) => execution.type === type);
+  }
+  return found;
+}
+
+/** A status filter asks for the stored word, which is wider than the rendered one. */
+function hasStored(execution: Execution, wanted: string): boolean {
+  const { end, ended, oneTime } = execution;
+  if (!ended || end === undefined) {
+    return wanted === (oneTime ? 'scheduled' : 'running');
+  }
+  switch (wanted) {
+    case 'aborted':
+      return end.abortedBy !== undefined;
+    case 'failed':
+      return end.abortedBy === undefined && (end.stored === 'failed' || end.stored === 'failed-with-retry');
+    case 'timedout':
+      return end.timedOut;
+    case 'failed-with-retry':
+      return execution.retriedBy !== undefined || end.stored === 'failed-with-retry';
+    default:
+      return end.abortedBy === undefined && end.stored === wanted;
+  }
+}

@@ -1,0 +1,112 @@
+import { covers } from '../world/access.ts';
+import type { Execution } from '../world/execution.ts';
+import { endedAt, startedAt, toArgString, toStatus } from '../world/execution.ts';
+import { averageDuration } from '../world/job.ts';
+import { mayReadJob, mayReadProject } from './access.ts';
+import type { Answer, ApiRequest } from './answer.ts';
+import { href, ok, parameter, permalink } from './answer.ts';
+import { toUnixDate } from './dates.ts';
+import { denied, fail, missing } from './errors.ts';
+
+/** execution/{id} (Document B, 2.5). */
+export function oneExecution(request: ApiRequest): Answer {
+  const execution = openExecution(request);
+  return 'status' in execution ? execution : ok(toExecution(request, execution));
+}
+
+/** The execution of the path, or the answer that says why not. */
+export function openExecution(request: ApiRequest): Execution | Answer {
+  const id = parameter(request, 'id');
+  const execution = /^\d+$/.test(id) ? request.world.executions.get(Number(id)) : undefined;
+  if (execution === undefined) {
+    return missing(request, 'Execution', id);
+  }
+  if (!mayReadExecution(request, execution)) {
+    return denied(request, 'read', 'Execution', id);
+  }
+  const { project } = execution;
+  return project.disabled
+    ? fail(request, 404, 'api.error.project.disabled', [`Project is disabled: ${project.name}`, project.name])
+    : execution;
+}
+
+export function mayReadExecution(request: ApiRequest, { project, job }: Execution): boolean {
+  return job === undefined ? mayReadProject(request, project.name) : mayReadJob(request, job);
+}
+
+export function mayReadEventsOf({ caller }: ApiRequest, { project }: Execution): boolean {
+  return covers(caller.policy.events, project.name);
+}
+
+export function statusNow({ world }: ApiRequest, execution: Execution): string {
+  return toStatus(execution, world.playedMs);
+}
+
+export function toExecution(request: ApiRequest, execution: Execution) {
+  const status = statusNow(request, execution);
+  const { world } = request;
+  const end = execution.ended ? execution.end : undefined;
+  const { succeededNodes = [], failedNodes = [] } = end ?? {};
+  return {
+    ...links(request, execution),
+    status,
+    ...(status === 'other' ? { customStatus: end?.stored } : {}),
+    project: execution.project.name,
+    executionType: execution.type,
+    user: execution.user,
+    ...(world.members.length > 1 ? { serverUUID: execution.member.uuid } : {}),
+    'date-started': toUnixDate(startedAt(execution)),
+    ...(end === undefined ? {} : { 'date-ended': toUnixDate(endedAt(execution)) }),
+    ...(end?.abortedBy === undefined ? {} : { abortedby: end.abortedBy }),
+    ...toJobPart(request, execution),
+    description: describe(execution),
+    argstring: toArgString(execution.options),
+    ...(succeededNodes.length > 0 ? { successfulNodes: succeededNodes.flatMap((name) => name.split(',')) } : {}),
+    ...(failedNodes.length > 0 ? { failedNodes } : {}),
+    ...(execution.attempt > 0 ? { retryAttempt: execution.attempt } : {}),
+    ...toNext(request, execution),
+    ...(world.release.jobDeletedFlag ? { jobDeleted: execution.jobDeleted } : {}),
+  };
+}
+
+export function links(request: ApiRequest, { id, project }: Execution) {
+  return {
+    id,
+    href: href(request, `execution/${id}`),
+    permalink: permalink(request, `project/${encodeURIComponent(project.name)}/execution/show/${id}`),
+  };
+}
+
+/** What a run did, in the words of the user interface. */
+export function describe({ work }: Execution): string {
+  return work.steps.map((step) => (step.kind === 'jobref' ? 'Job reference' : step.text)).join(' ; ');
+}
+
+function toJobPart(request: ApiRequest, { job, jobDeleted, options }: Execution) {
+  if (job === undefined || jobDeleted) {
+    return {};
+  }
+  const { definition, project, id } = job;
+  const average = averageDuration(job);
+  return {
+    job: {
+      id,
+      ...(average === 0 ? {} : { averageDuration: average }),
+      name: definition.name,
+      group: definition.group ?? '',
+      project: project.name,
+      description: definition.description ?? '',
+      ...(Object.keys(options).length === 0 ? {} : { options }),
+      href: href(request, `job/${id}`),
+      permalink: permalink(request, `project/${encodeURIComponent(project.name)}/job/show/${id}`),
+    },
+  };
+}
+
+/** `retriedExecution` is the next attempt, not the one before. */
+function toNext(request: ApiRequest, { retriedBy, ended }: Execution) {
+  if (retriedBy === undefined || !ended) {
+    return {};
+  }
+  return { retriedExecution: { ...links(request, retriedBy), status: statusNow(request, retriedBy) } };
+}

@@ -1,0 +1,40 @@
+import { stringify } from 'yaml';
+import type { Job } from '../world/job.ts';
+import type { Step } from '../world/work.ts';
+import { isAnswer, openJob } from './access.ts';
+import type { Answer, ApiRequest } from './answer.ts';
+import { ok, text } from './answer.ts';
+import { fail } from './errors.ts';
+
+/** job/{id} (Document B, 4.1): one definition document; JSON from v44. */
+export function jobDefinition(request: ApiRequest): Answer {
+  const job = openJob(request);
+  if (isAnswer(job)) {
+    return job;
+  }
+  const format = request.query.get('format') ?? request.accept ?? '';
+  if (format.includes('json')) {
+    return request.version >= 44
+      ? ok([toDefinition(job)])
+      : fail(request, 415, 'api.error.item.unsupported-format', [`The format is not valid: ${format}`, format]);
+  }
+  return text(stringify([toDefinition(job)]), 'application/yaml;charset=UTF-8');
+}
+
+function toDefinition({ id, definition, enabled, scheduleEnabled }: Job) {
+  const { name, group, description, work } = definition;
+  return {
+    id,
+    uuid: id,
+    name,
+    ...(group === undefined ? {} : { group }),
+    description: description ?? '',
+    executionEnabled: enabled,
+    scheduleEnabled,
+    sequence: { keepgoing: work.keepGoing, strategy: 'node-first', commands: work.steps.map(toCommand) },
+  };
+}
+
+function toCommand(step: Step) {
+  return step.kind === 'exec' ? { exec: step.text } : { [step.kind]: step.text };
+}

@@ -1,0 +1,41 @@
+import { accelerate, timesBetween } from '../engine/schedule.ts';
+import { averageDuration, maySchedule } from '../world/job.ts';
+import { isAnswer, openJob } from './access.ts';
+import type { Answer, ApiRequest } from './answer.ts';
+import { flag, ok } from './answer.ts';
+import { afterNow, beforeNow, toObjectDate } from './dates.ts';
+import { badParameter } from './errors.ts';
+import { toJob } from './jobs.ts';
+
+/** job/{id}/forecast (Document B, 4.1): computed from the schedule, also while the server is passive. */
+export function jobForecast(request: ApiRequest): Answer {
+  const job = openJob(request);
+  if (isAnswer(job)) {
+    return job;
+  }
+  const { world, query, nowMs, version } = request;
+  const time = query.get('time') ?? '1d';
+  const past = flag(request, 'past') && version >= 32;
+  const otherEnd = past ? beforeNow(time, nowMs) : afterNow(time, nowMs);
+  if (otherEnd === undefined) {
+    return badParameter(request, 'api.error.parameter.invalid', 'time', time);
+  }
+  const newest = version >= 48;
+  const more = newest
+    ? {
+        projectDisableExecutions: !job.project.executionsEnabled,
+        projectDisableSchedule: !job.project.scheduleEnabled,
+        averageDuration: averageDuration(job),
+      }
+    : {};
+  const { schedule } = job.definition;
+  if (schedule === undefined || !maySchedule(job)) {
+    return ok({ ...toJob(request, job), ...more });
+  }
+  const max = Number(query.get('max') ?? 0);
+  const limit = max > 0 ? max : 10_000;
+  const [fromMs, toMs] = past ? [otherEnd, nowMs] : [nowMs, otherEnd];
+  const times = timesBetween(accelerate(schedule, world.speed), fromMs, toMs, limit);
+  const futureScheduledExecutions = times.map((timeMs) => toObjectDate(timeMs, world.release));
+  return ok({ ...toJob(request, job), ...more, futureScheduledExecutions });
+}
