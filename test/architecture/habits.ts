@@ -16,7 +16,7 @@ export function findBrokenHabits(sources: readonly Source[]): readonly string[] 
 
 function* namesOf({ path }: Source): Generator<string> {
   for (const part of path.split('/')) {
-    const name = part.replace(/(\.test)?\.ts$/, '');
+    const name = part.replace(/(\.(test|bench))?\.ts$/, '');
     if (drawers.includes(name)) yield `${path} is a drawer: name it after the one idea it holds, not ${name}.`;
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) yield `${path} is not in kebab-case: ${name}.`;
   }

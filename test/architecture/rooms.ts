@@ -33,7 +33,7 @@ export const rooms: readonly Room[] = [
   { room: 'api', knows: ['domain'] },
 
   { room: 'metrics/family', pure: true },
-  { room: 'metrics', types: ['metrics/family'] },
+  { room: 'metrics', types: ['prom-client'] },
   { room: 'metrics/exposition', knows: ['metrics'], packages: ['prom-client'] },
   { room: 'metrics/self', knows: ['metrics'], packages: ['prom-client'] },
 
@@ -59,7 +59,8 @@ export const rooms: readonly Room[] = [
   { room: 'http/runbooks', knows: ['http'], packages: ['express', 'marked'] },
   { room: 'http/web-config', types: ['config'], packages: ['bcryptjs', ...server] },
 
-  { room: 'config', packages: ['zod', 'yaml'] },
+  // node:net tells addresses from names.
+  { room: 'config', packages: ['zod', 'yaml', 'node:net'] },
   { room: 'log', packages: ['pino'] },
   { room: 'simulator', packages: ['express', 'yaml', ...server] },
 
