@@ -30,7 +30,8 @@ function mayInstall(): boolean {
 
 function installPackages(packages: readonly string[]): void {
   console.log(`Installing Debian packages: ${packages.join(' ')}`);
-  const install = ['install', '-y', '-q', '--no-install-recommends', ...packages];
+  const flags = ['-y', '-q', '-o', 'DPkg::Lock::Timeout=120', '--no-install-recommends'];
+  const install = ['install', ...flags, ...packages];
   withServicesAtRest(() => {
     // The lists of a fresh image are absent or stale; those of a machine in use mostly serve.
     if (isDone('apt-get', install)) return;
