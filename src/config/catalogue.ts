@@ -1,0 +1,68 @@
+import { isOption, type Option, type OptionTree } from './option.ts';
+import {
+  type CollectorDefaults,
+  defineCollectorOptions,
+  generalOptions,
+  launchOptions,
+  serverOptions,
+} from './options.ts';
+
+/** One option with all its names. */
+export type Leaf = {
+  /** Its place in the file, such as `web.listen_address`; undefined when the file does not hold it. */
+  readonly path: string | undefined;
+  /** Its flag without the dashes, such as `web.listen-address`; undefined when it has none. */
+  readonly flag: string | undefined;
+  /** Its environment variable. */
+  readonly environment: string;
+  readonly option: Option<unknown>;
+};
+
+export const environmentPrefix = 'AUTOMATION_EXPORTER_';
+
+/** Every option but those of servers, in the order of their declaration. */
+export function listLeaves(collectors: readonly CollectorDefaults[]): readonly Leaf[] {
+  return [...listLaunchLeaves(), ...listGeneralLeaves(), ...collectors.flatMap(listCollectorLeaves)];
+}
+
+export function listLaunchLeaves(): readonly Leaf[] {
+  return toLeaves(launchOptions, []).map(({ keys, option }) => ({ ...toNames(keys, option), path: undefined }));
+}
+
+export function listGeneralLeaves(): readonly Leaf[] {
+  return toLeaves(generalOptions, []).map(({ keys, option }) => toNames(keys, option));
+}
+
+/** A collector's switch is `--collector.<name>`, as the exporters people know have it. */
+export function listCollectorLeaves(collector: CollectorDefaults): readonly Leaf[] {
+  return toLeaves(defineCollectorOptions(collector), []).map(({ keys, option }) => {
+    const path = ['collectors', collector.name, ...keys].join('.');
+    const nameKeys = keys[0] === 'enabled' ? [] : keys;
+    return { ...toNames(['collector', collector.name, ...nameKeys], option), path };
+  });
+}
+
+/** The options of the server at a place of the list; their variables are those of the single-server form. */
+export function listServerLeaves(path: string): readonly Leaf[] {
+  return toLeaves(serverOptions, []).map(({ keys, option }) => {
+    return { ...toNames(keys, option), flag: undefined, path: `${path}.${keys.join('.')}` };
+  });
+}
+
+/** The variable that holds a secret itself, beside the one that names its file. */
+export function toSecretVariable({ environment, option }: Leaf): string | undefined {
+  return option.type.kind === 'secret' ? environment.replace(/_FILE$/, '') : undefined;
+}
+
+function toNames(keys: readonly string[], option: Option<unknown>): Leaf {
+  const path = keys.join('.');
+  const flag = path.replaceAll('_', '-');
+  return { path, flag, environment: environmentPrefix + flag.replace(/[.-]/g, '_').toUpperCase(), option };
+}
+
+function toLeaves(tree: OptionTree, keys: readonly string[]): { keys: readonly string[]; option: Option<unknown> }[] {
+  return Object.entries(tree).flatMap(([key, node]) => {
+    const here = [...keys, key];
+    return isOption(node) ? [{ keys: here, option: node }] : toLeaves(node, here);
+  });
+}

@@ -1,0 +1,47 @@
+/** One thing that is wrong with the configuration: where, what, and what would be right. */
+export type Complaint = {
+  /** `config.yaml:12:5 servers[0].url`, `--web.listen-address` or `AUTOMATION_EXPORTER_URL`. */
+  readonly place: string;
+  readonly message: string;
+  readonly hint?: string;
+};
+
+/** Where a complaint belongs; the offset sorts those of the file in reading order. */
+export type Place = { readonly text: string; readonly offset?: number };
+
+/** Collects complaints from all sources, so that all of them can be shown at once. */
+export type Complaints = {
+  readonly add: (place: Place | string, message: string, hint?: string) => void;
+  readonly list: () => readonly Complaint[];
+};
+
+export function createComplaints(): Complaints {
+  const found: { readonly complaint: Complaint; readonly offset: number }[] = [];
+  return {
+    add(place, message, hint) {
+      const { text, offset = -1 } = typeof place === 'string' ? { text: place } : place;
+      found.push({ complaint: { place: text, message, ...(hint === undefined ? {} : { hint }) }, offset });
+    },
+    list: () => found.toSorted((left, right) => left.offset - right.offset).map(({ complaint }) => complaint),
+  };
+}
+
+/** The complaint as one line for people. */
+export function formatComplaint({ place, message, hint }: Complaint): string {
+  return hint === undefined ? `${place}: ${message}` : `${place}: ${message} (${hint})`;
+}
+
+/** Names a value of the wrong type; a confidential one by its type alone. */
+export function describeFound(value: unknown, confidential = false): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  if (confidential) return `a ${typeof value === 'string' ? 'text' : typeof value}`;
+  if (typeof value === 'string') return `the text ${quote(value)}`;
+  return typeof value === 'number' ? `the number ${value}` : JSON.stringify(value);
+}
+
+/** Quotes a word from outside for a message: escaped, and cut when long. */
+export function quote(word: string): string {
+  return JSON.stringify(word.length > 40 ? `${word.slice(0, 39)}…` : word);
+}

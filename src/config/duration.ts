@@ -1,0 +1,46 @@
+/** A text that was read, or what is wrong with it and what would be right. */
+export type Parsed<T> = { readonly value: T } | { readonly problem: string; readonly hint?: string };
+
+/** Reads `500ms`, `15s`, `10m`, `2h`, `1d`, `1w` and sums such as `1h30m` into milliseconds. */
+export function parseDuration(text: string): Parsed<number> {
+  if (/^\d{1,9}$/.test(text))
+    return { problem: 'has no unit', hint: `write ${text}s for seconds, ${text}m for minutes` };
+  if (text.length > 40 || !/^(\d+(ms|[smhdw]))+$/.test(text)) {
+    return {
+      problem: 'is not a duration',
+      hint: 'write whole numbers with ms, s, m, h, d or w, for example 15s or 1h30m',
+    };
+  }
+  let total = 0;
+  let smallest = Number.POSITIVE_INFINITY;
+  for (const [, digits = '', unit = ''] of text.matchAll(/(\d+)(ms|[smhdw])/g)) {
+    const unitMs = unitsMs.get(unit) ?? Number.NaN;
+    if (unitMs >= smallest)
+      return { problem: 'is not a duration', hint: 'name each unit once, the largest first, for example 1h30m' };
+    smallest = unitMs;
+    total += Number(digits) * unitMs;
+  }
+  if (!Number.isSafeInteger(total)) return { problem: 'is longer than can be counted' };
+  return { value: total };
+}
+
+/** Writes milliseconds so that `parseDuration` reads them back. */
+export function formatDuration(durationMs: number): string {
+  let rest = durationMs;
+  let text = '';
+  for (const [unit, unitMs] of unitsMs) {
+    const count = Math.floor(rest / unitMs);
+    rest -= count * unitMs;
+    if (count > 0) text += `${count}${unit}`;
+  }
+  return text === '' ? '0s' : text;
+}
+
+const unitsMs: ReadonlyMap<string, number> = new Map([
+  ['w', 604_800_000],
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+  ['ms', 1],
+]);

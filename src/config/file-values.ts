@@ -1,0 +1,112 @@
+import { type Complaints, describeFound, type Place } from './complaint.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { type DocumentEntry, type DocumentNode, joinPath, type ReadDocument, toPlainValue } from './document.ts';
+import { isOption, type OptionTree } from './option.ts';
+import { type CollectorDefaults, defineCollectorOptions, generalOptions, serverOptions } from './options.ts';
+
+/** What the file says, by path: values of options, and the places of servers. */
+export type FileValues = {
+  readonly values: ReadonlyMap<string, FileValue>;
+  readonly servers: readonly Place[];
+  /** False when the file could not be read as a whole, so that what is absent may only be unseen. */
+  readonly complete: boolean;
+};
+
+export type FileValue = { readonly value: unknown; readonly place: Place };
+
+/** Finds the value of every option in the file; every other key is a complaint. */
+export function readFileValues(
+  { root, empty, toPlace }: ReadDocument,
+  collectors: readonly CollectorDefaults[],
+  complaints: Complaints,
+): FileValues {
+  const values = new Map<string, FileValue>();
+  const servers: Place[] = [];
+
+  function readTree(entry: DocumentEntry, tree: OptionTree, path: string): void {
+    const node = asMap(entry, path);
+    for (const [key, child] of node ?? []) {
+      const childPath = joinPath(path, key);
+      const declared = Object.hasOwn(tree, key) ? tree[key] : undefined;
+      if (declared === undefined) complainUnknown(child, { path: childPath, key, known: Object.keys(tree) });
+      else if (isOption(declared)) readValue(child, childPath);
+      else readTree(child, declared, childPath);
+    }
+  }
+
+  function readValue({ offset, node }: DocumentEntry, path: string): void {
+    const place = toPlace(node.kind === 'scalar' && node.value === null ? offset : node.offset, path);
+    if (node.kind === 'scalar' && node.value === null)
+      complaints.add(place, 'has no value', 'write one, or leave the key out');
+    else values.set(path, { value: toPlainValue(node), place });
+  }
+
+  function readServers(entry: DocumentEntry): void {
+    if (isEmpty(entry.node)) return;
+    if (entry.node.kind !== 'list') {
+      const found = describeFound(toPlainValue(entry.node));
+      complaints.add(
+        toPlace(entry.node.offset, 'servers'),
+        `takes a list, found ${found}`,
+        'begin each server with "- name:"',
+      );
+      return;
+    }
+    for (const node of entry.node.items) {
+      const path = `servers[${servers.length}]`;
+      servers.push(toPlace(node.offset, path));
+      readTree({ offset: node.offset, node }, serverOptions, path);
+    }
+  }
+
+  function readCollectors(entry: DocumentEntry): void {
+    for (const [name, child] of asMap(entry, 'collectors') ?? []) {
+      const path = joinPath('collectors', name);
+      const collector = collectors.find((known) => known.name === name);
+      if (collector !== undefined) readTree(child, defineCollectorOptions(collector), path);
+      else
+        complainUnknown(child, { path, key: name, known: collectors.map((known) => known.name), what: 'a collector' });
+    }
+  }
+
+  function asMap(entry: DocumentEntry, path: string): ReadonlyMap<string, DocumentEntry> | undefined {
+    if (entry.node.kind === 'map') return entry.node.entries;
+    if (isEmpty(entry.node)) return undefined;
+    const found = describeFound(toPlainValue(entry.node), path.startsWith('servers'));
+    complaints.add(
+      toPlace(entry.node.offset, path),
+      `takes a map, found ${found}`,
+      'write its keys below it, indented',
+    );
+    return undefined;
+  }
+
+  function complainUnknown(
+    { offset }: DocumentEntry,
+    about: { path: string; key: string; known: string[]; what?: string },
+  ): void {
+    const { path, key, known, what = 'a known key' } = about;
+    const near = didYouMean(key, known);
+    complaints.add(toPlace(offset, path), `is not ${what}`, near ?? `known here: ${known.toSorted().join(', ')}`);
+  }
+
+  const sections: OptionTree = generalOptions;
+  const top = { offset: 0, node: root ?? { kind: 'scalar', offset: 0, value: null } } as const;
+  for (const [key, entry] of asMap(top, '') ?? []) {
+    const section = Object.hasOwn(sections, key) ? sections[key] : undefined;
+    if (key === 'servers') readServers(entry);
+    else if (key === 'collectors') readCollectors(entry);
+    else if (section === undefined || isOption(section)) {
+      complainUnknown(entry, {
+        path: joinPath('', key),
+        key,
+        known: ['servers', 'collectors', ...Object.keys(sections)],
+      });
+    } else readTree(entry, section, key);
+  }
+  return { values, servers, complete: root !== undefined || empty };
+}
+
+function isEmpty(node: DocumentNode): boolean {
+  return node.kind === 'scalar' && node.value === null;
+}

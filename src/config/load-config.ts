@@ -1,0 +1,110 @@
+import { listGeneralLeaves, listLaunchLeaves } from './catalogue.ts';
+import { resolveCollectors } from './collectors.ts';
+import { type CommandLine, parseArguments } from './command-line.ts';
+import { type Complaint, type Complaints, createComplaints, quote } from './complaint.ts';
+import type { Config } from './config.ts';
+import { parseYaml } from './document.ts';
+import { readEnvironment } from './environment.ts';
+import { type FileValues, readFileValues } from './file-values.ts';
+import { type CollectorDefaults, exclusions, generalOptions, launchOptions } from './options.ts';
+import { type Resolved, resolveAll, type Sources } from './resolve.ts';
+import type { ReadFile } from './secret.ts';
+import { readServers } from './servers.ts';
+import { toSettings } from './settings.ts';
+import { describeReadError, maxFileBytes } from './text-file.ts';
+
+export type LoadOptions = {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly readFile: ReadFile;
+  readonly collectors: readonly CollectorDefaults[];
+  /** Commands and their flags, so that these are no surprise in `argv`. */
+  readonly commandLine?: CommandLine;
+  /** Says why polls can not have this interval, if they can not. */
+  readonly validateInterval?: (intervalMs: number) => string | undefined;
+};
+
+/** A configuration to work with, or all that is wrong with it. */
+export type LoadedConfig =
+  | {
+      readonly ok: true;
+      readonly config: Config;
+      /** The file that was read; reading it again is a reload. */
+      readonly configFile: string | undefined;
+      /** Whether `--config.check` asked for no more than this. */
+      readonly checkOnly: boolean;
+      /** Where each value came from, by its path; what is not here is a default. */
+      readonly origins: ReadonlyMap<string, string>;
+    }
+  | { readonly ok: false; readonly complaints: readonly Complaint[] };
+
+/** Reads flags, environment and file, checks all of it, and complains about everything at once. */
+export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const { argv, collectors, commandLine, readFile } = options;
+  const complaints = createComplaints();
+  const parsed = parseArguments(argv, { collectors, ...(commandLine === undefined ? {} : { commandLine }) });
+  for (const { place, message, hint } of parsed.problems) complaints.add(place, message, hint);
+  const environment = readEnvironment(options.env, collectors, complaints);
+
+  const launched = resolveAll(listLaunchLeaves(), { flags: parsed.flags, environment, file: new Map() }, complaints);
+  const launch = toSettings(launchOptions, (path) => launched.get(path.replaceAll('_', '-'))?.value);
+  const configFile = launch.config.file;
+  const configFilePlace = launched.get('config.file')?.place?.text ?? '';
+  const file = await readConfigFile({ path: configFile, place: configFilePlace, readFile, collectors, complaints });
+
+  const sources: Sources = { flags: parsed.flags, environment, file: file.values };
+  const general = resolveAll(listGeneralLeaves(), sources, complaints);
+  checkExclusions(general, complaints);
+  const polled = resolveCollectors(
+    { ...options, disableDefaults: launch.collector.disableDefaults },
+    sources,
+    complaints,
+  );
+  const watched = await readServers({ sources, file, readFile, complaints });
+
+  const found = complaints.list();
+  if (found.length > 0) return { ok: false, complaints: found };
+  const config: Config = {
+    ...toSettings(generalOptions, (path) => general.get(path)?.value),
+    servers: watched.servers,
+    collectors: polled.collectors,
+  };
+  const origins = toOrigins([...general, ...polled.resolved, ...watched.resolved]);
+  return { ok: true, config, configFile, checkOnly: launch.config.check, origins };
+}
+
+async function readConfigFile(about: {
+  readonly path: string | undefined;
+  readonly place: string;
+  readonly readFile: ReadFile;
+  readonly collectors: readonly CollectorDefaults[];
+  readonly complaints: Complaints;
+}): Promise<FileValues> {
+  const { path, place, readFile, collectors, complaints } = about;
+  const nothing: FileValues = { values: new Map(), servers: [], complete: path === undefined };
+  if (path === undefined) return nothing;
+  let text: string;
+  try {
+    text = await readFile(path);
+  } catch (error) {
+    complaints.add(place, `the file ${quote(path)} ${describeReadError(error)}`);
+    return nothing;
+  }
+  if (Buffer.byteLength(text) <= maxFileBytes)
+    return readFileValues(parseYaml(text, path, complaints), collectors, complaints);
+  complaints.add(path, 'is larger than 1 MiB');
+  return nothing;
+}
+
+function checkExclusions(resolved: ReadonlyMap<string, Resolved>, complaints: Complaints): void {
+  for (const { option, whenOn } of exclusions) {
+    const excluded = resolved.get(option)?.place;
+    const switched = resolved.get(whenOn);
+    if (excluded === undefined || switched?.place === undefined || switched.value !== true) continue;
+    complaints.add(excluded, `excludes ${whenOn}`, `leave out one of them; the other is at ${switched.place.text}`);
+  }
+}
+
+function toOrigins(resolved: readonly (readonly [string, Resolved])[]): ReadonlyMap<string, string> {
+  return new Map(resolved.flatMap(([path, { place }]) => (place === undefined ? [] : [[path, place.text] as const])));
+}

@@ -1,0 +1,73 @@
+import type { Secret } from './secret.ts';
+import type { Kind, ValueType } from './value-type.ts';
+
+const mark = Symbol('option');
+
+/** One option: everything else about it follows from this declaration and its place in the tree. */
+export type Option<T, K extends Kind = Kind> = {
+  readonly [mark]: true;
+  readonly type: ValueType<T, K>;
+  /** As YAML would write it. */
+  readonly fallback: unknown;
+  readonly required: boolean;
+  readonly help: string;
+};
+
+/** Options by their YAML keys, nested as in the file. */
+export type OptionTree = { readonly [key: string]: OptionTree | Option<unknown> };
+
+/** What a tree of options becomes: keys in camel case, durations in milliseconds, secrets read. */
+export type Settings<T extends OptionTree> = {
+  readonly [K in keyof T & string as SettingName<K, T[K]>]: T[K] extends Option<infer V, infer M>
+    ? M extends 'secret'
+      ? Secret | Extract<V, undefined>
+      : V
+    : T[K] extends OptionTree
+      ? Settings<T[K]>
+      : never;
+};
+
+/** An option with a default, written as YAML would write it. */
+export function option<T, K extends Kind>(
+  type: ValueType<T, K>,
+  fallback: string | number | boolean,
+  help: string,
+): Option<T, K> {
+  return { [mark]: true, type, fallback, required: false, help };
+}
+
+/** An option that may be left out. */
+export function optional<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T | undefined, K> {
+  return { [mark]: true, type, fallback: undefined, required: false, help };
+}
+
+/** An option that has to be given. */
+export function required<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T, K> {
+  return { [mark]: true, type, fallback: undefined, required: true, help };
+}
+
+export function isOption(node: OptionTree | Option<unknown>): node is Option<unknown> {
+  return mark in node;
+}
+
+/** The name of an option inside: `listen_address` → `listenAddress`, `timeout` → `timeoutMs`, `token_file` → `token`. */
+export function toSettingName(key: string, kind: Kind): string {
+  const bare = kind === 'secret' ? key.replace(/_file$/, '') : key;
+  const camel = bare.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  return kind === 'duration' ? `${camel}Ms` : camel;
+}
+
+type SettingName<K extends string, N> =
+  N extends Option<unknown, infer M>
+    ? M extends 'duration'
+      ? `${CamelCase<K>}Ms`
+      : M extends 'secret'
+        ? K extends `${infer Bare}_file`
+          ? CamelCase<Bare>
+          : CamelCase<K>
+        : CamelCase<K>
+    : CamelCase<K>;
+
+type CamelCase<K extends string> = K extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : K;

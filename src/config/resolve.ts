@@ -1,0 +1,91 @@
+import type * as z from 'zod';
+import { type Leaf, toSecretVariable } from './catalogue.ts';
+import { type Complaints, describeFound, type Place } from './complaint.ts';
+import type { FileValue } from './file-values.ts';
+
+/** Everything that may give an option its value, the strongest first. */
+export type Sources = {
+  readonly flags: ReadonlyMap<string, string | boolean>;
+  readonly environment: ReadonlyMap<string, string>;
+  readonly file: ReadonlyMap<string, FileValue>;
+};
+
+/** A value and where it came from; without a place it is the default. */
+export type Resolved = { readonly value: unknown; readonly place: Place | undefined };
+
+/** The strongest value of an option: flag, environment, file, default. Every value given is checked, not only the strongest. */
+export function resolveLeaf(leaf: Leaf, sources: Sources, complaints: Complaints): Resolved {
+  const given = listGiven(leaf, sources).map(({ raw, place }) => ({
+    value: check(leaf, raw, place, complaints),
+    place,
+  }));
+  return given[0] ?? { value: toDefault(leaf), place: undefined };
+}
+
+/** Resolves many options, by their place in the file, or by their flag when they have none. */
+export function resolveAll(
+  leaves: readonly Leaf[],
+  sources: Sources,
+  complaints: Complaints,
+): ReadonlyMap<string, Resolved> {
+  return new Map(leaves.map((leaf) => [leaf.path ?? leaf.flag ?? '', resolveLeaf(leaf, sources, complaints)]));
+}
+
+/** Says that a required option is missing, at the place of the thing that lacks it. */
+export function complainMissing(
+  leaf: Leaf,
+  { place, single }: { readonly place: Place; readonly single: boolean },
+  complaints: Complaints,
+): void {
+  const key = leaf.path?.slice(leaf.path.indexOf('.') + 1) ?? '';
+  const example = leaf.option.type.hint(undefined);
+  const variable = single ? `or set ${toSecretVariable(leaf) ?? leaf.environment}` : undefined;
+  const hints = [example, variable].filter((hint) => hint !== undefined);
+  complaints.add(place, `${key} is missing`, hints.length === 0 ? undefined : hints.join(', '));
+}
+
+function listGiven({ flag, environment, path, option }: Leaf, sources: Sources) {
+  const given: { raw: unknown; place: Place }[] = [];
+  const flagged = flag === undefined ? undefined : sources.flags.get(flag);
+  if (flagged !== undefined) {
+    given.push({
+      raw: typeof flagged === 'string' ? option.type.fromText(flagged) : flagged,
+      place: { text: `--${flag}` },
+    });
+  }
+  const variable = sources.environment.get(environment);
+  if (variable !== undefined) given.push({ raw: option.type.fromText(variable), place: { text: environment } });
+  const written = path === undefined ? undefined : sources.file.get(path);
+  if (written !== undefined) given.push({ raw: written.value, place: written.place });
+  return given;
+}
+
+function check({ option: { type } }: Leaf, raw: unknown, place: Place, complaints: Complaints): unknown {
+  const result = type.schema.safeParse(raw);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues) {
+    const problem = describeIssue(issue) ?? `takes ${type.takes}, found ${describeFound(raw, type.kind === 'secret')}`;
+    complaints.add(toIssuePlace(place, issue.path), problem, toHint(issue) ?? type.hint(raw));
+  }
+  return undefined;
+}
+
+// Only our own checks speak for themselves; the library's words are replaced by what the option takes.
+function describeIssue(issue: z.core.$ZodIssue): string | undefined {
+  return issue.code === 'custom' ? issue.message : undefined;
+}
+
+function toHint(issue: z.core.$ZodIssue): string | undefined {
+  const hint: unknown = issue.code === 'custom' ? issue.params?.['hint'] : undefined;
+  return typeof hint === 'string' ? hint : undefined;
+}
+
+function toIssuePlace(place: Place, path: readonly PropertyKey[]): Place {
+  const suffix = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  return { ...place, text: place.text + suffix };
+}
+
+// Defaults are written in our own source as YAML would write them, so parsing one can not fail.
+function toDefault({ option: { type, fallback } }: Leaf): unknown {
+  return fallback === undefined ? undefined : type.schema.parse(fallback);
+}

@@ -1,0 +1,90 @@
+import { describeReadError } from './text-file.ts';
+
+/** Reads a text file; handed in, so that this room does no I/O of its own. */
+export type ReadFile = (path: string) => Promise<string>;
+
+/** Where a secret came from: the path of a file, or the name of an environment variable. */
+export type SecretSource = { readonly file: string } | { readonly environment: string };
+
+/** A value that prints as `<secret>` wherever it ends up; only `reveal` gives it away. */
+export class Secret {
+  readonly #value: string;
+  readonly #source: SecretSource;
+  readonly #reread: () => Promise<Secret>;
+
+  constructor(value: string, source: SecretSource, reread?: () => Promise<Secret>) {
+    this.#value = value;
+    this.#source = source;
+    this.#reread = reread ?? (async () => this);
+  }
+
+  reveal(): string {
+    return this.#value;
+  }
+
+  get source(): SecretSource {
+    return this.#source;
+  }
+
+  /** Reads the secret again, since credentials rotate; rejects with a `SecretError` that never holds the value. */
+  reread(): Promise<Secret> {
+    return this.#reread();
+  }
+
+  toString(): string {
+    return '<secret>';
+  }
+
+  toJSON(): string {
+    return '<secret>';
+  }
+
+  [Symbol.toPrimitive](): string {
+    return '<secret>';
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return '<secret>';
+  }
+}
+
+/** A secret that can not be used: the message says why, without the value. */
+export class SecretError extends Error {
+  override readonly name = 'SecretError';
+}
+
+/** Reads a secret from a file, without the newline at its end. */
+export async function readSecretFile(path: string, readFile: ReadFile): Promise<Secret> {
+  let text: string;
+  try {
+    text = await readFile(path);
+  } catch (error) {
+    throw new SecretError(`${describePath(path)} ${describeReadError(error)}`, { cause: error });
+  }
+  const value = text.replace(/(\r?\n)+$/, '');
+  const problem = findSecretProblem(value);
+  if (problem !== undefined) throw new SecretError(`${describePath(path)} ${problem}`);
+  return new Secret(value, { file: path }, () => readSecretFile(path, readFile));
+}
+
+/** Takes a secret from the environment, where it can not change while we run. */
+export function toEnvironmentSecret(value: string, environment: string): Secret {
+  const problem = findSecretProblem(value);
+  if (problem !== undefined) throw new SecretError(`${environment} ${problem}`);
+  return new Secret(value, { environment });
+}
+
+// A secret travels as a header value, so what can not stand in one is refused here instead of at every request.
+function findSecretProblem(value: string): string | undefined {
+  if (value.trim() === '') return 'is empty';
+  if (value.length > 8192) return 'holds more than 8192 characters';
+  if (/[\r\n]/.test(value)) return 'holds more than one line';
+  if (!/^[\x20-\x7e]*$/.test(value)) return 'holds a character that can not stand in a header';
+  if (value !== value.trim()) return 'begins or ends with a space';
+  return undefined;
+}
+
+// Someone may have put the secret itself where its path belongs: only what looks like a path is repeated.
+function describePath(path: string): string {
+  return /^(\.{0,2}|[A-Za-z]:)[\\/]/.test(path) ? `the file ${JSON.stringify(path)}` : 'the file';
+}

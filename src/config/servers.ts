@@ -1,0 +1,95 @@
+import { type Leaf, listServerLeaves, toSecretVariable } from './catalogue.ts';
+import type { Complaints, Place } from './complaint.ts';
+import type { ServerConfig } from './config.ts';
+import { listServerVariables } from './environment.ts';
+import type { FileValues } from './file-values.ts';
+import { serverOptions } from './options.ts';
+import { complainMissing, type Resolved, resolveLeaf, type Sources } from './resolve.ts';
+import { type ReadFile, readSecretFile, type Secret, SecretError, toEnvironmentSecret } from './secret.ts';
+import { toSettings } from './settings.ts';
+
+type About = {
+  readonly sources: Sources;
+  readonly file: FileValues;
+  readonly readFile: ReadFile;
+  readonly complaints: Complaints;
+};
+
+type Servers = { readonly servers: readonly ServerConfig[]; readonly resolved: ReadonlyMap<string, Resolved> };
+
+/** The servers of the file and their secrets; the environment defines the only one, or overrides it. */
+export async function readServers(about: About): Promise<Servers> {
+  const { file, complaints } = about;
+  const variables = listServerVariables().filter((name) => about.sources.environment.has(name));
+  const single = file.servers.length <= 1;
+  if (!single) {
+    for (const name of variables) {
+      complaints.add(
+        name,
+        `is for a single server, and the file has ${file.servers.length}`,
+        'give each server its own in the file',
+      );
+    }
+  }
+  const [variable] = variables;
+  const alone = variable === undefined ? [] : [{ text: variable }];
+  const places: readonly Place[] = file.servers.length > 0 || !file.complete ? file.servers : alone;
+  const sources: Sources = single ? about.sources : { ...about.sources, environment: new Map() };
+
+  const resolved = new Map<string, Resolved>();
+  const read = places.map(async (place, index) => {
+    const path = `servers[${index}]`;
+    for (const leaf of listServerLeaves(path)) {
+      const value =
+        leaf.option.type.kind === 'secret'
+          ? await resolveSecret(leaf, { ...about, sources })
+          : resolveLeaf(leaf, sources, complaints);
+      resolved.set(leaf.path ?? '', value);
+      const missing = leaf.option.required && value.value === undefined && value.place === undefined;
+      if (missing) complainMissing(leaf, { place, single }, complaints);
+    }
+    return toSettings(serverOptions, (key) => resolved.get(`${path}.${key}`)?.value);
+  });
+  const servers = await Promise.all(read);
+  complainSameNames(servers, { places, resolved, complaints });
+  return { servers, resolved };
+}
+
+// A secret's variable is as strong as the variable that names its file, so the two together are a contradiction.
+async function resolveSecret(leaf: Leaf, { sources, readFile, complaints }: About): Promise<Resolved> {
+  const named = resolveLeaf(leaf, sources, complaints);
+  const variable = toSecretVariable(leaf) ?? '';
+  const value = sources.environment.get(variable);
+  if (value === undefined && typeof named.value !== 'string') return named;
+  const place = value === undefined ? named.place : { text: variable };
+  if (value !== undefined && sources.environment.has(leaf.environment))
+    complaints.add(variable, `excludes ${leaf.environment}`, 'leave out one of them');
+  try {
+    const secret: Secret =
+      value === undefined ? await readSecretFile(String(named.value), readFile) : toEnvironmentSecret(value, variable);
+    return { value: secret, place };
+  } catch (error) {
+    if (!(error instanceof SecretError)) throw error;
+    complaints.add(place ?? '', error.message);
+    return { value: undefined, place };
+  }
+}
+
+function complainSameNames(
+  servers: readonly ServerConfig[],
+  about: {
+    readonly places: readonly Place[];
+    readonly resolved: ReadonlyMap<string, Resolved>;
+    readonly complaints: Complaints;
+  },
+): void {
+  const seen = new Map<string, string>();
+  for (const [index, { name }] of servers.entries()) {
+    const place = about.resolved.get(`servers[${index}].name`)?.place ?? about.places[index] ?? { text: '' };
+    const first = seen.get(name);
+    // A bad name has its complaint already and is undefined here, whatever its type says.
+    if (name !== undefined && first !== undefined)
+      about.complaints.add(place, `"${name}" is the name of two servers`, `the other is ${first}`);
+    seen.set(name, place.text);
+  }
+}

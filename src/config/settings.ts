@@ -1,0 +1,21 @@
+import { isOption, type OptionTree, type Settings, toSettingName } from './option.ts';
+
+/** Builds the settings of a tree from the value of each option, looked up by its keys. */
+export function toSettings<T extends OptionTree>(tree: T, valueOf: (path: string) => unknown): Settings<T> {
+  // The keys and values are those that the type computes from the same tree; only the compiler can not follow.
+  return build(tree, [], valueOf) as Settings<T>;
+}
+
+function build(
+  tree: OptionTree,
+  keys: readonly string[],
+  valueOf: (path: string) => unknown,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(tree).map(([key, node]) => {
+      const here = [...keys, key];
+      if (isOption(node)) return [toSettingName(key, node.type.kind), valueOf(here.join('.'))];
+      return [toSettingName(key, 'plain'), build(node, here, valueOf)];
+    }),
+  );
+}

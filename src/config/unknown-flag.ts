@@ -1,0 +1,26 @@
+import { listServerLeaves, toSecretVariable } from './catalogue.ts';
+import { didYouMean } from './did-you-mean.ts';
+
+/** Says what to do instead of an unknown flag; those of a server, secrets above all, live elsewhere on purpose. */
+export function explainUnknownFlag(typed: string, known: Iterable<string>): { message: string; hint: string } {
+  const message = 'is not a known flag';
+  const word = typed
+    .replace(/^-+/, '')
+    .replace(/^servers?\./, '')
+    .replace(/[.-]/g, '_')
+    .toLowerCase();
+  for (const leaf of listServerLeaves('servers[]')) {
+    const secret = toSecretVariable(leaf);
+    if (leaf.path === `servers[].${word}`)
+      return { message, hint: `set ${leaf.environment}, or ${leaf.path} in the file` };
+    if (secret?.endsWith(`_${word.toUpperCase()}`)) {
+      return {
+        message,
+        hint: `secrets never come from flags: set ${secret} or ${leaf.environment}, or ${leaf.path} in the file`,
+      };
+    }
+  }
+  if (/password|secret|token|credential/.test(word))
+    return { message, hint: 'secrets come from files or the environment, never from a flag' };
+  return { message, hint: didYouMean(typed, known) ?? 'see --help' };
+}
