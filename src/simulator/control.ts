@@ -1,14 +1,21 @@
-import { replaceDatabase, restart } from './engine/restart.ts';
+import { createEstateControl } from './control-estate.ts';
+import { loseMember, replaceDatabase, restart } from './engine/restart.ts';
 import type { Fault, Faults } from './faults.ts';
 import { toUuid } from './random.ts';
 import type { Policy } from './world/access.ts';
 import { readerPolicy } from './world/access.ts';
+import type { Settings } from './world/settings.ts';
+import type { Conditions } from './world/work.ts';
 import type { World } from './world/world.ts';
 
 /** Typed operations for tests; the same ones are reachable as POST /simulator/…. */
 export type Control = ReturnType<typeof createControl>;
 
 export function createControl(world: World, faults: Faults, play: () => void) {
+  return { ...createServiceControl(world, faults, play), ...createEstateControl(world, play) };
+}
+
+function createServiceControl(world: World, faults: Faults, play: () => void) {
   return {
     setExecutionMode(mode: 'active' | 'passive'): void {
       play();
@@ -78,9 +85,28 @@ export function createControl(world: World, faults: Faults, play: () => void) {
         restart(world, member, { downForMs: options.downForMs ?? 0, cleanupAfterMs: options.cleanupAfterMs ?? 5000 });
       }
     },
+    /** Ends become visible this much later than they happen; real ones up to 50 s. */
     setSaveDelay(ms: number): void {
       play();
       world.settings.saveDelayMs = ms;
+    },
+    /** A member goes away for good: its runs stay running, another takes its schedules. */
+    loseMember(memberIndex: number): void {
+      play();
+      const member = world.members[memberIndex];
+      if (member !== undefined) {
+        loseMember(world, member);
+      }
+    },
+    /** Weather for everything that starts from now on: nodes that are down, more failures, longer runs, stuck jobs. */
+    setConditions(conditions: Partial<Conditions>): void {
+      play();
+      world.conditions = { ...world.conditions, ...conditions };
+    },
+    /** The server's own configuration and lesser lies. */
+    configure(settings: Partial<Settings>): void {
+      play();
+      Object.assign(world.settings, settings);
     },
   };
 }

@@ -13,11 +13,14 @@ import type { SimulatorRequest } from './request-log.ts';
 import { createRequestLog } from './request-log.ts';
 import { createSessions } from './routes/sessions.ts';
 import { findScenario } from './scenarios/scenario.ts';
+import { type Truth, tellTruth } from './truth.ts';
 import { everythingPolicy } from './world/access.ts';
 import type { Member } from './world/member.ts';
 import { createWorld } from './world/world.ts';
 
+export type { Control } from './control.ts';
 export type { SimulatorRequest } from './request-log.ts';
+export type { TrueExecution, Truth } from './truth.ts';
 
 export type SimulatorOptions = {
   readonly host?: string;
@@ -51,6 +54,8 @@ export type Simulator = {
   readonly token: string;
   readonly memberUrls: readonly string[];
   requests(): readonly SimulatorRequest[];
+  /** What really happened, whatever the API says. */
+  truth(): Truth;
   readonly control: Control;
   advance(ms: number): void;
   stop(): Promise<void>;
@@ -70,7 +75,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     seed,
     speed: options.speed ?? 1,
     members: options.members ?? scenario.members,
-    threadPoolSize: options.threadPoolSize ?? 10,
+    threadPoolSize: options.threadPoolSize ?? scenario.threadPoolSize ?? 10,
     retained: options.retained ?? 5000,
     birthMs: liveMs - (options.historyMs ?? scenario.historyMs),
   });
@@ -93,6 +98,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     token,
     memberUrls,
     requests: () => log.all(),
+    truth: () => {
+      play();
+      return tellTruth(world);
+    },
     control,
     advance: (ms) => {
       clock.advance(ms);

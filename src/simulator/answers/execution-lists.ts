@@ -1,3 +1,4 @@
+import { insertFinished } from '../engine/insert.ts';
 import { covers } from '../world/access.ts';
 import type { Execution } from '../world/execution.ts';
 import { startedAt } from '../world/execution.ts';
@@ -33,6 +34,7 @@ export function projectExecutions(request: ApiRequest): Answer {
     const json = toExecution(request, execution);
     return withSummary ? json : { ...json, description: null };
   });
+  shiftPages(request, project);
   return ok({
     paging: { count: executions.length, total: total + request.world.settings.totalOffset, offset, max },
     executions,
@@ -125,6 +127,16 @@ function select({ world }: ApiRequest, project: Project, query: ExecutionQuery, 
   }
   const counted = project.completed.count(query.beginMs, query.endMs) + (query.dated ? 0 : project.open.size);
   return { page, total: query.plain ? counted : seen };
+}
+
+/** Runs finish while a reader pages through the list. */
+function shiftPages({ world }: ApiRequest, project: Project): void {
+  for (let index = 0; index < world.settings.shiftPages; index += 1) {
+    const work = { nodes: [], steps: [], keepGoing: false, timeoutMs: undefined, references: new Map() };
+    const times = { startedAtMs: world.playedMs, endedAtMs: world.playedMs, visibleAtMs: undefined };
+    const run = { project, job: undefined, work, status: 'succeeded', user: 'someone', options: {} };
+    insertFinished(world, { ...run, ...times, type: 'user' });
+  }
 }
 
 function toList(request: ApiRequest, found: readonly Execution[], offset: number, max: number) {

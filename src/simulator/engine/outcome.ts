@@ -1,6 +1,7 @@
 import type { Execution } from '../world/execution.ts';
 import type { WorkflowRun } from './plan.ts';
 import { planRun } from './plan.ts';
+import { scaleRun } from './scale.ts';
 
 export type Outcome = {
   readonly succeeded: boolean;
@@ -10,7 +11,11 @@ export type Outcome = {
 };
 
 export function planOf(execution: Execution): WorkflowRun {
-  return execution.plan ?? planRun(execution.work, execution.conditions, execution.seed);
+  if (execution.plan !== undefined) {
+    return execution.plan;
+  }
+  const plan = planRun(execution.work, execution.conditions, execution.seed);
+  return execution.fitMs === undefined ? plan : scaleRun(plan, execution.fitMs);
 }
 
 /** How a run ends when nobody interferes, or what it had done when it was cut off. */

@@ -42,7 +42,7 @@ export function loseMember(world: World, member: Member): void {
 export function replaceDatabase(world: World): void {
   for (const project of world.projects.values()) {
     project.open.clear();
-    project.completed.remove(new Set(world.executions.keys()));
+    project.completed.remove(new Set(world.executions.values()));
   }
   for (const member of world.members) {
     member.busy = 0;

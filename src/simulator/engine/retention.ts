@@ -1,3 +1,4 @@
+import type { Execution } from '../world/execution.ts';
 import type { Project } from '../world/project.ts';
 import type { World } from '../world/world.ts';
 
@@ -8,17 +9,16 @@ export function forgetOldest(world: World): void {
   }
   const forgotten = world.history.slice(0, world.history.length - world.retained);
   world.history = world.history.slice(forgotten.length);
-  const byProject = new Map<Project, Set<number>>();
+  const byProject = new Map<Project, Set<Execution>>();
   for (const execution of forgotten) {
     const { id, project } = execution;
-    const ids = byProject.get(project) ?? new Set<number>();
-    byProject.set(project, ids.add(id));
+    byProject.set(project, (byProject.get(project) ?? new Set()).add(execution));
     if (world.executions.get(id) === execution) {
       world.executions.delete(id);
+      world.incomplete.delete(id);
     }
-    world.incomplete.delete(id);
   }
-  for (const [project, ids] of byProject) {
-    project.completed.remove(ids);
+  for (const [project, executions] of byProject) {
+    project.completed.remove(executions);
   }
 }

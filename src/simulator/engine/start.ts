@@ -101,6 +101,8 @@ function createExecution(world: World, start: Start, member: Member, { startedAt
     ended: false,
     retriedBy: undefined,
     jobDeleted: false,
+    deletedAtMs: undefined,
+    fitMs: undefined,
     plan: undefined,
   };
   world.executions.set(id, execution);

@@ -5,6 +5,6 @@ export const quietDay: Scenario = {
   name: 'quiet-day',
   about: 'Jobs run, most of them well.',
   members: 1,
-  historyMs: 6 * 3_600_000,
+  historyMs: 3 * 3_600_000,
   build: buildEstate,
 };

@@ -1,5 +1,8 @@
 import type { World } from '../world/world.ts';
+import { empty } from './empty.ts';
+import { clusterTakeover, thousandProjects } from './large.ts';
 import { quietDay } from './quiet-day.ts';
+import { troubles } from './troubles.ts';
 
 /** A story: how many servers, how much past, and what is there at the beginning. */
 export type Scenario = {
@@ -7,6 +10,7 @@ export type Scenario = {
   readonly about: string;
   readonly members: number;
   readonly historyMs: number;
+  readonly threadPoolSize?: number;
   /** `liveMs` is the moment the present begins; the world is built at the beginning of its past. */
   readonly build: (world: World, liveMs: number) => void;
 };
@@ -20,4 +24,4 @@ export function findScenario(name: string): Scenario {
   return scenario;
 }
 
-export const scenarios: readonly Scenario[] = [quietDay];
+export const scenarios: readonly Scenario[] = [quietDay, ...troubles, clusterTakeover, thousandProjects, empty];

@@ -4,9 +4,7 @@ import { endedAt, startedAt } from './execution.ts';
 /** The finished executions of one project in order of completion, oldest first inside, newest first outside. */
 export type Completed = {
   add(execution: Execution): void;
-  remove(ids: ReadonlySet<number>): void;
-  dropOldest(): Execution | undefined;
-  oldest(): Execution | undefined;
+  remove(gone: ReadonlySet<Execution>): void;
   /** Newest first, completed within the closed window. */
   between(beginMs: number, endMs: number): Iterable<Execution>;
   count(beginMs: number, endMs: number): number;
@@ -15,8 +13,6 @@ export type Completed = {
 
 export function createCompleted(tieOrder: 'start' | 'id'): Completed {
   let entries: Execution[] = [];
-  // Removing from the front of a long array is slow; the dead prefix is cut off now and then.
-  let head = 0;
   const isBefore = (one: Execution, other: Execution) =>
     endedAt(one) - endedAt(other) ||
     (tieOrder === 'start' ? startedAt(one) - startedAt(other) : 0) ||
@@ -25,42 +21,29 @@ export function createCompleted(tieOrder: 'start' | 'id'): Completed {
   return {
     add: (execution) => {
       let index = entries.length;
-      while (index > head && isBefore(at(entries, index - 1), execution) > 0) {
+      while (index > 0 && isBefore(at(entries, index - 1), execution) > 0) {
         index -= 1;
       }
       entries.splice(index, 0, execution);
     },
-    remove: (ids) => {
-      entries = entries.slice(head).filter((execution) => !ids.has(execution.id));
-      head = 0;
+    remove: (gone) => {
+      entries = entries.filter((execution) => !gone.has(execution));
     },
-    dropOldest: () => {
-      const execution = entries[head];
-      if (execution !== undefined) {
-        head += 1;
-      }
-      if (head > 1024) {
-        entries = entries.slice(head);
-        head = 0;
-      }
-      return execution;
-    },
-    oldest: () => entries[head],
     *between(beginMs, endMs) {
-      const first = lowerBound(entries, head, beginMs);
-      for (let index = lowerBound(entries, head, endMs + 1) - 1; index >= first; index -= 1) {
+      const first = lowerBound(entries, beginMs);
+      for (let index = lowerBound(entries, endMs + 1) - 1; index >= first; index -= 1) {
         yield at(entries, index);
       }
     },
-    count: (beginMs, endMs) => Math.max(0, lowerBound(entries, head, endMs + 1) - lowerBound(entries, head, beginMs)),
+    count: (beginMs, endMs) => Math.max(0, lowerBound(entries, endMs + 1) - lowerBound(entries, beginMs)),
     get size() {
-      return entries.length - head;
+      return entries.length;
     },
   };
 }
 
-function lowerBound(entries: readonly Execution[], head: number, timeMs: number): number {
-  let low = head;
+function lowerBound(entries: readonly Execution[], timeMs: number): number {
+  let low = 0;
   let high = entries.length;
   while (low < high) {
     const middle = (low + high) >> 1;

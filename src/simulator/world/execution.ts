@@ -44,6 +44,9 @@ export type Execution = {
   ended: boolean;
   retriedBy: Execution | undefined;
   jobDeleted: boolean;
+  deletedAtMs: number | undefined;
+  /** For a run that was put there with given times: how long its plan is stretched to be. */
+  readonly fitMs: number | undefined;
   /** Planned once while it runs; afterwards the seed gives the same plan again. */
   plan: WorkflowRun | undefined;
 };

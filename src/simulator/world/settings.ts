@@ -13,7 +13,10 @@ export type Settings = {
   unfinishedFirst: boolean;
   /** Step states of these executions answer `pending`. */
   statePending: Set<number> | 'all';
+  /** Added to every total of the executions list: real totals lie too. */
   totalOffset: number;
+  /** This many runs finish after every answered page of executions. */
+  shiftPages: number;
   apiForSessions: boolean;
   publicUrl: string | undefined;
   storageDelayMs: number;
@@ -32,6 +35,7 @@ export function createSettings(release: Release): Settings {
     unfinishedFirst: true,
     statePending: new Set(),
     totalOffset: 0,
+    shiftPages: 0,
     apiForSessions: true,
     publicUrl: undefined,
     storageDelayMs: 1500,

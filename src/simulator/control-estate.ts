@@ -1,0 +1,157 @@
+import { scheduleJob } from './engine/engine.ts';
+import { endExecution } from './engine/finish.ts';
+import { insertFinished } from './engine/insert.ts';
+import { requestLater, requestStart } from './engine/start.ts';
+import { addJob, addProject, command, work } from './scenarios/build.ts';
+import type { ExecutionType } from './world/execution.ts';
+import type { Job } from './world/job.ts';
+import type { Project } from './world/project.ts';
+import { startOfCommand, startOfJob } from './world/start.ts';
+import type { JobDefinition } from './world/work.ts';
+import type { World } from './world/world.ts';
+
+/** What people and imports do to projects, jobs and executions. */
+export function createEstateControl(world: World, play: () => void) {
+  return {
+    createProject(name: string, nodes: readonly string[] = ['node01']): void {
+      play();
+      addProject(world, name, nodes);
+    },
+    changeProject(name: string, change: ProjectChange): void {
+      play();
+      Object.assign(findProject(world, name), change);
+    },
+    renameProject(name: string, newName: string): void {
+      play();
+      const project = findProject(world, name);
+      world.projects.delete(name);
+      project.name = newName;
+      world.projects.set(newName, project);
+    },
+    deleteProject(name: string): void {
+      play();
+      findProject(world, name).deleted = true;
+      world.projects.delete(name);
+    },
+    /** Creates a job and gives its id; without `work` it runs one short command on the project's nodes. */
+    createJob(projectName: string, definition: NewJob, id?: string): string {
+      play();
+      const project = findProject(world, projectName);
+      return addJob(world, project, { ...definition, work: definition.work ?? shortWork(project) }, id).id;
+    },
+    changeJob(id: string, change: JobChange): void {
+      play();
+      const job = findJob(world, id);
+      const { enabled = job.enabled, scheduleEnabled = job.scheduleEnabled, ...definition } = change;
+      Object.assign(job, { enabled, scheduleEnabled, definition: { ...job.definition, ...definition } });
+      job.generation += 1;
+      scheduleJob(world, { kind: 'trigger', job, generation: job.generation }, world.playedMs);
+    },
+    deleteJob(id: string): void {
+      play();
+      const job = findJob(world, id);
+      job.generation += 1;
+      job.project.jobs.delete(id);
+      world.jobs.delete(id);
+      for (const execution of world.executions.values()) {
+        execution.jobDeleted ||= execution.job === job;
+      }
+    },
+    /** Starts a job now, or once at a later time; undefined when the server refuses. */
+    runJob(id: string, options: RunOptions = {}): number | undefined {
+      play();
+      const start = startOfJob(findJob(world, id), options.type ?? 'user', options.user ?? 'someone', options.options);
+      const execution =
+        options.atMs === undefined
+          ? requestStart(world, start, world.playedMs)
+          : requestLater(world, start, options.atMs);
+      return execution?.id;
+    },
+    runCommand(projectName: string, text: string, user = 'someone'): number | undefined {
+      play();
+      const project = findProject(world, projectName);
+      const steps = [command(text, 2, 0)];
+      return requestStart(world, startOfCommand(project, work([...project.nodes.keys()], steps), user), world.playedMs)
+        ?.id;
+    },
+    abort(id: number, user = 'someone'): void {
+      play();
+      const execution = world.executions.get(id);
+      if (execution !== undefined && execution.end === undefined) {
+        endExecution(world, execution, { atMs: world.playedMs, stored: 'aborted', timedOut: false, abortedBy: user });
+      }
+    },
+    /** Puts a finished execution there with given times: an import, a short run between two polls, old history. */
+    addFinished(projectName: string, run: NewFinished): number {
+      play();
+      const project = findProject(world, projectName);
+      const job = run.jobId === undefined ? undefined : findJob(world, run.jobId);
+      return insertFinished(world, {
+        project,
+        job,
+        work: job?.definition.work ?? shortWork(project),
+        startedAtMs: run.startedAtMs,
+        endedAtMs: run.endedAtMs,
+        visibleAtMs: run.visibleAtMs,
+        status: run.status ?? 'succeeded',
+        user: run.user ?? 'someone',
+        type: run.type === undefined ? 'user' : run.type,
+        options: run.options ?? {},
+      }).id;
+    },
+    deleteExecutions(ids: readonly number[]): void {
+      play();
+      for (const id of ids) {
+        const execution = world.executions.get(id);
+        if (execution !== undefined) {
+          execution.deletedAtMs = world.playedMs;
+          execution.project.open.delete(id);
+          execution.project.completed.remove(new Set([execution]));
+          world.executions.delete(id);
+          world.incomplete.delete(id);
+        }
+      }
+    },
+  };
+}
+
+export type ProjectChange = Partial<Pick<Project, 'disabled' | 'executionsEnabled' | 'scheduleEnabled' | 'nodes'>>;
+export type NewJob = Omit<JobDefinition, 'work'> & Partial<Pick<JobDefinition, 'work'>>;
+export type JobChange = Partial<JobDefinition>;
+export type RunOptions = {
+  readonly user?: string;
+  readonly type?: ExecutionType;
+  readonly options?: Readonly<Record<string, string>>;
+  readonly atMs?: number;
+};
+export type NewFinished = {
+  readonly jobId?: string;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly visibleAtMs?: number;
+  /** A stored status: succeeded, failed, aborted, timedout, missed, or any custom word. */
+  readonly status?: string;
+  readonly user?: string;
+  readonly type?: ExecutionType | null;
+  readonly options?: Readonly<Record<string, string>>;
+};
+
+function shortWork(project: Project) {
+  return work([...project.nodes.keys()], [command('true', 2, 0)]);
+}
+
+function findProject(world: World, name: string): Project {
+  const project = world.projects.get(name);
+  if (project === undefined) {
+    throw new Error(`The simulated service has no project "${name}".`);
+  }
+  return project;
+}
+
+function findJob(world: World, id: string): Job {
+  const job = world.jobs.get(id);
+  if (job === undefined) {
+    throw new Error(`The simulated service has no job "${id}".`);
+  }
+  return job;
+}

@@ -1,0 +1,42 @@
+import { loseMember } from '../engine/restart.ts';
+import { addIncident, addJob, addProject, command, every, work } from './build.ts';
+import { buildEstate } from './estate.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Three servers share the estate; the third goes away and the first takes over its schedules. */
+export const clusterTakeover: Scenario = {
+  name: 'cluster-takeover',
+  about: 'Three members; two minutes after the start one is lost, its runs stay running, another takes its jobs.',
+  members: 3,
+  historyMs: 3 * 3_600_000,
+  build: (world, liveMs) => {
+    buildEstate(world);
+    const last = world.members.at(-1);
+    if (last !== undefined && world.members.length > 1) {
+      addIncident(world, liveMs + 120_000, undefined, (target) => loseMember(target, last));
+    }
+  },
+};
+
+/** Many projects, of which one in a hundred does something within a minute. */
+export const thousandProjects: Scenario = {
+  name: 'thousand-projects',
+  about: 'A thousand projects with two jobs each; about ten of them run something every minute.',
+  members: 1,
+  historyMs: 600_000,
+  build: (world) => {
+    for (let number = 1; number <= 1000; number += 1) {
+      const name = `team-${String(number).padStart(4, '0')}`;
+      const nodes = [`${name}-a`, `${name}-b`];
+      const project = addProject(world, name, nodes);
+      const minutes = number % 100 === 0 ? 1 : 24 * 60;
+      const steps = [command('prepare', 4), command('run', 9, 0.02)];
+      addJob(world, project, { name: 'work', group: 'main', work: work(nodes, steps), schedule: every(minutes, name) });
+      addJob(world, project, {
+        name: 'cleanup',
+        work: work(nodes, [command('cleanup', 3)]),
+        schedule: every(24 * 60, `${name} cleanup`),
+      });
+    }
+  },
+};

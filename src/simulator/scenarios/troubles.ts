@@ -1,0 +1,115 @@
+import { endExecution } from '../engine/finish.ts';
+import { resumeIncomplete } from '../engine/storage.ts';
+import type { Conditions } from '../world/work.ts';
+import type { World } from '../world/world.ts';
+import { addIncident } from './build.ts';
+import { buildEstate } from './estate.ts';
+import type { Scenario } from './scenario.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** The estate of the quiet day, with one kind of trouble that comes and goes. */
+export const troubles: readonly Scenario[] = [
+  {
+    name: 'failing-night',
+    about: 'For 20 minutes of every 40 steps fail six times as often and take longer.',
+    members: 1,
+    historyMs: 3 * hour,
+    build: (world, liveMs) => {
+      buildEstate(world);
+      weatherWindow(
+        world,
+        liveMs,
+        { everyMs: 40 * minute, lastMs: 20 * minute },
+        { failureFactor: 6, durationFactor: 1.6 },
+      );
+    },
+  },
+  {
+    name: 'stuck-queue',
+    about: 'Three jobs hang for 15 minutes of every 30, and with four scheduler threads the others wait.',
+    members: 1,
+    historyMs: hour,
+    threadPoolSize: 4,
+    build: (world, liveMs) => {
+      const jobs = buildEstate(world);
+      const stuckJobs = ['stock', 'prices', 'index'].map((name) => jobs.get(name)?.id ?? '');
+      weatherWindow(world, liveMs, { everyMs: 30 * minute, lastMs: 15 * minute }, { stuckJobs });
+    },
+  },
+  {
+    name: 'passive-window',
+    about: 'Passive for 3 minutes of every 10, beginning one minute after the start.',
+    members: 1,
+    historyMs: 3 * hour,
+    build: (world, liveMs) => {
+      buildEstate(world);
+      const setMode = (mode: World['executionMode']) => (target: World) => {
+        target.executionMode = mode;
+      };
+      addIncident(world, liveMs + minute, 10 * minute, setMode('passive'));
+      addIncident(world, liveMs + 4 * minute, 10 * minute, setMode('active'));
+    },
+  },
+  {
+    name: 'log-storage-outage',
+    about: 'The log storage refuses everything for 10 minutes of every 25, beginning one minute after the start.',
+    members: 1,
+    historyMs: 3 * hour,
+    build: (world, liveMs) => {
+      buildEstate(world);
+      addIncident(world, liveMs + minute, 25 * minute, (target) => {
+        target.settings.logStorageFailing = true;
+      });
+      addIncident(world, liveMs + 11 * minute, 25 * minute, (target) => {
+        target.settings.logStorageFailing = false;
+        resumeIncomplete(target);
+      });
+    },
+  },
+  {
+    name: 'node-down',
+    about: 'The node pay02 can not be reached for 15 minutes of every 30.',
+    members: 1,
+    historyMs: 3 * hour,
+    build: (world, liveMs) => {
+      buildEstate(world);
+      weatherWindow(world, liveMs, { everyMs: 30 * minute, lastMs: 15 * minute }, { downNodes: ['pay02'] });
+    },
+  },
+  {
+    name: 'retry-storm',
+    about: 'What may be tried again fails nearly always, so that most runs are retries.',
+    members: 1,
+    historyMs: 3 * hour,
+    build: (world) => {
+      buildEstate(world);
+      const conditions: Partial<Conditions> = { failureFactor: 7 };
+      world.conditions = { ...world.conditions, ...conditions };
+    },
+  },
+];
+
+type Window = { readonly everyMs: number; readonly lastMs: number };
+
+function weatherWindow(world: World, liveMs: number, { everyMs, lastMs }: Window, bad: Partial<Conditions>): void {
+  const fair = world.conditions;
+  const setWeather = (conditions: Conditions) => (target: World) => {
+    target.conditions = conditions;
+  };
+  addIncident(world, liveMs + minute, everyMs, setWeather({ ...fair, ...bad }));
+  addIncident(world, liveMs + minute + lastMs, everyMs, (target) => {
+    setWeather(fair)(target);
+    abortStuck(target, bad.stuckJobs ?? []);
+  });
+}
+
+/** Someone notices and aborts what hangs. */
+function abortStuck(world: World, stuckJobs: readonly string[]): void {
+  for (const execution of world.executions.values()) {
+    if (execution.end === undefined && stuckJobs.includes(execution.job?.id ?? '')) {
+      endExecution(world, execution, { atMs: world.playedMs, stored: 'aborted', timedOut: false, abortedBy: 'amira' });
+    }
+  }
+}
