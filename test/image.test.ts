@@ -51,6 +51,20 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       expect(await store.run('automation-exporter', ['ls', ...served])).toBe(served.join('\n'));
     }, 60_000);
 
+    it('starts, is healthy and serves what ships with it', async () => {
+      const environment = ['AUTOMATION_EXPORTER_URL=http://127.0.0.1:9', 'AUTOMATION_EXPORTER_TOKEN=none'];
+      const command = ['node', 'dist/cli.js', 'serve', '--web.listen-address=127.0.0.1:0'];
+      const daemon = await store.start('automation-exporter', ['env', ...environment, ...command]);
+      try {
+        const [, url = ''] = await daemon.waitFor(/url=(http:[^\s"]+)/);
+        const pages = ['-/healthy', 'alerts/rules.yaml', 'dashboards/overview.json'];
+        const answers = await Promise.all(pages.map(async (page) => (await fetch(new URL(page, url))).status));
+        expect(answers).toEqual([200, 200, 200]);
+      } finally {
+        await daemon.stop();
+      }
+    }, 60_000);
+
     it('keeps nothing of how it was made', async () => {
       const script = [
         'cat /usr/local/etc/npmrc',

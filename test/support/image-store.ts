@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Child, startChild } from './child.ts';
 import { provideBaseStore } from './image-base.ts';
 import { runCommand } from './process.ts';
 
@@ -11,8 +12,10 @@ export type ImageStore = {
   readonly build: (folder: string, name: string) => Promise<void>;
   /** What the image says of itself, as Docker keeps it. */
   readonly inspect: (name: string) => Promise<unknown>;
-  /** Runs a command in a new container, as the user of the image. */
+  /** Runs a command in a new container, as the user of the image, to its end. */
   readonly run: (name: string, command: readonly string[]) => Promise<string>;
+  /** Starts a command that lives on; buildah takes it along when it is stopped. */
+  readonly start: (name: string, command: readonly string[]) => Promise<Child>;
   readonly close: () => Promise<void>;
 };
 
@@ -23,6 +26,11 @@ export async function openImageStore(buildah: string): Promise<ImageStore> {
   const options = ['--root', join(directory, 'root'), '--runroot', join(directory, 'run')];
   options.push('--storage-driver', 'overlay', '--storage-opt', `overlay.imagestore=${base}`);
   const call = (...args: readonly string[]) => runCommand(buildah, [...options, ...args]);
+  const enter = async (name: string) => {
+    const container = `run-${randomUUID()}`;
+    await call('from', '--pull-never', '--name', container, name);
+    return ['run', '--isolation', 'chroot', container, '--'];
+  };
 
   return {
     async build(folder, name) {
@@ -35,9 +43,10 @@ export async function openImageStore(buildah: string): Promise<ImageStore> {
       return Docker.config;
     },
     async run(name, command) {
-      const container = `run-${randomUUID()}`;
-      await call('from', '--pull-never', '--name', container, name);
-      return call('run', '--isolation', 'chroot', container, '--', ...command);
+      return call(...(await enter(name)), ...command);
+    },
+    async start(name, command) {
+      return startChild(buildah, [...options, ...(await enter(name)), ...command]);
     },
     async close() {
       await call('rm', '--all');
