@@ -9,6 +9,7 @@ import { authOf } from './routes/authenticate.ts';
 import { createControlRouter } from './routes/control-routes.ts';
 import { exchangeOf, html, httpDate, send, setExchange } from './routes/exchange.ts';
 import type { Sessions } from './routes/sessions.ts';
+import { tellTruth } from './truth.ts';
 import type { Member } from './world/member.ts';
 import type { World } from './world/world.ts';
 
@@ -44,9 +45,6 @@ export function createApp({ world, faults, sessions, log, control, nextMember }:
       accept: request.get('accept'),
       auth: authOf(request, world, url),
     };
-    response.once('close', () => {
-      entry.status = response.headersSent ? response.statusCode : 0;
-    });
     response.setHeader('Date', httpDate(nowMs));
     setExchange(response, { world, member, nowMs, url, baseUrl, log: entry, spoil: undefined });
     if (!url.pathname.startsWith('/simulator')) {
@@ -55,7 +53,7 @@ export function createApp({ world, faults, sessions, log, control, nextMember }:
     }
     next();
   });
-  app.use('/simulator', createControlRouter(control));
+  app.use('/simulator', createControlRouter(control, { truth: () => tellTruth(world), requests: () => log.all() }));
   app.use((request, response, next) => faults.handle(request, response, next));
   app.use((request, response, next) => {
     const { member } = exchangeOf(response);

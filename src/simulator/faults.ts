@@ -128,9 +128,11 @@ function commit(fault: Fault, { request, response, next, later }: Scene): void {
       next();
       break;
     case 'huge':
+      exchange.log.status = 200;
       sendHuge(response, fault.bytes ?? 200_000_000);
       break;
     case 'bomb': {
+      exchange.log.status = 200;
       const body = gzipSync(Buffer.alloc(fault.bytes ?? 100_000_000, 0x20));
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }).end(body);
       break;

@@ -38,17 +38,26 @@ function tail(request: ApiRequest, wanted: (line: LogLine) => boolean): Answer {
   const totalSize = entries.at(-1)?.endOffset ?? 0;
   const lastModifiedMs = entries.at(-1)?.line.atMs ?? startedAt(execution);
   const lastmod = Number(query.get('lastmod') ?? 0);
-  const common = { ...toCommon(request, execution), lastModified: String(lastModifiedMs), totalSize };
+  // Real servers write these numbers as text.
+  const text = (value: number) => (request.world.release.asDocumented ? value : String(value));
+  const common = { ...toCommon(request, execution), lastModified: text(lastModifiedMs), totalSize };
   if (lastmod > 0 && lastModifiedMs <= lastmod && totalSize <= Number(given)) {
     const completed = execution.ended;
-    return ok({ ...common, message: 'Unmodified', unmodified: true, offset: given, completed, entries: [] });
+    return ok({
+      ...common,
+      message: 'Unmodified',
+      unmodified: true,
+      offset: text(Number(given)),
+      completed,
+      entries: [],
+    });
   }
   const page = cut(entries, query, Number(given));
   const offset = page.at(-1)?.endOffset ?? (totalSize === 0 ? 0 : Number(given));
   const filter = { ...(node === '' ? {} : { nodename: node }), ...(stepctx === '' ? {} : { stepctx }) };
   return ok({
     ...common,
-    offset: String(offset),
+    offset: text(offset),
     completed: execution.ended && offset >= totalSize,
     percentLoaded: totalSize === 0 ? 100 : (offset / totalSize) * 100,
     ...(totalSize === 0 ? { empty: true } : {}),
@@ -86,12 +95,14 @@ function isStep(line: LogLine, wanted: string): boolean {
 
 function toCommon(request: ApiRequest, execution: Execution) {
   const status = statusNow(request, execution);
+  const { asDocumented } = request.world.release;
   const endMs = execution.ended ? endedAt(execution) : request.nowMs;
   return {
-    id: String(execution.id),
+    id: asDocumented ? execution.id : String(execution.id),
     execCompleted: execution.ended,
     hasFailedNodes: (execution.end?.failedNodes.length ?? 0) > 0,
-    execState: status,
+    // The document knows four words here, real servers send every status.
+    execState: asDocumented ? (fourWords[status] ?? 'failed') : status,
     execDuration: Number.isFinite(execution.workAtMs) || execution.oneTime ? endMs - startedAt(execution) : -1,
     retryBackoff: 0,
     clusterExec: request.world.members.length > 1,
@@ -113,6 +124,8 @@ function toEntry({ version }: ApiRequest, line: LogLine, execution: Execution) {
     ...(type === 'log' && version >= 43 ? { metadata: { stepctx, node } } : {}),
   };
 }
+
+const fourWords: Readonly<Record<string, string>> = { running: 'running', succeeded: 'succeeded', aborted: 'aborted' };
 
 /** Output has error bodies of its own, without an errorCode. */
 function toFault(execution: Execution, status: number, error: string): Answer {

@@ -45,6 +45,8 @@ export function statusNow({ world }: ApiRequest, execution: Execution): string {
 export function toExecution(request: ApiRequest, execution: Execution) {
   const status = statusNow(request, execution);
   const { world } = request;
+  // The document knows neither the type nor the retries of an execution.
+  const { asDocumented } = world.release;
   const end = execution.ended ? execution.end : undefined;
   const { succeededNodes = [], failedNodes = [] } = end ?? {};
   return {
@@ -52,7 +54,7 @@ export function toExecution(request: ApiRequest, execution: Execution) {
     status,
     ...(status === 'other' ? { customStatus: end?.stored } : {}),
     project: execution.project.name,
-    executionType: execution.type,
+    ...(asDocumented ? {} : { executionType: execution.type }),
     user: execution.user,
     ...(world.members.length > 1 ? { serverUUID: execution.member.uuid } : {}),
     'date-started': toUnixDate(startedAt(execution)),
@@ -63,8 +65,8 @@ export function toExecution(request: ApiRequest, execution: Execution) {
     argstring: toArgString(execution.options),
     ...(succeededNodes.length > 0 ? { successfulNodes: succeededNodes.flatMap((name) => name.split(',')) } : {}),
     ...(failedNodes.length > 0 ? { failedNodes } : {}),
-    ...(execution.attempt > 0 ? { retryAttempt: execution.attempt } : {}),
-    ...toNext(request, execution),
+    ...(execution.attempt > 0 && !asDocumented ? { retryAttempt: execution.attempt } : {}),
+    ...(asDocumented ? {} : toNext(request, execution)),
     ...(world.release.jobDeletedFlag ? { jobDeleted: execution.jobDeleted } : {}),
   };
 }

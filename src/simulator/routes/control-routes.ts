@@ -1,12 +1,15 @@
 import { json, Router } from 'express';
 import type { Control, NewToken } from '../control.ts';
+import type { ProjectChange, RunOptions } from '../control-estate.ts';
 import type { Fault } from '../faults.ts';
 import { faultKinds } from '../faults.ts';
 import { scenarios } from '../scenarios/scenario.ts';
+import type { Settings } from '../world/settings.ts';
+import type { Conditions } from '../world/work.ts';
 import { send } from './exchange.ts';
 
 /** The controls over HTTP, for a person with curl or another process. */
-export function createControlRouter(control: Control): Router {
+export function createControlRouter(control: Control, views: Views): Router {
   const router = Router();
   router.use(json());
   router.get('/', (request, response) => {
@@ -17,8 +20,13 @@ export function createControlRouter(control: Control): Router {
       about,
     }));
     const stories = scenarios.map(({ name, about }) => ({ name, about }));
-    send(request, response, { status: 200, json: { controls, faultKinds, scenarios: stories } });
+    send(request, response, {
+      status: 200,
+      json: { controls, views: ['GET /simulator/truth', 'GET /simulator/requests'], faultKinds, scenarios: stories },
+    });
   });
+  router.get('/truth', (request, response) => send(request, response, { status: 200, json: views.truth() }));
+  router.get('/requests', (request, response) => send(request, response, { status: 200, json: views.requests() }));
   for (const { path, act } of rows) {
     router.post(`/${path}`, (request, response) => {
       // People type these bodies; a wrong one shows in what the service then does.
@@ -28,6 +36,12 @@ export function createControlRouter(control: Control): Router {
   }
   return router;
 }
+
+/** What a reader may look at. */
+export type Views = { readonly truth: () => unknown; readonly requests: () => unknown };
+
+/** The settings that JSON can say. */
+type PlainSettings = Partial<Omit<Settings, 'metricsDisabled' | 'statePending'>>;
 
 type Body = Partial<Record<string, never>>;
 type Row = {
@@ -92,6 +106,47 @@ const rows: readonly Row[] = [
     { downForMs: 5000, newDatabase: false },
     'Restart a member.',
     (control, body: Parameters<Control['restart']>[0]) => control.restart(body),
+  ),
+  row('save-delay', { ms: 50000 }, 'Let ends become visible later.', (control, body: { ms: number }) =>
+    control.setSaveDelay(body.ms),
+  ),
+  row('lose-member', { memberIndex: 1 }, 'Take a member away for good.', (control, body: { memberIndex: number }) =>
+    control.loseMember(body.memberIndex),
+  ),
+  row(
+    'conditions',
+    { downNodes: ['pay01'], failureFactor: 5 },
+    'Change the weather for new runs.',
+    (control, body: Partial<Conditions>) => control.setConditions(body),
+  ),
+  row('settings', { commercial: true }, 'Change the configuration of the server.', (control, body: PlainSettings) =>
+    control.configure(body),
+  ),
+  row(
+    'run-job',
+    { id: 'uuid of the job', options: { mode: 'full' } },
+    'Run a job.',
+    (control, body: RunOptions & { id: string }) => {
+      control.runJob(body.id, body);
+    },
+  ),
+  row('abort', { id: 4711 }, 'Abort an execution.', (control, body: { id: number; user?: string }) =>
+    control.abort(body.id, body.user),
+  ),
+  row(
+    'project',
+    { name: 'new-project', nodes: ['node01'] },
+    'Create a project.',
+    (control, body: { name: string; nodes?: string[] }) => control.createProject(body.name, body.nodes),
+  ),
+  row(
+    'project/change',
+    { name: 'payments', executionsEnabled: false },
+    'Disable a project, its executions or its schedule.',
+    (control, body: Omit<ProjectChange, 'nodes'> & { name: string }) => {
+      const { name, ...change } = body;
+      control.changeProject(name, change);
+    },
   ),
 ];
 

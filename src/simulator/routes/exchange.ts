@@ -30,6 +30,7 @@ export function exchangeOf(response: Response): Exchange {
 export function send(request: Request, response: Response, answer: Answer): void {
   const exchange = exchangeOf(response);
   response.status(answer.status);
+  exchange.log.status = answer.status;
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
     response.setHeader(name, value);
   }
