@@ -40,6 +40,8 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
       ['AutomationExporterDown', { job: 'automation-exporter' }],
       ['AutomationCredentialsRejected', { server: 'locked' }],
       ['AutomationExporterCollectorFailing', { server: 'locked', collector: 'system-info' }],
+      ['AutomationServiceDown', { server: 'shaky' }],
+      ['AutomationCredentialsRejected', { server: 'shaky' }],
       ['AutomationExecutionModePassive', { server: 'idle', mode: 'passive' }],
       ['AutomationExecutionModePassiveBriefly', { server: 'idle', mode: 'passive' }],
       ['AutomationServerRestarted', { server: 'idle' }],
@@ -49,6 +51,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
     await vi.waitFor(async () => {
       expect(await readStates(url)).toEqual([
         'AutomationCredentialsRejected locked active',
+        'AutomationCredentialsRejected shaky suppressed',
         'AutomationExecutionModePassive idle active',
         'AutomationExecutionModePassiveBriefly idle suppressed',
         'AutomationExporterCollectorFailing locked suppressed',
@@ -59,6 +62,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
         'AutomationLogStorageFailing full active',
         'AutomationServerRestarted idle active',
         'AutomationServiceDown prod active',
+        'AutomationServiceDown shaky active',
       ]);
     }, 10_000);
   });
