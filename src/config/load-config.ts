@@ -1,17 +1,17 @@
 import { listGeneralLeaves, listLaunchLeaves } from './catalogue.ts';
 import { resolveCollectors } from './collectors.ts';
 import { type CommandLine, parseArguments } from './command-line.ts';
-import { type Complaint, type Complaints, createComplaints, quote } from './complaint.ts';
+import { type Complaint, createComplaints } from './complaint.ts';
 import type { Config } from './config.ts';
-import { parseYaml } from './document.ts';
+import type { ConfigFileOptions } from './config-file.ts';
 import { readEnvironment } from './environment.ts';
-import { type FileValues, readFileValues } from './file-values.ts';
-import { type CollectorDefaults, exclusions, generalOptions, launchOptions } from './options.ts';
+import { settleExclusions } from './exclusions.ts';
+import type { FileValues } from './file-values.ts';
+import { type CollectorDefaults, generalOptions, launchOptions } from './options.ts';
 import { type Resolved, resolveAll, type Sources } from './resolve.ts';
 import type { ReadFile } from './secret.ts';
 import { readServers } from './servers.ts';
 import { toSettings } from './settings.ts';
-import { describeReadError, maxFileBytes } from './text-file.ts';
 
 export type LoadOptions = {
   readonly argv: readonly string[];
@@ -49,12 +49,11 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const launched = resolveAll(listLaunchLeaves(), { flags: parsed.flags, environment, file: new Map() }, complaints);
   const launch = toSettings(launchOptions, (path) => launched.get(path.replaceAll('_', '-'))?.value);
   const configFile = launch.config.file;
-  const configFilePlace = launched.get('config.file')?.place?.text ?? '';
-  const file = await readConfigFile({ path: configFile, place: configFilePlace, readFile, collectors, complaints });
+  const place = launched.get('config.file')?.place?.text ?? '';
+  const file = await readFileIfNamed(configFile, { place, readFile, collectors, complaints });
 
   const sources: Sources = { flags: parsed.flags, environment, file: file.values };
-  const general = resolveAll(listGeneralLeaves(), sources, complaints);
-  checkExclusions(general, complaints);
+  const general = settleExclusions(resolveAll(listGeneralLeaves(), sources, complaints), complaints);
   const polled = resolveCollectors(
     { ...options, disableDefaults: launch.collector.disableDefaults },
     sources,
@@ -73,38 +72,13 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   return { ok: true, config, configFile, checkOnly: launch.config.check, origins };
 }
 
-async function readConfigFile(about: {
-  readonly path: string | undefined;
-  readonly place: string;
-  readonly readFile: ReadFile;
-  readonly collectors: readonly CollectorDefaults[];
-  readonly complaints: Complaints;
-}): Promise<FileValues> {
-  const { path, place, readFile, collectors, complaints } = about;
-  const nothing: FileValues = { values: new Map(), servers: [], complete: path === undefined };
-  if (path === undefined) return nothing;
-  let text: string;
-  try {
-    text = await readFile(path);
-  } catch (error) {
-    complaints.add(place, `the file ${quote(path)} ${describeReadError(error)}`);
-    return nothing;
-  }
-  if (Buffer.byteLength(text) <= maxFileBytes)
-    return readFileValues(parseYaml(text, path, complaints), collectors, complaints);
-  complaints.add(path, 'is larger than 1 MiB');
-  return nothing;
-}
-
-function checkExclusions(resolved: ReadonlyMap<string, Resolved>, complaints: Complaints): void {
-  for (const { option, whenOn } of exclusions) {
-    const excluded = resolved.get(option)?.place;
-    const switched = resolved.get(whenOn);
-    if (excluded === undefined || switched?.place === undefined || switched.value !== true) continue;
-    complaints.add(excluded, `excludes ${whenOn}`, `leave out one of them; the other is at ${switched.place.text}`);
-  }
-}
-
 function toOrigins(resolved: readonly (readonly [string, Resolved])[]): ReadonlyMap<string, string> {
   return new Map(resolved.flatMap(([path, { place }]) => (place === undefined ? [] : [[path, place.text] as const])));
+}
+
+// Without a file there is no need to load the YAML parser, which is a good part of the start.
+async function readFileIfNamed(path: string | undefined, about: ConfigFileOptions): Promise<FileValues> {
+  if (path === undefined) return { values: new Map(), servers: [], complete: true };
+  const { readConfigFile } = await import('./config-file.ts');
+  return readConfigFile(path, about);
 }

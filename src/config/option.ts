@@ -8,7 +8,7 @@ export type Option<T, K extends Kind = Kind> = {
   readonly [mark]: true;
   readonly type: ValueType<T, K>;
   /** As YAML would write it. */
-  readonly fallback: unknown;
+  readonly fallback: string | number | boolean | undefined;
   readonly required: boolean;
   readonly help: string;
 };

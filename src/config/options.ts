@@ -43,7 +43,7 @@ export const serverOptions = {
 /** What each collector has; the defaults are its own. */
 export function defineCollectorOptions({ name, on, every, help }: CollectorDefaults) {
   return {
-    enabled: option(boolean, on, `Collect ${name}: ${help}`),
+    enabled: option(boolean, on, `${help}.`),
     every: option(duration({ min: '1s' }), every, `Time between two polls of ${name}.`),
   } as const satisfies OptionTree;
 }
@@ -67,8 +67,8 @@ export type CollectorDefaults = {
   readonly help: string;
 };
 
-/** Pairs that exclude each other: with the switch on, the option may not be given. */
-export const exclusions = [{ option: 'state.dir', whenOn: 'state.memory' }] as const;
+/** Pairs that exclude each other: an option has no meaning while the switch is on. */
+export const exclusions = [{ option: 'state.dir', switch: 'state.memory' }] as const;
 
 function urlPath() {
   return text({

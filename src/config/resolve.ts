@@ -10,16 +10,19 @@ export type Sources = {
   readonly file: ReadonlyMap<string, FileValue>;
 };
 
-/** A value and where it came from; without a place it is the default. */
-export type Resolved = { readonly value: unknown; readonly place: Place | undefined };
+/** What may give a value, the weakest first. */
+export const origins = ['default', 'file', 'environment', 'flag'] as const;
+export type Origin = (typeof origins)[number];
+
+/** A value and where it came from; a default has no place. */
+export type Resolved = { readonly value: unknown; readonly origin: Origin; readonly place: Place | undefined };
 
 /** The strongest value of an option: flag, environment, file, default. Every value given is checked, not only the strongest. */
 export function resolveLeaf(leaf: Leaf, sources: Sources, complaints: Complaints): Resolved {
-  const given = listGiven(leaf, sources).map(({ raw, place }) => ({
-    value: check(leaf, raw, place, complaints),
-    place,
-  }));
-  return given[0] ?? { value: toDefault(leaf), place: undefined };
+  const given = listGiven(leaf, sources).map(({ raw, place, origin }) => {
+    return { value: check(leaf, raw, place, complaints), origin, place };
+  });
+  return given[0] ?? { value: toDefault(leaf), origin: 'default', place: undefined };
 }
 
 /** Resolves many options, by their place in the file, or by their flag when they have none. */
@@ -45,18 +48,18 @@ export function complainMissing(
 }
 
 function listGiven({ flag, environment, path, option }: Leaf, sources: Sources) {
-  const given: { raw: unknown; place: Place }[] = [];
+  const given: { raw: unknown; origin: Origin; place: Place }[] = [];
   const flagged = flag === undefined ? undefined : sources.flags.get(flag);
   if (flagged !== undefined) {
-    given.push({
-      raw: typeof flagged === 'string' ? option.type.fromText(flagged) : flagged,
-      place: { text: `--${flag}` },
-    });
+    const raw = typeof flagged === 'string' ? option.type.fromText(flagged) : flagged;
+    given.push({ raw, origin: 'flag', place: { text: `--${flag}` } });
   }
   const variable = sources.environment.get(environment);
-  if (variable !== undefined) given.push({ raw: option.type.fromText(variable), place: { text: environment } });
+  if (variable !== undefined) {
+    given.push({ raw: option.type.fromText(variable), origin: 'environment', place: { text: environment } });
+  }
   const written = path === undefined ? undefined : sources.file.get(path);
-  if (written !== undefined) given.push({ raw: written.value, place: written.place });
+  if (written !== undefined) given.push({ raw: written.value, origin: 'file', place: written.place });
   return given;
 }
 

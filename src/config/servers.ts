@@ -45,7 +45,7 @@ export async function readServers(about: About): Promise<Servers> {
           ? await resolveSecret(leaf, { ...about, sources })
           : resolveLeaf(leaf, sources, complaints);
       resolved.set(leaf.path ?? '', value);
-      const missing = leaf.option.required && value.value === undefined && value.place === undefined;
+      const missing = leaf.option.required && value.origin === 'default';
       if (missing) complainMissing(leaf, { place, single }, complaints);
     }
     return toSettings(serverOptions, (key) => resolved.get(`${path}.${key}`)?.value);
@@ -61,17 +61,17 @@ async function resolveSecret(leaf: Leaf, { sources, readFile, complaints }: Abou
   const variable = toSecretVariable(leaf) ?? '';
   const value = sources.environment.get(variable);
   if (value === undefined && typeof named.value !== 'string') return named;
-  const place = value === undefined ? named.place : { text: variable };
+  const from = value === undefined ? named : ({ origin: 'environment', place: { text: variable } } as const);
   if (value !== undefined && sources.environment.has(leaf.environment))
     complaints.add(variable, `excludes ${leaf.environment}`, 'leave out one of them');
   try {
     const secret: Secret =
       value === undefined ? await readSecretFile(String(named.value), readFile) : toEnvironmentSecret(value, variable);
-    return { value: secret, place };
+    return { ...from, value: secret };
   } catch (error) {
     if (!(error instanceof SecretError)) throw error;
-    complaints.add(place ?? '', error.message);
-    return { value: undefined, place };
+    complaints.add(from.place ?? '', error.message);
+    return { ...from, value: undefined };
   }
 }
 

@@ -55,9 +55,11 @@ export function text(about: {
   return parsedText(parse, { ...words, pattern: pattern.source, format: (value) => value });
 }
 
+const printable = /^[\x20-\x7e\u00a0-\uffff]+$/;
+
 export const filePath = text({
   takes: 'a path',
-  pattern: /^[^\0]+$/,
+  pattern: printable,
   problem: 'is not a path',
   examples: ['/etc/automation-exporter/config.yaml'],
   placeholder: 'PATH',
@@ -65,7 +67,7 @@ export const filePath = text({
 
 export const directory = text({
   takes: 'a path',
-  pattern: /^[^\0]+$/,
+  pattern: printable,
   problem: 'is not a path',
   examples: ['/var/lib/automation-exporter'],
   placeholder: 'PATH',
@@ -83,7 +85,7 @@ export const boolean: ValueType<boolean, 'plain'> = {
   kind: 'plain',
   schema: z.boolean(),
   takes: 'true or false',
-  examples: ['true'],
+  examples: [],
   placeholder: undefined,
   hint: () => 'write true or false',
   fromText: (given) => (given === 'true' ? true : given === 'false' ? false : given),
@@ -136,7 +138,7 @@ export function autoOrNumber(min: number, max: number): ValueType<'auto' | numbe
     kind: 'plain',
     schema: z.union([z.literal('auto'), z.int().min(min).max(max)]),
     takes: `auto or a whole number from ${min} to ${max}`,
-    examples: ['auto'],
+    examples: [],
     placeholder: 'auto|NUMBER',
     hint: () => undefined,
     fromText: (given) => (/^\d{1,9}$/.test(given) ? Number(given) : given),

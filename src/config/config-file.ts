@@ -1,0 +1,32 @@
+import { type Complaints, quote } from './complaint.ts';
+import { parseYaml } from './document.ts';
+import { type FileValues, readFileValues } from './file-values.ts';
+import type { CollectorDefaults } from './options.ts';
+import type { ReadFile } from './secret.ts';
+import { describeReadError, maxFileBytes } from './text-file.ts';
+
+export type ConfigFileOptions = {
+  /** Where the file was named, for the complaint that it can not be read. */
+  readonly place: string;
+  readonly readFile: ReadFile;
+  readonly collectors: readonly CollectorDefaults[];
+  readonly complaints: Complaints;
+};
+
+/** Reads the configuration file; what is wrong with it becomes complaints. */
+export async function readConfigFile(path: string, options: ConfigFileOptions): Promise<FileValues> {
+  const { place, readFile, collectors, complaints } = options;
+  const nothing: FileValues = { values: new Map(), servers: [], complete: false };
+  let text: string;
+  try {
+    text = await readFile(path);
+  } catch (error) {
+    complaints.add(place, `the file ${quote(path)} ${describeReadError(error)}`);
+    return nothing;
+  }
+  if (Buffer.byteLength(text) > maxFileBytes) {
+    complaints.add(path, 'is larger than 1 MiB');
+    return nothing;
+  }
+  return readFileValues(parseYaml(text, path, complaints), collectors, complaints);
+}

@@ -1,0 +1,62 @@
+import * as z from 'zod';
+import { isOption, type Option, type OptionTree } from './option.ts';
+import { type CollectorDefaults, defineCollectorOptions, generalOptions, serverOptions } from './options.ts';
+
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/** The schema of the configuration file, for editors; draft 2020-12. */
+export function toJsonSchema(collectors: readonly CollectorDefaults[]): JsonSchema {
+  const polled = collectors.map((collector) => [collector.name, toSection(defineCollectorOptions(collector))] as const);
+  const { properties } = toSection(generalOptions);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'automation-exporter configuration',
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      servers: { description: 'The servers to watch.', type: 'array', items: toSection(serverOptions) },
+      collectors: {
+        description: 'What is collected, by the name it has in the label collector.',
+        type: 'object',
+        additionalProperties: false,
+        properties: Object.fromEntries(polled),
+      },
+      ...properties,
+    },
+  };
+}
+
+type Section = {
+  readonly type: 'object';
+  readonly additionalProperties: false;
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+};
+
+function toSection(tree: OptionTree): Section {
+  const entries = Object.entries(tree);
+  const required = entries.flatMap(([key, node]) => (isOption(node) && isRequiredInFile(node) ? [key] : []));
+  return {
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(
+      entries.map(([key, node]) => [key, isOption(node) ? toLeaf(node) : toSection(node)]),
+    ),
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
+
+// A secret may come from the environment instead.
+function isRequiredInFile({ required, type }: Option<unknown>): boolean {
+  return required && type.kind !== 'secret';
+}
+
+function toLeaf({ type, fallback, help }: Option<unknown>): JsonSchema {
+  const { $schema: _, ...schema } = z.toJSONSchema(type.schema, { io: 'input' });
+  return {
+    description: help,
+    ...schema,
+    ...(fallback === undefined ? {} : { default: fallback }),
+    ...(type.examples.length === 0 ? {} : { examples: type.examples }),
+  };
+}
