@@ -48,9 +48,13 @@ function refuseOldVersion(request: ApiRequest): Answer | undefined {
   return fail(request, 400, 'api.error.api-version.unsupported', message);
 }
 
-function toToken({ version, world, nowMs }: ApiRequest, { id, user, creator, name, policy, expiresAtMs }: Credential) {
+function toToken(
+  { version, world, nowMs }: ApiRequest,
+  { id, secret, user, creator, name, policy, expiresAtMs }: Credential,
+) {
   if (version < 19) {
-    return { user, id };
+    // In the old form the id is the token itself.
+    return { user, id: secret };
   }
   return {
     id,
