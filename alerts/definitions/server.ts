@@ -4,7 +4,8 @@ import type { Thresholds } from '../thresholds.ts';
 /** Does the server have room to work, and does it stay up? */
 export function serverAlerts(limits: Thresholds): Alert[] {
   const start = 'automation_server_start_time_seconds';
-  const used = 'automation_server_memory_total_bytes - automation_server_memory_free_bytes';
+  const leastTotal = `min_over_time(automation_server_memory_total_bytes[${limits.memoryWindow}])`;
+  const mostFree = `max_over_time(automation_server_memory_free_bytes[${limits.memoryWindow}])`;
   return [
     {
       alert: 'AutomationServerRestarted',
@@ -16,8 +17,9 @@ export function serverAlerts(limits: Thresholds): Alert[] {
     },
     {
       alert: 'AutomationServerMemoryLow',
-      // The least use in the window is what remains after a garbage collection; the momentary use says little.
-      expr: `min_over_time((${used})[${limits.memoryWindow}:1m])\n  / automation_server_memory_max_bytes > ${limits.memoryUsedRatio}`,
+      // What remains after a garbage collection; the momentary use says little. Two plain windows see every sample,
+      // where a subquery would miss the collections between its steps.
+      expr: `(${leastTotal} - ${mostFree})\n  / automation_server_memory_max_bytes > ${limits.memoryUsedRatio}`,
       for: limits.memoryLowFor,
       severity: 'warning',
       summary: 'Automation service {{ $labels.server }} runs out of heap',

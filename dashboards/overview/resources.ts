@@ -29,9 +29,7 @@ export function resourcesRow(): QuestionRow {
         height: 4,
         notableFrom: 0.8,
         badFrom: defaultThresholds.memoryUsedRatio,
-        queries: [
-          { expr: `max by (server) (min_over_time((${used})[${memoryWindow}:1m]) / ${max})`, legend: '{{server}}' },
-        ],
+        queries: [{ expr: leastUsed, legend: '{{server}}' }],
       }),
       numberTile({
         id: 403,
@@ -139,6 +137,9 @@ const { memoryWindow } = defaultThresholds;
 
 const max = 'automation_server_memory_max_bytes{server=~"$server"}';
 const total = 'automation_server_memory_total_bytes{server=~"$server"}';
-const used = `${total} - automation_server_memory_free_bytes{server=~"$server"}`;
+const free = 'automation_server_memory_free_bytes{server=~"$server"}';
+const used = `${total} - ${free}`;
+// The same measure as that of the alert.
+const leastUsed = `max by (server) (clamp_min(min_over_time(${total}[${memoryWindow}]) - max_over_time(${free}[${memoryWindow}]), 0) / ${max})`;
 const running = 'sum by (server) (automation_scheduler_running_executions{server=~"$server"})';
 const poolSize = 'sum by (server) (automation_scheduler_thread_pool_size{server=~"$server"})';
