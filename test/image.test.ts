@@ -60,6 +60,8 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
         const pages = ['-/healthy', 'alerts/rules.yaml', 'dashboards/overview.json'];
         const answers = await Promise.all(pages.map(async (page) => (await fetch(new URL(page, url))).status));
         expect(answers).toEqual([200, 200, 200]);
+        await expect(checkHealth(store, new URL('-/healthy', url))).resolves.toBe('');
+        await expect(checkHealth(store, new URL('http://127.0.0.1:9/-/healthy'))).rejects.toThrow('exit status 1');
       } finally {
         await daemon.stop();
       }
@@ -76,3 +78,9 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
     }, 60_000);
   });
 });
+
+/** The health check as an engine runs it; fails as it does. */
+async function checkHealth(store: ImageStore, url: URL): Promise<string> {
+  const { Healthcheck } = (await store.inspect('automation-exporter')) as { Healthcheck: { Test: string[] } };
+  return store.run('automation-exporter', ['env', `HEALTH_URL=${url.href}`, ...Healthcheck.Test.slice(1)]);
+}
