@@ -1,0 +1,62 @@
+import { createTokenCredentials } from '../api/auth/token.ts';
+import { createClient } from '../api/client.ts';
+import { createTransport } from '../api/transport.ts';
+import { collectors } from '../collectors/index.ts';
+import type { ServerConfig } from '../config/config.ts';
+import { type CommandContext, exitCodes } from './command.ts';
+import { loadOrComplain } from './load.ts';
+import { isFine, probeServer, type ServerReport } from './probe.ts';
+
+/** Asks every server what the collectors that are on would ask, once. */
+export async function check(context: CommandContext): Promise<number> {
+  const loaded = await loadOrComplain(context);
+  if (loaded === undefined) return exitCodes.misconfigured;
+  const { config } = loaded;
+  if (config.servers.length === 0) {
+    context.complain('no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE\n');
+    return exitCodes.misconfigured;
+  }
+  const enabled = collectors.filter(({ name }) => config.collectors[name]?.enabled);
+  const reports = await Promise.all(config.servers.map((server) => probe(server, enabled)));
+  const asJson = context.arguments.flags.get('json') === true;
+  context.write(asJson ? `${JSON.stringify(reports, undefined, 2)}\n` : reports.map(renderReport).join('\n'));
+  return reports.every(isFine) ? exitCodes.well : exitCodes.failed;
+}
+
+async function probe(server: ServerConfig, enabled: typeof collectors): Promise<ServerReport> {
+  const transport = createTransport({ url: server.url, timeoutMs: server.timeoutMs });
+  const client = createClient({
+    transport,
+    credentials: createTokenCredentials(() => server.token.reveal()),
+    dialect: server.dialect,
+    apiVersion: server.apiVersion,
+    now: Date.now,
+    observe: { request: () => {}, error: () => {} },
+  });
+  const endpoints = new Set(enabled.flatMap(({ reads }) => reads));
+  try {
+    return await probeServer(server, client.within(), [...endpoints]);
+  } finally {
+    await transport.close();
+  }
+}
+
+function renderReport(report: ServerReport): string {
+  const { server, url, reachable, credentials, dialect, apiVersion, release, endpoints } = report;
+  const facts = [
+    ['reachable', reachable ? 'yes' : 'no'],
+    [
+      'credentials',
+      credentials === 'refused' ? 'refused: missing, wrong or expired; the service does not tell which' : credentials,
+    ],
+    ['dialect', dialect ?? 'not known'],
+    ['API version', apiVersion === undefined ? 'not known' : String(apiVersion)],
+    ['release', release ?? 'not known'],
+  ];
+  const lines = [`${server}  ${url}`, ...facts.map(([name = '', value = '']) => `  ${name.padEnd(16)}${value}`)];
+  for (const { endpoint, verdict, message, mendedBy } of endpoints) {
+    lines.push(`  ${endpoint.padEnd(16)}${verdict}${message === undefined ? '' : `  (${message})`}`);
+    if (mendedBy !== undefined) lines.push(`  ${''.padEnd(16)}allow it in an access policy: ${mendedBy}`);
+  }
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { collectors } from '../collectors/index.ts';
+import { parseArguments } from '../config/command-line.ts';
+import { formatComplaint } from '../config/complaint.ts';
+import { type CommandContext, exitCodes } from './command.ts';
+import { commandFlags, commandWords } from './words.ts';
+
+/** From arguments to an exit code. */
+export async function runCommandLine(process: Omit<CommandContext, 'arguments' | 'version'>): Promise<number> {
+  const { argv, write, complain } = process;
+  const commandLine = { commands: commandWords, flags: commandFlags };
+  const parsed = parseArguments(argv, { collectors, commandLine });
+  const version = readVersion();
+  if (parsed.flags.get('help') === true) {
+    const { renderHelp } = await import('./help.ts');
+    write(renderHelp(version));
+    return exitCodes.well;
+  }
+  if (parsed.flags.get('version') === true) {
+    write(`automation-exporter ${version}\n`);
+    return exitCodes.well;
+  }
+  const named = commandWords.find(({ name }) => name === (parsed.command ?? 'serve'));
+  // Where the words themselves are wrong, no command can say more about them than this.
+  if (named === undefined || parsed.problems.some(({ message }) => message === 'is not a command')) {
+    complain(`${parsed.problems.map(formatComplaint).join('\n')}\n`);
+    return exitCodes.misconfigured;
+  }
+  const command = await named.load();
+  return command({ ...process, arguments: parsed, version });
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  // The cast is true: it is our own package.
+  return (JSON.parse(text) as { version: string }).version;
+}

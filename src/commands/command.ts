@@ -1,0 +1,18 @@
+import type { Arguments } from '../config/command-line.ts';
+
+/** What a command gets from the command line. */
+export type CommandContext = {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly arguments: Arguments;
+  readonly version: string;
+  /** To standard output. */
+  readonly write: (text: string) => void;
+  /** To standard error. */
+  readonly complain: (text: string) => void;
+};
+
+/** Resolves to the exit code: 0 well, 1 the world is not as it should be, 2 the user has to change something. */
+export type Command = (context: CommandContext) => Promise<number>;
+
+export const exitCodes = { well: 0, failed: 1, misconfigured: 2 } as const;

@@ -1,0 +1,48 @@
+import { collectors } from '../collectors/index.ts';
+import { type HelpRow, toHelp } from '../config/help.ts';
+import { commandFlags, commandWords } from './words.ts';
+
+/** `--help`: every command, every flag, and what has no flag. */
+export function renderHelp(version: string): string {
+  const rows = toHelp(collectors);
+  const options = rows.filter(({ flag }) => flag !== undefined);
+  const servers = rows.filter(({ flag }) => flag === undefined);
+  return `automation-exporter ${version}
+
+Prometheus metrics, dashboards, alerts and runbooks for a job-automation server.
+
+Usage: automation-exporter [command] [flags]
+
+Commands:
+${commandWords.map(({ name, help }) => `  ${name.padEnd(12)}${help}`).join('\n')}
+
+Flags of the commands:
+${commandFlags.map(({ name, letter, placeholder, help, commands }) => renderFlag(`${letter === undefined ? '' : `-${letter}, `}--${name}${placeholder === undefined ? '' : `=${placeholder}`}`, help, commands)).join('\n')}
+
+Options, each as flag, environment variable and key of the configuration file (the first given wins):
+${options.map(renderOption).join('\n')}
+
+A single server from the environment (several: in the file, under \`servers\`):
+${servers.map(renderVariable).join('\n')}
+
+Examples:
+  automation-exporter                                  a simulated service, watched
+  automation-exporter serve --config.file=config.yaml  your servers
+  automation-exporter check --json                     what works and what is denied
+  automation-exporter serve --no-collector.healthcheck --log.format=json
+`;
+}
+
+function renderFlag(usage: string, help: string, commands: readonly string[] | undefined): string {
+  return `  ${usage.padEnd(22)}${help}${commands === undefined ? '' : ` (${commands.join(', ')})`}`;
+}
+
+function renderOption({ flag, env, path, default: fallback, help }: HelpRow): string {
+  const names = [env, path].filter((name) => name !== undefined).join('  ');
+  return `  ${flag}\n      ${help}${fallback === undefined ? '' : ` Default: ${fallback}.`}\n      ${names}`;
+}
+
+function renderVariable({ env, path, default: fallback, help }: HelpRow): string {
+  const key = path === undefined ? '' : `  ${path}`;
+  return `  ${env}${key}\n      ${help}${fallback === undefined ? '' : ` Default: ${fallback}.`}`;
+}

@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import { collectors } from '../collectors/index.ts';
+import { formatComplaint } from '../config/complaint.ts';
+import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
+import { checkInterval } from '../schedule/interval.ts';
+import type { CommandContext } from './command.ts';
+import { commandFlags, commandWords } from './words.ts';
+
+export type Loaded = Extract<LoadedConfig, { ok: true }>;
+
+/** The checked configuration; undefined after all complaints were printed. */
+export async function loadOrComplain(
+  context: CommandContext,
+  extraEnv: Readonly<Record<string, string>> = {},
+): Promise<Loaded | undefined> {
+  const loaded = await loadConfig({
+    argv: context.argv,
+    env: { ...context.env, ...extraEnv },
+    readFile: (path) => readFile(path, 'utf8'),
+    collectors,
+    commandLine: { commands: commandWords, flags: commandFlags },
+    validateInterval: checkInterval,
+  });
+  if (loaded.ok) return loaded;
+  context.complain(`${loaded.complaints.map(formatComplaint).join('\n')}\n`);
+  return undefined;
+}

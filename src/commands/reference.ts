@@ -1,0 +1,27 @@
+import { collectors } from '../collectors/index.ts';
+import { type ReferenceSection, renderReference, toOwnFamilies } from '../metrics/reference.ts';
+import { createSelf } from '../metrics/self.ts';
+
+/** Every metric that the daemon can serve, as Markdown. */
+export function renderMetricReference(): string {
+  const self = createSelf({ version: '', nodeVersion: '' });
+  const sections: ReferenceSection[] = collectors.map(({ name, help, every, on, metrics }) => ({
+    title: `Collector \`${name}\``,
+    text: `${help}. Every ${every}, ${on ? 'on' : 'off'} unless configured otherwise.`,
+    families: Object.values(metrics),
+  }));
+  const own = {
+    title: 'The server as a whole, and the exporter itself',
+    text: ownText,
+    families: toOwnFamilies(self.registry),
+  };
+  return `${introduction}\n${renderReference([...sections, own])}`;
+}
+
+const introduction = `# Metrics
+
+Every series of a watched server carries the label \`server\`, its configured name. What a server does not tell has no series: there is
+never an invented 0. Text 0.0.4 and OpenMetrics 1.0 are served from the same values, by \`Accept\`.
+`;
+
+const ownText = 'Beside these, `process_*` and `nodejs_*` of the exporter itself.';

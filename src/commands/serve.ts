@@ -1,0 +1,19 @@
+import { type CommandContext, exitCodes } from './command.ts';
+import { loadOrComplain } from './load.ts';
+import { runApp } from './run-app.ts';
+
+/** Watches the configured servers. Without a command word and without a server, it is the demo. */
+export async function serve(context: CommandContext): Promise<number> {
+  const loaded = await loadOrComplain(context);
+  if (loaded === undefined) return exitCodes.misconfigured;
+  if (loaded.checkOnly) {
+    context.write('the configuration is fine\n');
+    return exitCodes.well;
+  }
+  if (loaded.config.servers.length > 0) return runApp(loaded, context);
+  if (context.arguments.command === undefined) return (await import('./demo.ts')).demo(context);
+  context.complain(
+    'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or list servers in a file and give --config.file; `demo` needs none\n',
+  );
+  return exitCodes.misconfigured;
+}

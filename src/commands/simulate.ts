@@ -1,0 +1,16 @@
+import { once } from 'node:events';
+import { type CommandContext, exitCodes } from './command.ts';
+import { startSimulation } from './simulation.ts';
+
+/** The simulated service alone, for another process to watch. */
+export async function simulate(context: CommandContext): Promise<number> {
+  const ending = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  const simulator = await startSimulation(context, 9721);
+  if (simulator === undefined) return exitCodes.failed;
+  context.write(
+    `simulated service: ${simulator.url}\ntoken: ${simulator.token}\ncontrols: ${simulator.url}/simulator\n`,
+  );
+  await ending;
+  await simulator.stop();
+  return exitCodes.well;
+}

@@ -1,0 +1,61 @@
+import type { CommandFlag } from '../config/command-line.ts';
+import type { Command } from './command.ts';
+
+type CommandRow = {
+  readonly name: string;
+  readonly help: string;
+  /** Imported only when called, so that one command does not load what another needs. */
+  readonly load: () => Promise<Command>;
+};
+
+/** Every command, in the order of `--help`. */
+export const commandWords: readonly CommandRow[] = [
+  {
+    name: 'serve',
+    help: 'Watch the configured servers.',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'demo',
+    help: 'Start a simulated service and watch it; what happens without a command and without a server.',
+    load: async () => (await import('./demo.ts')).demo,
+  },
+  {
+    name: 'simulate',
+    help: 'Start the simulated service alone.',
+    load: async () => (await import('./simulate.ts')).simulate,
+  },
+  {
+    name: 'check',
+    help: 'Ask every server: reachable, credentials, version, and each endpoint: ok, denied, too old, disabled.',
+    load: async () => (await import('./check.ts')).check,
+  },
+  {
+    name: 'config',
+    help: 'Print the effective configuration, secrets masked.',
+    load: async () => (await import('./config.ts')).config,
+  },
+  {
+    name: 'metrics',
+    help: 'Print the reference of all metrics.',
+    load: async () => (await import('./metrics.ts')).metrics,
+  },
+];
+
+/** Flags that are no options of the configuration. */
+export const commandFlags: readonly CommandFlag[] = [
+  { name: 'help', letter: 'h', help: 'Print this help.' },
+  { name: 'version', letter: 'V', help: 'Print the version.' },
+  { name: 'json', help: 'Print JSON.', commands: ['check'] },
+  { name: 'schema', help: 'Print the JSON Schema of the configuration file.', commands: ['config'] },
+  {
+    name: 'scenario',
+    placeholder: 'NAME',
+    help: 'What happens in the simulated service.',
+    commands: ['demo', 'simulate'],
+  },
+  { name: 'speed', placeholder: 'N', help: 'N times as much happens in it.', commands: ['demo', 'simulate'] },
+  { name: 'port', placeholder: 'PORT', help: 'Port of the simulated service.', commands: ['demo', 'simulate'] },
+  { name: 'dialect', placeholder: 'NAME', help: 'Dialect that it speaks: rundeck or service.', commands: ['simulate'] },
+  { name: 'api-version', placeholder: 'N', help: 'Newest API version that it speaks.', commands: ['simulate'] },
+];
