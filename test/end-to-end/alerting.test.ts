@@ -1,0 +1,156 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildRules } from '../../alerts/generate.ts';
+import { panelQueries } from '../../dashboards/queries.ts';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Child, startCli } from '../support/child.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Prometheus, startAlertmanager, startPrometheus } from '../support/prometheus.ts';
+import { describeWithTools } from '../support/tools.ts';
+
+type Delivery = {
+  readonly status: string;
+  readonly alerts: readonly {
+    readonly status: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+  }[];
+};
+
+describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools) => {
+  let dir: string;
+  let url: string;
+  let simulator: Simulator;
+  let daemon: Child;
+  let prometheus: Prometheus;
+  const deliveries: Delivery[] = [];
+  const endings: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'automation-exporter-alerting-'));
+    simulator = await startSimulator({ speed: 60 });
+    endings.push(() => simulator.stop());
+    daemon = startDaemon(dir, simulator);
+    endings.push(daemon.stop);
+    [, url = ''] = await daemon.waitFor(/url=(http:\S+)/);
+
+    const hook = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        deliveries.push(JSON.parse(body) as Delivery);
+        response.end();
+      });
+    });
+    await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
+    endings.push(() => new Promise((resolve) => hook.close(resolve)));
+    const alertmanager = await startAlertmanager(
+      tools.alertmanager,
+      `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`,
+    );
+    endings.push(alertmanager.stop);
+    prometheus = await startPrometheus({
+      prometheus: tools.prometheus,
+      target: new URL(url).host,
+      job: 'automation-exporter',
+      alertmanager: alertmanager.address,
+      // The same rules, with waits that a test can bear.
+      rules: buildRules({
+        baseUrl: url,
+        evaluationInterval: '1s',
+        passiveFor: '1s',
+        passiveBrieflyWindow: '5s',
+        logStorageWindow: '10s',
+        logStorageFailingFor: '0s',
+      }),
+    });
+    endings.push(prometheus.stop);
+  }, 60_000);
+
+  afterAll(async () => {
+    for (const end of endings.reverse()) await end();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  async function delivered(alertname: string, status: string) {
+    return eventually(
+      async () => {
+        const alerts = deliveries.flatMap((delivery) => delivery.alerts);
+        const alert = alerts.find(({ labels, status: now }) => labels['alertname'] === alertname && now === status);
+        if (alert === undefined) throw new Error(`${alertname} was not delivered as ${status}`);
+        return alert;
+      },
+      { limitMs: 45_000 },
+    );
+  }
+
+  it('answers every query of the dashboard from a real Prometheus', async () => {
+    const queries = panelQueries(readFileSync(new URL('../../dashboards/overview.json', import.meta.url), 'utf8'));
+    expect(queries.length).toBeGreaterThan(10);
+    const empty = async (): Promise<string[]> => {
+      const missing: string[] = [];
+      for (const { panel, expr, emptyReason } of queries) {
+        const rows = await prometheus.query(expr);
+        if (rows.length === 0 && emptyReason === undefined) missing.push(`${panel}: ${expr}`);
+      }
+      return missing;
+    };
+
+    await eventually(async () => expect(await empty()).toEqual([]));
+  }, 30_000);
+
+  it('delivers that the server is passive, with a runbook that opens, and that it is over', async () => {
+    await postAsPerson(simulator, 'disable');
+
+    const alert = await delivered('AutomationExecutionModePassive', 'firing');
+    expect(alert.labels).toMatchObject({ server: 'prod', severity: 'critical', mode: 'passive' });
+    const runbook = await fetch(alert.annotations['runbook_url'] ?? '');
+    expect(runbook.status).toBe(200);
+    expect(await runbook.text()).toContain('AutomationExecutionModePassive');
+    expect(alert.annotations['runbook_url']).toBe(`${url}/runbooks/AutomationExecutionModePassive`);
+
+    await postAsPerson(simulator, 'enable');
+    await delivered('AutomationExecutionModePassive', 'resolved');
+  }, 120_000);
+
+  it('delivers that log storage fails, and that it is over', async () => {
+    simulator.control.failLogStorage(true);
+    const alert = await delivered('AutomationLogStorageFailing', 'firing');
+    expect(alert.labels).toMatchObject({ server: 'prod', severity: 'critical' });
+    expect((await fetch(alert.annotations['runbook_url'] ?? '')).status).toBe(200);
+
+    simulator.control.failLogStorage(false);
+    await delivered('AutomationLogStorageFailing', 'resolved');
+  }, 120_000);
+});
+
+function startDaemon(dir: string, simulator: Simulator): Child {
+  writeFileSync(join(dir, 'token'), `${simulator.token}\n`, { mode: 0o600 });
+  writeFileSync(
+    join(dir, 'config.yaml'),
+    `servers:
+  - { name: prod, url: '${simulator.url}', token_file: ${join(dir, 'token')} }
+collectors:
+  system-info: { every: 1s }
+  execution-mode: { every: 1s }
+  healthcheck: { every: 1s }
+  log-storage: { every: 1s }
+web: { listen_address: '127.0.0.1:0' }
+state: { dir: ${join(dir, 'state')} }
+`,
+  );
+  return startCli(['serve', `--config.file=${join(dir, 'config.yaml')}`]);
+}
+
+/** What an administrator does with the service's own API. */
+async function postAsPerson(simulator: Simulator, what: 'enable' | 'disable'): Promise<void> {
+  const answer = await fetch(`${simulator.url}/api/47/system/executions/${what}`, {
+    method: 'POST',
+    headers: { 'X-Rundeck-Auth-Token': simulator.token },
+  });
+  expect(answer.status).toBe(200);
+}

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export type Child = {
+  readonly pid: number;
+  /** Everything written so far, to standard output and to standard error. */
+  readonly output: () => string;
+  /** The first match in the output, now or later; rejects when the process ends without one, or after the limit. */
+  readonly waitFor: (pattern: RegExp, limitMs?: number) => Promise<RegExpExecArray>;
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Ends it by its own pid, with force if it must be. */
+  readonly stop: () => Promise<void>;
+};
+
+type ChildOptions = { readonly env?: Readonly<Record<string, string>>; readonly cwd?: string };
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+/** The daemon's own command line, as a process of its own. */
+export function startCli(args: readonly string[], options: ChildOptions = {}): Child {
+  return startChild(process.execPath, [cli, ...args], options);
+}
+
+export function startChild(command: string, args: readonly string[], { env = {}, cwd }: ChildOptions = {}): Child {
+  const child = spawn(command, args, {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  let output = '';
+  const listeners = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8');
+    stream.on('data', (text: string) => {
+      output += text;
+      for (const listener of listeners) listener();
+    });
+  }
+  const ended = once(child, 'close').then(() => ({ code: child.exitCode, signal: child.signalCode }));
+
+  async function waitFor(pattern: RegExp, limitMs = 20_000): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const fail = (why: string): void =>
+        settle(() => reject(new Error(`${why} before ${String(pattern)}:\n${output}`)));
+      const limit = setTimeout(() => fail(`nothing in ${limitMs} ms`), limitMs);
+      const look = (): void => {
+        const match = pattern.exec(output);
+        if (match !== null) settle(() => resolve(match));
+      };
+      const settle = (finish: () => void): void => {
+        clearTimeout(limit);
+        listeners.delete(look);
+        finish();
+      };
+      listeners.add(look);
+      look();
+      void ended.then(() => fail(`${command} ended`));
+    });
+  }
+
+  return {
+    pid: child.pid ?? 0,
+    output: () => output,
+    waitFor,
+    ended,
+    kill: (signal) => child.kill(signal),
+    stop: () => stopChild(child, ended),
+  };
+}
+
+async function stopChild(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  const force = setTimeout(() => child.kill('SIGKILL'), 5000);
+  await ended;
+  clearTimeout(force);
+}

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startChild } from './child.ts';
+import { eventually } from './eventually.ts';
+
+export type Prometheus = {
+  readonly url: string;
+  /** The result of an instant query. */
+  readonly query: (expr: string) => Promise<readonly unknown[]>;
+  readonly get: (path: string) => Promise<unknown>;
+  readonly stop: () => Promise<void>;
+};
+
+export type PrometheusOptions = {
+  readonly prometheus: string;
+  /** `host:port` of the exporter. */
+  readonly target: string;
+  readonly job: string;
+  readonly rules?: string;
+  /** `host:port` of an Alertmanager. */
+  readonly alertmanager?: string;
+};
+
+/** A real Prometheus that scrapes and evaluates every second. */
+export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
+  const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-prometheus-'));
+  const port = await freePort();
+  const { rules, alertmanager, job, target } = options;
+  writeFileSync(join(dir, 'rules.yaml'), rules ?? 'groups: []\n');
+  writeFileSync(
+    join(dir, 'prometheus.yaml'),
+    `global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }
+rule_files: [rules.yaml]
+scrape_configs: [{ job_name: ${job}, static_configs: [{ targets: ['${target}'] }] }]
+${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_configs: [{ targets: ['${alertmanager}'] }] }] }`}
+`,
+  );
+  const child = startChild(options.prometheus, [
+    `--config.file=${join(dir, 'prometheus.yaml')}`,
+    `--storage.tsdb.path=${join(dir, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+    '--rules.alert.resend-delay=1s',
+  ]);
+  await child.waitFor(/Server is ready to receive web requests/);
+  const url = `http://127.0.0.1:${port}`;
+  const get = async (path: string): Promise<unknown> => {
+    const answer = (await (await fetch(`${url}${path}`)).json()) as { status: string; data: unknown };
+    if (answer.status !== 'success') throw new Error(`${path}: ${JSON.stringify(answer)}`);
+    return answer.data;
+  };
+  return {
+    url,
+    get,
+    query: async (expr) => {
+      const data = await get(`/api/v1/query?query=${encodeURIComponent(expr)}`);
+      return (data as { result: readonly unknown[] }).result;
+    },
+    stop: async () => {
+      await child.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A real Alertmanager that delivers to a webhook at once. */
+export async function startAlertmanager(alertmanager: string, webhookUrl: string) {
+  const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-alertmanager-'));
+  const port = await freePort();
+  writeFileSync(
+    join(dir, 'alertmanager.yaml'),
+    `route: { receiver: hook, group_by: [alertname, server], group_wait: 0s, group_interval: 1s, repeat_interval: 1h }
+receivers: [{ name: hook, webhook_configs: [{ url: '${webhookUrl}', send_resolved: true }] }]
+`,
+  );
+  const child = startChild(alertmanager, [
+    `--config.file=${join(dir, 'alertmanager.yaml')}`,
+    `--storage.path=${join(dir, 'data')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+    '--cluster.listen-address=',
+  ]);
+  const address = `127.0.0.1:${port}`;
+  await eventually(async () => {
+    const { ok } = await fetch(`http://${address}/-/ready`);
+    if (!ok) throw new Error('Alertmanager is not ready');
+  });
+  return {
+    address,
+    stop: async () => {
+      await child.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A port that was free a moment ago, for programs that can not say which one they took. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // The cast is true: a TCP server has such an address.
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
