@@ -2,8 +2,8 @@ import { type Complaints, quote } from './complaint.ts';
 import { parseYaml } from './document.ts';
 import { type FileValues, readFileValues } from './file-values.ts';
 import type { CollectorDefaults } from './options.ts';
+import { describeReadError } from './read-error.ts';
 import type { ReadFile } from './secret.ts';
-import { describeReadError, maxFileBytes } from './text-file.ts';
 
 export type ConfigFileOptions = {
   /** Where the file was named, for the complaint that it can not be read. */
@@ -24,9 +24,11 @@ export async function readConfigFile(path: string, options: ConfigFileOptions): 
     complaints.add(place, `the file ${quote(path)} ${describeReadError(error)}`);
     return nothing;
   }
-  if (Buffer.byteLength(text) > maxFileBytes) {
+  if (Buffer.byteLength(text) > maxBytes) {
     complaints.add(path, 'is larger than 1 MiB');
     return nothing;
   }
   return readFileValues(parseYaml(text, path, complaints), collectors, complaints);
 }
+
+const maxBytes = 1024 * 1024;

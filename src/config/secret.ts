@@ -1,4 +1,4 @@
-import { describeReadError } from './text-file.ts';
+import { describeReadError } from './read-error.ts';
 
 /** Reads a text file; handed in, so that this room does no I/O of its own. */
 export type ReadFile = (path: string) => Promise<string>;

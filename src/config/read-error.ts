@@ -1,0 +1,14 @@
+/** Says why a file could not be read, as the end of a sentence. */
+export function describeReadError(error: unknown): string {
+  const code =
+    error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error';
+  return reasons.get(code) ?? `can not be read (${code})`;
+}
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'does not exist'],
+  ['ENOTDIR', 'does not exist'],
+  ['EACCES', 'may not be read by this user'],
+  ['EPERM', 'may not be read by this user'],
+  ['EISDIR', 'is a directory'],
+]);
