@@ -81,6 +81,10 @@ export const rooms: readonly Room[] = [
       'simulator',
     ],
   },
-  { room: 'commands', knows: ['app', 'config', 'collectors', 'api', 'metrics', 'simulator', 'log'] },
+  {
+    room: 'commands',
+    // Of the schedule only which intervals it can keep, of the state only what can go wrong with it.
+    knows: ['app', 'config', 'collectors', 'api', 'metrics', 'simulator', 'log', 'schedule/interval', 'state/state'],
+  },
   { room: 'cli', knows: ['config', 'commands'] },
 ];
