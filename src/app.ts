@@ -60,14 +60,15 @@ export function createApp(options: AppOptions): App {
     }
     const scheduler = createScheduler(polls, log);
     const content = readContent();
+    const externalUrl = (): string => config.web.externalUrl ?? url;
     const server = createHttpServer({
       ...config.web.listenAddress,
       routes: [
         frontPageRoute(() => toStatus(options, scheduler.status(), now())),
         metricsRoute(config.web.telemetryPath, (accept) => scrape(snapshots, self, accept)),
         healthRoutes(() => waitingFor(scheduler)),
-        dashboardRoutes(content),
-        alertRoutes(content, () => config.web.externalUrl ?? url),
+        dashboardRoutes(content, externalUrl),
+        alertRoutes(content, externalUrl),
         runbookRoutes(content),
       ],
       onError: (error) => log.error({ error }, 'request failed'),

@@ -7,6 +7,14 @@ export type Content = {
   readonly rules: string;
 };
 
+/** What the shipped rules and dashboards write for the daemon's own address. */
+const placeholderUrl = 'http://localhost:9720';
+
+/** A shipped text, its links pointing to this daemon. */
+export function linkTo(externalUrl: string, text: string): string {
+  return text.replaceAll(placeholderUrl, externalUrl);
+}
+
 const root = new URL('../../', import.meta.url);
 
 export function readContent(): Content {

@@ -1,9 +1,9 @@
 import { Router } from 'express';
-import type { Content } from './content.ts';
+import { type Content, linkTo } from './content.ts';
 import { escapeHtml, renderPage } from './page.ts';
 
-/** The Grafana dashboards, ready to import. */
-export function dashboardRoutes({ dashboards }: Content): Router {
+/** The Grafana dashboards, ready to import, their links pointing to this daemon. */
+export function dashboardRoutes({ dashboards }: Content, externalUrl: () => string): Router {
   const router = Router();
   router.get('/dashboards', (_request, response) => {
     const links = [...dashboards.entries()].map(([name, json]) => renderLink(name, json));
@@ -13,7 +13,7 @@ export function dashboardRoutes({ dashboards }: Content): Router {
   router.get('/dashboards/:name.json', (request, response, next) => {
     const json = dashboards.get(request.params.name);
     if (json === undefined) next();
-    else response.type('application/json').send(json);
+    else response.type('application/json').send(linkTo(externalUrl(), json));
   });
   return router;
 }

@@ -47,7 +47,13 @@ const systemInfoBody = z
   });
 
 /** Document A, 2.4. */
-export const systemInfo = defineEndpoint({ name: 'system-info', path: 'system/info', since: 14, allowedBy: systemRead, body: systemInfoBody });
+export const systemInfo = defineEndpoint({
+  name: 'system-info',
+  path: 'system/info',
+  since: 14,
+  allowedBy: systemRead,
+  body: systemInfoBody,
+});
 
 /** Document A, 4.4. Passive servers of API 32 to 35 answer 503 with the same body. */
 export const executionMode = defineEndpoint({
