@@ -1,5 +1,5 @@
-# The daemon runs as compiled JavaScript: against type stripping that starts 90 ms earlier and needs 28 MB less memory,
-# and it is the same code that the npm package carries.
+# The daemon runs as compiled JavaScript, the same code that the npm package carries: measured against type stripping it
+# is up sooner (50 to 80 ms) and peaks lower (107 MB instead of 128 MB).
 
 FROM docker.io/library/node:24-slim AS dependencies
 WORKDIR /app
