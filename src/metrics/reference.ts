@@ -17,7 +17,7 @@ export function renderReference(sections: readonly ReferenceSection[]): string {
 
 /** The daemon's own instruments as families; process and runtime metrics stay out: prom-client documents them. */
 export function toOwnFamilies(registry: Registry): Family[] {
-  const own = registry.getMetricsAsArray().filter((metric) => /^automation_/.test(metric.name));
+  const own = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('automation_'));
   return own.map((metric) => {
     const { name, help, type, labelNames = [] } = metric as unknown as RegisteredMetric;
     return { name, help, type: name.endsWith('_info') ? 'info' : type, labels: labelNames };

@@ -87,7 +87,7 @@ demo_stored_total{server="b"} 2
     const shown = () =>
       renderSegments(snapshots.segments(), 'text')
         .split('\n')
-        .filter((line) => /^demo/.test(line));
+        .filter((line) => line.startsWith('demo'));
     snapshots.publish({ source: 'one', baseLabels: [], rows: stored.rows(1), validUntilMs: 1000 });
     snapshots.publish({ source: 'two', baseLabels: [], rows: mode.rows('on'), validUntilMs: 5000 });
     snapshots.publish({ source: 'one', baseLabels: [], rows: stored.rows(2), validUntilMs: 2000 });

@@ -52,7 +52,9 @@ describe('state/sqlite', () => {
     );
     await owner.close();
 
-    expect(() => execFileSync(process.execPath, ['--input-type=module', '-e', hold], { stdio: 'ignore' })).toThrow();
+    expect(() => execFileSync(process.execPath, ['--input-type=module', '-e', hold], { stdio: 'ignore' })).toThrow(
+      'Command failed',
+    );
     await openSqliteState({ dir }).close();
   });
 
