@@ -1,3 +1,4 @@
+import { command, work } from '../../src/simulator/scenarios/build.ts';
 import type { Simulator, SimulatorOptions } from '../../src/simulator/simulator.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 
@@ -70,6 +71,40 @@ export async function ask(simulator: Simulator, path: string, options: Ask = {})
 /** The neutral dialect's header for the same token. */
 export function asService(simulator: Simulator): Ask {
   return { headers: { 'X-Service-Auth-Token': simulator.token } };
+}
+
+export function oneStep(timeoutMs?: number, failing = false) {
+  return work(['n1'], [command('run', 10, failing ? 1 : 0)], { timeoutMs });
+}
+
+type OneJob = SimulatorOptions & {
+  readonly failing?: boolean;
+  readonly timeoutMs?: number;
+  readonly retry?: { readonly attempts: number; readonly delayMs: number };
+};
+
+/** One project with one job of one step of about ten seconds, known as `job-1`. */
+export async function startOneJob({ failing = false, timeoutMs, retry, ...options }: OneJob): Promise<Simulator> {
+  const simulator = await startEmpty(options);
+  simulator.control.createProject('p', ['n1']);
+  simulator.control.createJob(
+    'p',
+    { name: 'one', work: oneStep(timeoutMs, failing), ...(retry === undefined ? {} : { retry }) },
+    'job-1',
+  );
+  return simulator;
+}
+
+/** Lets time pass until an execution has ended, and gives its status. */
+export function untilEnd(simulator: Simulator, id: number): string | undefined {
+  for (let count = 0; count < 100; count += 1) {
+    const found = simulator.truth().executions.find((execution) => execution.id === id);
+    if (found?.visibleAtMs !== undefined) {
+      return found.status;
+    }
+    simulator.advance(500);
+  }
+  return undefined;
 }
 
 function toJson(text: string): unknown {

@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest';
+import type { Simulator } from '../../../src/simulator/simulator.ts';
+import { ask, noon, settleId, startEmpty, startSmall } from '../caller.ts';
+
+describe('simulator/answers/execution-lists', () => {
+  it('lists by completion, newest first, ties by start up to 5.x and by id from 6.0', async () => {
+    const orders = [];
+    for (const apiVersion of [47, 58]) {
+      const simulator = await startEmpty({ apiVersion });
+      simulator.control.createProject('p');
+      for (const [start, end] of [
+        [50, 10],
+        [20, 10],
+        [40, 10],
+        [60, 5],
+        [90, 80],
+      ] as const) {
+        simulator.control.addFinished('p', { startedAtMs: noon - start * 1000, endedAtMs: noon - end * 1000 });
+      }
+      orders.push(await idsOf(simulator, 'project/p/executions'));
+      await simulator.stop();
+    }
+    expect(orders).toEqual([
+      [4, 2, 3, 1, 5],
+      [4, 3, 2, 1, 5],
+    ]);
+  });
+
+  it('takes begin and end inclusively, on completion time, as milliseconds or dates', async () => {
+    const simulator = await startSmall();
+    const lists = [];
+    for (const query of [
+      `begin=${noon - 20_000}&end=${noon}`,
+      `begin=${noon - 19_999}&end=${noon}`,
+      `begin=1&end=${noon - 50_000 + 456}`,
+      `begin=1&end=${noon - 50_000 + 455}`,
+      'begin=2026-01-15T11:59:00Z&end=2026-01-15T11:59:20Z',
+      'recentFilter=30s',
+      'recentFilter=1n',
+      'olderFilter=30s',
+      'recentFilter=30 s',
+    ]) {
+      lists.push(await idsOf(simulator, `project/pay/executions?${query}`));
+    }
+    await simulator.stop();
+    expect(lists).toEqual([[2], [], [1], [], [1], [2], [2, 1], [1], [2, 1]]);
+  });
+
+  it.each([
+    ['begin=0', 'api.error.history.date-format'],
+    ['begin=2026-01-15T11:59:00.5Z', 'api.error.history.date-format'],
+    ['end=yesterday', 'api.error.history.date-format'],
+    ['olderFilter=1x', 'api.error.history.date-relative-format'],
+    ['adhoc=true&jobIdListFilter=x', 'api.error.parameter.error'],
+  ])('refuses %s', async (query, errorCode) => {
+    const simulator = await startSmall();
+    const reply = await ask(simulator, `api/47/project/pay/executions?${query}`);
+    await simulator.stop();
+    expect(reply.status).toBe(400);
+    expect(reply.json).toMatchObject({ errorCode });
+  });
+
+  it('gives everything for max=0 and for a max that is no number, and 20 without one', async () => {
+    const simulator = await startEmpty();
+    simulator.control.createProject('p');
+    for (let count = 0; count < 25; count += 1) {
+      simulator.control.addFinished('p', { startedAtMs: noon - 9000, endedAtMs: noon - 1000 - count });
+    }
+    const counts = [];
+    for (const query of ['', '?max=0', '?max=many', '?max=7&offset=20']) {
+      const { json } = await ask(simulator, `api/47/project/p/executions${query}`);
+      counts.push((json as List).paging);
+    }
+    await simulator.stop();
+    expect(counts).toEqual([
+      { count: 20, total: 25, offset: 0, max: 20 },
+      { count: 25, total: 25, offset: 0, max: 0 },
+      { count: 25, total: 25, offset: 0, max: 0 },
+      { count: 5, total: 25, offset: 20, max: 7 },
+    ]);
+  });
+
+  it('holds unfinished executions too when neither a date nor a status is asked', async () => {
+    const simulator = await startSmall();
+    simulator.control.runJob(settleId);
+    const first = await idsOf(simulator, 'project/pay/executions');
+    simulator.control.configure({ unfinishedFirst: false });
+    const last = await idsOf(simulator, 'project/pay/executions');
+    const dated = await idsOf(simulator, 'project/pay/executions?recentFilter=1d');
+    await simulator.stop();
+    expect([first, last, dated]).toEqual([
+      [3, 2, 1],
+      [2, 1, 3],
+      [2, 1],
+    ]);
+  });
+
+  it('means the stored word by a status filter: failed is wider than the status failed', async () => {
+    const simulator = await startEmpty();
+    simulator.control.createProject('p');
+    for (const status of ['succeeded', 'failed', 'timedout', 'aborted', 'incomplete', 'missed']) {
+      simulator.control.addFinished('p', { startedAtMs: noon - 9000, endedAtMs: noon - 1000, status });
+    }
+    const lists: Record<string, number[]> = {};
+    for (const status of ['succeeded', 'failed', 'timedout', 'aborted', 'incomplete', 'missed', 'running']) {
+      lists[status] = await idsOf(simulator, `project/p/executions?statusFilter=${status}`);
+    }
+    const { json } = await ask(simulator, 'api/47/project/p/executions');
+    await simulator.stop();
+    expect(lists).toEqual({
+      succeeded: [1],
+      failed: [3, 2],
+      timedout: [3],
+      aborted: [4],
+      incomplete: [5],
+      missed: [6],
+      running: [],
+    });
+    expect((json as List).executions.map(({ id, status, customStatus }) => [id, status, customStatus])).toEqual([
+      [6, 'missed', undefined],
+      [5, 'other', 'incomplete'],
+      [4, 'aborted', undefined],
+      [3, 'timedout', undefined],
+      [2, 'failed', undefined],
+      [1, 'succeeded', undefined],
+    ]);
+  });
+
+  it('drops what a caller may not see after the page was cut, and counts it all the same', async () => {
+    const simulator = await startSmall();
+    simulator.control.addToken({ token: 'half', policy: { hiddenJobs: [settleId] } });
+    const options = { headers: { 'X-Rundeck-Auth-Token': 'half' } };
+    const page1 = await ask(simulator, 'api/47/project/pay/executions?max=1', options);
+    const page2 = await ask(simulator, 'api/47/project/pay/executions?max=1&offset=1', options);
+    await simulator.stop();
+    expect((page1.json as List).paging).toEqual({ count: 1, total: 2, offset: 0, max: 1 });
+    expect((page2.json as List).paging).toEqual({ count: 0, total: 2, offset: 1, max: 1 });
+  });
+
+  it('lets pages shift while they are read, and totals lie, on demand', async () => {
+    const simulator = await startSmall();
+    simulator.control.configure({ shiftPages: 1, totalOffset: 3 });
+    const page1 = await ask(simulator, 'api/47/project/pay/executions?max=1&recentFilter=1h');
+    const page2 = await ask(simulator, 'api/47/project/pay/executions?max=1&recentFilter=1h&offset=1');
+    await simulator.stop();
+    expect((page1.json as List).executions.map(({ id }) => id)).toEqual([2]);
+    expect((page2.json as List).executions.map(({ id }) => id)).toEqual([2]);
+    expect((page1.json as List).paging.total).toBe(5);
+  });
+
+  it('lists running ones of one, several or all projects, 20 by default', async () => {
+    const simulator = await startEmpty();
+    for (const name of ['a', 'b+1', 'c']) {
+      simulator.control.createProject(name);
+      for (let count = 0; count < 10; count += 1) {
+        simulator.control.runCommand(name, 'sleep');
+      }
+    }
+    const pagings = [];
+    for (const path of ['*', '*?max=0', '*?max=100', 'a,b%2B1?max=100', 'c', '*?max=7&offset=28']) {
+      const [names, query = ''] = path.split('?');
+      const { json } = await ask(simulator, `api/47/project/${names}/executions/running?${query}`);
+      pagings.push((json as List).paging);
+    }
+    const missing = await ask(simulator, 'api/47/project/a,none/executions/running');
+    await simulator.stop();
+    expect(pagings).toEqual([
+      { count: 20, total: 30, offset: 0, max: 20 },
+      { count: 20, total: 30, offset: 0, max: 20 },
+      { count: 30, total: 30, offset: 0, max: 100 },
+      { count: 20, total: 20, offset: 0, max: 100 },
+      { count: 10, total: 10, offset: 0, max: 20 },
+      { count: 2, total: 30, offset: 28, max: 7 },
+    ]);
+    expect([missing.status, (missing.json as { errorCode: string }).errorCode]).toEqual([
+      404,
+      'api.error.project.missing',
+    ]);
+  });
+
+  it('leaves out projects whose events are closed, and says 401 when none is left', async () => {
+    const simulator = await startSmall();
+    simulator.control.addToken({ token: 'blind', policy: { events: [] } });
+    const options = { headers: { 'X-Rundeck-Auth-Token': 'blind' } };
+    const all = await ask(simulator, 'api/47/project/*/executions/running', options);
+    const named = await ask(simulator, 'api/47/project/pay/executions/running', options);
+    const finished = await ask(simulator, 'api/47/project/pay/executions', options);
+    await simulator.stop();
+    expect([all.status, (all.json as { errorCode: string }).errorCode]).toEqual([
+      401,
+      'api.error.execution.project.notfound',
+    ]);
+    expect(named.status).toBe(403);
+    expect(finished.json).toEqual({ paging: { count: 0, total: 2, offset: 0, max: 20 }, executions: [] });
+  });
+
+  it('hides a one-time run, even while it runs, unless postponed ones are asked for', async () => {
+    const simulator = await startSmall();
+    const id = simulator.control.runJob(settleId, { atMs: noon + 10_000 });
+    const lists: unknown[] = [];
+    const look = async () => {
+      const plain = await idsOf(simulator, 'project/pay/executions/running');
+      const { json } = await ask(simulator, 'api/47/project/pay/executions/running?includePostponed=false');
+      lists.push([plain, (json as List).executions.map((execution) => `${execution.id} ${execution.status}`)]);
+    };
+    await look();
+    simulator.advance(10_500);
+    await look();
+    simulator.advance(60_000);
+    await look();
+    const [, , truth] = simulator.truth().executions;
+    await simulator.stop();
+    expect(id).toBe(3);
+    expect(lists).toEqual([
+      [[], ['3 scheduled']],
+      [[], ['3 running']],
+      [[], []],
+    ]);
+    expect(truth).toMatchObject({ id: 3, status: 'succeeded', type: 'user-scheduled' });
+  });
+
+  it('answers 404 for a disabled and for a missing project', async () => {
+    const simulator = await startSmall();
+    simulator.control.changeProject('pay', { disabled: true });
+    const codes = [];
+    for (const path of [
+      'project/pay/executions',
+      'project/pay/executions/running',
+      'project/none/executions',
+      'execution/1',
+    ]) {
+      const { status, json } = await ask(simulator, `api/47/${path}`);
+      codes.push(`${status} ${(json as { errorCode: string }).errorCode}`);
+    }
+    await simulator.stop();
+    expect(codes).toEqual([
+      '404 api.error.project.disabled',
+      '404 api.error.project.disabled',
+      '404 api.error.project.missing',
+      '404 api.error.project.disabled',
+    ]);
+  });
+});
+
+type List = {
+  readonly paging: { readonly count: number; readonly total: number; readonly offset: number; readonly max: number };
+  readonly executions: readonly { readonly id: number; readonly status: string; readonly customStatus?: string }[];
+};
+
+async function idsOf(simulator: Simulator, path: string): Promise<number[]> {
+  const { json } = await ask(simulator, `api/47/${path}`);
+  return (json as List).executions.map(({ id }) => id);
+}

@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { strangerPolicy } from '../../../src/simulator/world/access.ts';
+import { ask, startEmpty, startSmall } from '../caller.ts';
+
+const day = 86_400_000;
+
+describe('simulator/answers/system-info', () => {
+  it.each([
+    [47, 'service', 2_592_000_000, 0.42],
+    [58, 'rundeck', -1_702_967_296, 0],
+    [47, 'rundeck', -1_702_967_296, 0],
+  ] as const)(
+    'wraps the uptime after 24.8 days where releases do: v%i %s',
+    async (apiVersion, dialect, duration, load) => {
+      const simulator = await startEmpty({ apiVersion, dialect, historyMs: 30 * day });
+      const header = dialect === 'service' ? 'X-Service-Auth-Token' : 'X-Rundeck-Auth-Token';
+      const reply = await ask(simulator, 'api/47/system/info', { headers: { [header]: simulator.token } });
+      await simulator.stop();
+      const since = { epoch: 1_765_886_400_000, unit: 'ms', datetime: '2025-12-16T12:00:00Z' };
+      expect(reply.json).toMatchObject({
+        system: { stats: { uptime: { duration, since }, cpu: { loadAverage: { unit: 'percent', average: load } } } },
+      });
+    },
+  );
+
+  it.each([
+    ['4.0.0', 41, false, 2.5],
+    ['4.1.0', 41, false, 0.625],
+    ['4.3.0', '41', true, 0],
+  ] as const)('says what %s says of versions and load', async (release, apiversion, isText, average) => {
+    const simulator = await startEmpty({ apiVersion: 41, release });
+    simulator.control.configure({ loadAverage: 2.5 });
+    const reply = await ask(simulator, 'api/41/system/info');
+    await simulator.stop();
+    const active = isText ? 'true' : true;
+    expect(reply.json).toMatchObject({
+      system: { rundeck: { apiversion }, executions: { active }, stats: { cpu: { loadAverage: { average } } } },
+    });
+  });
+
+  it('shows a weak token the version alone from 4.4 on, and nothing before', async () => {
+    const replies = [];
+    for (const apiVersion of [47, 40]) {
+      const simulator = await startEmpty({ apiVersion });
+      simulator.control.addToken({ token: 'weak', policy: strangerPolicy });
+      replies.push(
+        await ask(simulator, `api/${apiVersion}/system/info`, { headers: { 'X-Rundeck-Auth-Token': 'weak' } }),
+      );
+      await simulator.stop();
+    }
+    expect(replies[0]?.status).toBe(200);
+    expect(replies[0]?.json).toMatchObject({
+      system: { rundeck: { apiversion: '47' }, timestamp: null, executions: null, stats: null, healthcheck: null },
+    });
+    expect(replies[1]?.status).toBe(403);
+    expect(replies[1]?.json).toMatchObject({ errorCode: 'api.error.item.unauthorized' });
+  });
+
+  it('shows each member of a cluster behind its own address, and takes turns behind the common one', async () => {
+    const simulator = await startEmpty({ members: 2, memberAddresses: true });
+    simulator.control.setClockSkew(-600_000, 1);
+    const ask2 = async (url: string) => {
+      const response = await fetch(`${url}/api/47/system/info`, {
+        headers: { 'X-Rundeck-Auth-Token': simulator.token, accept: 'application/json' },
+      });
+      const { system } = (await response.json()) as {
+        system: { rundeck: { node: string }; timestamp: { datetime: string } };
+      };
+      return `${system.rundeck.node} ${system.timestamp.datetime}`;
+    };
+    const own = [];
+    for (const url of simulator.memberUrls) {
+      own.push(await ask2(url));
+    }
+    const common = [await ask2(simulator.url), await ask2(simulator.url), await ask2(simulator.url)];
+    await simulator.stop();
+    expect(own).toEqual(['auto-1 2026-01-15T12:00:00Z', 'auto-2 2026-01-15T11:50:00Z']);
+    expect(common).toEqual([
+      'auto-1 2026-01-15T12:00:00Z',
+      'auto-2 2026-01-15T11:50:00Z',
+      'auto-1 2026-01-15T12:00:00Z',
+    ]);
+  });
+});
+
+describe('simulator/answers/execution-mode', () => {
+  it('answers 503 when passive up to v35, and from v36 on only when asked to (A 3)', async () => {
+    const simulator = await startEmpty();
+    const disabled = await ask(simulator, 'api/47/system/executions/disable', {
+      method: 'POST',
+      headers: { 'X-Rundeck-Auth-Token': simulator.token },
+    });
+    const replies = [];
+    for (const path of ['32', '35', '36', '47'].map((version) => `api/${version}/system/executions/status`)) {
+      replies.push(await ask(simulator, path));
+    }
+    replies.push(await ask(simulator, 'api/47/system/executions/status?passiveAs503=true'));
+    await simulator.stop();
+    expect(disabled.text).toBe('{"executionMode":"passive"}');
+    expect(replies.map(({ status }) => status)).toEqual([503, 503, 200, 200, 503]);
+    expect(new Set(replies.map(({ text }) => text))).toEqual(new Set(['{"executionMode":"passive"}']));
+  });
+
+  it('starts nothing while passive, lets running ones end, and goes on when active again', async () => {
+    const simulator = await startSmall();
+    simulator.advance(3_601_000);
+    simulator.control.setExecutionMode('passive');
+    simulator.advance(2 * 3_600_000);
+    const whilePassive = simulator.truth().executions.map(({ id, status }) => `${id} ${status}`);
+    simulator.control.setExecutionMode('active');
+    simulator.advance(3_600_000);
+    const ids = simulator.truth().executions.map(({ id }) => id);
+    await simulator.stop();
+    expect(whilePassive).toEqual(['1 succeeded', '2 failed', '3 succeeded']);
+    expect(ids).toEqual([1, 2, 3, 4]);
+  });
+});
+
+describe('simulator/answers/log-storage', () => {
+  it('counts stored logs, failures, retries and what is incomplete (A 2.6)', async () => {
+    const simulator = await startSmall();
+    simulator.advance(2000);
+    const good = await ask(simulator, 'api/47/system/logstorage');
+    simulator.control.failLogStorage(true);
+    simulator.control.runCommand('pay', 'uptime');
+    simulator.advance(70_000);
+    const bad = await ask(simulator, 'api/47/system/logstorage');
+    const list = await ask(simulator, 'api/47/system/logstorage/incomplete?max=5');
+    simulator.control.failLogStorage(false);
+    simulator.advance(60_000);
+    const healed = await ask(simulator, 'api/47/system/logstorage');
+    await simulator.stop();
+    expect(good.json).toMatchObject({ succeededCount: 2, failedCount: 0, totalCount: 2, incompleteCount: 0 });
+    expect(bad.json).toMatchObject({
+      succeededCount: 2,
+      failedCount: 2,
+      totalCount: 3,
+      incompleteCount: 1,
+      retriesCount: 1,
+    });
+    expect(list.text).toBe(
+      '{"total":1,"max":5,"offset":0,"executions":[{"id":3,"project":"pay","href":"{base}/api/47/execution/3","permalink":"{base}/project/pay/execution/show/3","storage":{"localFilesPresent":true,"incompleteFiletypes":"rdlog,state.json","queued":true,"failed":false,"date":"2026-01-15T12:00:05Z"},"errors":null}]}',
+    );
+    expect(healed.json).toMatchObject({ succeededCount: 3, failedCount: 2, incompleteCount: 0 });
+  });
+
+  it('refuses negative pages', async () => {
+    const simulator = await startEmpty();
+    const reply = await ask(simulator, 'api/47/system/logstorage/incomplete?offset=-1');
+    await simulator.stop();
+    expect([reply.status, (reply.json as { errorCode: string }).errorCode]).toEqual([400, 'api.error.parameter.error']);
+  });
+});
+
+describe('simulator/answers/metrics', () => {
+  it('answers 500 with the checks while one is unhealthy, up to 5.x', async () => {
+    const simulator = await startEmpty();
+    simulator.control.failHealthCheck('quartz.scheduler.threadPool');
+    const reply = await ask(simulator, 'api/47/metrics/healthcheck');
+    await simulator.stop();
+    expect(reply.status).toBe(500);
+    expect(reply.text).toBe(
+      '{"dataSource.connection.time":{"healthy":true,"message":"Datasource connection healthy with timeout 5 seconds","duration":1,"timestamp":"2026-01-15T12:00:00.000Z"},"quartz.scheduler.threadPool":{"healthy":false,"message":"Made to fail on demand","duration":1,"timestamp":"2026-01-15T12:00:00.000Z"}}',
+    );
+  });
+
+  it('is always healthy on 6.x, once it is switched on', async () => {
+    const simulator = await startEmpty({ apiVersion: 58 });
+    const off = await ask(simulator, 'api/58/metrics/healthcheck');
+    simulator.control.switchMetrics(true);
+    simulator.control.failHealthCheck('dataSource.connection.time');
+    const on = await ask(simulator, 'api/58/metrics/healthcheck');
+    await simulator.stop();
+    expect([off.status, on.status, on.text]).toEqual([404, 200, '{"rundeck":{"healthy":true}}']);
+  });
+
+  it('times in seconds up to 5.x and in nanoseconds from 6.0', async () => {
+    const units = [];
+    for (const apiVersion of [47, 58]) {
+      const simulator = await startEmpty({ apiVersion });
+      simulator.control.switchMetrics(true);
+      const { json } = await ask(simulator, 'api/47/metrics/metrics');
+      await simulator.stop();
+      const { timers } = json as { timers: Record<string, { mean: number; duration_units: string }> };
+      const timer = timers['rundeck.api.requests.requestTimer'];
+      units.push(`${timer?.mean} ${timer?.duration_units}`);
+    }
+    expect(units).toEqual(['0.012 seconds', '12000000 nanoseconds']);
+  });
+
+  it('hides an endpoint that is switched off', async () => {
+    const simulator = await startEmpty();
+    simulator.control.switchMetrics(false, 'threads');
+    const list = await ask(simulator, 'api/47/metrics');
+    const threads = await ask(simulator, 'api/47/metrics/threads');
+    const ping = await ask(simulator, 'api/47/metrics/ping');
+    await simulator.stop();
+    expect(Object.keys((list.json as { _links: object })._links)).toEqual(['metrics', 'ping', 'healthcheck']);
+    expect([threads.status, ping.status, ping.text]).toEqual([404, 200, 'pong\n']);
+  });
+});
