@@ -86,8 +86,11 @@ export function readFileValues(
     about: { path: string; key: string; known: string[]; what?: string },
   ): void {
     const { path, key, known, what = 'a known key' } = about;
-    const near = didYouMean(key, known);
-    complaints.add(toPlace(offset, path), `is not ${what}`, near ?? `known here: ${known.toSorted().join(', ')}`);
+    const secret = known.includes(`${key}_file`)
+      ? `secrets come from files or the environment: ${key}_file`
+      : undefined;
+    const hint = secret ?? didYouMean(key, known) ?? `known here: ${known.toSorted().join(', ')}`;
+    complaints.add(toPlace(offset, path), `is not ${what}`, hint);
   }
 
   const sections: OptionTree = generalOptions;

@@ -1,0 +1,44 @@
+import { formatComplaint } from '../../src/config/complaint.ts';
+import { type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load-config.ts';
+import type { CollectorDefaults } from '../../src/config/options.ts';
+
+export const collectors: readonly CollectorDefaults[] = [
+  { name: 'execution-mode', every: '15s', on: true, help: 'Execution mode' },
+  { name: 'system-info', every: '30s', on: true, help: 'Release and memory' },
+  { name: 'project-nodes', every: '5m', on: false, help: 'Nodes of each project' },
+];
+
+export type World = Partial<Omit<LoadOptions, 'readFile'>> & {
+  /** The text of `config.yaml`, which is then named by a flag. */
+  readonly yaml?: string;
+  readonly files?: Readonly<Record<string, string>>;
+};
+
+/** Loads in a world of a few files that live in memory. */
+export function loadIn({ yaml, files = {}, argv = [], env = {}, ...options }: World): Promise<LoadedConfig> {
+  const all: Readonly<Record<string, string>> = {
+    '/run/token': 'k3y\n',
+    ...files,
+    ...(yaml === undefined ? {} : { 'config.yaml': yaml }),
+  };
+  const readFile = async (path: string) => {
+    const text = Object.hasOwn(all, path) ? all[path] : undefined;
+    if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+    return text;
+  };
+  const named = yaml === undefined ? argv : ['--config.file=config.yaml', ...argv];
+  return loadConfig({ argv: named, env, readFile, collectors, ...options });
+}
+
+/** The complaints as people see them. */
+export async function complain(world: World): Promise<readonly string[]> {
+  const loaded = await loadIn(world);
+  return loaded.ok ? [] : loaded.complaints.map((complaint) => formatComplaint(complaint));
+}
+
+/** The configuration and its origins, where there is nothing to complain about. */
+export async function load(world: World): Promise<Extract<LoadedConfig, { ok: true }>> {
+  const loaded = await loadIn(world);
+  if (loaded.ok) return loaded;
+  throw new Error(loaded.complaints.map((complaint) => formatComplaint(complaint)).join('\n'));
+}

@@ -1,0 +1,103 @@
+import { format, inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { readSecretFile, Secret, SecretError, toEnvironmentSecret } from '../../src/config/secret.ts';
+
+const canary = 'canary-4711';
+const secret = new Secret(canary, { file: '/run/token' });
+
+const attempts: readonly [string, () => string, string][] = [
+  ['String()', () => String(secret), '<secret>'],
+  ['a template', () => `${secret}`, '<secret>'],
+  ['concatenation', () => 'token '.concat(secret as unknown as string), 'token <secret>'],
+  ['JSON.stringify', () => JSON.stringify(secret), '"<secret>"'],
+  [
+    'JSON.stringify of an owner',
+    () => JSON.stringify({ server: { token: secret } }),
+    '{"server":{"token":"<secret>"}}',
+  ],
+  ['inspect', () => inspect(secret), '<secret>'],
+  [
+    'inspect of an owner',
+    () => inspect({ a: { b: { token: secret } } }, { depth: 9, showHidden: true }),
+    '{ a: { b: { token: <secret> } } }',
+  ],
+  ['inspect of a list', () => inspect([secret], { showHidden: true }), '[ <secret>, [length]: 1 ]'],
+  [
+    'inspect without its own way',
+    () => inspect(secret, { customInspect: false, showHidden: true }),
+    'Secret { [source]: [Getter] }',
+  ],
+  ['%s', () => format('%s', secret), '<secret>'],
+  ['%o', () => format('%o', secret), '<secret>'],
+  ['%O', () => format('%O', secret), '<secret>'],
+  ['%j', () => format('%j', secret), '"<secret>"'],
+  ['%d', () => format('%d', secret), 'NaN'],
+  ['a console', () => format(secret, { secret }), '<secret> { secret: <secret> }'],
+  ['spreading', () => JSON.stringify({ ...secret }), '{}'],
+  ['entries', () => JSON.stringify(Object.entries(secret)), '[]'],
+  ['own names', () => JSON.stringify(Reflect.ownKeys(secret)), '[]'],
+  ['Object.assign', () => JSON.stringify(Object.assign({}, secret)), '{}'],
+  ['structuredClone', () => inspect(structuredClone(secret), { showHidden: true }), '{}'],
+  [
+    'the cause of an error',
+    () => /cause.*/.exec(inspect(new Error('refused', { cause: secret })))?.[0] ?? '',
+    'cause]: <secret>',
+  ],
+  ['a sum', () => String(Number(secret)), 'NaN'],
+];
+
+describe('config/secret', () => {
+  it.each(attempts)('gives nothing away to %s', (_, attempt, expected) => {
+    expect(attempt()).toBe(expected);
+    expect(attempt()).not.toContain(canary);
+  });
+
+  it('reveals itself when asked, and where it came from', () => {
+    expect(secret.reveal()).toBe(canary);
+    expect(secret.source).toEqual({ file: '/run/token' });
+  });
+
+  it.each([
+    ['k3y\n', 'k3y'],
+    ['k3y\r\n', 'k3y'],
+    ['k3y\n\n', 'k3y'],
+    ['k3y', 'k3y'],
+    ['with space', 'with space'],
+  ])('reads %j from a file', async (text, value) => {
+    const read = await readSecretFile('/run/token', async () => text);
+    expect(read.reveal()).toBe(value);
+  });
+
+  it.each([
+    ['', 'the file "/run/token" is empty'],
+    [' \n', 'the file "/run/token" is empty'],
+    [`${canary}\nsecond`, 'the file "/run/token" holds more than one line'],
+    [`${canary}\u0000`, 'the file "/run/token" holds a character that can not stand in a header'],
+    [`${canary}\t`, 'the file "/run/token" holds a character that can not stand in a header'],
+    [`${canary}é`, 'the file "/run/token" holds a character that can not stand in a header'],
+    [` ${canary}`, 'the file "/run/token" begins or ends with a space'],
+    ['x'.repeat(8193), 'the file "/run/token" holds more than 8192 characters'],
+  ])('refuses the text %j', async (text, message) => {
+    await expect(readSecretFile('/run/token', async () => text)).rejects.toThrow(new SecretError(message));
+  });
+
+  it('does not repeat what may be the secret itself in place of its path', async () => {
+    const readFile = async () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' }));
+    await expect(readSecretFile(canary, readFile)).rejects.toThrow(new SecretError('the file does not exist'));
+  });
+
+  it('reads a rotated file again, as often as it is asked', async () => {
+    const texts = ['first\n', 'second\n', 'third\n'];
+    const first = await readSecretFile('/run/token', async () => texts.shift() ?? '');
+    const second = await first.reread();
+    const third = await second.reread();
+    expect([first.reveal(), second.reveal(), third.reveal()]).toEqual(['first', 'second', 'third']);
+    await expect(third.reread()).rejects.toThrow(new SecretError('the file "/run/token" is empty'));
+  });
+
+  it('stays the same when it came from the environment', async () => {
+    const read = toEnvironmentSecret('k3y', 'AUTOMATION_EXPORTER_TOKEN');
+    expect((await read.reread()).reveal()).toBe('k3y');
+    expect(read.source).toEqual({ environment: 'AUTOMATION_EXPORTER_TOKEN' });
+  });
+});
