@@ -16,7 +16,7 @@ export type ConfigFileOptions = {
 /** Reads the configuration file; what is wrong with it becomes complaints. */
 export async function readConfigFile(path: string, options: ConfigFileOptions): Promise<FileValues> {
   const { place, readFile, collectors, complaints } = options;
-  const nothing: FileValues = { values: new Map(), servers: [], complete: false };
+  const nothing: FileValues = { values: new Map(), servers: [], faulty: new Set(), complete: false };
   let text: string;
   try {
     text = await readFile(path);

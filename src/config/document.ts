@@ -5,7 +5,9 @@ import { type Complaints, type Place, quote } from './complaint.ts';
 export type DocumentNode =
   | { readonly kind: 'map'; readonly offset: number; readonly entries: ReadonlyMap<string, DocumentEntry> }
   | { readonly kind: 'list'; readonly offset: number; readonly items: readonly DocumentNode[] }
-  | { readonly kind: 'scalar'; readonly offset: number; readonly value: unknown };
+  | { readonly kind: 'scalar'; readonly offset: number; readonly value: unknown }
+  /** Something with its complaint already. */
+  | { readonly kind: 'broken'; readonly offset: number };
 
 export type DocumentEntry = { readonly offset: number; readonly node: DocumentNode };
 
@@ -26,15 +28,17 @@ export function parseYaml(text: string, fileName: string, complaints: Complaints
   };
   try {
     // Duplicate keys are found below: the library compares every key with every other.
-    const document = parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });
-    for (const { message, pos } of [...document.errors, ...document.warnings])
+    const document = parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false });
+    for (const { message, pos } of [...document.errors, ...document.warnings].slice(0, mostSyntaxErrors)) {
       complaints.add(toPlace(pos[0], ''), toSentence(message));
+    }
     if (document.errors.length > 0) return { root: undefined, empty: false, toPlace };
     if (document.contents === null) return { root: undefined, empty: true, toPlace };
     return { root: createConverter({ complaints, toPlace })(document.contents, '', 0), empty: false, toPlace };
   } catch (error) {
+    // The parser recurses, and a stack that overflows says only that the text goes too deep.
     if (!(error instanceof RangeError)) throw error;
-    complaints.add(fileName, 'is nested too deeply');
+    complaints.add(fileName, tooDeep);
     return { root: undefined, empty: false, toPlace };
   }
 }
@@ -42,6 +46,7 @@ export function parseYaml(text: string, fileName: string, complaints: Complaints
 /** The plain value of a node; shared nodes stay shared, so that aliases of aliases do not multiply. */
 export function toPlainValue(node: DocumentNode, known = new Map<DocumentNode, unknown>()): unknown {
   if (node.kind === 'scalar') return node.value;
+  if (node.kind === 'broken') return undefined;
   if (known.has(node)) return known.get(node);
   const value =
     node.kind === 'list'
@@ -58,7 +63,10 @@ export function joinPath(path: string, key: string): string {
   return path === '' ? word : `${path}.${word}`;
 }
 
+const mostSyntaxErrors = 20;
+const mostAliases = 100;
 const deepest = 20;
+const tooDeep = 'is nested too deeply';
 
 function createConverter({ complaints, toPlace }: { complaints: Complaints; toPlace: ReadDocument['toPlace'] }) {
   const anchors = new Map<string, DocumentNode>();
@@ -77,7 +85,7 @@ function createConverter({ complaints, toPlace }: { complaints: Complaints; toPl
     if (isScalar(node)) return { kind: 'scalar', offset: start, value: node.value };
     if (depth >= deepest) {
       complaints.add(toPlace(start, path), `is nested more than ${deepest} levels deep`);
-      return { kind: 'scalar', offset: start, value: null };
+      return { kind: 'broken', offset: start };
     }
     if (isSeq(node)) {
       const items = node.items.map((item, index) => convert(item, `${path}[${index}]`, depth + 1, start));
@@ -101,23 +109,23 @@ function createConverter({ complaints, toPlace }: { complaints: Complaints; toPl
     return { kind: 'map', offset: start, entries };
   }
 
-  // Shares the node it names instead of copying it, so that aliases of aliases cost nothing.
+  // Shares what it names instead of copying it, so that aliases of aliases cost nothing.
   function resolve(name: string, start: number, path: string): DocumentNode {
     aliases += 1;
     const target = anchors.get(name);
     if (aliases === mostAliases + 1)
-      complaints.add(toPlace(start, path), `is alias number ${aliases}`, `at most ${mostAliases}`);
-    if (target === undefined) complaints.add(toPlace(start, path), `names no anchor before it: *${quote(name)}`);
-    return target !== undefined && aliases <= mostAliases ? target : { kind: 'scalar', offset: start, value: null };
+      complaints.add(toPlace(start, path), 'is one alias too many', `at most ${mostAliases}`);
+    if (target === undefined) complaints.add(toPlace(start, path), `${quote(`*${name}`)} names no anchor before it`);
+    if (target === undefined || aliases > mostAliases) return { kind: 'broken', offset: start };
+    return { ...target, offset: start };
   }
 
   const toLine = (offset: number) => /:(\d+):\d+$/.exec(toPlace(offset, '').text)?.[1] ?? '?';
   return convert;
 }
 
-const mostAliases = 100;
-
 function toSentence(message: string): string {
+  if (message.includes('call stack')) return tooDeep;
   const line = message.split('\n', 1)[0] ?? '';
   return `is not YAML: ${line.charAt(0).toLowerCase()}${line.slice(1)}`;
 }

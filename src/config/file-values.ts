@@ -8,6 +8,8 @@ import { type CollectorDefaults, defineCollectorOptions, generalOptions, serverO
 export type FileValues = {
   readonly values: ReadonlyMap<string, FileValue>;
   readonly servers: readonly Place[];
+  /** Paths that are in the file, but wrong in a way that has its complaint already. */
+  readonly faulty: ReadonlySet<string>;
   /** False when the file could not be read as a whole, so that what is absent may only be unseen. */
   readonly complete: boolean;
 };
@@ -22,6 +24,7 @@ export function readFileValues(
 ): FileValues {
   const values = new Map<string, FileValue>();
   const servers: Place[] = [];
+  const faulty = new Set<string>();
 
   function readTree(entry: DocumentEntry, tree: OptionTree, path: string): void {
     const node = asMap(entry, path);
@@ -35,14 +38,16 @@ export function readFileValues(
   }
 
   function readValue({ offset, node }: DocumentEntry, path: string): void {
-    const place = toPlace(node.kind === 'scalar' && node.value === null ? offset : node.offset, path);
-    if (node.kind === 'scalar' && node.value === null)
-      complaints.add(place, 'has no value', 'write one, or leave the key out');
-    else values.set(path, { value: toPlainValue(node), place });
+    if (node.kind !== 'broken' && !isEmpty(node)) {
+      values.set(path, { value: toPlainValue(node), place: toPlace(node.offset, path) });
+      return;
+    }
+    faulty.add(path);
+    if (isEmpty(node)) complaints.add(toPlace(offset, path), 'has no value', 'write one, or leave the key out');
   }
 
   function readServers(entry: DocumentEntry): void {
-    if (isEmpty(entry.node)) return;
+    if (isEmpty(entry.node) || entry.node.kind === 'broken') return;
     if (entry.node.kind !== 'list') {
       const found = describeFound(toPlainValue(entry.node));
       complaints.add(
@@ -72,6 +77,8 @@ export function readFileValues(
   function asMap(entry: DocumentEntry, path: string): ReadonlyMap<string, DocumentEntry> | undefined {
     if (entry.node.kind === 'map') return entry.node.entries;
     if (isEmpty(entry.node)) return undefined;
+    faulty.add(path);
+    if (entry.node.kind === 'broken') return undefined;
     const found = describeFound(toPlainValue(entry.node), path.startsWith('servers'));
     complaints.add(
       toPlace(entry.node.offset, path),
@@ -107,7 +114,7 @@ export function readFileValues(
       });
     } else readTree(entry, section, key);
   }
-  return { values, servers, complete: root !== undefined || empty };
+  return { values, servers, faulty, complete: root !== undefined || empty };
 }
 
 function isEmpty(node: DocumentNode): boolean {

@@ -78,7 +78,7 @@ function toOrigins(resolved: readonly (readonly [string, Resolved])[]): Readonly
 
 // Without a file there is no need to load the YAML parser, which is a good part of the start.
 async function readFileIfNamed(path: string | undefined, about: ConfigFileOptions): Promise<FileValues> {
-  if (path === undefined) return { values: new Map(), servers: [], complete: true };
+  if (path === undefined) return { values: new Map(), servers: [], faulty: new Set(), complete: true };
   const { readConfigFile } = await import('./config-file.ts');
   return readConfigFile(path, about);
 }

@@ -36,6 +36,7 @@ export async function readServers(about: About): Promise<Servers> {
   const places: readonly Place[] = file.servers.length > 0 || !file.complete ? file.servers : alone;
   const sources: Sources = single ? about.sources : { ...about.sources, environment: new Map() };
 
+  const isFaulty = (leaf: Leaf, path: string) => file.faulty.has(path) || file.faulty.has(leaf.path ?? '');
   const resolved = new Map<string, Resolved>();
   const read = places.map(async (place, index) => {
     const path = `servers[${index}]`;
@@ -45,7 +46,7 @@ export async function readServers(about: About): Promise<Servers> {
           ? await resolveSecret(leaf, { ...about, sources })
           : resolveLeaf(leaf, sources, complaints);
       resolved.set(leaf.path ?? '', value);
-      const missing = leaf.option.required && value.origin === 'default';
+      const missing = leaf.option.required && value.origin === 'default' && !isFaulty(leaf, path);
       if (missing) complainMissing(leaf, { place, single }, complaints);
     }
     return toSettings(serverOptions, (key) => resolved.get(`${path}.${key}`)?.value);
