@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { complain, load } from './fixtures.ts';
+import { formatComplaint } from '../../src/config/complaint.ts';
+import { complain, load, loadIn } from './fixtures.ts';
 
 const server = 'servers:\n  - { name: prod, url: https://prod.example.org, token_file: /run/token, timeout: 5s }\n';
 
@@ -177,8 +178,9 @@ describe('config/precedence', () => {
       state: { dir: '/x', memory: false },
     },
   ])('keeps the state where it was told: $said', async ({ yaml = '', argv = [], env = {}, state }) => {
-    if (typeof state === 'string') expect(await complain({ yaml, argv, env })).toEqual([state]);
-    else expect((await load({ yaml, argv, env })).config.state).toEqual(state);
+    const loaded = await loadIn({ yaml, argv, env });
+    const complaints = loaded.ok ? '' : loaded.complaints.map((complaint) => formatComplaint(complaint)).join('\n');
+    expect(loaded.ok ? loaded.config.state : complaints).toEqual(state);
   });
 
   it('hears that the configuration is only to be checked', async () => {

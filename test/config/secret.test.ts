@@ -5,10 +5,14 @@ import { readSecretFile, Secret, SecretError, toEnvironmentSecret } from '../../
 const canary = 'canary-4711';
 const secret = new Secret(canary, { file: '/run/token' });
 
+// What careless code would do, past the compiler and the linter that would stop it.
+const asText = secret as unknown as string;
+const asObject: object = secret;
+
 const attempts: readonly [string, () => string, string][] = [
   ['String()', () => String(secret), '<secret>'],
-  ['a template', () => `${secret}`, '<secret>'],
-  ['concatenation', () => 'token '.concat(secret as unknown as string), 'token <secret>'],
+  ['a template', () => `token ${asText}`, 'token <secret>'],
+  ['concatenation', () => 'token '.concat(asText), 'token <secret>'],
   ['JSON.stringify', () => JSON.stringify(secret), '"<secret>"'],
   [
     'JSON.stringify of an owner',
@@ -33,7 +37,7 @@ const attempts: readonly [string, () => string, string][] = [
   ['%j', () => format('%j', secret), '"<secret>"'],
   ['%d', () => format('%d', secret), 'NaN'],
   ['a console', () => format(secret, { secret }), '<secret> { secret: <secret> }'],
-  ['spreading', () => JSON.stringify({ ...secret }), '{}'],
+  ['spreading', () => JSON.stringify({ ...asObject }), '{}'],
   ['entries', () => JSON.stringify(Object.entries(secret)), '[]'],
   ['own names', () => JSON.stringify(Reflect.ownKeys(secret)), '[]'],
   ['Object.assign', () => JSON.stringify(Object.assign({}, secret)), '{}'],
@@ -82,7 +86,7 @@ describe('config/secret', () => {
   });
 
   it('does not repeat what may be the secret itself in place of its path', async () => {
-    const readFile = async () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' }));
+    const readFile = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' }));
     await expect(readSecretFile(canary, readFile)).rejects.toThrow(new SecretError('the file does not exist'));
   });
 

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { toHelp } from '../../src/config/help.ts';
+import { collectors } from './fixtures.ts';
+
+describe('config/help', () => {
+  it('shows every option with all its names', () => {
+    const rows = toHelp(collectors.slice(0, 1));
+    const lines = rows.map((row) =>
+      [row.flag ?? '-', row.env.replace('AUTOMATION_EXPORTER_', '…'), row.path ?? '-', row.default ?? '-'].join('  '),
+    );
+    expect(lines.join('\n')).toBe(`--config.file=PATH  …CONFIG_FILE  -  -
+--[no-]config.check  …CONFIG_CHECK  -  false
+--[no-]collector.disable-defaults  …COLLECTOR_DISABLE_DEFAULTS  -  false
+--web.listen-address=ADDRESS  …WEB_LISTEN_ADDRESS  web.listen_address  :9720
+--web.telemetry-path=PATH  …WEB_TELEMETRY_PATH  web.telemetry_path  /metrics
+--web.external-url=URL  …WEB_EXTERNAL_URL  web.external_url  -
+--log.level=debug|info|warn|error  …LOG_LEVEL  log.level  info
+--log.format=logfmt|json  …LOG_FORMAT  log.format  logfmt
+--state.dir=PATH  …STATE_DIR  state.dir  ./state
+--[no-]state.memory  …STATE_MEMORY  state.memory  false
+--[no-]collector.execution-mode  …COLLECTOR_EXECUTION_MODE  collectors.execution-mode.enabled  true
+--collector.execution-mode.every=DURATION  …COLLECTOR_EXECUTION_MODE_EVERY  collectors.execution-mode.every  15s
+-  …NAME  servers[].name  default
+-  …URL  servers[].url  -
+-  …TOKEN_FILE  servers[].token_file  -
+-  …TOKEN  -  -
+-  …DIALECT  servers[].dialect  auto
+-  …API_VERSION  servers[].api_version  auto
+-  …TIMEOUT  servers[].timeout  10s`);
+  });
+
+  it('says of each what it is for, in a sentence', () => {
+    const dull = toHelp(collectors).filter(({ help }) => !/^[A-Z].{10,}[^.]\.$/.test(help));
+    expect(dull).toEqual([]);
+  });
+});

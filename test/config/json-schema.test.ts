@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { toJsonSchema } from '../../src/config/json-schema.ts';
+import { collectors } from './fixtures.ts';
+
+const schema = toJsonSchema(collectors);
+
+/** The part of the schema at a path. */
+function at(path: string): unknown {
+  let part: unknown = schema;
+  for (const key of path.split('/'))
+    part = typeof part === 'object' && part !== null ? Reflect.get(part, key) : undefined;
+  return part;
+}
+
+function keysOf(part: unknown): string[] {
+  return typeof part === 'object' && part !== null ? Object.keys(part) : [];
+}
+
+describe('config/json-schema', () => {
+  it('knows every section and nothing else', () => {
+    expect(at('$schema')).toBe('https://json-schema.org/draft/2020-12/schema');
+    expect(at('additionalProperties')).toBe(false);
+    expect(keysOf(at('properties'))).toEqual(['servers', 'collectors', 'web', 'log', 'state']);
+    expect(keysOf(at('properties/collectors/properties'))).toEqual(['execution-mode', 'system-info', 'project-nodes']);
+  });
+
+  it('describes a server', () => {
+    expect(at('properties/servers/items')).toEqual({
+      type: 'object',
+      additionalProperties: false,
+      required: ['url'],
+      properties: {
+        name: {
+          description: 'Name of the server in labels and pages, unique among all.',
+          type: 'string',
+          pattern: '^[A-Za-z0-9_.:-]{1,64}$',
+          default: 'default',
+          examples: ['prod', 'eu-1'],
+        },
+        url: {
+          description: 'Address of the server, without /api.',
+          type: 'string',
+          pattern: '^[hH][tT][tT][pP][sS]?://[^@?#]+$',
+          examples: ['https://automation.example.org'],
+        },
+        token_file: {
+          description: 'File that holds the API token.',
+          type: 'string',
+          pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
+          examples: ['/run/secrets/automation-token'],
+        },
+        dialect: {
+          description: 'Names of the headers; auto tries both on first contact.',
+          type: 'string',
+          enum: ['auto', 'service', 'rundeck'],
+          default: 'auto',
+        },
+        api_version: {
+          description: 'API version to stay at; auto takes the best that both sides know.',
+          anyOf: [
+            { type: 'string', const: 'auto' },
+            { type: 'integer', minimum: 14, maximum: 99 },
+          ],
+          default: 'auto',
+        },
+        timeout: {
+          description: 'Longest that one request may take in total.',
+          type: 'string',
+          pattern: '^(\\d+w)?(\\d+d)?(\\d+h)?(\\d+m)?(\\d+s)?(\\d+ms)?$',
+          default: '10s',
+          examples: ['15s', '1h30m'],
+        },
+      },
+    });
+  });
+
+  it('gives a collector its own defaults', () => {
+    expect(at('properties/collectors/properties/project-nodes/properties/enabled')).toEqual({
+      description: 'Nodes of each project.',
+      type: 'boolean',
+      default: false,
+    });
+    expect(at('properties/collectors/properties/project-nodes/properties/every/default')).toBe('5m');
+  });
+
+  it.each(['servers/items', 'web', 'log', 'state'])(
+    'has patterns in %s that take the examples and defaults beside them',
+    (section) => {
+      for (const key of keysOf(at(`properties/${section}/properties`))) {
+        const leaf = `properties/${section}/properties/${key}`;
+        const pattern = at(`${leaf}/pattern`);
+        const examples = [at(`${leaf}/examples`) ?? [], at(`${leaf}/default`) ?? []].flat();
+        for (const example of typeof pattern === 'string' ? examples : []) {
+          expect(example).toMatch(new RegExp(String(pattern), 'u'));
+        }
+      }
+    },
+  );
+});
