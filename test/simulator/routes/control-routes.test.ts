@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { Simulator } from '../../../src/simulator/simulator.ts';
+import { ask, startSmall } from '../caller.ts';
+
+describe('simulator/routes/control-routes', () => {
+  it('explains what can be controlled, and does not log itself', async () => {
+    const simulator = await startSmall();
+    const { json } = await ask(simulator, 'simulator', { headers: {} });
+    const requests = simulator.requests();
+    await simulator.stop();
+    const { controls, faultKinds, scenarios } = json as {
+      controls: { path: string }[];
+      faultKinds: string[];
+      scenarios: unknown[];
+    };
+    expect(controls.map(({ path }) => path)).toEqual([
+      '/simulator/execution-mode',
+      '/simulator/log-storage',
+      '/simulator/health-check',
+      '/simulator/metrics',
+      '/simulator/fault',
+      '/simulator/faults/clear',
+      '/simulator/token',
+      '/simulator/token/expire',
+      '/simulator/clock-skew',
+      '/simulator/restart',
+      '/simulator/save-delay',
+      '/simulator/lose-member',
+      '/simulator/conditions',
+      '/simulator/settings',
+      '/simulator/run-job',
+      '/simulator/abort',
+      '/simulator/project',
+      '/simulator/project/change',
+    ]);
+    expect(faultKinds).toContain('bomb');
+    expect(scenarios).toHaveLength(10);
+    expect(requests).toEqual([]);
+  });
+
+  it('controls from another process what tests control by hand', async () => {
+    const simulator = await startSmall();
+    await control(simulator, 'execution-mode', { mode: 'passive' });
+    await control(simulator, 'health-check', { failing: 'dataSource.connection.time' });
+    await control(simulator, 'token', { token: 'new-token', policy: { projects: [] } });
+    await control(simulator, 'project', { name: 'fresh' });
+    await control(simulator, 'fault', { kind: 'status', status: 500, path: 'user/roles', times: 1 });
+    const mode = await ask(simulator, 'api/47/system/executions/status');
+    const health = await ask(simulator, 'api/47/metrics/healthcheck');
+    const none = await ask(simulator, 'api/47/projects', { headers: { 'X-Rundeck-Auth-Token': 'new-token' } });
+    const projects = await ask(simulator, 'api/47/projects');
+    const roles = await ask(simulator, 'api/47/user/roles');
+    const truth = await ask(simulator, 'simulator/truth', { headers: {} });
+    await simulator.stop();
+    expect([mode.text, health.status, none.text, roles.status]).toEqual([
+      '{"executionMode":"passive"}',
+      500,
+      '[]',
+      500,
+    ]);
+    expect((projects.json as { name: string }[]).map(({ name }) => name)).toEqual(['fresh', 'pay']);
+    expect(truth.json).toMatchObject({ executionMode: 'passive', executions: [{ id: 1 }, { id: 2 }] });
+  });
+});
+
+async function control(simulator: Simulator, path: string, body: unknown): Promise<void> {
+  const headers = { 'content-type': 'application/json' };
+  const reply = await ask(simulator, `simulator/${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  expect(reply.text).toBe('{"done":true}');
+}
