@@ -21,14 +21,17 @@ export function outputWithState(request: ApiRequest): Answer {
 function tail(request: ApiRequest, wanted: (line: LogLine) => boolean): Answer {
   const execution = openExecution(request);
   if ('status' in execution) {
-    return execution;
+    return toRefusal(request, execution);
   }
   const { query } = request;
   const node = parameter(request, 'node');
   const stepctx = parameter(request, 'stepctx');
   const given = query.get('offset') ?? '0';
   if (!/^\d+$/.test(given) || (stepctx !== '' && !/^(\d+e?(@[^/]*)?\/?)+$/.test(stepctx))) {
-    return toFault(execution, 400, 'Invalid offset or step context');
+    return toFault(String(execution.id), 400, 'Invalid offset or step context');
+  }
+  if (request.world.settings.logs !== 'ready') {
+    return ok(toAbsence(request, execution));
   }
   const entries = measure(
     linesOf(execution, request.world.playedMs).filter(
@@ -127,7 +130,30 @@ function toEntry({ version }: ApiRequest, line: LogLine, execution: Execution) {
 
 const fourWords: Readonly<Record<string, string>> = { running: 'running', succeeded: 'succeeded', aborted: 'aborted' };
 
-/** Output has error bodies of its own, without an errorCode. */
-function toFault(execution: Execution, status: number, error: string): Answer {
-  return { status, json: { error, id: String(execution.id), offset: '0', completed: false } };
+/** A log that is lost, or not here yet, is no HTTP error. */
+function toAbsence(request: ApiRequest, execution: Execution) {
+  const offset = request.world.release.asDocumented ? 0 : '0';
+  const common = { ...toCommon(request, execution), offset, entries: [] };
+  if (request.world.settings.logs === 'pending') {
+    return { ...common, message: 'Pending', pending: 'Waiting for the log', completed: false };
+  }
+  const text = 'No output is available';
+  return {
+    ...common,
+    ...(execution.ended ? { error: text } : { message: text }),
+    empty: true,
+    completed: execution.ended,
+  };
+}
+
+/** Output has error bodies of its own, without an errorCode; an unknown id takes the general one. */
+function toRefusal(request: ApiRequest, answer: Answer): Answer {
+  const { errorCode, message } = answer.json as { errorCode?: string; message?: string };
+  return errorCode === 'api.error.item.doesnotexist'
+    ? answer
+    : toFault(parameter(request, 'id'), answer.status, message ?? '');
+}
+
+function toFault(id: string, status: number, error: string): Answer {
+  return { status, json: { error, id, offset: '0', completed: false } };
 }

@@ -49,7 +49,7 @@ export function incompleteLogs(request: ApiRequest): Answer {
       String(Math.min(max, offset)),
     );
   }
-  const entries = [...world.incomplete.values()];
+  const entries = [...world.incomplete.values()].filter(({ execution }) => execution.member === request.member);
   const executions = entries.slice(offset, offset + max).map((entry) => toEntry(request, entry));
   return ok({ total: entries.length, max, offset, executions });
 }

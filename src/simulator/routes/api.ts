@@ -31,6 +31,10 @@ function serve(request: Request, response: Response, sessions: Sessions, endpoin
   const exchange = exchangeOf(response);
   exchange.log.endpointKnown = endpoint !== undefined;
   const caller = authenticate(request, exchange, sessions);
+  if ('by' in caller && caller.by === 'token' && request.headers.cookie === undefined) {
+    // Real servers open a session for a token too; its cookie opens nothing.
+    response.setHeader('Set-Cookie', `JSESSIONID=token-${exchange.member.meters.requests}; Path=/; HttpOnly`);
+  }
   const answer = 'status' in caller ? caller : answerVersioned(request, response, caller, endpoint);
   send(request, response, inFormat(request, exchange.world.release.xmlByDefault, answer));
 }

@@ -13,6 +13,8 @@ export type Settings = {
   unfinishedFirst: boolean;
   /** Step states of these executions answer `pending`. */
   statePending: Set<number> | 'all';
+  /** Whether logs can be read, are not here yet, or are lost. */
+  logs: 'ready' | 'pending' | 'missing';
   /** Added to every total of the executions list: real totals lie too. */
   totalOffset: number;
   /** This many runs finish after every answered page of executions. */
@@ -34,6 +36,7 @@ export function createSettings(release: Release): Settings {
     saveDelayMs: 0,
     unfinishedFirst: true,
     statePending: new Set(),
+    logs: 'ready',
     totalOffset: 0,
     shiftPages: 0,
     apiForSessions: true,
