@@ -71,6 +71,14 @@ describe('config/document', () => {
       complaints: ['config.yaml:1:11 servers[0]: takes a map, found a text (write its keys below it, indented)'],
     },
     {
+      name: 'keys that every object has',
+      yaml: 'web: { constructor: {}, __proto__: { polluted: 1 } }\n',
+      complaints: [
+        'config.yaml:1:8 web.constructor: is not a known key (known here: external_url, listen_address, telemetry_path)',
+        'config.yaml:1:25 web.__proto__: is not a known key (known here: external_url, listen_address, telemetry_path)',
+      ],
+    },
+    {
       name: 'merging',
       yaml: 'x: &x { level: info }\nlog: { <<: *x }\n',
       complaints: [

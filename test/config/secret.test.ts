@@ -11,6 +11,7 @@ const asObject: object = secret;
 
 const attempts: readonly [string, () => string, string][] = [
   ['String()', () => String(secret), '<secret>'],
+  ['toString', () => secret.toString(), '<secret>'],
   ['a template', () => `token ${asText}`, 'token <secret>'],
   ['concatenation', () => 'token '.concat(asText), 'token <secret>'],
   ['JSON.stringify', () => JSON.stringify(secret), '"<secret>"'],
