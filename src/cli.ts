@@ -1,5 +1,9 @@
 #!/usr/bin/env node
-import { runCommandLine } from './commands/command-line.ts';
+import { enableCompileCache } from 'node:module';
+
+// Before anything else is imported: what was compiled once starts in half the time.
+enableCompileCache();
+const { runCommandLine } = await import('./commands/command-line.ts');
 
 process.exitCode = await runCommandLine({
   argv: process.argv.slice(2),

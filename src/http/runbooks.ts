@@ -1,5 +1,4 @@
 import { Router } from 'express';
-import { marked } from 'marked';
 import type { Content } from './content.ts';
 import { escapeHtml, renderPage } from './page.ts';
 
@@ -12,8 +11,13 @@ export function runbookRoutes({ runbooks }: Content): Router {
   });
   router.get('/runbooks/:name', async (request, response, next) => {
     const markdown = runbooks.get(request.params.name);
-    if (markdown === undefined) next();
-    else response.send(renderPage(request.params.name, await marked.parse(markdown)));
+    if (markdown === undefined) {
+      next();
+      return;
+    }
+    // Imported by the first reader: no start-up waits for it.
+    const { marked } = await import('marked');
+    response.send(renderPage(request.params.name, await marked.parse(markdown)));
   });
   return router;
 }
