@@ -34,7 +34,7 @@ export function createApp({ world, faults, sessions, log, control, nextMember }:
     const member = nextMember();
     const nowMs = trueMs + member.skewMs;
     const baseUrl = `${request.protocol}://${request.get('host') ?? 'localhost'}`;
-    const url = new URL(request.url, baseUrl);
+    const url = new URL(`http://service${request.url}`);
     const entry = {
       atMs: trueMs,
       method: request.method,
