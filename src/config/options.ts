@@ -1,6 +1,7 @@
 import { listenAddress, webAddress } from './address.ts';
+import { autoOrNumber } from './number.ts';
 import { type OptionTree, option, optional, required } from './option.ts';
-import { autoOrNumber, boolean, choice, directory, duration, filePath, secretFile, text } from './value-type.ts';
+import { boolean, choice, directory, duration, filePath, secretFile, text } from './value-type.ts';
 
 /** What the file holds beside servers and collectors; each has a flag and a variable of the same name. */
 export const generalOptions = {

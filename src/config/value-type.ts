@@ -132,20 +132,6 @@ export function choice<const W extends string>(...words: readonly W[]): ValueTyp
   };
 }
 
-/** The word `auto`, or a whole number between two bounds, both of them allowed. */
-export function autoOrNumber(min: number, max: number): ValueType<'auto' | number, 'plain'> {
-  return {
-    kind: 'plain',
-    schema: z.union([z.literal('auto'), z.int().min(min).max(max)]),
-    takes: `auto or a whole number from ${min} to ${max}`,
-    examples: [],
-    placeholder: 'auto|NUMBER',
-    hint: () => undefined,
-    fromText: (given) => (/^\d{1,9}$/.test(given) ? Number(given) : given),
-    format: (value) => value,
-  };
-}
-
 function toExampleHint(examples: readonly string[]): string | undefined {
   return examples.length === 0 ? undefined : `for example ${examples.join(' or ')}`;
 }
