@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { collectors } from '../../src/collectors/index.ts';
+import { toHelp } from '../../src/config/help.ts';
+import { runCli } from './run-cli.ts';
+
+describe('commands/help', () => {
+  it('prints every command and every option with all its names to standard output', async () => {
+    const { code, stdout, stderr, left } = await runCli(['--help']);
+
+    expect({ code, stderr, left }).toEqual({ code: 0, stderr: '', left: [] });
+    const lines = stdout.split('\n').map((line) => line.trim());
+    for (const command of ['serve', 'demo', 'simulate', 'check', 'config', 'metrics']) {
+      expect(lines.filter((line) => line.startsWith(`${command} `))).toHaveLength(1);
+    }
+    const rows = toHelp(collectors);
+    expect(rows.length).toBeGreaterThan(20);
+    for (const { flag, env, path, help } of rows) {
+      if (flag !== undefined) expect(lines).toContain(flag);
+      expect(lines).toContain([env, path].filter((name) => name !== undefined).join('  '));
+      expect(stdout).toContain(help);
+    }
+    expect(stdout).toMatch(/--log\.format=logfmt\|json\n.*Default: logfmt\./);
+  });
+
+  it('helps where the rest of the line is wrong', async () => {
+    const { code, stdout, stderr } = await runCli(['serve', '-h', '--bogus']);
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('Usage: automation-exporter [command] [flags]\n');
+  });
+});

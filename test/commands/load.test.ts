@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { type CliOptions, runCli } from './run-cli.ts';
+
+type Case = CliOptions & { readonly title: string; readonly args: readonly string[]; readonly stderr: string };
+
+const good = `servers:
+  - { name: prod, url: 'http://127.0.0.1:9', token_file: ./token }
+`;
+
+function inFile(title: string, config: string, stderr: string): Case {
+  const files = { 'config.yaml': config, token: 'a-token\n', empty: '\n', two: 'one\ntwo\n', 'directory/token': '' };
+  return { title, args: ['serve', '--config.file=config.yaml'], files, stderr };
+}
+
+function inFlags(title: string, args: readonly string[], stderr: string): Case {
+  return { title, args, stderr };
+}
+
+function inEnvironment(title: string, env: Readonly<Record<string, string>>, stderr: string): Case {
+  return { title, args: ['serve'], env, stderr };
+}
+
+/** The server of the file with one thing about it changed. */
+function server(change: string): string {
+  return good.replace('token_file: ./token', change);
+}
+
+const cases: readonly Case[] = [
+  inFile(
+    'an unknown section',
+    `${good}colectors: {}\n`,
+    'config.yaml:3:1 colectors: is not a known key (did you mean collectors?)\n',
+  ),
+  inFile(
+    'an unknown key of a server',
+    server('token_file: ./token, dialekt: auto'),
+    'config.yaml:2:67 servers[0].dialekt: is not a known key (did you mean dialect?)\n',
+  ),
+  inFile(
+    'an unknown collector',
+    `${good}collectors: { helthcheck: { enabled: false } }\n`,
+    'config.yaml:3:15 collectors.helthcheck: is not a collector (did you mean healthcheck?)\n',
+  ),
+  inFile(
+    'a value of the wrong type',
+    `${good}collectors: { healthcheck: { enabled: maybe } }\n`,
+    'config.yaml:3:39 collectors.healthcheck.enabled: takes true or false, found the text "maybe" (write true or false)\n',
+  ),
+  inFile(
+    'a bad duration',
+    server('token_file: ./token, timeout: 10x'),
+    'config.yaml:2:76 servers[0].timeout: is not a duration (write whole numbers with ms, s, m, h, d or w, for example 15s or 1h30m)\n',
+  ),
+  inFile(
+    'an interval that no schedule keeps evenly',
+    `${good}collectors: { healthcheck: { every: 45s } }\n`,
+    'config.yaml:3:37 collectors.healthcheck.every: a schedule can not keep it evenly; the nearest that it can: 30s, 1m\n',
+  ),
+  inFile(
+    'a URL without a scheme',
+    good.replace('http://127.0.0.1:9', 'automation.example.org'),
+    'config.yaml:2:24 servers[0].url: is not a web address (for example https://automation.example.org)\n',
+  ),
+  inFile(
+    'a URL with a password, which it does not repeat',
+    good.replace('127.0.0.1:9', 'me:hunter2@automation.example.org'),
+    'config.yaml:2:24 servers[0].url: holds a user or a password (secrets come from files or the environment)\n',
+  ),
+  inFile(
+    'a secret file that does not exist',
+    server('token_file: ./missing'),
+    'config.yaml:2:58 servers[0].token_file: the file "./missing" does not exist\n',
+  ),
+  inFile(
+    'a secret file below a file',
+    server('token_file: ./token/below'),
+    'config.yaml:2:58 servers[0].token_file: the file "./token/below" does not exist\n',
+  ),
+  inFile(
+    'a secret file that can not be read',
+    server('token_file: ./directory'),
+    'config.yaml:2:58 servers[0].token_file: the file "./directory" is a directory\n',
+  ),
+  inFile(
+    'an empty secret file',
+    server('token_file: ./empty'),
+    'config.yaml:2:58 servers[0].token_file: the file "./empty" is empty\n',
+  ),
+  inFile(
+    'a secret file of two lines',
+    server('token_file: ./two'),
+    'config.yaml:2:58 servers[0].token_file: the file "./two" holds more than one line\n',
+  ),
+  inFile(
+    'a secret in place of its file, which it does not repeat',
+    server('token_file: hunter2-hunter2'),
+    'config.yaml:2:58 servers[0].token_file: the file does not exist\n',
+  ),
+  inFile(
+    'two servers of one name',
+    `${good}  - { name: prod, url: 'http://127.0.0.1:10', token_file: ./token }\n`,
+    'config.yaml:3:13 servers[1].name: "prod" is the name of two servers (the other is config.yaml:2:13 servers[0].name)\n',
+  ),
+
+  inFlags(
+    'a configuration file that does not exist',
+    ['serve', '--config.file=nowhere.yaml'],
+    '--config.file: the file "nowhere.yaml" does not exist\n',
+  ),
+  inFlags('an unknown command', ['server'], '"server": is not a command (did you mean serve?)\n'),
+  inFlags(
+    'an unknown command like no other',
+    ['nonsense'],
+    '"nonsense": is not a command (commands: serve, demo, simulate, check, config, metrics)\n',
+  ),
+  inFlags('a word too many', ['serve', 'now'], '"now": is not expected after serve\n'),
+  inFlags(
+    'an unknown flag',
+    ['serve', '--log.levle=debug'],
+    '--log.levle: is not a known flag (did you mean --log.level?)\n',
+  ),
+  inFlags('a flag of another command', ['serve', '--json'], '--json: belongs to check\n'),
+  inFlags(
+    'a secret as a flag, which it does not repeat',
+    ['serve', '--token', 'hunter2'],
+    '--token: is not a known flag (secrets never come from flags: set AUTOMATION_EXPORTER_TOKEN or AUTOMATION_EXPORTER_TOKEN_FILE, or servers[].token_file in the file)\n',
+  ),
+  inFlags(
+    'an address that is only a port',
+    ['serve', '--web.listen-address=9720'],
+    '--web.listen-address: is a port without a colon (write :9720)\n',
+  ),
+  inFlags(
+    'no server at all',
+    ['serve'],
+    'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or list servers in a file and give --config.file; `demo` needs none\n',
+  ),
+
+  inEnvironment(
+    'an unknown variable',
+    { AUTOMATION_EXPORTER_LOG_LEVLE: 'debug' },
+    'AUTOMATION_EXPORTER_LOG_LEVLE: is not a known variable (did you mean AUTOMATION_EXPORTER_LOG_LEVEL?)\n',
+  ),
+  inEnvironment(
+    'a server without a secret',
+    { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9' },
+    'AUTOMATION_EXPORTER_URL: token_file is missing (for example /run/secrets/automation-token, or set AUTOMATION_EXPORTER_TOKEN)\n',
+  ),
+];
+
+describe.concurrent('commands/load', () => {
+  it.each(cases)('refuses $title', async ({ args, env, files, stderr }) => {
+    const ended = await runCli(args, { ...(env && { env }), ...(files && { files }) });
+
+    expect(ended).toEqual({ code: 2, stdout: '', stderr, left: [] });
+  });
+
+  it('shows everything that is wrong at once, the file from top to bottom', async () => {
+    const config = `servers:
+  - { name: prod, url: ftp://127.0.0.1, token_file: ./missing }
+  - { name: prod, url: 'http://127.0.0.1:9', tokenfile: ./token }
+collectors: { healthcheck: { every: 45s }, log-storage: { enabled: 1 } }
+log: { level: loud }
+state: { directory: /nowhere }
+`;
+    const ended = await runCli(['serve', '--config.file=config.yaml', '--web.listen-adress=:1', '--log.format=xml'], {
+      files: { 'config.yaml': config },
+      env: { AUTOMATION_EXPORTER_WEB_LISTEN_ADRESS: ':1', AUTOMATION_EXPORTER_COLLECTOR_HEALTHCHECK: 'off' },
+    });
+
+    const stderr = `--web.listen-adress: is not a known flag (did you mean --web.listen-address?)
+AUTOMATION_EXPORTER_WEB_LISTEN_ADRESS: is not a known variable (did you mean AUTOMATION_EXPORTER_WEB_LISTEN_ADDRESS?)
+--log.format: takes one of logfmt, json, found the text "xml"
+AUTOMATION_EXPORTER_COLLECTOR_HEALTHCHECK: takes true or false, found the text "off" (write true or false)
+config.yaml:2:24 servers[0].url: is not a web address (for example https://automation.example.org)
+config.yaml:2:53 servers[0].token_file: the file "./missing" does not exist
+config.yaml:3:5 servers[1]: token_file is missing (for example /run/secrets/automation-token)
+config.yaml:3:13 servers[1].name: "prod" is the name of two servers (the other is config.yaml:2:13 servers[0].name)
+config.yaml:3:46 servers[1].tokenfile: is not a known key (did you mean token_file?)
+config.yaml:4:37 collectors.healthcheck.every: a schedule can not keep it evenly; the nearest that it can: 30s, 1m
+config.yaml:4:68 collectors.log-storage.enabled: takes true or false, found the number 1 (write true or false)
+config.yaml:5:15 log.level: takes one of debug, info, warn, error, found the text "loud"
+config.yaml:6:10 state.directory: is not a known key (known here: dir, memory)
+`;
+    expect(ended).toEqual({ code: 2, stdout: '', stderr, left: [] });
+  });
+});
