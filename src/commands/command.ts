@@ -1,4 +1,5 @@
 import type { Arguments } from '../config/command-line.ts';
+import { formatComplaint } from '../config/complaint.ts';
 
 /** What a command gets from the command line. */
 export type CommandContext = {
@@ -16,3 +17,9 @@ export type CommandContext = {
 export type Command = (context: CommandContext) => Promise<number>;
 
 export const exitCodes = { well: 0, failed: 1, misconfigured: 2 } as const;
+
+/** For a command that reads no configuration, which complains of the arguments too: whether they are fine. */
+export function areArgumentsFine({ arguments: { problems }, complain }: CommandContext): boolean {
+  if (problems.length > 0) complain(`${problems.map(formatComplaint).join('\n')}\n`);
+  return problems.length === 0;
+}

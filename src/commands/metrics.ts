@@ -1,8 +1,9 @@
-import { type CommandContext, exitCodes } from './command.ts';
+import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 import { renderMetricReference } from './reference.ts';
 
 /** The reference of all metrics. */
-export async function metrics({ write }: CommandContext): Promise<number> {
-  write(renderMetricReference());
+export async function metrics(context: CommandContext): Promise<number> {
+  if (!areArgumentsFine(context)) return exitCodes.misconfigured;
+  context.write(renderMetricReference());
   return exitCodes.well;
 }

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { runCli } from './run-cli.ts';
+
+describe.concurrent('commands/command-line', () => {
+  it('prints the version of the package', async () => {
+    const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+    const { version } = JSON.parse(text) as { version: string };
+
+    const stdout = `automation-exporter ${version}\n`;
+    expect(await runCli(['--version'])).toEqual({ code: 0, stdout, stderr: '', left: [] });
+  });
+
+  it.each(['serve', 'demo', 'simulate', 'check', 'config', 'config --schema', 'metrics'])(
+    'refuses an unknown flag after %s',
+    async (words) => {
+      const ended = await runCli([...words.split(' '), '--bogus']);
+
+      const stderr = '--bogus: is not a known flag (see --help)\n';
+      expect(ended).toEqual({ code: 2, stdout: '', stderr, left: [] });
+    },
+  );
+});
