@@ -1,19 +1,18 @@
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';
-import { startSimulation } from './simulation.ts';
+import { planSimulation, startSimulation } from './simulation.ts';
 
 /** A simulated service and the daemon that watches it, in one process; nothing stays behind. */
 export async function demo(context: CommandContext): Promise<number> {
-  const simulator = await startSimulation(context, demoPort);
+  const plan = planSimulation(context, demoPort);
+  // Nothing starts before everything is known to be right; the port may be known only then.
+  const checked = await loadOrComplain(context, toEnvironment({ url: 'http://127.0.0.1', token: 'checked' }));
+  if (plan === undefined || checked === undefined) return exitCodes.misconfigured;
+  const simulator = await startSimulation(context, plan);
   if (simulator === undefined) return exitCodes.failed;
   try {
-    const loaded = await loadOrComplain(context, {
-      AUTOMATION_EXPORTER_NAME: 'demo',
-      AUTOMATION_EXPORTER_URL: simulator.url,
-      AUTOMATION_EXPORTER_TOKEN: simulator.token,
-      AUTOMATION_EXPORTER_STATE_MEMORY: 'true',
-    });
+    const loaded = await loadOrComplain(context, toEnvironment(simulator));
     if (loaded === undefined) return exitCodes.misconfigured;
     return await runApp(loaded, context, { onStarted: (url) => context.write(welcome(url, simulator.url)) });
   } finally {
@@ -22,6 +21,16 @@ export async function demo(context: CommandContext): Promise<number> {
 }
 
 const demoPort = 9721;
+
+/** The only server that the demo watches. */
+function toEnvironment({ url, token }: { readonly url: string; readonly token: string }): Record<string, string> {
+  return {
+    AUTOMATION_EXPORTER_NAME: 'demo',
+    AUTOMATION_EXPORTER_URL: url,
+    AUTOMATION_EXPORTER_TOKEN: token,
+    AUTOMATION_EXPORTER_STATE_MEMORY: 'true',
+  };
+}
 
 function welcome(url: string, simulatorUrl: string): string {
   return `

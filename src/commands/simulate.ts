@@ -1,11 +1,14 @@
 import { once } from 'node:events';
-import { type CommandContext, exitCodes } from './command.ts';
-import { startSimulation } from './simulation.ts';
+import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
+import { planSimulation, startSimulation } from './simulation.ts';
 
 /** The simulated service alone, for another process to watch. */
 export async function simulate(context: CommandContext): Promise<number> {
+  const isFine = areArgumentsFine(context);
+  const plan = planSimulation(context, 9721);
+  if (!isFine || plan === undefined) return exitCodes.misconfigured;
   const ending = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-  const simulator = await startSimulation(context, 9721);
+  const simulator = await startSimulation(context, plan);
   if (simulator === undefined) return exitCodes.failed;
   context.write(
     `simulated service: ${simulator.url}\ntoken: ${simulator.token}\ncontrols: ${simulator.url}/simulator\n`,

@@ -1,30 +1,67 @@
-import { type Simulator, startSimulator } from '../simulator/simulator.ts';
+import { formatComplaint } from '../config/complaint.ts';
+import { findRelease } from '../simulator/release.ts';
+import { findScenario } from '../simulator/scenarios/scenario.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../simulator/simulator.ts';
 import type { CommandContext } from './command.ts';
 
-/** The simulated service as the flags want it; undefined after a complaint. */
-export async function startSimulation(context: CommandContext, defaultPort: number): Promise<Simulator | undefined> {
-  const flags = context.arguments.flags;
-  const text = (name: string): string | undefined => flags.get(name)?.toString();
-  const number = (name: string): number | undefined => (flags.has(name) ? Number(text(name)) : undefined);
-  const wrong = ['speed', 'port', 'api-version'].filter((name) => Number.isNaN(number(name) ?? 0));
-  const dialect = text('dialect') ?? 'rundeck';
-  if (dialect !== 'rundeck' && dialect !== 'service') wrong.push('dialect');
-  if (wrong.length > 0) {
-    context.complain(wrong.map((name) => `--${name}: not understood (${String(flags.get(name))})\n`).join(''));
-    return undefined;
+export type SimulationPlan = SimulatorOptions & { readonly port: number };
+
+/** The simulated service as the flags want it; undefined after all complaints about them. */
+export function planSimulation(
+  { arguments: { flags }, complain }: CommandContext,
+  defaultPort: number,
+): SimulationPlan | undefined {
+  const problems: string[] = [];
+
+  function read<Value>(flag: string, convert: (text: string) => Value): Value | undefined {
+    const text = flags.get(flag)?.toString();
+    if (text === undefined) return undefined;
+    try {
+      return convert(text);
+    } catch (error) {
+      problems.push(formatComplaint({ place: `--${flag}`, message: (error as Error).message }));
+      return undefined;
+    }
   }
+
+  const dialect = read('dialect', toDialect);
+  const scenario = read('scenario', (name) => findScenario(name).name);
+  const speed = read('speed', toSpeed);
+  const apiVersion = read('api-version', (text) => findRelease(dialect ?? 'rundeck', Number(text)).apiVersion);
+  const port = read('port', toPort) ?? defaultPort;
+  if (problems.length === 0) return { port, ...definedOnly({ dialect, scenario, speed, apiVersion }) };
+  complain(`${problems.join('\n')}\n`);
+  return undefined;
+}
+
+/** Starts what was planned; undefined after a complaint. */
+export async function startSimulation(context: CommandContext, plan: SimulationPlan): Promise<Simulator | undefined> {
   try {
-    return await startSimulator({
-      port: number('port') ?? defaultPort,
-      dialect: dialect === 'service' ? 'service' : 'rundeck',
-      ...definedOnly({ scenario: text('scenario'), speed: number('speed'), apiVersion: number('api-version') }),
-    });
+    return await startSimulator(plan);
   } catch (error) {
     const { code, message } = error as { readonly code?: string; readonly message?: string };
-    const inUse = `port ${number('port') ?? defaultPort} is in use: choose another for the simulated service with --port`;
+    const command = context.arguments.command === 'simulate' ? 'simulate' : 'demo';
+    const inUse = `port ${plan.port} is in use: choose another for the simulated service with ${command} --port=PORT`;
     context.complain(`${code === 'EADDRINUSE' ? inUse : (message ?? String(error))}\n`);
     return undefined;
   }
+}
+
+function toDialect(text: string): 'rundeck' | 'service' {
+  if (text === 'rundeck' || text === 'service') return text;
+  throw new TypeError(`takes rundeck or service, found ${JSON.stringify(text)}`);
+}
+
+function toSpeed(text: string): number {
+  const speed = Number(text);
+  if (Number.isFinite(speed) && speed > 0) return speed;
+  throw new TypeError(`takes a number above 0, found ${JSON.stringify(text)}`);
+}
+
+function toPort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new TypeError(`takes a port, 0 to 65535, found ${JSON.stringify(text)}`);
 }
 
 type Defined<Fields> = { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { runCli } from './run-cli.ts';
+
+const wrong: readonly (readonly [args: string, stderr: string])[] = [
+  ['demo --port=99999', '--port: takes a port, 0 to 65535, found "99999"\n'],
+  ['simulate --port=x', '--port: takes a port, 0 to 65535, found "x"\n'],
+  ['simulate --speed=-1', '--speed: takes a number above 0, found "-1"\n'],
+  ['demo --speed=fast', '--speed: takes a number above 0, found "fast"\n'],
+  ['simulate --dialect=klingon', '--dialect: takes rundeck or service, found "klingon"\n'],
+  ['simulate --api-version=3', '--api-version: No release to play for API version 3.\n'],
+  ['demo --api-version=30', '--api-version: belongs to simulate\n'],
+  [
+    'demo --speed=0 --log.level=loud',
+    '--speed: takes a number above 0, found "0"\n--log.level: takes one of debug, info, warn, error, found the text "loud"\n',
+  ],
+];
+
+describe.concurrent('commands/simulation', () => {
+  it.each(wrong)('refuses %s', async (args, stderr) => {
+    expect(await runCli(args.split(' '))).toEqual({ code: 2, stdout: '', stderr, left: [] });
+  });
+
+  it('lists the scenarios where it is asked for one that it does not know', async () => {
+    const { code, stdout, stderr } = await runCli(['demo', '--scenario=quiet-dya']);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^--scenario: There is no scenario "quiet-dya"\. Known ones: quiet-day, .*\n$/);
+  });
+
+  it.each(['demo', 'simulate'])('says how %s gets another port where its own is taken', async (command) => {
+    const holder = createServer();
+    await once(holder.listen(0, '127.0.0.1'), 'listening');
+    // The cast is true: a TCP server has such an address.
+    const { port } = holder.address() as AddressInfo;
+    try {
+      expect(await runCli([command, `--port=${port}`])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `port ${port} is in use: choose another for the simulated service with ${command} --port=PORT\n`,
+        left: [],
+      });
+    } finally {
+      await new Promise((resolve) => holder.close(resolve));
+    }
+  });
+
+  it('starts the simulated service where there is neither a command nor a server', async () => {
+    const holder = createServer();
+    // Whoever holds the port, it is taken: that shows what would have started without starting it.
+    const isHeld = await new Promise<boolean>((resolve) => {
+      holder.once('error', () => resolve(false));
+      holder.listen(9721, '127.0.0.1', () => resolve(true));
+    });
+    try {
+      expect(await runCli([])).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: 'port 9721 is in use: choose another for the simulated service with demo --port=PORT\n',
+        left: [],
+      });
+    } finally {
+      if (isHeld) await new Promise((resolve) => holder.close(resolve));
+    }
+  });
+});
