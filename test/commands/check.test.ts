@@ -1,0 +1,218 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
+import { strangerPolicy } from '../../src/simulator/world/access.ts';
+import { type CliRun, runCli } from './run-cli.ts';
+
+const simulators: Simulator[] = [];
+
+afterAll(async () => {
+  for (const simulator of simulators) await simulator.stop();
+});
+
+async function start(options: SimulatorOptions = {}): Promise<Simulator> {
+  const simulator = await startSimulator({ scenario: 'empty', ...options });
+  simulators.push(simulator);
+  return simulator;
+}
+
+function check({ url, token }: { readonly url: string; readonly token: string }, ...flags: string[]): Promise<CliRun> {
+  const env = { AUTOMATION_EXPORTER_NAME: 'prod', AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: token };
+  return runCli(['check', ...flags], { env });
+}
+
+/** Name and value of each line, what an endpoint says in brackets left out. */
+function toRows(stdout: string): string[] {
+  return stdout.split('\n').map((line) =>
+    line
+      .trim()
+      .replace(/ {2,}\(.*\)$/, '')
+      .replace(/ {2,}/g, ': '),
+  );
+}
+
+describe.concurrent('commands/check', () => {
+  it('finds everything well', async () => {
+    const simulator = await start();
+    const { stdout, ...ended } = await check(simulator);
+
+    expect(ended).toEqual({ code: 0, stderr: '', left: [] });
+    expect(toRows(stdout)).toEqual([
+      `prod: ${simulator.url}`,
+      'reachable: yes',
+      'credentials: accepted',
+      'dialect: rundeck',
+      'API version: 47',
+      'release: 5.3.0-20260105',
+      'system-info: ok',
+      'execution-mode: ok',
+      'healthcheck: ok',
+      'log-storage: ok',
+      '',
+    ]);
+  });
+
+  it('says which line of the access policy mends a denial', async () => {
+    const simulator = await start({ dialect: 'service' });
+    simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
+    const { stdout, ...ended } = await check({ url: simulator.url, token: 'stranger-token' });
+
+    expect(ended).toEqual({ code: 1, stderr: '', left: [] });
+    expect(toRows(stdout)).toEqual([
+      `prod: ${simulator.url}`,
+      'reachable: yes',
+      'credentials: accepted',
+      'dialect: service',
+      'API version: 47',
+      'release: not known',
+      'system-info: denied',
+      'allow it in an access policy: resource: [{ equals: { kind: system }, allow: [read] }]',
+      'execution-mode: denied',
+      'allow it in an access policy: resource: [{ equals: { kind: system }, allow: [read] }]',
+      'healthcheck: denied',
+      'allow it in an access policy: resource: [{ equals: { kind: system }, allow: [read] }]',
+      'log-storage: denied',
+      'allow it in an access policy: resource: [{ equals: { kind: system }, allow: [read] }]',
+      '',
+    ]);
+  });
+
+  it('sees a denial too where the server answers system info to anybody', async () => {
+    const simulator = await start({ dialect: 'rundeck' });
+    simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
+    const { stdout, code } = await check({ url: simulator.url, token: 'stranger-token' });
+
+    expect(code).toBe(1);
+    expect(toRows(stdout)).toEqual(
+      expect.arrayContaining([
+        'system-info: ok',
+        'execution-mode: denied',
+        'healthcheck: denied',
+        'log-storage: denied',
+      ]),
+    );
+  });
+
+  it('takes it for well that an old server lacks endpoints', async () => {
+    const simulator = await start({ apiVersion: 24 });
+    const { stdout, ...ended } = await check(simulator);
+
+    expect(ended).toEqual({ code: 0, stderr: '', left: [] });
+    expect(toRows(stdout)).toEqual(
+      expect.arrayContaining([
+        'API version: 24',
+        'system-info: ok',
+        'execution-mode: too old',
+        'healthcheck: too old',
+        'log-storage: ok',
+      ]),
+    );
+  });
+
+  it('tells the missing mode endpoint of API version 30', async () => {
+    const simulator = await start({ apiVersion: 30 });
+    const { stdout, code } = await check(simulator);
+
+    expect(code).toBe(0);
+    expect(toRows(stdout)).toEqual(
+      expect.arrayContaining(['API version: 30', 'execution-mode: too old', 'healthcheck: ok']),
+    );
+  });
+
+  it('takes it for well that a server has its metrics switched off', async () => {
+    const simulator = await start();
+    simulator.control.switchMetrics(false);
+    const { stdout, ...ended } = await check(simulator);
+
+    expect(ended).toEqual({ code: 0, stderr: '', left: [] });
+    expect(toRows(stdout)).toEqual(
+      expect.arrayContaining(['execution-mode: ok', 'healthcheck: disabled', 'log-storage: ok']),
+    );
+  });
+
+  it('asks once and no more where the credentials are refused', async () => {
+    const simulator = await start();
+    const { stdout, ...ended } = await check({ url: simulator.url, token: 'wrong-token' });
+
+    expect(ended).toEqual({ code: 1, stderr: '', left: [] });
+    expect(toRows(stdout)).toEqual(
+      expect.arrayContaining([
+        'reachable: yes',
+        'credentials: refused: missing, wrong or expired; the service does not tell which',
+      ]),
+    );
+    expect(stdout).not.toContain('wrong-token'.slice(0, 6));
+    expect(simulator.requests()).toHaveLength(1);
+  });
+
+  it('says that nothing listens', async () => {
+    const simulator = await start();
+    await simulator.stop();
+    const { stdout, ...ended } = await check(simulator);
+
+    expect(ended).toEqual({ code: 1, stderr: '', left: [] });
+    expect(toRows(stdout)).toEqual(
+      expect.arrayContaining(['reachable: no', 'credentials: unknown', 'system-info: broken']),
+    );
+    expect(stdout).toContain('the connection was refused');
+  });
+
+  it('leaves out what is switched off', async () => {
+    const simulator = await start();
+    simulator.control.addFault({ kind: 'status', status: 500, path: 'logstorage' });
+    const all = await check(simulator);
+    const without = await check(simulator, '--no-collector.log-storage');
+
+    expect(all.code).toBe(1);
+    expect(toRows(all.stdout)).toContain('log-storage: broken');
+    expect(without.code).toBe(0);
+    expect(without.stdout).not.toContain('log-storage');
+  });
+
+  it('prints JSON for programs', async () => {
+    const simulator = await start({ dialect: 'service' });
+    simulator.control.switchMetrics(false);
+    const { stdout, ...ended } = await check(simulator, '--json');
+
+    expect(ended).toEqual({ code: 0, stderr: '', left: [] });
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        server: 'prod',
+        url: simulator.url,
+        reachable: true,
+        credentials: 'accepted',
+        dialect: 'service',
+        apiVersion: 47,
+        release: expect.any(String) as string,
+        endpoints: [
+          { endpoint: 'system-info', verdict: 'ok' },
+          { endpoint: 'execution-mode', verdict: 'ok' },
+          { endpoint: 'healthcheck', verdict: 'disabled', message: expect.any(String) as string },
+          { endpoint: 'log-storage', verdict: 'ok' },
+        ],
+      },
+    ]);
+  });
+
+  it('fails where one server of two does', async () => {
+    const simulator = await start();
+    const config = `servers:
+  - { name: one, url: '${simulator.url}', token_file: ./token }
+  - { name: two, url: '${simulator.url}', token_file: ./wrong }
+`;
+    const files = { 'config.yaml': config, token: `${simulator.token}\n`, wrong: 'wrong-token\n' };
+    const { code, stdout, stderr } = await runCli(['check', '--config.file=config.yaml'], { files });
+
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(stdout).toMatch(/^one {2}http:.*\n {2}reachable .*\n {2}credentials +accepted\n/);
+    expect(stdout).toMatch(/\n\ntwo {2}http:.*\n {2}reachable .*\n {2}credentials +refused/);
+  });
+
+  it('says that there is nothing to check', async () => {
+    expect(await runCli(['check'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE\n',
+      left: [],
+    });
+  });
+});
