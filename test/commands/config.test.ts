@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { collectors } from '../../src/collectors/index.ts';
+import { runCli } from './run-cli.ts';
+
+const token = 'a-token-that-nobody-shows';
+const files = {
+  token: `${token}\n`,
+  'config.yaml': `servers:
+  - { name: prod, url: 'https://automation.example.org/base/', token_file: ./token, timeout: 90s }
+  - { name: test, url: 'http://127.0.0.1:9', token_file: ./token, dialect: service, api_version: 41 }
+collectors: { healthcheck: { enabled: false }, log-storage: { every: 60s } }
+state: { dir: /var/lib/automation-exporter }
+`,
+};
+
+describe.concurrent('commands/config', () => {
+  it('prints what is in force, from every source, as a file that loads again', async () => {
+    const first = await runCli(['config', '--config.file=config.yaml', '--log.format=json'], {
+      files,
+      env: { AUTOMATION_EXPORTER_WEB_LISTEN_ADDRESS: '127.0.0.1:9999' },
+    });
+
+    expect(first).toEqual({
+      code: 0,
+      stderr: '',
+      left: [],
+      stdout: `servers:
+  - name: prod
+    url: https://automation.example.org/base
+    token_file: ./token
+    dialect: auto
+    api_version: auto
+    timeout: 1m30s
+  - name: test
+    url: http://127.0.0.1:9
+    token_file: ./token
+    dialect: service
+    api_version: 41
+    timeout: 10s
+collectors:
+  system-info:
+    enabled: true
+    every: 15s
+  execution-mode:
+    enabled: true
+    every: 15s
+  healthcheck:
+    enabled: false
+    every: 30s
+  log-storage:
+    enabled: true
+    every: 1m
+web:
+  listen_address: 127.0.0.1:9999
+  telemetry_path: /metrics
+log:
+  level: info
+  format: json
+state:
+  dir: /var/lib/automation-exporter
+  memory: false
+`,
+    });
+    const again = await runCli(['config', '--config.file=printed.yaml'], {
+      files: { ...files, 'printed.yaml': first.stdout },
+    });
+    expect(again).toEqual(first);
+  });
+
+  it('masks a secret of the environment and says where it comes from', async () => {
+    const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: token };
+    const { code, stdout, stderr } = await runCli(['config'], { env });
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('    # token: <secret> from AUTOMATION_EXPORTER_TOKEN\n');
+    expect(stdout).not.toContain(token.slice(0, 6));
+  });
+
+  it('prints a JSON Schema that knows every section and every collector', async () => {
+    const { code, stdout, stderr } = await runCli(['config', '--schema']);
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const schema = JSON.parse(stdout) as {
+      readonly $schema: string;
+      readonly additionalProperties: boolean;
+      readonly properties: Readonly<Record<string, { readonly properties?: object }>>;
+    };
+    expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
+    expect(schema.additionalProperties).toBe(false);
+    expect(Object.keys(schema.properties)).toEqual(['servers', 'collectors', 'web', 'log', 'state']);
+    expect(Object.keys(schema.properties['collectors']?.properties ?? {})).toEqual(collectors.map(({ name }) => name));
+  });
+});
