@@ -22,13 +22,15 @@ export async function demo(context: CommandContext): Promise<number> {
 
 const demoPort = 9721;
 
-/** The only server that the demo watches. */
+/** What is set for a server of the person's own gives way: an empty variable is none. */
 function toEnvironment({ url, token }: { readonly url: string; readonly token: string }): Record<string, string> {
   return {
     AUTOMATION_EXPORTER_NAME: 'demo',
     AUTOMATION_EXPORTER_URL: url,
     AUTOMATION_EXPORTER_TOKEN: token,
+    AUTOMATION_EXPORTER_TOKEN_FILE: '',
     AUTOMATION_EXPORTER_STATE_MEMORY: 'true',
+    AUTOMATION_EXPORTER_STATE_DIR: '',
   };
 }
 

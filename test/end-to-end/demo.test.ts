@@ -1,0 +1,96 @@
+import { readdirSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { type Demo, type DemoOptions, startDemo } from './start-demo.ts';
+
+const demos: Demo[] = [];
+
+afterEach(async () => {
+  for (const demo of demos.splice(0)) await demo.stop();
+});
+
+async function start(options?: DemoOptions): Promise<Demo> {
+  const demo = await startDemo(options);
+  demos.push(demo);
+  return demo;
+}
+
+describe('end-to-end/demo', () => {
+  it('watches its simulated service within three seconds', async () => {
+    const { url } = await start();
+
+    const text = await eventually(
+      async () => {
+        const scraped = await (await fetch(`${url}/metrics`)).text();
+        expect(scraped).toContain('\nautomation_up{server="demo"} 1\n');
+        return scraped;
+      },
+      { limitMs: 3000 },
+    );
+    expect(text).toContain('\nautomation_execution_mode{server="demo",mode="active"} 1\n');
+    expect(text).toContain('\nautomation_credentials_accepted{server="demo"} 1\n');
+  });
+
+  it('prints links that all open', async () => {
+    const demo = await start();
+    const links = [...demo.output().matchAll(/^ {2}(\w[\w ]*?) {2,}(http:\S+)/gm)].map(([, title, link]) => [
+      title,
+      link,
+    ]);
+
+    expect(links).toEqual([
+      ['status page', `${demo.url}/`],
+      ['metrics', `${demo.url}/metrics`],
+      ['dashboards', `${demo.url}/dashboards/`],
+      ['alert rules', `${demo.url}/alerts/rules.yaml`],
+      ['runbooks', `${demo.url}/runbooks/`],
+      ['controls', `${demo.simulatorUrl}/simulator`],
+    ]);
+    for (const [title, link = ''] of links) {
+      const { status } = await fetch(link);
+      expect({ title, status }).toEqual({ title, status: 200 });
+    }
+  });
+
+  it('links its rules and dashboards to the address that people know', async () => {
+    const { url } = await start({ flags: ['--web.external-url=https://exporter.example.org/here/'] });
+
+    const rules = await (await fetch(`${url}/alerts/rules.yaml`)).text();
+    expect(rules).toContain('https://exporter.example.org/here/runbooks/AutomationServiceDown');
+    const dashboard = await (await fetch(`${url}/dashboards/overview.json`)).text();
+    expect(rules + dashboard).not.toContain('localhost:9720');
+  });
+
+  it('minds no settings for a server of the person', async () => {
+    const env = {
+      AUTOMATION_EXPORTER_NAME: 'prod',
+      AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9',
+      AUTOMATION_EXPORTER_TOKEN_FILE: './no-such-file',
+      AUTOMATION_EXPORTER_STATE_DIR: './state',
+    };
+    const { url, directory } = await start({ env });
+
+    const text = await eventually(async () => {
+      const scraped = await (await fetch(`${url}/metrics`)).text();
+      expect(scraped).toContain('automation_up{');
+      return scraped;
+    });
+    expect(text).toContain('\nautomation_up{server="demo"} 1\n');
+    expect(text).not.toContain('server="prod"');
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends within a second of %s and leaves nothing behind', async (signal) => {
+    const demo = await start();
+    // A connection that a browser would keep open.
+    await (await fetch(`${demo.url}/`)).text();
+
+    const askedAtMs = performance.now();
+    demo.kill(signal);
+    expect(await demo.ended).toEqual({ code: 0, signal: null });
+    expect(performance.now() - askedAtMs).toBeLessThan(1000);
+    expect(readdirSync(demo.directory)).toEqual([]);
+    await expect(fetch(`${demo.url}/-/healthy`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    await expect(fetch(`${demo.simulatorUrl}/simulator`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+  });
+});
