@@ -5,6 +5,11 @@ export function describeReadError(error: unknown): string {
   return reasons.get(code) ?? `can not be read (${code})`;
 }
 
+/** Names a file; someone may have put a secret where its path belongs, so only what looks like a path is repeated. */
+export function describePath(path: string): string {
+  return /^(\.{0,2}|[A-Za-z]:)[\\/]/.test(path) ? `the file ${JSON.stringify(path)}` : 'the file';
+}
+
 const reasons: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'does not exist'],
   ['ENOTDIR', 'does not exist'],

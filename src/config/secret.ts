@@ -1,10 +1,13 @@
-import { describeReadError } from './read-error.ts';
+import { describePath, describeReadError } from './read-error.ts';
 
 /** Reads a text file; handed in, so that this room does no I/O of its own. */
 export type ReadFile = (path: string) => Promise<string>;
 
 /** Where a secret came from: the path of a file, or the name of an environment variable. */
 export type SecretSource = { readonly file: string } | { readonly environment: string };
+
+/** How a secret travels: as a header value, or in the body of a form. */
+export type SecretForm = 'header' | 'form';
 
 /** A value that prints as `<secret>` wherever it ends up; only `reveal` gives it away. */
 export class Secret {
@@ -54,7 +57,7 @@ export class SecretError extends Error {
 }
 
 /** Reads a secret from a file, without the newline at its end. */
-export async function readSecretFile(path: string, readFile: ReadFile): Promise<Secret> {
+export async function readSecretFile(path: string, readFile: ReadFile, form: SecretForm = 'header'): Promise<Secret> {
   let text: string;
   try {
     text = await readFile(path);
@@ -62,29 +65,25 @@ export async function readSecretFile(path: string, readFile: ReadFile): Promise<
     throw new SecretError(`${describePath(path)} ${describeReadError(error)}`, { cause: error });
   }
   const value = text.replace(/(\r?\n)+$/, '');
-  const problem = findSecretProblem(value);
+  const problem = findSecretProblem(value, form);
   if (problem !== undefined) throw new SecretError(`${describePath(path)} ${problem}`);
-  return new Secret(value, { file: path }, () => readSecretFile(path, readFile));
+  return new Secret(value, { file: path }, () => readSecretFile(path, readFile, form));
 }
 
 /** Takes a secret from the environment, where it can not change while we run. */
-export function toEnvironmentSecret(value: string, environment: string): Secret {
-  const problem = findSecretProblem(value);
+export function toEnvironmentSecret(value: string, environment: string, form: SecretForm = 'header'): Secret {
+  const problem = findSecretProblem(value, form);
   if (problem !== undefined) throw new SecretError(`${environment} ${problem}`);
   return new Secret(value, { environment });
 }
 
-// A secret travels as a header value, so what can not stand in one is refused here instead of at every request.
-function findSecretProblem(value: string): string | undefined {
+// What can not stand where the secret travels is refused here instead of at every request.
+function findSecretProblem(value: string, form: SecretForm): string | undefined {
   if (value.trim() === '') return 'is empty';
   if (value.length > 8192) return 'holds more than 8192 characters';
   if (/[\r\n]/.test(value)) return 'holds more than one line';
+  if (form === 'form') return /\p{Cc}/u.test(value) ? 'holds a control character' : undefined;
   if (!/^[\x20-\x7e]*$/.test(value)) return 'holds a character that can not stand in a header';
   if (value !== value.trim()) return 'begins or ends with a space';
   return undefined;
-}
-
-// Someone may have put the secret itself where its path belongs: only what looks like a path is repeated.
-function describePath(path: string): string {
-  return /^(\.{0,2}|[A-Za-z]:)[\\/]/.test(path) ? `the file ${JSON.stringify(path)}` : 'the file';
 }

@@ -86,6 +86,25 @@ describe('config/secret', () => {
     await expect(readSecretFile('/run/token', async () => text)).rejects.toThrow(new SecretError(message));
   });
 
+  it.each([['pässword'], [' with spaces '], ['🔑'], ['=?&%']])(
+    'takes %j for a password, which no header holds',
+    async (text) => {
+      const read = await readSecretFile('/run/password', async () => `${text}\n`, 'form');
+      expect(read.reveal()).toBe(text);
+      expect((await read.reread()).reveal()).toBe(text);
+      expect(toEnvironmentSecret(text, 'AUTOMATION_EXPORTER_PASSWORD', 'form').reveal()).toBe(text);
+    },
+  );
+
+  it.each([
+    [`${canary}\u0000`, 'the file "/run/password" holds a control character'],
+    [`${canary}\t`, 'the file "/run/password" holds a control character'],
+    [`${canary}\nsecond`, 'the file "/run/password" holds more than one line'],
+    ['', 'the file "/run/password" is empty'],
+  ])('refuses the password %j', async (text, message) => {
+    await expect(readSecretFile('/run/password', async () => text, 'form')).rejects.toThrow(new SecretError(message));
+  });
+
   it('does not repeat what may be the secret itself in place of its path', async () => {
     const readFile = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' }));
     await expect(readSecretFile(canary, readFile)).rejects.toThrow(new SecretError('the file does not exist'));
