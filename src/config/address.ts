@@ -14,12 +14,15 @@ export const listenAddress: ValueType<ListenAddress, 'plain'> = parsedText(parse
 });
 
 /** The address of a web service, normalised and without a slash at its end. */
-export const webAddress: ValueType<string, 'plain'> = parsedText(parseWebAddress, {
-  takes: 'a web address',
-  examples: ['https://automation.example.org'],
-  placeholder: 'URL',
-  pattern: '^[hH][tT][tT][pP][sS]?://[^@?#]+$',
-  format: (value) => value,
+export const webAddress: ValueType<string, 'plain'> = toWebAddress({
+  example: 'https://automation.example.org',
+  withoutUser: 'secrets come from files or the environment',
+});
+
+/** The address of a proxy, which has to let us through without a password. */
+export const proxyAddress: ValueType<string, 'plain'> = toWebAddress({
+  example: 'http://proxy.example.org:3128',
+  withoutUser: 'write the address without them',
 });
 
 export function formatListenAddress({ host, port }: ListenAddress): string {
@@ -39,13 +42,23 @@ function parseListenAddress(text: string): Parsed<ListenAddress> {
   return { value: { host: six ?? name, port } };
 }
 
+function toWebAddress(about: { readonly example: string; readonly withoutUser: string }): ValueType<string, 'plain'> {
+  return parsedText((text) => parseWebAddress(text, about.withoutUser), {
+    takes: 'a web address',
+    examples: [about.example],
+    placeholder: 'URL',
+    pattern: '^[hH][tT][tT][pP][sS]?://[^@?#]+$',
+    format: (value) => value,
+  });
+}
+
 // No message repeats the address: it may hold a password in a place where nobody looks for one.
-function parseWebAddress(text: string): Parsed<string> {
+function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
   if (!/^https?:\/\/[^\s/]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text))
     return { problem: 'is not a web address' };
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || /^https?:\/\/[^/?#]*@/i.test(text)) {
-    return { problem: 'holds a user or a password', hint: 'secrets come from files or the environment' };
+    return { problem: 'holds a user or a password', hint: withoutUser };
   }
   if (/[?#]/.test(text))
     return { problem: 'holds a query or a fragment', hint: 'write the address without what follows ? or #' };

@@ -17,7 +17,7 @@ export function toEffectiveYaml(config: Config): string {
   });
   for (const [index, server] of servers.entries()) {
     const node = document.getIn(['servers', index]);
-    const comments = Object.entries(server).flatMap(([key, value]) => toComment(key, value));
+    const comments = Object.keys(serverOptions).flatMap((key) => toComment(key, server));
     if (isMap(node) && comments.length > 0) node.comment = comments.join('\n');
   }
   return document.toString({ lineWidth: 0 });
@@ -40,9 +40,10 @@ function toYamlValue({ type }: Option<unknown>, value: unknown): unknown {
   return value === undefined ? undefined : type.format(value);
 }
 
-function toComment(key: string, value: unknown): string[] {
+function toComment(key: string, server: unknown): string[] {
+  const value = readKey(server, toSettingName(key, 'secret'));
   if (!(value instanceof Secret) || !('environment' in value.source)) return [];
-  return [` ${key}: ${String(value)} from ${value.source.environment}`];
+  return [` ${key.replace(/_file$/, '')}: ${String(value)} from ${value.source.environment}`];
 }
 
 // What a switch excludes would be refused beside it when the text is loaded again.

@@ -31,7 +31,7 @@ export function readFileValues(
     for (const [key, child] of node ?? []) {
       const childPath = joinPath(path, key);
       const declared = Object.hasOwn(tree, key) ? tree[key] : undefined;
-      if (declared === undefined) complainUnknown(child, { path: childPath, key, known: Object.keys(tree) });
+      if (declared === undefined) complainUnknown(child, { path: childPath, key, known: Object.keys(tree), tree });
       else if (isOption(declared)) readValue(child, childPath);
       else readTree(child, declared, childPath);
     }
@@ -90,13 +90,11 @@ export function readFileValues(
 
   function complainUnknown(
     { offset }: DocumentEntry,
-    about: { path: string; key: string; known: string[]; what?: string },
+    about: { path: string; key: string; known: string[]; tree?: OptionTree; what?: string },
   ): void {
-    const { path, key, known, what = 'a known key' } = about;
-    const secret = known.includes(`${key}_file`)
-      ? `secrets come from files or the environment: ${key}_file`
-      : undefined;
-    const hint = secret ?? didYouMean(key, known) ?? `known here: ${known.toSorted().join(', ')}`;
+    const { path, key, known, tree = {}, what = 'a known key' } = about;
+    const hint =
+      toFileHint(tree, `${key}_file`) ?? didYouMean(key, known) ?? `known here: ${known.toSorted().join(', ')}`;
     complaints.add(toPlace(offset, path), `is not ${what}`, hint);
   }
 
@@ -115,6 +113,15 @@ export function readFileValues(
     } else readTree(entry, section, key);
   }
   return { values, servers, faulty, complete: root !== undefined || empty };
+}
+
+// Someone wrote the thing itself where the path of its file belongs.
+function toFileHint(tree: OptionTree, key: string): string | undefined {
+  const declared = Object.hasOwn(tree, key) ? tree[key] : undefined;
+  if (declared === undefined || !isOption(declared)) return undefined;
+  return declared.type.kind === 'secret'
+    ? `secrets come from files or the environment: ${key}`
+    : `it comes from a file: ${key}`;
 }
 
 function isEmpty(node: DocumentNode): boolean {

@@ -35,7 +35,7 @@ type Section = {
 
 function toSection(tree: OptionTree): Section {
   const entries = Object.entries(tree);
-  const required = entries.flatMap(([key, node]) => (isOption(node) && isRequiredInFile(node) ? [key] : []));
+  const required = entries.flatMap(([key, node]) => (isOption(node) && node.required ? [key] : []));
   return {
     type: 'object',
     additionalProperties: false,
@@ -44,11 +44,6 @@ function toSection(tree: OptionTree): Section {
     ),
     ...(required.length === 0 ? {} : { required }),
   };
-}
-
-// A secret may come from the environment instead.
-function isRequiredInFile({ required, type }: Option<unknown>): boolean {
-  return required && type.kind !== 'secret';
 }
 
 function toLeaf({ type, fallback, help }: Option<unknown>): JsonSchema {

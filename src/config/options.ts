@@ -1,7 +1,7 @@
-import { listenAddress, webAddress } from './address.ts';
-import { autoOrNumber } from './number.ts';
+import { listenAddress, proxyAddress, webAddress } from './address.ts';
+import { autoOrNumber, number, wholeNumber } from './number.ts';
 import { type OptionTree, option, optional, required } from './option.ts';
-import { boolean, choice, directory, duration, filePath, secretFile, text } from './value-type.ts';
+import { boolean, choice, duration, passwordFile, path, secretFile, text } from './value-type.ts';
 
 /** What the file holds beside servers and collectors; each has a flag and a variable of the same name. */
 export const generalOptions = {
@@ -18,7 +18,7 @@ export const generalOptions = {
     format: option(choice('logfmt', 'json'), 'logfmt', 'Format of the log.'),
   },
   state: {
-    dir: option(directory, './state', 'Directory for what has to survive a restart.'),
+    dir: option(path('/var/lib/automation-exporter'), './state', 'Directory for what has to survive a restart.'),
     memory: option(boolean, false, 'Keep the state in memory alone; a restart forgets it.'),
   },
 } as const satisfies OptionTree;
@@ -27,18 +27,33 @@ export const generalOptions = {
 export const serverOptions = {
   name: option(serverName(), 'default', 'Name of the server in labels and pages, unique among all.'),
   url: required(webAddress, 'Address of the server, without /api.'),
-  token_file: required(secretFile, 'File that holds the API token.'),
+  token_file: optional(secretFile, 'File that holds the API token.'),
+  username: optional(userName(), 'User to log in as, for servers without an API token.'),
+  password_file: optional(passwordFile, 'File that holds the password of that user.'),
+  bearer_token_file: optional(secretFile, 'File that holds a token of an identity provider.'),
   dialect: option(
     choice('auto', 'service', 'rundeck'),
     'auto',
     'Names of the headers; auto tries both on first contact.',
   ),
   api_version: option(
-    autoOrNumber(14, 99),
+    autoOrNumber({ min: 14, max: 99 }),
     'auto',
     'API version to stay at; auto takes the best that both sides know.',
   ),
   timeout: option(duration({ min: '100ms', max: '10m' }), '10s', 'Longest that one request may take in total.'),
+  tls: {
+    ca_file: optional(pemFile(), 'File with the authorities to trust, in place of the usual ones.'),
+    cert_file: optional(pemFile(), 'File with the certificate to show to the server.'),
+    key_file: optional(pemFile(), 'File with the private key of that certificate.'),
+    server_name: optional(hostName(), 'Name that the certificate of the server has to be for.'),
+    insecure_skip_verify: option(boolean, false, 'Trust any certificate; anyone in between can then read along.'),
+  },
+  proxy_url: optional(proxyAddress, 'Proxy to reach the server through.'),
+  budget: {
+    requests_per_second: option(number({ min: 0.1, max: 1000 }), 10, 'Most requests to send in a second.'),
+    concurrency: option(wholeNumber({ min: 1, max: 100 }), 4, 'Most requests to have under way at once.'),
+  },
 } as const satisfies OptionTree;
 
 /** What each collector has; the defaults are its own. */
@@ -52,7 +67,7 @@ export function defineCollectorOptions({ name, on, every, help }: CollectorDefau
 /** What only the command line and the environment hold. */
 export const launchOptions = {
   config: {
-    file: optional(filePath, 'Configuration file, in YAML.'),
+    file: optional(path('/etc/automation-exporter/config.yaml'), 'Configuration file, in YAML.'),
     check: option(boolean, false, 'Check the configuration and leave.'),
   },
   collector: {
@@ -87,6 +102,31 @@ function serverName() {
     pattern: /^[A-Za-z0-9_.:-]{1,64}$/,
     problem: 'is not a name for a server',
     examples: ['prod', 'eu-1'],
+    placeholder: 'NAME',
+  });
+}
+
+function userName() {
+  return text({
+    takes: 'a user name',
+    pattern: /^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a0-\uffff]{0,254}[\x21-\x7e\u00a1-\uffff])?$/,
+    problem: 'is not a user name',
+    examples: ['exporter'],
+    placeholder: 'NAME',
+  });
+}
+
+function pemFile() {
+  return path('/etc/ssl/private/automation.pem');
+}
+
+// A certificate names hosts here, and TLS forbids to ask for an address by name (RFC 6066, section 3).
+function hostName() {
+  return text({
+    takes: 'a host name',
+    pattern: /^(?!\d+(\.\d+){3}$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?$/,
+    problem: 'is not a host name',
+    examples: ['automation.example.org'],
     placeholder: 'NAME',
   });
 }

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { type Leaf, toSecretVariable } from './catalogue.ts';
+import type { Leaf } from './catalogue.ts';
 import { type Complaints, describeFound, type Place } from './complaint.ts';
 import type { FileValue } from './file-values.ts';
 
@@ -42,7 +42,7 @@ export function complainMissing(
 ): void {
   const key = leaf.path?.slice(leaf.path.indexOf('.') + 1) ?? '';
   const example = leaf.option.type.hint(undefined);
-  const variable = single ? `or set ${toSecretVariable(leaf) ?? leaf.environment}` : undefined;
+  const variable = single ? `or set ${leaf.environment}` : undefined;
   const hints = [example, variable].filter((hint) => hint !== undefined);
   complaints.add(place, `${key} is missing`, hints.length === 0 ? undefined : hints.join(', '));
 }

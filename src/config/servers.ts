@@ -6,6 +6,7 @@ import type { FileValues } from './file-values.ts';
 import { serverOptions } from './options.ts';
 import { complainMissing, type Resolved, resolveLeaf, type Sources } from './resolve.ts';
 import { type ReadFile, readSecretFile, type Secret, SecretError, toEnvironmentSecret } from './secret.ts';
+import { checkServer, type ResolvedOption } from './server-rules.ts';
 import { toSettings } from './settings.ts';
 
 type About = {
@@ -36,20 +37,24 @@ export async function readServers(about: About): Promise<Servers> {
   const places: readonly Place[] = file.servers.length > 0 || !file.complete ? file.servers : alone;
   const sources: Sources = single ? about.sources : { ...about.sources, environment: new Map() };
 
-  const isFaulty = (leaf: Leaf, path: string) => file.faulty.has(path) || file.faulty.has(leaf.path ?? '');
   const resolved = new Map<string, Resolved>();
   const read = places.map(async (place, index) => {
     const path = `servers[${index}]`;
+    const options = new Map<string, ResolvedOption>();
     for (const leaf of listServerLeaves(path)) {
       const value =
         leaf.option.type.kind === 'secret'
           ? await resolveSecret(leaf, { ...about, sources })
           : resolveLeaf(leaf, sources, complaints);
-      resolved.set(leaf.path ?? '', value);
-      const missing = leaf.option.required && value.origin === 'default' && !isFaulty(leaf, path);
-      if (missing) complainMissing(leaf, { place, single }, complaints);
+      const leafPath = leaf.path ?? '';
+      const faulty = file.faulty.has(path) || file.faulty.has(leafPath);
+      resolved.set(leafPath, value);
+      options.set(leafPath.slice(path.length + 1), { ...value, leaf, faulty });
+      if (leaf.option.required && value.origin === 'default' && !faulty)
+        complainMissing(leaf, { place, single }, complaints);
     }
-    return toSettings(serverOptions, (key) => resolved.get(`${path}.${key}`)?.value);
+    await checkServer({ place, single, options }, about.readFile, complaints);
+    return toSettings(serverOptions, (key) => options.get(key)?.value);
   });
   const servers = await Promise.all(read);
   complainSameNames(servers, { places, resolved, complaints });
@@ -65,9 +70,12 @@ async function resolveSecret(leaf: Leaf, { sources, readFile, complaints }: Abou
   const from = value === undefined ? named : ({ origin: 'environment', place: { text: variable } } as const);
   if (value !== undefined && sources.environment.has(leaf.environment))
     complaints.add(variable, `excludes ${leaf.environment}`, 'leave out one of them');
+  const form = leaf.option.type.travels;
   try {
     const secret: Secret =
-      value === undefined ? await readSecretFile(String(named.value), readFile) : toEnvironmentSecret(value, variable);
+      value === undefined
+        ? await readSecretFile(String(named.value), readFile, form)
+        : toEnvironmentSecret(value, variable, form);
     return { ...from, value: secret };
   } catch (error) {
     if (!(error instanceof SecretError)) throw error;

@@ -1,4 +1,4 @@
-import { listServerLeaves, toSecretVariable } from './catalogue.ts';
+import { environmentPrefix, listServerLeaves, toSecretVariable } from './catalogue.ts';
 import { didYouMean } from './did-you-mean.ts';
 
 /** Says what to do instead of an unknown flag; those of a server, secrets above all, live elsewhere on purpose. */
@@ -9,11 +9,11 @@ export function explainUnknownFlag(typed: string, known: Iterable<string>): { me
     .replace(/^servers?\./, '')
     .replace(/[.-]/g, '_')
     .toLowerCase();
+  const variable = environmentPrefix + word.toUpperCase();
   for (const leaf of listServerLeaves('servers[]')) {
     const secret = toSecretVariable(leaf);
-    if (leaf.path === `servers[].${word}`)
-      return { message, hint: `set ${leaf.environment}, or ${leaf.path} in the file` };
-    if (secret?.endsWith(`_${word.toUpperCase()}`)) {
+    if (leaf.environment === variable) return { message, hint: `set ${leaf.environment}, or ${leaf.path} in the file` };
+    if (secret === variable) {
       return {
         message,
         hint: `secrets never come from flags: set ${secret} or ${leaf.environment}, or ${leaf.path} in the file`,

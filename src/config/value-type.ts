@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { didYouMean } from './did-you-mean.ts';
 import { formatDuration, type Parsed, parseDuration } from './duration.ts';
+import type { SecretForm } from './secret.ts';
 
 export type Kind = 'plain' | 'duration' | 'secret';
 
@@ -19,6 +20,8 @@ export type ValueType<T, K extends Kind = Kind> = {
   hint(found: unknown): string | undefined;
   /** From a flag's or a variable's text to what YAML would have given. */
   fromText(text: string): unknown;
+  /** How a secret travels; as a header value unless it says so. */
+  readonly travels?: SecretForm;
   /** Back to what YAML takes. */
   format(value: T): unknown;
 };
@@ -55,30 +58,24 @@ export function text(about: {
   return parsedText(parse, { ...words, pattern: pattern.source, format: (value) => value });
 }
 
-const printable = /^[\x20-\x7e\u00a0-\uffff]+$/;
-
-export const filePath = text({
-  takes: 'a path',
-  pattern: printable,
-  problem: 'is not a path',
-  examples: ['/etc/automation-exporter/config.yaml'],
-  placeholder: 'PATH',
-});
-
-export const directory = text({
-  takes: 'a path',
-  pattern: printable,
-  problem: 'is not a path',
-  examples: ['/var/lib/automation-exporter'],
-  placeholder: 'PATH',
-});
+export function path(example: string): ValueType<string, 'plain'> {
+  return text({
+    takes: 'a path',
+    pattern: /^[\x20-\x7e\u00a0-\uffff]+$/,
+    problem: 'is not a path',
+    examples: [example],
+    placeholder: 'PATH',
+  });
+}
 
 /** The path of a file that holds a secret; past the edge it is the `Secret` itself. */
-export const secretFile: ValueType<string, 'secret'> = {
-  ...filePath,
+export const secretFile: ValueType<string, 'secret'> = { ...path('/run/secrets/automation-token'), kind: 'secret' };
+
+/** A password travels in the body of a form, where more characters can stand than in a header. */
+export const passwordFile: ValueType<string, 'secret'> = {
+  ...path('/run/secrets/automation-password'),
   kind: 'secret',
-  examples: ['/run/secrets/automation-token'],
-  hint: () => 'for example /run/secrets/automation-token',
+  travels: 'form',
 };
 
 export const boolean: ValueType<boolean, 'plain'> = {

@@ -86,8 +86,28 @@ describe('config/command-line', () => {
       ],
     },
     {
+      argv: ['--client-secret', 'hunter2'],
+      problems: [
+        '--client-secret: is not a known flag (secrets come from files or the environment, never from a flag)',
+      ],
+    },
+    {
       argv: ['--password', 'hunter2'],
-      problems: ['--password: is not a known flag (secrets come from files or the environment, never from a flag)'],
+      problems: [
+        '--password: is not a known flag (secrets never come from flags: set AUTOMATION_EXPORTER_PASSWORD or AUTOMATION_EXPORTER_PASSWORD_FILE, or servers[].password_file in the file)',
+      ],
+    },
+    {
+      argv: ['--bearer-token=hunter2'],
+      problems: [
+        '--bearer-token: is not a known flag (secrets never come from flags: set AUTOMATION_EXPORTER_BEARER_TOKEN or AUTOMATION_EXPORTER_BEARER_TOKEN_FILE, or servers[].bearer_token_file in the file)',
+      ],
+    },
+    {
+      argv: ['--tls.ca-file', '/etc/ca.pem'],
+      problems: [
+        '--tls.ca-file: is not a known flag (set AUTOMATION_EXPORTER_TLS_CA_FILE, or servers[].tls.ca_file in the file)',
+      ],
     },
     {
       argv: ['--token', 'hunter2', 'check'],

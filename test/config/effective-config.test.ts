@@ -17,12 +17,22 @@ const effective = `servers:
     dialect: auto
     api_version: 47
     timeout: 1m30s
+    tls:
+      insecure_skip_verify: false
+    budget:
+      requests_per_second: 10
+      concurrency: 4
   - name: yes
     url: http://[::1]:4440
     token_file: /run/token
     dialect: auto
     api_version: auto
     timeout: 10s
+    tls:
+      insecure_skip_verify: false
+    budget:
+      requests_per_second: 10
+      concurrency: 4
 collectors:
   execution-mode:
     enabled: true
@@ -66,6 +76,11 @@ describe('config/effective-config', () => {
     dialect: auto
     api_version: auto
     timeout: 10s
+    tls:
+      insecure_skip_verify: false
+    budget:
+      requests_per_second: 10
+      concurrency: 4
     # token: <secret> from AUTOMATION_EXPORTER_TOKEN
 collectors:
   execution-mode:
@@ -88,6 +103,45 @@ state:
   memory: false
 `);
     expect(toEffectiveYaml((await load({ env, yaml: toEffectiveYaml(config) })).config)).toBe(toEffectiveYaml(config));
+  });
+
+  it('writes all that can be said of a server, and of its secrets only the source', async () => {
+    const full = `servers:
+  - name: prod
+    url: https://prod.example.org
+    username: exporter
+    password_file: /run/password
+    dialect: auto
+    api_version: auto
+    timeout: 10s
+    tls:
+      ca_file: /etc/ca.pem
+      cert_file: /etc/cert.pem
+      key_file: /etc/key.pem
+      server_name: inner.example.org
+      insecure_skip_verify: true
+    proxy_url: http://proxy.example.org:3128
+    budget:
+      requests_per_second: 0.5
+      concurrency: 1
+`;
+    const files = {
+      '/run/password': 'canary-4711',
+      '/etc/ca.pem': '',
+      '/etc/cert.pem': '',
+      '/etc/key.pem': 'canary-4711',
+    };
+    expect(toEffectiveYaml((await load({ yaml: full, files })).config).split('collectors:')[0]).toBe(full);
+  });
+
+  it.each([
+    { variable: 'AUTOMATION_EXPORTER_PASSWORD', env: { AUTOMATION_EXPORTER_USERNAME: 'exporter' }, name: 'password' },
+    { variable: 'AUTOMATION_EXPORTER_BEARER_TOKEN', env: {}, name: 'bearer_token' },
+  ])('names the $name by its words in the file', async ({ variable, env, name }) => {
+    const all = { ...env, AUTOMATION_EXPORTER_URL: 'http://localhost:4440', [variable]: 'canary-4711' };
+    const yaml = toEffectiveYaml((await load({ env: all })).config);
+    expect(yaml).toContain(`\n    # ${name}: <secret> from ${variable}\n`);
+    expect(yaml).not.toContain('canary');
   });
 
   it('leaves out what a switch excludes', async () => {

@@ -24,9 +24,22 @@ describe('config/help', () => {
 -  …URL  servers[].url  -
 -  …TOKEN_FILE  servers[].token_file  -
 -  …TOKEN  -  -
+-  …USERNAME  servers[].username  -
+-  …PASSWORD_FILE  servers[].password_file  -
+-  …PASSWORD  -  -
+-  …BEARER_TOKEN_FILE  servers[].bearer_token_file  -
+-  …BEARER_TOKEN  -  -
 -  …DIALECT  servers[].dialect  auto
 -  …API_VERSION  servers[].api_version  auto
--  …TIMEOUT  servers[].timeout  10s`);
+-  …TIMEOUT  servers[].timeout  10s
+-  …TLS_CA_FILE  servers[].tls.ca_file  -
+-  …TLS_CERT_FILE  servers[].tls.cert_file  -
+-  …TLS_KEY_FILE  servers[].tls.key_file  -
+-  …TLS_SERVER_NAME  servers[].tls.server_name  -
+-  …TLS_INSECURE_SKIP_VERIFY  servers[].tls.insecure_skip_verify  false
+-  …PROXY_URL  servers[].proxy_url  -
+-  …BUDGET_REQUESTS_PER_SECOND  servers[].budget.requests_per_second  10
+-  …BUDGET_CONCURRENCY  servers[].budget.concurrency  4`);
   });
 
   it('says of each what it is for, in a sentence', () => {

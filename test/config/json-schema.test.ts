@@ -49,6 +49,24 @@ describe('config/json-schema', () => {
           pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
           examples: ['/run/secrets/automation-token'],
         },
+        username: {
+          description: 'User to log in as, for servers without an API token.',
+          type: 'string',
+          pattern: '^[\\x21-\\x7e\\u00a1-\\uffff]([\\x20-\\x7e\\u00a0-\\uffff]{0,254}[\\x21-\\x7e\\u00a1-\\uffff])?$',
+          examples: ['exporter'],
+        },
+        password_file: {
+          description: 'File that holds the password of that user.',
+          type: 'string',
+          pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
+          examples: ['/run/secrets/automation-password'],
+        },
+        bearer_token_file: {
+          description: 'File that holds a token of an identity provider.',
+          type: 'string',
+          pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
+          examples: ['/run/secrets/automation-token'],
+        },
         dialect: {
           description: 'Names of the headers; auto tries both on first contact.',
           type: 'string',
@@ -70,6 +88,67 @@ describe('config/json-schema', () => {
           default: '10s',
           examples: ['15s', '1h30m'],
         },
+        tls: {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            ca_file: {
+              description: 'File with the authorities to trust, in place of the usual ones.',
+              type: 'string',
+              pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
+              examples: ['/etc/ssl/private/automation.pem'],
+            },
+            cert_file: {
+              description: 'File with the certificate to show to the server.',
+              type: 'string',
+              pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
+              examples: ['/etc/ssl/private/automation.pem'],
+            },
+            key_file: {
+              description: 'File with the private key of that certificate.',
+              type: 'string',
+              pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
+              examples: ['/etc/ssl/private/automation.pem'],
+            },
+            server_name: {
+              description: 'Name that the certificate of the server has to be for.',
+              type: 'string',
+              pattern: '^(?!\\d+(\\.\\d+){3}$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?$',
+              examples: ['automation.example.org'],
+            },
+            insecure_skip_verify: {
+              description: 'Trust any certificate; anyone in between can then read along.',
+              type: 'boolean',
+              default: false,
+            },
+          },
+        },
+        proxy_url: {
+          description: 'Proxy to reach the server through.',
+          type: 'string',
+          pattern: '^[hH][tT][tT][pP][sS]?://[^@?#]+$',
+          examples: ['http://proxy.example.org:3128'],
+        },
+        budget: {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            requests_per_second: {
+              description: 'Most requests to send in a second.',
+              type: 'number',
+              minimum: 0.1,
+              maximum: 1000,
+              default: 10,
+            },
+            concurrency: {
+              description: 'Most requests to have under way at once.',
+              type: 'integer',
+              minimum: 1,
+              maximum: 100,
+              default: 4,
+            },
+          },
+        },
       },
     });
   });
@@ -83,7 +162,7 @@ describe('config/json-schema', () => {
     expect(at('properties/collectors/properties/project-nodes/properties/every/default')).toBe('5m');
   });
 
-  it.each(['servers/items', 'web', 'log', 'state'])(
+  it.each(['servers/items', 'servers/items/properties/tls', 'web', 'log', 'state'])(
     'has patterns in %s that take the examples and defaults beside them',
     (section) => {
       for (const key of keysOf(at(`properties/${section}/properties`))) {

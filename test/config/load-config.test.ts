@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { complain, load } from './fixtures.ts';
 
-const server = 'servers:\n  - url: https://automation.example.org\n    token_file: /run/token\n';
-
 describe('config/load-config', () => {
   it('is content with nothing at all', async () => {
     const { config, configFile, checkOnly, origins } = await load({});
@@ -33,6 +31,14 @@ servers:
     dialect: rundeck
     api_version: 47
     timeout: 1m30s
+    tls:
+      ca_file: /etc/ca.pem
+      cert_file: /etc/cert.pem
+      key_file: /etc/key.pem
+      server_name: inner.example.org
+      insecure_skip_verify: true
+    proxy_url: http://Proxy.example.org:3128/
+    budget: { requests_per_second: 0.5, concurrency: 1 }
   - { name: test, url: "http://[::1]:4440", token_file: /run/token }
 collectors:
   execution-mode: { every: 1m }
@@ -42,18 +48,37 @@ web: { listen_address: "[::1]:0", telemetry_path: /probe/metrics, external_url: 
 log: { level: debug, format: json }
 state: { dir: /var/lib/x }
 `;
-    const { config, configFile } = await load({ yaml });
+    const files = { '/etc/ca.pem': '', '/etc/cert.pem': '', '/etc/key.pem': '' };
+    const { config, configFile } = await load({ yaml, files });
     expect(configFile).toBe('config.yaml');
-    expect(config.servers.map(({ token, ...rest }) => ({ ...rest, token: token.reveal() }))).toEqual([
+    expect(config.servers.map(({ token, ...rest }) => ({ ...rest, token: token?.reveal() }))).toEqual([
       {
         name: 'prod',
         url: 'https://automation.example.org/sub',
+        token: 'k3y',
         dialect: 'rundeck',
         apiVersion: 47,
         timeoutMs: 90_000,
-        token: 'k3y',
+        tls: {
+          caFile: '/etc/ca.pem',
+          certFile: '/etc/cert.pem',
+          keyFile: '/etc/key.pem',
+          serverName: 'inner.example.org',
+          insecureSkipVerify: true,
+        },
+        proxyUrl: 'http://proxy.example.org:3128',
+        budget: { requestsPerSecond: 0.5, concurrency: 1 },
       },
-      { name: 'test', url: 'http://[::1]:4440', dialect: 'auto', apiVersion: 'auto', timeoutMs: 10_000, token: 'k3y' },
+      {
+        name: 'test',
+        url: 'http://[::1]:4440',
+        token: 'k3y',
+        dialect: 'auto',
+        apiVersion: 'auto',
+        timeoutMs: 10_000,
+        tls: { insecureSkipVerify: false },
+        budget: { requestsPerSecond: 10, concurrency: 4 },
+      },
     ]);
     expect(config.collectors).toEqual({
       'execution-mode': { enabled: true, everyMs: 60_000 },
@@ -208,23 +233,6 @@ config.yaml:24:10 state.dir: has no value (write one, or leave the key out)`);
     ]);
     expect(await complain({ env: { AUTOMATION_EXPORTER_CONFIG_FILE: 'gone.yaml' } })).toEqual([
       'AUTOMATION_EXPORTER_CONFIG_FILE: the file "gone.yaml" does not exist',
-    ]);
-  });
-
-  it('says what is wrong with a secret file', async () => {
-    const yaml = `${server}    name: a\n  - { name: b, url: http://b.example.org, token_file: /run/b }\n  - { name: b, url: http://c.example.org }\n`;
-    expect(await complain({ yaml, files: { '/run/token': '\n', '/run/b': 'a\nb' } })).toEqual([
-      'config.yaml:3:17 servers[0].token_file: the file "/run/token" is empty',
-      'config.yaml:5:55 servers[1].token_file: the file "/run/b" holds more than one line',
-      'config.yaml:6:5 servers[2]: token_file is missing (for example /run/secrets/automation-token)',
-      'config.yaml:6:13 servers[2].name: "b" is the name of two servers (the other is config.yaml:5:13 servers[1].name)',
-    ]);
-  });
-
-  it('tells two servers without a name apart', async () => {
-    const yaml = `${server}  - { url: http://b.example.org, token_file: /run/token }\n`;
-    expect(await complain({ yaml })).toEqual([
-      'config.yaml:4:5 servers[1]: "default" is the name of two servers (the other is config.yaml:2:5 servers[0])',
     ]);
   });
 });

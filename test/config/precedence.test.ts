@@ -104,6 +104,8 @@ describe('config/precedence', () => {
       apiVersion: 41,
       timeoutMs: 2000,
       dialect: 'service',
+      tls: { insecureSkipVerify: false },
+      budget: { requestsPerSecond: 10, concurrency: 4 },
     });
     expect([token?.reveal(), token?.source]).toEqual(['k3y', { environment: 'AUTOMATION_EXPORTER_TOKEN' }]);
   });
@@ -111,7 +113,7 @@ describe('config/precedence', () => {
   it('overrides the only server of the file from the environment, its secret too', async () => {
     const env = { AUTOMATION_EXPORTER_NAME: 'mine', AUTOMATION_EXPORTER_TOKEN: 'other' };
     const { config } = await load({ yaml: server, env });
-    expect(config.servers.map(({ name, url, timeoutMs, token }) => [name, url, timeoutMs, token.reveal()])).toEqual([
+    expect(config.servers.map(({ name, url, timeoutMs, token }) => [name, url, timeoutMs, token?.reveal()])).toEqual([
       ['mine', 'https://prod.example.org', 5000, 'other'],
     ]);
   });
@@ -119,7 +121,7 @@ describe('config/precedence', () => {
   it('names what the environment lacks for a server', async () => {
     expect(await complain({ env: { AUTOMATION_EXPORTER_NAME: 'mine' } })).toEqual([
       'AUTOMATION_EXPORTER_NAME: url is missing (for example https://automation.example.org, or set AUTOMATION_EXPORTER_URL)',
-      'AUTOMATION_EXPORTER_NAME: token_file is missing (for example /run/secrets/automation-token, or set AUTOMATION_EXPORTER_TOKEN)',
+      'AUTOMATION_EXPORTER_NAME: has no way to authenticate (set one of AUTOMATION_EXPORTER_TOKEN_FILE, AUTOMATION_EXPORTER_USERNAME with AUTOMATION_EXPORTER_PASSWORD_FILE, AUTOMATION_EXPORTER_BEARER_TOKEN_FILE)',
     ]);
   });
 

@@ -1,0 +1,97 @@
+import type { Leaf } from './catalogue.ts';
+import type { Complaints, Place } from './complaint.ts';
+import { serverOptions } from './options.ts';
+import { describePath, describeReadError } from './read-error.ts';
+import type { Resolved } from './resolve.ts';
+import type { ReadFile } from './secret.ts';
+
+/** One server, with all its options resolved, for the rules between them. */
+export type ResolvedServer = {
+  readonly place: Place;
+  /** Whether it may be defined by the environment. */
+  readonly single: boolean;
+  /** By key, such as `tls.ca_file`. */
+  readonly options: ReadonlyMap<string, ResolvedOption>;
+};
+
+/** A faulty option was given, but in a way that has its complaint already. */
+export type ResolvedOption = Resolved & { readonly leaf: Leaf; readonly faulty: boolean };
+
+/** Complains about options of a server that contradict or lack each other, and about files that can not be read. */
+export async function checkServer(server: ResolvedServer, readFile: ReadFile, complaints: Complaints): Promise<void> {
+  checkAuthentication(server, complaints);
+  checkPair(server, ['tls.cert_file', 'tls.key_file'], complaints);
+  checkTlsIsUsed(server, complaints);
+  for (const key of tlsFiles) await checkFile(server, { key, readFile }, complaints);
+}
+
+const waysToAuthenticate = [['token_file'], ['username', 'password_file'], ['bearer_token_file']] as const;
+const tlsFiles = ['tls.ca_file', 'tls.cert_file', 'tls.key_file'] as const;
+
+function checkAuthentication(server: ResolvedServer, complaints: Complaints): void {
+  const toPlace = (key: string) => server.options.get(key)?.place;
+  const [first, ...others] = waysToAuthenticate
+    .map((way) => way.map(toPlace).find((place) => place !== undefined))
+    .filter((place) => place !== undefined);
+  for (const other of others)
+    complaints.add(other, 'is a second way to authenticate', `leave it out, or ${first?.text}`);
+  if (others.length === 0) checkPair(server, ['username', 'password_file'], complaints);
+  if (waysToAuthenticate.flat().some((key) => isGiven(server, key))) return;
+  complaints.add(server.place, 'has no way to authenticate', adviseWays(server));
+}
+
+// What the environment began is best ended there; a server of the file may take its secret from either.
+function adviseWays(server: ResolvedServer): string {
+  const inFile = server.place.offset !== undefined;
+  const toName = (key: string) => (inFile ? key : toVariable(server, key));
+  const ways = waysToAuthenticate.map((way) => way.map(toName).join(' with '));
+  const variable = inFile && server.single ? `; or set ${toVariable(server, 'token_file')}` : '';
+  return `${inFile ? 'give' : 'set'} one of ${ways.join(', ')}${variable}`;
+}
+
+function checkPair(server: ResolvedServer, [one, other]: readonly [string, string], complaints: Complaints): void {
+  for (const [given, lacking] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    const place = server.options.get(given)?.place;
+    if (place === undefined || isGiven(server, lacking)) continue;
+    const variable = toVariable(server, lacking);
+    const inFile = place.offset !== undefined;
+    const hint = inFile && server.single ? `or set ${variable}` : undefined;
+    complaints.add(place, `needs ${inFile ? lacking : variable} beside it`, hint);
+  }
+}
+
+function checkTlsIsUsed(server: ResolvedServer, complaints: Complaints): void {
+  const url = server.options.get('url')?.value;
+  if (typeof url !== 'string' || !url.startsWith('http:')) return;
+  for (const key of Object.keys(serverOptions.tls)) {
+    const option = server.options.get(`tls.${key}`);
+    if (option?.place === undefined || option.value === undefined || option.value === false) continue;
+    complaints.add(option.place, 'is for https, and the url begins with http', 'write https there, or leave tls out');
+  }
+}
+
+async function checkFile(
+  server: ResolvedServer,
+  { key, readFile }: { readonly key: string; readonly readFile: ReadFile },
+  complaints: Complaints,
+): Promise<void> {
+  const { value, place } = server.options.get(key) ?? {};
+  if (typeof value !== 'string' || place === undefined) return;
+  try {
+    await readFile(value);
+  } catch (error) {
+    complaints.add(place, `${describePath(value)} ${describeReadError(error)}`);
+  }
+}
+
+function isGiven({ options }: ResolvedServer, key: string): boolean {
+  const option = options.get(key);
+  return option?.place !== undefined || option?.faulty === true;
+}
+
+function toVariable({ options }: ResolvedServer, key: string): string {
+  return options.get(key)?.leaf.environment ?? key;
+}
