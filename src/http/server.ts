@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
 
 export type HttpOptions = {
@@ -21,6 +21,7 @@ export function createHttpServer({ host, port, routes, onError }: HttpOptions): 
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.use(limitUnanswered());
   app.use(setSecurityHeaders);
   for (const route of routes) app.use(route);
   app.use(answerNotFound);
@@ -63,6 +64,24 @@ export function createHttpServer({ host, port, routes, onError }: HttpOptions): 
 }
 
 const graceMs = 1000;
+
+/** Clients that wait for answers never come near it. */
+const mostUnanswered = 8;
+
+/** Requests sent in a row without reading would all be answered into memory: their connection is cut instead. */
+function limitUnanswered(): RequestHandler {
+  const unanswered = new WeakMap<Socket, number>();
+  return ({ socket }, response, next) => {
+    const count = (unanswered.get(socket) ?? 0) + 1;
+    if (count > mostUnanswered) {
+      socket.destroy();
+      return;
+    }
+    unanswered.set(socket, count);
+    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
+    next();
+  };
+}
 
 const setSecurityHeaders: RequestHandler = (_request, response, next) => {
   response.set({
