@@ -22,8 +22,8 @@ servers:
   it.each([
     {
       said: 'a password',
-      env: { AUTOMATION_EXPORTER_USERNAME: 'exporter', AUTOMATION_EXPORTER_PASSWORD: 'hunter2' },
-      expected: { username: 'exporter', password: 'hunter2', bearerToken: undefined },
+      env: { AUTOMATION_EXPORTER_USERNAME: 'exporter', AUTOMATION_EXPORTER_PASSWORD: 'pässword' },
+      expected: { username: 'exporter', password: 'pässword', bearerToken: undefined },
     },
     {
       said: 'the file of a password',
