@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export type RawServer = {
