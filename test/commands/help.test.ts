@@ -14,11 +14,10 @@ describe('commands/help', () => {
     }
     const rows = toHelp(collectors);
     expect(rows.length).toBeGreaterThan(20);
-    for (const { flag, env, path, help } of rows) {
-      if (flag !== undefined) expect(lines).toContain(flag);
-      expect(lines).toContain([env, path].filter((name) => name !== undefined).join('  '));
-      expect(stdout).toContain(help);
-    }
+    const flags = rows.flatMap(({ flag }) => flag ?? []);
+    const names = rows.map(({ env, path }) => [env, path].filter((name) => name !== undefined).join('  '));
+    expect(lines).toEqual(expect.arrayContaining([...flags, ...names]));
+    expect(rows.filter(({ help }) => !stdout.includes(help))).toEqual([]);
     expect(stdout).toMatch(/--log\.format=logfmt\|json\n.*Default: logfmt\./);
   });
 

@@ -20,9 +20,9 @@ let demo: Demo;
 beforeAll(async () => {
   demo = await startDemo();
   await eventually(async () => {
-    expect((await get('/-/ready')).status).toBe(200);
     const { body } = await get('/metrics');
-    expect(body.match(/^automation_exporter_collector_success\{.*\} 1$/gm)).toHaveLength(4);
+    const successes = body.match(/^automation_exporter_collector_success\{.*\} 1$/gm) ?? [];
+    if (successes.length < 4) throw new Error(`only ${successes.length} of 4 collectors have succeeded`);
   });
 });
 
