@@ -9,6 +9,8 @@ export function createSelf(build: { readonly version: string; readonly nodeVersi
   collectDefaultMetrics({ register: registry });
   // Gauges whose names end like counters: promtool refuses them, and the plain ones say the same by kind.
   for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
+  // Names that hold their type: promtool refuses them too, and the lag says more.
+  for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);
 
   const perServer = ['server'] as const;
   const perCollector = ['server', 'collector'] as const;

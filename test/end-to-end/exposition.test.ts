@@ -247,6 +247,16 @@ describeWithTools('end-to-end/exposition, read by others', ['promtool', 'prometh
     return JSON.parse(stdout) as readonly Sample[];
   }
 
+  it('has nothing that promtool would complain about', async () => {
+    const { body } = await get('/metrics');
+    const { status, stdout, stderr } = spawnSync(tools.promtool, ['check', 'metrics'], {
+      input: body,
+      encoding: 'utf8',
+    });
+
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
+
   it('says the same in both formats', async () => {
     const { text, openMetrics } = await eventually(async () => {
       const before = await get('/metrics');
