@@ -70,14 +70,14 @@ describe('end-to-end/several-servers', () => {
     const { url } = await start(hanging, slow, `name: refused, url: 'http://127.0.0.1:9'`, healthy);
 
     await eventually(async () => {
-      expect((await scrape(url, 'healthy')).get('automation_up')).toBe(1);
+      const series = await scrape(url, 'healthy');
+      expect(series.get('automation_up')).toBe(1);
+      expect(series.get('automation_credentials_accepted')).toBe(1);
+      expect(series.get('automation_execution_mode{mode="active"}')).toBe(1);
+      expect(series.get('automation_execution_mode{mode="passive"}')).toBe(0);
       expect((await scrape(url, 'refused')).get('automation_up')).toBe(0);
       expect((await scrape(url, 'slow')).get('automation_up')).toBe(0);
     });
-    const series = await scrape(url, 'healthy');
-    expect(series.get('automation_execution_mode{mode="active"}')).toBe(1);
-    expect(series.get('automation_execution_mode{mode="passive"}')).toBe(0);
-    expect(series.get('automation_credentials_accepted')).toBe(1);
 
     // Its first poll still goes on: nothing is known, so nothing is said.
     expect(
