@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startCli } from '../support/child.ts';
+import { runCli } from './run-cli.ts';
+
+const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'a-token' };
+
+describe.concurrent('commands/run-app', () => {
+  it.each([
+    ['file', 'the state directory file can not be used: it is no directory; choose another `state.dir`\n'],
+    ['file/below', 'the state directory file/below can not be used: it is no directory; choose another `state.dir`\n'],
+    [
+      'spoilt',
+      'the state directory spoilt can not be used: its state.sqlite is no database; move the file away to start anew\n',
+    ],
+  ])('refuses %s as its state directory', async (directory, stderr) => {
+    const files = {
+      file: '',
+      'spoilt/state.sqlite': 'No database at all, but long enough to look like one. '.repeat(99),
+    };
+    const ended = await runCli(['serve', `--state.dir=${directory}`, '--web.listen-address=127.0.0.1:0'], {
+      env,
+      files,
+    });
+
+    expect(ended).toEqual({ code: 2, stdout: '', stderr, left: [] });
+  });
+
+  it('leaves a state directory to the daemon that has it, until that one ends', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
+    const args = ['serve', `--state.dir=${directory}/state`, '--web.listen-address=127.0.0.1:0'];
+    const first = startCli(args, { env });
+    try {
+      const [, url] = await first.waitFor(/msg=serving url=(\S+)/);
+
+      expect(await runCli(args, { env })).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `the state directory ${directory}/state can not be used: another process uses it; stop that one, or give this one its own \`state.dir\`\n`,
+        left: [],
+      });
+      expect((await fetch(`${url}/-/healthy`)).status).toBe(200);
+
+      first.kill('SIGTERM');
+      expect(await first.ended).toEqual({ code: 0, signal: null });
+      expect(readdirSync(join(directory, 'state'))).toEqual(['state.sqlite']);
+      const next = startCli(args, { env });
+      try {
+        await next.waitFor(/msg=serving/);
+      } finally {
+        await next.stop();
+      }
+    } finally {
+      await first.stop();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('says which port is taken, and leaves it to whoever has it', async () => {
+    const holder = createServer();
+    await once(holder.listen(0, '127.0.0.1'), 'listening');
+    // The cast is true: a TCP server has such an address.
+    const { port } = holder.address() as AddressInfo;
+    try {
+      const args = ['serve', '--state.memory', `--web.listen-address=127.0.0.1:${port}`];
+      expect(await runCli(args, { env })).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `port ${port} is in use: stop what listens there, or choose another with --web.listen-address=:PORT\n`,
+        left: [],
+      });
+      expect(holder.listening).toBe(true);
+    } finally {
+      await new Promise((resolve) => holder.close(resolve));
+    }
+  });
+
+  it('says that an address is not its own', async () => {
+    const args = ['serve', '--state.memory', '--web.listen-address=192.0.2.1:0'];
+
+    expect(await runCli(args, { env })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: "the address of --web.listen-address is none of this machine's\n",
+      left: [],
+    });
+  });
+});
