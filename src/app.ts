@@ -1,12 +1,13 @@
-import { createTokenCredentials } from './api/auth/token.ts';
-import { createClient, type RequestObserver } from './api/client.ts';
-import { createTransport, type Transport } from './api/transport.ts';
+import type { ClientObserver } from './api/client.ts';
 import { collectors } from './collectors/index.ts';
+import { formatListenAddress } from './config/address.ts';
 import type { Config, ServerConfig } from './config/config.ts';
+import { type Connection, connectServer, systemClock } from './connect.ts';
+import type { Clock } from './domain/clock.ts';
 import { alertRoutes } from './http/alerts.ts';
 import { readContent } from './http/content.ts';
 import { dashboardRoutes } from './http/dashboards.ts';
-import { type CollectorStatus, frontPageRoute, type Status } from './http/front-page.ts';
+import { frontPageRoute } from './http/front-page.ts';
 import { healthRoutes } from './http/health.ts';
 import { metricsRoute, type Scraped } from './http/metrics.ts';
 import { runbookRoutes } from './http/runbooks.ts';
@@ -17,15 +18,19 @@ import { chooseFormat, contentTypes } from './metrics/format.ts';
 import { createSelf, type Self } from './metrics/self.ts';
 import { createSnapshots, type Snapshots } from './metrics/snapshot.ts';
 import { createPoll } from './schedule/poll.ts';
-import { createScheduler, type PollStatus, type ScheduledPoll, type Scheduler } from './schedule/scheduler.ts';
+import { createScheduler, type ScheduledPoll, type Scheduler } from './schedule/scheduler.ts';
+import { createVitality } from './schedule/vitality.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
+import { toStatus } from './status.ts';
 
 export type AppOptions = {
   readonly config: Config;
   readonly log: Log;
   readonly version: string;
-  readonly now?: () => number;
+  /** Told of every secret that is read, now and later. */
+  readonly onSecret: (value: string) => void;
+  readonly clock?: Clock;
 };
 
 export type App = {
@@ -37,26 +42,26 @@ export type App = {
 
 type Parts = {
   readonly state: State;
-  readonly transports: readonly Transport[];
+  readonly connections: readonly Connection[];
   readonly scheduler: Scheduler;
   readonly server: HttpServer;
 };
 
 /** The composition root: from a checked configuration to the running parts. */
 export function createApp(options: AppOptions): App {
-  const { config, log, version, now = Date.now } = options;
+  const { config, log, version, clock = systemClock } = options;
   const self = createSelf({ version, nodeVersion: process.version });
-  const snapshots = createSnapshots(now);
+  const snapshots = createSnapshots(clock.ticks);
   let url = '';
   let parts: Parts | undefined;
 
   function wire(state: State): Parts {
-    const transports: Transport[] = [];
+    const connections: Connection[] = [];
     const polls: ScheduledPoll[] = [];
     for (const server of config.servers) {
-      const transport = createTransport({ url: server.url, timeoutMs: server.timeoutMs });
-      transports.push(transport);
-      polls.push(...toPolls(server, { ...options, now, transport, state, snapshots, self }));
+      const connection = connectServer(server, { ...options, clock, observe: toObserver(self, server.name) });
+      connections.push(connection);
+      polls.push(...toPolls(server, { ...options, clock, connection, state, snapshots, self }));
     }
     const scheduler = createScheduler(polls, log);
     const content = readContent();
@@ -64,7 +69,7 @@ export function createApp(options: AppOptions): App {
     const server = createHttpServer({
       ...config.web.listenAddress,
       routes: [
-        frontPageRoute(() => toStatus(options, scheduler.status(), now())),
+        frontPageRoute(() => toStatus({ config, version, polls: scheduler.status(), nowMs: clock.now() })),
         metricsRoute(config.web.telemetryPath, (accept) => scrape(snapshots, self, accept)),
         healthRoutes(() => waitingFor(scheduler)),
         dashboardRoutes(content, externalUrl),
@@ -73,74 +78,80 @@ export function createApp(options: AppOptions): App {
       ],
       onError: (error) => log.error({ error }, 'request failed'),
     });
-    return { state, transports, scheduler, server };
+    return { state, connections, scheduler, server };
   }
 
   async function stop(): Promise<void> {
     if (parts === undefined) return;
-    const { state, transports, scheduler, server } = parts;
+    const { state, connections, scheduler, server } = parts;
     parts = undefined;
-    await scheduler.stop();
-    await Promise.all([server.close(), ...transports.map((transport) => transport.close())]);
+    // All at once: a poll that waits for an answer ends with its connection.
+    await Promise.all([scheduler.stop(), server.close(), ...connections.map((connection) => connection.close())]);
     await state.close();
   }
 
   async function start(): Promise<{ url: string }> {
     const state = openSqliteState(config.state.memory ? { memory: true } : { dir: config.state.dir });
-    parts = wire(state);
     try {
-      const port = await parts.server.listen();
-      url = `http://${config.web.listenAddress.host ?? 'localhost'}:${port}`;
+      const wired = wire(state);
+      parts = wired;
+      const port = await wired.server.listen();
+      url = toUrl(config, port);
+      // A stop that came meanwhile has taken everything away again.
+      if (parts === wired) wired.scheduler.start();
     } catch (error) {
+      if (parts === undefined) await state.close();
       await stop();
       throw error;
     }
-    parts.scheduler.start();
     return { url };
   }
 
   return { start, stop };
 }
 
-type PollParts = Required<AppOptions> & {
-  readonly transport: Transport;
+/** Addresses that stand for every interface are no address to open. */
+function toUrl({ web: { listenAddress } }: Config, port: number): string {
+  const isAnywhere = listenAddress.host === undefined || /^(0\.0\.0\.0|::)$/.test(listenAddress.host);
+  return `http://${formatListenAddress({ host: isAnywhere ? 'localhost' : listenAddress.host, port })}`;
+}
+
+type PollParts = Pick<AppOptions, 'config' | 'log'> & {
+  readonly clock: Clock;
+  readonly connection: Connection;
   readonly state: State;
   readonly snapshots: Snapshots;
   readonly self: Self;
 };
 
 /** The polls of one server: one for every collector that is on. */
-function toPolls(server: ServerConfig, parts: PollParts): ScheduledPoll[] {
-  const { config, log, now, transport, state, snapshots, self } = parts;
-  const client = createClient({
-    transport,
-    credentials: createTokenCredentials(() => server.token.reveal()),
-    dialect: server.dialect,
-    apiVersion: server.apiVersion,
-    now,
-    observe: toObserver(self, server.name),
-  });
+function toPolls({ name: server, timeoutMs }: ServerConfig, { connection, ...parts }: PollParts): ScheduledPoll[] {
+  const { config, self } = parts;
+  const vitality = createVitality(self, server);
   const polls: ScheduledPoll[] = [];
   for (const collector of collectors) {
     const { enabled, everyMs } = config.collectors[collector.name] ?? { enabled: false, everyMs: 0 };
-    const names = { server: server.name, collector: collector.name };
     if (!enabled) {
-      self.collectorEnabled.set({ ...names, reason: 'config' }, 0);
+      self.collectorEnabled.set({ server, collector: collector.name, reason: 'config' }, 0);
       continue;
     }
-    const poll = createPoll({ server: server.name, collector, everyMs, client, state, snapshots, self, log, now });
-    polls.push({ ...names, vital: collector.vital, everyMs, poll });
+    const { client } = connection;
+    const poll = createPoll({ ...parts, server, collector, everyMs, timeoutMs, client, vitality });
+    polls.push({ server, collector: collector.name, vital: collector.vital, everyMs, poll });
   }
   return polls;
 }
 
-function toObserver(self: Self, server: string): RequestObserver {
+function toObserver(self: Self, server: string): ClientObserver {
   return {
     request: (apiEndpoint, code, seconds) => {
       self.apiRequests.inc({ server, api_endpoint: apiEndpoint, code });
       self.apiDuration.observe({ server, api_endpoint: apiEndpoint }, seconds);
     },
     error: (apiEndpoint, kind) => self.apiErrors.inc({ server, api_endpoint: apiEndpoint, kind }),
+    waited: (seconds) => self.apiBudgetWait.inc({ server }, seconds),
+    inFlight: (requests) => self.apiInFlight.set({ server }, requests),
+    circuit: (isOpen) => self.circuitOpen.set({ server }, Number(isOpen)),
   };
 }
 
@@ -152,28 +163,4 @@ async function scrape(snapshots: Snapshots, self: Self, accept: string | undefin
 function waitingFor(scheduler: Scheduler): string[] {
   const untried = scheduler.status().filter(({ vital, last }) => vital && last === undefined);
   return untried.map(({ server, collector }) => `${server} ${collector}`);
-}
-
-function toStatus({ config, version }: AppOptions, polls: readonly PollStatus[], nowMs: number): Status {
-  return {
-    version,
-    metricsPath: config.web.telemetryPath,
-    servers: config.servers.map(({ name, url }) => ({
-      name,
-      url,
-      collectors: polls.filter(({ server }) => server === name).map((poll) => toCollectorStatus(poll, nowMs)),
-    })),
-  };
-}
-
-function toCollectorStatus({ collector, last }: PollStatus, nowMs: number): CollectorStatus {
-  const name = collector;
-  if (last === undefined) return { name, mood: 'off', result: 'waiting', message: '', ageSeconds: undefined };
-  const ageSeconds = (nowMs - last.endedAtMs) / 1000;
-  const { outcome } = last;
-  if (outcome.result === 'success')
-    return { name, mood: 'good', result: `${outcome.series} series`, message: '', ageSeconds };
-  const { message } = outcome;
-  if (outcome.result === 'off') return { name, mood: 'off', result: outcome.reason, message, ageSeconds };
-  return { name, mood: 'bad', result: outcome.kind, message, ageSeconds };
 }

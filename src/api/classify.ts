@@ -1,47 +1,81 @@
 import type { Endpoint } from './endpoint.ts';
-import { ApiError, type ErrorKind } from './errors.ts';
+import { ApiError, type ApiErrorDetails, type ErrorKind } from './errors.ts';
+import { readRetryAfterMs } from './retry.ts';
 import type { TransportAnswer } from './transport.ts';
 
+type Context = {
+  /** A session that is not admitted to the API gets answers that say nothing of the API (rundeck dialect). */
+  readonly isSession: boolean;
+  readonly nowMs: number;
+};
+
 /** The answer's content, or the error of the closed list that says why it has none. */
-export function readAnswer<Answer>(endpoint: Endpoint<Answer>, answer: TransportAnswer): Answer {
+export function readAnswer<Answer>(endpoint: Endpoint<Answer>, answer: TransportAnswer, context: Context): Answer {
   const { status, headers, body } = answer;
   const json = parseJson(body);
   const details = { apiEndpoint: endpoint.name, status, ...errorFields(json) };
-  const fail = (kind: ErrorKind, says: string): ApiError =>
-    new ApiError(`GET ${endpoint.name}: HTTP ${status}, ${says}`, { kind, ...details });
+  const fail = ([kind, says]: Refusal): ApiError => {
+    const retryAfterMs = readRetryAfterMs(headers['retry-after'], context.nowMs);
+    const asked = status === 429 || status === 503 ? retryAfterMs : undefined;
+    return new ApiError(`GET ${endpoint.name}: HTTP ${status}, ${says}`, {
+      kind,
+      ...details,
+      ...(asked === undefined ? {} : { retryAfterMs: asked }),
+    });
+  };
 
-  if (isLogin(status, headers, body))
-    throw fail('unauthorized', 'a login page: the credentials are missing or refused');
-  if (status >= 300 && status < 400) throw fail('redirect', 'a redirect, which is never followed; check the URL');
-
-  const isAnswer = status === 200 || endpoint.alsoAnswers.includes(status);
-  if (!isAnswer) throw fail(...errorOf(endpoint, status, details.errorCode));
+  const isRedirect = status >= 300 && status < 400;
+  if (isRedirect && isLoginPath(headers['location'] ?? '')) throw fail(loginRefusal);
+  if (isRedirect) throw fail(['redirect', 'a redirect, which is never followed; check the URL']);
+  if (isLoginPage(answer)) throw fail(loginRefusal);
+  if (status !== 200 && !endpoint.alsoAnswers.includes(status)) throw fail(toRefusal(endpoint, details, context));
   const parsed = endpoint.body.safeParse(json);
   if (parsed.success) return parsed.data;
-  if (status !== 200) throw fail(...errorOf(endpoint, status, details.errorCode));
-  if (body.trim() === '') throw fail('empty', 'no body; a session without API access gets such answers');
-  if (isHtml(headers, body)) throw fail('html', 'an HTML page instead of JSON; is this the service or a proxy?');
-  if (json === undefined) throw fail('decode', 'the body is no JSON');
+  if (status !== 200) throw fail(toRefusal(endpoint, details, context));
+  if (body.trim() === '') throw fail(['empty', 'no body; a session without access to the API gets such answers']);
+  if (isHtml(answer)) throw fail(['html', 'an HTML page instead of JSON; is this the service or a proxy?']);
+  if (json === undefined) throw fail(['decode', 'the body is no JSON']);
   const places = parsed.error.issues
     .slice(0, 3)
-    .map((issue) => `\`${issue.path.join('.') || 'body'}\`: ${issue.message}`);
-  throw fail('decode', `not the expected answer: ${places.join('; ')}`);
+    .map(({ path, message }) => `\`${path.join('.') || 'body'}\`: ${message}`);
+  throw fail(['decode', `not the expected answer: ${places.join('; ')}`]);
 }
 
-function errorOf(
+/** The login page, or the page that a failed login leads to (Document A, section 5). */
+export function isLoginPath(location: string): boolean {
+  return /\/user\/(login|error)([?#;]|$)/.test(location);
+}
+
+export function isLoginPage(answer: TransportAnswer): boolean {
+  return isHtml(answer) && /j_security_check|name=["']?j_username/.test(answer.body);
+}
+
+type Refusal = readonly [kind: ErrorKind, says: string];
+
+const loginRefusal: Refusal = ['unauthorized', 'a login page: the credentials are missing or refused'];
+
+function toRefusal(
   endpoint: Endpoint<unknown>,
-  status: number,
-  errorCode: string | undefined,
-): [kind: ErrorKind, says: string] {
+  details: Omit<ApiErrorDetails, 'kind'>,
+  { isSession }: Context,
+): Refusal {
+  const { status = 0, errorCode, isOfService } = details;
   if (status === 503 && endpoint.alsoAnswers.includes(503) && errorCode !== undefined) {
     return ['passive', 'the service refuses because of its execution mode'];
   }
   if (status === 400 && isVersionCode(errorCode)) return ['unsupported_version', 'the API version is not supported'];
   if (status === 401 || status === 403) {
     if (errorCode === 'unauthorized') return ['unauthorized', 'the credentials are missing, wrong or expired'];
-    return ['forbidden', 'these credentials may not read it'];
+    return [
+      'forbidden',
+      isOfService ? 'these credentials may not read it' : 'refused by something in front of the service',
+    ];
   }
-  if (status === 404) return ['not_found', 'not there, or switched off'];
+  if (status === 404) {
+    if (isSession && isOfService !== true) return ['unauthorized', 'this session is not admitted to the API'];
+    if (isOfService !== true) return ['not_found', 'nothing of this API is there; is the path of the URL right?'];
+    return ['not_found', 'not there, or switched off'];
+  }
   if (status === 429) return ['busy', 'too many requests'];
   if (status >= 500) return ['server', 'the server failed'];
   return ['rejected', 'the request was rejected'];
@@ -51,29 +85,30 @@ function isVersionCode(errorCode: string | undefined): boolean {
   return errorCode === 'api.error.api-version.unsupported' || errorCode === 'api-version-unsupported';
 }
 
-function errorFields(json: unknown): { errorCode?: string; serverApiVersion?: number } {
+type ErrorFields = Pick<ApiErrorDetails, 'errorCode' | 'serverApiVersion' | 'isOfService'>;
+
+/**
+ * `error` is `true` in answers of the API and of its servlets; it is text where the request never got to them, but for
+ * the metrics of release 6, which then say `enable` too.
+ */
+function errorFields(json: unknown): ErrorFields {
   if (typeof json !== 'object' || json === null) return {};
-  const { errorCode, apiversion } = json as Readonly<Record<string, unknown>>;
-  const version = Number(apiversion);
+  const { error, enable, errorCode, apiversion } = json as Readonly<Record<string, unknown>>;
+  const version = typeof apiversion === 'number' || typeof apiversion === 'string' ? Number(apiversion) : Number.NaN;
   return {
+    isOfService: error === true || error === 'true' || typeof errorCode === 'string' || enable !== undefined,
     ...(typeof errorCode === 'string' ? { errorCode } : {}),
-    ...(apiversion !== undefined && Number.isInteger(version) && version > 0 ? { serverApiVersion: version } : {}),
+    ...(Number.isInteger(version) && version > 0 ? { serverApiVersion: version } : {}),
   };
 }
 
-/** The login page, or a redirect to it or to its error page (Document A, section 5). */
-function isLogin(status: number, headers: Readonly<Record<string, string>>, body: string): boolean {
-  if (status >= 300 && status < 400) return /\/user\/(login|error)([?#;]|$)/.test(headers.location ?? '');
-  return isHtml(headers, body) && /j_security_check|name=["']?j_username/.test(body);
-}
-
-function isHtml(headers: Readonly<Record<string, string>>, body: string): boolean {
+function isHtml({ headers, body }: TransportAnswer): boolean {
   return /^text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype|html)/i.test(body);
 }
 
 function parseJson(body: string): unknown {
   try {
-    return JSON.parse(body) as unknown;
+    return JSON.parse(body.replace(/^\uFEFF/, '')) as unknown;
   } catch {
     return undefined;
   }

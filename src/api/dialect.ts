@@ -2,7 +2,7 @@
 export const dialects = ['service', 'rundeck'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** The dialect that an answer's headers give away; errors carry such a header, successes mostly do not. */
+/** The dialect that an error answer's headers give away; proxies add headers that look alike, so the whole name counts. */
 export function dialectOfHeaders(headers: Readonly<Record<string, string>>): Dialect | undefined {
-  return dialects.find((dialect) => Object.keys(headers).some((name) => name.startsWith(`x-${dialect}-`)));
+  return dialects.find((dialect) => `x-${dialect}-api-version` in headers);
 }

@@ -1,13 +1,18 @@
 import type { z } from 'zod';
+import type { Dialect } from './dialect.ts';
 
 /** One GET of the API as data. The client can ask for nothing else: some GETs of this API change things. */
-export type Endpoint<Answer> = {
+export type Endpoint<Answer, Path extends string = string, Query extends string = string> = {
   /** The value of `api_endpoint` in metrics and of `endpoint` in log lines. */
   readonly name: string;
-  /** What follows `api/{version}/`. */
-  readonly path: string;
+  /** What follows `api/{version}/`; `{project}` stands for a parameter. */
+  readonly path: Path;
+  /** The query parameters that may be sent. */
+  readonly query: readonly Query[];
   /** The smallest API version that has it. */
-  readonly since: number;
+  readonly since: number | Readonly<Record<Dialect, number>>;
+  /** Whether servers can be told not to have it: then a 404 is no fault. */
+  readonly mayBeOff: boolean;
   /** The line of an access policy that allows it. */
   readonly allowedBy: string;
   /** Statuses beside 200 whose body is an answer, if it decodes. */
@@ -15,12 +20,54 @@ export type Endpoint<Answer> = {
   readonly body: z.ZodType<Answer>;
 };
 
-export type EndpointDefinition<Answer> = Omit<Endpoint<Answer>, 'alsoAnswers'> & {
-  readonly alsoAnswers?: readonly number[];
-};
+export type EndpointDefinition<Answer, Path extends string, Query extends string> = Pick<
+  Endpoint<Answer, Path, Query>,
+  'name' | 'path' | 'since' | 'allowedBy' | 'body'
+> &
+  Partial<Pick<Endpoint<Answer, Path, Query>, 'query' | 'mayBeOff' | 'alsoAnswers'>>;
 
-export function defineEndpoint<Answer>(definition: EndpointDefinition<Answer>): Endpoint<Answer> {
-  return { alsoAnswers: [], ...definition };
+export function defineEndpoint<Answer, const Path extends string, const Query extends string = never>(
+  definition: EndpointDefinition<Answer, Path, Query>,
+): Endpoint<Answer, Path, Query> {
+  return { query: [], mayBeOff: false, alsoAnswers: [], ...definition };
+}
+
+/** The smallest API version that has the endpoint, as the dialect has it; the later one while that is not known. */
+export function sinceVersion({ since }: Pick<Endpoint<unknown>, 'since'>, dialect: Dialect | undefined): number {
+  if (typeof since === 'number') return since;
+  return dialect === undefined ? Math.max(...Object.values(since)) : since[dialect];
+}
+
+/** The names in braces of a path. */
+export type PathParameter<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathParameter<Rest>
+  : never;
+
+/** What has to be given to ask an endpoint: its path's parameters, and of its query what one likes. */
+export type EndpointInput<Path extends string, Query extends string> = {
+  readonly query?: Readonly<Partial<Record<Query, string | number | boolean>>>;
+} & ([PathParameter<Path>] extends [never]
+  ? { readonly path?: undefined }
+  : { readonly path: Readonly<Record<PathParameter<Path>, string | number>> });
+
+/** The URL's path and query below `api/{version}/`; every value is one encoded segment, whatever it holds. */
+export function toPath(endpoint: Pick<Endpoint<unknown>, 'path' | 'query'>, input: AnyInput = {}): string {
+  const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_braces, name: string) => encodeSegment(input.path?.[name]));
+  const query = new URLSearchParams();
+  for (const name of endpoint.query) {
+    const value = input.query?.[name];
+    if (value !== undefined) query.set(name, String(value));
+  }
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+type Values = Readonly<Record<string, string | number | boolean | undefined>>;
+export type AnyInput = { readonly path?: Values | undefined; readonly query?: Values | undefined };
+
+/** A segment of dots alone would be taken out of the path by every URL parser on the way. */
+function encodeSegment(value: string | number | boolean | undefined): string {
+  const encoded = encodeURIComponent(String(value));
+  return /^\.{1,2}$/.test(encoded) ? encoded.replaceAll('.', '%2E') : encoded;
 }
 
 /** In the application's context (Document A, section 5). */

@@ -26,8 +26,14 @@ export type ApiErrorDetails = {
   readonly status?: number;
   /** The service's own code; its message is never kept: it may echo the token's first characters. */
   readonly errorCode?: string;
+  /** Whether the body is an error of the service, and not of something in front of it. */
+  readonly isOfService?: boolean;
   /** The newest API version that the answer names. */
   readonly serverApiVersion?: number;
+  /** How long the server asks to be left alone. */
+  readonly retryAfterMs?: number;
+  /** Whether the request was sent at all; a circuit that is open spares the server. */
+  readonly unsent?: true;
   readonly cause?: unknown;
 };
 
@@ -42,11 +48,4 @@ export class ApiError extends Error {
     this.kind = details.kind;
     this.details = details;
   }
-}
-
-/** Whether the service itself answered and took the credentials: an item that it refuses or does not have is such an answer. */
-export function isAuthenticatedAnswer(error: ApiError): boolean {
-  const { kind, details } = error;
-  if (kind === 'unauthorized' || details.errorCode === undefined) return false;
-  return kind === 'forbidden' || kind === 'not_found' || kind === 'unsupported_version' || kind === 'rejected';
 }

@@ -1,7 +1,8 @@
+import { getCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { Pool } from 'undici';
-import { ApiError, type ErrorKind } from './errors.ts';
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { toTransportError } from './transport-error.ts';
 
 export type TransportOptions = {
   /** The base URL, without a trailing slash; it may hold a path. */
@@ -11,6 +12,17 @@ export type TransportOptions = {
   readonly concurrency?: number;
   readonly maxWireBytes?: number;
   readonly maxInflatedBytes?: number;
+  readonly tls?: TlsOptions;
+  readonly proxyUrl?: string | undefined;
+};
+
+export type TlsOptions = {
+  /** Certificates to trust beside the system's, in PEM. */
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  readonly serverName?: string | undefined;
+  readonly insecureSkipVerify?: boolean;
 };
 
 export type TransportRequest = {
@@ -20,54 +32,105 @@ export type TransportRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** Less than the transport's own, where less is left. */
+  readonly timeoutMs?: number;
 };
 
 export type TransportAnswer = {
   readonly status: number;
   /** Lower-case names; of a repeated header the first. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly cookies: readonly string[];
   readonly body: string;
 };
 
 export type Transport = {
   readonly get: (request: TransportRequest) => Promise<TransportAnswer>;
+  /** For the login alone. */
+  readonly postForm: (
+    request: TransportRequest & { readonly form: Readonly<Record<string, string>> },
+  ) => Promise<TransportAnswer>;
+  /** The path below the base URL that a `Location` names; undefined where it leads elsewhere. */
+  readonly toOwnPath: (location: string) => string | undefined;
   readonly close: () => Promise<void>;
 };
 
 const keepAliveMs = 120_000;
 
-/** Sends GET requests to one server: a total deadline, caps on wire and inflated size, no redirects. */
+/** Sends requests to one server: a total deadline, caps on wire and inflated size, no redirects. */
 export function createTransport(options: TransportOptions): Transport {
-  const { url, timeoutMs, concurrency = 4, maxWireBytes = 16 * 2 ** 20, maxInflatedBytes = 64 * 2 ** 20 } = options;
+  const { url, timeoutMs: longestMs, maxInflatedBytes = 64 * 2 ** 20 } = options;
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/+$/, '');
-  const pool = new Pool(origin, {
-    allowH2: false,
-    connections: concurrency,
-    // Longer than any usual poll interval, so that a poll finds its connection open.
-    keepAliveTimeout: keepAliveMs,
-    keepAliveMaxTimeout: keepAliveMs,
-    maxResponseSize: maxWireBytes,
-  });
+  const dispatcher = toDispatcher(origin, options);
 
-  async function get({ apiEndpoint, path, headers, signal }: TransportRequest): Promise<TransportAnswer> {
-    const deadline = AbortSignal.timeout(timeoutMs);
+  async function send(
+    { apiEndpoint, path, headers, signal, timeoutMs = longestMs }: TransportRequest,
+    content: Pick<Dispatcher.RequestOptions, 'method' | 'body'>,
+  ): Promise<TransportAnswer> {
+    const limitMs = Math.max(1, Math.ceil(Math.min(timeoutMs, longestMs)));
+    const deadline = AbortSignal.timeout(limitMs);
     try {
-      const answer = await pool.request({
-        method: 'GET',
+      const answer = await dispatcher.request({
+        ...content,
+        origin,
         path: `${basePath}${path}`,
         headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers },
         signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
       });
       const received = toFirstValues(answer.headers);
       const body = await readBody(answer.body, received['content-encoding'], maxInflatedBytes);
-      return { status: answer.statusCode, headers: received, body };
+      return { status: answer.statusCode, headers: received, cookies: toList(answer.headers['set-cookie']), body };
     } catch (error) {
-      throw toApiError(error, apiEndpoint, deadline.aborted ? timeoutMs : undefined);
+      const what = `${content.method} ${apiEndpoint}`;
+      throw toTransportError(error, { what, apiEndpoint, timedOutAfterMs: deadline.aborted ? limitMs : undefined });
     }
   }
 
-  return { get, close: () => pool.destroy() };
+  return {
+    get: (request) => send(request, { method: 'GET' }),
+    postForm: ({ form, headers, ...request }) => {
+      const formHeaders = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };
+      return send({ ...request, headers: formHeaders }, { method: 'POST', body: new URLSearchParams(form).toString() });
+    },
+    toOwnPath: (location) => {
+      if (!URL.canParse(location, `${origin}${basePath}/`)) return undefined;
+      const target = new URL(location, `${origin}${basePath}/`);
+      // A server knows itself by its configured address, which may be another than ours: its own pages are asked of us.
+      const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
+      if (page !== undefined) return page;
+      const isBelow = target.origin === origin && target.pathname.startsWith(`${basePath}/`);
+      return isBelow ? target.pathname.slice(basePath.length) + target.search : undefined;
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+function toDispatcher(origin: string, options: TransportOptions): Pool | ProxyAgent {
+  const { concurrency = 4, maxWireBytes = 16 * 2 ** 20, tls, proxyUrl } = options;
+  const common = {
+    allowH2: false,
+    connections: concurrency,
+    // Longer than any usual poll interval, so that a poll finds its connection open.
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMs,
+    maxResponseSize: maxWireBytes,
+  };
+  const connect = toTlsConnect(tls);
+  if (proxyUrl === undefined) return new Pool(origin, { ...common, connect });
+  return new ProxyAgent({ ...common, uri: proxyUrl, requestTls: connect, proxyTunnel: origin.startsWith('https:') });
+}
+
+function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOptions = {}) {
+  return {
+    minVersion: 'TLSv1.2' as const,
+    // Given alone, it would take the place of the system's certificates.
+    ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+    ...(insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
+  };
 }
 
 const inflate = promisify(gunzip);
@@ -80,62 +143,20 @@ async function readBody(
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
-  const isCompressed = (encoding === 'gzip' || encoding === 'x-gzip') && bytes.length > 0;
+  const isCompressed = /^(x-)?gzip$/i.test(encoding ?? '') && bytes.length > 0;
   return (isCompressed ? await inflate(bytes, { maxOutputLength: maxInflatedBytes }) : bytes).toString('utf8');
 }
 
 function toFirstValues(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const first: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    const text = Array.isArray(value) ? value[0] : value;
+    const [text] = toList(value);
     if (text !== undefined) first[name] = text;
   }
   return first;
 }
 
-function toApiError(error: unknown, apiEndpoint: string, timedOutAfterMs: number | undefined): ApiError {
-  const code = codeOf(error);
-  if (timedOutAfterMs !== undefined) {
-    const message = `GET ${apiEndpoint}: no complete answer within ${timedOutAfterMs / 1000} s`;
-    return new ApiError(message, { kind: 'timeout', apiEndpoint, cause: error });
-  }
-  const fault = faults.find(({ codes }) => codes.test(code)) ?? otherFault;
-  return new ApiError(`GET ${apiEndpoint}: ${fault.says} (${code})`, {
-    kind: fault.kind,
-    apiEndpoint,
-    cause: error,
-  });
-}
-
-type Fault = { readonly codes: RegExp; readonly kind: ErrorKind; readonly says: string };
-
-const faults: readonly Fault[] = [
-  { codes: /^ECONNREFUSED$/, kind: 'network', says: 'the connection was refused; is the server running?' },
-  { codes: /^(ENOTFOUND|EAI_)/, kind: 'network', says: 'the host name could not be resolved' },
-  { codes: /^UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT$/, kind: 'timeout', says: 'no answer in time' },
-  {
-    codes: /^(UND_ERR_RES_EXCEEDED_MAX_SIZE|UND_ERR_HEADERS_OVERFLOW|ERR_BUFFER_TOO_LARGE)$/,
-    kind: 'too_large',
-    says: 'the answer is too large',
-  },
-  {
-    codes: /CERT|^ERR_TLS|^ERR_SSL|SIGNATURE|^EPROTO$|HOSTNAME_MISMATCH/,
-    kind: 'tls',
-    says: 'the TLS connection failed',
-  },
-  { codes: /^Z_/, kind: 'decode', says: 'the compressed answer is damaged' },
-];
-
-const otherFault = { kind: 'network', says: 'the connection failed' } as const;
-
-/** The error code nearest to the root: undici wraps the socket's own error. A few have only a name. */
-function codeOf(error: unknown): string {
-  let code = error instanceof Error ? error.name : 'unknown';
-  let current: unknown = error;
-  for (let depth = 0; depth < 5 && current instanceof Error; depth++) {
-    if ('code' in current && typeof current.code === 'string') code = current.code;
-    if (current instanceof AggregateError) current = current.errors[0];
-    else current = current.cause;
-  }
-  return code;
+function toList(value: string | string[] | undefined): readonly string[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
 }

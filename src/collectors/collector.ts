@@ -7,6 +7,9 @@ import type { Family, Row } from '../metrics/family.ts';
 export const offReasons = ['config', 'version', 'denied', 'not_found', 'meaningless'] as const;
 export type OffReason = (typeof offReasons)[number];
 
+/** Why an answer has nothing to tell, and what that means in a sentence. */
+export type Off = { readonly reason: OffReason; readonly message: string };
+
 type Families = Readonly<Record<string, Family>>;
 
 export type CollectorDefinition<Answer, Metrics extends Families> = {
@@ -25,8 +28,8 @@ export type CollectorDefinition<Answer, Metrics extends Families> = {
   readonly metrics: Metrics;
   /** I/O and nothing else. */
   readonly fetch: (api: Api) => Promise<Answer>;
-  /** The answer says nothing on this server: no series, and the collector is reported as off. */
-  readonly isMeaningless?: (answer: Answer) => boolean;
+  /** Where the answer has nothing to tell: why. No series, and the collector is reported as off. */
+  readonly off?: (answer: Answer) => Off | undefined;
   /** What to keep for the next poll; pure. */
   readonly remember?: (answer: Answer, before: Memory, nowMs: number) => Memory;
   /** Pure: no I/O, clock or log. */
@@ -43,21 +46,22 @@ export type Collector = Pick<
 };
 
 export type Collected =
-  | { readonly meaningless: true }
-  | { readonly meaningless: false; readonly rows: readonly Row[]; readonly memory: Memory };
+  | { readonly off: Off }
+  | { readonly off?: undefined; readonly rows: readonly Row[]; readonly memory: Memory };
 
 export function defineCollector<Answer, const Metrics extends Families>(
   definition: CollectorDefinition<Answer, Metrics>,
 ): Collector {
-  const { fetch, map, isMeaningless, remember, ...data } = definition;
+  const { fetch, map, off: findOff, remember, ...data } = definition;
   return {
     vital: false,
     ...data,
     collect: async (api, before, now) => {
       const answer = await fetch(api);
-      if (isMeaningless?.(answer)) return { meaningless: true };
+      const off = findOff?.(answer);
+      if (off !== undefined) return { off };
       const memory = remember?.(answer, before, now()) ?? before;
-      return { meaningless: false, rows: map(answer, data.metrics, memory), memory };
+      return { rows: map(answer, data.metrics, memory), memory };
     },
   };
 }

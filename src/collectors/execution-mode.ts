@@ -26,20 +26,29 @@ export const executionModeCollector = defineCollector({
     ),
   },
   fetch: readMode,
+  off: ({ isRestricted }) => (isRestricted ? restricted : undefined),
   remember: rememberChange,
-  map: (mode, { mode: state, change }, { changedAtMs }) => [
+  map: ({ mode }, { mode: state, change }, { changedAtMs }) => [
     ...state.rows(mode),
     ...change.rows(typeof changedAtMs === 'number' ? changedAtMs / 1000 : undefined),
   ],
 });
 
-async function readMode(api: Api): Promise<ExecutionMode | undefined> {
-  if (await api.supports(executionMode)) return api.get(executionMode);
-  return (await api.get(systemInfo)).executionMode;
+const restricted = {
+  reason: 'denied',
+  message: `these credentials see the release of the server and nothing else; allow ${systemInfo.allowedBy}`,
+} as const;
+
+type Read = { readonly mode: ExecutionMode | undefined; readonly isRestricted: boolean };
+
+async function readMode(api: Api): Promise<Read> {
+  if (await api.supports(executionMode)) return { mode: await api.get(executionMode), isRestricted: false };
+  const { executionMode: mode, isRestricted } = await api.get(systemInfo);
+  return { mode, isRestricted };
 }
 
 /** The first mode ever seen is no change: nobody knows since when it holds. */
-function rememberChange(mode: ExecutionMode | undefined, before: Memory, nowMs: number): Memory {
+function rememberChange({ mode }: Read, before: Memory, nowMs: number): Memory {
   if (mode === undefined || mode === before.mode) return before;
   return before.mode === undefined ? { mode } : { mode, changedAtMs: nowMs };
 }

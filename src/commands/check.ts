@@ -1,8 +1,7 @@
-import { createTokenCredentials } from '../api/auth/token.ts';
-import { createClient } from '../api/client.ts';
-import { createTransport } from '../api/transport.ts';
+import { systemInfo } from '../api/endpoints/system.ts';
 import { collectors } from '../collectors/index.ts';
 import type { ServerConfig } from '../config/config.ts';
+import { connectServer, systemClock } from '../connect.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { isFine, probeServer, type ServerReport } from './probe.ts';
@@ -24,22 +23,19 @@ export async function check(context: CommandContext): Promise<number> {
 }
 
 async function probe(server: ServerConfig, enabled: typeof collectors): Promise<ServerReport> {
-  const transport = createTransport({ url: server.url, timeoutMs: server.timeoutMs });
-  const client = createClient({
-    transport,
-    credentials: createTokenCredentials(() => server.token.reveal()),
-    dialect: server.dialect,
-    apiVersion: server.apiVersion,
-    now: Date.now,
-    observe: { request: () => {}, error: () => {} },
-  });
-  const endpoints = new Set(enabled.flatMap(({ reads }) => reads));
+  const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
+  const connection = connectServer(server, { clock: systemClock, observe, onSecret: ignore });
+  // System info is asked whatever is on: it tells whether this is the service at all.
+  const endpoints = new Set([systemInfo, ...enabled.flatMap(({ reads }) => reads)]);
+  const api = connection.client.within({ lane: 'vital', forMs: server.timeoutMs * endpoints.size });
   try {
-    return await probeServer(server, client.within(), [...endpoints]);
+    return await probeServer(server, api, [...endpoints]);
   } finally {
-    await transport.close();
+    await connection.close();
   }
 }
+
+function ignore(): void {}
 
 function renderReport(report: ServerReport): string {
   const { server, url, reachable, credentials, dialect, apiVersion, release, endpoints } = report;

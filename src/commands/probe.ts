@@ -1,6 +1,7 @@
 import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoint.ts';
-import { ApiError, type ErrorKind, isAuthenticatedAnswer } from '../api/errors.ts';
+import { ApiError } from '../api/errors.ts';
+import { isAuthenticatedAnswer, toVerdict } from '../api/verdict.ts';
 
 /** What asking an endpoint once says about it. */
 export type Verdict = 'ok' | 'denied' | 'too old' | 'disabled' | 'broken';
@@ -44,24 +45,21 @@ export async function probeServer(
 }
 
 /** Everything that is switched on works, or is switched off by the server itself. */
-export function isFine({ reachable, endpoints }: ServerReport): boolean {
-  return reachable && endpoints.every(({ verdict }) => verdict !== 'denied' && verdict !== 'broken');
+export function isFine({ credentials, endpoints }: ServerReport): boolean {
+  return credentials === 'accepted' && endpoints.every(({ verdict }) => verdict !== 'denied' && verdict !== 'broken');
 }
 
-const verdicts: Partial<Record<ErrorKind, Verdict>> = {
-  forbidden: 'denied',
-  not_found: 'disabled',
-  unsupported_version: 'too old',
-};
+const words = { denied: 'denied', not_found: 'disabled', version: 'too old', failed: 'broken' } as const;
 
 function toReport(endpoint: Endpoint<unknown>, fault: ApiError | undefined): EndpointReport {
   if (fault === undefined) return { endpoint: endpoint.name, verdict: 'ok' };
-  const verdict = verdicts[fault.kind] ?? 'broken';
+  const verdict = words[toVerdict(fault, [endpoint])];
+  const isByService = fault.details.isOfService === true;
   return {
     endpoint: endpoint.name,
     verdict,
     message: fault.message,
-    ...(verdict === 'denied' ? { mendedBy: endpoint.allowedBy } : {}),
+    ...(verdict === 'denied' && isByService ? { mendedBy: endpoint.allowedBy } : {}),
   };
 }
 

@@ -15,8 +15,9 @@ export async function runApp(
   { version, complain }: CommandContext,
   { onStarted }: RunOptions = {},
 ): Promise<number> {
-  const log = createLog({ ...config.log, secrets: () => config.servers.map(({ token }) => token.reveal()) });
-  const app = createApp({ config, log, version });
+  const secrets = new Set<string>();
+  const log = createLog({ ...config.log, secrets: () => [...secrets] });
+  const app = createApp({ config, log, version, onSecret: (value) => secrets.add(value) });
   const ending = nextSignal();
   try {
     const { url } = await app.start();

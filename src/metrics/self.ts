@@ -87,5 +87,23 @@ export function createSelf(build: { readonly version: string; readonly nodeVersi
       labelNames: [...perEndpoint, 'kind'],
       registers,
     }),
+    apiInFlight: new Gauge({
+      name: 'automation_exporter_api_inflight',
+      help: "Requests to the server's API that are under way.",
+      labelNames: perServer,
+      registers,
+    }),
+    apiBudgetWait: new Counter({
+      name: 'automation_exporter_api_budget_wait_seconds_total',
+      help: 'Time that requests waited for their turn within the budget.',
+      labelNames: perServer,
+      registers,
+    }),
+    circuitOpen: new Gauge({
+      name: 'automation_exporter_circuit_open',
+      help: 'Whether requests are held back, but for probes, since the server did not answer several times in a row.',
+      labelNames: perServer,
+      registers,
+    }),
   };
 }

@@ -9,8 +9,8 @@ export type Snapshot = {
   readonly source: string;
   readonly baseLabels: readonly LabelPair[];
   readonly rows: readonly Row[];
-  /** When it is no longer shown. */
-  readonly validUntilMs: number;
+  /** For how long it is shown. */
+  readonly validForMs: number;
 };
 
 export type Snapshots = {
@@ -20,19 +20,21 @@ export type Snapshots = {
   readonly segments: () => Segment[];
 };
 
-/** The latest rows of each source, swapped whole. */
-export function createSnapshots(now: () => number): Snapshots {
-  const latest = new Map<string, { readonly segments: readonly Segment[]; readonly validUntilMs: number }>();
+/** The latest rows of each source, swapped whole. Their age is told by a clock that only goes forwards. */
+export function createSnapshots(ticks: () => number): Snapshots {
+  const latest = new Map<string, { readonly segments: readonly Segment[]; readonly validUntilTicks: number }>();
   return {
-    publish: ({ source, baseLabels, rows, validUntilMs }) => {
-      latest.set(source, { segments: toSegments(rows, baseLabels), validUntilMs });
+    publish: ({ source, baseLabels, rows, validForMs }) => {
+      latest.set(source, { segments: toSegments(rows, baseLabels), validUntilTicks: ticks() + validForMs });
     },
     withdraw: (source) => {
       latest.delete(source);
     },
     segments: () => {
-      const nowMs = now();
-      return [...latest.values()].flatMap(({ segments, validUntilMs }) => (nowMs < validUntilMs ? segments : []));
+      const nowTicks = ticks();
+      return [...latest.values()].flatMap(({ segments, validUntilTicks }) =>
+        nowTicks < validUntilTicks ? segments : [],
+      );
     },
   };
 }

@@ -10,9 +10,8 @@ export type ScheduledPoll = {
   readonly poll: Poll;
 };
 
-export type PollStatus = Pick<ScheduledPoll, 'server' | 'collector' | 'vital'> & {
+export type PollStatus = Pick<ScheduledPoll, 'server' | 'collector' | 'vital' | 'everyMs'> & {
   readonly last: LastPoll | undefined;
-  readonly nextRunMs: number | undefined;
 };
 
 export type Scheduler = {
@@ -25,46 +24,45 @@ export type Scheduler = {
 /** Runs all polls, each at its own times, until it is stopped. */
 export function createScheduler(polls: readonly ScheduledPoll[], log: Log): Scheduler {
   const ending = new AbortController();
-  const underWay = new Map<Poll, Promise<void>>();
-
-  function run({ server, collector, poll }: ScheduledPoll): void {
-    // Not node-cron's own check: it does not see the run at the start.
-    if (underWay.has(poll)) {
-      log.warn({ server, collector }, 'poll left out: the one before still goes on');
-      return;
-    }
-    const running = poll.run(ending.signal).finally(() => underWay.delete(poll));
-    underWay.set(poll, running);
-  }
-
-  const timetable = createTimetable(
-    polls.map((scheduled) => ({
-      name: nameOf(scheduled.server, scheduled.collector),
-      everyMs: scheduled.everyMs,
-      run: () => run(scheduled),
-      onMissed: () =>
-        log.warn({ server: scheduled.server, collector: scheduled.collector }, 'poll missed: the process was held up'),
-    })),
-  );
-
+  const lines = polls.map((scheduled) => createRunner(scheduled, log, ending.signal));
+  const timetable = createTimetable(lines.map(({ entry }) => entry));
   return {
     start: timetable.start,
     stop: async () => {
       ending.abort();
       await timetable.stop();
-      await Promise.all(underWay.values());
+      for (const { underWay } of lines) await underWay();
     },
     status: () =>
-      polls.map(({ server, collector, vital, poll }) => ({
+      polls.map(({ server, collector, vital, everyMs, poll }) => ({
         server,
         collector,
         vital,
+        everyMs,
         last: poll.last(),
-        nextRunMs: timetable.nextRunMs(nameOf(server, collector)),
       })),
   };
 }
 
-function nameOf(server: string, collector: string): string {
-  return `${server} ${collector}`;
+/** One poll, never twice at once. Runs that are left out are said once, and counted when it is over. */
+function createRunner({ server, collector, everyMs, poll }: ScheduledPoll, log: Log, signal: AbortSignal) {
+  let underWay: Promise<void> | undefined;
+  let leftOut = 0;
+
+  function run(): void {
+    if (underWay !== undefined) {
+      if (leftOut === 0) log.warn({ server, collector }, 'poll left out: the one before still goes on');
+      leftOut += 1;
+      return;
+    }
+    underWay = poll.run(signal).finally(() => {
+      underWay = undefined;
+      if (leftOut > 1) log.info({ server, collector, leftOut }, 'polls were left out');
+      leftOut = 0;
+    });
+  }
+
+  const onMissed = (): void =>
+    log.warn({ server, collector }, 'polls missed: the process was held up or its clock set');
+  return { entry: { name: `${server} ${collector}`, everyMs, run, onMissed }, underWay: () => underWay };
 }

@@ -6,7 +6,7 @@ export type TimetableEntry = {
   readonly everyMs: number;
   /** Not waited for: node-cron takes a time that comes while it waits for a missed one. */
   readonly run: () => void;
-  /** Called where a time went by unnoticed, since the process was held up. */
+  /** Called once where times went by unnoticed, since the process was held up or the clock was set. */
   readonly onMissed: () => void;
 };
 
@@ -14,37 +14,64 @@ export type Timetable = {
   /** Runs every entry once, at once, and then at its times. */
   readonly start: () => void;
   readonly stop: () => Promise<void>;
-  readonly nextRunMs: (name: string) => number | undefined;
 };
 
 /** When things run. Each entry has its own second, so that they do not all start together. */
 export function createTimetable(entries: readonly TimetableEntry[]): Timetable {
-  const tasks = new Map<string, ScheduledTask>();
-  for (const [index, entry] of entries.entries()) tasks.set(entry.name, toTask(entry, index));
+  const lines = entries.map(createLine);
   return {
     start: () => {
-      for (const task of tasks.values()) {
-        void task.start();
-        void task.execute();
-      }
+      for (const line of lines) line.start();
     },
     stop: async () => {
-      for (const task of tasks.values()) await task.destroy();
+      for (const line of lines) await line.stop();
     },
-    nextRunMs: (name) => tasks.get(name)?.getNextRun()?.getTime(),
   };
 }
 
-function toTask({ name, everyMs, run, onMissed }: TimetableEntry, index: number): ScheduledTask {
-  const task = createTask(toCronExpression(everyMs, index), run, {
-    name,
-    // Wall-clock zones have hours that come twice or never.
-    timezone: 'Etc/UTC',
-    suppressMissedWarning: true,
-    logger: { info: ignore, warn: ignore, error: ignore, debug: ignore },
-  });
-  task.on('execution:missed', () => onMissed());
-  return task;
+/**
+ * One entry. node-cron waits for a time of the wall clock; where that was set back it would wait for as long as the
+ * clock was set, so a timer that knows no wall clock runs what is overdue and has the times reckoned anew.
+ */
+function createLine({ everyMs, run, onMissed }: TimetableEntry, offsetSeconds: number) {
+  let task: ScheduledTask | undefined;
+  let overdue: ReturnType<typeof setTimeout> | undefined;
+
+  function tick(): void {
+    clearTimeout(overdue);
+    overdue = setTimeout(startAnew, 2 * everyMs);
+    run();
+  }
+
+  function schedule(): void {
+    task = createTask(toCronExpression(everyMs, offsetSeconds), tick, {
+      // Zones have hours that come twice or never.
+      timezone: 'Etc/UTC',
+      suppressMissedWarning: true,
+      logger: { info: ignore, warn: ignore, error: ignore, debug: ignore },
+    });
+    // It reports every single time that a clock set forward left out; the next run is what matters.
+    task.on('execution:missed', ignore);
+    void task.start();
+  }
+
+  function startAnew(): void {
+    onMissed();
+    void task?.destroy();
+    schedule();
+    tick();
+  }
+
+  return {
+    start: () => {
+      schedule();
+      tick();
+    },
+    stop: async () => {
+      clearTimeout(overdue);
+      await task?.destroy();
+    },
+  };
 }
 
 /** Its own events say what node-cron would log. */

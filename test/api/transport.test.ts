@@ -47,6 +47,7 @@ describe('api/transport', () => {
     expect(answer).toEqual({
       status: 200,
       headers: { 'content-type': 'application/json', 'content-length': '10' },
+      cookies: [],
       body: '{"a":"é"}',
     });
     expect(server.requests[0]?.split('\r\n')[0]).toBe('GET /base/api/47/system/info HTTP/1.1');

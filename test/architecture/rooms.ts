@@ -37,7 +37,12 @@ export const rooms: readonly Room[] = [
   { room: 'metrics/exposition', knows: ['metrics'], packages: ['prom-client'] },
   { room: 'metrics/self', knows: ['metrics'], packages: ['prom-client'] },
 
-  { room: 'collectors', knows: ['domain', 'metrics/family', ...catalogue], types: ['api/client'], pure: true },
+  {
+    room: 'collectors',
+    knows: ['domain', 'metrics/family', ...catalogue],
+    types: ['api/client', 'api/contact'],
+    pure: true,
+  },
   { room: 'executions', knows: ['domain', 'metrics/family', ...catalogue], types: ['api/client', 'state/state'] },
 
   { room: 'tracing', knows: ['domain'], packages: ['@opentelemetry/semantic-conventions'] },
@@ -50,8 +55,8 @@ export const rooms: readonly Room[] = [
 
   {
     room: 'schedule',
-    knows: ['api/errors', 'metrics'],
-    types: ['api/client', 'collectors/collector', 'state/state', 'log'],
+    knows: ['api/errors', 'api/verdict', 'metrics'],
+    types: ['domain', 'api/client', 'api/endpoint', 'collectors/collector', 'state/state', 'log'],
   },
   { room: 'schedule/timetable', knows: ['schedule'], packages: ['node-cron'] },
 
@@ -64,9 +69,13 @@ export const rooms: readonly Room[] = [
   { room: 'log', packages: ['pino'] },
   { room: 'simulator', packages: ['express', 'yaml', ...server] },
 
+  { room: 'connect', knows: ['api', 'domain'], types: ['config'], packages: ['node:fs'] },
+  { room: 'status', types: ['config', 'http/front-page', 'schedule'] },
   {
     room: 'app',
     knows: [
+      'connect',
+      'status',
       'domain',
       'api',
       'metrics',
@@ -84,7 +93,18 @@ export const rooms: readonly Room[] = [
   {
     room: 'commands',
     // Of the schedule only which intervals it can keep, of the state only what can go wrong with it.
-    knows: ['app', 'config', 'collectors', 'api', 'metrics', 'simulator', 'log', 'schedule/interval', 'state/state'],
+    knows: [
+      'app',
+      'connect',
+      'config',
+      'collectors',
+      'api',
+      'metrics',
+      'simulator',
+      'log',
+      'schedule/interval',
+      'state/state',
+    ],
   },
   { room: 'cli', knows: ['config', 'commands'] },
 ];

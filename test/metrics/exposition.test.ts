@@ -88,9 +88,9 @@ demo_stored_total{server="b"} 2
       renderSegments(snapshots.segments(), 'text')
         .split('\n')
         .filter((line) => line.startsWith('demo'));
-    snapshots.publish({ source: 'one', baseLabels: [], rows: stored.rows(1), validUntilMs: 1000 });
-    snapshots.publish({ source: 'two', baseLabels: [], rows: mode.rows('on'), validUntilMs: 5000 });
-    snapshots.publish({ source: 'one', baseLabels: [], rows: stored.rows(2), validUntilMs: 2000 });
+    snapshots.publish({ source: 'one', baseLabels: [], rows: stored.rows(1), validForMs: 1000 });
+    snapshots.publish({ source: 'two', baseLabels: [], rows: mode.rows('on'), validForMs: 5000 });
+    snapshots.publish({ source: 'one', baseLabels: [], rows: stored.rows(2), validForMs: 2000 });
 
     expect(shown()).toEqual(['demo_mode{mode="on"} 1', 'demo_mode{mode="off"} 0', 'demo_stored_total 2']);
     clockMs = 2000;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { Client } from '../../src/api/client.ts';
+import { defineEndpoint } from '../../src/api/endpoint.ts';
 import { ApiError, type ErrorKind } from '../../src/api/errors.ts';
 import { defineCollector } from '../../src/collectors/collector.ts';
 import { renderExposition } from '../../src/metrics/exposition.ts';
@@ -7,6 +9,7 @@ import { gauge } from '../../src/metrics/family.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import { createPoll } from '../../src/schedule/poll.ts';
+import { createVitality } from '../../src/schedule/vitality.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 
 type Answer = number | 'meaningless' | ApiError | Error;
@@ -15,6 +18,7 @@ function fault(kind: ErrorKind, errorCode?: string): ApiError {
   return new ApiError(`GET demo: ${kind}`, {
     kind,
     apiEndpoint: 'demo',
+    isOfService: true,
     ...(errorCode === undefined ? {} : { errorCode }),
   });
 }
@@ -23,21 +27,21 @@ function fault(kind: ErrorKind, errorCode?: string): ApiError {
 function setUp() {
   let answer: Answer = 1;
   let clockMs = 1_000_000;
-  const now = () => clockMs;
+  const clock = { now: () => clockMs, ticks: () => clockMs };
   const collector = defineCollector({
     name: 'demo',
     help: 'Demo',
     every: '15s',
     on: true,
     vital: true,
-    reads: [],
+    reads: [defineEndpoint({ name: 'demo', path: 'demo', since: 1, mayBeOff: true, allowedBy: '', body: z.unknown() })],
     metrics: { value: gauge('demo_value', 'Value.'), sum: gauge('demo_sum', 'Sum.') },
     fetch: async () => {
       clockMs += 250;
       if (answer instanceof Error) throw answer;
       return answer;
     },
-    isMeaningless: (value) => value === 'meaningless',
+    off: (value) => (value === 'meaningless' ? { reason: 'meaningless', message: 'says nothing' } : undefined),
     remember: (value, before) => ({ sum: Number(before.sum ?? 0) + Number(value) }),
     map: (value, { value: family, sum }, memory) => [...family.rows(Number(value)), ...sum.rows(Number(memory.sum))],
   });
@@ -47,11 +51,13 @@ function setUp() {
     lines.push([level, message, kind ?? reason].filter((part) => part !== undefined).join(' '));
   };
   const log = { debug: () => {}, info: write('info'), warn: write('warn'), error: write('error') };
-  const snapshots = createSnapshots(now);
+  const snapshots = createSnapshots(clock.ticks);
   const self = createSelf({ version: 'test', nodeVersion: 'test' });
   const state = openSqliteState({ memory: true });
   const client: Client = { within: () => ({}) as ReturnType<Client['within']> };
-  const poll = createPoll({ server: 'prod', collector, everyMs: 15_000, client, state, snapshots, self, log, now });
+  const vitality = createVitality(self, 'prod');
+  const common = { client, state, snapshots, self, vitality, log, clock };
+  const poll = createPoll({ server: 'prod', collector, everyMs: 15_000, timeoutMs: 1000, ...common });
   return {
     lines,
     state,

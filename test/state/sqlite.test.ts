@@ -80,6 +80,12 @@ describe('state/sqlite', () => {
     expect(() => openSqliteState({ dir })).toThrow(`the state directory ${dir} can not be used: ${says}`);
   });
 
+  it('says what to do where a directory can not be made', () => {
+    expect(() => openSqliteState({ dir: '/proc/nope/state' })).toThrow(
+      'the state directory /proc/nope/state can not be used: no permission; give the user of this process write access',
+    );
+  });
+
   it('leaves state of a newer version alone', async () => {
     await openSqliteState({ dir }).close();
     const database = new DatabaseSync(join(dir, 'state.sqlite'));

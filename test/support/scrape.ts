@@ -1,14 +1,14 @@
-import { createTokenCredentials } from '../../src/api/auth/token.ts';
-import { createClient } from '../../src/api/client.ts';
-import type { ErrorKind } from '../../src/api/errors.ts';
-import { createTransport } from '../../src/api/transport.ts';
+import { type ErrorKind, errorKinds } from '../../src/api/errors.ts';
+import type { OffReason } from '../../src/collectors/collector.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { renderSegments } from '../../src/metrics/exposition.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import type { Outcome } from '../../src/schedule/judge.ts';
 import { createPoll } from '../../src/schedule/poll.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { type CannedAnswer, startCannedServer } from './canned-server.ts';
+import { createTestClient, fixedSecret } from './client.ts';
 
 export type { CannedAnswer } from './canned-server.ts';
 
@@ -28,24 +28,26 @@ export async function scrapeCollector(name: string, upstream: Upstream): Promise
   const collector = collectors.find((candidate) => candidate.name === name);
   if (collector === undefined) throw new Error(`there is no collector ${name}`);
   const canned = await startCannedServer({ apiVersion, dialect });
-  const transport = createTransport({ url: canned.url, timeoutMs: 5000 });
   const state = openSqliteState({ memory: true });
   let clockMs = nowMs;
-  const now = (): number => clockMs;
-  const kinds: ErrorKind[] = [];
+  const clock = { now: () => clockMs, ticks: () => clockMs };
+  const { client, close } = createTestClient({ url: canned.url, token: fixedSecret(canned.token), clock });
   try {
-    const snapshots = createSnapshots(now);
-    const client = createClient({
-      transport,
-      credentials: createTokenCredentials(() => canned.token),
-      dialect: 'auto',
-      apiVersion: 'auto',
-      now,
-      observe: { request: ignore, error: (_endpoint, kind) => kinds.push(kind) },
-    });
+    const snapshots = createSnapshots(clock.ticks);
     const self = createSelf({ version: 'test', nodeVersion: 'test' });
     const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-    const poll = createPoll({ server: 'prod', collector, everyMs: 15_000, client, state, snapshots, self, log, now });
+    const options = {
+      server: 'prod',
+      collector,
+      everyMs: 15_000,
+      timeoutMs: 5000,
+      client,
+      state,
+      snapshots,
+      self,
+      log,
+    };
+    const poll = createPoll({ ...options, vitality: ignore, clock });
     if (before !== undefined) {
       clockMs = nowMs - 60_000;
       canned.answer(before);
@@ -54,18 +56,27 @@ export async function scrapeCollector(name: string, upstream: Upstream): Promise
     }
     canned.answer(answers);
     await poll.run(new AbortController().signal);
-    // A request that succeeded is a success here, even where its answer means nothing.
-    const failed = poll.last()?.outcome.result !== 'success';
-    return {
-      text: withoutHelp(renderSegments(snapshots.segments(), 'text')),
-      outcome: (failed ? kinds.at(-1) : undefined) ?? 'success',
-    };
+    const text = withoutHelp(renderSegments(snapshots.segments(), 'text'));
+    return { text, outcome: toOutcome(poll.last()?.outcome) };
   } finally {
-    await transport.close();
+    await close();
     await state.close();
     await canned.stop();
   }
 }
+
+/** How the request ended: one whose answer means nothing succeeded all the same. */
+function toOutcome(outcome: Outcome | undefined): Scrape['outcome'] {
+  if (outcome === undefined || outcome.result === 'success') return 'success';
+  if (outcome.result === 'failed') return errorKinds.find((kind) => kind === outcome.kind) ?? 'decode';
+  return offKinds[outcome.reason] ?? 'success';
+}
+
+const offKinds: Partial<Record<OffReason, ErrorKind>> = {
+  denied: 'forbidden',
+  not_found: 'not_found',
+  version: 'unsupported_version',
+};
 
 function ignore(): void {}
 

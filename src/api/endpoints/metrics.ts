@@ -6,6 +6,7 @@ export const healthcheck = defineEndpoint({
   name: 'healthcheck',
   path: 'metrics/healthcheck',
   since: 25,
+  mayBeOff: true,
   allowedBy: systemRead,
   alsoAnswers: [500, 501],
   body: z.record(z.string(), z.unknown()).transform((checks, context) => {

@@ -40,6 +40,10 @@ const systemInfoBody = z
       dialect: dialectOf(service, rundeck),
       server: { ...server, apiVersion: text.parse(apiversion) },
       timestampMs: timestamp,
+      // A restricted caller sees the release alone; whatever else there is shows that this one sees more.
+      isRestricted: ![timestamp, executions.active, executions.executionMode, rest.os.name, rest.jvm.name].some(
+        (value) => value !== undefined,
+      ),
       // Servers that render the version as text (4.3 and later) also cut the load to an integer: 0, or 1 at full load.
       loadIsRounded: typeof apiversion === 'string',
       executionMode: toExecutionMode(executions.executionMode ?? modeOf(executions.active)),

@@ -1,0 +1,68 @@
+import type { Dialect } from '../dialect.ts';
+import type { Transport, TransportAnswer } from '../transport.ts';
+
+/** A secret that can be read again: credentials rotate. */
+export type SecretSource = {
+  readonly reveal: () => string;
+  readonly reread: () => Promise<SecretSource>;
+};
+
+export type AuthHeaders = {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Which credentials these are, to be told when they were refused. */
+  readonly generation: number;
+};
+
+/** One way to authenticate. */
+export type Credentials = {
+  /** What to send; a session logs in here when it has to. */
+  readonly authorize: (
+    transport: Transport,
+    dialect: Dialect | undefined,
+    signal?: AbortSignal,
+  ) => Promise<AuthHeaders>;
+  /** Called when these credentials were refused; true where another try has something new to offer. */
+  readonly renew: (refused: number) => Promise<boolean>;
+  /** Shown every answer: a session's cookie changes. */
+  readonly noteAnswer?: (answer: TransportAnswer) => void;
+  /** Whether an answer without a word from the API says that the session is not admitted to it. */
+  readonly isSession: boolean;
+};
+
+export type Rereadable = {
+  readonly value: () => string;
+  readonly generation: () => number;
+  /** Reads the secret again, once for all that ask at the same time; true where it is not the refused one any more. */
+  readonly reread: (refused: number) => Promise<boolean>;
+};
+
+/** A secret and the count of its changes. A file that can not be read just now leaves the old one in place. */
+export function createRereadable(first: SecretSource): Rereadable {
+  let current = first;
+  let generation = 0;
+  let reading: Promise<void> | undefined;
+
+  async function read(): Promise<void> {
+    try {
+      const fresh = await current.reread();
+      if (fresh.reveal() !== current.reveal()) generation += 1;
+      current = fresh;
+    } catch {
+      // What was refused stays refused; the poll that asked reports it.
+    }
+  }
+
+  return {
+    value: () => current.reveal(),
+    generation: () => generation,
+    reread: async (refused) => {
+      if (refused === generation) {
+        reading ??= read().finally(() => {
+          reading = undefined;
+        });
+        await reading;
+      }
+      return refused !== generation;
+    },
+  };
+}

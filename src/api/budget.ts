@@ -1,0 +1,141 @@
+import type { Clock } from '../domain/clock.ts';
+
+/** Who goes first: vital polls, then the share of enrichment, then everything else. */
+export const lanes = ['vital', 'normal', 'enrichment'] as const;
+export type Lane = (typeof lanes)[number];
+
+export type BudgetOptions = {
+  readonly requestsPerSecond: number;
+  readonly concurrency: number;
+  readonly clock: Pick<Clock, 'ticks'>;
+};
+
+export type Budget = {
+  /** Resolves to the function that gives the place back; rejects with a `BudgetTimeout` at the deadline or the signal's end. */
+  readonly enter: (
+    lane: Lane,
+    limit: { readonly deadlineTicks: number; readonly signal: AbortSignal | undefined },
+  ) => Promise<() => void>;
+  /** Lets nobody in for as long as the server asked. */
+  readonly pause: (forMs: number) => void;
+  /** The time left of such a pause. */
+  readonly pausedMs: () => number;
+  readonly inFlight: () => number;
+};
+
+type Waiting = { readonly lane: Lane; readonly admit: () => void };
+
+/**
+ * Requests to one server, bounded in rate and number. In any window of a second no more start than are allowed; the last
+ * place of the rate and of the concurrency is kept for vital polls, so that these never wait behind a sweep.
+ */
+export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOptions): Budget {
+  const starts = Math.max(1, Math.floor(requestsPerSecond));
+  const windowMs = (starts / requestsPerSecond) * 1000;
+  const startLimits = toLimits(starts);
+  const placeLimits = toLimits(concurrency);
+  const recent: { readonly atTicks: number; readonly lane: Lane }[] = [];
+  const inFlight: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
+  const waiting: Waiting[] = [];
+  let pausedUntilTicks = Number.NEGATIVE_INFINITY;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function isFree(lane: Lane): boolean {
+    const started = recent.filter((start) => isCounted(lane, start.lane)).length;
+    const running = lanes.filter((other) => isCounted(lane, other)).reduce((sum, other) => sum + inFlight[other], 0);
+    const total = inFlight.vital + inFlight.normal + inFlight.enrichment;
+    return started < startLimits[lane] && recent.length < starts && running < placeLimits[lane] && total < concurrency;
+  }
+
+  function admitAll(): void {
+    const nowTicks = clock.ticks();
+    while (recent[0] !== undefined && recent[0].atTicks + windowMs <= nowTicks) recent.shift();
+    if (nowTicks >= pausedUntilTicks) {
+      for (let next = findNext(); next !== undefined; next = findNext()) {
+        waiting.splice(waiting.indexOf(next), 1);
+        recent.push({ atTicks: nowTicks, lane: next.lane });
+        inFlight[next.lane] += 1;
+        next.admit();
+      }
+    }
+    wakeUp(nowTicks);
+  }
+
+  function findNext(): Waiting | undefined {
+    for (const lane of admissionOrder) {
+      const next = isFree(lane) ? waiting.find((candidate) => candidate.lane === lane) : undefined;
+      if (next !== undefined) return next;
+    }
+    return undefined;
+  }
+
+  /** Places come free by themselves; the rate and a pause have to be waited for. */
+  function wakeUp(nowTicks: number): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting.length === 0) return;
+    const rateTicks = recent[0] === undefined ? nowTicks : recent[0].atTicks + windowMs;
+    const atTicks = Math.max(rateTicks, pausedUntilTicks);
+    if (atTicks > nowTicks) timer = setTimeout(admitAll, Math.ceil(atTicks - nowTicks));
+  }
+
+  return {
+    enter: (lane, { deadlineTicks, signal }) =>
+      new Promise((resolve, reject) => {
+        const leave = (): void => {
+          clearTimeout(tooLate);
+          signal?.removeEventListener('abort', giveUp);
+        };
+        const entry: Waiting = {
+          lane,
+          admit: () => {
+            leave();
+            let isHeld = true;
+            resolve(() => {
+              if (!isHeld) return;
+              isHeld = false;
+              inFlight[lane] -= 1;
+              admitAll();
+            });
+          },
+        };
+        const giveUp = (): void => {
+          const place = waiting.indexOf(entry);
+          if (place === -1) return;
+          waiting.splice(place, 1);
+          leave();
+          wakeUp(clock.ticks());
+          reject(new BudgetTimeout());
+        };
+        const tooLate = setTimeout(giveUp, Math.max(0, deadlineTicks - clock.ticks()));
+        signal?.addEventListener('abort', giveUp);
+        waiting.push(entry);
+        if (signal?.aborted) giveUp();
+        else admitAll();
+      }),
+    pause: (forMs) => {
+      pausedUntilTicks = Math.max(pausedUntilTicks, clock.ticks() + forMs);
+      admitAll();
+    },
+    pausedMs: () => Math.max(0, pausedUntilTicks - clock.ticks()),
+    inFlight: () => inFlight.vital + inFlight.normal + inFlight.enrichment,
+  };
+}
+
+/** The turn did not come before the deadline. */
+export class BudgetTimeout extends Error {
+  override readonly name = 'BudgetTimeout';
+}
+
+const admissionOrder: readonly Lane[] = ['vital', 'enrichment', 'normal'];
+
+/** What each lane may have of a number: all, all but one, a third. */
+function toLimits(whole: number): Readonly<Record<Lane, number>> {
+  return { vital: whole, normal: Math.max(1, whole - 1), enrichment: Math.max(1, Math.floor(whole / 3)) };
+}
+
+/** Enrichment is held to its own share; the others to what all of them but the vital have. */
+function isCounted(lane: Lane, other: Lane): boolean {
+  if (lane === 'enrichment') return other === 'enrichment';
+  return lane === 'vital' || other !== 'vital';
+}

@@ -1,0 +1,108 @@
+import { type Dialect, dialectOfHeaders } from './dialect.ts';
+import type { SystemInfo } from './endpoints/system.ts';
+import { ApiError } from './errors.ts';
+
+/** What the client never asks above unless it is told to: the API documents describe this version. */
+export const newestApiVersion = 47;
+/** The oldest version that servers of today accept. */
+export const oldestApiVersion = 14;
+
+export type ServerFacts = {
+  readonly dialect: Dialect | undefined;
+  readonly apiVersion: number | undefined;
+  /** The server's release, like `5.3.0-20240520`. */
+  readonly release: string | undefined;
+};
+
+export type Contact = {
+  readonly facts: () => ServerFacts;
+  /** The version to ask with; found out once, by whoever asks first, and waited for by all. */
+  readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
+  readonly learn: (info: SystemInfo) => void;
+  readonly learnFromHeaders: (headers: Readonly<Record<string, string>>) => void;
+  readonly learnFromFault: (error: ApiError) => void;
+};
+
+type Settings = { readonly dialect: Dialect | 'auto'; readonly apiVersion: number | 'auto' };
+
+/** What is known of a server: its dialect and the version that both sides speak. */
+export function createContact(settings: Settings): Contact {
+  let dialect = settings.dialect === 'auto' ? undefined : settings.dialect;
+  let apiVersion = settings.apiVersion === 'auto' ? undefined : settings.apiVersion;
+  let release: string | undefined;
+  let isMet = false;
+  let settling: Promise<number> | undefined;
+
+  function learn(info: SystemInfo): void {
+    if (settings.dialect === 'auto') dialect = info.dialect ?? dialect;
+    release = info.server.version ?? release;
+    // A server that was upgraded says so here; nothing else has to notice.
+    const newest = Number(info.server.apiVersion);
+    if (settings.apiVersion === 'auto' && newest >= oldestApiVersion) apiVersion = Math.min(newest, newestApiVersion);
+  }
+
+  /** Asks with the newest version that we know; a server that knows only older ones names its own newest. */
+  async function negotiate(ask: (version: number) => Promise<SystemInfo>): Promise<number> {
+    try {
+      learn(await ask(newestApiVersion));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.kind === 'unsupported_version') {
+        const older = toOlderVersion(error);
+        // Asked again for the dialect and the release, which a refusal does not tell.
+        await ask(older).then(learn, () => undefined);
+        return older;
+      }
+      if (error.details.status === undefined || error.kind === 'unauthorized') throw error;
+      // Any other answer speaks for the version: system info may be denied, or broken, where other endpoints work.
+    }
+    return apiVersion ?? newestApiVersion;
+  }
+
+  /** The version is given; the dialect and the release are still to be learned, where system info may be read. */
+  async function meet(ask: (version: number) => Promise<SystemInfo>, version: number): Promise<number> {
+    await ask(version).then(learn, () => undefined);
+    return version;
+  }
+
+  return {
+    facts: () => ({ dialect, apiVersion, release }),
+    settle: async (ask) => {
+      if (apiVersion !== undefined && isMet) return apiVersion;
+      settling ??= (settings.apiVersion === 'auto' ? negotiate(ask) : meet(ask, settings.apiVersion)).finally(() => {
+        settling = undefined;
+      });
+      apiVersion = await settling;
+      isMet = true;
+      return apiVersion;
+    },
+    learn,
+    learnFromHeaders: (headers) => {
+      if (settings.dialect === 'auto') dialect ??= dialectOfHeaders(headers);
+    },
+    learnFromFault: ({ kind, details }) => {
+      // A server that went away may come back as another release.
+      const isNewContact = kind === 'network' || (kind === 'unsupported_version' && details.status !== undefined);
+      if (settings.apiVersion === 'auto' && isNewContact) apiVersion = undefined;
+      // What was taken for the dialect may be why the token is not seen: both headers are sent again.
+      if (settings.dialect === 'auto' && kind === 'unauthorized') dialect = undefined;
+    },
+  };
+}
+
+function toOlderVersion(error: ApiError): number {
+  const { serverApiVersion } = error.details;
+  if (serverApiVersion !== undefined && serverApiVersion >= oldestApiVersion && serverApiVersion < newestApiVersion) {
+    return serverApiVersion;
+  }
+  const known = `${oldestApiVersion} to ${newestApiVersion}`;
+  const newest = serverApiVersion === undefined ? '' : ` (its newest is ${serverApiVersion})`;
+  const mend =
+    serverApiVersion !== undefined && serverApiVersion > newestApiVersion
+      ? '; set `api_version` to one that it does'
+      : '';
+  throw new ApiError(`${error.message}: it speaks none of ${known}${newest}${mend}`, {
+    ...error.details,
+    cause: error,
+  });
+}

@@ -1,0 +1,170 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../domain/clock.ts';
+import type { Credentials } from './auth/credentials.ts';
+import type { Breaker } from './breaker.ts';
+import { type Budget, BudgetTimeout, type Lane } from './budget.ts';
+import { readAnswer } from './classify.ts';
+import type { Contact } from './contact.ts';
+import type { Endpoint } from './endpoint.ts';
+import { ApiError, type ErrorKind } from './errors.ts';
+import { retryDelayMs } from './retry.ts';
+import type { Transport, TransportAnswer } from './transport.ts';
+
+export type RequesterOptions = {
+  readonly transport: Transport;
+  readonly credentials: Credentials;
+  readonly contact: Contact;
+  readonly budget: Budget;
+  readonly breaker: Breaker;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observe: RequestObserver;
+};
+
+/** Told of every request: its status (`none` without an answer) and time, and the error it ended in. */
+export type RequestObserver = {
+  readonly request: (apiEndpoint: string, code: string, seconds: number) => void;
+  readonly error: (apiEndpoint: string, kind: ErrorKind) => void;
+  /** How long a request waited for its turn. */
+  readonly waited: (seconds: number) => void;
+  readonly inFlight: (requests: number) => void;
+};
+
+/** On whose behalf and until when something is asked. */
+export type Scope = {
+  readonly lane: Lane;
+  readonly deadlineTicks: number;
+  readonly signal: AbortSignal | undefined;
+};
+
+export type Timed<Answer> = { readonly answer: Answer; readonly midRequestMs: number };
+export type Requester = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope) => Promise<Timed<Answer>>;
+
+/** One question to the server: waits for its turn, tries again where that can help, renews what was refused, counts every try. */
+export function createRequester(options: RequesterOptions): Requester {
+  const { credentials, contact, budget, breaker, clock, random, observe } = options;
+  const counted = countRequests(options.transport, clock, observe);
+
+  async function enter(endpoint: Endpoint<unknown>, { lane, ...limit }: Scope): Promise<() => void> {
+    refuseWhileOpen(endpoint, lane);
+    const pausedMs = budget.pausedMs();
+    if (clock.ticks() + pausedMs > limit.deadlineTicks) {
+      const seconds = Math.ceil(pausedMs / 1000);
+      throw unsent(endpoint, 'busy', `the server asked to be left alone for another ${seconds} s`);
+    }
+    const startedTicks = clock.ticks();
+    try {
+      const leave = await budget.enter(lane, limit);
+      try {
+        refuseWhileOpen(endpoint, lane);
+      } catch (error) {
+        leave();
+        throw error;
+      }
+      return leave;
+    } catch (error) {
+      if (!(error instanceof BudgetTimeout)) throw error;
+      throw unsent(endpoint, 'timeout', 'its turn within the budget did not come in time');
+    } finally {
+      observe.waited((clock.ticks() - startedTicks) / 1000);
+    }
+  }
+
+  function refuseWhileOpen(endpoint: Endpoint<unknown>, lane: Lane): void {
+    const last = breaker.refusal(lane === 'vital');
+    if (last === undefined) return;
+    throw unsent(endpoint, last.kind, `the server did not answer several times in a row; last: ${last.message}`);
+  }
+
+  async function attempt<Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) {
+    const leave = await enter(endpoint, scope);
+    observe.inFlight(budget.inFlight());
+    breaker.begin();
+    let fault: ApiError | undefined;
+    try {
+      return await send(endpoint, path, scope, trial);
+    } catch (error) {
+      if (error instanceof ApiError) {
+        fault = error;
+        if (scope.signal?.aborted !== true) note(error);
+      }
+      throw error;
+    } finally {
+      breaker.end(fault);
+      leave();
+      observe.inFlight(budget.inFlight());
+    }
+  }
+
+  async function send<Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) {
+    const { signal, deadlineTicks } = scope;
+    const { headers, generation } = await credentials.authorize(counted, contact.facts().dialect, signal);
+    trial.generation = generation;
+    const startedTicks = clock.ticks();
+    const timeoutMs = deadlineTicks - startedTicks;
+    const reply = await counted.get({ apiEndpoint: endpoint.name, path, headers, signal, timeoutMs });
+    const midRequestMs = clock.now() - (clock.ticks() - startedTicks) / 2;
+    credentials.noteAnswer?.(reply);
+    contact.learnFromHeaders(reply.headers);
+    const answer = readAnswer(endpoint, reply, { isSession: credentials.isSession, nowMs: clock.now() });
+    return { answer, midRequestMs };
+  }
+
+  function note(error: ApiError): void {
+    observe.error(error.details.apiEndpoint, error.kind);
+    contact.learnFromFault(error);
+    if (error.details.retryAfterMs !== undefined) budget.pause(error.details.retryAfterMs);
+  }
+
+  /** Whether the credentials that were refused have been replaced by others that are worth a try. */
+  async function hasRenewed({ kind, details }: ApiError, { generation }: Trial): Promise<boolean> {
+    const isRefusal = kind === 'unauthorized' || details.status === 401;
+    return isRefusal && generation !== undefined && (await credentials.renew(generation));
+  }
+
+  return async (endpoint, path, scope) => {
+    let mayRenew = true;
+    for (let tries = 1; ; tries++) {
+      const trial: Trial = { generation: undefined };
+      try {
+        return await attempt(endpoint, path, scope, trial);
+      } catch (error) {
+        if (!(error instanceof ApiError) || scope.signal?.aborted === true) throw error;
+        if (mayRenew && (await hasRenewed(error, trial))) {
+          mayRenew = false;
+          continue;
+        }
+        const delayMs = retryDelayMs(error, tries, random());
+        if (delayMs === undefined || clock.ticks() + delayMs >= scope.deadlineTicks) throw error;
+        await pause(delayMs, undefined, scope.signal === undefined ? {} : { signal: scope.signal });
+      }
+    }
+  };
+}
+
+/** Which credentials a try was made with; absent where it did not come to that. */
+type Trial = { generation: number | undefined };
+
+/** The same transport, every request of it counted and timed. */
+function countRequests(transport: Transport, clock: Clock, observe: RequestObserver): Transport {
+  async function counted(apiEndpoint: string, send: () => Promise<TransportAnswer>): Promise<TransportAnswer> {
+    const startedTicks = clock.ticks();
+    let code = 'none';
+    try {
+      const answer = await send();
+      code = String(answer.status);
+      return answer;
+    } finally {
+      observe.request(apiEndpoint, code, (clock.ticks() - startedTicks) / 1000);
+    }
+  }
+  return {
+    ...transport,
+    get: (request) => counted(request.apiEndpoint, () => transport.get(request)),
+    postForm: (request) => counted(request.apiEndpoint, () => transport.postForm(request)),
+  };
+}
+
+function unsent(endpoint: Endpoint<unknown>, kind: ErrorKind, says: string): ApiError {
+  return new ApiError(`GET ${endpoint.name}: not asked, ${says}`, { kind, apiEndpoint: endpoint.name, unsent: true });
+}

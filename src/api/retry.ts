@@ -1,0 +1,27 @@
+import type { ApiError } from './errors.ts';
+
+const mostTries = 3;
+const firstDelayMs = 200;
+const longestDelayMs = 5000;
+
+/** How long to wait before the next try, with full jitter; undefined where another try can not help. */
+export function retryDelayMs(error: ApiError, tries: number, random: number): number | undefined {
+  if (tries >= mostTries || error.details.unsent === true || !canPass(error)) return undefined;
+  return random * Math.min(longestDelayMs, firstDelayMs * 2 ** tries);
+}
+
+/** Faults that may be over in a moment. A timeout has taken the time already; a 500 is the answer to this very question. */
+function canPass({ kind, details }: ApiError): boolean {
+  if (kind === 'server') return details.status !== 500 && details.status !== 501;
+  return kind === 'network' || kind === 'busy';
+}
+
+/** `Retry-After`, in seconds or as a date; nothing that can not be read, and never longer than the bound. */
+export function readRetryAfterMs(value: string | undefined, nowMs: number): number | undefined {
+  if (value === undefined) return undefined;
+  const untilMs = /^\s*\d{1,9}\s*$/.test(value) ? nowMs + Number(value) * 1000 : Date.parse(value);
+  return Number.isNaN(untilMs) ? undefined : Math.min(longestRetryAfterMs, Math.max(0, untilMs - nowMs));
+}
+
+/** A server that asks for a day of silence is asked again after this all the same. */
+const longestRetryAfterMs = 300_000;

@@ -1,0 +1,63 @@
+import { ApiError, type ErrorKind } from './errors.ts';
+
+type Sent = {
+  readonly what: string;
+  readonly apiEndpoint: string;
+  /** The deadline, where it was the deadline that ended the request. */
+  readonly timedOutAfterMs: number | undefined;
+};
+
+/** The fault of a socket, a TLS handshake or a body as one of the closed kinds, with what to look at. */
+export function toTransportError(error: unknown, { what, apiEndpoint, timedOutAfterMs }: Sent): ApiError {
+  if (error instanceof ApiError) return error;
+  if (timedOutAfterMs !== undefined) {
+    const message = `${what}: no complete answer within ${(timedOutAfterMs / 1000).toLocaleString('en')} s`;
+    return new ApiError(message, { kind: 'timeout', apiEndpoint, cause: error });
+  }
+  const code = codeOf(error);
+  const { kind, says } = faults.find(({ codes }) => codes.test(code)) ?? otherFault;
+  return new ApiError(`${what}: ${says} (${code})`, { kind, apiEndpoint, cause: error });
+}
+
+type Fault = { readonly codes: RegExp; readonly kind: ErrorKind; readonly says: string };
+
+const faults: readonly Fault[] = [
+  { codes: /^ECONNREFUSED$/, kind: 'network', says: 'the connection was refused; is the server running?' },
+  { codes: /^(ENOTFOUND|EAI_)/, kind: 'network', says: 'the host name could not be resolved' },
+  { codes: /^UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT$/, kind: 'timeout', says: 'no answer in time' },
+  {
+    codes: /^(UND_ERR_RES_EXCEEDED_MAX_SIZE|UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW|ERR_BUFFER_TOO_LARGE)$/,
+    kind: 'too_large',
+    says: 'the answer is too large',
+  },
+  { codes: /^CERT_HAS_EXPIRED$/, kind: 'tls', says: "the server's certificate has expired" },
+  {
+    codes: /^ERR_TLS_CERT_ALTNAME/,
+    kind: 'tls',
+    says: "the server's certificate is for another name; see tls.server_name",
+  },
+  {
+    codes: /SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^CERT_UNTRUSTED/,
+    kind: 'tls',
+    says: "the server's certificate is not trusted; see tls.ca_file",
+  },
+  {
+    codes: /CERT|^ERR_TLS|^ERR_SSL|SIGNATURE|^EPROTO$|HOSTNAME_MISMATCH|^UND_ERR_PRX_TLS/,
+    kind: 'tls',
+    says: 'the TLS connection failed',
+  },
+  { codes: /^Z_/, kind: 'decode', says: 'the compressed answer is damaged' },
+];
+
+const otherFault = { kind: 'network', says: 'the connection failed' } as const;
+
+/** The error code nearest to the root: undici wraps the socket's own error. A few have only a name. */
+function codeOf(error: unknown): string {
+  let code = error instanceof Error ? error.name : 'unknown';
+  let current: unknown = error;
+  for (let depth = 0; depth < 5 && current instanceof Error; depth++) {
+    if ('code' in current && typeof current.code === 'string') code = current.code;
+    current = current instanceof AggregateError ? current.errors[0] : current.cause;
+  }
+  return code;
+}

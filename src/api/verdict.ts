@@ -1,0 +1,24 @@
+import type { Endpoint } from './endpoint.ts';
+import type { ApiError } from './errors.ts';
+
+/** What a fault says about an endpoint: there is nothing to get, for that reason, or getting it failed. */
+export type Verdict = 'denied' | 'not_found' | 'version' | 'failed';
+
+export function toVerdict(
+  error: ApiError,
+  endpoints: readonly Pick<Endpoint<unknown>, 'name' | 'mayBeOff'>[],
+): Verdict {
+  const { kind, details } = error;
+  if (kind === 'forbidden') return 'denied';
+  // Our own word that the version in use lacks the endpoint; a server that refuses the version has failed us.
+  if (kind === 'unsupported_version') return details.status === undefined ? 'version' : 'failed';
+  if (kind !== 'not_found' || details.isOfService !== true) return 'failed';
+  const endpoint = endpoints.find(({ name }) => name === details.apiEndpoint);
+  return endpoint?.mayBeOff === true ? 'not_found' : 'failed';
+}
+
+/** Whether the service itself answered and took the credentials: an item that it refuses or does not have is such an answer. */
+export function isAuthenticatedAnswer({ kind, details }: ApiError): boolean {
+  if (details.errorCode === undefined) return false;
+  return kind === 'forbidden' || kind === 'not_found' || kind === 'rejected';
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { createBearerCredentials } from './api/auth/bearer.ts';
+import type { Credentials, SecretSource } from './api/auth/credentials.ts';
+import { createSessionCredentials } from './api/auth/session.ts';
+import { createTokenCredentials } from './api/auth/token.ts';
+import { type Client, type ClientObserver, createClient } from './api/client.ts';
+import { createTransport, type TlsOptions } from './api/transport.ts';
+import type { ServerConfig } from './config/config.ts';
+import type { Clock } from './domain/clock.ts';
+
+export type Connection = { readonly client: Client; readonly close: () => Promise<void> };
+
+type ConnectOptions = {
+  readonly clock: Clock;
+  readonly observe: ClientObserver;
+  /** Told of every secret that is read, so that no line of the log ever holds one. */
+  readonly onSecret: (value: string) => void;
+};
+
+/** The client of one configured server. */
+export function connectServer(server: ServerConfig, { clock, observe, onSecret }: ConnectOptions): Connection {
+  const { url, timeoutMs, dialect, apiVersion, budget, tls, proxyUrl } = server;
+  const { concurrency } = budget;
+  const transport = createTransport({ url, timeoutMs, concurrency, proxyUrl, tls: readTls(tls) });
+  const credentials = toCredentials(server, clock, onSecret);
+  const client = createClient({
+    transport,
+    credentials,
+    dialect,
+    apiVersion,
+    budget,
+    clock,
+    random: Math.random,
+    observe,
+  });
+  return { client, close: transport.close };
+}
+
+/** The two clocks of this process. */
+export const systemClock: Clock = { now: Date.now, ticks: () => performance.now() };
+
+function toCredentials(server: ServerConfig, clock: Clock, onSecret: (value: string) => void): Credentials {
+  const { token, bearerToken, username, password } = server;
+  if (token !== undefined) return createTokenCredentials(announced(token, onSecret));
+  if (bearerToken !== undefined) return createBearerCredentials(announced(bearerToken, onSecret));
+  if (username !== undefined && password !== undefined) {
+    return createSessionCredentials({ username, password: announced(password, onSecret), clock });
+  }
+  throw new Error(`server ${server.name} has no way to authenticate`);
+}
+
+/** The secret, now and whenever it is read again. */
+function announced(secret: SecretSource, onSecret: (value: string) => void): SecretSource {
+  onSecret(secret.reveal());
+  return {
+    reveal: () => secret.reveal(),
+    reread: async () => announced(await secret.reread(), onSecret),
+  };
+}
+
+function readTls({ caFile, certFile, keyFile, serverName, insecureSkipVerify }: ServerConfig['tls']): TlsOptions {
+  return { ca: read(caFile), cert: read(certFile), key: read(keyFile), serverName, insecureSkipVerify };
+}
+
+function read(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : readFileSync(file, 'utf8');
+}

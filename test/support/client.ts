@@ -1,0 +1,50 @@
+import type { SecretSource } from '../../src/api/auth/credentials.ts';
+import { createTokenCredentials } from '../../src/api/auth/token.ts';
+import { type Api, type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
+import { createTransport } from '../../src/api/transport.ts';
+import { systemClock } from '../../src/connect.ts';
+
+export type TestClient = {
+  readonly client: Client;
+  readonly api: Api;
+  /** What was asked and how it ended, in order: `system-info 200`, `system-info unauthorized`. */
+  readonly seen: readonly string[];
+  readonly close: () => Promise<void>;
+};
+
+type TestClientOptions = Partial<Omit<ClientOptions, 'observe'>> & {
+  readonly url: string;
+  readonly token?: SecretSource;
+};
+
+/** The real client against a loopback server, with a budget that is in nobody's way and no wait before a retry. */
+export function createTestClient({ url, token = fixedSecret('none'), ...options }: TestClientOptions): TestClient {
+  const transport = options.transport ?? createTransport({ url, timeoutMs: 5000 });
+  const seen: string[] = [];
+  const client = createClient({
+    transport,
+    credentials: createTokenCredentials(token),
+    dialect: 'auto',
+    apiVersion: 'auto',
+    budget: { requestsPerSecond: 1000, concurrency: 10 },
+    clock: systemClock,
+    random: () => 0,
+    observe: {
+      request: (endpoint, code) => seen.push(`${endpoint} ${code}`),
+      error: (endpoint, kind) => seen.push(`${endpoint} ${kind}`),
+      waited: ignore,
+      inFlight: ignore,
+      circuit: ignore,
+    },
+    ...options,
+  });
+  return { client, api: client.within({ lane: 'normal', forMs: 10_000 }), seen, close: transport.close };
+}
+
+/** A secret that never changes. */
+export function fixedSecret(value: string): SecretSource {
+  const secret: SecretSource = { reveal: () => value, reread: async () => secret };
+  return secret;
+}
+
+function ignore(): void {}
