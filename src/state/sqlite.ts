@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Memory } from '../domain/memory.ts';
@@ -68,7 +68,9 @@ function explain(error: unknown): string {
 
 /** One folder after the other: Node's own recursion never ends where a file system refuses without saying so. */
 function makeDirectory(dir: string): void {
-  if (existsSync(dir)) return;
+  const found = statSync(dir, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return;
+  if (found !== undefined) throw Object.assign(new Error(`${dir} is no directory`), { code: 'ENOTDIR' });
   makeDirectory(dirname(resolve(dir)));
   mkdirSync(dir, { mode: 0o700 });
 }

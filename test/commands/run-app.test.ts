@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startCli } from '../support/child.ts';
@@ -88,5 +88,20 @@ describe.concurrent('commands/run-app', () => {
       stderr: "the address of --web.listen-address is none of this machine's\n",
       left: [],
     });
+  });
+
+  const hasIpv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
+  it.each([
+    ['127.0.0.1:0', /msg=serving url=http:\/\/127\.0\.0\.1:\d+ /],
+    ['0.0.0.0:0', /msg=serving url=http:\/\/localhost:\d+ /],
+    [':0', /msg=serving url=http:\/\/localhost:\d+ /],
+    ['[::1]:0', hasIpv6 ? /msg=serving url=http:\/\/\[::1\]:\d+ / : /none of this machine's/],
+  ])('listens on %s under an address that a browser takes', async (address, line) => {
+    const daemon = startCli(['serve', '--state.memory', `--web.listen-address=${address}`], { env });
+    try {
+      await daemon.waitFor(line, 8000);
+    } finally {
+      await daemon.stop();
+    }
   });
 });
