@@ -11,7 +11,8 @@ export async function serve(context: CommandContext): Promise<number> {
     return exitCodes.well;
   }
   if (loaded.config.servers.length > 0) return runApp(loaded, context);
-  if (context.arguments.command === undefined) return (await import('./demo.ts')).demo(context);
+  const isBare = context.arguments.command === undefined && loaded.configFile === undefined;
+  if (isBare) return (await import('./demo.ts')).demo(context);
   context.complain(
     'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or list servers in a file and give --config.file; `demo` needs none\n',
   );
