@@ -12,7 +12,8 @@ const placeholderUrl = 'http://localhost:9720';
 
 /** A shipped text, its links pointing to this daemon. */
 export function linkTo(externalUrl: string, text: string): string {
-  return text.replaceAll(placeholderUrl, externalUrl);
+  // A function: `$` in an address must not be taken for a pattern.
+  return text.replaceAll(placeholderUrl, () => externalUrl);
 }
 
 const root = new URL('../../', import.meta.url);

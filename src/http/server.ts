@@ -30,6 +30,8 @@ export function createHttpServer({ host, port, routes, onError }: HttpOptions): 
   const server = createServer(
     {
       headersTimeout: 10_000,
+      // The default of 30 s would let connections that say nothing hold every place for that long.
+      connectionsCheckingInterval: 5000,
       requestTimeout: 20_000,
       // Above usual scrape intervals, so that a scraper finds its connection open.
       keepAliveTimeout: 95_000,
