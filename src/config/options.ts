@@ -43,7 +43,7 @@ export const serverOptions = {
   ),
   timeout: option(duration({ min: '100ms', max: '10m' }), '10s', 'Longest that one request may take in total.'),
   tls: {
-    ca_file: optional(pemFile(), 'File with the authorities to trust, in place of the usual ones.'),
+    ca_file: optional(pemFile(), 'File with authorities to trust beside those of the system.'),
     cert_file: optional(pemFile(), 'File with the certificate to show to the server.'),
     key_file: optional(pemFile(), 'File with the private key of that certificate.'),
     server_name: optional(hostName(), 'Name that the certificate of the server has to be for.'),
