@@ -1,0 +1,41 @@
+import nock from 'nock';
+
+export type Upstream = {
+  readonly url: string;
+  /** One answer to one GET of the path; the header must be there with this value. */
+  readonly answers: (
+    path: string,
+    header: readonly [name: string, value: string],
+    status: number,
+    body: object,
+  ) => void;
+  /** Gives the network back; throws where an answer was not asked for, or something was asked that has none. */
+  readonly done: () => void;
+};
+
+/** The network taken over, for cases where a socket would add nothing. */
+export function interceptUpstream(url = 'http://upstream.test'): Upstream {
+  const unmatched: string[] = [];
+  const note = (request: { readonly path?: string }): void => {
+    unmatched.push(request.path ?? '?');
+  };
+  if (!nock.isActive()) nock.activate();
+  nock.disableNetConnect();
+  nock.emitter.on('no match', note);
+  return {
+    url,
+    answers: (path, [name, value], status, body) => {
+      nock(url).get(path).matchHeader(name, value).reply(status, body);
+    },
+    done: () => {
+      const pending = nock.pendingMocks();
+      nock.emitter.off('no match', note);
+      nock.cleanAll();
+      nock.restore();
+      nock.enableNetConnect();
+      if (pending.length > 0 || unmatched.length > 0) {
+        throw new Error(`not asked: ${pending.join(', ')}; asked without an answer: ${unmatched.join(', ')}`);
+      }
+    },
+  };
+}
