@@ -37,7 +37,7 @@ function toCollectorStatus(
   const { outcome, endedAtMs } = poll.last;
   const ageSeconds = Math.max(0, (nowMs - endedAtMs) / 1000);
   if (outcome.result === 'success') {
-    return { name, mood: 'good', result: `${outcome.series} series`, message: '', ageSeconds };
+    return { name, mood: 'good', result: `ok, ${outcome.series} series`, message: '', ageSeconds };
   }
   const { message } = outcome;
   if (outcome.result === 'off') return { name, mood: 'off', result: outcome.reason, message, ageSeconds };

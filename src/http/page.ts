@@ -6,6 +6,7 @@ export function renderPage(title: string, body: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
 <title>${escapeHtml(title)}</title>
 <style>${style}</style>
 </head>
@@ -38,7 +39,7 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 sy
 header { border-bottom: 1px solid var(--line); padding: .75rem 1rem; }
 .brand { color: var(--ink); font-weight: 600; text-decoration: none; }
 main { max-width: 60rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.5rem; margin: .5rem 0 1rem; }
+h1 { font-size: clamp(1.15rem, 5vw, 1.5rem); margin: .5rem 0 1rem; }
 h2 { font-size: 1.15rem; margin: 1.5rem 0 .5rem; }
 a { color: var(--link); }
 p.note { color: var(--soft); margin: .25rem 0 .75rem; }
