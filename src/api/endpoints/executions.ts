@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { type Execution, toExecutionStatus } from '../../domain/execution.ts';
+import { toTimestampMs } from '../../domain/time.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { toNumber, toText } from '../lenient.ts';
+
+/** Document B, 4.2: executions that ended within a window, newest end first; both ends of the window belong to it. */
+export const projectExecutions = defineEndpoint({
+  name: 'project-executions',
+  path: 'project/{project}/executions',
+  query: ['begin', 'end', 'max', 'offset'],
+  since: 14,
+  allowedBy: 'resource: [{ equals: { kind: event }, allow: [read] }]',
+  body: z
+    .object({ paging: z.object({ total: z.number().int().nonnegative() }), executions: z.array(z.unknown()) })
+    .transform(({ paging, executions }, context) => {
+      const items: Execution[] = [];
+      for (const [index, item] of executions.entries()) {
+        const read = toExecution(item);
+        if (typeof read !== 'string') items.push(read);
+        else context.addIssue({ code: 'custom', message: 'is missing', path: ['executions', index, read] });
+      }
+      return { total: paging.total, items };
+    }),
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Item by item and not by a schema: a sweep reads tens of thousands. The name of a needed field that is not there, else the execution. */
+function toExecution(item: unknown): Execution | string {
+  const fields = toFields(item);
+  const id = toNumber(fields.id);
+  if (id === undefined) return 'id';
+  const startedAtMs = toTimestampMs(fields['date-started']);
+  if (startedAtMs === undefined) return 'date-started';
+  const job = fields.job === undefined || fields.job === null ? undefined : toFields(fields.job);
+  return {
+    id,
+    status: toExecutionStatus(toText(fields.status)),
+    customStatus: toText(fields.customStatus),
+    project: toText(fields.project),
+    startedAtMs,
+    endedAtMs: toTimestampMs(fields['date-ended']),
+    job: job && {
+      id: toText(job.id),
+      name: toText(job.name),
+      group: toText(job.group) ?? '',
+      averageDurationMs: toNumber(job.averageDuration),
+    },
+  };
+}
+
+function toFields(value: unknown): Fields {
+  // The cast is true: any object can be read by name, and absent names read as undefined.
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}

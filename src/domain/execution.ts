@@ -1,0 +1,42 @@
+/** How an execution is doing (Document B, section 3, and the words that servers send beyond it). */
+export const executionStatuses = [
+  'running',
+  'scheduled',
+  'queued',
+  'succeeded',
+  'failed',
+  'aborted',
+  'timedout',
+  'failed-with-retry',
+  'missed',
+  'other',
+] as const;
+export type ExecutionStatus = (typeof executionStatuses)[number];
+
+/** One run of a job, or of a command without a job. */
+export type Execution = {
+  readonly id: number;
+  readonly status: ExecutionStatus;
+  /** The server's own word, where the status is `other`. */
+  readonly customStatus: string | undefined;
+  readonly project: string | undefined;
+  readonly startedAtMs: number;
+  /** Absent while it is not over, whatever the status says. */
+  readonly endedAtMs: number | undefined;
+  /** Absent for ad hoc runs. */
+  readonly job: ExecutionJob | undefined;
+};
+
+export type ExecutionJob = {
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  /** Empty at top level. */
+  readonly group: string;
+  readonly averageDurationMs: number | undefined;
+};
+
+/** Any word that is not known is `other`; `retried` is an older word for an attempt that is followed by another. */
+export function toExecutionStatus(word: string | undefined): ExecutionStatus {
+  if (word === 'retried') return 'failed-with-retry';
+  return executionStatuses.find((status) => status === word) ?? 'other';
+}

@@ -1,0 +1,73 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { projectExecutions } from '../../src/api/endpoints/executions.ts';
+import { startCannedServer } from '../support/canned-server.ts';
+import { createTestClient, fixedSecret } from '../support/client.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+});
+
+async function read(body: string) {
+  const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
+  server.answer({ 'project/a%2Fb/executions': { body } });
+  const { api, close } = createTestClient({ url: server.url, token: fixedSecret(server.token) });
+  endings.push(close, server.stop);
+  const answer = await api
+    .get(projectExecutions, { path: { project: 'a/b' }, query: { begin: 1, end: 2, max: 500 } })
+    .catch((error: unknown) => String(error));
+  return { answer, asked: server.requests.at(-1) };
+}
+
+describe('api/executions', () => {
+  it('reads what servers send, of a job and ad hoc, over and not', async () => {
+    const { answer, asked } = await read(`{"paging":{"count":3,"total":3,"offset":0,"max":20},"executions":[
+      {"id":4711,"status":"succeeded","project":"p","executionType":"user","date-started":{"unixtime":1716200000123,"date":"2024-05-20T10:13:20Z"},
+       "date-ended":{"unixtime":1716200009456,"date":"2024-05-20T10:13:29Z"},
+       "job":{"id":"u","averageDuration":5123,"name":"n","group":"","project":"p","description":null}},
+      {"id":"4712","status":"other","customStatus":"incomplete","project":"p","date-started":{"date":"2024-05-20T10:13:20Z"},"job":null},
+      {"id":4713,"status":"retried","project":"p","date-started":{"unixtime":1716200000000,"date":"2024-05-20T10:13:20Z"},"description":"uptime","argstring":null}]}`);
+
+    expect(asked).toBe('GET /api/47/project/a%2Fb/executions?begin=1&end=2&max=500');
+    expect(answer).toEqual({
+      total: 3,
+      items: [
+        {
+          id: 4711,
+          status: 'succeeded',
+          customStatus: undefined,
+          project: 'p',
+          startedAtMs: 1716200000123,
+          endedAtMs: 1716200009456,
+          job: { id: 'u', name: 'n', group: '', averageDurationMs: 5123 },
+        },
+        {
+          id: 4712,
+          status: 'other',
+          customStatus: 'incomplete',
+          project: 'p',
+          startedAtMs: 1716200000000,
+          endedAtMs: undefined,
+          job: undefined,
+        },
+        {
+          id: 4713,
+          status: 'failed-with-retry',
+          customStatus: undefined,
+          project: 'p',
+          startedAtMs: 1716200000000,
+          endedAtMs: undefined,
+          job: undefined,
+        },
+      ],
+    });
+  });
+
+  it('names what a row lacks', async () => {
+    const { answer } = await read('{"paging":{"total":1},"executions":[{"id":1,"status":"succeeded"}]}');
+
+    expect(answer).toBe(
+      'ApiError: GET project-executions: HTTP 200, not the expected answer: `executions.0.date-started`: is missing',
+    );
+  });
+});
