@@ -32,8 +32,6 @@ type Waiting = { readonly lane: Lane; readonly admit: () => void };
 export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOptions): Budget {
   const starts = Math.max(1, Math.floor(requestsPerSecond));
   const windowMs = (starts / requestsPerSecond) * 1000;
-  const startLimits = toLimits(starts);
-  const placeLimits = toLimits(concurrency);
   const recent: { readonly atTicks: number; readonly lane: Lane }[] = [];
   const inFlight: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
   const waiting: Waiting[] = [];
@@ -41,10 +39,9 @@ export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOp
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function isFree(lane: Lane): boolean {
-    const started = recent.filter((start) => isCounted(lane, start.lane)).length;
-    const running = lanes.filter((other) => isCounted(lane, other)).reduce((sum, other) => sum + inFlight[other], 0);
-    const total = inFlight.vital + inFlight.normal + inFlight.enrichment;
-    return started < startLimits[lane] && recent.length < starts && running < placeLimits[lane] && total < concurrency;
+    const started: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
+    for (const start of recent) started[start.lane] += 1;
+    return hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency);
   }
 
   function admitAll(): void {
@@ -129,13 +126,9 @@ export class BudgetTimeout extends Error {
 
 const admissionOrder: readonly Lane[] = ['vital', 'enrichment', 'normal'];
 
-/** What each lane may have of a number: all, all but one, a third. */
-function toLimits(whole: number): Readonly<Record<Lane, number>> {
-  return { vital: whole, normal: Math.max(1, whole - 1), enrichment: Math.max(1, Math.floor(whole / 3)) };
-}
-
-/** Enrichment is held to its own share; the others to what all of them but the vital have. */
-function isCounted(lane: Lane, other: Lane): boolean {
-  if (lane === 'enrichment') return other === 'enrichment';
-  return lane === 'vital' || other !== 'vital';
+/** Enrichment has a third at most, all but the vital leave one place free, and nobody goes beyond the whole. */
+function hasRoom(lane: Lane, { vital, normal, enrichment }: Readonly<Record<Lane, number>>, whole: number): boolean {
+  if (lane === 'enrichment' && enrichment >= Math.max(1, Math.floor(whole / 3))) return false;
+  if (lane !== 'vital' && normal + enrichment >= Math.max(1, whole - 1)) return false;
+  return vital + normal + enrichment < whole;
 }

@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Budget, BudgetTimeout, createBudget, type Lane, lanes } from '../../src/api/budget.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const clock = { ticks: () => performance.now() };
+
+function create(requestsPerSecond: number, concurrency: number): Budget {
+  return createBudget({ requestsPerSecond, concurrency, clock });
+}
+
+/** Asks for a place and notes when it came; the place is given back after that time, or kept. */
+function ask(budget: Budget, lane: Lane, { holdMs = 0, waitMs = 1_000_000, note = (_lane: Lane): void => {} } = {}) {
+  const limit = { deadlineTicks: clock.ticks() + waitMs, signal: undefined };
+  return budget.enter(lane, limit).then((leave) => {
+    note(lane);
+    if (Number.isFinite(holdMs)) setTimeout(leave, holdMs);
+    return leave;
+  });
+}
+
+describe('api/budget', () => {
+  it('starts no more in a second than it is told', async () => {
+    const budget = create(3, 10);
+    const startedTicks = clock.ticks();
+    const startsMs: number[] = [];
+    for (let count = 0; count < 7; count++) {
+      void ask(budget, 'vital', { note: () => startsMs.push(clock.ticks() - startedTicks) });
+    }
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(startsMs).toEqual([0, 0, 0, 1000, 1000, 1000, 2000]);
+  });
+
+  it('lets a rate below one a second wait longer', async () => {
+    const budget = create(0.5, 4);
+    const startedTicks = clock.ticks();
+    const startsMs: number[] = [];
+    for (let count = 0; count < 3; count++) {
+      void ask(budget, 'normal', { note: () => startsMs.push(clock.ticks() - startedTicks) });
+    }
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(startsMs).toEqual([0, 2000, 4000]);
+  });
+
+  it('has no more under way at once than it is told', async () => {
+    const budget = create(1000, 2);
+    const leaves = await Promise.all([
+      ask(budget, 'vital', { holdMs: Infinity }),
+      ask(budget, 'vital', { holdMs: Infinity }),
+    ]);
+    let isIn = false;
+    void ask(budget, 'vital', { note: () => (isIn = true) });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect([isIn, budget.inFlight()]).toEqual([false, 2]);
+
+    leaves[0]?.();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(isIn).toBe(true);
+  });
+
+  it('counts a place given back twice once', async () => {
+    const budget = create(1000, 2);
+    const leave = await ask(budget, 'vital', { holdMs: Infinity });
+    leave();
+    leave();
+    expect(budget.inFlight()).toBe(0);
+  });
+
+  it.each([
+    ['rate', { concurrency: 100, holdMs: 0 }],
+    ['number', { concurrency: 4, holdMs: 2500 }],
+  ])(
+    'never lets a vital request wait behind a sweep that is bounded by its %s',
+    async (_what, { concurrency, holdMs }) => {
+      const budget = create(10, concurrency);
+      for (let count = 0; count < 1000; count++) void ask(budget, 'normal', { holdMs });
+      for (let count = 0; count < 1000; count++) void ask(budget, 'enrichment', { holdMs });
+      const waitsMs: number[] = [];
+      for (let second = 0; second < 20; second++) {
+        await vi.advanceTimersByTimeAsync(1037);
+        const askedTicks = clock.ticks();
+        void ask(budget, 'vital', { note: () => waitsMs.push(clock.ticks() - askedTicks) });
+        await vi.advanceTimersByTimeAsync(0);
+      }
+      expect(waitsMs).toEqual(Array.from({ length: 20 }, () => 0));
+    },
+  );
+
+  it('gives enrichment its third beside a sweep, and no more', async () => {
+    const budget = create(9, 9);
+    const started: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
+    const note = (lane: Lane): void => void (started[lane] += 1);
+    for (let count = 0; count < 100; count++) void ask(budget, 'normal', { note });
+    for (let count = 0; count < 100; count++) void ask(budget, 'enrichment', { note });
+    await vi.advanceTimersByTimeAsync(0);
+    // The first second goes to who came first; from then on each lane has its own.
+    const first = { ...started };
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(started.enrichment - first.enrichment).toBe(27);
+    expect(started.normal - first.normal).toBe(45);
+  });
+
+  it('holds enrichment to its third where nobody else asks', async () => {
+    const budget = create(9, 9);
+    let started = 0;
+    for (let count = 0; count < 100; count++) void ask(budget, 'enrichment', { note: () => (started += 1) });
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(started).toBe(30);
+  });
+
+  it('lets nobody in while the server wants to be left alone', async () => {
+    const budget = create(10, 4);
+    budget.pause(30_000);
+    budget.pause(10_000);
+    const startedTicks = clock.ticks();
+    const startsMs: number[] = [];
+    for (const lane of lanes) void ask(budget, lane, { note: () => startsMs.push(clock.ticks() - startedTicks) });
+    expect(budget.pausedMs()).toBe(30_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(startsMs).toEqual([30_000, 30_000, 30_000]);
+    expect(budget.pausedMs()).toBe(0);
+  });
+
+  it('turns away at the deadline and leaves nothing behind', async () => {
+    const budget = create(1000, 1);
+    const leave = await ask(budget, 'vital', { holdMs: Infinity });
+    const ending = new AbortController();
+    const removed = vi.spyOn(ending.signal, 'removeEventListener');
+    const turn = budget.enter('vital', { deadlineTicks: clock.ticks() + 500, signal: ending.signal });
+    const refused = expect(turn).rejects.toBeInstanceOf(BudgetTimeout);
+    await vi.advanceTimersByTimeAsync(500);
+    await refused;
+    expect(removed).toHaveBeenCalledTimes(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(vi.getTimerCount()).toBe(0);
+
+    leave();
+    expect(budget.inFlight()).toBe(0);
+  });
+
+  it.each([true, false])('turns away who gives up (before it asks: %s) and leaves nothing behind', async (isBefore) => {
+    const budget = create(1000, 1);
+    const leave = await ask(budget, 'vital', { holdMs: Infinity });
+    const ending = new AbortController();
+    if (isBefore) ending.abort();
+    const turn = budget.enter('vital', { deadlineTicks: clock.ticks() + 60_000, signal: ending.signal });
+    const refused = expect(turn).rejects.toBeInstanceOf(BudgetTimeout);
+    ending.abort();
+    await refused;
+    await vi.advanceTimersByTimeAsync(1);
+    expect(vi.getTimerCount()).toBe(0);
+    leave();
+    expect(budget.inFlight()).toBe(0);
+  });
+
+  it('holds its bounds and admits everybody, whatever comes when', async () => {
+    const arrival = fc.record({
+      atMs: fc.integer({ min: 0, max: 5000 }),
+      lane: fc.constantFrom(...lanes),
+      holdMs: fc.integer({ min: 0, max: 3000 }),
+    });
+    const rate = fc.oneof(fc.integer({ min: 1, max: 20 }), fc.double({ min: 0.5, max: 20, noNaN: true }));
+    const property = fc.asyncProperty(
+      fc.array(arrival, { minLength: 1, maxLength: 40 }),
+      rate,
+      fc.integer({ min: 1, max: 6 }),
+      async (arrivals, requestsPerSecond, concurrency) => {
+        const budget = create(requestsPerSecond, concurrency);
+        const startsTicks: number[] = [];
+        let most = 0;
+        for (const { atMs, lane, holdMs } of arrivals) {
+          const note = (): void => {
+            startsTicks.push(clock.ticks());
+            most = Math.max(most, budget.inFlight());
+          };
+          setTimeout(() => void ask(budget, lane, { holdMs, note }), atMs);
+        }
+        await vi.advanceTimersByTimeAsync(400_000);
+
+        expect(startsTicks.length).toBe(arrivals.length);
+        expect(most).toBeLessThanOrEqual(concurrency);
+        const starts = Math.max(1, Math.floor(requestsPerSecond));
+        const windowMs = (starts / requestsPerSecond) * 1000;
+        for (const [place, atTicks] of startsTicks.entries()) {
+          const later = startsTicks[place + starts];
+          if (later !== undefined) expect(later - atTicks).toBeGreaterThanOrEqual(windowMs - 0.001);
+        }
+        expect([budget.inFlight(), vi.getTimerCount()]).toEqual([0, 0]);
+      },
+    );
+    await fc.assert(property, { numRuns: 60 });
+  });
+});
