@@ -99,7 +99,7 @@ describe.concurrent('commands/run-app', () => {
   ])('listens on %s under an address that a browser takes', async (address, line) => {
     const daemon = startCli(['serve', '--state.memory', `--web.listen-address=${address}`], { env });
     try {
-      await daemon.waitFor(line, 8000);
+      expect(await daemon.waitFor(line, 8000)).not.toBeNull();
     } finally {
       await daemon.stop();
     }

@@ -16,8 +16,8 @@ export type Upstream = {
 /** The network taken over, for cases where a socket would add nothing. */
 export function interceptUpstream(url = 'http://upstream.test'): Upstream {
   const unmatched: string[] = [];
-  const note = (request: { readonly path?: string }): void => {
-    unmatched.push(request.path ?? '?');
+  const note = ({ url: asked }: Request): void => {
+    unmatched.push(asked);
   };
   if (!nock.isActive()) nock.activate();
   nock.disableNetConnect();
