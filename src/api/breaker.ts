@@ -29,6 +29,7 @@ export function createBreaker({ clock, random, onChange }: BreakerOptions): Brea
   let last: ApiError | undefined;
   let probeAfterTicks = 0;
   let inFlight = 0;
+  let isProbing = false;
 
   function close(): void {
     faults = 0;
@@ -53,6 +54,7 @@ export function createBreaker({ clock, random, onChange }: BreakerOptions): Brea
     },
     begin: () => {
       inFlight += 1;
+      isProbing = opened > 0;
     },
     end: (fault) => {
       inFlight -= 1;
@@ -62,7 +64,9 @@ export function createBreaker({ clock, random, onChange }: BreakerOptions): Brea
       }
       faults += 1;
       last = fault;
-      if (faults >= faultsToOpen) open();
+      // Requests that were under way when the circuit opened say nothing new.
+      if (opened > 0 ? isProbing : faults >= faultsToOpen) open();
+      isProbing = false;
     },
   };
 }

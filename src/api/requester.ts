@@ -45,6 +45,7 @@ export function createRequester(options: RequesterOptions): Requester {
   const { credentials, contact, budget, breaker, clock, random, observe } = options;
   const counted = countRequests(options.transport, clock, observe);
 
+  /** The turn to send a request; from then on the breaker knows of it, so that no two are the probe. */
   async function enter(endpoint: Endpoint<unknown>, { lane, ...limit }: Scope): Promise<() => void> {
     refuseWhileOpen(endpoint, lane);
     const pausedMs = budget.pausedMs();
@@ -61,6 +62,7 @@ export function createRequester(options: RequesterOptions): Requester {
         leave();
         throw error;
       }
+      breaker.begin();
       return leave;
     } catch (error) {
       if (!(error instanceof BudgetTimeout)) throw error;
@@ -79,7 +81,6 @@ export function createRequester(options: RequesterOptions): Requester {
   async function attempt<Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) {
     const leave = await enter(endpoint, scope);
     observe.inFlight(budget.inFlight());
-    breaker.begin();
     let fault: ApiError | undefined;
     try {
       return await send(endpoint, path, scope, trial);

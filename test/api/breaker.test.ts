@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { createBreaker } from '../../src/api/breaker.ts';
+import { ApiError, type ApiErrorDetails } from '../../src/api/errors.ts';
+
+function fault(details: Partial<ApiErrorDetails> = {}): ApiError {
+  return new ApiError('GET system-info: gone', { kind: 'network', apiEndpoint: 'system-info', ...details });
+}
+
+function setUp(random = 1) {
+  let nowTicks = 0;
+  const changes: boolean[] = [];
+  const breaker = createBreaker({
+    clock: { ticks: () => nowTicks },
+    random: () => random,
+    onChange: (isOpen) => changes.push(isOpen),
+  });
+  const request = (end: ApiError | undefined): void => {
+    breaker.begin();
+    breaker.end(end);
+  };
+  return {
+    breaker,
+    changes,
+    request,
+    open: () => {
+      for (let count = 0; count < 5; count++) request(fault());
+    },
+    /** How long until a request that is not vital may be the probe. */
+    closedForMs: () => {
+      const startedTicks = nowTicks;
+      while (breaker.refusal(false) !== undefined && nowTicks < startedTicks + 100_000) nowTicks += 100;
+      return nowTicks - startedTicks;
+    },
+  };
+}
+
+describe('api/breaker', () => {
+  it('opens after five outages in a row and refuses with the last of them', () => {
+    const { breaker, changes, request } = setUp();
+    for (let count = 0; count < 4; count++) request(fault());
+    expect([breaker.refusal(false), changes]).toEqual([undefined, []]);
+
+    const last = fault({ kind: 'timeout' });
+    request(last);
+    expect(breaker.refusal(false)).toBe(last);
+    expect(changes).toEqual([true]);
+  });
+
+  it.each<Partial<ApiErrorDetails>>([
+    { kind: 'network' },
+    { kind: 'tls' },
+    { kind: 'timeout' },
+    { kind: 'server', status: 502 },
+    { kind: 'server', status: 503 },
+    { kind: 'server', status: 504 },
+  ])('takes %o for an outage', (details) => {
+    const { changes, request } = setUp();
+    for (let count = 0; count < 5; count++) request(fault(details));
+    expect(changes).toEqual([true]);
+  });
+
+  it.each<Partial<ApiErrorDetails>>([
+    { kind: 'server', status: 500 },
+    { kind: 'decode', status: 200 },
+    { kind: 'forbidden', status: 403 },
+    { kind: 'unauthorized', status: 401 },
+    { kind: 'busy', status: 429 },
+    { kind: 'passive', status: 503 },
+    { kind: 'too_large' },
+  ])('takes %o for an answer', (details) => {
+    const { breaker, changes, request } = setUp();
+    for (let count = 0; count < 20; count++) request(fault(details));
+    expect([breaker.refusal(false), changes]).toEqual([undefined, []]);
+
+    for (let count = 0; count < 4; count++) request(fault());
+    request(fault(details));
+    request(fault());
+    expect(changes).toEqual([]);
+  });
+
+  it('lets a vital request probe at once, and alone', () => {
+    const { breaker, open } = setUp();
+    open();
+    expect(breaker.refusal(false)).toBeDefined();
+    expect(breaker.refusal(true)).toBeUndefined();
+    breaker.begin();
+    expect(breaker.refusal(true)).toBeDefined();
+    breaker.end(fault());
+    expect(breaker.refusal(true)).toBeUndefined();
+  });
+
+  it('closes on the first answer, of whatever kind', () => {
+    const { breaker, changes, open, request } = setUp();
+    open();
+    request(fault({ kind: 'forbidden', status: 403 }));
+    expect(breaker.refusal(false)).toBeUndefined();
+    expect(changes).toEqual([true, false]);
+
+    open();
+    request(undefined);
+    expect(changes).toEqual([true, false, true, false]);
+  });
+
+  it.each([
+    [1, [2000, 4000, 8000, 16_000, 30_000, 30_000]],
+    [0, [1000, 2000, 4000, 8000, 15_000, 15_000]],
+  ])('stays open longer from probe to probe, up to a bound (random %d)', (random, expected) => {
+    const { closedForMs, open, request } = setUp(random);
+    open();
+    const openMs: number[] = [];
+    for (let probe = 0; probe < 6; probe++) {
+      openMs.push(closedForMs());
+      request(fault());
+    }
+    expect(openMs).toEqual(expected);
+  });
+
+  it('begins anew with the shortest time after it was closed', () => {
+    const { closedForMs, open, request } = setUp();
+    open();
+    for (let probe = 0; probe < 4; probe++) request(fault());
+    request(undefined);
+    open();
+    expect(closedForMs()).toBe(2000);
+  });
+
+  it('does not take requests that were already under way for probes that failed', () => {
+    const { breaker, closedForMs } = setUp();
+    for (let count = 0; count < 10; count++) breaker.begin();
+    for (let count = 0; count < 10; count++) breaker.end(fault());
+    expect(closedForMs()).toBe(2000);
+  });
+});

@@ -1,0 +1,190 @@
+import { getEventListeners } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Credentials } from '../../src/api/auth/credentials.ts';
+import { createBreaker } from '../../src/api/breaker.ts';
+import { createBudget } from '../../src/api/budget.ts';
+import { createContact } from '../../src/api/contact.ts';
+import { executionMode } from '../../src/api/endpoints/system.ts';
+import { ApiError, type ErrorKind } from '../../src/api/errors.ts';
+import { createRequester, type Scope } from '../../src/api/requester.ts';
+import type { Transport, TransportAnswer, TransportRequest } from '../../src/api/transport.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+type Reply = Partial<TransportAnswer> | ErrorKind;
+const active: Reply = { body: '{"executionMode":"active"}' };
+const clock = { now: () => Date.now(), ticks: () => performance.now() };
+
+/** A requester whose server gives these replies in turn, the last for ever, each after that time. */
+function setUp(replies: readonly Reply[], { tookMs = 0, random = 0.5, credentials = plain } = {}) {
+  const seen: string[] = [];
+  const circuit: boolean[] = [];
+  let asked = 0;
+  const transport: Transport = {
+    get: async (request: TransportRequest) => {
+      const reply = replies[Math.min(asked, replies.length - 1)] ?? active;
+      asked += 1;
+      if (tookMs > 0) await new Promise((resolve) => setTimeout(resolve, tookMs));
+      if (typeof reply === 'string')
+        throw new ApiError('GET: failed', { kind: reply, apiEndpoint: request.apiEndpoint });
+      return { status: 200, headers: {}, cookies: [], body: '', ...reply };
+    },
+    postForm: () => Promise.reject(new Error('never')),
+    toOwnPath: () => undefined,
+    close: async () => {},
+  };
+  const budget = createBudget({ requestsPerSecond: 1000, concurrency: 10, clock });
+  const contact = createContact({ dialect: 'auto', apiVersion: 47 });
+  const breaker = createBreaker({ clock, random: () => random, onChange: (isOpen) => circuit.push(isOpen) });
+  const observe = {
+    request: (endpoint: string, code: string) => seen.push(`${endpoint} ${code}`),
+    error: (endpoint: string, kind: string) => seen.push(`${endpoint} ${kind}`),
+    waited: () => {},
+    inFlight: () => {},
+  };
+  const requester = createRequester({
+    transport,
+    credentials,
+    contact,
+    budget,
+    breaker,
+    clock,
+    random: () => random,
+    observe,
+  });
+  const ask = (scope: Partial<Scope> & { readonly forMs?: number } = {}) => {
+    const { lane = 'normal', forMs = 10_000, signal = undefined } = scope;
+    const asking = requester(executionMode, '/', { lane, deadlineTicks: clock.ticks() + forMs, signal });
+    return asking.then(
+      ({ answer }) => answer,
+      (error: unknown) => error,
+    );
+  };
+  return { ask, seen, circuit, budget, asked: () => asked };
+}
+
+const plain: Credentials = {
+  isSession: false,
+  authorize: async () => ({ headers: {}, generation: 0 }),
+  renew: async () => false,
+};
+
+describe('api/requester', () => {
+  it('tries again what may be over in a moment, and counts every try', async () => {
+    const { ask, seen } = setUp(['network', { status: 502 }, active], { random: 0 });
+    expect(await ask()).toBe('active');
+    expect(seen).toEqual([
+      'execution-mode none',
+      'execution-mode network',
+      'execution-mode 502',
+      'execution-mode server',
+      'execution-mode 200',
+    ]);
+  });
+
+  it('gives up after the third try', async () => {
+    const { ask, asked } = setUp(['network'], { random: 0 });
+    expect(await ask()).toMatchObject({ kind: 'network' });
+    expect(asked()).toBe(3);
+  });
+
+  it.each<[string, Reply]>([
+    ['timeout', 'timeout'],
+    ['tls', 'tls'],
+    ['too_large', 'too_large'],
+    ['decode', { body: '{' }],
+    ['server', { status: 500 }],
+    ['forbidden', { status: 403, body: '{"error":true}' }],
+    ['rejected', { status: 400 }],
+  ])('asks once where the fault is %s', async (kind, reply) => {
+    const { ask, asked } = setUp([reply]);
+    expect(await ask()).toMatchObject({ kind });
+    expect(asked()).toBe(1);
+  });
+
+  it('does not start a try that would come after the deadline', async () => {
+    const { ask, asked } = setUp(['network']);
+    expect(await ask({ forMs: 200 })).toMatchObject({ kind: 'network' });
+    expect(asked()).toBe(1);
+  });
+
+  it('leaves the server alone for as long as it asks', async () => {
+    const { ask, asked } = setUp([{ status: 429, headers: { 'retry-after': '30' } }, active]);
+    expect(await ask({ forMs: 1 })).toMatchObject({ kind: 'busy' });
+    const next = ask({ forMs: 60_000 });
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(asked()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await next).toBe('active');
+  });
+
+  it('says at once that it will not come to ask, and counts no request', async () => {
+    const { ask, seen } = setUp([{ status: 429, headers: { 'retry-after': '60' } }], { random: 0 });
+    expect(await ask()).toMatchObject({ kind: 'busy', details: { unsent: true } });
+    expect(await ask()).toMatchObject({
+      message: 'GET execution-mode: not asked, the server asked to be left alone for another 60 s',
+      kind: 'busy',
+    });
+    expect(seen).toEqual(['execution-mode 429', 'execution-mode busy']);
+  });
+
+  it('counts no request that the circuit holds back', async () => {
+    const { ask, seen, circuit } = setUp(['timeout']);
+    for (let count = 0; count < 5; count++) await ask();
+    expect(circuit).toEqual([true]);
+    const before = seen.length;
+    expect(await ask()).toMatchObject({
+      message: 'GET execution-mode: not asked, the server did not answer several times in a row; last: GET: failed',
+      kind: 'timeout',
+      details: { unsent: true },
+    });
+    expect(seen.length).toBe(before);
+  });
+
+  it('sends one probe, however many ask at once', async () => {
+    const { ask, asked } = setUp(['timeout'], { tookMs: 100 });
+    for (let count = 0; count < 5; count++) {
+      const asking = ask();
+      await vi.advanceTimersByTimeAsync(100);
+      await asking;
+    }
+    const probes = [ask({ lane: 'vital' }), ask({ lane: 'vital' }), ask({ lane: 'vital' })];
+    await vi.advanceTimersByTimeAsync(1000);
+    await Promise.all(probes);
+    expect(asked()).toBe(6);
+  });
+
+  it('ends a wait before the next try with its poll', async () => {
+    const { ask, asked, budget } = setUp(['network'], { random: 1 });
+    const ending = new AbortController();
+    const asking = ask({ signal: ending.signal });
+    await vi.advanceTimersByTimeAsync(100);
+    ending.abort();
+    expect(await asking).toMatchObject({ name: 'AbortError' });
+    expect([asked(), budget.inFlight(), vi.getTimerCount()]).toEqual([1, 0, 0]);
+    expect(getEventListeners(ending.signal, 'abort').length).toBe(0);
+  });
+
+  it('renews refused credentials once a question', async () => {
+    let renewed = 0;
+    const credentials: Credentials = {
+      ...plain,
+      renew: async () => {
+        renewed += 1;
+        return true;
+      },
+    };
+    const refused: Reply = { status: 403, body: '{"error":true,"errorCode":"unauthorized"}' };
+    const { ask, asked } = setUp([refused], { credentials });
+    expect(await ask()).toMatchObject({ kind: 'unauthorized' });
+    expect([asked(), renewed]).toEqual([2, 1]);
+
+    const healed = setUp([refused, active], { credentials });
+    expect(await healed.ask()).toBe('active');
+  });
+});
