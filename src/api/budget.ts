@@ -23,7 +23,7 @@ export type Budget = {
   readonly inFlight: () => number;
 };
 
-type Waiting = { readonly lane: Lane; readonly admit: () => void };
+type Waiting = { readonly admit: () => void };
 
 /**
  * Requests to one server, bounded in rate and number. In any window of a second no more start than are allowed; the last
@@ -33,82 +33,88 @@ export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOp
   const starts = Math.max(1, Math.floor(requestsPerSecond));
   const windowMs = (starts / requestsPerSecond) * 1000;
   const recent: { readonly atTicks: number; readonly lane: Lane }[] = [];
+  const started: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
   const inFlight: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
-  const waiting: Waiting[] = [];
+  const waiting: Readonly<Record<Lane, Waiting[]>> = { vital: [], normal: [], enrichment: [] };
   let pausedUntilTicks = Number.NEGATIVE_INFINITY;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  function isFree(lane: Lane): boolean {
-    const started: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
-    for (const start of recent) started[start.lane] += 1;
-    return hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency);
-  }
-
   function admitAll(): void {
     const nowTicks = clock.ticks();
-    while (recent[0] !== undefined && recent[0].atTicks + windowMs <= nowTicks) recent.shift();
+    for (let [first] = recent; first !== undefined && first.atTicks + windowMs <= nowTicks; [first] = recent) {
+      recent.shift();
+      started[first.lane] -= 1;
+    }
     if (nowTicks >= pausedUntilTicks) {
-      for (let next = findNext(); next !== undefined; next = findNext()) {
-        waiting.splice(waiting.indexOf(next), 1);
-        recent.push({ atTicks: nowTicks, lane: next.lane });
-        inFlight[next.lane] += 1;
-        next.admit();
+      for (let lane = findLane(); lane !== undefined; lane = findLane()) {
+        const next = waiting[lane].shift();
+        recent.push({ atTicks: nowTicks, lane });
+        started[lane] += 1;
+        inFlight[lane] += 1;
+        next?.admit();
       }
     }
     wakeUp(nowTicks);
   }
 
-  function findNext(): Waiting | undefined {
-    for (const lane of admissionOrder) {
-      const next = isFree(lane) ? waiting.find((candidate) => candidate.lane === lane) : undefined;
-      if (next !== undefined) return next;
-    }
-    return undefined;
+  /** Whose turn it is: the first lane in order that waits and has room. */
+  function findLane(): Lane | undefined {
+    return admissionOrder.find(
+      (lane) => waiting[lane].length > 0 && hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency),
+    );
   }
 
   /** Places come free by themselves; the rate and a pause have to be waited for. */
   function wakeUp(nowTicks: number): void {
     clearTimeout(timer);
     timer = undefined;
-    if (waiting.length === 0) return;
+    if (lanes.every((lane) => waiting[lane].length === 0)) return;
     const rateTicks = recent[0] === undefined ? nowTicks : recent[0].atTicks + windowMs;
     const atTicks = Math.max(rateTicks, pausedUntilTicks);
     if (atTicks > nowTicks) timer = setTimeout(admitAll, Math.ceil(atTicks - nowTicks));
   }
 
+  function leave(lane: Lane): void {
+    inFlight[lane] -= 1;
+    admitAll();
+  }
+
   return {
     enter: (lane, { deadlineTicks, signal }) =>
       new Promise((resolve, reject) => {
-        const leave = (): void => {
+        if (signal?.aborted === true) {
+          reject(new BudgetTimeout());
+          return;
+        }
+        let tooLate: ReturnType<typeof setTimeout> | undefined;
+        const stopWaiting = (): void => {
           clearTimeout(tooLate);
           signal?.removeEventListener('abort', giveUp);
         };
+        let isAdmitted = false;
         const entry: Waiting = {
-          lane,
           admit: () => {
-            leave();
+            isAdmitted = true;
+            stopWaiting();
             let isHeld = true;
             resolve(() => {
-              if (!isHeld) return;
+              if (isHeld) leave(lane);
               isHeld = false;
-              inFlight[lane] -= 1;
-              admitAll();
             });
           },
         };
         const giveUp = (): void => {
-          const place = waiting.indexOf(entry);
-          if (place === -1) return;
-          waiting.splice(place, 1);
-          leave();
+          waiting[lane].splice(waiting[lane].indexOf(entry), 1);
+          stopWaiting();
           wakeUp(clock.ticks());
           reject(new BudgetTimeout());
         };
-        const tooLate = setTimeout(giveUp, Math.max(0, deadlineTicks - clock.ticks()));
+        waiting[lane].push(entry);
+        admitAll();
+        // Most are admitted at once and need neither a timer nor a listener.
+        if (isAdmitted) return;
+        tooLate = setTimeout(giveUp, Math.max(0, deadlineTicks - clock.ticks()));
         signal?.addEventListener('abort', giveUp);
-        waiting.push(entry);
-        if (signal?.aborted) giveUp();
-        else admitAll();
       }),
     pause: (forMs) => {
       pausedUntilTicks = Math.max(pausedUntilTicks, clock.ticks() + forMs);
