@@ -1,0 +1,64 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createBearerCredentials } from '../../../src/api/auth/bearer.ts';
+import { executionMode } from '../../../src/api/endpoints/system.ts';
+import { createTestClient } from '../../support/client.ts';
+import { createChangingSecret } from './changing-secret.ts';
+import { startGuardedServer } from './guarded-server.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+});
+
+async function connect() {
+  const server = await startGuardedServer('service');
+  server.guard(({ authorization }) => authorization === 'Bearer first.jwt');
+  const secret = createChangingSecret('first.jwt');
+  const { api, close } = createTestClient({ url: server.url, credentials: createBearerCredentials(secret.source) });
+  endings.push(close, server.stop);
+  return { server, secret, api };
+}
+
+describe('api/auth/bearer', () => {
+  it('sends the token in the authorization header and in no other', async () => {
+    const { server, api } = await connect();
+
+    expect(await api.get(executionMode)).toBe('active');
+
+    expect(server.asked[0]?.headers).toMatchObject({ authorization: 'Bearer first.jwt' });
+    expect(Object.keys(server.asked[0]?.headers ?? {}).sort()).toEqual([
+      'accept',
+      'accept-encoding',
+      'authorization',
+      'connection',
+      'host',
+    ]);
+  });
+
+  it('takes up a token that was renewed', async () => {
+    const { server, secret, api } = await connect();
+    await api.get(executionMode);
+    server.guard(({ authorization }) => authorization === 'Bearer second.jwt', { status: 401, body: '' });
+    secret.replace('second.jwt');
+
+    expect(await api.get(executionMode)).toBe('active');
+    expect(await api.get(executionMode)).toBe('active');
+
+    expect(secret.rereads()).toBe(1);
+    expect(server.asked.slice(2).map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer first.jwt',
+      'Bearer second.jwt',
+      'Bearer second.jwt',
+    ]);
+  });
+
+  it('asks once a poll with a token that nobody renewed', async () => {
+    const { server, secret, api } = await connect();
+    server.guard(() => false);
+
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
+
+    expect(server.asked.length).toBe(1);
+    expect(secret.rereads()).toBe(1);
+  });
+});

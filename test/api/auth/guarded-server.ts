@@ -1,0 +1,82 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export type Refusal = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export type Asked = { readonly line: string; readonly headers: IncomingHttpHeaders; readonly body: string };
+
+export type ListeningServer = {
+  readonly url: string;
+  readonly port: number;
+  readonly asked: readonly Asked[];
+  readonly stop: () => Promise<void>;
+};
+
+/** A loopback server that keeps whatever it is asked. */
+export async function startServer(answer: RequestListener): Promise<ListeningServer> {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    readText(request).then((body) => {
+      asked.push({ line: `${request.method} ${request.url}`, headers: request.headers, body });
+      answer(request, response);
+    }, ignore);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // The cast is true: a TCP server has such an address.
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    asked,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export type GuardedServer = ListeningServer & {
+  /** Whom to let in from now on, and what to say to all others. */
+  readonly guard: (admits: (headers: IncomingHttpHeaders) => boolean, refusal?: Refusal) => void;
+};
+
+/** As the service says it to a token that is wrong or has expired. */
+export const unauthorized: Refusal = {
+  status: 403,
+  body: '{"error":true,"apiversion":47,"errorCode":"unauthorized","message":"no"}',
+};
+
+/** Answers system info and the execution mode to those it admits. */
+export async function startGuardedServer(dialect: 'service' | 'rundeck'): Promise<GuardedServer> {
+  const json = { 'content-type': 'application/json' };
+  let admits: (headers: IncomingHttpHeaders) => boolean = () => false;
+  let refusal = unauthorized;
+  const server = await startServer((request, response) => {
+    if (!admits(request.headers)) {
+      response.writeHead(refusal.status, { ...json, ...refusal.headers }).end(refusal.body);
+      return;
+    }
+    const info = `{"system":{"${dialect}":{"version":"5.3.0","apiversion":47}}}`;
+    response.writeHead(200, json).end(request.url === '/api/47/system/info' ? info : '{"executionMode":"active"}');
+  });
+  return {
+    ...server,
+    guard: (next, says = unauthorized) => {
+      admits = next;
+      refusal = says;
+    },
+  };
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  // The cast is true: no encoding was set.
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function ignore(): void {}

@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { executionMode } from '../../../src/api/endpoints/system.ts';
+import { createTestClient } from '../../support/client.ts';
+import { createChangingSecret } from './changing-secret.ts';
+import { type Refusal, startGuardedServer, unauthorized } from './guarded-server.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+});
+
+const html = { 'content-type': 'text/html;charset=utf-8' };
+const loginForm = '<!doctype html><form action="/j_security_check"><input name="j_username"></form>';
+
+const refusals: readonly (readonly [name: string, refusal: Refusal])[] = [
+  ['a 403 that names no valid token', unauthorized],
+  ['a 401 of the service', { ...unauthorized, status: 401 }],
+  ['an empty 401', { status: 401, body: '' }],
+  ['a login page', { status: 200, headers: html, body: loginForm }],
+  ['a login page with a 403', { status: 403, headers: html, body: loginForm }],
+  ['a redirect to the login page', { status: 302, headers: { location: '/user/login' }, body: '' }],
+  [
+    'a redirect to the login page at another host',
+    { status: 302, headers: { location: 'https://sso.example/user/login' }, body: '' },
+  ],
+];
+
+/** A server of the dialect rundeck that knows only the token `old`, and a client that has asked it once. */
+async function meet() {
+  const server = await startGuardedServer('rundeck');
+  const secret = createChangingSecret('old');
+  server.guard((headers) => headers['x-rundeck-auth-token'] === 'old');
+  const { api, seen, close } = createTestClient({ url: server.url, token: secret.source });
+  endings.push(close, server.stop);
+  expect(await api.get(executionMode)).toBe('active');
+  return { server, secret, api, seen };
+}
+
+describe('api/auth/token', () => {
+  it('sends the token under both names until it knows the dialect, then under one', async () => {
+    const { server } = await meet();
+
+    const [first, second] = server.asked;
+    expect(first?.headers).toMatchObject({ 'x-rundeck-auth-token': 'old', 'x-service-auth-token': 'old' });
+    expect(second?.headers).toMatchObject({ 'x-rundeck-auth-token': 'old' });
+    expect(second?.headers).not.toHaveProperty('x-service-auth-token');
+  });
+
+  it('sends the token in no other place', async () => {
+    const { server } = await meet();
+
+    expect(server.asked.map(({ line }) => line)).toEqual([
+      'GET /api/47/system/info',
+      'GET /api/47/system/executions/status',
+    ]);
+    expect(server.asked[0]?.headers).not.toHaveProperty('cookie');
+    expect(server.asked[0]?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('goes by the dialect that is configured from the first request on', async () => {
+    const server = await startGuardedServer('service');
+    server.guard((headers) => headers['x-service-auth-token'] === 'old');
+    const { api, close } = createTestClient({
+      url: server.url,
+      token: createChangingSecret('old').source,
+      dialect: 'service',
+    });
+    endings.push(close, server.stop);
+
+    await api.get(executionMode);
+
+    expect(server.asked.some(({ headers }) => 'x-rundeck-auth-token' in headers)).toBe(false);
+  });
+
+  it.each(refusals)('takes up a replaced token after %s', async (_name, refusal) => {
+    const { server, secret, api } = await meet();
+    server.guard((headers) => headers['x-rundeck-auth-token'] === 'new', refusal);
+    secret.replace('new');
+
+    expect(await api.get(executionMode)).toBe('active');
+    expect(secret.rereads()).toBe(1);
+    expect(server.asked.slice(2).map(({ headers }) => headers['x-rundeck-auth-token'])).toEqual(['old', 'new']);
+  });
+
+  it('reads the token once for all requests that were refused together', async () => {
+    const { server, secret, api } = await meet();
+    server.guard((headers) => headers['x-rundeck-auth-token'] === 'new');
+    secret.replace('new');
+
+    const modes = await Promise.all(Array.from({ length: 5 }, () => api.get(executionMode)));
+
+    expect(modes).toEqual(['active', 'active', 'active', 'active', 'active']);
+    expect(secret.rereads()).toBe(1);
+  });
+
+  it.each(refusals)('asks once a poll with a token that nobody replaced, after %s', async (_name, refusal) => {
+    const { server, secret, api } = await meet();
+    server.guard(() => false, refusal);
+
+    await expect(api.get(executionMode)).rejects.toThrow('GET execution-mode: HTTP');
+    await expect(api.get(executionMode)).rejects.toThrow('GET execution-mode: HTTP');
+
+    expect(server.asked.length).toBe(4);
+    expect(secret.rereads()).toBe(2);
+  });
+
+  it('tries a replaced token once, and no more where it is refused too', async () => {
+    const { server, secret, api, seen } = await meet();
+    server.guard(() => false);
+    secret.replace('new');
+
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
+
+    expect(server.asked.slice(2).map(({ headers }) => headers['x-rundeck-auth-token'])).toEqual(['old', 'new']);
+    expect(seen.slice(2)).toEqual([
+      'execution-mode 403',
+      'execution-mode unauthorized',
+      'execution-mode 403',
+      'execution-mode unauthorized',
+    ]);
+  });
+
+  it('keeps the old token while its file can not be read, and heals when it can', async () => {
+    const { server, secret, api } = await meet();
+    server.guard((headers) => headers['x-rundeck-auth-token'] === 'new');
+    secret.lose();
+
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
+    secret.replace('new');
+
+    expect(await api.get(executionMode)).toBe('active');
+  });
+
+  it('does not read the token again where one item is denied', async () => {
+    const { server, secret, api } = await meet();
+    const body = '{"error":true,"apiversion":47,"errorCode":"api.error.item.unauthorized","message":"no"}';
+    server.guard(() => false, { status: 403, body });
+    secret.replace('new');
+
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'forbidden' });
+    expect(secret.rereads()).toBe(0);
+  });
+
+  it('sends both names again once the token is refused: the server may speak another dialect now', async () => {
+    const { server, api } = await meet();
+    server.guard((headers) => headers['x-service-auth-token'] === 'old');
+
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
+
+    expect(await api.get(executionMode)).toBe('active');
+    expect(server.asked[3]?.headers).toMatchObject({ 'x-rundeck-auth-token': 'old', 'x-service-auth-token': 'old' });
+  });
+
+  it('says nothing of the token in its errors', async () => {
+    const { server, api } = await meet();
+    server.guard(() => false, { ...unauthorized, body: unauthorized.body.replace('"no"', '"(Token:old****)"') });
+
+    await expect(api.get(executionMode)).rejects.toThrow(
+      /^GET execution-mode: HTTP 403, the credentials are missing, wrong or expired$/,
+    );
+  });
+});
