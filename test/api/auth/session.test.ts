@@ -1,0 +1,131 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createSessionCredentials } from '../../../src/api/auth/session.ts';
+import { executionMode } from '../../../src/api/endpoints/system.ts';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { createTestClient } from '../../support/client.ts';
+import { createChangingSecret } from './changing-secret.ts';
+import { startServer, unauthorized } from './guarded-server.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+});
+
+function connectTo(url: string, first: string) {
+  const password = createChangingSecret(first);
+  let nowTicks = 0;
+  const credentials = createSessionCredentials({
+    username: 'reader',
+    password: password.source,
+    clock: { ticks: () => nowTicks },
+  });
+  const { api, close } = createTestClient({ url, credentials });
+  endings.push(close);
+  const pass = (ms: number) => {
+    nowTicks += ms;
+  };
+  return { api, password, pass };
+}
+
+async function connect(first = 'right') {
+  const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
+  const allow = (token: string) => simulator.control.addToken({ token, user: 'reader', kind: 'password' });
+  allow('right');
+  const logins = () => simulator.requests().filter(({ path }) => path === '/j_security_check').length;
+  const parts = connectTo(simulator.url, first);
+  endings.push(simulator.stop);
+  return { ...parts, simulator, allow, logins };
+}
+
+describe('api/auth/session', () => {
+  it('logs in once for many requests, and opens no page but home', async () => {
+    const { api, simulator } = await connect();
+
+    await Promise.all([api.get(executionMode), api.get(executionMode), api.get(executionMode)]);
+
+    expect(simulator.requests().map(({ method, path, auth }) => `${method} ${path} ${auth}`)).toEqual([
+      'POST /j_security_check none',
+      'GET /menu/home cookie',
+      'GET /api/47/system/info cookie',
+      'GET /api/47/system/executions/status cookie',
+      'GET /api/47/system/executions/status cookie',
+      'GET /api/47/system/executions/status cookie',
+    ]);
+  });
+
+  it('logs in again once the session has ended', async () => {
+    const { api, simulator, logins, pass } = await connect();
+    await api.get(executionMode);
+    pass(60_000);
+    simulator.control.addFault({ kind: 'status', path: '^/api/', status: 403, body: unauthorized.body, times: 1 });
+
+    expect(await api.get(executionMode)).toBe('active');
+    expect(logins()).toBe(2);
+  });
+
+  it('tries a wrong password once a minute', async () => {
+    const { api, logins, pass } = await connect('wrong');
+    const refusal = { kind: 'unauthorized', message: 'login: the user name or the password is refused' };
+
+    await expect(api.get(executionMode)).rejects.toMatchObject(refusal);
+    pass(59_999);
+    await expect(api.get(executionMode)).rejects.toMatchObject(refusal);
+    expect(logins()).toBe(1);
+    pass(1);
+    await expect(api.get(executionMode)).rejects.toMatchObject(refusal);
+    expect(logins()).toBe(2);
+  });
+
+  it('takes up a replaced password without waiting for the minute to pass', async () => {
+    const { api, password, allow } = await connect('wrong');
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
+    allow('new');
+    password.replace('new');
+
+    expect(await api.get(executionMode)).toBe('active');
+  });
+
+  it('calls an empty answer to a session by its kind', async () => {
+    const { api, simulator } = await connect();
+    simulator.control.configure({ apiForSessions: false });
+
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'empty' });
+  });
+
+  it('takes a 404 that says nothing of the API for a session that is not admitted', async () => {
+    const { api, simulator } = await connect();
+    await api.get(executionMode);
+    simulator.control.addFault({ kind: 'status', path: '^/api/', status: 404, body: '{"error":"Not found"}' });
+
+    await expect(api.get(executionMode)).rejects.toMatchObject({
+      kind: 'unauthorized',
+      message: 'GET execution-mode: HTTP 404, this session is not admitted to the API',
+    });
+  });
+
+  it('sends neither the password nor the cookie to another host', async () => {
+    const other = await startServer((_request, response) => response.end('{}'));
+    const own = await startServer((_request, response) => {
+      response.writeHead(302, { location: `${other.url}/elsewhere`, 'set-cookie': 'JSESSIONID=own' }).end();
+    });
+    endings.push(other.stop, own.stop);
+    const { api } = connectTo(own.url, 'right');
+
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'redirect' });
+
+    expect(own.asked[0]?.body).toBe('j_username=reader&j_password=right');
+    expect(other.asked).toEqual([]);
+  });
+
+  it.each(['/user/login', '/user/error;jsessionid=1?again=1'])('fails where the chain goes by %s', async (location) => {
+    const own = await startServer((request, response) => {
+      const next = request.url === '/j_security_check' ? '/step' : location;
+      response.writeHead(302, { location: next, 'set-cookie': 'JSESSIONID=own' }).end();
+    });
+    endings.push(own.stop);
+    const { api } = connectTo(own.url, 'right');
+
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
+    expect(own.asked.map(({ line }) => line)).toEqual(['POST /j_security_check', 'GET /step']);
+  });
+});
