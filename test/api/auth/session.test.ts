@@ -33,7 +33,7 @@ async function connect(first = 'right') {
   allow('right');
   const logins = () => simulator.requests().filter(({ path }) => path === '/j_security_check').length;
   const parts = connectTo(simulator.url, first);
-  endings.push(simulator.stop);
+  endings.push(() => simulator.stop());
   return { ...parts, simulator, allow, logins };
 }
 
