@@ -1,0 +1,101 @@
+import { createServer, request as forward, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { executionMode } from '../../src/api/endpoints/system.ts';
+import { createTransport } from '../../src/api/transport.ts';
+import { createTestClient, fixedSecret } from '../support/client.ts';
+import { startGuardedServer, startServer } from './auth/guarded-server.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+});
+
+describe('api/transport through a proxy', () => {
+  it('asks an http server by way of the proxy', async () => {
+    const server = await startGuardedServer('rundeck');
+    server.guard((headers) => headers['x-rundeck-auth-token'] === 'planted');
+    const proxy = await startProxy();
+    const transport = createTransport({ url: server.url, timeoutMs: 5000, proxyUrl: proxy.url });
+    const { api, close } = createTestClient({ url: server.url, token: fixedSecret('planted'), transport });
+    endings.push(close, server.stop);
+
+    expect(await api.get(executionMode)).toBe('active');
+    expect(proxy.lines).toEqual([
+      `GET ${server.url}/api/47/system/info`,
+      `GET ${server.url}/api/47/system/executions/status`,
+    ]);
+  });
+
+  it('shows a proxy of an https server no more than its address', async () => {
+    const proxy = await startProxy();
+    const silent = await startServer((_request, response) => response.end());
+    endings.push(silent.stop);
+    const url = `https://127.0.0.1:${silent.port}`;
+    const transport = createTransport({ url, timeoutMs: 5000, proxyUrl: proxy.url });
+    endings.push(transport.close);
+    const headers = { 'x-rundeck-auth-token': 'planted' };
+
+    // The server behind it speaks no TLS: the tunnel is all that there is to see.
+    const asked = transport.get({ apiEndpoint: 'system-info', path: '/api/47/system/info', headers });
+
+    await expect(asked).rejects.toMatchObject({ kind: 'tls' });
+    expect(proxy.lines).toEqual([`CONNECT 127.0.0.1:${silent.port}`]);
+    expect(proxy.seen()).not.toContain('planted');
+  });
+
+  it('asks nothing of the host that a redirect names', async () => {
+    const other = await startServer((_request, response) => response.end('{}'));
+    const server = await startServer((_request, response) => {
+      response.writeHead(307, { location: `${other.url}/api/47/system/info` }).end();
+    });
+    const { api, close } = createTestClient({ url: server.url, token: fixedSecret('planted') });
+    endings.push(close, other.stop, server.stop);
+
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'redirect' });
+    expect(other.asked).toEqual([]);
+  });
+});
+
+async function startProxy() {
+  const lines: string[] = [];
+  const sockets = new Set<Socket>();
+  let seen = '';
+  const note = (request: IncomingMessage) => {
+    lines.push(`${request.method} ${request.url}`);
+    seen += request.rawHeaders.join('\n');
+  };
+  const server = createServer((request, response) => {
+    note(request);
+    const { method, headers } = request;
+    const onward = forward(request.url ?? '', { method, headers, agent: false }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(onward);
+  });
+  server.on('connect', (request: IncomingMessage, client: Socket) => {
+    note(request);
+    const target = new URL(`http://${request.url}`);
+    const onward = connect(Number(target.port), target.hostname, () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      client.on('data', (chunk: Buffer) => {
+        seen += chunk.toString('latin1');
+      });
+      client.pipe(onward).pipe(client);
+    });
+    for (const socket of [client, onward]) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // The cast is true: a TCP server has such an address.
+  const { port } = server.address() as AddressInfo;
+  endings.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${port}`, lines, seen: () => seen };
+}
