@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { createTokenCredentials } from '../../../src/api/auth/token.ts';
 import { executionMode } from '../../../src/api/endpoints/system.ts';
 import { createTestClient } from '../../support/client.ts';
 import { createChangingSecret } from './changing-secret.ts';
@@ -90,6 +91,15 @@ describe('api/auth/token', () => {
     const modes = await Promise.all(Array.from({ length: 5 }, () => api.get(executionMode)));
 
     expect(modes).toEqual(['active', 'active', 'active', 'active', 'active']);
+    expect(secret.rereads()).toBe(1);
+  });
+
+  it('reads the token once for all that ask in the same moment', async () => {
+    const secret = createChangingSecret('old');
+    const credentials = createTokenCredentials(secret.source);
+    secret.replace('new');
+
+    expect(await Promise.all([credentials.renew(0), credentials.renew(0)])).toEqual([true, true]);
     expect(secret.rereads()).toBe(1);
   });
 
