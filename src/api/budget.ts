@@ -86,7 +86,7 @@ export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOp
           reject(new BudgetTimeout());
           return;
         }
-        let tooLate: ReturnType<typeof setTimeout> | undefined;
+        let tooLate: ReturnType<typeof setTimeout> | undefined = undefined;
         const stopWaiting = (): void => {
           clearTimeout(tooLate);
           signal?.removeEventListener('abort', giveUp);
