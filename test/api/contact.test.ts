@@ -1,0 +1,81 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
+import { startCannedServer } from '../support/canned-server.ts';
+import { createTestClient, fixedSecret } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { startRawServer } from '../support/raw-server.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+});
+
+const active = { 'system/executions/status': { body: '{"executionMode":"active"}' } };
+const info = (apiVersion: number) => ({
+  'system/info': { body: `{"system":{"rundeck":{"version":"5.3.0","apiversion":"${apiVersion}"}}}` },
+});
+
+async function connect(apiVersion: number) {
+  const server = await startCannedServer({ apiVersion, dialect: 'rundeck' });
+  const { client, api, close } = createTestClient({ url: server.url, token: fixedSecret(server.token) });
+  endings.push(close, server.stop);
+  return { server, client, api };
+}
+
+describe('api/contact', () => {
+  it('meets the server once, for all who ask', async () => {
+    const { server, api } = await connect(47);
+    server.answer({ ...info(47), ...active });
+    await Promise.all([api.get(executionMode), api.get(executionMode), api.get(executionMode)]);
+    expect(server.requests.filter((request) => request.endsWith('system/info'))).toHaveLength(1);
+  });
+
+  it('goes on with the first contact when the poll that began it ends', async () => {
+    const replies: (() => void)[] = [];
+    const server = await startRawServer((socket, head) => {
+      const body = head.includes('system/info') ? info(47)['system/info'].body : '{"executionMode":"active"}';
+      replies.push(() => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`));
+    });
+    const { client, close } = createTestClient({ url: server.url });
+    endings.push(close, server.stop);
+    const ending = new AbortController();
+    const first = client.within({ lane: 'normal', forMs: 5000, signal: ending.signal }).get(executionMode);
+    const second = client.within({ lane: 'normal', forMs: 5000 }).get(executionMode);
+    const outcome = Promise.allSettled([first, second]);
+    await eventually(async () => expect(replies.length).toBe(1), { everyMs: 5 });
+    ending.abort();
+    replies[0]?.();
+    await eventually(async () => expect(replies.length).toBe(2), { everyMs: 5 });
+    replies[1]?.();
+
+    expect(await outcome).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: 'active' }]);
+  });
+
+  it('asks with a newer version once system info tells of it', async () => {
+    const { server, api } = await connect(47);
+    server.answer({ ...info(36), ...active });
+    await api.get(executionMode);
+    expect(api.server().apiVersion).toBe(36);
+
+    server.answer({ ...info(45), ...active });
+    await api.get(systemInfo);
+    await api.get(executionMode);
+    expect(server.requests.at(-1)).toBe('GET /api/45/system/executions/status');
+  });
+
+  it.each([
+    [13, 'it speaks none of 14 to 47 (its newest is 13)'],
+    [60, 'it speaks none of 14 to 47 (its newest is 60); set `api_version` to one that it does'],
+  ])('says what to do where the server speaks %d alone', async (apiVersion, says) => {
+    const body = `{"error":true,"apiversion":${apiVersion},"errorCode":"api.error.api-version.unsupported"}`;
+    const server = await startRawServer((socket) =>
+      socket.write(`HTTP/1.1 400 Bad Request\r\ncontent-length: ${body.length}\r\n\r\n${body}`),
+    );
+    const { api, close } = createTestClient({ url: server.url });
+    endings.push(close, server.stop);
+    await expect(api.get(executionMode)).rejects.toMatchObject({
+      kind: 'unsupported_version',
+      message: `GET system-info: HTTP 400, the API version is not supported: ${says}`,
+    });
+  });
+});
