@@ -66,7 +66,8 @@ export type AnyInput = { readonly path?: Values | undefined; readonly query?: Va
 
 /** A segment of dots alone would be taken out of the path by every URL parser on the way. */
 function encodeSegment(value: string | number | boolean | undefined): string {
-  const encoded = encodeURIComponent(String(value));
+  // Half of a surrogate pair has no encoding.
+  const encoded = encodeURIComponent(String(value).toWellFormed());
   return /^\.{1,2}$/.test(encoded) ? encoded.replaceAll('.', '%2E') : encoded;
 }
 

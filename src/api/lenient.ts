@@ -25,11 +25,16 @@ function lenient<Value>(read: (value: unknown) => Value | undefined) {
   return z.unknown().transform(read).optional();
 }
 
+/** Longer texts are no numbers of this API, and patterns take their time over them. */
+const longestNumber = 40;
+const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
+
 export function toNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
-  if (typeof value !== 'string' || !/^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(value)) return undefined;
-  const parsed = Number(value);
-  return Number.isFinite(parsed) ? parsed : undefined;
+  if (typeof value !== 'string' || value.length > longestNumber) return undefined;
+  const text = value.trim();
+  const parsed = Number(text);
+  return decimal.test(text) && Number.isFinite(parsed) ? parsed : undefined;
 }
 
 export function toText(value: unknown): string | undefined {

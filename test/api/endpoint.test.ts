@@ -1,0 +1,70 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import type { Api } from '../../src/api/client.ts';
+import { defineEndpoint, type EndpointInput, sinceVersion, toPath } from '../../src/api/endpoint.ts';
+
+const executions = defineEndpoint({
+  name: 'executions',
+  path: 'project/{project}/job/{job}/executions',
+  query: ['max', 'offset'],
+  since: { service: 5, rundeck: 14 },
+  allowedBy: 'nothing',
+  body: z.string(),
+});
+const info = defineEndpoint({ name: 'info', path: 'system/info', since: 14, allowedBy: 'nothing', body: z.string() });
+
+describe('api/endpoint', () => {
+  it.each([
+    ['pay', 'pay'],
+    ['a/b', 'a%2Fb'],
+    ['../../admin', '..%2F..%2Fadmin'],
+    ['..', '%2E%2E'],
+    ['.', '%2E'],
+    ['...', '...'],
+    ['%2e%2e', '%252e%252e'],
+    ['a?x=1#y', 'a%3Fx%3D1%23y'],
+    ['a b+c', 'a%20b%2Bc'],
+    ['é😀', '%C3%A9%F0%9F%98%80'],
+    ['line\r\nHost: x', 'line%0D%0AHost%3A%20x'],
+    ['{job}', '%7Bjob%7D'],
+    ['$&', '%24%26'],
+    ['', ''],
+    ['half \uD83D of one', 'half%20%EF%BF%BD%20of%20one'],
+  ])('keeps %j within its segment', (project, expected) => {
+    expect(toPath(executions, { path: { project, job: 'j' } })).toBe(`project/${expected}/job/j/executions`);
+  });
+
+  it('sends the query names that are declared, in their order, and no others', () => {
+    const path = { project: 'p', job: 'j' };
+    const query = { offset: 20, max: 'a&b=c', format: 'xml' };
+    expect(toPath(executions, { path, query })).toBe('project/p/job/j/executions?max=a%26b%3Dc&offset=20');
+    expect(toPath(executions, { path, query: { max: undefined } })).toBe('project/p/job/j/executions');
+    expect(toPath(info)).toBe('system/info');
+  });
+
+  it('takes the later version while the dialect is not known', () => {
+    expect(sinceVersion(executions, undefined)).toBe(14);
+    expect(sinceVersion(executions, 'service')).toBe(5);
+    expect(sinceVersion(executions, 'rundeck')).toBe(14);
+    expect(sinceVersion(info, undefined)).toBe(14);
+  });
+
+  it('wants the parameters of the path and knows the names of the query', () => {
+    type Input = EndpointInput<'project/{project}/job/{job}', 'max'>;
+    expectTypeOf<Input['path']>().toEqualTypeOf<Readonly<Record<'project' | 'job', string | number>>>();
+    expectTypeOf<keyof NonNullable<Input['query']>>().toEqualTypeOf<'max'>();
+    expectTypeOf<EndpointInput<'system/info', never>['path']>().toEqualTypeOf<undefined>();
+
+    const ask = (api: Api) => [
+      api.get(info),
+      api.get(executions, { path: { project: 'p', job: 1 }, query: { max: 1 } }),
+      // @ts-expect-error: the path has parameters
+      api.get(executions),
+      // @ts-expect-error: one of them is missing
+      api.get(executions, { path: { project: 'p' } }),
+      // @ts-expect-error: there is no such name in the query
+      api.get(executions, { path: { project: 'p', job: 1 }, query: { format: 'xml' } }),
+    ];
+    expectTypeOf(ask).returns.toBeArray();
+  });
+});
