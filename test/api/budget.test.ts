@@ -133,9 +133,9 @@ describe('api/budget', () => {
     const ending = new AbortController();
     const removed = vi.spyOn(ending.signal, 'removeEventListener');
     const turn = budget.enter('vital', { deadlineTicks: clock.ticks() + 500, signal: ending.signal });
-    const refused = expect(turn).rejects.toBeInstanceOf(BudgetTimeout);
+    const refused = turn.catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(500);
-    await refused;
+    expect(await refused).toBeInstanceOf(BudgetTimeout);
     expect(removed).toHaveBeenCalledTimes(1);
     await vi.advanceTimersByTimeAsync(1);
     expect(vi.getTimerCount()).toBe(0);
@@ -150,9 +150,9 @@ describe('api/budget', () => {
     const ending = new AbortController();
     if (isBefore) ending.abort();
     const turn = budget.enter('vital', { deadlineTicks: clock.ticks() + 60_000, signal: ending.signal });
-    const refused = expect(turn).rejects.toBeInstanceOf(BudgetTimeout);
+    const refused = turn.catch((error: unknown) => error);
     ending.abort();
-    await refused;
+    expect(await refused).toBeInstanceOf(BudgetTimeout);
     await vi.advanceTimersByTimeAsync(1);
     expect(vi.getTimerCount()).toBe(0);
     leave();
@@ -187,10 +187,8 @@ describe('api/budget', () => {
         expect(most).toBeLessThanOrEqual(concurrency);
         const starts = Math.max(1, Math.floor(requestsPerSecond));
         const windowMs = (starts / requestsPerSecond) * 1000;
-        for (const [place, atTicks] of startsTicks.entries()) {
-          const later = startsTicks[place + starts];
-          if (later !== undefined) expect(later - atTicks).toBeGreaterThanOrEqual(windowMs - 0.001);
-        }
+        const gapsMs = startsTicks.slice(starts).map((later, place) => later - (startsTicks[place] ?? 0));
+        expect(Math.min(windowMs, ...gapsMs)).toBeGreaterThanOrEqual(windowMs - 0.001);
         expect([budget.inFlight(), vi.getTimerCount()]).toEqual([0, 0]);
       },
     );

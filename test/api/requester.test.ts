@@ -58,7 +58,7 @@ function setUp(replies: readonly Reply[], { tookMs = 0, random = 0.5, credential
     observe,
   });
   const ask = (scope: Partial<Scope> & { readonly forMs?: number } = {}) => {
-    const { lane = 'normal', forMs = 10_000, signal = undefined } = scope;
+    const { lane = 'normal', forMs = 10_000, signal } = scope;
     const asking = requester(executionMode, '/', { lane, deadlineTicks: clock.ticks() + forMs, signal });
     return asking.then(
       ({ answer }) => answer,
