@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { collectors } from '../../src/collectors/index.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startCli } from '../support/child.ts';
+import { eventually } from '../support/eventually.ts';
+
+describe('end-to-end/catalogue', () => {
+  it('asks the service for nothing but the GET requests of its collectors', async () => {
+    const simulator = await startSimulator();
+    const daemon = startCli(['serve', '--web.listen-address=127.0.0.1:0', '--state.memory'], {
+      env: {
+        AUTOMATION_EXPORTER_URL: simulator.url,
+        AUTOMATION_EXPORTER_TOKEN: simulator.token,
+        ...Object.fromEntries(
+          collectors.map(({ name }) => [
+            `AUTOMATION_EXPORTER_COLLECTOR_${name.replaceAll('-', '_').toUpperCase()}_EVERY`,
+            '1s',
+          ]),
+        ),
+      },
+    });
+    try {
+      await daemon.waitFor(/msg=serving/);
+      await eventually(async () => expect(simulator.requests().length).toBeGreaterThan(12));
+    } finally {
+      await daemon.stop();
+      await simulator.stop();
+    }
+
+    const asked = new Set(simulator.requests().map(({ method, path }) => `${method} ${path}`));
+    const allowed = collectors.flatMap(({ reads }) => reads.map(({ path }) => `GET /api/47/${path}`));
+    expect([...asked].toSorted()).toEqual([...new Set(allowed)].toSorted());
+  });
+
+  it('posts nothing but the login form', () => {
+    const src = fileURLToPath(new URL('../../src', import.meta.url));
+    const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter(
+      (file) => file.endsWith('.ts') && !file.startsWith('simulator'),
+    );
+    const posting = files.filter((file) => readFileSync(join(src, file), 'utf8').includes('.postForm('));
+
+    // The requester counts what passes through it; the session is who posts.
+    expect(posting.toSorted()).toEqual(['api/auth/session.ts', 'api/requester.ts']);
+  });
+});
