@@ -40,6 +40,11 @@ export const commandWords: readonly CommandRow[] = [
     help: 'Print the reference of all metrics.',
     load: async () => (await import('./metrics.ts')).metrics,
   },
+  {
+    name: 'traceparent',
+    help: 'Print the trace context of an execution, or of one of its steps.',
+    load: async () => (await import('./traceparent.ts')).traceparent,
+  },
 ];
 
 /** Flags that are no options of the configuration. */
@@ -58,4 +63,13 @@ export const commandFlags: readonly CommandFlag[] = [
   { name: 'port', placeholder: 'PORT', help: 'Port of the simulated service.', commands: ['demo', 'simulate'] },
   { name: 'dialect', placeholder: 'NAME', help: 'Dialect that it speaks: rundeck or service.', commands: ['simulate'] },
   { name: 'api-version', placeholder: 'N', help: 'Newest API version that it speaks.', commands: ['simulate'] },
+  {
+    name: 'namespace',
+    placeholder: 'URL',
+    help: 'Address of the server, as it is configured.',
+    commands: ['traceparent'],
+  },
+  { name: 'execution', placeholder: 'ID', help: 'Id of the execution.', commands: ['traceparent'] },
+  { name: 'step', placeholder: 'CONTEXT', help: 'Step within it, such as 2/1.', commands: ['traceparent'] },
+  { name: 'node', placeholder: 'NAME', help: 'Node of that step.', commands: ['traceparent'] },
 ];

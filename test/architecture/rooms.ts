@@ -104,6 +104,7 @@ export const rooms: readonly Room[] = [
       'log',
       'schedule/interval',
       'state/state',
+      'tracing/ids',
     ],
   },
   { room: 'cli', knows: ['config', 'commands'] },

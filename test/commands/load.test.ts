@@ -111,7 +111,7 @@ const cases: readonly Case[] = [
   inFlags(
     'an unknown command like no other',
     ['nonsense'],
-    '"nonsense": is not a command (commands: serve, demo, simulate, check, config, metrics)\n',
+    '"nonsense": is not a command (commands: serve, demo, simulate, check, config, metrics, traceparent)\n',
   ),
   inFlags('a word too many', ['serve', 'now'], '"now": is not expected after serve\n'),
   inFlags(

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+
+/** What a span stands for; the fields beside it tell one from another. */
+export type SpanKey =
+  | { readonly kind: 'root' }
+  | { readonly kind: 'step' | 'wait' | 'rest'; readonly path: string }
+  | { readonly kind: 'node'; readonly path: string; readonly node: string };
+
+/** The trace of an execution (scheme ax1): computed from what a running job can know of itself. */
+export function toTraceId(namespace: string, execution: string): string {
+  return digest(['ax1', 'trace', namespace, execution], 32);
+}
+
+export function toSpanId(namespace: string, execution: string, key: SpanKey): string {
+  const path = key.kind === 'root' ? [] : [key.path];
+  const node = key.kind === 'node' ? [key.node] : [];
+  return digest(['ax1', 'span', namespace, execution, key.kind, ...path, ...node], 16);
+}
+
+/** The W3C header that makes a span the parent of others. */
+export function toTraceparent(traceId: string, spanId: string): string {
+  return `00-${traceId}-${spanId}-01`;
+}
+
+/**
+ * The address of a server as the namespace of its ids: scheme and host in lower case; no default port, user, query,
+ * fragment or trailing slash.
+ */
+export function toNamespace(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
+}
+
+/** Every field on a line of its own, so that no two lists of fields read alike. An id of zeros alone is not valid. */
+function digest(fields: readonly string[], length: number): string {
+  const lines = fields.map((field) => `${field}\n`).join('');
+  const id = createHash('sha256').update(lines).digest('hex').slice(0, length);
+  return /^0+$/.test(id) ? `${id.slice(0, -1)}1` : id;
+}
