@@ -93,7 +93,7 @@ describe('config/json-schema', () => {
           additionalProperties: false,
           properties: {
             ca_file: {
-              description: 'File with the authorities to trust, in place of the usual ones.',
+              description: 'File with authorities to trust beside those of the system.',
               type: 'string',
               pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
               examples: ['/etc/ssl/private/automation.pem'],
