@@ -61,6 +61,12 @@ export function createApp(options: AppOptions): App {
     for (const server of config.servers) {
       const connection = connectServer(server, { ...options, clock, observe: toObserver(self, server.name) });
       connections.push(connection);
+      if (server.tls.insecureSkipVerify) {
+        log.warn(
+          { server: server.name },
+          'certificates are not verified: anyone in between can read and change what is sent',
+        );
+      }
       polls.push(...toPolls(server, { ...options, clock, connection, state, snapshots, self }));
     }
     const scheduler = createScheduler(polls, log);
