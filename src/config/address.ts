@@ -21,7 +21,7 @@ export const webAddress: ValueType<string, 'plain'> = toWebAddress({
 
 /** The address of a proxy, which has to let us through without a password. */
 export const proxyAddress: ValueType<string, 'plain'> = toWebAddress({
-  example: 'http://proxy.example.org:3128',
+  example: 'http://forward.example.org:3128',
   withoutUser: 'write the address without them',
 });
 

@@ -120,7 +120,7 @@ state:
       key_file: /etc/key.pem
       server_name: inner.example.org
       insecure_skip_verify: true
-    proxy_url: http://proxy.example.org:3128
+    proxy_url: http://forward.example.org:3128
     budget:
       requests_per_second: 0.5
       concurrency: 1

@@ -127,7 +127,7 @@ describe('config/json-schema', () => {
           description: 'Proxy to reach the server through.',
           type: 'string',
           pattern: '^[hH][tT][tT][pP][sS]?://[^@?#]+$',
-          examples: ['http://proxy.example.org:3128'],
+          examples: ['http://forward.example.org:3128'],
         },
         budget: {
           type: 'object',

@@ -66,7 +66,7 @@ state: { dir: /var/lib/x }
           serverName: 'inner.example.org',
           insecureSkipVerify: true,
         },
-        proxyUrl: 'http://proxy.example.org:3128',
+        proxyUrl: 'http://forward.example.org:3128',
         budget: { requestsPerSecond: 0.5, concurrency: 1 },
       },
       {

@@ -94,7 +94,7 @@ servers:
     password: hunter2
     password_file: [hunter2]
     tls: { key: hunter2, ca: hunter2, server_name: 10.0.0.1, insecure_skip_verify: 1, key_file: "-----BEGIN\\nhunter2" }
-    proxy_url: http://me:hunter2@proxy.example.org
+    proxy_url: http://me:hunter2@forward.example.org
     budget: 10
   - { name: b, url: https://b.example.org, token_file: /run/token, tls: hunter2, proxy_url: socks5://proxy }
 `;
@@ -112,7 +112,7 @@ config.yaml:6:97 servers[0].tls.key_file: needs tls.cert_file beside it
 config.yaml:7:16 servers[0].proxy_url: holds a user or a password (write the address without them)
 config.yaml:8:13 servers[0].budget: takes a map, found a number (write its keys below it, indented)
 config.yaml:9:73 servers[1].tls: takes a map, found a text (write its keys below it, indented)
-config.yaml:9:93 servers[1].proxy_url: is not a web address (for example http://proxy.example.org:3128)`);
+config.yaml:9:93 servers[1].proxy_url: is not a web address (for example http://forward.example.org:3128)`);
   });
 
   it('tells two servers without a name apart', async () => {
