@@ -37,7 +37,7 @@ servers:
       key_file: /etc/key.pem
       server_name: inner.example.org
       insecure_skip_verify: true
-    proxy_url: http://Proxy.example.org:3128/
+    proxy_url: http://Forward.example.org:3128/
     budget: { requests_per_second: 0.5, concurrency: 1 }
   - { name: test, url: "http://[::1]:4440", token_file: /run/token }
 collectors:
