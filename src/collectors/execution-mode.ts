@@ -17,8 +17,7 @@ export const executionModeCollector = defineCollector({
     mode: stateSet(
       'automation_execution_mode',
       'Execution mode: passive servers run nothing [system/executions/status, before v32 system/info].',
-      'mode',
-      executionModes,
+      { label: 'mode', states: executionModes },
     ),
     change: gauge(
       'automation_execution_mode_change_timestamp_seconds',

@@ -39,7 +39,7 @@ function toRow(metric: RegistryMetric, value: RegistryValue): Row {
   const extra = le ?? quantile;
   const suffix = (['_bucket', '_sum', '_count'] as const).find((end) => value.metricName === `${metric.name}${end}`);
   return {
-    family: { name: metric.name, help: metric.help, type: toType(metric), labels: Object.keys(labels) },
+    family: { name: metric.name, help: metric.help, type: toType(metric), labels: Object.keys(labels), merge: 'sum' },
     labels: Object.values(labels).map(String),
     value: value.value,
     ...(suffix === undefined ? {} : { suffix }),

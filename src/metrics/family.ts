@@ -2,13 +2,20 @@
 export const metricTypes = ['gauge', 'counter', 'info', 'summary', 'histogram'] as const;
 export type MetricType = (typeof metricTypes)[number];
 
+/** What becomes of rows that fall on one label set: their sum, the later row, or the smallest value. */
+export const mergeRules = ['sum', 'newest', 'earliest'] as const;
+export type MergeRule = (typeof mergeRules)[number];
+
 /** A metric family as data: everything but its samples. The name is written once, in full, by the file that owns it. */
 export type Family = {
   readonly name: string;
   readonly help: string;
   readonly type: MetricType;
   readonly labels: readonly string[];
+  readonly merge: MergeRule;
 };
+
+export type LabelPair = readonly [name: string, value: string];
 
 /** One sample: the label values stand in the order of the family's labels. */
 export type Row = {
@@ -18,6 +25,8 @@ export type Row = {
   /** Of histograms and summaries: what follows the name, and the label that only such samples have. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
   readonly extra?: readonly [name: 'le' | 'quantile', value: number];
+  /** Labels that configuration adds to this row, after those of the family. */
+  readonly added?: readonly LabelPair[];
 };
 
 type LabelValues<Label extends string> = Readonly<Record<Label, string | undefined>>;
@@ -30,12 +39,23 @@ export type ValueFamily<Label extends string> = Family & {
 
 export type InfoFamily<Label extends string> = Family & {
   /** One row of value 1, or none when nothing at all is known. */
-  readonly rows: (labels: Partial<LabelValues<Label>>) => Row[];
+  readonly rows: (labels: Partial<LabelValues<Label>>, added?: readonly LabelPair[]) => Row[];
 };
 
-export type StateSetFamily = Family & {
+export type SummaryFamily<Label extends string> = Family & {
+  /** The rows of one summary; what is unknown of it is left out. */
+  readonly rows: (summary: Summary, labels: LabelValues<Label>) => Row[];
+};
+
+export type Summary = {
+  readonly quantiles: readonly (readonly [quantile: number, value: number | undefined])[];
+  readonly sum?: number | undefined;
+  readonly count: number | undefined;
+};
+
+export type StateSetFamily<Label extends string = never> = Family & {
   /** One row a state, 1 for the current one; none when the state is unknown. */
-  readonly rows: (current: string | undefined) => Row[];
+  readonly rows: (current: string | undefined, ...labels: LabelArguments<Label>) => Row[];
 };
 
 export function gauge<const Label extends string = never>(
@@ -43,7 +63,25 @@ export function gauge<const Label extends string = never>(
   help: string,
   ...labels: Label[]
 ): ValueFamily<Label> {
-  return valueFamily(name, help, 'gauge', labels);
+  return valueFamily({ name, help, type: 'gauge', labels, merge: 'sum' });
+}
+
+/** A gauge of which the later row wins where two fall on one label set. */
+export function newestGauge<const Label extends string = never>(
+  name: string,
+  help: string,
+  ...labels: Label[]
+): ValueFamily<Label> {
+  return valueFamily({ name, help, type: 'gauge', labels, merge: 'newest' });
+}
+
+/** A gauge of which the smallest value wins where two rows fall on one label set. */
+export function earliestGauge<const Label extends string = never>(
+  name: string,
+  help: string,
+  ...labels: Label[]
+): ValueFamily<Label> {
+  return valueFamily({ name, help, type: 'gauge', labels, merge: 'earliest' });
 }
 
 export function counter<const Label extends string = never>(
@@ -51,7 +89,7 @@ export function counter<const Label extends string = never>(
   help: string,
   ...labels: Label[]
 ): ValueFamily<Label> {
-  return valueFamily(name, help, 'counter', labels);
+  return valueFamily({ name, help, type: 'counter', labels, merge: 'sum' });
 }
 
 export function info<const Label extends string>(
@@ -59,41 +97,70 @@ export function info<const Label extends string>(
   help: string,
   ...labels: Label[]
 ): InfoFamily<Label> {
-  const family: Family = { name, help, type: 'info', labels };
+  const family: Family = { name, help, type: 'info', labels, merge: 'newest' };
   return {
     ...family,
-    rows: (values) => {
+    rows: (values, added) => {
       const known = labels.some((label) => values[label] !== undefined);
-      return known ? [{ family, labels: labels.map((label) => values[label] ?? ''), value: 1 }] : [];
+      if (!known) return [];
+      const row: Row = { family, labels: labels.map((label) => values[label] ?? ''), value: 1 };
+      return [added === undefined || added.length === 0 ? row : { ...row, added }];
+    },
+  };
+}
+
+export function summary<const Label extends string>(
+  name: string,
+  help: string,
+  ...labels: Label[]
+): SummaryFamily<Label> {
+  const family: Family = { name, help, type: 'summary', labels, merge: 'newest' };
+  return {
+    ...family,
+    rows: ({ quantiles, sum, count }, values) => {
+      const row = { family, labels: labels.map((label) => values[label] ?? '') };
+      return [
+        ...quantiles.flatMap(([quantile, value]): Row[] =>
+          isKnown(value) ? [{ ...row, value, extra: ['quantile', quantile] }] : [],
+        ),
+        ...(isKnown(sum) ? [{ ...row, value: sum, suffix: '_sum' } as const] : []),
+        ...(isKnown(count) ? [{ ...row, value: count, suffix: '_count' } as const] : []),
+      ];
     },
   };
 }
 
 /** All states are present and one is 1. A gauge in both formats: OpenMetrics' own stateset wants a label named like the family. */
-export function stateSet(name: string, help: string, label: string, states: readonly string[]): StateSetFamily {
-  const family: Family = { name, help, type: 'gauge', labels: [label] };
+export function stateSet<const Label extends string = never>(
+  name: string,
+  help: string,
+  { label: stateLabel, states }: { readonly label: string; readonly states: readonly string[] },
+  ...labels: Label[]
+): StateSetFamily<Label> {
+  const family: Family = { name, help, type: 'gauge', labels: [...labels, stateLabel], merge: 'newest' };
   return {
     ...family,
-    rows: (current) => {
+    rows: (current, ...given) => {
       if (current === undefined || !states.includes(current)) return [];
-      return states.map((state) => ({ family, labels: [state], value: state === current ? 1 : 0 }));
+      const before = toLabelValues(labels, given);
+      return states.map((state) => ({ family, labels: [...before, state], value: state === current ? 1 : 0 }));
     },
   };
 }
 
-function valueFamily<Label extends string>(
-  name: string,
-  help: string,
-  type: MetricType,
-  labels: readonly Label[],
-): ValueFamily<Label> {
-  const family: Family = { name, help, type, labels };
+function valueFamily<Label extends string>(family: Family & { readonly labels: readonly Label[] }): ValueFamily<Label> {
   return {
     ...family,
-    rows: (value, ...given) => {
-      if (value === undefined || Number.isNaN(value)) return [];
-      const [values]: readonly LabelValues<Label>[] = given;
-      return [{ family, labels: labels.map((label) => values?.[label] ?? ''), value }];
-    },
+    rows: (value, ...given) =>
+      isKnown(value) ? [{ family, labels: toLabelValues(family.labels, given), value }] : [],
   };
+}
+
+function toLabelValues<Label extends string>(labels: readonly Label[], given: readonly LabelValues<Label>[]): string[] {
+  const [values] = given;
+  return labels.map((label) => values?.[label] ?? '');
+}
+
+function isKnown(value: number | undefined): value is number {
+  return value !== undefined && !Number.isNaN(value);
 }

@@ -20,7 +20,7 @@ export function toOwnFamilies(registry: Registry): Family[] {
   const own = registry.getMetricsAsArray().filter(({ name }) => name.startsWith('automation_'));
   return own.map((metric) => {
     const { name, help, type, labelNames = [] } = metric as unknown as RegisteredMetric;
-    return { name, help, type: name.endsWith('_info') ? 'info' : type, labels: labelNames };
+    return { name, help, type: name.endsWith('_info') ? 'info' : type, labels: labelNames, merge: 'sum' };
   });
 }
 

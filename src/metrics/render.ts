@@ -1,18 +1,17 @@
-import type { Family, Row } from './family.ts';
+import type { Family, LabelPair, Row } from './family.ts';
 import type { Format } from './format.ts';
-
-export type LabelPair = readonly [name: string, value: string];
 
 /** The sample lines of rows of one family, the same in both formats; base labels stand first. */
 export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPair[] = []): string {
   const base = baseLabels.map(renderLabel).join(',');
   let text = '';
   for (const row of rows) {
-    const { family, labels, value, suffix = '', extra } = row;
+    const { family, labels, value, suffix = '', extra, added } = row;
     let inner = base;
     for (let index = 0; index < family.labels.length; index++) {
       inner += `${inner === '' ? '' : ','}${family.labels[index]}="${escapeLabel(labels[index] ?? '')}"`;
     }
+    for (const pair of added ?? []) inner += `${inner === '' ? '' : ','}${renderLabel(pair)}`;
     if (extra !== undefined) inner += `${inner === '' ? '' : ','}${extra[0]}="${renderBound(extra[1])}"`;
     text += `${family.name}${suffix}${inner === '' ? '' : `{${inner}}`} ${renderValue(value)}\n`;
   }

@@ -1,5 +1,5 @@
-import type { Family, Row } from './family.ts';
-import { type LabelPair, renderSamples } from './render.ts';
+import type { Family, LabelPair, Row } from './family.ts';
+import { renderSamples } from './render.ts';
 
 /** What a collector brought, ready to be handed out: rendered once, when published. */
 export type Segment = { readonly family: Family; readonly samples: string };

@@ -7,7 +7,7 @@ import { createSnapshots, toSegments } from '../../src/metrics/snapshot.ts';
 const stored = counter('demo_stored_total', 'Things stored [a\\b].');
 const age = gauge('demo_age_seconds', 'Age.', 'name');
 const facts = info('demo_info', 'Facts.', 'version', 'node');
-const mode = stateSet('demo_mode', 'Mode.', 'mode', ['on', 'off']);
+const mode = stateSet('demo_mode', 'Mode.', { label: 'mode', states: ['on', 'off'] });
 
 const rows = [
   ...mode.rows('off'),
