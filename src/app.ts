@@ -1,8 +1,6 @@
-import type { ClientObserver } from './api/client.ts';
-import { collectors } from './collectors/index.ts';
 import { formatListenAddress } from './config/address.ts';
-import type { Config, ServerConfig } from './config/config.ts';
-import { type Connection, connectServer, systemClock } from './connect.ts';
+import type { Config } from './config/config.ts';
+import { type Connection, systemClock } from './connect.ts';
 import type { Clock } from './domain/clock.ts';
 import { alertRoutes } from './http/alerts.ts';
 import { readContent } from './http/content.ts';
@@ -17,12 +15,11 @@ import { renderExposition } from './metrics/exposition.ts';
 import { chooseFormat, contentTypes } from './metrics/format.ts';
 import { createSelf, type Self } from './metrics/self.ts';
 import { createSnapshots, type Snapshots } from './metrics/snapshot.ts';
-import { createPoll } from './schedule/poll.ts';
-import { createScheduler, type ScheduledPoll, type Scheduler } from './schedule/scheduler.ts';
-import { createVitality } from './schedule/vitality.ts';
+import { createScheduler, type Scheduler } from './schedule/scheduler.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
 import { toStatus } from './status.ts';
+import { watchServer } from './watching.ts';
 
 export type AppOptions = {
   readonly config: Config;
@@ -56,20 +53,12 @@ export function createApp(options: AppOptions): App {
   let parts: Parts | undefined;
 
   function wire(state: State): Parts {
-    const connections: Connection[] = [];
-    const polls: ScheduledPoll[] = [];
-    for (const server of config.servers) {
-      const connection = connectServer(server, { ...options, clock, observe: toObserver(self, server.name) });
-      connections.push(connection);
-      if (server.tls.insecureSkipVerify) {
-        log.warn(
-          { server: server.name },
-          'certificates are not verified: anyone in between can read and change what is sent',
-        );
-      }
-      polls.push(...toPolls(server, { ...options, clock, connection, state, snapshots, self }));
-    }
-    const scheduler = createScheduler(polls, log);
+    const watched = config.servers.map((server) => watchServer(server, { ...options, clock, state, snapshots, self }));
+    const connections = watched.flatMap((server) => server.connections);
+    const scheduler = createScheduler(
+      watched.flatMap(({ polls }) => polls),
+      log,
+    );
     const content = readContent();
     const externalUrl = (): string => config.web.externalUrl ?? url;
     const server = createHttpServer({
@@ -122,45 +111,6 @@ function toUrl({ web: { listenAddress } }: Config, port: number): string {
   return `http://${formatListenAddress({ host: isAnywhere ? 'localhost' : listenAddress.host, port })}`;
 }
 
-type PollParts = Pick<AppOptions, 'config' | 'log'> & {
-  readonly clock: Clock;
-  readonly connection: Connection;
-  readonly state: State;
-  readonly snapshots: Snapshots;
-  readonly self: Self;
-};
-
-/** The polls of one server: one for every collector that is on. */
-function toPolls({ name: server, timeoutMs }: ServerConfig, { connection, ...parts }: PollParts): ScheduledPoll[] {
-  const { config, self } = parts;
-  const vitality = createVitality(self, server);
-  const polls: ScheduledPoll[] = [];
-  for (const collector of collectors) {
-    const { enabled, everyMs } = config.collectors[collector.name] ?? { enabled: false, everyMs: 0 };
-    if (!enabled) {
-      self.collectorEnabled.set({ server, collector: collector.name, reason: 'config' }, 0);
-      continue;
-    }
-    const { client } = connection;
-    const poll = createPoll({ ...parts, server, collector, everyMs, timeoutMs, client, vitality });
-    polls.push({ server, collector: collector.name, vital: collector.vital, everyMs, poll });
-  }
-  return polls;
-}
-
-function toObserver(self: Self, server: string): ClientObserver {
-  return {
-    request: (apiEndpoint, code, seconds) => {
-      self.apiRequests.inc({ server, api_endpoint: apiEndpoint, code });
-      self.apiDuration.observe({ server, api_endpoint: apiEndpoint }, seconds);
-    },
-    error: (apiEndpoint, kind) => self.apiErrors.inc({ server, api_endpoint: apiEndpoint, kind }),
-    waited: (seconds) => self.apiBudgetWait.inc({ server }, seconds),
-    inFlight: (requests) => self.apiInFlight.set({ server }, requests),
-    circuit: (isOpen) => self.circuitOpen.set({ server }, Number(isOpen)),
-  };
-}
-
 async function scrape(snapshots: Snapshots, self: Self, accept: string | undefined): Promise<Scraped> {
   const format = chooseFormat(accept);
   return { contentType: contentTypes[format], text: await renderExposition(snapshots, self.registry, format) };
@@ -168,5 +118,5 @@ async function scrape(snapshots: Snapshots, self: Self, accept: string | undefin
 
 function waitingFor(scheduler: Scheduler): string[] {
   const untried = scheduler.status().filter(({ vital, last }) => vital && last === undefined);
-  return untried.map(({ server, collector }) => `${server} ${collector}`);
+  return untried.map(({ key }) => Object.values(key).join(' '));
 }

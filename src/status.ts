@@ -18,7 +18,7 @@ export function toStatus({ config, version, polls, nowMs }: StatusParts): Status
       name,
       url,
       collectors: Object.entries(config.collectors).map(([collector, { enabled }]) => {
-        const poll = polls.find((candidate) => candidate.server === name && candidate.collector === collector);
+        const poll = polls.find((candidate) => candidate.key.server === name && candidate.key.collector === collector);
         return toCollectorStatus(collector, enabled, poll, nowMs);
       }),
     })),

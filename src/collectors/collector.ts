@@ -2,6 +2,7 @@ import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import type { Memory } from '../domain/memory.ts';
 import type { Family, Row } from '../metrics/family.ts';
+import type { Watch } from './watch.ts';
 
 /** Why a collector gives nothing although nothing failed. */
 export const offReasons = ['config', 'version', 'denied', 'not_found', 'meaningless'] as const;
@@ -12,7 +13,7 @@ export type Off = { readonly reason: OffReason; readonly message: string };
 
 type Families = Readonly<Record<string, Family>>;
 
-export type CollectorDefinition<Answer, Metrics extends Families> = {
+type CollectorData<Metrics extends Families> = {
   /** The value of `collector` in metrics, and the name in configuration. */
   readonly name: string;
   /** One line for `--help` and the reference. */
@@ -21,47 +22,97 @@ export type CollectorDefinition<Answer, Metrics extends Families> = {
   readonly every: string;
   /** Whether it runs unless configuration says otherwise. */
   readonly on: boolean;
-  /** Vital polls decide `automation_up` and readiness. */
-  readonly vital?: boolean;
   /** The endpoints it may ask; `check` tries each. */
   readonly reads: readonly Endpoint<unknown>[];
   readonly metrics: Metrics;
+};
+
+export type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
+  /** Vital polls decide `automation_up` and readiness. */
+  readonly vital?: boolean;
+  /** Whether the numbers belong to one member of a cluster, so that each is asked. */
+  readonly perMember?: boolean;
   /** I/O and nothing else. */
-  readonly fetch: (api: Api) => Promise<Answer>;
+  readonly fetch: (api: Api, watch: Watch) => Promise<Answer>;
   /** Where the answer has nothing to tell: why. No series, and the collector is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
   /** What to keep for the next poll; pure. */
   readonly remember?: (answer: Answer, before: Memory, nowMs: number) => Memory;
   /** Pure: no I/O, clock or log. */
-  readonly map: (answer: Answer, metrics: Metrics, memory: Memory) => Row[];
+  readonly map: (answer: Answer, metrics: Metrics, about: { readonly memory: Memory; readonly watch: Watch }) => Row[];
 };
 
-/** A collector as the schedule sees it, whatever its answers are. */
-export type Collector = Pick<
-  CollectorDefinition<unknown, Families>,
-  'name' | 'help' | 'every' | 'on' | 'reads' | 'metrics'
-> & {
-  readonly vital: boolean;
-  readonly collect: (api: Api, before: Memory, now: () => number) => Promise<Collected>;
+export type ProjectCollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
+  /** Where the server tells of all projects in one request: their answers by project; undefined where it does not. */
+  readonly fetchAll?: (api: Api, watch: Watch) => Promise<ReadonlyMap<string, Answer> | undefined>;
+  /** Which projects are asked at all; all that are watched unless said. */
+  readonly covers?: (project: string, watch: Watch) => boolean;
+  /** I/O about one project and nothing else. */
+  readonly fetch: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<Answer>;
+  /** Pure: no I/O, clock or log. */
+  readonly map: (answer: Answer, metrics: Metrics, about: { readonly project: string; readonly watch: Watch }) => Row[];
+};
+
+/** One project of a pass over so many. */
+export type ProjectToAsk = { readonly name: string; readonly of: number };
+
+/** A collector as the rest of the house sees it, whatever its answers are. */
+export type Collector = ServerCollector | ProjectCollector;
+
+type CommonParts = CollectorData<Families> & { readonly vital: boolean; readonly perMember: boolean };
+
+export type ServerCollector = CommonParts & {
+  readonly perProject: false;
+  readonly collect: (api: Api, watch: Watch, before: Memory, now: () => number) => Promise<Collected>;
 };
 
 export type Collected =
   | { readonly off: Off }
   | { readonly off?: undefined; readonly rows: readonly Row[]; readonly memory: Memory };
 
+/** Asked project by project, spread over its interval: what fails or goes away is one project's. */
+export type ProjectCollector = CommonParts & {
+  readonly perProject: true;
+  readonly collectAll: (api: Api, watch: Watch) => Promise<ReadonlyMap<string, readonly Row[]> | undefined>;
+  readonly covers: (project: string, watch: Watch) => boolean;
+  readonly collect: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<readonly Row[]>;
+};
+
 export function defineCollector<Answer, const Metrics extends Families>(
   definition: CollectorDefinition<Answer, Metrics>,
-): Collector {
+): ServerCollector {
   const { fetch, map, off: findOff, remember, ...data } = definition;
   return {
     vital: false,
+    perMember: false,
     ...data,
-    collect: async (api, before, now) => {
-      const answer = await fetch(api);
+    perProject: false,
+    collect: async (api, watch, before, now) => {
+      const answer = await fetch(api, watch);
       const off = findOff?.(answer);
       if (off !== undefined) return { off };
       const memory = remember?.(answer, before, now()) ?? before;
-      return { rows: map(answer, data.metrics, memory), memory };
+      return { rows: map(answer, data.metrics, { memory, watch }), memory };
     },
+  };
+}
+
+export function defineProjectCollector<Answer, const Metrics extends Families>(
+  definition: ProjectCollectorDefinition<Answer, Metrics>,
+): ProjectCollector {
+  const { fetch, fetchAll, map, covers = () => true, ...data } = definition;
+  return {
+    ...data,
+    vital: false,
+    perMember: false,
+    perProject: true,
+    covers,
+    collectAll: async (api, watch) => {
+      const answers = await fetchAll?.(api, watch);
+      if (answers === undefined) return undefined;
+      return new Map([...answers].map(([project, answer]) => [project, map(answer, data.metrics, { project, watch })]));
+    },
+    collect: async (api, project, watch) =>
+      map(await fetch(api, project, watch), data.metrics, { project: project.name, watch }),
   };
 }

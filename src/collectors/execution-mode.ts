@@ -12,6 +12,7 @@ export const executionModeCollector = defineCollector({
   every: '15s',
   on: true,
   vital: true,
+  perMember: true,
   reads: [executionMode, systemInfo],
   metrics: {
     mode: stateSet(
@@ -27,7 +28,7 @@ export const executionModeCollector = defineCollector({
   fetch: readMode,
   off: ({ isRestricted }) => (isRestricted ? restricted : undefined),
   remember: rememberChange,
-  map: ({ mode }, { mode: state, change }, { changedAtMs }) => [
+  map: ({ mode }, { mode: state, change }, { memory: { changedAtMs } }) => [
     ...state.rows(mode),
     ...change.rows(typeof changedAtMs === 'number' ? changedAtMs / 1000 : undefined),
   ],

@@ -12,6 +12,7 @@ export const healthcheckCollector = defineCollector({
   help: 'Health checks of the server itself, such as its database connection and thread pool',
   every: '30s',
   on: true,
+  perMember: true,
   reads: [healthcheck],
   metrics: {
     healthy: gauge('automation_healthcheck_healthy', 'Whether a health check passes [metrics/healthcheck].', 'check'),

@@ -8,6 +8,7 @@ export const logStorageCollector = defineCollector({
   help: 'Log storage: requests stored, failed, waiting, and logs that are incomplete or missing',
   every: '30s',
   on: true,
+  perMember: true,
   reads: [logStorage],
   metrics: {
     enabled: gauge('automation_log_storage_enabled', 'Whether a log storage plugin is configured [enabled].'),

@@ -12,6 +12,7 @@ export const systemInfoCollector = defineCollector({
   every: '15s',
   on: true,
   vital: true,
+  perMember: true,
   reads: [systemInfo],
   metrics: {
     server: info(

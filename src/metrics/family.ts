@@ -151,8 +151,7 @@ export function stateSet<const Label extends string = never>(
 function valueFamily<Label extends string>(family: Family & { readonly labels: readonly Label[] }): ValueFamily<Label> {
   return {
     ...family,
-    rows: (value, ...given) =>
-      isKnown(value) ? [{ family, labels: toLabelValues(family.labels, given), value }] : [],
+    rows: (value, ...given) => (isKnown(value) ? [{ family, labels: toLabelValues(family.labels, given), value }] : []),
   };
 }
 

@@ -12,9 +12,10 @@ export function createSelf(build: { readonly version: string; readonly nodeVersi
   // Names that hold their type: promtool refuses them too, and the lag says more.
   for (const type of ['histogram', 'summary']) registry.removeSingleMetric(`nodejs_eventloop_utilization_${type}`);
 
-  const perServer = ['server'] as const;
-  const perCollector = ['server', 'collector'] as const;
-  const perEndpoint = ['server', 'api_endpoint'] as const;
+  // The member stays away where a server has none.
+  const perServer = ['server', 'member'] as const;
+  const perCollector = [...perServer, 'collector'] as const;
+  const perEndpoint = [...perServer, 'api_endpoint'] as const;
 
   const buildInfo = new Gauge({
     name: 'automation_exporter_build_info',
@@ -65,6 +66,12 @@ export function createSelf(build: { readonly version: string; readonly nodeVersi
     collectorEnabled: new Gauge({
       name: 'automation_exporter_collector_enabled',
       help: '1 where the collector runs; 0 with the reason where it is off: config, version, denied, not_found, meaningless.',
+      labelNames: [...perCollector, 'reason'],
+      registers,
+    }),
+    seriesDropped: new Counter({
+      name: 'automation_exporter_series_dropped_total',
+      help: 'Series that a poll left out although the server told of them: merged with another, over the cap, or of several members behind one address.',
       labelNames: [...perCollector, 'reason'],
       registers,
     }),

@@ -7,6 +7,9 @@ export type Segment = { readonly family: Family; readonly samples: string };
 export type Snapshot = {
   /** One for each polled thing: the next snapshot of the same source takes its place. */
   readonly source: string;
+  /** What it is of, so that a scrape can ask for some of them. */
+  readonly server: string;
+  readonly collector: string;
   readonly baseLabels: readonly LabelPair[];
   readonly rows: readonly Row[];
   /** For how long it is shown. */
@@ -14,7 +17,7 @@ export type Snapshot = {
 };
 
 export type Snapshots = {
-  readonly publish: (snapshot: Snapshot) => void;
+  readonly publish: (snapshot: Snapshot) => Promise<void>;
   readonly withdraw: (source: string) => void;
   /** The segments of all snapshots that are not too old. */
   readonly segments: () => Segment[];
@@ -24,7 +27,7 @@ export type Snapshots = {
 export function createSnapshots(ticks: () => number): Snapshots {
   const latest = new Map<string, { readonly segments: readonly Segment[]; readonly validUntilTicks: number }>();
   return {
-    publish: ({ source, baseLabels, rows, validForMs }) => {
+    publish: async ({ source, baseLabels, rows, validForMs }) => {
       latest.set(source, { segments: toSegments(rows, baseLabels), validUntilTicks: ticks() + validForMs });
     },
     withdraw: (source) => {

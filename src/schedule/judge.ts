@@ -5,7 +5,7 @@ import type { OffReason } from '../collectors/collector.ts';
 
 /** How a poll ended: with series, with a fault, or with the answer that there is nothing to get here. */
 export type Outcome =
-  | { readonly result: 'success'; readonly series: number }
+  | { readonly result: 'success'; readonly series: number; readonly note?: string }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string }
   | { readonly result: 'off'; readonly reason: OffReason; readonly message: string };
 

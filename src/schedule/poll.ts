@@ -1,27 +1,17 @@
-import type { Client } from '../api/client.ts';
 import type { Collector } from '../collectors/collector.ts';
-import type { Clock } from '../domain/clock.ts';
-import type { Memory } from '../domain/memory.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
-import type { Snapshots } from '../metrics/snapshot.ts';
-import type { State } from '../state/state.ts';
 import { judge, type Outcome, toWord } from './judge.ts';
+import { createProjectSweep } from './project-sweep.ts';
+import type { PollKey } from './publisher.ts';
+import type { ReadingOptions } from './reading.ts';
+import { createServerReading } from './server-reading.ts';
 import type { Vitality } from './vitality.ts';
 
-export type PollOptions = {
-  readonly server: string;
+export type PollOptions = ReadingOptions & {
   readonly collector: Collector;
-  readonly everyMs: number;
-  /** The longest that a request may take: a poll has at least that long, however often it runs. */
-  readonly timeoutMs: number;
-  readonly client: Client;
-  readonly state: State;
-  readonly snapshots: Snapshots;
   readonly self: Self;
   readonly vitality: Vitality;
-  readonly log: Log;
-  readonly clock: Clock;
 };
 
 export type Poll = {
@@ -29,35 +19,25 @@ export type Poll = {
   readonly last: () => LastPoll | undefined;
 };
 
-export type LastPoll = { readonly outcome: Outcome; readonly endedAtMs: number };
+export type LastPoll = {
+  readonly outcome: Outcome;
+  readonly endedAtMs: number;
+  readonly tookMs: number;
+  /** When there was last something to show. */
+  readonly succeededAtMs: number | undefined;
+};
 
-/** A snapshot lives for three intervals, but never shorter than this: one late poll is no outage. */
-const shortestValidityMs = 60_000;
+/** What has nothing to give is asked again this seldom: often enough to notice a new permission, or an upgrade. */
+const slowestRetryMs = 300_000;
 
-/** The one wrapper around every collector: it times, judges, counts, logs and publishes, alike for all. */
+/** The one wrapper around every collector: it times, judges, counts and logs, alike for all. */
 export function createPoll(options: PollOptions): Poll {
-  const { server, collector, everyMs, timeoutMs, client, snapshots, self, vitality, log, clock } = options;
-  const key = { server, collector: collector.name };
-  const source = `${server} ${collector.name}`;
-  const memories = createMemories(options);
+  const { key, collector, self, vitality, log, clock } = options;
+  const reading = collector.perProject
+    ? createProjectSweep({ ...options, collector })
+    : createServerReading({ ...options, collector });
   let last: LastPoll | undefined;
-
-  async function collect(signal: AbortSignal): Promise<Outcome> {
-    const before = await memories.recall();
-    const lane = collector.vital ? 'vital' : 'normal';
-    const api = client.within({ lane, forMs: Math.max(everyMs, timeoutMs), signal });
-    const collected = await collector.collect(api, before, clock.now);
-    if (collected.off !== undefined) return { result: 'off', ...collected.off };
-    const { rows, memory } = collected;
-    snapshots.publish({
-      source,
-      baseLabels: [['server', server]],
-      rows,
-      validForMs: Math.max(3 * everyMs, shortestValidityMs),
-    });
-    if (memory !== before) await memories.remember(memory);
-    return { result: 'success', series: rows.length };
-  }
+  let restsUntilTicks = 0;
 
   function report(outcome: Outcome, seconds: number): void {
     self.collectorDuration.set(key, seconds);
@@ -65,7 +45,7 @@ export function createPoll(options: PollOptions): Poll {
     const reason = outcome.result === 'off' ? outcome.reason : '';
     self.collectorEnabled.set({ ...key, reason }, Number(outcome.result !== 'off'));
     if (outcome.result === 'off') {
-      snapshots.withdraw(source);
+      reading.withdraw();
       self.collectorSuccess.remove(key);
       self.collectorSeries.remove(key);
     } else {
@@ -78,53 +58,32 @@ export function createPoll(options: PollOptions): Poll {
     logChange(log, key, outcome, last?.outcome);
   }
 
-  return {
-    run: async (signal) => {
-      const startedTicks = clock.ticks();
-      let outcome: Outcome;
-      let fault: unknown;
-      try {
-        outcome = await collect(signal);
-      } catch (error) {
-        if (signal.aborted) return;
-        fault = error;
-        outcome = judge(error, collector.reads);
-      }
-      report(outcome, (clock.ticks() - startedTicks) / 1000);
-      if (collector.vital) vitality(fault);
-      last = { outcome, endedAtMs: clock.now() };
-    },
-    last: () => last,
-  };
-}
+  async function run(signal: AbortSignal): Promise<void> {
+    const startedTicks = clock.ticks();
+    if (startedTicks < restsUntilTicks) return;
+    let outcome: Outcome;
+    let fault: unknown;
+    try {
+      outcome = await reading.read(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      fault = error;
+      outcome = judge(error, collector.reads);
+    }
+    const tookMs = clock.ticks() - startedTicks;
+    report(outcome, tookMs / 1000);
+    if (collector.vital) vitality(fault);
+    else if (outcome.result === 'off') restsUntilTicks = startedTicks + Math.max(slowestRetryMs, options.everyMs);
+    const endedAtMs = clock.now();
+    const succeededAtMs = outcome.result === 'success' ? endedAtMs : last?.succeededAtMs;
+    last = { outcome, endedAtMs, tookMs, succeededAtMs };
+  }
 
-/** What the collector keeps: read once, written when it changes. A disk that fails costs the memory, not the numbers. */
-function createMemories({ server, collector, state, log }: PollOptions) {
-  const key = { server, collector: collector.name };
-  let known: Memory | undefined;
-  return {
-    recall: async (): Promise<Memory> => {
-      try {
-        known ??= (await state.recall(key)) ?? {};
-      } catch (error) {
-        log.error({ ...key, error }, 'what was kept can not be read');
-        known = {};
-      }
-      return known;
-    },
-    remember: async (memory: Memory): Promise<void> => {
-      known = memory;
-      try {
-        await state.remember(key, memory);
-      } catch (error) {
-        log.error({ ...key, error }, 'what has to survive a restart can not be kept');
-      }
-    },
-  };
+  return { run, last: () => last };
 }
 
 /** Once per change: a fault that lasts fills no log. */
-function logChange(log: Log, key: object, outcome: Outcome, before: Outcome | undefined): void {
+function logChange(log: Log, key: PollKey, outcome: Outcome, before: Outcome | undefined): void {
   if (before !== undefined && toWord(before) === toWord(outcome)) {
     log.debug({ ...key, ...outcome }, 'poll ended as before');
     return;

@@ -1,16 +1,16 @@
 import type { Log } from '../log.ts';
 import type { LastPoll, Poll } from './poll.ts';
+import type { PollKey } from './publisher.ts';
 import { createTimetable } from './timetable.ts';
 
 export type ScheduledPoll = {
-  readonly server: string;
-  readonly collector: string;
+  readonly key: PollKey;
   readonly vital: boolean;
   readonly everyMs: number;
   readonly poll: Poll;
 };
 
-export type PollStatus = Pick<ScheduledPoll, 'server' | 'collector' | 'vital' | 'everyMs'> & {
+export type PollStatus = Pick<ScheduledPoll, 'key' | 'vital' | 'everyMs'> & {
   readonly last: LastPoll | undefined;
 };
 
@@ -34,9 +34,8 @@ export function createScheduler(polls: readonly ScheduledPoll[], log: Log): Sche
       for (const { underWay } of lines) await underWay();
     },
     status: () =>
-      polls.map(({ server, collector, vital, everyMs, poll }) => ({
-        server,
-        collector,
+      polls.map(({ key, vital, everyMs, poll }) => ({
+        key,
         vital,
         everyMs,
         last: poll.last(),
@@ -45,24 +44,23 @@ export function createScheduler(polls: readonly ScheduledPoll[], log: Log): Sche
 }
 
 /** One poll, never twice at once. Runs that are left out are said once, and counted when it is over. */
-function createRunner({ server, collector, everyMs, poll }: ScheduledPoll, log: Log, signal: AbortSignal) {
+function createRunner({ key, everyMs, poll }: ScheduledPoll, log: Log, signal: AbortSignal) {
   let underWay: Promise<void> | undefined;
   let leftOut = 0;
 
   function run(): void {
     if (underWay !== undefined) {
-      if (leftOut === 0) log.warn({ server, collector }, 'poll left out: the one before still goes on');
+      if (leftOut === 0) log.warn(key, 'poll left out: the one before still goes on');
       leftOut += 1;
       return;
     }
     underWay = poll.run(signal).finally(() => {
       underWay = undefined;
-      if (leftOut > 1) log.info({ server, collector, leftOut }, 'polls were left out');
+      if (leftOut > 1) log.info({ ...key, leftOut }, 'polls were left out');
       leftOut = 0;
     });
   }
 
-  const onMissed = (): void =>
-    log.warn({ server, collector }, 'polls missed: the process was held up or its clock set');
-  return { entry: { name: `${server} ${collector}`, everyMs, run, onMissed }, underWay: () => underWay };
+  const onMissed = (): void => log.warn(key, 'polls missed: the process was held up or its clock set');
+  return { entry: { name: Object.values(key).join(' '), everyMs, run, onMissed }, underWay: () => underWay };
 }

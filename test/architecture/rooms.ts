@@ -56,7 +56,7 @@ export const rooms: readonly Room[] = [
   {
     room: 'schedule',
     knows: ['api/errors', 'api/verdict', 'metrics'],
-    types: ['domain', 'api/client', 'api/endpoint', 'collectors/collector', 'state/state', 'log'],
+    types: ['domain', 'api/client', 'api/endpoint', 'api/project-list', 'collectors', 'state/state', 'log'],
   },
   { room: 'schedule/timetable', knows: ['schedule'], packages: ['node-cron'] },
 
@@ -72,9 +72,15 @@ export const rooms: readonly Room[] = [
   { room: 'connect', knows: ['api', 'domain'], types: ['config'], packages: ['node:fs'] },
   { room: 'status', types: ['config', 'http/front-page', 'schedule'] },
   {
+    room: 'watching',
+    knows: ['connect', 'api', 'collectors', 'executions', 'schedule'],
+    types: ['config', 'domain', 'log', 'metrics', 'state/state'],
+  },
+  {
     room: 'app',
     knows: [
       'connect',
+      'watching',
       'status',
       'domain',
       'api',

@@ -6,6 +6,7 @@ import { createSnapshots, toSegments } from '../../src/metrics/snapshot.ts';
 
 const stored = counter('demo_stored_total', 'Things stored [a\\b].');
 const age = gauge('demo_age_seconds', 'Age.', 'name');
+const of = { server: 'prod', collector: 'demo' };
 const facts = info('demo_info', 'Facts.', 'version', 'node');
 const mode = stateSet('demo_mode', 'Mode.', { label: 'mode', states: ['on', 'off'] });
 
@@ -81,16 +82,16 @@ demo_stored_total{server="b"} 2
     expect(renderSegments(toSegments(unknown), 'text')).toBe('');
   });
 
-  it('drops a snapshot that is too old, replaces and withdraws', () => {
+  it('drops a snapshot that is too old, replaces and withdraws', async () => {
     let clockMs = 0;
     const snapshots = createSnapshots(() => clockMs);
     const shown = () =>
       renderSegments(snapshots.segments(), 'text')
         .split('\n')
         .filter((line) => line.startsWith('demo'));
-    snapshots.publish({ source: 'one', baseLabels: [], rows: stored.rows(1), validForMs: 1000 });
-    snapshots.publish({ source: 'two', baseLabels: [], rows: mode.rows('on'), validForMs: 5000 });
-    snapshots.publish({ source: 'one', baseLabels: [], rows: stored.rows(2), validForMs: 2000 });
+    await snapshots.publish({ ...of, source: 'one', baseLabels: [], rows: stored.rows(1), validForMs: 1000 });
+    await snapshots.publish({ ...of, source: 'two', baseLabels: [], rows: mode.rows('on'), validForMs: 5000 });
+    await snapshots.publish({ ...of, source: 'one', baseLabels: [], rows: stored.rows(2), validForMs: 2000 });
 
     expect(shown()).toEqual(['demo_mode{mode="on"} 1', 'demo_mode{mode="off"} 0', 'demo_stored_total 2']);
     clockMs = 2000;

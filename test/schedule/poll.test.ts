@@ -9,8 +9,10 @@ import { gauge } from '../../src/metrics/family.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import { createPoll } from '../../src/schedule/poll.ts';
+import { createPublisher } from '../../src/schedule/publisher.ts';
 import { createVitality } from '../../src/schedule/vitality.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { createTestWatch } from '../support/watch.ts';
 
 type Answer = number | 'meaningless' | ApiError | Error;
 
@@ -43,7 +45,10 @@ function setUp() {
     },
     off: (value) => (value === 'meaningless' ? { reason: 'meaningless', message: 'says nothing' } : undefined),
     remember: (value, before) => ({ sum: Number(before.sum ?? 0) + Number(value) }),
-    map: (value, { value: family, sum }, memory) => [...family.rows(Number(value)), ...sum.rows(Number(memory.sum))],
+    map: (value, { value: family, sum }, { memory }) => [
+      ...family.rows(Number(value)),
+      ...sum.rows(Number(memory.sum)),
+    ],
   });
   const lines: string[] = [];
   const write = (level: string) => (fields: object, message: string) => {
@@ -55,9 +60,13 @@ function setUp() {
   const self = createSelf({ version: 'test', nodeVersion: 'test' });
   const state = openSqliteState({ memory: true });
   const client: Client = { within: () => ({}) as ReturnType<Client['within']> };
-  const vitality = createVitality(self, 'prod');
-  const common = { client, state, snapshots, self, vitality, log, clock };
-  const poll = createPoll({ server: 'prod', collector, everyMs: 15_000, timeoutMs: 1000, ...common });
+  const vitality = createVitality(self, { server: 'prod' });
+  const key = { server: 'prod', collector: 'demo' };
+  const rules = { families: new Map(), maxSeries: 1000 };
+  const hidesMembers = () => false;
+  const publisher = createPublisher({ key, collector, labels: [], rules, hidesMembers, snapshots, self });
+  const common = { client, state, publisher, self, vitality, log, clock, ...createTestWatch(clock) };
+  const poll = createPoll({ key, collector, everyMs: 15_000, timeoutMs: 1000, requestsPerSecond: 10, ...common });
   return {
     lines,
     state,

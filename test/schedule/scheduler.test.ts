@@ -18,8 +18,7 @@ function setUp(names: readonly string[], run: (name: string, signal: AbortSignal
   };
   const polls = names.map(
     (collector): ScheduledPoll => ({
-      server: 'prod',
-      collector,
+      key: { server: 'prod', collector },
       vital: false,
       everyMs: 15_000,
       poll: { run: (signal) => run(collector, signal), last: () => undefined },

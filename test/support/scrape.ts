@@ -6,9 +6,11 @@ import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import type { Outcome } from '../../src/schedule/judge.ts';
 import { createPoll } from '../../src/schedule/poll.ts';
+import { createPublisher } from '../../src/schedule/publisher.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { type CannedAnswer, startCannedServer } from './canned-server.ts';
 import { createTestClient, fixedSecret } from './client.ts';
+import { createTestWatch, type WatchSettings } from './watch.ts';
 
 export type { CannedAnswer } from './canned-server.ts';
 
@@ -18,6 +20,7 @@ export type Upstream = {
   readonly answers: Readonly<Record<string, CannedAnswer>>;
   readonly nowMs?: number;
   readonly before?: Readonly<Record<string, CannedAnswer>>;
+  readonly watch?: WatchSettings;
 };
 
 export type Scrape = { readonly text: string; readonly outcome: 'success' | ErrorKind };
@@ -36,18 +39,27 @@ export async function scrapeCollector(name: string, upstream: Upstream): Promise
     const snapshots = createSnapshots(clock.ticks);
     const self = createSelf({ version: 'test', nodeVersion: 'test' });
     const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-    const options = {
-      server: 'prod',
+    const key = { server: 'prod', collector: name };
+    const rules = { families: new Map(), maxSeries: 10_000 };
+    const hidesMembers = () => false;
+    const publisher = createPublisher({ key, collector, labels: [], rules, hidesMembers, snapshots, self });
+    const { watch, projectList } = createTestWatch(clock, upstream.watch);
+    const poll = createPoll({
+      key,
       collector,
       everyMs: 15_000,
       timeoutMs: 5000,
+      requestsPerSecond: 1_000_000,
       client,
+      watch,
+      projectList,
       state,
-      snapshots,
+      publisher,
       self,
       log,
-    };
-    const poll = createPoll({ ...options, vitality: ignore, clock });
+      vitality: ignore,
+      clock,
+    });
     if (before !== undefined) {
       clockMs = nowMs - 60_000;
       canned.answer(before);

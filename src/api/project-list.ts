@@ -1,0 +1,49 @@
+import type { Clock } from '../domain/clock.ts';
+import type { Api } from './client.ts';
+import { type Project, projects, projectsWithModes } from './endpoints/projects.ts';
+
+export type ProjectList = {
+  /** The watched projects, asked for once by all who need them at about the same time. */
+  readonly read: (api: Api) => Promise<readonly Project[]>;
+  /** Told of every list that is read. */
+  readonly onRead: (listener: (names: ReadonlySet<string>) => void) => void;
+};
+
+type ListOptions = { readonly isWanted: (project: string) => boolean; readonly clock: Clock };
+
+/** The projects of one server that configuration includes. */
+export function createProjectList({ isWanted, clock }: ListOptions): ProjectList {
+  const listeners: ((names: ReadonlySet<string>) => void)[] = [];
+  let latest: { readonly list: Promise<readonly Project[]>; readonly untilTicks: number } | undefined;
+
+  async function ask(api: Api): Promise<readonly Project[]> {
+    // One request tells of all projects whether they run anything (Document A, 4.11).
+    const hasModes = await api.supports(projectsWithModes);
+    const all = hasModes ? await api.get(projectsWithModes, { query: { meta: 'config' } }) : await api.get(projects);
+    const wanted = all.filter(({ name }) => isWanted(name));
+    const names = new Set(wanted.map(({ name }) => name));
+    for (const listener of listeners) listener(names);
+    return wanted;
+  }
+
+  return {
+    read: (api) => {
+      const nowTicks = clock.ticks();
+      if (latest !== undefined && nowTicks < latest.untilTicks) return latest.list;
+      const list = ask(api);
+      const asked = { list, untilTicks: nowTicks + sharedForMs };
+      latest = asked;
+      // The next one who needs it asks anew.
+      list.catch(() => {
+        if (latest === asked) latest = undefined;
+      });
+      return list;
+    },
+    onRead: (listener) => {
+      listeners.push(listener);
+    },
+  };
+}
+
+/** Short enough that each poll of the projects asks anew, long enough for those that run beside it. */
+const sharedForMs = 15_000;

@@ -1,0 +1,21 @@
+import type { Api } from '../api/client.ts';
+import type { Project } from '../api/endpoints/projects.ts';
+import type { LabelPair } from '../metrics/family.ts';
+
+/** What configuration says of the server that a collector reads, and what its collectors share. */
+export type Watch = {
+  readonly projects: {
+    /** The watched projects as the server lists them; asked for once, however many need it at the same time. */
+    readonly read: (api: Api) => Promise<readonly Project[]>;
+    /** Labels that configuration gives to a project. */
+    readonly labelsOf: (project: string) => readonly LabelPair[];
+  };
+  readonly jobs: {
+    /** Whether configuration includes a job; its path is `{project}/{group}/{name}`. */
+    readonly isWanted: (path: string) => boolean;
+    /** Of how many jobs there may be series of their own. */
+    readonly detail: number;
+  };
+  /** Whether execution metrics are read for a project, too. */
+  readonly hasExecutionMetrics: (project: string) => boolean;
+};

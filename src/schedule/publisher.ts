@@ -1,0 +1,56 @@
+import type { Collector } from '../collectors/collector.ts';
+import { type BoundRules, boundRows } from '../metrics/bound.ts';
+import type { LabelPair, Row } from '../metrics/family.ts';
+import type { Self } from '../metrics/self.ts';
+import type { Snapshots } from '../metrics/snapshot.ts';
+
+export type Publisher = {
+  /** Shows these rows instead of those before; resolves to how many there are once they can be scraped. */
+  readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
+  readonly withdraw: () => void;
+};
+
+/** Whose series these are; a member is named where a cluster's members are watched one by one. */
+export type PollKey = { readonly server: string; readonly member?: string; readonly collector: string };
+
+export type PublisherOptions = {
+  readonly key: PollKey;
+  readonly collector: Pick<Collector, 'perMember'>;
+  /** Labels that configuration gives to every series of the server. */
+  readonly labels: readonly LabelPair[];
+  readonly rules: BoundRules;
+  /** Whether several members answer under one address, so that counters would jump between them. */
+  readonly hidesMembers: () => boolean;
+  readonly snapshots: Snapshots;
+  readonly self: Pick<Self, 'seriesDropped'>;
+};
+
+/** From rows to what a scrape shows: bounded, labelled, and every series that is left out counted. */
+export function createPublisher(options: PublisherOptions): Publisher {
+  const { key, collector, labels, rules, hidesMembers, snapshots, self } = options;
+  const { server, member, collector: name } = key;
+  const source = [server, member ?? '', name].join(' ');
+  const ofMember = member === undefined ? [] : [['member', member] as const];
+  const baseLabels: readonly LabelPair[] = [['server', server], ...ofMember, ...labels];
+
+  function count(reason: string, series: number): void {
+    if (series > 0) self.seriesDropped.inc({ ...key, reason }, series);
+  }
+
+  return {
+    publish: async (given, validForMs) => {
+      const known = collector.perMember && hidesMembers() ? given.filter(isNoCounter) : given;
+      count('several_members', given.length - known.length);
+      const { rows, dropped } = boundRows(known, rules);
+      for (const [reason, series] of Object.entries(dropped)) count(reason, series);
+      await snapshots.publish({ source, server, collector: name, baseLabels, rows, validForMs });
+      return rows.length;
+    },
+    withdraw: () => snapshots.withdraw(source),
+  };
+}
+
+/** What counts up at each member for itself looks like a reset wherever another one answers. */
+function isNoCounter({ family }: Row): boolean {
+  return family.type === 'gauge' || family.type === 'info';
+}

@@ -1,0 +1,35 @@
+import type { Client } from '../api/client.ts';
+import type { ProjectList } from '../api/project-list.ts';
+import type { Watch } from '../collectors/watch.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Log } from '../log.ts';
+import type { State } from '../state/state.ts';
+import type { Outcome } from './judge.ts';
+import type { PollKey, Publisher } from './publisher.ts';
+
+/** How a collector's rows come about: published where there are any, and what there is to say of it. */
+export type Reading = {
+  readonly read: (signal: AbortSignal) => Promise<Outcome>;
+  /** Nothing of it is shown any longer. */
+  readonly withdraw: () => void;
+};
+
+export type ReadingOptions = {
+  readonly key: PollKey;
+  readonly everyMs: number;
+  /** The longest that a request may take: a poll has at least that long, however often it runs. */
+  readonly timeoutMs: number;
+  readonly client: Client;
+  readonly watch: Watch;
+  readonly projectList: ProjectList;
+  readonly requestsPerSecond: number;
+  readonly state: State;
+  readonly publisher: Publisher;
+  readonly log: Log;
+  readonly clock: Clock;
+};
+
+/** A snapshot lives for three intervals, but never shorter than this: one late poll is no outage. */
+export function toValidityMs(everyMs: number): number {
+  return Math.max(3 * everyMs, 60_000);
+}

@@ -1,0 +1,52 @@
+import type { ServerCollector } from '../collectors/collector.ts';
+import type { Memory } from '../domain/memory.ts';
+import type { Outcome } from './judge.ts';
+import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
+
+type ServerReadingOptions = ReadingOptions & { readonly collector: ServerCollector };
+
+/** A collector that asks the server as a whole. */
+export function createServerReading(options: ServerReadingOptions): Reading {
+  const { collector, everyMs, timeoutMs, client, watch, publisher, clock } = options;
+  const memories = createMemories(options);
+
+  async function read(signal: AbortSignal): Promise<Outcome> {
+    const before = await memories.recall();
+    const lane = collector.vital ? 'vital' : 'normal';
+    const api = client.within({ lane, forMs: Math.max(everyMs, timeoutMs), signal });
+    const collected = await collector.collect(api, watch, before, clock.now);
+    if (collected.off !== undefined) return { result: 'off', ...collected.off };
+    const { rows, memory } = collected;
+    const series = await publisher.publish(rows, toValidityMs(everyMs));
+    if (memory !== before) await memories.remember(memory);
+    return { result: 'success', series };
+  }
+
+  return { read, withdraw: publisher.withdraw };
+}
+
+/** What the collector keeps: read once, written when it changes. A disk that fails costs the memory, not the numbers. */
+function createMemories({ key, state, log }: ServerReadingOptions) {
+  const { server, member, collector } = key;
+  const owner = { server: member === undefined ? server : `${server}/${member}`, collector };
+  let known: Memory | undefined;
+  return {
+    recall: async (): Promise<Memory> => {
+      try {
+        known ??= (await state.recall(owner)) ?? {};
+      } catch (error) {
+        log.error({ ...key, error }, 'what was kept can not be read');
+        known = {};
+      }
+      return known;
+    },
+    remember: async (memory: Memory): Promise<void> => {
+      known = memory;
+      try {
+        await state.remember(owner, memory);
+      } catch (error) {
+        log.error({ ...key, error }, 'what has to survive a restart can not be kept');
+      }
+    },
+  };
+}

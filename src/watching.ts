@@ -1,0 +1,85 @@
+import type { ClientObserver } from './api/client.ts';
+import { createProjectList } from './api/project-list.ts';
+import type { Collector } from './collectors/collector.ts';
+import { collectors } from './collectors/index.ts';
+import type { Watch } from './collectors/watch.ts';
+import type { Config, ServerConfig } from './config/config.ts';
+import { type Connection, connectServer } from './connect.ts';
+import type { Clock } from './domain/clock.ts';
+import type { Log } from './log.ts';
+import type { Self } from './metrics/self.ts';
+import type { Snapshots } from './metrics/snapshot.ts';
+import { createPoll } from './schedule/poll.ts';
+import { createPublisher, type PollKey } from './schedule/publisher.ts';
+import type { ScheduledPoll } from './schedule/scheduler.ts';
+import { createVitality } from './schedule/vitality.ts';
+import type { State } from './state/state.ts';
+
+export type WatchParts = {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly onSecret: (value: string) => void;
+  readonly state: State;
+  readonly snapshots: Snapshots;
+  readonly self: Self;
+};
+
+export type WatchedServer = { readonly connections: readonly Connection[]; readonly polls: readonly ScheduledPoll[] };
+
+/** Everything that watches one configured server: its connections and a poll for every collector that is on. */
+export function watchServer(server: ServerConfig, parts: WatchParts): WatchedServer {
+  const { config, log, clock, self } = parts;
+  if (server.tls.insecureSkipVerify) {
+    log.warn(
+      { server: server.name },
+      'certificates are not verified: anyone in between can read and change what is sent',
+    );
+  }
+  const connection = connectServer(server, { ...parts, observe: toObserver(self, { server: server.name }) });
+  const vitality = createVitality(self, { server: server.name });
+  const projectList = createProjectList({ isWanted: () => true, clock });
+  const watch: Watch = {
+    projects: { read: projectList.read, labelsOf: () => [] },
+    jobs: { isWanted: () => true, detail: 200 },
+    hasExecutionMetrics: () => false,
+  };
+
+  function toPoll(collector: Collector, everyMs: number): ScheduledPoll {
+    const key = { server: server.name, collector: collector.name };
+    const publisher = createPublisher({
+      ...parts,
+      key,
+      collector,
+      labels: [],
+      rules: { families: new Map(), maxSeries: Number.POSITIVE_INFINITY },
+      hidesMembers: () => false,
+    });
+    const { client } = connection;
+    const { timeoutMs, budget } = server;
+    const own = { key, collector, everyMs, timeoutMs, requestsPerSecond: budget.requestsPerSecond };
+    const poll = createPoll({ ...parts, ...own, client, watch, projectList, publisher, vitality });
+    return { key, vital: collector.vital, everyMs, poll };
+  }
+
+  const polls: ScheduledPoll[] = [];
+  for (const collector of collectors) {
+    const { enabled, everyMs } = config.collectors[collector.name] ?? { enabled: false, everyMs: 0 };
+    if (enabled) polls.push(toPoll(collector, everyMs));
+    else self.collectorEnabled.set({ server: server.name, collector: collector.name, reason: 'config' }, 0);
+  }
+  return { connections: [connection], polls };
+}
+
+function toObserver(self: Self, key: Omit<PollKey, 'collector'>): ClientObserver {
+  return {
+    request: (apiEndpoint, code, seconds) => {
+      self.apiRequests.inc({ ...key, api_endpoint: apiEndpoint, code });
+      self.apiDuration.observe({ ...key, api_endpoint: apiEndpoint }, seconds);
+    },
+    error: (apiEndpoint, kind) => self.apiErrors.inc({ ...key, api_endpoint: apiEndpoint, kind }),
+    waited: (seconds) => self.apiBudgetWait.inc(key, seconds),
+    inFlight: (requests) => self.apiInFlight.set(key, requests),
+    circuit: (isOpen) => self.circuitOpen.set(key, Number(isOpen)),
+  };
+}

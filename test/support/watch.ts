@@ -1,0 +1,20 @@
+import { createProjectList, type ProjectList } from '../../src/api/project-list.ts';
+import type { Watch } from '../../src/collectors/watch.ts';
+import type { Clock } from '../../src/domain/clock.ts';
+
+export type WatchSettings = Partial<Omit<Watch, 'projects'>> & {
+  readonly isWanted?: (project: string) => boolean;
+  readonly labelsOf?: Watch['projects']['labelsOf'];
+};
+
+/** What configuration says of a watched server: all projects and jobs, unless told. */
+export function createTestWatch(
+  clock: Clock,
+  settings: WatchSettings = {},
+): { watch: Watch; projectList: ProjectList } {
+  const { isWanted = () => true, labelsOf = () => [], ...others } = settings;
+  const projectList = createProjectList({ isWanted, clock });
+  const jobs = { isWanted: () => true, detail: 200 };
+  const watch = { projects: { read: projectList.read, labelsOf }, jobs, hasExecutionMetrics: () => true, ...others };
+  return { watch, projectList };
+}
