@@ -22,11 +22,12 @@ export function toTransportError(error: unknown, { what, apiEndpoint, timedOutAf
 type Fault = { readonly codes: RegExp; readonly kind: ErrorKind; readonly says: string };
 
 const faults: readonly Fault[] = [
+  { codes: /^ExchangeStopped$/, kind: 'network', says: 'whoever asked has stopped waiting' },
   { codes: /^ECONNREFUSED$/, kind: 'network', says: 'the connection was refused; is the server running?' },
   { codes: /^(ENOTFOUND|EAI_)/, kind: 'network', says: 'the host name could not be resolved' },
   { codes: /^UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT$/, kind: 'timeout', says: 'no answer in time' },
   {
-    codes: /^(UND_ERR_RES_EXCEEDED_MAX_SIZE|UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW|ERR_BUFFER_TOO_LARGE)$/,
+    codes: /^(ExchangeTooLarge|UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW|ERR_BUFFER_TOO_LARGE)$/,
     kind: 'too_large',
     says: 'the answer is too large',
   },

@@ -2,6 +2,7 @@ import { getCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { ExchangeTimeout, exchange, type ReceivedHeaders } from './exchange.ts';
 import { toTransportError } from './transport-error.ts';
 
 export type TransportOptions = {
@@ -59,31 +60,42 @@ const keepAliveMs = 120_000;
 
 /** Sends requests to one server: a total deadline, caps on wire and inflated size, no redirects. */
 export function createTransport(options: TransportOptions): Transport {
-  const { url, timeoutMs: longestMs, maxInflatedBytes = 64 * 2 ** 20 } = options;
+  const { url, timeoutMs: longestMs, maxWireBytes = 16 * 2 ** 20, maxInflatedBytes = 64 * 2 ** 20 } = options;
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/+$/, '');
   const dispatcher = toDispatcher(origin, options);
+  const dispatch: Dispatcher['dispatch'] = (request, handler) => dispatcher.dispatch(request, handler);
 
   async function send(
     { apiEndpoint, path, headers, signal, timeoutMs = longestMs }: TransportRequest,
     content: Pick<Dispatcher.RequestOptions, 'method' | 'body'>,
   ): Promise<TransportAnswer> {
     const limitMs = Math.max(1, Math.ceil(Math.min(timeoutMs, longestMs)));
-    const deadline = AbortSignal.timeout(limitMs);
+    const request = {
+      ...content,
+      origin,
+      path: `${basePath}${path}`,
+      headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers },
+      // The limit of the exchange holds for all of it; these would end a request at five minutes.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
     try {
-      const answer = await dispatcher.request({
-        ...content,
-        origin,
-        path: `${basePath}${path}`,
-        headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers },
-        signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
-      });
-      const received = toFirstValues(answer.headers);
-      const body = await readBody(answer.body, received['content-encoding'], maxInflatedBytes);
-      return { status: answer.statusCode, headers: received, cookies: toList(answer.headers['set-cookie']), body };
+      const received = await exchange(dispatch, request, { limitMs, maxWireBytes, signal });
+      const firstValues = toFirstValues(received.headers);
+      const isCompressed = isGzip(firstValues['content-encoding']) && received.bytes.length > 0;
+      const bytes = isCompressed
+        ? await inflate(received.bytes, { maxOutputLength: maxInflatedBytes })
+        : received.bytes;
+      const cookies = toList(received.headers['set-cookie']);
+      return { status: received.status, headers: firstValues, cookies, body: bytes.toString('utf8') };
     } catch (error) {
       const what = `${content.method} ${apiEndpoint}`;
-      throw toTransportError(error, { what, apiEndpoint, timedOutAfterMs: deadline.aborted ? limitMs : undefined });
+      throw toTransportError(error, {
+        what,
+        apiEndpoint,
+        timedOutAfterMs: error instanceof ExchangeTimeout ? limitMs : undefined,
+      });
     }
   }
 
@@ -107,18 +119,24 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 function toDispatcher(origin: string, options: TransportOptions): Pool | ProxyAgent {
-  const { concurrency = 4, maxWireBytes = 16 * 2 ** 20, tls, proxyUrl } = options;
+  const { concurrency = 4, tls, proxyUrl } = options;
   const common = {
     allowH2: false,
     connections: concurrency,
     // Longer than any usual poll interval, so that a poll finds its connection open.
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
-    maxResponseSize: maxWireBytes,
   };
   const connect = toTlsConnect(tls);
   if (proxyUrl === undefined) return new Pool(origin, { ...common, connect });
-  return new ProxyAgent({ ...common, uri: proxyUrl, requestTls: connect, proxyTunnel: origin.startsWith('https:') });
+  return new ProxyAgent({
+    ...common,
+    uri: proxyUrl,
+    requestTls: connect,
+    proxyTunnel: origin.startsWith('https:'),
+    // By itself it forgets the options of the connections to a proxy that forwards http.
+    factory: (to, given) => new Pool(to, Object.assign({}, common, given)),
+  });
 }
 
 function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOptions = {}) {
@@ -135,22 +153,14 @@ function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOpti
 
 const inflate = promisify(gunzip);
 
-async function readBody(
-  body: AsyncIterable<Uint8Array>,
-  encoding: string | undefined,
-  maxInflatedBytes: number,
-): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  const bytes = Buffer.concat(chunks);
-  const isCompressed = /^(x-)?gzip$/i.test(encoding ?? '') && bytes.length > 0;
-  return (isCompressed ? await inflate(bytes, { maxOutputLength: maxInflatedBytes }) : bytes).toString('utf8');
+function isGzip(encoding: string | undefined): boolean {
+  return encoding !== undefined && /^(x-)?gzip$/i.test(encoding);
 }
 
-function toFirstValues(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+function toFirstValues(headers: ReceivedHeaders): Record<string, string> {
   const first: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    const [text] = toList(value);
+    const text = typeof value === 'string' ? value : value?.[0];
     if (text !== undefined) first[name] = text;
   }
   return first;

@@ -27,6 +27,17 @@ describe('api/transport through a proxy', () => {
     ]);
   });
 
+  it('reads no more through a proxy than it is told', async () => {
+    const server = await startServer((_request, response) => response.end(Buffer.alloc(5000, ' ')));
+    const proxy = await startProxy();
+    const transport = createTransport({ url: server.url, timeoutMs: 5000, proxyUrl: proxy.url, maxWireBytes: 2000 });
+    endings.push(transport.close, server.stop);
+
+    const asked = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {} });
+
+    await expect(asked).rejects.toMatchObject({ kind: 'too_large' });
+  });
+
   it('shows a proxy of an https server no more than its address', async () => {
     const proxy = await startProxy();
     const silent = await startServer((_request, response) => response.end());

@@ -1,9 +1,11 @@
+import { getEventListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ApiError } from '../../src/api/errors.ts';
 import { createTransport, type TransportAnswer, type TransportOptions } from '../../src/api/transport.ts';
+import { eventually } from '../support/eventually.ts';
 import { startRawServer } from '../support/raw-server.ts';
 
 const endings: (() => Promise<void>)[] = [];
@@ -121,7 +123,7 @@ describe('api/transport', () => {
       fault: 'a huge answer',
       answer: (socket: Socket) => socket.write(ok(Buffer.alloc(5000, ' '))),
       kind: 'too_large',
-      says: 'the answer is too large (UND_ERR_RES_EXCEEDED_MAX_SIZE)',
+      says: 'the answer is too large (ExchangeTooLarge)',
     },
     {
       fault: 'a compression bomb',
@@ -165,5 +167,32 @@ describe('api/transport', () => {
     const request = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {}, signal: ending.signal });
 
     await expect(request).rejects.toMatchObject({ kind: 'network' });
+  });
+
+  it('sends nothing for a request that ended while it waited for a connection', async () => {
+    const replies: (() => void)[] = [];
+    const server = await startRawServer((socket) => replies.push(() => socket.write(ok('{}'))));
+    const transport = createTransport({ url: server.url, timeoutMs: 5000, concurrency: 1 });
+    endings.push(transport.close, server.stop);
+    const request = { apiEndpoint: 'system-info', path: '/first', headers: {} };
+    const ending = new AbortController();
+
+    const first = transport.get(request);
+    const second = transport.get({ ...request, path: '/second', signal: ending.signal });
+    const outcome = second.catch((error: unknown) => error);
+    await eventually(async () => expect(replies.length).toBe(1), { everyMs: 5 });
+    ending.abort();
+    expect(await outcome).toMatchObject({
+      message: 'GET system-info: whoever asked has stopped waiting (ExchangeStopped)',
+    });
+    expect(getEventListeners(ending.signal, 'abort').length).toBe(0);
+    replies[0]?.();
+    await first;
+    const third = transport.get({ ...request, path: '/third' });
+    await eventually(async () => expect(replies.length).toBe(2), { everyMs: 5 });
+    replies[1]?.();
+    await third;
+
+    expect(server.requests.map((asked) => asked.split(' ')[1])).toEqual(['/first', '/third']);
   });
 });
