@@ -1,5 +1,6 @@
 import { formatListenAddress } from './config/address.ts';
 import type { Config } from './config/config.ts';
+import type { ReloadOutcome } from './config/reload.ts';
 import { type Connection, systemClock } from './connect.ts';
 import type { Clock } from './domain/clock.ts';
 import { alertRoutes } from './http/alerts.ts';
@@ -28,6 +29,8 @@ export type AppOptions = {
   /** Told of every secret that is read, now and later. */
   readonly onSecret: (value: string) => void;
   readonly clock?: Clock;
+  /** Reads the configuration again and goes over to it. */
+  readonly reload?: () => Promise<ReloadOutcome>;
 };
 
 export type App = {
@@ -35,6 +38,10 @@ export type App = {
   readonly start: () => Promise<{ readonly url: string }>;
   /** Ends polls, connections and files. */
   readonly stop: () => Promise<void>;
+  /** Goes over to another configuration, or rejects and stays with the one it has. */
+  readonly reload: (config: Config) => Promise<void>;
+  /** Told of every reload, so that a failed one is seen. */
+  readonly onReload: (ok: boolean) => void;
 };
 
 type Parts = {
@@ -102,7 +109,12 @@ export function createApp(options: AppOptions): App {
     return { url };
   }
 
-  return { start, stop };
+  return {
+    start,
+    stop,
+    reload: () => Promise.reject(new Error('a running daemon can not change its configuration yet: restart it')),
+    onReload: () => undefined,
+  };
 }
 
 /** Addresses that stand for every interface are no address to open. */

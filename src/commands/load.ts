@@ -6,22 +6,27 @@ import { checkInterval } from '../schedule/interval.ts';
 import type { CommandContext } from './command.ts';
 import { commandFlags, commandWords } from './words.ts';
 
-export type Loaded = Extract<LoadedConfig, { ok: true }>;
+export type Loaded = Extract<LoadedConfig, { ok: true }> & {
+  /** Reads the same sources once more. */
+  readonly loadAgain: () => Promise<LoadedConfig>;
+};
 
 /** The checked configuration; undefined after all complaints were printed. */
 export async function loadOrComplain(
   context: CommandContext,
   extraEnv: Readonly<Record<string, string>> = {},
 ): Promise<Loaded | undefined> {
-  const loaded = await loadConfig({
-    argv: context.argv,
-    env: { ...context.env, ...extraEnv },
-    readFile: (path) => readFile(path, 'utf8'),
-    collectors,
-    commandLine: { commands: commandWords, flags: commandFlags },
-    validateInterval: checkInterval,
-  });
-  if (loaded.ok) return loaded;
+  const load = () =>
+    loadConfig({
+      argv: context.argv,
+      env: { ...context.env, ...extraEnv },
+      readFile: (path) => readFile(path, 'utf8'),
+      collectors,
+      commandLine: { commands: commandWords, flags: commandFlags },
+      validateInterval: checkInterval,
+    });
+  const loaded = await load();
+  if (loaded.ok) return { ...loaded, loadAgain: load };
   context.complain(`${loaded.complaints.map(formatComplaint).join('\n')}\n`);
   return undefined;
 }

@@ -1,8 +1,9 @@
-import { createApp } from '../app.ts';
-import { createLog, type Log } from '../log.ts';
+import { type App, createApp } from '../app.ts';
+import { createLog, type Log, type LogLevel } from '../log.ts';
 import { StateError } from '../state/state.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import type { Loaded } from './load.ts';
+import { createReloading } from './reloading.ts';
 
 type RunOptions = {
   /** Called once everything listens. */
@@ -11,14 +12,31 @@ type RunOptions = {
 
 /** Runs the daemon until it is told to end. */
 export async function runApp(
-  { config }: Loaded,
+  loaded: Loaded,
   { version, complain }: CommandContext,
   { onStarted }: RunOptions = {},
 ): Promise<number> {
+  const { config } = loaded;
   const secrets = new Set<string>();
-  const log = createLog({ ...config.log, secrets: () => [...secrets] });
-  const app = createApp({ config, log, version, onSecret: (value) => secrets.add(value) });
+  const toLog = (level: LogLevel): Log => createLog({ ...config.log, level, secrets: () => [...secrets] });
+  let current = toLog(config.log.level);
+  const log = forward(() => current);
+  const reload = createReloading({
+    loaded,
+    log,
+    apply: async (next) => {
+      await app.reload(next);
+      current = toLog(next.log.level);
+    },
+    onOutcome: (ok) => app.onReload(ok),
+  });
+  const app: App = createApp({ config, log, version, onSecret: (value) => secrets.add(value), reload });
   const ending = nextSignal();
+  // Unheard, this signal ends the process; while it starts or stops there is nothing to reload.
+  let isServing = false;
+  process.on('SIGHUP', () => {
+    if (isServing) void reload();
+  });
   try {
     const { url } = await app.start();
     log.info({ url, version, servers: config.servers.length }, 'serving');
@@ -27,8 +45,21 @@ export async function runApp(
     complain(`${explainStart(error, config.web.listenAddress.port)}\n`);
     return error instanceof StateError ? exitCodes.misconfigured : exitCodes.failed;
   }
-  await endOn(await ending, log, app.stop);
+  isServing = true;
+  const signal = await ending;
+  isServing = false;
+  await endOn(signal, log, app.stop);
   return exitCodes.well;
+}
+
+/** A log whose level can change under those who write to it. */
+function forward(current: () => Log): Log {
+  return {
+    debug: (fields, message) => current().debug(fields, message),
+    info: (fields, message) => current().info(fields, message),
+    warn: (fields, message) => current().warn(fields, message),
+    error: (fields, message) => current().error(fields, message),
+  };
 }
 
 /** A stop that takes longer than this is no stop. */

@@ -1,0 +1,58 @@
+import { formatComplaint } from '../config/complaint.ts';
+import type { Config } from '../config/config.ts';
+import { type ReloadedConfig, type ReloadOutcome, reloadConfig } from '../config/reload.ts';
+import type { Log } from '../log.ts';
+import type { Loaded } from './load.ts';
+
+export type ReloadingOptions = {
+  readonly loaded: Pick<Loaded, 'config' | 'loadAgain'>;
+  readonly log: Log;
+  /** Goes over to another configuration, all of it or nothing. */
+  readonly apply: (config: Config) => Promise<void>;
+  readonly onOutcome: (ok: boolean) => void;
+};
+
+/** Reloads, never two at once; who asks while one is under way shares the next one, which sees the files as they are then. */
+export function createReloading({ loaded, log, apply, onOutcome }: ReloadingOptions): () => Promise<ReloadOutcome> {
+  let running = loaded.config;
+  let last: Promise<unknown> = Promise.resolve();
+  let next: Promise<ReloadOutcome> | undefined;
+
+  async function reloadNow(): Promise<ReloadOutcome> {
+    const reloaded = await attempt();
+    onOutcome(reloaded.ok);
+    if (reloaded.ok) {
+      const warnings = reloaded.warnings.map(formatComplaint);
+      for (const warning of warnings) log.warn({ option: warning }, 'not reloaded');
+      log.info({ servers: running.servers.length }, 'configuration reloaded');
+      return { ok: true, warnings };
+    }
+    const complaints = reloaded.complaints.map(formatComplaint);
+    for (const complaint of complaints) log.error({ complaint }, 'configuration not reloaded, the old one stays');
+    return { ok: false, complaints };
+  }
+
+  async function attempt(): Promise<ReloadedConfig> {
+    try {
+      const reloaded = await reloadConfig(loaded.loadAgain, running);
+      if (!reloaded.ok) return reloaded;
+      await apply(reloaded.config);
+      running = reloaded.config;
+      return reloaded;
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { ok: false, complaints: [{ place: 'reload', message }] };
+    }
+  }
+
+  return () => {
+    if (next !== undefined) return next;
+    const asked = last.then(() => {
+      next = undefined;
+      return reloadNow();
+    });
+    next = asked;
+    last = asked;
+    return asked;
+  };
+}
