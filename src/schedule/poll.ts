@@ -25,6 +25,8 @@ export type LastPoll = {
   readonly tookMs: number;
   /** When there was last something to show. */
   readonly succeededAtMs: number | undefined;
+  /** For how long from its end it is not asked again, whatever its times are. */
+  readonly restsForMs: number;
 };
 
 /** What has nothing to give is asked again this seldom: often enough to notice a new permission, or an upgrade. */
@@ -76,7 +78,8 @@ export function createPoll(options: PollOptions): Poll {
     else if (outcome.result === 'off') restsUntilTicks = startedTicks + Math.max(slowestRetryMs, options.everyMs);
     const endedAtMs = clock.now();
     const succeededAtMs = outcome.result === 'success' ? endedAtMs : last?.succeededAtMs;
-    last = { outcome, endedAtMs, tookMs, succeededAtMs };
+    const restsForMs = Math.max(0, restsUntilTicks - clock.ticks());
+    last = { outcome, endedAtMs, tookMs, succeededAtMs, restsForMs };
   }
 
   return { run, last: () => last };

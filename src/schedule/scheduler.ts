@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts';
+import type { Outcome } from './judge.ts';
 import type { LastPoll, Poll } from './poll.ts';
 import type { PollKey } from './publisher.ts';
 import { createTimetable } from './timetable.ts';
@@ -12,6 +13,10 @@ export type ScheduledPoll = {
 
 export type PollStatus = Pick<ScheduledPoll, 'key' | 'vital' | 'everyMs'> & {
   readonly last: LastPoll | undefined;
+  /** When the first of the polls ended that all went the way the last one did. */
+  readonly sinceMs: number | undefined;
+  readonly nextRunAtMs: number | undefined;
+  readonly isUnderWay: boolean;
 };
 
 export type Scheduler = {
@@ -33,20 +38,19 @@ export function createScheduler(polls: readonly ScheduledPoll[], log: Log): Sche
       await timetable.stop();
       for (const { underWay } of lines) await underWay();
     },
-    status: () =>
-      polls.map(({ key, vital, everyMs, poll }) => ({
-        key,
-        vital,
-        everyMs,
-        last: poll.last(),
-      })),
+    status: () => {
+      const nextRunsAtMs = timetable.nextRunsAtMs();
+      return lines.map(({ status }, index) => ({ ...status(), nextRunAtMs: nextRunsAtMs[index] }));
+    },
   };
 }
 
 /** One poll, never twice at once. Runs that are left out are said once, and counted when it is over. */
-function createRunner({ key, everyMs, poll }: ScheduledPoll, log: Log, signal: AbortSignal) {
+function createRunner({ key, vital, everyMs, poll }: ScheduledPoll, log: Log, signal: AbortSignal) {
   let underWay: Promise<void> | undefined;
   let leftOut = 0;
+  let way: string | undefined;
+  let sinceMs: number | undefined;
 
   function run(): void {
     if (underWay !== undefined) {
@@ -58,9 +62,23 @@ function createRunner({ key, everyMs, poll }: ScheduledPoll, log: Log, signal: A
       underWay = undefined;
       if (leftOut > 1) log.info({ ...key, leftOut }, 'polls were left out');
       leftOut = 0;
+      const last = poll.last();
+      if (last === undefined || toWay(last.outcome) === way) return;
+      way = toWay(last.outcome);
+      sinceMs = last.endedAtMs;
     });
   }
 
   const onMissed = (): void => log.warn(key, 'polls missed: the process was held up or its clock set');
-  return { entry: { name: Object.values(key).join(' '), everyMs, run, onMissed }, underWay: () => underWay };
+  return {
+    entry: { name: Object.values(key).join(' '), everyMs, run, onMissed },
+    underWay: () => underWay,
+    status: () => ({ key, vital, everyMs, last: poll.last(), sinceMs, isUnderWay: underWay !== undefined }),
+  };
+}
+
+/** An outage stays one outage, whether requests run into their deadline or are refused; refused credentials are none. */
+function toWay(outcome: Outcome): string {
+  if (outcome.result === 'failed' && outcome.kind === 'unauthorized') return outcome.kind;
+  return outcome.result;
 }

@@ -14,6 +14,8 @@ export type Timetable = {
   /** Runs every entry once, at once, and then at its times. */
   readonly start: () => void;
   readonly stop: () => Promise<void>;
+  /** When each entry runs next, in their order; undefined while stopped. */
+  readonly nextRunsAtMs: () => (number | undefined)[];
 };
 
 /** When things run. Each entry has its own second, so that they do not all start together. */
@@ -26,6 +28,7 @@ export function createTimetable(entries: readonly TimetableEntry[]): Timetable {
     stop: async () => {
       for (const line of lines) await line.stop();
     },
+    nextRunsAtMs: () => lines.map((line) => line.nextRunAtMs()),
   };
 }
 
@@ -70,7 +73,9 @@ function createLine({ everyMs, run, onMissed }: TimetableEntry, offsetSeconds: n
     stop: async () => {
       clearTimeout(overdue);
       await task?.destroy();
+      task = undefined;
     },
+    nextRunAtMs: () => task?.getNextRun()?.getTime(),
   };
 }
 

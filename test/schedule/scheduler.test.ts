@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Outcome } from '../../src/schedule/judge.ts';
+import type { LastPoll, Poll } from '../../src/schedule/poll.ts';
 import { createScheduler, type ScheduledPoll } from '../../src/schedule/scheduler.ts';
 
 beforeEach(() => {
@@ -8,7 +10,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function setUp(names: readonly string[], run: (name: string, signal: AbortSignal) => Promise<void>) {
+function setUp(
+  names: readonly string[],
+  run: (name: string, signal: AbortSignal) => Promise<void>,
+  outcomes: readonly Outcome[] = [],
+) {
   const skipped: string[] = [];
   const log = {
     debug: () => {},
@@ -16,14 +22,20 @@ function setUp(names: readonly string[], run: (name: string, signal: AbortSignal
     error: () => {},
     warn: (_fields: object, message: string) => skipped.push(message),
   };
-  const polls = names.map(
-    (collector): ScheduledPoll => ({
-      key: { server: 'prod', collector },
-      vital: false,
-      everyMs: 15_000,
-      poll: { run: (signal) => run(collector, signal), last: () => undefined },
-    }),
-  );
+  const polls = names.map((collector): ScheduledPoll => {
+    let last: LastPoll | undefined;
+    let runs = 0;
+    const poll: Poll = {
+      run: async (signal) => {
+        await run(collector, signal);
+        const outcome = outcomes[runs++];
+        const rest = { tookMs: 0, succeededAtMs: undefined, restsForMs: 0 };
+        if (outcome !== undefined) last = { outcome, endedAtMs: Date.now(), ...rest };
+      },
+      last: () => last,
+    };
+    return { key: { server: 'prod', collector }, vital: false, everyMs: 15_000, poll };
+  });
   return { skipped, scheduler: createScheduler(polls, log) };
 }
 
@@ -78,6 +90,49 @@ describe('schedule/scheduler', () => {
 
     expect({ runs, ended }).toEqual({ runs: 1, ended: 1 });
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('tells when each poll runs next, and nothing once it is stopped', async () => {
+    const { scheduler } = setUp(['a', 'b'], async () => {});
+    scheduler.start();
+    await vi.advanceTimersByTimeAsync(2000);
+
+    expect(scheduler.status().map(({ nextRunAtMs }) => new Date(nextRunAtMs ?? 0).toISOString())).toEqual([
+      '2024-05-20T10:00:15.000Z',
+      '2024-05-20T10:00:16.000Z',
+    ]);
+    await scheduler.stop();
+    expect(scheduler.status().map(({ nextRunAtMs }) => nextRunAtMs)).toEqual([undefined, undefined]);
+  });
+
+  it('tells since when polls end the way they do', async () => {
+    const outcomes: readonly Outcome[] = [
+      { result: 'success', series: 1 },
+      { result: 'failed', kind: 'timeout', message: '' },
+      { result: 'failed', kind: 'network', message: '' },
+      { result: 'failed', kind: 'unauthorized', message: '' },
+      { result: 'failed', kind: 'unauthorized', message: '' },
+      { result: 'success', series: 1 },
+    ];
+    const { scheduler } = setUp(['a'], async () => {}, outcomes);
+    const seen: string[] = [];
+    scheduler.start();
+    for (const outcome of outcomes) {
+      await vi.advanceTimersByTimeAsync(0);
+      const [status] = scheduler.status();
+      seen.push(`${outcome.result} since ${new Date(status?.sinceMs ?? 0).toISOString().slice(14, 19)}`);
+      await vi.advanceTimersByTimeAsync(15_000);
+    }
+    await scheduler.stop();
+
+    expect(seen).toEqual([
+      'success since 00:00',
+      'failed since 00:15',
+      'failed since 00:15',
+      'failed since 00:45',
+      'failed since 00:45',
+      'success since 01:15',
+    ]);
   });
 
   it('goes on when the clock is set back by an hour', async () => {
