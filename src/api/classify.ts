@@ -29,12 +29,12 @@ export function readAnswer<Answer>(endpoint: Endpoint<Answer>, answer: Transport
   if (isRedirect) throw fail(['redirect', 'a redirect, which is never followed; check the URL']);
   if (isLoginPage(answer)) throw fail(loginRefusal);
   if (status !== 200 && !endpoint.alsoAnswers.includes(status)) throw fail(toRefusal(endpoint, details, context));
-  const parsed = endpoint.body.safeParse(json);
+  const parsed = endpoint.body.safeParse(json === undefined && endpoint.mayBeText ? body : json);
   if (parsed.success) return parsed.data;
   if (status !== 200) throw fail(toRefusal(endpoint, details, context));
   if (body.trim() === '') throw fail(['empty', 'no body; a session without access to the API gets such answers']);
   if (isHtml(answer)) throw fail(['html', 'an HTML page instead of JSON; is this the service or a proxy?']);
-  if (json === undefined) throw fail(['decode', 'the body is no JSON']);
+  if (json === undefined && !endpoint.mayBeText) throw fail(['decode', 'the body is no JSON']);
   const places = parsed.error.issues
     .slice(0, 3)
     .map(({ path, message }) => `\`${path.join('.') || 'body'}\`: ${message}`);

@@ -29,7 +29,7 @@ export type Api = {
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>
   ) => Promise<Answer>;
-  /** The answer and our clock at the middle of the request, when the server is likely to have written it. */
+  /** The answer, our clock at the middle of the request, when the server is likely to have written it, and how long it took. */
   readonly getTimed: <Answer, Path extends string, Query extends string>(
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>

@@ -17,6 +17,8 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly allowedBy: string;
   /** Statuses beside 200 whose body is an answer, if it decodes. */
   readonly alsoAnswers: readonly number[];
+  /** Whether some releases answer in plain text: what is no JSON then reaches the decoder as it is. */
+  readonly mayBeText: boolean;
   readonly body: z.ZodType<Answer>;
 };
 
@@ -24,12 +26,12 @@ export type EndpointDefinition<Answer, Path extends string, Query extends string
   Endpoint<Answer, Path, Query>,
   'name' | 'path' | 'since' | 'allowedBy' | 'body'
 > &
-  Partial<Pick<Endpoint<Answer, Path, Query>, 'query' | 'mayBeOff' | 'alsoAnswers'>>;
+  Partial<Pick<Endpoint<Answer, Path, Query>, 'query' | 'mayBeOff' | 'alsoAnswers' | 'mayBeText'>>;
 
 export function defineEndpoint<Answer, const Path extends string, const Query extends string = never>(
   definition: EndpointDefinition<Answer, Path, Query>,
 ): Endpoint<Answer, Path, Query> {
-  return { query: [], mayBeOff: false, alsoAnswers: [], ...definition };
+  return { query: [], mayBeOff: false, alsoAnswers: [], mayBeText: false, ...definition };
 }
 
 /** The smallest API version that has the endpoint, as the dialect has it; the later one while that is not known. */
@@ -48,11 +50,14 @@ export type EndpointInput<Path extends string, Query extends string> = {
   readonly query?: Readonly<Partial<Record<Query, string | number | boolean>>>;
 } & ([PathParameter<Path>] extends [never]
   ? { readonly path?: undefined }
-  : { readonly path: Readonly<Record<PathParameter<Path>, string | number>> });
+  : { readonly path: Readonly<Record<PathParameter<Path>, PathValue>> });
 
-/** The URL's path and query below `api/{version}/`; every value is one encoded segment, whatever it holds. */
+/** A list stands for as many segments: folders within folders. */
+type PathValue = string | number | readonly string[];
+
+/** The URL's path and query below `api/{version}/`; every value is one encoded segment, whatever it holds, a list one each. */
 export function toPath(endpoint: Pick<Endpoint<unknown>, 'path' | 'query'>, input: AnyInput = {}): string {
-  const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_braces, name: string) => encodeSegment(input.path?.[name]));
+  const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_braces, name: string) => encodeSegments(input.path?.[name]));
   const query = new URLSearchParams();
   for (const name of endpoint.query) {
     const value = input.query?.[name];
@@ -61,11 +66,17 @@ export function toPath(endpoint: Pick<Endpoint<unknown>, 'path' | 'query'>, inpu
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
-type Values = Readonly<Record<string, string | number | boolean | undefined>>;
-export type AnyInput = { readonly path?: Values | undefined; readonly query?: Values | undefined };
+export type AnyInput = {
+  readonly path?: Readonly<Record<string, PathValue | undefined>> | undefined;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+};
+
+function encodeSegments(value: PathValue | undefined): string {
+  return (typeof value === 'object' ? value : [value]).map(encodeSegment).join('/');
+}
 
 /** A segment of dots alone would be taken out of the path by every URL parser on the way. */
-function encodeSegment(value: string | number | boolean | undefined): string {
+function encodeSegment(value: string | number | undefined): string {
   // Half of a surrogate pair has no encoding.
   const encoded = encodeURIComponent(String(value).toWellFormed());
   return /^\.{1,2}$/.test(encoded) ? encoded.replaceAll('.', '%2E') : encoded;

@@ -37,7 +37,13 @@ export type Scope = {
   readonly signal: AbortSignal | undefined;
 };
 
-export type Timed<Answer> = { readonly answer: Answer; readonly midRequestMs: number };
+export type Timed<Answer> = {
+  readonly answer: Answer;
+  /** Our clock at the middle of the request. */
+  readonly midRequestMs: number;
+  /** From the first byte sent to the last byte read. */
+  readonly tookMs: number;
+};
 export type Requester = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope) => Promise<Timed<Answer>>;
 
 /** One question to the server: waits for its turn, tries again where that can help, renews what was refused, counts every try. */
@@ -104,11 +110,12 @@ export function createRequester(options: RequesterOptions): Requester {
     const startedTicks = clock.ticks();
     const timeoutMs = deadlineTicks - startedTicks;
     const reply = await counted.get({ apiEndpoint: endpoint.name, path, headers, signal, timeoutMs });
-    const midRequestMs = clock.now() - (clock.ticks() - startedTicks) / 2;
+    const tookMs = clock.ticks() - startedTicks;
+    const midRequestMs = clock.now() - tookMs / 2;
     credentials.noteAnswer?.(reply);
     contact.learnFromHeaders(reply.headers);
     const answer = readAnswer(endpoint, reply, { isSession: credentials.isSession, nowMs: clock.now() });
-    return { answer, midRequestMs };
+    return { answer, midRequestMs, tookMs };
   }
 
   function note(error: ApiError): void {

@@ -172,7 +172,7 @@ describe('api/client', () => {
     expect((await failure(api.get(executionMode))).kind).toBe(kind);
   });
 
-  it('times an answer by the middle of its request', async () => {
+  it('times an answer from its request to its end, and by the middle', async () => {
     let ticks = 0;
     const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
     server.answer(info('rundeck'));
@@ -186,9 +186,10 @@ describe('api/client', () => {
     });
     endings.push(close, server.stop);
 
-    const { midRequestMs } = await api.getTimed(systemInfo);
+    const { midRequestMs, tookMs } = await api.getTimed(systemInfo);
 
     expect(midRequestMs).toBeGreaterThan(43_199_000);
     expect(midRequestMs).toBeLessThan(43_200_000);
+    expect(43_200_000 - midRequestMs).toBe(tookMs / 2);
   });
 });

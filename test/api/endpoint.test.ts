@@ -34,6 +34,11 @@ describe('api/endpoint', () => {
     expect(toPath(executions, { path: { project, job: 'j' } })).toBe(`project/${expected}/job/j/executions`);
   });
 
+  it('takes a list for as many segments', () => {
+    const path = { project: ['team a', 'x/y', '..'], job: [] };
+    expect(toPath(executions, { path })).toBe('project/team%20a/x%2Fy/%2E%2E/job//executions');
+  });
+
   it('sends the query names that are declared, in their order, and no others', () => {
     const path = { project: 'p', job: 'j' };
     const query = { offset: 20, max: 'a&b=c', format: 'xml' };
@@ -51,7 +56,9 @@ describe('api/endpoint', () => {
 
   it('wants the parameters of the path and knows the names of the query', () => {
     type Input = EndpointInput<'project/{project}/job/{job}', 'max'>;
-    expectTypeOf<Input['path']>().toEqualTypeOf<Readonly<Record<'project' | 'job', string | number>>>();
+    expectTypeOf<Input['path']>().toEqualTypeOf<
+      Readonly<Record<'project' | 'job', string | number | readonly string[]>>
+    >();
     expectTypeOf<keyof NonNullable<Input['query']>>().toEqualTypeOf<'max'>();
     expectTypeOf<EndpointInput<'system/info', never>['path']>().toEqualTypeOf<undefined>();
 
