@@ -22,6 +22,7 @@ export async function run() {
     credentials: createTokenCredentials(secret),
     dialect: 'rundeck',
     apiVersion: 47,
+    timeoutMs: 10_000,
     budget: { requestsPerSecond: 1_000_000, concurrency: atOnce + 1 },
     clock: { now: Date.now, ticks: () => performance.now() },
     random: Math.random,

@@ -28,6 +28,7 @@ export function connectServer(server: ServerConfig, { clock, observe, onSecret }
     credentials,
     dialect,
     apiVersion,
+    timeoutMs,
     budget,
     clock,
     random: Math.random,

@@ -13,6 +13,8 @@ export type Breaker = {
   /** Told before a request is sent and when it is over: without a fault, the server answered. */
   readonly begin: () => void;
   readonly end: (fault: ApiError | undefined) => void;
+  /** Told instead of the end where whoever asked stopped waiting: that says nothing of the server. */
+  readonly abandon: () => void;
 };
 
 const faultsToOpen = 5;
@@ -66,6 +68,10 @@ export function createBreaker({ clock, random, onChange }: BreakerOptions): Brea
       last = fault;
       // Requests that were under way when the circuit opened say nothing new.
       if (opened > 0 ? isProbing : faults >= faultsToOpen) open();
+      isProbing = false;
+    },
+    abandon: () => {
+      inFlight -= 1;
       isProbing = false;
     },
   };

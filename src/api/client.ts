@@ -9,6 +9,7 @@ import { type SystemInfo, systemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
 import { createRequester, type RequestObserver, type Scope, type Timed } from './requester.ts';
 import type { Transport } from './transport.ts';
+import { waitFor } from './wait-for.ts';
 
 export type ClientOptions = {
   readonly transport: Transport;
@@ -16,6 +17,8 @@ export type ClientOptions = {
   readonly dialect: Dialect | 'auto';
   readonly apiVersion: number | 'auto';
   readonly budget: { readonly requestsPerSecond: number; readonly concurrency: number };
+  /** The time of the first contact, which all polls share. */
+  readonly timeoutMs: number;
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe: ClientObserver;
@@ -54,7 +57,7 @@ export type Client = {
 };
 
 /** Speaks to one server, in the dialect and version that both sides know and within its budget. */
-export function createClient({ dialect, apiVersion, budget, observe, ...options }: ClientOptions): Client {
+export function createClient({ dialect, apiVersion, budget, observe, timeoutMs, ...options }: ClientOptions): Client {
   const { clock, random } = options;
   const contact = createContact({ dialect, apiVersion });
   observe.circuit(false);
@@ -66,14 +69,18 @@ export function createClient({ dialect, apiVersion, budget, observe, ...options 
     breaker: createBreaker({ clock, random, onChange: observe.circuit }),
   });
 
-  /** Shared by all who wait for it, so it ends with none of them: its own time is that of one request. */
-  function settle(scope: Scope): Promise<number> {
-    const own: Scope = { ...scope, lane: 'vital', signal: undefined };
-    return contact.settle(async (version) => (await ask(systemInfo, versionedPath(systemInfo, version), own)).answer);
+  /** Shared by all who wait for it, so it ends with none of them: its time is its own, and so is theirs. */
+  function settle(endpoint: Endpoint<unknown>, { deadlineTicks, signal }: Scope): Promise<number> {
+    const nowTicks = clock.ticks();
+    const own: Scope = { lane: 'vital', deadlineTicks: nowTicks + timeoutMs, signal: undefined };
+    const settled = contact.settle(
+      async (version) => (await ask(systemInfo, versionedPath(systemInfo, version), own)).answer,
+    );
+    return waitFor(settled, { forMs: deadlineTicks - nowTicks, signal, orElse: () => unmet(endpoint) });
   }
 
   async function getTimed<Answer>(endpoint: Endpoint<Answer>, scope: Scope, input?: AnyInput): Promise<Timed<Answer>> {
-    const version = await settle(scope);
+    const version = contact.version() ?? (await settle(endpoint, scope));
     const since = sinceVersion(endpoint, contact.facts().dialect);
     if (since > version) throw tooOld(endpoint, since, version);
     const timed = await ask(endpoint, versionedPath(endpoint, version, input), scope);
@@ -88,7 +95,10 @@ export function createClient({ dialect, apiVersion, budget, observe, ...options 
       return {
         get: async (endpoint, ...[input]) => (await getTimed(endpoint, scope, input)).answer,
         getTimed: (endpoint, ...[input]) => getTimed(endpoint, scope, input),
-        supports: async (endpoint) => sinceVersion(endpoint, contact.facts().dialect) <= (await settle(scope)),
+        supports: async (endpoint) => {
+          const version = contact.version() ?? (await settle(endpoint, scope));
+          return sinceVersion(endpoint, contact.facts().dialect) <= version;
+        },
         server: contact.facts,
       };
     },
@@ -97,6 +107,14 @@ export function createClient({ dialect, apiVersion, budget, observe, ...options 
 
 function versionedPath(endpoint: Endpoint<unknown>, version: number, input?: AnyInput): string {
   return `/api/${version}/${toPath(endpoint, input)}`;
+}
+
+function unmet(endpoint: Endpoint<unknown>): ApiError {
+  return new ApiError(`GET ${endpoint.name}: not asked, the first contact with the server is not over yet`, {
+    kind: 'timeout',
+    apiEndpoint: endpoint.name,
+    unsent: true,
+  });
 }
 
 function tooOld(endpoint: Endpoint<unknown>, since: number, apiVersion: number): ApiError {

@@ -16,6 +16,8 @@ export type ServerFacts = {
 
 export type Contact = {
   readonly facts: () => ServerFacts;
+  /** The version to ask with, where it is settled. */
+  readonly version: () => number | undefined;
   /** The version to ask with; found out once, by whoever asks first, and waited for by all. */
   readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
   readonly learn: (info: SystemInfo) => void;
@@ -67,8 +69,8 @@ export function createContact(settings: Settings): Contact {
 
   return {
     facts: () => ({ dialect, apiVersion, release }),
+    version: () => (isMet ? apiVersion : undefined),
     settle: async (ask) => {
-      if (apiVersion !== undefined && isMet) return apiVersion;
       settling ??= (settings.apiVersion === 'auto' ? negotiate(ask) : meet(ask, settings.apiVersion)).finally(() => {
         settling = undefined;
       });

@@ -87,17 +87,19 @@ export function createRequester(options: RequesterOptions): Requester {
   async function attempt<Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) {
     const leave = await enter(endpoint, scope);
     observe.inFlight(budget.inFlight());
-    let fault: ApiError | undefined;
     try {
-      return await send(endpoint, path, scope, trial);
+      const timed = await send(endpoint, path, scope, trial);
+      breaker.end(undefined);
+      return timed;
     } catch (error) {
-      if (error instanceof ApiError) {
-        fault = error;
-        if (scope.signal?.aborted !== true) note(error);
+      if (scope.signal?.aborted === true || !(error instanceof ApiError)) {
+        breaker.abandon();
+      } else {
+        note(error);
+        breaker.end(error);
       }
       throw error;
     } finally {
-      breaker.end(fault);
       leave();
       observe.inFlight(budget.inFlight());
     }

@@ -130,4 +130,22 @@ describe('api/breaker', () => {
     for (let count = 0; count < 10; count++) breaker.end(fault());
     expect(closedForMs()).toBe(2000);
   });
+
+  it('learns nothing from a request that nobody waits for any more', () => {
+    const { breaker, changes, open, request } = setUp();
+    for (let count = 0; count < 4; count++) request(fault());
+    breaker.begin();
+    breaker.abandon();
+    expect(changes).toEqual([]);
+    request(fault());
+    expect(changes).toEqual([true]);
+
+    open();
+    breaker.begin();
+    breaker.abandon();
+    expect(changes).toEqual([true]);
+    expect(breaker.refusal(false)).toBeDefined();
+    // The abandoned probe is over: the next may go.
+    expect(breaker.refusal(true)).toBeUndefined();
+  });
 });

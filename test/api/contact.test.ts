@@ -51,6 +51,30 @@ describe('api/contact', () => {
     expect(await outcome).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: 'active' }]);
   });
 
+  it('gives the first contact its own time, whatever is left to the poll that began it', async () => {
+    const replies: (() => void)[] = [];
+    const server = await startRawServer((socket, head) => {
+      const body = head.includes('system/info') ? info(47)['system/info'].body : '{"executionMode":"active"}';
+      replies.push(() => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`));
+    });
+    const { client, close } = createTestClient({ url: server.url });
+    endings.push(close, server.stop);
+    const hurried = client.within({ lane: 'normal', forMs: 50 }).get(executionMode);
+    const patient = client.within({ lane: 'normal', forMs: 5000 }).get(executionMode);
+
+    await expect(hurried).rejects.toMatchObject({
+      kind: 'timeout',
+      message: 'GET execution-mode: not asked, the first contact with the server is not over yet',
+      details: { unsent: true },
+    });
+    replies[0]?.();
+    await eventually(async () => expect(replies.length).toBe(2), { everyMs: 5 });
+    replies[1]?.();
+
+    expect(await patient).toBe('active');
+    expect(server.requests.length).toBe(2);
+  });
+
   it('asks with a newer version once system info tells of it', async () => {
     const { server, api } = await connect(47);
     server.answer({ ...info(36), ...active });

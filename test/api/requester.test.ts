@@ -159,6 +159,20 @@ describe('api/requester', () => {
     expect(asked()).toBe(6);
   });
 
+  it('takes requests that their poll ended for no outage, and counts none of their errors', async () => {
+    const { ask, circuit, seen } = setUp(['network'], { tookMs: 100, random: 0 });
+    for (let count = 0; count < 10; count++) {
+      const ending = new AbortController();
+      const asking = ask({ signal: ending.signal });
+      await vi.advanceTimersByTimeAsync(50);
+      ending.abort();
+      await vi.advanceTimersByTimeAsync(50);
+      expect(await asking).toMatchObject({ kind: 'network' });
+    }
+    expect(circuit).toEqual([]);
+    expect(seen).toEqual(Array.from({ length: 10 }, () => 'execution-mode none'));
+  });
+
   it('ends a wait before the next try with its poll', async () => {
     const { ask, asked, budget } = setUp(['network'], { random: 1 });
     const ending = new AbortController();

@@ -26,6 +26,7 @@ export function createTestClient({ url, token = fixedSecret('none'), ...options 
     credentials: createTokenCredentials(token),
     dialect: 'auto',
     apiVersion: 'auto',
+    timeoutMs: 5000,
     budget: { requestsPerSecond: 1000, concurrency: 10 },
     clock: systemClock,
     random: () => 0,

@@ -2,6 +2,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { isLoginPage, isLoginPath } from '../classify.ts';
 import { ApiError } from '../errors.ts';
 import type { Transport, TransportAnswer } from '../transport.ts';
+import { waitFor } from '../wait-for.ts';
 import { type AuthHeaders, type Credentials, createRereadable, type SecretSource } from './credentials.ts';
 
 export type SessionOptions = {
@@ -27,19 +28,19 @@ export function createSessionCredentials({ username, password: secret, clock }: 
   let loggingIn: Promise<void> | undefined;
   let failure: { readonly error: ApiError; readonly untilTicks: number } | undefined;
 
-  async function logIn(transport: Transport, signal: AbortSignal | undefined): Promise<void> {
+  async function logIn(transport: Transport): Promise<void> {
     const used = password.generation();
     if (failure !== undefined && clock.ticks() < failure.untilTicks && !(await password.reread(used))) {
       throw failure.error;
     }
     try {
-      await openSession(transport, signal);
+      await openSession(transport);
     } catch (error) {
       cookie = undefined;
       if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
       failure = { error, untilTicks: clock.ticks() + pauseAfterFailureMs };
       if (!(await password.reread(used))) throw error;
-      await openSession(transport, signal);
+      await openSession(transport);
     }
     failure = undefined;
     generation += 1;
@@ -47,14 +48,14 @@ export function createSessionCredentials({ username, password: secret, clock }: 
   }
 
   /** Opens nothing but what the login leads to: a session that saw other pages first gets no API (rundeck dialect). */
-  async function openSession(transport: Transport, signal: AbortSignal | undefined): Promise<void> {
+  async function openSession(transport: Transport): Promise<void> {
     const form = { j_username: username, j_password: password.value() };
-    let answer = await transport.postForm({ apiEndpoint, path: '/j_security_check', form, signal, headers: {} });
+    let answer = await transport.postForm({ apiEndpoint, path: '/j_security_check', form, headers: {} });
     for (let hop = 0; hop < mostRedirects && isRedirect(answer); hop++) {
       noteCookie(answer.cookies);
       const path = toOwnPath(transport, answer);
       if (isLoginPath(path)) throw refused();
-      answer = await transport.get({ apiEndpoint, path, headers: toCookieHeader(cookie), signal });
+      answer = await transport.get({ apiEndpoint, path, headers: toCookieHeader(cookie) });
     }
     noteCookie(answer.cookies);
     if (answer.status !== 200 || cookie === undefined || isLoginPage(answer)) throw unusable(answer);
@@ -68,10 +69,11 @@ export function createSessionCredentials({ username, password: secret, clock }: 
     isSession: true,
     authorize: async (transport, _dialect, signal): Promise<AuthHeaders> => {
       if (cookie === undefined) {
-        loggingIn ??= logIn(transport, signal).finally(() => {
+        // Shared by all who wait for it, so it ends with none of them.
+        loggingIn ??= logIn(transport).finally(() => {
           loggingIn = undefined;
         });
-        await loggingIn;
+        await waitFor(loggingIn, { signal, orElse: stopped });
       }
       return { headers: toCookieHeader(cookie), generation };
     },
@@ -102,6 +104,10 @@ function toOwnPath(transport: Transport, { status, headers }: TransportAnswer): 
     apiEndpoint,
     status,
   });
+}
+
+function stopped(): ApiError {
+  return new ApiError('login: whoever asked has stopped waiting', { kind: 'timeout', apiEndpoint, unsent: true });
 }
 
 function refused(): ApiError {

@@ -1,0 +1,28 @@
+type Patience = {
+  readonly forMs?: number;
+  readonly signal: AbortSignal | undefined;
+  readonly orElse: () => Error;
+};
+
+/** What others share and we only wait for: our time may be over before it is, and it goes on without us. */
+export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse }: Patience): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    function stopWaiting(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
+    }
+    function giveUp(): void {
+      stopWaiting();
+      reject(orElse());
+    }
+    // A fault is heard even where nobody is left to wait for it.
+    shared.then(resolve, reject).finally(stopWaiting);
+    if (signal?.aborted === true) {
+      giveUp();
+      return;
+    }
+    signal?.addEventListener('abort', giveUp);
+    if (forMs !== undefined) timer = setTimeout(giveUp, Math.max(0, forMs));
+  });
+}

@@ -1,0 +1,40 @@
+import { getEventListeners } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { waitFor } from '../../src/api/wait-for.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const orElse = (): Error => new Error('waited long enough');
+
+describe('api/wait-for', () => {
+  it('brings what the promise brings, and leaves nothing behind', async () => {
+    const { signal } = new AbortController();
+    expect(await waitFor(Promise.resolve(1), { forMs: 100, signal, orElse })).toBe(1);
+    await expect(waitFor(Promise.reject(new Error('gone')), { forMs: 100, signal, orElse })).rejects.toThrow('gone');
+    await vi.advanceTimersByTimeAsync(0);
+    expect([vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
+  });
+
+  it('stops waiting when the time is over, and leaves nothing behind', async () => {
+    const { signal } = new AbortController();
+    const outcome = waitFor(new Promise(() => {}), { forMs: 100, signal, orElse }).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await outcome).toMatchObject({ message: 'waited long enough' });
+    expect([vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
+  });
+
+  it.each([true, false])('stops waiting with its poll (ended before: %s)', async (isBefore) => {
+    const ending = new AbortController();
+    if (isBefore) ending.abort();
+    const waiting = waitFor(new Promise(() => {}), { forMs: 100, signal: ending.signal, orElse });
+    const outcome = waiting.catch((error: unknown) => error);
+    ending.abort();
+    expect(await outcome).toMatchObject({ message: 'waited long enough' });
+    expect([vi.getTimerCount(), getEventListeners(ending.signal, 'abort').length]).toEqual([0, 0]);
+  });
+});
