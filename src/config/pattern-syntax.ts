@@ -1,0 +1,88 @@
+/** A pattern as a tree, for a matcher that never goes back. */
+export type PatternNode =
+  | { readonly kind: 'character'; readonly accepts: (codePoint: number) => boolean }
+  | { readonly kind: 'start' | 'end' }
+  | { readonly kind: 'sequence'; readonly parts: readonly PatternNode[] }
+  | { readonly kind: 'choice'; readonly parts: readonly PatternNode[] }
+  | { readonly kind: 'repeat'; readonly part: PatternNode; readonly least: number; readonly most: number };
+
+/** What regular expressions know, but patterns do not; the message ends a sentence. */
+export class PatternError extends Error {
+  override readonly name = 'PatternError';
+}
+
+/** Reads a text that is a regular expression in Unicode mode, as its caller has made sure of. */
+export function parsePatternSyntax(source: string): PatternNode {
+  let rest = source;
+
+  function parseChoice(): PatternNode {
+    const parts = [parseSequence()];
+    while (take(/^\|/) !== undefined) parts.push(parseSequence());
+    const [only] = parts;
+    return parts.length === 1 && only !== undefined ? only : { kind: 'choice', parts };
+  }
+
+  function parseSequence(): PatternNode {
+    const parts: PatternNode[] = [];
+    for (let atom = parseAtom(); atom !== undefined; atom = parseAtom()) parts.push(parseRepeat(atom));
+    return { kind: 'sequence', parts };
+  }
+
+  function parseRepeat(part: PatternNode): PatternNode {
+    // Whether it is greedy decides what is captured, not what matches.
+    const mark = take(/^(?:[*+?]|\{\d+(?:,\d*)?\})\??/);
+    if (mark === undefined) return part;
+    const [least, most] = toBounds(mark);
+    return { kind: 'repeat', part, least, most };
+  }
+
+  function parseAtom(): PatternNode | undefined {
+    if (/^(?:$|[|)])/.test(rest)) return undefined;
+    if (take(/^\^/) !== undefined) return { kind: 'start' };
+    if (take(/^\$/) !== undefined) return { kind: 'end' };
+    for (const [start, problem] of unknownHere) if (start.test(rest)) throw new PatternError(problem);
+    if (take(/^\((?:\?:|\?<[^>]*>)?/) !== undefined) {
+      const inner = parseChoice();
+      take(/^\)/);
+      return inner;
+    }
+    const character = take(characterPattern) ?? '';
+    return { kind: 'character', accepts: toTest(character) };
+  }
+
+  function take(start: RegExp): string | undefined {
+    const taken = start.exec(rest)?.[0];
+    if (taken !== undefined) rest = rest.slice(taken.length);
+    return taken;
+  }
+
+  return parseChoice();
+}
+
+const unknownHere: readonly (readonly [RegExp, string])[] = [
+  [/^\(\?<?[=!]/, 'looks ahead or behind'],
+  [/^\\[bB]/, 'asks for the edge of a word'],
+  [/^\\(?:[1-9]|k<)/, 'refers back to a group'],
+  [/^\(\?[^:<]/, 'changes its flags midway'],
+];
+
+// A class, an escape in each of its lengths, or a plain character; a pair of escaped surrogates is one character.
+const characterPattern =
+  /^(?:\[(?:\\.|[^\]\\])*\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u\{[^}]*\}|\\u.{4}|\\[pP]\{[^}]*\}|\\x..|\\c.|\\.|.)/su;
+
+function toBounds(mark: string): [number, number] {
+  if (mark.startsWith('*')) return [0, Number.POSITIVE_INFINITY];
+  if (mark.startsWith('+')) return [1, Number.POSITIVE_INFINITY];
+  if (mark.startsWith('?')) return [0, 1];
+  const [, least = '0', comma, most = ''] = /^\{(\d+)(,?)(\d*)/.exec(mark) ?? [];
+  if (comma === '') return [Number(least), Number(least)];
+  return [Number(least), most === '' ? Number.POSITIVE_INFINITY : Number(most)];
+}
+
+function toTest(character: string): (codePoint: number) => boolean {
+  const expression = new RegExp(`^${character}$`, 'su');
+  const accepts = (codePoint: number) => expression.test(String.fromCodePoint(codePoint));
+  // Most names are ASCII, and asking the expression at every character is what would cost.
+  const ascii = Array.from({ length: 128 }, (_, codePoint) => accepts(codePoint));
+  return (codePoint) => ascii[codePoint] ?? accepts(codePoint);
+}
