@@ -29,7 +29,7 @@ const mostSteps = 1000;
 
 function findFault(source: string): string | undefined {
   try {
-    new RegExp(source, 'su');
+    void new RegExp(source, 'su');
     return undefined;
   } catch (error) {
     // The engine repeats the whole expression before it says what is wrong.
