@@ -43,6 +43,8 @@ export type Timed<Answer> = {
   readonly midRequestMs: number;
   /** From the first byte sent to the last byte read. */
   readonly tookMs: number;
+  /** The clock of the server, or of its member, that answered, cut to the second; absent where it does not tell. */
+  readonly serverMs: number | undefined;
 };
 export type Requester = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope) => Promise<Timed<Answer>>;
 
@@ -117,7 +119,7 @@ export function createRequester(options: RequesterOptions): Requester {
     credentials.noteAnswer?.(reply);
     contact.learnFromHeaders(reply.headers);
     const answer = readAnswer(endpoint, reply, { isSession: credentials.isSession, nowMs: clock.now() });
-    return { answer, midRequestMs, tookMs };
+    return { answer, midRequestMs, tookMs, serverMs: toServerMs(reply.headers.date) };
   }
 
   function note(error: ApiError): void {
@@ -177,4 +179,9 @@ function countRequests(transport: Transport, clock: Clock, observe: RequestObser
 
 function unsent(endpoint: Endpoint<unknown>, kind: ErrorKind, says: string): ApiError {
   return new ApiError(`GET ${endpoint.name}: not asked, ${says}`, { kind, apiEndpoint: endpoint.name, unsent: true });
+}
+
+function toServerMs(date: string | undefined): number | undefined {
+  const timestampMs = Date.parse(date ?? '');
+  return Number.isNaN(timestampMs) ? undefined : timestampMs;
 }
