@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Dialect } from './dialect.ts';
+import { ApiError } from './errors.ts';
 
 /** One GET of the API as data. The client can ask for nothing else: some GETs of this API change things. */
 export type Endpoint<Answer, Path extends string = string, Query extends string = string> = {
@@ -56,11 +57,17 @@ export type EndpointInput<Path extends string, Query extends string> = {
 type PathValue = string | number | readonly string[];
 
 /** The URL's path and query below `api/{version}/`; every value is one encoded segment, whatever it holds, a list one each. */
-export function toPath(endpoint: Pick<Endpoint<unknown>, 'path' | 'query'>, input: AnyInput = {}): string {
-  const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_braces, name: string) => encodeSegments(input.path?.[name]));
+export function toPath(endpoint: Pick<Endpoint<unknown>, 'name' | 'path' | 'query'>, input: AnyInput = {}): string {
+  const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_braces, parameter: string) => {
+    const value = input.path?.[parameter];
+    const segments = (typeof value === 'object' ? value : [value]).map(encodeSegment);
+    if (segments.some(isLostOnTheWay)) throw unfitFor(endpoint.name, parameter);
+    return segments.join('/');
+  });
+  if (input.query === undefined) return path;
   const query = new URLSearchParams();
   for (const name of endpoint.query) {
-    const value = input.query?.[name];
+    const value = input.query[name];
     if (value !== undefined) query.set(name, String(value));
   }
   return query.size === 0 ? path : `${path}?${query.toString()}`;
@@ -71,15 +78,19 @@ export type AnyInput = {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
 };
 
-function encodeSegments(value: PathValue | undefined): string {
-  return (typeof value === 'object' ? value : [value]).map(encodeSegment).join('/');
-}
-
-/** A segment of dots alone would be taken out of the path by every URL parser on the way. */
 function encodeSegment(value: string | number | undefined): string {
   // Half of a surrogate pair has no encoding.
-  const encoded = encodeURIComponent(String(value).toWellFormed());
-  return /^\.{1,2}$/.test(encoded) ? encoded.replaceAll('.', '%2E') : encoded;
+  return encodeURIComponent(String(value).toWellFormed());
+}
+
+/** URL parsers on the way take dots out of a path however they are encoded: another endpoint would be asked. */
+function isLostOnTheWay(segment: string): boolean {
+  return /^\.{0,2}$/.test(segment);
+}
+
+function unfitFor(apiEndpoint: string, parameter: string): ApiError {
+  const says = `not asked, its ${parameter} is empty or made of dots, which no path can hold`;
+  return new ApiError(`GET ${apiEndpoint}: ${says}`, { kind: 'rejected', apiEndpoint, unsent: true });
 }
 
 /** In the application's context (Document A, section 5). */

@@ -18,8 +18,6 @@ describe('api/endpoint', () => {
     ['pay', 'pay'],
     ['a/b', 'a%2Fb'],
     ['../../admin', '..%2F..%2Fadmin'],
-    ['..', '%2E%2E'],
-    ['.', '%2E'],
     ['...', '...'],
     ['%2e%2e', '%252e%252e'],
     ['a?x=1#y', 'a%3Fx%3D1%23y'],
@@ -28,16 +26,27 @@ describe('api/endpoint', () => {
     ['line\r\nHost: x', 'line%0D%0AHost%3A%20x'],
     ['{job}', '%7Bjob%7D'],
     ['$&', '%24%26'],
-    ['', ''],
     ['half \uD83D of one', 'half%20%EF%BF%BD%20of%20one'],
   ])('keeps %j within its segment', (project, expected) => {
     expect(toPath(executions, { path: { project, job: 'j' } })).toBe(`project/${expected}/job/j/executions`);
   });
 
   it('takes a list for as many segments', () => {
-    const path = { project: ['team a', 'x/y', '..'], job: [] };
-    expect(toPath(executions, { path })).toBe('project/team%20a/x%2Fy/%2E%2E/job//executions');
+    const path = { project: ['team a', 'x/y', '...'], job: [] };
+    expect(toPath(executions, { path })).toBe('project/team%20a/x%2Fy/.../job//executions');
   });
+
+  it.each([{ job: '' }, { job: '.' }, { job: '..' }, { job: ['a', '..', 'b'] }])(
+    'refuses $job, which gets lost on the way',
+    ({ job }) => {
+      expect(() => toPath(executions, { path: { project: 'p', job } })).toThrow(
+        expect.objectContaining({
+          message: 'GET executions: not asked, its job is empty or made of dots, which no path can hold',
+          kind: 'rejected',
+        }),
+      );
+    },
+  );
 
   it('sends the query names that are declared, in their order, and no others', () => {
     const path = { project: 'p', job: 'j' };
