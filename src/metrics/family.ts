@@ -47,6 +47,18 @@ export type SummaryFamily<Label extends string> = Family & {
   readonly rows: (summary: Summary, labels: LabelValues<Label>) => Row[];
 };
 
+export type HistogramFamily<Label extends string> = Family & {
+  /** The rows of one histogram: counts as they fell between the bounds, the last one above them all. */
+  readonly rows: (histogram: Histogram, labels: LabelValues<Label>) => Row[];
+};
+
+export type Histogram = {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+  readonly sum: number;
+  readonly count: number;
+};
+
 export type Summary = {
   readonly quantiles: readonly (readonly [quantile: number, value: number | undefined])[];
   readonly sum?: number | undefined;
@@ -125,6 +137,36 @@ export function summary<const Label extends string>(
         ),
         ...(isKnown(sum) ? [{ ...row, value: sum, suffix: '_sum' } as const] : []),
         ...(isKnown(count) ? [{ ...row, value: count, suffix: '_count' } as const] : []),
+      ];
+    },
+  };
+}
+
+export function histogram<const Label extends string>(
+  name: string,
+  help: string,
+  ...labels: Label[]
+): HistogramFamily<Label> {
+  const family: Family = { name, help, type: 'histogram', labels, merge: 'sum' };
+  return {
+    ...family,
+    rows: ({ bounds, counts, sum, count }, values) => {
+      const row = { family, labels: labels.map((label) => values[label] ?? '') };
+      let below = 0;
+      const buckets = bounds.map((bound, index): Row => {
+        below += counts[index] ?? 0;
+        return { ...row, value: below, suffix: '_bucket', extra: ['le', bound] };
+      });
+      return [
+        ...buckets,
+        {
+          ...row,
+          value: below + (counts[bounds.length] ?? 0),
+          suffix: '_bucket',
+          extra: ['le', Number.POSITIVE_INFINITY],
+        },
+        { ...row, value: sum, suffix: '_sum' },
+        { ...row, value: count, suffix: '_count' },
       ];
     },
   };
