@@ -43,6 +43,11 @@ const faults: readonly Fault[] = [
     says: "the server's certificate is not trusted; see tls.ca_file",
   },
   {
+    codes: /ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN)$/,
+    kind: 'tls',
+    says: 'the server wants a client certificate that it trusts; see tls.cert_file',
+  },
+  {
     codes: /CERT|^ERR_TLS|^ERR_SSL|SIGNATURE|^EPROTO$|HOSTNAME_MISMATCH|^UND_ERR_PRX_TLS/,
     kind: 'tls',
     says: 'the TLS connection failed',

@@ -1,7 +1,7 @@
 import { getCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { ExchangeTimeout, exchange, type ReceivedHeaders } from './exchange.ts';
 import { toTransportError } from './transport-error.ts';
 
@@ -127,16 +127,38 @@ function toDispatcher(origin: string, options: TransportOptions): Pool | ProxyAg
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMs,
   };
-  const connect = toTlsConnect(tls);
-  if (proxyUrl === undefined) return new Pool(origin, { ...common, connect });
+  const tlsOptions = toTlsConnect(tls);
+  if (proxyUrl === undefined) {
+    return new Pool(origin, { ...common, connect: endingAtErrors(buildConnector({ ...tlsOptions, allowH2: false })) });
+  }
   return new ProxyAgent({
     ...common,
     uri: proxyUrl,
-    requestTls: connect,
+    requestTls: tlsOptions,
     proxyTunnel: origin.startsWith('https:'),
     // By itself it forgets the options of the connections to a proxy that forwards http.
-    factory: (to, given) => new Pool(to, Object.assign({}, common, given)),
+    factory: (to, given: { connect?: buildConnector.connector }) => {
+      const { connect } = given;
+      return new Pool(to, {
+        ...common,
+        ...given,
+        ...(connect === undefined ? {} : { connect: endingAtErrors(connect) }),
+      });
+    },
   });
+}
+
+/**
+ * With TLS 1.3 a server refuses a client's certificate after the handshake. Its alert is told as an error of the socket, and
+ * would be forgotten over the end of the connection that follows, were the socket not over by then.
+ */
+function endingAtErrors(connect: buildConnector.connector): buildConnector.connector {
+  return (target, callback) =>
+    connect(target, (...outcome) => {
+      const [, socket] = outcome;
+      socket?.on('error', () => socket.destroy());
+      callback(...outcome);
+    });
 }
 
 function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOptions = {}) {

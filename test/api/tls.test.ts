@@ -1,21 +1,21 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiError } from '../../src/api/errors.ts';
 import { createTransport, type TlsOptions } from '../../src/api/transport.ts';
+import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 const endings: (() => Promise<void>)[] = [];
-let folder = '';
+let certificates: Certificates;
 
 beforeAll(() => {
   if (!hasOpenssl) return;
-  folder = mkdtempSync(join(tmpdir(), 'tls-test-'));
+  certificates = createCertificates();
+  const { makeSelfSigned, makeSigned } = certificates;
   makeSelfSigned('ca', '/CN=test authority');
   makeSelfSigned('alone', '/CN=127.0.0.1');
   makeSigned('good', 'IP:127.0.0.1', 2);
@@ -26,12 +26,10 @@ afterEach(async () => {
   for (const end of endings.splice(0)) await end();
 });
 afterAll(() => {
-  if (folder !== '') rmSync(folder, { recursive: true });
+  if (hasOpenssl) certificates.remove();
 });
 
-const reason = hasOpenssl ? '' : ' (not installed: openssl)';
-
-describe.skipIf(!hasOpenssl)(`api/transport over TLS${reason}`, () => {
+describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
   it('trusts what the configured authority signed', async () => {
     expect(await ask('good', { ca: pem('ca.pem') })).toMatchObject({ status: 200, body: '{}' });
   });
@@ -84,9 +82,22 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${reason}`, () => {
     const own = { ca: pem('ca.pem'), cert: pem('good.pem'), key: pem('good.key') };
 
     expect(await ask('good', own, server)).toMatchObject({ status: 200 });
-    // With TLS 1.3 the client is done before the server refuses, and may only see the connection end.
     const refusing: ServerOptions = { ...server, maxVersion: 'TLSv1.2' };
     expect(await failure(ask('good', { ca: pem('ca.pem') }, refusing))).toMatchObject({ kind: 'tls' });
+  });
+
+  it('says that the server wants a certificate, though it is told so after the handshake', async () => {
+    const url = await startStrictServer();
+    const transport = createTransport({ url, timeoutMs: 5000, tls: { ca: pem('ca.pem') } });
+    endings.push(transport.close);
+
+    const asked = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {} });
+
+    expect(await failure(asked)).toMatchObject({
+      kind: 'tls',
+      message:
+        'GET system-info: the server wants a client certificate that it trusts; see tls.cert_file (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)',
+    });
   });
 
   it('does not speak TLS 1.1', async () => {
@@ -121,25 +132,24 @@ async function failure(request: Promise<unknown>): Promise<ApiError> {
 }
 
 function pem(name: string): string {
-  return readFileSync(join(folder, name), 'utf8');
+  return certificates.pem(name);
 }
 
-const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-
-function makeSelfSigned(name: string, subject: string): void {
-  const names = name === 'alone' ? ['-addext', 'subjectAltName=IP:127.0.0.1'] : [];
-  const files = ['-keyout', `${name}.key`, '-out', `${name}.pem`];
-  openssl(['req', '-x509', ...newKey, ...files, '-subj', subject, '-days', '2', ...names]);
-}
-
-function makeSigned(name: string, altName: string, days: number): void {
-  openssl(['req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`]);
-  writeFileSync(join(folder, `${name}.ext`), `subjectAltName=${altName}\n`);
-  const authority = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'];
-  const files = ['-in', `${name}.csr`, '-out', `${name}.pem`, '-extfile', `${name}.ext`];
-  openssl(['x509', '-req', ...files, ...authority, '-days', String(days)]);
-}
-
-function openssl(parameters: readonly string[]): void {
-  execFileSync('openssl', parameters, { cwd: folder, stdio: 'ignore' });
+/** The tool's own server: it sends the alert that Node's leaves out. */
+async function startStrictServer(): Promise<string> {
+  const flags = ['-cert', 'good.pem', '-key', 'good.key', '-CAfile', 'ca.pem', '-Verify', '1', '-verify_return_error'];
+  const server = spawn('openssl', ['s_server', '-accept', '127.0.0.1:0', '-www', ...flags], {
+    cwd: certificates.folder,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  endings.push(async () => {
+    const ended = once(server, 'exit');
+    server.kill();
+    await ended;
+  });
+  for await (const line of createInterface(server.stdout)) {
+    const [, port] = /^ACCEPT 127\.0\.0\.1:(\d+)/.exec(line) ?? [];
+    if (port !== undefined) return `https://127.0.0.1:${port}`;
+  }
+  throw new Error('the server ended');
 }

@@ -1,0 +1,45 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+/** What to add to the name of a group of tests that is skipped. */
+export const withoutOpenssl = hasOpenssl ? '' : ' (not installed: openssl)';
+
+export type Certificates = {
+  readonly folder: string;
+  /** The certificate of an authority, or one that signed itself for this host. */
+  readonly makeSelfSigned: (name: string, subject: string) => void;
+  /** Signed by the authority `ca`; one for less than a day has expired. */
+  readonly makeSigned: (name: string, altName: string, days: number) => void;
+  readonly pem: (file: string) => string;
+  readonly remove: () => void;
+};
+
+const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+
+/** A folder of keys and certificates, made for these tests and gone after them. */
+export function createCertificates(): Certificates {
+  const folder = mkdtempSync(join(tmpdir(), 'tls-test-'));
+  const openssl = (parameters: readonly string[]): void => {
+    execFileSync('openssl', parameters, { cwd: folder, stdio: 'ignore' });
+  };
+  return {
+    folder,
+    makeSelfSigned: (name, subject) => {
+      const names = name === 'ca' ? [] : ['-addext', 'subjectAltName=IP:127.0.0.1'];
+      const files = ['-keyout', `${name}.key`, '-out', `${name}.pem`];
+      openssl(['req', '-x509', ...newKey, ...files, '-subj', subject, '-days', '2', ...names]);
+    },
+    makeSigned: (name, altName, days) => {
+      openssl(['req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`]);
+      writeFileSync(join(folder, `${name}.ext`), `subjectAltName=${altName}\n`);
+      const authority = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'];
+      const files = ['-in', `${name}.csr`, '-out', `${name}.pem`, '-extfile', `${name}.ext`];
+      openssl(['x509', '-req', ...files, ...authority, '-days', String(days)]);
+    },
+    pem: (file) => readFileSync(join(folder, file), 'utf8'),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
