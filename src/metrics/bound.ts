@@ -1,4 +1,6 @@
-import type { Row } from './family.ts';
+import { capRows } from './cap.ts';
+import type { Family, Row } from './family.ts';
+import { mergeRows } from './merge.ts';
 
 /** What configuration says of a family. */
 export type FamilyRule = { readonly off: boolean; readonly dropLabels: readonly string[] };
@@ -19,6 +21,60 @@ export type Bounded = {
 };
 
 /** The rows that may be shown, at most so many and no two of them with the same labels. */
-export function boundRows(rows: readonly Row[], _rules: BoundRules): Bounded {
-  return { rows, dropped: {} };
+export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRules): Bounded {
+  const isOn = ({ family }: Row): boolean => families.get(family.name)?.off !== true;
+  const on = families.size === 0 ? rows : rows.filter(isOn);
+  // What falls together by itself is counted; what falls together since a label was taken away was asked for.
+  const { rows: distinct, merged } = mergeRows(toWellFormed(on));
+  const fewer = dropLabels(distinct, families);
+  const wanted = fewer === distinct ? distinct : mergeRows(fewer).rows;
+  const capped = capRows(wanted, maxSeries);
+  const cap = wanted.length - capped.length;
+  return { rows: capped, dropped: { ...(merged > 0 ? { merged } : {}), ...(cap > 0 ? { cap } : {}) } };
+}
+
+/** Half a character has no bytes in UTF-8: what stands for it is the same for all of them, so it is put in before labels are compared. */
+function toWellFormed(rows: readonly Row[]): readonly Row[] {
+  if (rows.every(isWellFormed)) return rows;
+  return rows.map((row) => {
+    if (isWellFormed(row)) return row;
+    const added = row.added?.map(([name, value]) => [name, value.toWellFormed()] as const);
+    const labels = row.labels.map((label) => label.toWellFormed());
+    return { ...row, labels, ...(added === undefined ? {} : { added }) };
+  });
+}
+
+function isWellFormed({ labels, added }: Row): boolean {
+  for (const label of labels) if (!label.isWellFormed()) return false;
+  return added?.every(([, value]) => value.isWellFormed()) ?? true;
+}
+
+function dropLabels(rows: readonly Row[], families: BoundRules['families']): readonly Row[] {
+  if (![...families.values()].some(({ dropLabels: dropped }) => dropped.length > 0)) return rows;
+  const shorter = new Map<Family, Shorter>();
+  return rows.map((row) => {
+    const { family, labels, added } = row;
+    const dropped = families.get(family.name)?.dropLabels ?? [];
+    if (dropped.length === 0) return row;
+    let to = shorter.get(family);
+    if (to === undefined) {
+      to = toShorter(family, dropped);
+      shorter.set(family, to);
+    }
+    const { places } = to;
+    return {
+      ...row,
+      family: to.family,
+      labels: places.map((place) => labels[place] ?? ''),
+      ...(added === undefined ? {} : { added: added.filter(([name]) => !dropped.includes(name)) }),
+    };
+  });
+}
+
+/** The family without some of its labels, and where the others stood. */
+type Shorter = { readonly family: Family; readonly places: readonly number[] };
+
+function toShorter({ name, help, type, labels, merge }: Family, dropped: readonly string[]): Shorter {
+  const places = labels.flatMap((label, place) => (dropped.includes(label) ? [] : [place]));
+  return { family: { name, help, type, labels: labels.filter((label) => !dropped.includes(label)), merge }, places };
 }

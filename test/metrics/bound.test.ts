@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { type BoundRules, boundRows } from '../../src/metrics/bound.ts';
+import { counter, earliestGauge, gauge, info, newestGauge, type Row, summary } from '../../src/metrics/family.ts';
+import { renderSamples } from '../../src/metrics/render.ts';
+
+const queued = gauge('demo_queued', 'Queued.', 'project', 'status');
+const latest = newestGauge('demo_latest', 'Latest.', 'project');
+const expires = earliestGauge('demo_expires', 'Expires.', 'name');
+const stored = counter('demo_stored_total', 'Stored.', 'project');
+const facts = info('demo_info', 'Facts.', 'project');
+const timing = summary('demo_timing', 'Timing.', 'name');
+
+const noRules: BoundRules = { families: new Map(), maxSeries: 100 };
+
+function rulesOf(family: string, rule: Partial<{ off: boolean; dropLabels: readonly string[] }>): BoundRules {
+  return { families: new Map([[family, { off: false, dropLabels: [], ...rule }]]), maxSeries: 100 };
+}
+
+function bound(rows: readonly Row[], rules: BoundRules = noRules) {
+  const { rows: kept, dropped } = boundRows(rows, rules);
+  return { lines: kept.map((row) => renderSamples([row]).trimEnd()), dropped };
+}
+
+describe('metrics/bound', () => {
+  it('hands over as they are rows of which no two are alike', () => {
+    const rows = [...queued.rows(1, { project: 'a', status: 'x' }), ...queued.rows(2, { project: 'a', status: 'y' })];
+
+    expect(boundRows(rows, noRules)).toEqual({ rows, dropped: {} });
+    expect(boundRows(rows, noRules).rows).toBe(rows);
+  });
+
+  it('merges rows of one label set by the rule of their family, and counts them', () => {
+    const rows = [
+      ...stored.rows(1, { project: 'a' }),
+      ...stored.rows(8, { project: 'b' }),
+      ...latest.rows(7, { project: 'a' }),
+      ...stored.rows(2, { project: 'a' }),
+      ...latest.rows(3, { project: 'a' }),
+      ...expires.rows(20, { name: 't' }),
+      ...expires.rows(10, { name: 't' }),
+      ...expires.rows(30, { name: 't' }),
+      ...stored.rows(4, { project: 'a' }),
+    ];
+
+    expect(bound(rows)).toEqual({
+      lines: [
+        'demo_stored_total{project="a"} 7',
+        'demo_stored_total{project="b"} 8',
+        'demo_latest{project="a"} 3',
+        'demo_expires{name="t"} 10',
+      ],
+      dropped: { merged: 5 },
+    });
+  });
+
+  it('tells apart what looks alike when joined, and what has names like a part of every object', () => {
+    const pairs = [
+      ['a', 'b,c'],
+      ['a,b', 'c'],
+      ['a"', 'b'],
+      ['a', '"b'],
+      ['a\u0000b', 'c'],
+      ['a', 'b\u0000c'],
+      ['', 'ab'],
+      ['ab', ''],
+      ['__proto__', 'constructor'],
+      ['constructor', '__proto__'],
+      ['toString', ''],
+      ['0', '1'],
+    ] as const;
+    const rows = pairs.flatMap(([project, status]) => queued.rows(1, { project, status }));
+
+    expect(boundRows(rows, noRules)).toEqual({ rows, dropped: {} });
+    expect(boundRows([...rows, ...rows], noRules).dropped).toEqual({ merged: pairs.length });
+  });
+
+  it('merges what differs only in halves of characters, which no scrape can tell apart', () => {
+    const rows = ['\ud800', '\udfff', 'x'].flatMap((project) => stored.rows(1, { project }));
+
+    expect(bound(rows)).toEqual({
+      lines: ['demo_stored_total{project="\ufffd"} 2', 'demo_stored_total{project="x"} 1'],
+      dropped: { merged: 1 },
+    });
+  });
+
+  it('tells samples of a summary apart, and labels that configuration adds', () => {
+    const one = timing.rows({ quantiles: [[0.5, 1]], sum: 5, count: 3 }, { name: 'a' });
+    const other = timing.rows({ quantiles: [[0.5, 2]], sum: 6, count: 4 }, { name: 'a' });
+    const teams = [
+      ...facts.rows({ project: 'a' }, [['team', 'x']]),
+      ...facts.rows({ project: 'a' }, [['team', 'y']]),
+      ...facts.rows({ project: 'a' }),
+    ];
+
+    expect(boundRows([...one, ...teams], noRules)).toEqual({ rows: [...one, ...teams], dropped: {} });
+    expect(bound([...one, ...other])).toEqual({
+      lines: ['demo_timing{name="a",quantile="0.5"} 2', 'demo_timing_sum{name="a"} 6', 'demo_timing_count{name="a"} 4'],
+      dropped: { merged: 3 },
+    });
+  });
+
+  it('leaves out families that are off', () => {
+    const rows = [...stored.rows(1, { project: 'a' }), ...latest.rows(2, { project: 'a' })];
+
+    expect(bound(rows, rulesOf('demo_stored_total', { off: true }))).toEqual({
+      lines: ['demo_latest{project="a"} 2'],
+      dropped: {},
+    });
+  });
+
+  it('takes labels away and merges silently what then falls together', () => {
+    const rows = [
+      ...queued.rows(1, { project: 'a', status: 'x' }),
+      ...latest.rows(9, { project: 'a' }),
+      ...queued.rows(2, { project: 'b', status: 'x' }),
+      ...queued.rows(4, { project: 'b', status: 'y' }),
+      ...queued.rows(8, { project: 'b', status: 'y' }),
+    ];
+
+    expect(bound(rows, rulesOf('demo_queued', { dropLabels: ['project', 'nothing'] }))).toEqual({
+      lines: ['demo_queued{status="x"} 3', 'demo_latest{project="a"} 9', 'demo_queued{status="y"} 12'],
+      dropped: { merged: 1 },
+    });
+    expect(bound(rows, rulesOf('demo_queued', { dropLabels: ['project', 'status'] })).lines).toEqual([
+      'demo_queued 15',
+      'demo_latest{project="a"} 9',
+    ]);
+  });
+
+  it('takes away labels that configuration added, too', () => {
+    const rows = ['x', 'y'].flatMap((team) => facts.rows({ project: 'a' }, [['team', team]]));
+
+    expect(bound(rows, rulesOf('demo_info', { dropLabels: ['team'] }))).toEqual({
+      lines: ['demo_info{project="a"} 1'],
+      dropped: {},
+    });
+  });
+
+  it('shows the first series up to the cap, and counts the rest after merging', () => {
+    const rows = ['a', 'b', 'a', 'c', 'd'].flatMap((project) => stored.rows(1, { project }));
+
+    expect(bound(rows, { ...noRules, maxSeries: 2 })).toEqual({
+      lines: ['demo_stored_total{project="a"} 2', 'demo_stored_total{project="b"} 1'],
+      dropped: { merged: 1, cap: 2 },
+    });
+    expect(bound(rows, { ...noRules, maxSeries: 0 }).dropped).toEqual({ merged: 1, cap: 4 });
+  });
+
+  it('shows a summary whole or not at all', () => {
+    const whole = { quantiles: [[0.5, 1]], sum: 5, count: 3 } as const;
+    const rows = [
+      ...timing.rows(whole, { name: 'a' }),
+      ...timing.rows(whole, { name: 'b' }),
+      ...stored.rows(1, { project: 'a' }),
+    ];
+
+    for (const maxSeries of [3, 4, 5]) {
+      expect(bound(rows, { ...noRules, maxSeries })).toEqual({
+        lines: [
+          'demo_timing{name="a",quantile="0.5"} 1',
+          'demo_timing_sum{name="a"} 5',
+          'demo_timing_count{name="a"} 3',
+        ],
+        dropped: { cap: 4 },
+      });
+    }
+  });
+});
