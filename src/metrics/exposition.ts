@@ -1,62 +1,75 @@
 import type { Registry } from 'prom-client';
-import type { Family, MetricType, Row } from './family.ts';
+import { type Block, joinBlocks, toBlock, toBlockNow, toGzip } from './block.ts';
 import type { Format } from './format.ts';
-import { openMetricsEnd, renderHeader } from './render.ts';
-import { type Segment, type Snapshots, toSegments } from './snapshot.ts';
+import { type LabelsOf, readOwnFamilies, serverOf } from './own-rows.ts';
+import { renderEnd, renderHeader, renderSamples } from './render.ts';
+import type { Selection, Snapshots } from './snapshot.ts';
 
-/** The whole scrape: what the snapshots hold and the daemon's own instruments, families sorted by name. */
-export async function renderExposition(snapshots: Snapshots, registry: Registry, format: Format): Promise<string> {
-  const own = toSegments(await readOwnRows(registry));
-  return renderSegments([...snapshots.segments(), ...own], format);
-}
+/** The name by which a scrape asks for the daemon's own instruments, or for all else. */
+export const ownCollector = 'exporter';
 
-/** Each family once: its header, then the samples of all segments. */
-export function renderSegments(segments: readonly Segment[], format: Format): string {
-  const byName = new Map<string, { readonly family: Family; samples: string }>();
-  for (const { family, samples } of segments) {
-    const entry = byName.get(family.name);
-    if (entry === undefined) byName.set(family.name, { family, samples });
-    else entry.samples += samples;
+export type ExpositionOptions = {
+  readonly snapshots: Pick<Snapshots, 'show'>;
+  readonly registry: Registry;
+  readonly labelsOf: LabelsOf;
+  /** A clock that only goes forwards. */
+  readonly ticks: () => number;
+};
+
+export type Wanted = Selection & { readonly format: Format; readonly gzip: boolean };
+
+export type Exposition = {
+  /** The body of an answer, in pieces that other scrapes may share. */
+  readonly scrape: (wanted: Wanted) => Promise<readonly Buffer[]>;
+};
+
+/** What a scrape gets: the daemon's own instruments, and what the snapshots hold; bytes are joined, nothing is rendered twice. */
+export function createExposition({ snapshots, registry, labelsOf, ticks }: ExpositionOptions): Exposition {
+  const end = { text: toBlockNow(renderEnd('text')), openmetrics: toBlockNow(renderEnd('openmetrics')) };
+  const kept = new Map<string, { readonly block: Promise<Block>; readonly untilTicks: number }>();
+
+  async function renderOwn(format: Format, servers: Selection['servers']): Promise<Block> {
+    let text = '';
+    for (const { family, rows } of await readOwnFamilies(registry, labelsOf)) {
+      const samples = renderSamples(servers === undefined ? rows : rows.filter((row) => isOf(servers, serverOf(row))));
+      if (samples !== '') text += renderHeader(family, format) + samples;
+    }
+    return toBlock(text);
   }
-  let text = '';
-  for (const { family, samples } of [...byName.values()].sort(byFamilyName)) {
-    text += renderHeader(family, format) + samples;
+
+  /** Many scrapers at once are answered from one reading: what it tells is a second old at most. */
+  function showOwn(format: Format, servers: Selection['servers']): Promise<Block> {
+    const nowTicks = ticks();
+    for (const [key, { untilTicks }] of kept) {
+      if (nowTicks >= untilTicks) kept.delete(key);
+    }
+    const key = JSON.stringify([format, ...(servers ?? [])]);
+    const block = kept.get(key)?.block ?? renderOwn(format, servers);
+    if (!kept.has(key)) kept.set(key, { block, untilTicks: nowTicks + ownAgeMs });
+    return block;
   }
-  return format === 'openmetrics' ? text + openMetricsEnd : text;
-}
 
-type RegistryMetric = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number];
-type RegistryValue = RegistryMetric['values'][number] & { readonly metricName?: string };
-
-/** prom-client's own text writer is not used: it escapes less, knows no info type, and one format spoils the other. */
-async function readOwnRows(registry: Registry): Promise<Row[]> {
-  const metrics = await registry.getMetricsAsJSON();
-  return metrics.flatMap((metric) => metric.values.map((value) => toRow(metric, value)));
-}
-
-function toRow(metric: RegistryMetric, value: RegistryValue): Row {
-  const { le, quantile, ...labels } = (value.labels ?? {}) as Readonly<Record<string, string | number>>;
-  const extra = le ?? quantile;
-  const suffix = (['_bucket', '_sum', '_count'] as const).find((end) => value.metricName === `${metric.name}${end}`);
   return {
-    family: { name: metric.name, help: metric.help, type: toType(metric), labels: Object.keys(labels), merge: 'sum' },
-    labels: Object.values(labels).map(String),
-    value: value.value,
-    ...(suffix === undefined ? {} : { suffix }),
-    ...(extra === undefined ? {} : { extra: [le === undefined ? 'quantile' : 'le', toBound(extra)] as const }),
+    scrape: async ({ format, gzip, servers, collectors }) => {
+      const own = collectors?.has(ownCollector) === false ? [] : [await showOwn(format, servers)];
+      const selection = {
+        ...(servers === undefined ? {} : { servers }),
+        ...(collectors === undefined ? {} : { collectors }),
+      };
+      const body = joinBlocks([...own, snapshots.show(format, selection), end[format]]);
+      return gzip ? toGzip(body) : body.text;
+    },
   };
 }
 
-function toType(metric: RegistryMetric): MetricType {
-  const type = String(metric.type);
-  if (type === 'gauge' && metric.name.endsWith('_info')) return 'info';
-  return type === 'counter' || type === 'histogram' || type === 'summary' ? type : 'gauge';
+/** All there is at this moment, as text. */
+export async function renderExposition(snapshots: Snapshots, registry: Registry, format: Format): Promise<string> {
+  const { scrape } = createExposition({ snapshots, registry, labelsOf: () => [], ticks: () => 0 });
+  return Buffer.concat(await scrape({ format, gzip: false })).toString('utf8');
 }
 
-function toBound(bound: string | number): number {
-  return bound === '+Inf' ? Number.POSITIVE_INFINITY : Number(bound);
-}
+const ownAgeMs = 1000;
 
-function byFamilyName(one: { readonly family: Family }, other: { readonly family: Family }): number {
-  return one.family.name < other.family.name ? -1 : 1;
+function isOf(servers: ReadonlySet<string>, server: string | undefined): boolean {
+  return server === undefined || servers.has(server);
 }

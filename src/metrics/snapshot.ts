@@ -1,8 +1,9 @@
+import { type Block, emptyBlock, joinBlocks, toBlockNow } from './block.ts';
 import type { Family, LabelPair, Row } from './family.ts';
-import { renderSamples } from './render.ts';
-
-/** What a collector brought, ready to be handed out: rendered once, when published. */
-export type Segment = { readonly family: Family; readonly samples: string };
+import type { Format } from './format.ts';
+import { renderHeader } from './render.ts';
+import { renderSegments, type Segment } from './segment.ts';
+import { createTurns } from './turns.ts';
 
 export type Snapshot = {
   /** One for each polled thing: the next snapshot of the same source takes its place. */
@@ -16,44 +17,100 @@ export type Snapshot = {
   readonly validForMs: number;
 };
 
-export type Snapshots = {
-  readonly publish: (snapshot: Snapshot) => Promise<void>;
-  readonly withdraw: (source: string) => void;
-  /** The segments of all snapshots that are not too old. */
-  readonly segments: () => Segment[];
+/** What a scrape asks for; all there is where it does not say. */
+export type Selection = {
+  readonly servers?: ReadonlySet<string>;
+  readonly collectors?: ReadonlySet<string>;
 };
 
-/** The latest rows of each source, swapped whole. Their age is told by a clock that only goes forwards. */
+export type Snapshots = {
+  /** Ends once the rows can be scraped, or are out of date already. */
+  readonly publish: (snapshot: Snapshot) => Promise<void>;
+  readonly withdraw: (source: string) => void;
+  /** What all snapshots say that are not too old: families sorted by name, each with its header. */
+  readonly show: (format: Format, selection?: Selection) => Block;
+};
+
+/** The latest rows of each source, rendered when published and swapped whole. Their age is told by a clock that only goes forwards. */
 export function createSnapshots(ticks: () => number): Snapshots {
-  const latest = new Map<string, { readonly segments: readonly Segment[]; readonly validUntilTicks: number }>();
+  const latest = new Map<string, Rendered>();
+  const publishing = new Map<string, symbol>();
+  const headers = new Map<string, Header>();
+  const nextTurn = createTurns();
+  let everything: Shown | undefined;
+
+  function dropOld(nowTicks: number): void {
+    for (const [source, { validUntilTicks }] of latest) {
+      if (nowTicks >= validUntilTicks) latest.delete(source);
+    }
+  }
+
   return {
-    publish: async ({ source, baseLabels, rows, validForMs }) => {
-      latest.set(source, { segments: toSegments(rows, baseLabels), validUntilTicks: ticks() + validForMs });
+    publish: async ({ source, server, collector, baseLabels, rows, validForMs }) => {
+      const own = Symbol(source);
+      publishing.set(source, own);
+      const validUntilTicks = ticks() + validForMs;
+      const segments = await renderSegments(rows, baseLabels, nextTurn);
+      // A newer one, or a withdrawal, came meanwhile.
+      if (publishing.get(source) !== own) return;
+      publishing.delete(source);
+      for (const { family } of segments) {
+        if (!headers.has(family.name)) headers.set(family.name, toHeader(family));
+      }
+      latest.set(source, { server, collector, segments, validUntilTicks });
+      everything = undefined;
     },
     withdraw: (source) => {
-      latest.delete(source);
+      publishing.delete(source);
+      if (latest.delete(source)) everything = undefined;
     },
-    segments: () => {
+    show: (format, selection) => {
       const nowTicks = ticks();
-      return [...latest.values()].flatMap(({ segments, validUntilTicks }) =>
-        nowTicks < validUntilTicks ? segments : [],
-      );
+      if (everything !== undefined && nowTicks >= everything.untilTicks) everything = undefined;
+      if (everything === undefined) dropOld(nowTicks);
+      if (selection?.servers !== undefined || selection?.collectors !== undefined) {
+        return joinFamilies([...latest.values()].filter(isOf(selection)), headers, format);
+      }
+      everything ??= {
+        untilTicks: Math.min(...[...latest.values()].map(({ validUntilTicks }) => validUntilTicks)),
+        blocks: {},
+      };
+      everything.blocks[format] ??= joinFamilies([...latest.values()], headers, format);
+      return everything.blocks[format];
     },
   };
 }
 
-/** One segment a family, in order of appearance. */
-export function toSegments(rows: readonly Row[], baseLabels: readonly LabelPair[] = []): Segment[] {
-  const byFamily = new Map<string, Row[]>();
-  for (const row of rows) {
-    const rowsOfFamily = byFamily.get(row.family.name);
-    if (rowsOfFamily === undefined) byFamily.set(row.family.name, [row]);
-    else rowsOfFamily.push(row);
+type Rendered = Pick<Snapshot, 'server' | 'collector'> & {
+  readonly segments: readonly Segment[];
+  readonly validUntilTicks: number;
+};
+
+type Header = Readonly<Record<Format, Block>>;
+
+/** Joined once for all scrapes until a snapshot comes, goes or grows too old. */
+type Shown = { readonly untilTicks: number; readonly blocks: Partial<Record<Format, Block>> };
+
+function isOf({ servers, collectors }: Selection): (snapshot: Rendered) => boolean {
+  return ({ server, collector }) => servers?.has(server) !== false && collectors?.has(collector) !== false;
+}
+
+function joinFamilies(snapshots: readonly Rendered[], headers: ReadonlyMap<string, Header>, format: Format): Block {
+  const byName = new Map<string, Block[]>();
+  for (const { segments } of snapshots) {
+    for (const { family, samples } of segments) {
+      const blocks = byName.get(family.name);
+      if (blocks === undefined) byName.set(family.name, [headers.get(family.name)?.[format] ?? emptyBlock, samples]);
+      else blocks.push(samples);
+    }
   }
-  const segments: Segment[] = [];
-  for (const rowsOfFamily of byFamily.values()) {
-    const [first] = rowsOfFamily;
-    if (first !== undefined) segments.push({ family: first.family, samples: renderSamples(rowsOfFamily, baseLabels) });
-  }
-  return segments;
+  const names = [...byName.keys()].sort();
+  return joinBlocks(names.flatMap((name) => byName.get(name) ?? []));
+}
+
+function toHeader(family: Family): Header {
+  return {
+    text: toBlockNow(renderHeader(family, 'text')),
+    openmetrics: toBlockNow(renderHeader(family, 'openmetrics')),
+  };
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { renderExposition, renderSegments } from '../../src/metrics/exposition.ts';
-import { counter, gauge, info, stateSet } from '../../src/metrics/family.ts';
+import { renderExposition } from '../../src/metrics/exposition.ts';
+import { counter, gauge, info, type LabelPair, type Row, stateSet } from '../../src/metrics/family.ts';
+import type { Format } from '../../src/metrics/format.ts';
 import { createSelf } from '../../src/metrics/self.ts';
-import { createSnapshots, toSegments } from '../../src/metrics/snapshot.ts';
+import { createSnapshots, type Snapshots } from '../../src/metrics/snapshot.ts';
 
 const stored = counter('demo_stored_total', 'Things stored [a\\b].');
 const age = gauge('demo_age_seconds', 'Age.', 'name');
@@ -17,9 +18,22 @@ const rows = [
   ...age.rows(0.5, { name: 'a "b"\\\nc 😀 é' }),
 ];
 
+function textOf(snapshots: Snapshots, format: Format = 'text'): string {
+  return Buffer.concat(snapshots.show(format).text).toString('utf8');
+}
+
+/** What a scrape shows of rows of several sources, each with its base labels. */
+async function show(format: Format, ...sources: readonly (readonly [readonly Row[], ...LabelPair[]])[]) {
+  const snapshots = createSnapshots(() => 0);
+  for (const [index, [rowsOfSource, ...baseLabels]] of sources.entries()) {
+    await snapshots.publish({ ...of, source: `${index}`, baseLabels, rows: rowsOfSource, validForMs: 1 });
+  }
+  return textOf(snapshots, format);
+}
+
 describe('metrics/exposition', () => {
-  it('writes text 0.0.4', () => {
-    expect(renderSegments(toSegments(rows, [['server', 'prod']]), 'text')).toBe(`\
+  it('writes text 0.0.4', async () => {
+    expect(await show('text', [rows, ['server', 'prod']])).toBe(`\
 # HELP demo_age_seconds Age.
 # TYPE demo_age_seconds gauge
 demo_age_seconds{server="prod",name="a \\"b\\"\\\\\\nc 😀 é"} 0.5
@@ -36,8 +50,8 @@ demo_stored_total{server="prod"} 3
 `);
   });
 
-  it('writes OpenMetrics 1.0 with units, true infos and an end', () => {
-    expect(renderSegments(toSegments(rows), 'openmetrics')).toBe(`\
+  it('writes OpenMetrics 1.0 with units, true infos and an end', async () => {
+    expect(await show('openmetrics', [rows])).toBe(`\
 # HELP demo_age_seconds Age.
 # TYPE demo_age_seconds gauge
 # UNIT demo_age_seconds seconds
@@ -52,17 +66,11 @@ demo_mode{mode="off"} 1
 # HELP demo_stored Things stored [a\\\\b].
 # TYPE demo_stored counter
 demo_stored_total 3
-# EOF
 `);
   });
 
-  it('writes one header for a family that several servers have', () => {
-    const segments = [
-      ...toSegments(stored.rows(1), [['server', 'a']]),
-      ...toSegments(stored.rows(2), [['server', 'b']]),
-    ];
-
-    expect(renderSegments(segments, 'text')).toBe(`\
+  it('writes one header for a family that several servers have', async () => {
+    expect(await show('text', [stored.rows(1), ['server', 'a']], [stored.rows(2), ['server', 'b']])).toBe(`\
 # HELP demo_stored_total Things stored [a\\\\b].
 # TYPE demo_stored_total counter
 demo_stored_total{server="a"} 1
@@ -70,7 +78,7 @@ demo_stored_total{server="b"} 2
 `);
   });
 
-  it('shows nothing of what is unknown', () => {
+  it('shows nothing of what is unknown', async () => {
     const unknown = [
       ...stored.rows(undefined),
       ...age.rows(Number.NaN, { name: 'x' }),
@@ -79,14 +87,14 @@ demo_stored_total{server="b"} 2
       ...mode.rows('sideways'),
     ];
 
-    expect(renderSegments(toSegments(unknown), 'text')).toBe('');
+    expect(await show('text', [unknown])).toBe('');
   });
 
   it('drops a snapshot that is too old, replaces and withdraws', async () => {
     let clockMs = 0;
     const snapshots = createSnapshots(() => clockMs);
     const shown = () =>
-      renderSegments(snapshots.segments(), 'text')
+      textOf(snapshots)
         .split('\n')
         .filter((line) => line.startsWith('demo'));
     await snapshots.publish({ ...of, source: 'one', baseLabels: [], rows: stored.rows(1), validForMs: 1000 });

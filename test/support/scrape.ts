@@ -1,7 +1,6 @@
 import { type ErrorKind, errorKinds } from '../../src/api/errors.ts';
 import type { OffReason } from '../../src/collectors/collector.ts';
 import { collectors } from '../../src/collectors/index.ts';
-import { renderSegments } from '../../src/metrics/exposition.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import type { Outcome } from '../../src/schedule/judge.ts';
@@ -68,7 +67,7 @@ export async function scrapeCollector(name: string, upstream: Upstream): Promise
     }
     canned.answer(answers);
     await poll.run(new AbortController().signal);
-    const text = withoutHelp(renderSegments(snapshots.segments(), 'text'));
+    const text = withoutHelp(Buffer.concat(snapshots.show('text').text).toString('utf8'));
     return { text, outcome: toOutcome(poll.last()?.outcome) };
   } finally {
     await close();

@@ -1,0 +1,35 @@
+/** The checksum of two pieces in a row, from theirs; `shiftOfSecond` is `toShift` of the length of the second. */
+export function combineCrc32(first: number, second: number, shiftOfSecond: number): number {
+  return (multiply(shiftOfSecond, first) ^ second) >>> 0;
+}
+
+/** What moves a checksum over so many bytes: x to the power of their bits, modulo the polynomial of CRC-32. */
+export function toShift(length: number): number {
+  let shift = one;
+  let power = eightBits;
+  for (let left = length; left > 0; left = Math.floor(left / 2)) {
+    if (left % 2 === 1) shift = multiply(power, shift);
+    power = multiply(power, power);
+  }
+  return shift;
+}
+
+/** What moves a checksum over both lengths. */
+export function addShifts(first: number, second: number): number {
+  return multiply(first, second);
+}
+
+// Polynomials have their lowest power in the highest bit, as CRC-32 keeps them.
+const polynomial = 0xedb88320;
+const one = 0x80000000;
+const eightBits = 0x00800000;
+
+function multiply(left: number, right: number): number {
+  let product = 0;
+  let moved = right;
+  for (let bit = one; bit !== 0; bit >>>= 1) {
+    if ((left & bit) !== 0) product ^= moved;
+    moved = (moved & 1) === 0 ? moved >>> 1 : (moved >>> 1) ^ polynomial;
+  }
+  return product >>> 0;
+}
