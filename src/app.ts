@@ -1,9 +1,14 @@
+import type { ServerFacts } from './api/contact.ts';
+import { collectors } from './collectors/index.ts';
 import { formatListenAddress } from './config/address.ts';
 import type { Config } from './config/config.ts';
+import { toEffectiveYaml } from './config/effective-config.ts';
 import type { ReloadOutcome } from './config/reload.ts';
 import { type Connection, systemClock } from './connect.ts';
 import type { Clock } from './domain/clock.ts';
 import { alertRoutes } from './http/alerts.ts';
+import { apiStatusRoute } from './http/api-status.ts';
+import { configRoute } from './http/config-text.ts';
 import { readContent } from './http/content.ts';
 import { dashboardRoutes } from './http/dashboards.ts';
 import { frontPageRoute } from './http/front-page.ts';
@@ -11,6 +16,7 @@ import { healthRoutes } from './http/health.ts';
 import { metricsRoute, type Scraped } from './http/metrics.ts';
 import { runbookRoutes } from './http/runbooks.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
+import type { Status } from './http/status.ts';
 import type { Log } from './log.ts';
 import { renderExposition } from './metrics/exposition.ts';
 import { chooseFormat, contentTypes } from './metrics/format.ts';
@@ -19,8 +25,8 @@ import { createSnapshots, type Snapshots } from './metrics/snapshot.ts';
 import { createScheduler, type Scheduler } from './schedule/scheduler.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
-import { toStatus } from './status.ts';
-import { watchServer } from './watching.ts';
+import { readStatus } from './status.ts';
+import { type WatchedServer, watchServer } from './watching.ts';
 
 export type AppOptions = {
   readonly config: Config;
@@ -68,10 +74,23 @@ export function createApp(options: AppOptions): App {
     );
     const content = readContent();
     const externalUrl = (): string => config.web.externalUrl ?? url;
+    const status = (): Promise<Status> =>
+      readStatus({
+        version,
+        servers: config.servers,
+        config,
+        collectors,
+        polls: scheduler.status,
+        facts: (name) => toFacts(watched[config.servers.findIndex((watchedServer) => watchedServer.name === name)]),
+        state,
+        clock,
+      });
     const server = createHttpServer({
       ...config.web.listenAddress,
       routes: [
-        frontPageRoute(() => toStatus({ config, version, polls: scheduler.status(), nowMs: clock.now() })),
+        frontPageRoute({ metricsPath: config.web.telemetryPath, status }),
+        apiStatusRoute(status),
+        configRoute(() => toEffectiveYaml(config)),
         metricsRoute(config.web.telemetryPath, (accept) => scrape(snapshots, self, accept)),
         healthRoutes(() => waitingFor(scheduler)),
         dashboardRoutes(content, externalUrl),
@@ -115,6 +134,11 @@ export function createApp(options: AppOptions): App {
     reload: () => Promise.reject(new Error('a running daemon can not change its configuration yet: restart it')),
     onReload: () => undefined,
   };
+}
+
+/** What is known since the first contact; nothing is asked. */
+function toFacts(watched: WatchedServer | undefined): ServerFacts | undefined {
+  return watched?.connections[0]?.client.within({ lane: 'normal', forMs: 0 }).server();
 }
 
 /** Addresses that stand for every interface are no address to open. */

@@ -1,45 +1,172 @@
+import { toAccessPolicy } from './api/access-policy.ts';
+import type { ServerFacts } from './api/contact.ts';
+import type { Collector } from './collectors/collector.ts';
 import type { Config } from './config/config.ts';
-import type { CollectorStatus, Status } from './http/front-page.ts';
+import type { Clock } from './domain/clock.ts';
+import type { Memory } from './domain/memory.ts';
+import type { CollectorStatus, ServerStatus, Status, TargetStatus } from './http/status.ts';
 import type { PollStatus } from './schedule/scheduler.ts';
+import type { State } from './state/state.ts';
 
-type StatusParts = {
-  readonly config: Config;
+type Address = { readonly name: string; readonly url: string };
+
+export type StatusParts = {
   readonly version: string;
-  readonly polls: readonly PollStatus[];
-  readonly nowMs: number;
+  readonly servers: readonly (Address & { readonly members?: readonly Address[] })[];
+  readonly config: Pick<Config, 'collectors'>;
+  readonly collectors: readonly Pick<Collector, 'name' | 'reads'>[];
+  readonly polls: () => readonly PollStatus[];
+  /** What first contact has told of a server, or of a member of its cluster. */
+  readonly facts: (server: string, member?: string) => ServerFacts | undefined;
+  readonly state: Pick<State, 'recall'>;
+  readonly clock: Pick<Clock, 'now'>;
 };
 
-/** What the front page tells, from what the schedule knows. */
-export function toStatus({ config, version, polls, nowMs }: StatusParts): Status {
+/** What the daemon knows of the servers it watches, for pages and programs. */
+export async function readStatus(parts: StatusParts): Promise<Status> {
+  const polls = parts.polls();
+  const servers = parts.servers.map((server) => readServer(server, parts, polls));
+  return { version: parts.version, atMs: parts.clock.now(), servers: await Promise.all(servers) };
+}
+
+async function readServer(
+  server: StatusParts['servers'][number],
+  parts: StatusParts,
+  polls: readonly PollStatus[],
+): Promise<ServerStatus> {
+  const { name } = server;
+  const ofServer = polls.filter(({ key }) => key.server === name);
+  const own = ofServer.filter(({ key }) => key.member === undefined);
+  const members = await Promise.all(
+    (server.members ?? []).map((member) => {
+      const ofMember = ofServer.filter(({ key }) => key.member === member.name);
+      return readTarget(member, { ...parts, key: { server: name, member: member.name }, polls: ofMember });
+    }),
+  );
+  const target = await readTarget(server, { ...parts, key: { server: name }, polls: own });
+  const isSpread = members.length > 0 && !own.some(({ vital }) => vital);
   return {
-    version,
-    metricsPath: config.web.telemetryPath,
-    servers: config.servers.map(({ name, url }) => ({
-      name,
-      url,
-      collectors: Object.entries(config.collectors).map(([collector, { enabled }]) => {
-        const poll = polls.find((candidate) => candidate.key.server === name && candidate.key.collector === collector);
-        return toCollectorStatus(collector, enabled, poll, nowMs);
-      }),
-    })),
+    ...target,
+    ...(isSpread ? toCommonState(members) : {}),
+    collectors: [...target.collectors, ...listOff(parts.config)],
+    members,
+    missingPolicy: toMissingPolicy(ofServer, parts, parts.facts(name)?.dialect),
   };
 }
 
-function toCollectorStatus(
-  name: string,
-  isEnabled: boolean,
-  poll: PollStatus | undefined,
-  nowMs: number,
-): CollectorStatus {
-  if (!isEnabled)
-    return { name, mood: 'off', result: 'off', message: 'switched off by configuration', ageSeconds: undefined };
-  if (poll?.last === undefined) return { name, mood: 'off', result: 'waiting', message: '', ageSeconds: undefined };
-  const { outcome, endedAtMs } = poll.last;
-  const ageSeconds = Math.max(0, (nowMs - endedAtMs) / 1000);
+type TargetParts = Pick<StatusParts, 'facts' | 'state'> & {
+  readonly key: { readonly server: string; readonly member?: string };
+  readonly polls: readonly PollStatus[];
+};
+
+async function readTarget({ name, url }: Address, { key, polls, facts, state }: TargetParts): Promise<TargetStatus> {
+  const { server, member } = key;
+  const { release, apiVersion, dialect } = facts(server, member) ?? {};
+  const owner = member === undefined ? server : `${server}/${member}`;
+  const isKnown = polls.some(({ key: { collector }, last }) => collector === 'execution-mode' && isSuccess(last));
+  const { mode, changedAtMs } = isKnown ? await recallMode(state, owner) : {};
+  return {
+    name,
+    url,
+    ...toServerState(polls.filter(({ vital }) => vital)),
+    release,
+    apiVersion,
+    dialect,
+    executionMode: typeof mode === 'string' ? mode : undefined,
+    executionModeSinceMs: typeof changedAtMs === 'number' ? changedAtMs : undefined,
+    collectors: polls.map(toCollectorStatus),
+  };
+}
+
+/** A state that can not be read costs this line of the page, not the page. */
+function recallMode(state: Pick<State, 'recall'>, server: string): Promise<Memory> {
+  return state.recall({ server, collector: 'execution-mode' }).then(
+    (memory) => memory ?? {},
+    () => ({}),
+  );
+}
+
+type StateOfTarget = Pick<TargetStatus, 'state' | 'sinceMs' | 'message'>;
+
+/** The vital poll that ended last has the say: what it saw is the newest. */
+function toServerState(vital: readonly PollStatus[]): StateOfTarget {
+  const ended = vital.filter(({ last }) => last !== undefined);
+  const [newest] = ended.toSorted((a, b) => (b.last?.endedAtMs ?? 0) - (a.last?.endedAtMs ?? 0));
+  if (newest?.last === undefined) return { state: 'waiting', sinceMs: undefined, message: undefined };
+  const { outcome } = newest.last;
+  // Of several that agree, the first to see it knows since when.
+  const agreeing = ended.filter(({ last }) => toState(last) === toState(newest.last));
+  const sinceMs = Math.min(...agreeing.map((poll) => poll.sinceMs ?? Number.POSITIVE_INFINITY));
+  return {
+    state: toState(newest.last),
+    sinceMs: Number.isFinite(sinceMs) ? sinceMs : undefined,
+    message: outcome.result === 'success' ? undefined : outcome.message,
+  };
+}
+
+function toState(last: PollStatus['last']): 'up' | 'refused' | 'down' {
+  if (last?.outcome.result !== 'failed') return 'up';
+  return last.outcome.kind === 'unauthorized' ? 'refused' : 'down';
+}
+
+/** A cluster whose members are watched one by one is up while one of them is. */
+function toCommonState(members: readonly TargetStatus[]): StateOfTarget {
+  const best = (['up', 'waiting', 'refused', 'down'] as const).find((state) =>
+    members.some((one) => one.state === state),
+  );
+  return { state: best ?? 'waiting', sinceMs: undefined, message: undefined };
+}
+
+function isSuccess(last: PollStatus['last']): boolean {
+  return last?.outcome.result === 'success';
+}
+
+function toCollectorStatus({ key, everyMs, last, sinceMs, nextRunAtMs, isUnderWay }: PollStatus): CollectorStatus {
+  const common = { name: key.collector, everyMs, isUnderWay, sinceMs, nextRunAtMs, lastRunAtMs: last?.endedAtMs };
+  const taken = { tookMs: last?.tookMs, lastSuccessAtMs: last?.succeededAtMs };
+  const bare = { ...common, ...taken, reason: undefined, message: undefined, series: undefined };
+  if (last === undefined) return { ...bare, result: 'waiting' };
+  const { outcome, endedAtMs, restsForMs } = last;
   if (outcome.result === 'success') {
-    return { name, mood: 'good', result: `ok, ${outcome.series} series`, message: '', ageSeconds };
+    return { ...bare, result: 'success', series: outcome.series, message: outcome.note };
   }
   const { message } = outcome;
-  if (outcome.result === 'off') return { name, mood: 'off', result: outcome.reason, message, ageSeconds };
-  return { name, mood: 'bad', result: outcome.kind, message, ageSeconds };
+  if (outcome.result === 'failed') return { ...bare, result: 'failed', reason: outcome.kind, message };
+  // Its times go on, but it lets them pass for a while.
+  const askedAgainAtMs = nextRunAtMs === undefined ? undefined : Math.max(nextRunAtMs, endedAtMs + restsForMs);
+  return { ...bare, result: 'off', reason: outcome.reason, message, nextRunAtMs: askedAgainAtMs };
+}
+
+function listOff({ collectors }: Pick<Config, 'collectors'>): CollectorStatus[] {
+  const off = Object.entries(collectors).filter(([, { enabled }]) => !enabled);
+  return off.map(([name, { everyMs }]) => ({
+    name,
+    result: 'off',
+    reason: 'config',
+    message: undefined,
+    everyMs,
+    isUnderWay: false,
+    sinceMs: undefined,
+    lastRunAtMs: undefined,
+    lastSuccessAtMs: undefined,
+    nextRunAtMs: undefined,
+    tookMs: undefined,
+    series: undefined,
+  }));
+}
+
+/** The rules of all that is denied, or denied for some projects. */
+function toMissingPolicy(
+  polls: readonly PollStatus[],
+  { collectors }: StatusParts,
+  dialect: ServerFacts['dialect'],
+): string | undefined {
+  const lacking = new Set(polls.filter(({ last }) => isDenied(last)).map(({ key }) => key.collector));
+  const reads = collectors.filter(({ name }) => lacking.has(name)).flatMap((collector) => collector.reads);
+  return reads.length === 0 ? undefined : toAccessPolicy(reads, dialect);
+}
+
+function isDenied(last: PollStatus['last']): boolean {
+  if (last?.outcome.result === 'success') return last.outcome.note !== undefined;
+  return last?.outcome.result === 'off' && last.outcome.reason === 'denied';
 }

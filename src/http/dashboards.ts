@@ -1,14 +1,18 @@
 import { Router } from 'express';
 import { type Content, linkTo } from './content.ts';
-import { escapeHtml, renderPage } from './page.ts';
+import { type Html, html } from './html.ts';
+import { renderPage, toRoot } from './page.ts';
 
 /** The Grafana dashboards, ready to import, their links pointing to this daemon. */
 export function dashboardRoutes({ dashboards }: Content, externalUrl: () => string): Router {
   const router = Router();
-  router.get('/dashboards', (_request, response) => {
-    const links = [...dashboards.entries()].map(([name, json]) => renderLink(name, json));
-    const hint = '<p class="note">Import a file in Grafana (Dashboards, New, Import) and choose your Prometheus.</p>';
-    response.send(renderPage('Dashboards', `<h1>Dashboards</h1>${hint}<ul class="links">${links.join('')}</ul>`));
+  router.get('/dashboards', (request, response) => {
+    const root = toRoot(request);
+    const links = [...dashboards.entries()].map(([name, json]) => renderLink(root, name, json));
+    const body = html`<h1>Dashboards</h1>
+<p class="note">Import a file in Grafana (Dashboards, New, Import) and choose your Prometheus.</p>
+<ul class="links">${links}</ul>`;
+    response.send(renderPage({ title: 'Dashboards', body, root }));
   });
   router.get('/dashboards/:name.json', (request, response, next) => {
     const json = dashboards.get(request.params.name);
@@ -18,8 +22,8 @@ export function dashboardRoutes({ dashboards }: Content, externalUrl: () => stri
   return router;
 }
 
-function renderLink(name: string, json: string): string {
+function renderLink(root: string, name: string, json: string): Html {
   const { title, description } = JSON.parse(json) as { title?: string; description?: string };
-  const file = `/dashboards/${encodeURIComponent(name)}.json`;
-  return `<li><a href="${file}">${escapeHtml(title ?? name)}<span>${escapeHtml(description ?? '')}</span></a></li>`;
+  const file = `${root}dashboards/${encodeURIComponent(name)}.json`;
+  return html`<li><a href="${file}">${title ?? name}<span>${description}</span></a></li>`;
 }

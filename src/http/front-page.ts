@@ -1,60 +1,81 @@
 import { Router } from 'express';
-import { escapeHtml, renderPage } from './page.ts';
+import { type Html, html } from './html.ts';
+import { renderPage, toRoot } from './page.ts';
+import { findProblems, type Problem, toHeadline } from './problems.ts';
+import { renderServer, toAnchor } from './server-section.ts';
+import type { Status } from './status.ts';
 
-export type CollectorStatus = {
-  readonly name: string;
-  /** A class of the style sheet: good, bad or off. */
-  readonly mood: 'good' | 'bad' | 'off';
-  readonly result: string;
-  readonly message: string;
-  readonly ageSeconds: number | undefined;
-};
-export type ServerStatus = {
-  readonly name: string;
-  readonly url: string;
-  readonly collectors: readonly CollectorStatus[];
-};
-export type Status = {
-  readonly version: string;
-  readonly metricsPath: string;
-  readonly servers: readonly ServerStatus[];
-};
+type FrontPageOptions = { readonly metricsPath: string; readonly status: () => Promise<Status> };
 
-/** `/`: how each server is doing, and where everything is. */
-export function frontPageRoute(status: () => Status): Router {
+/**
+ * `/`: how each server is doing, and where everything is. It reloads itself only for who asks for that: it would take away
+ * what is being read, marked and copied.
+ */
+export function frontPageRoute({ metricsPath, status }: FrontPageOptions): Router {
   const router = Router();
-  router.get('/', (_request, response) => {
-    response.send(renderPage('automation-exporter', renderStatus(status())));
+  router.get('/', async (request, response) => {
+    const current = await status();
+    const problems = findProblems(current);
+    const refreshSeconds = 'refresh' in request.query ? shortRefreshSeconds : undefined;
+    const root = toRoot(request);
+    response.set('cache-control', 'no-store').send(
+      renderPage({
+        title: problems.length === 0 ? 'All is well' : `${count(problems.length, 'problem')}: ${problems[0]?.text}`,
+        body: renderStatus(current, problems, { root, metricsPath, refreshSeconds }),
+        root,
+        refreshSeconds,
+      }),
+    );
   });
   return router;
 }
 
-function renderStatus({ version, metricsPath, servers }: Status): string {
-  const links = [
-    [metricsPath, 'Metrics', 'What Prometheus scrapes'],
-    ['/dashboards', 'Dashboards', 'Ready to import in Grafana'],
-    ['/alerts/rules.yaml', 'Alert rules', 'Ready to load in Prometheus'],
-    ['/runbooks', 'Runbooks', 'What to do when an alert fires'],
-  ].map(([path, title, text]) => `<li><a href="${path}">${title}<span>${text}</span></a></li>`);
-  return `<h1>Watched servers</h1>
-${servers.map(renderServer).join('\n')}
-<h2>Where to go</h2>
-<ul class="links">${links.join('')}</ul>
-<p class="note">Version ${escapeHtml(version)}</p>`;
+const shortRefreshSeconds = 30;
+
+type About = { readonly root: string; readonly metricsPath: string; readonly refreshSeconds: number | undefined };
+
+function renderStatus(status: Status, problems: readonly Problem[], about: About): Html {
+  const { version, atMs, servers } = status;
+  const mood = problems.length === 0 ? 'good' : 'bad';
+  const at = `${new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  const refresh =
+    about.refreshSeconds === undefined
+      ? html`<a href="?refresh">refresh every ${shortRefreshSeconds} s</a>`
+      : html`refreshed every ${about.refreshSeconds} s, <a href="./">stop that</a>`;
+  return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${mood === 'good' ? '✓' : '✗'}</span>${toHeadline(status, problems)}</h1>
+${renderOthers(problems.slice(1))}</div>
+<p class="note">As of ${at}; <a href="./">look again</a> or ${refresh}.</p>
+${servers.map((server) => renderServer(server, atMs))}
+${renderLinks(about)}
+<p class="note">Version ${version}. What failing jobs and health checks mean is said by dashboards and alerts: this page tells what the exporter itself can and can not see.</p>`;
 }
 
-function renderServer({ name, url, collectors }: ServerStatus): string {
-  const rows = collectors.map(
-    ({ name: collector, mood, result, message, ageSeconds }) =>
-      `<tr><td><code>${escapeHtml(collector)}</code></td><td class="${mood}">${escapeHtml(result)}</td>` +
-      `<td>${ageSeconds === undefined ? '' : `${Math.round(ageSeconds)} s ago`}</td><td>${escapeHtml(message)}</td></tr>`,
-  );
-  return `<section>
-<h2>${escapeHtml(name)}</h2>
-<p class="note">${escapeHtml(url)}</p>
-<div class="scroll"><table>
-<thead><tr><th>Collector</th><th>Last result</th><th>Last run</th><th>Why</th></tr></thead>
-<tbody>${rows.join('')}</tbody>
-</table></div>
-</section>`;
+/** So many that a person reads them; the rest is further down. */
+const mostShown = 12;
+
+function renderOthers(problems: readonly Problem[]): Html | undefined {
+  if (problems.length === 0) return undefined;
+  const items = problems.slice(0, mostShown).map(({ server, text }) => {
+    return html`<li><a href="#${toAnchor(server)}">${text}</a></li>\n`;
+  });
+  const rest = problems.length - items.length;
+  const more = rest > 0 ? html`<li>and ${count(rest, 'more problem')}, below</li>` : undefined;
+  return html`<p>${count(problems.length, 'more problem')}:</p><ul>${items}${more}</ul>`;
+}
+
+function renderLinks({ root, metricsPath }: About): Html {
+  const links = [
+    [metricsPath.slice(1), 'Metrics', 'What Prometheus scrapes'],
+    ['dashboards/', 'Dashboards', 'Ready to import in Grafana'],
+    ['alerts/rules.yaml', 'Alert rules', 'Ready to load in Prometheus'],
+    ['runbooks/', 'Runbooks', 'What to do when an alert fires'],
+    ['config', 'Configuration', 'As it is in force, secrets masked'],
+    ['api/status', 'Status as JSON', 'This page for programs'],
+  ].map(([path, title, text]) => html`<li><a href="${root}${path}">${title}<span>${text}</span></a></li>\n`);
+  return html`<h2>Where to go</h2>
+<ul class="links">${links}</ul>`;
+}
+
+function count(number: number, thing: string): string {
+  return `${number} ${thing}${number === 1 ? '' : 's'}`;
 }

@@ -1,23 +1,28 @@
 import { Router } from 'express';
 import type { Content } from './content.ts';
-import { escapeHtml, renderPage } from './page.ts';
+import { html, trust } from './html.ts';
+import { renderPage, toRoot } from './page.ts';
 
 /** One page an alert, so that a runbook link works where there is no internet. */
 export function runbookRoutes({ runbooks }: Content): Router {
   const router = Router();
-  router.get('/runbooks', (_request, response) => {
-    const links = [...runbooks.keys()].map((name) => `<li><a href="/runbooks/${name}">${escapeHtml(name)}</a></li>`);
-    response.send(renderPage('Runbooks', `<h1>Runbooks</h1><ul class="links">${links.join('')}</ul>`));
+  router.get('/runbooks', (request, response) => {
+    const root = toRoot(request);
+    const links = [...runbooks.keys()].map((name) => html`<li><a href="${root}runbooks/${name}">${name}</a></li>`);
+    const body = html`<h1>Runbooks</h1><ul class="links">${links}</ul>`;
+    response.send(renderPage({ title: 'Runbooks', body, root }));
   });
   router.get('/runbooks/:name', async (request, response, next) => {
-    const markdown = runbooks.get(request.params.name);
+    const { name } = request.params;
+    const markdown = runbooks.get(name);
     if (markdown === undefined) {
       next();
       return;
     }
     // Imported by the first reader: no start-up waits for it.
     const { marked } = await import('marked');
-    response.send(renderPage(request.params.name, await marked.parse(markdown)));
+    const body = trust(await marked.parse(markdown));
+    response.send(renderPage({ title: name, body, root: toRoot(request) }));
   });
   return router;
 }

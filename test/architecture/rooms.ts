@@ -27,6 +27,7 @@ export const rooms: readonly Room[] = [
     knows: ['domain', 'api/endpoint', 'api/errors', 'api/lenient', 'api/dialect'],
     packages: ['zod'],
   },
+  { room: 'api/access-policy', types: ['api/dialect', 'api/endpoint'], pure: true },
   { room: 'api/paging', knows: ['domain', 'api/endpoint', 'api/errors'], types: ['api/client'], packages: ['zod'] },
   { room: 'api/transport', knows: ['domain', 'api'], packages: ['undici', 'node:tls'] },
   { room: 'api/auth', knows: ['domain', 'api'] },
@@ -70,7 +71,11 @@ export const rooms: readonly Room[] = [
   { room: 'simulator', packages: ['express', 'yaml', ...server] },
 
   { room: 'connect', knows: ['api', 'domain'], types: ['config'], packages: ['node:fs'] },
-  { room: 'status', types: ['config', 'http/front-page', 'schedule'] },
+  {
+    room: 'status',
+    knows: ['api/access-policy'],
+    types: ['api/contact', 'collectors', 'config', 'domain', 'http/status', 'schedule', 'state/state'],
+  },
   {
     room: 'watching',
     knows: ['connect', 'api', 'collectors', 'executions', 'schedule'],

@@ -132,7 +132,7 @@ describe('end-to-end/exposition', () => {
     expect(dashboard.uid).not.toBe('');
     expect(dashboard.panels.length).toBeGreaterThan(5);
     const { body: list } = await get('/dashboards/');
-    expect(list).toContain('href="/dashboards/overview.json"');
+    expect(list).toContain('href="../dashboards/overview.json"');
   });
 
   it('shows the runbook of every alert, and every runbook', async () => {
@@ -154,7 +154,7 @@ describe('end-to-end/exposition', () => {
       const { status, body } = await get(path);
       expect({ path, status }).toEqual({ path, status: 200 });
       expect(body).toContain('<h2>Mitigation</h2>');
-      expect(list).toContain(`href="${path}"`);
+      expect(list).toContain(`href="..${path}"`);
     }
   });
 

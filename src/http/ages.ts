@@ -1,0 +1,42 @@
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Steps from which the next unit reads better: 90 s says more than 1 min. */
+const units = [
+  { name: 'd', ms: day, fromMs: 2 * day },
+  { name: 'h', ms: hour, fromMs: 2 * hour },
+  { name: 'min', ms: minute, fromMs: 2 * minute },
+  { name: 's', ms: second, fromMs: second },
+] as const;
+
+/** How long something lasts, in the one unit that a person would take. */
+export function toDuration(ms: number): string {
+  const unit = units.find(({ fromMs }) => ms >= fromMs);
+  return unit === undefined ? `${Math.max(0, Math.round(ms))} ms` : `${Math.floor(ms / unit.ms)} ${unit.name}`;
+}
+
+/** How long ago something was; a clock that was set back makes nothing come from the future. */
+export function toAge(atMs: number, nowMs: number): string {
+  const ms = nowMs - atMs;
+  return ms < second ? 'just now' : `${toDuration(ms)} ago`;
+}
+
+/** How long until something comes. */
+export function toWait(atMs: number, nowMs: number): string {
+  const ms = atMs - nowMs;
+  return ms < second ? 'now' : `in ${toDuration(ms)}`;
+}
+
+/** How long a request or a poll took. */
+export function toTook(ms: number): string {
+  return ms < second || ms >= 10 * second ? toDuration(ms) : `${(ms / second).toFixed(1)} s`;
+}
+
+/** The time as people tell it; the day only where it is another one. */
+export function toTime(atMs: number, nowMs: number): string {
+  const at = new Date(atMs).toISOString();
+  const isToday = at.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10);
+  return `${isToday ? '' : `${at.slice(0, 10)} `}${at.slice(11, 16)} UTC`;
+}

@@ -1,0 +1,75 @@
+import { Router } from 'express';
+import { findProblems, toHeadline } from './problems.ts';
+import type { CollectorStatus, ServerStatus, Status, TargetStatus } from './status.ts';
+
+/** `/api/status`: what the front page tells, for programs. Every key is always there; what is not known is null. */
+export function apiStatusRoute(status: () => Promise<Status>): Router {
+  const router = Router();
+  router.get('/api/status', async (_request, response) => {
+    response.set('cache-control', 'no-store').json(toJson(await status()));
+  });
+  return router;
+}
+
+function toJson(status: Status) {
+  const problems = findProblems(status);
+  return {
+    version: status.version,
+    at: toIso(status.atMs),
+    well: problems.length === 0,
+    summary: toHeadline(status, problems),
+    problems: problems.map(({ kind, server, member = null, collector = null, text }) => ({
+      kind,
+      server,
+      member,
+      collector,
+      text,
+    })),
+    servers: status.servers.map(toServer),
+  };
+}
+
+function toServer(server: ServerStatus) {
+  return {
+    ...toTarget(server),
+    missing_policy: server.missingPolicy ?? null,
+    members: server.members.map(toTarget),
+  };
+}
+
+function toTarget(target: TargetStatus) {
+  return {
+    name: target.name,
+    url: target.url,
+    state: target.state,
+    since: toIso(target.sinceMs),
+    message: target.message ?? null,
+    release: target.release ?? null,
+    api_version: target.apiVersion ?? null,
+    dialect: target.dialect ?? null,
+    execution_mode: target.executionMode ?? null,
+    execution_mode_since: toIso(target.executionModeSinceMs),
+    collectors: target.collectors.map(toCollector),
+  };
+}
+
+function toCollector(collector: CollectorStatus) {
+  return {
+    name: collector.name,
+    result: collector.result,
+    reason: collector.reason ?? null,
+    message: collector.message ?? null,
+    since: toIso(collector.sinceMs),
+    every_seconds: collector.everyMs / 1000,
+    last_run: toIso(collector.lastRunAtMs),
+    last_success: toIso(collector.lastSuccessAtMs),
+    next_run: toIso(collector.nextRunAtMs),
+    under_way: collector.isUnderWay,
+    took_seconds: collector.tookMs === undefined ? null : Math.round(collector.tookMs) / 1000,
+    series: collector.series ?? null,
+  };
+}
+
+function toIso(atMs: number | undefined): string | null {
+  return atMs === undefined ? null : new Date(atMs).toISOString();
+}

@@ -1,0 +1,84 @@
+import { toAge, toTook, toWait } from './ages.ts';
+import { type Html, html } from './html.ts';
+import type { CollectorStatus } from './status.ts';
+
+/** What is polled: what fails first and in full, what is fine in a line, what is off in a list of its own. */
+export function renderCollectors(collectors: readonly CollectorStatus[], nowMs: number): Html {
+  const running = collectors.filter(({ result }) => result !== 'off');
+  const off = collectors.filter(({ result }) => result === 'off');
+  return html`${renderTable([...running].sort(byTrouble), nowMs)}${renderOff(off, nowMs)}`;
+}
+
+const troubleFirst: readonly CollectorStatus['result'][] = ['failed', 'waiting', 'success'];
+
+function byTrouble(a: CollectorStatus, b: CollectorStatus): number {
+  return troubleFirst.indexOf(a.result) - troubleFirst.indexOf(b.result) || Number(!a.message) - Number(!b.message);
+}
+
+function renderTable(running: readonly CollectorStatus[], nowMs: number): Html | undefined {
+  if (running.length === 0) return undefined;
+  return html`<table>
+<thead><tr><th>Collector</th><th>Result</th><th>Last run</th><th>Next</th><th class="number">Took</th><th class="number">Series</th></tr></thead>
+<tbody>${running.map((collector) => renderRow(collector, nowMs))}</tbody>
+</table>
+`;
+}
+
+function renderRow(collector: CollectorStatus, nowMs: number): Html {
+  const { name, message, lastRunAtMs, lastSuccessAtMs, tookMs, series, result } = collector;
+  const lastGood =
+    lastSuccessAtMs === undefined ? 'it never succeeded' : `it last succeeded ${toAge(lastSuccessAtMs, nowMs)}`;
+  const why = result === 'failed' ? `${message}; ${lastGood}` : message;
+  return html`<tr class="${result}"><th scope="row">${name}</th><td data-is="Result">${renderResult(collector)}</td>${toCell(
+    'Last run',
+    lastRunAtMs === undefined ? undefined : toAge(lastRunAtMs, nowMs),
+  )}${toCell('Next', toNext(collector, nowMs))}${toCell('Took', tookMs === undefined ? undefined : toTook(tookMs), 'number')}${toCell(
+    'Series',
+    series,
+    'number',
+  )}</tr>
+${why === undefined ? undefined : html`<tr class="why ${result}"><td colspan="6">${why}</td></tr>\n`}`;
+}
+
+function toCell(name: string, value: string | number | undefined, style = ''): Html {
+  return value === undefined
+    ? html`<td class="none"></td>`
+    : html`<td data-is="${name}" class="${style}">${value}</td>`;
+}
+
+function renderResult({ result, reason, message }: CollectorStatus): Html {
+  if (result === 'failed') return html`<strong class="bad">✗ ${toWords(reason ?? result)}</strong>`;
+  if (result === 'waiting') return html`<span class="off">… not run yet</span>`;
+  return message === undefined ? html`ok` : html`<span class="off">! ok, in part</span>`;
+}
+
+function toNext({ isUnderWay, nextRunAtMs }: CollectorStatus, nowMs: number): string | undefined {
+  if (isUnderWay) return 'under way';
+  return nextRunAtMs === undefined ? undefined : toWait(nextRunAtMs, nowMs);
+}
+
+/** Why something is off, as a person would say it. */
+const offWords: Readonly<Record<string, string>> = {
+  config: 'switched off by configuration',
+  version: 'the API version in use does not have it',
+  denied: 'denied',
+  not_found: 'the server does not offer it',
+  meaningless: 'the server has nothing meaningful to say',
+};
+
+function renderOff(off: readonly CollectorStatus[], nowMs: number): Html | undefined {
+  if (off.length === 0) return undefined;
+  const items = off.map(({ name, reason, message, nextRunAtMs }) => {
+    const isDenied = reason === 'denied';
+    const words = offWords[reason ?? ''] ?? reason;
+    const next = nextRunAtMs === undefined ? '' : `; asked again ${toWait(nextRunAtMs, nowMs)}`;
+    const why = message === undefined ? '' : `: ${message}`;
+    return html`<li><b>${name}</b> <span class="${isDenied ? 'bad' : ''}">${isDenied ? '✗ ' : ''}${words}</span>${why}${next}</li>\n`;
+  });
+  return html`<div class="offs"><h3>Off</h3><ul>${items}</ul></div>
+`;
+}
+
+function toWords(kind: string): string {
+  return kind.replaceAll('_', ' ');
+}

@@ -1,0 +1,70 @@
+import { toAge, toTime } from './ages.ts';
+import { renderCollectors } from './collector-table.ts';
+import { type Html, html } from './html.ts';
+import type { ServerState, ServerStatus, TargetStatus } from './status.ts';
+
+/** One server, the members of its cluster, and the policy that it lacks. */
+export function renderServer(server: ServerStatus, nowMs: number): Html {
+  return html`<section id="${toAnchor(server.name)}">
+<h2>${server.name} ${renderState(server)}</h2>
+${renderTarget(server, nowMs)}
+${renderPolicy(server.missingPolicy)}
+${server.members.map(
+  (member) => html`<div class="member">
+<h3>Member ${member.name} ${renderState(member)}</h3>
+${renderTarget(member, nowMs)}
+</div>
+`,
+)}</section>
+`;
+}
+
+/** A name as the target of a link, whatever it holds. */
+export function toAnchor(server: string): string {
+  return `server-${encodeURIComponent(server.toWellFormed())}`;
+}
+
+const states: Readonly<Record<ServerState, { readonly mood: string; readonly text: string }>> = {
+  up: { mood: 'good', text: '✓ up' },
+  refused: { mood: 'bad', text: '✗ credentials refused' },
+  down: { mood: 'bad', text: '✗ not answering' },
+  waiting: { mood: 'off', text: '… not asked yet' },
+};
+
+function renderState({ state }: TargetStatus): Html {
+  const { mood, text } = states[state];
+  return html`<span class="state ${mood}">${text}</span>`;
+}
+
+function renderTarget(target: TargetStatus, nowMs: number): Html {
+  const { url, state, sinceMs, message, executionMode, executionModeSinceMs, release, apiVersion, dialect } = target;
+  const since = sinceMs === undefined ? undefined : html`since ${renderTime(sinceMs, nowMs)}`;
+  const modeSince =
+    executionModeSinceMs === undefined ? undefined : html`, since ${renderTime(executionModeSinceMs, nowMs)}`;
+  const passive = executionMode === 'passive';
+  const mode = html`<span class="${passive ? 'bad' : ''}">${passive ? '✗ passive: it runs nothing' : executionMode}</span>${modeSince}`;
+  const facts: readonly (readonly [string, Html | string | number | undefined])[] = [
+    ['Address', url],
+    [states[state].text.slice(2), since],
+    ['Why', state === 'up' ? undefined : message],
+    ['Execution mode', executionMode === undefined ? undefined : mode],
+    ['Release', release],
+    ['API version', apiVersion],
+    ['Dialect', dialect],
+  ];
+  const known = facts.filter(([, value]) => value !== undefined);
+  return html`<dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+${renderCollectors(target.collectors, nowMs)}`;
+}
+
+function renderTime(atMs: number, nowMs: number): Html {
+  return html`<time datetime="${new Date(atMs).toISOString()}">${toTime(atMs, nowMs)}</time> (${toAge(atMs, nowMs)})`;
+}
+
+function renderPolicy(policy: string | undefined): Html | undefined {
+  if (policy === undefined) return undefined;
+  return html`<div class="mend"><h3>What is denied, and the access policy that allows it</h3>
+<p>Give this to an administrator of the server; for <code>automation-exporter</code> put a role of the credentials in use.</p>
+<pre tabindex="0"><code>${policy}</code></pre></div>
+`;
+}

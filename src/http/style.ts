@@ -1,0 +1,63 @@
+/** The style of every page, inlined: nothing else has to be asked for. */
+export const style = `
+:root { --ink: #1b2430; --soft: #566373; --line: #d9dfe7; --paper: #ffffff; --panel: #f5f7fa; --link: #0b5cad; --good: #17703f; --good-paper: #e9f6ee; --bad: #b42318; --bad-paper: #fdeceb; --off: #7a5b00; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e9f0; --soft: #9aa7b8; --line: #313b49; --paper: #12171e; --panel: #1a212b; --link: #7ab8ff; --good: #5fd39a; --good-paper: #13281f; --bad: #ff8f85; --bad-paper: #331a1a; --off: #e5c04b; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+header { border-bottom: 1px solid var(--line); padding: .75rem 1rem; }
+.brand { color: var(--ink); font-weight: 600; text-decoration: none; }
+main { max-width: 60rem; margin: 0 auto; padding: 1rem; }
+h1 { font-size: clamp(1.15rem, 5vw, 1.5rem); line-height: 1.3; margin: .5rem 0 1rem; }
+h2 { font-size: 1.2rem; margin: 1.5rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
+a { color: var(--link); }
+p.note { color: var(--soft); margin: .25rem 0 .75rem; font-size: .9rem; }
+.good { color: var(--good); } .bad { color: var(--bad); } .off { color: var(--off); }
+.headline { border: 1px solid; border-left-width: 6px; border-radius: 6px; padding: .6rem .9rem; margin: .5rem 0; }
+.headline.good { background: var(--good-paper); } .headline.bad { background: var(--bad-paper); }
+.headline h1 { margin: 0; display: flex; gap: .5rem; }
+.headline p { margin: .5rem 0 0; color: var(--ink); }
+.headline ul { margin: .25rem 0 0; padding-left: 1.25rem; color: var(--ink); }
+.headline a { color: inherit; }
+section { border: 1px solid var(--line); border-radius: 8px; padding: .25rem 1rem 1rem; margin: 1rem 0; }
+section > h2 { margin-top: .75rem; }
+.state { font-size: .95rem; font-weight: 600; margin-left: .25rem; display: inline-block; }
+.member { border-top: 1px solid var(--line); margin-top: 1rem; }
+dl { display: flex; flex-wrap: wrap; gap: .4rem 1.75rem; margin: .5rem 0 1rem; }
+dl div { min-width: 0; }
+dt { color: var(--soft); font-size: .8rem; } dt::first-letter { text-transform: uppercase; }
+dd { margin: 0; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; margin: .5rem 0; }
+th, td { text-align: left; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line); vertical-align: top; }
+thead th { border-top: 0; color: var(--soft); font-weight: 500; font-size: .8rem; }
+tbody th { font-weight: 500; }
+.number { text-align: right; }
+th.number:last-child, td.number:last-child { padding-right: 0; }
+tr.success td { color: var(--soft); }
+tr.failed th { font-weight: 700; }
+tr.why td { border-top: 0; padding-top: 0; color: var(--ink); }
+.offs { color: var(--soft); font-size: .9rem; }
+.offs ul { margin: 0; padding-left: 1.25rem; }
+.offs b { font-weight: 500; color: var(--ink); }
+.mend { border-left: 6px solid var(--bad); padding: .1rem 0 .1rem .9rem; margin: 1rem 0 0; }
+.mend p { margin: 0; }
+code, pre { font: .9em/1.45 ui-monospace, monospace; background: var(--panel); border-radius: 4px; overflow-wrap: normal; }
+code { padding: .1em .3em; overflow-wrap: anywhere; }
+pre { padding: .75rem; overflow-x: auto; }
+pre code { padding: 0; background: none; overflow-wrap: normal; user-select: all; }
+ul.links { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); gap: .5rem; }
+ul.links a { display: block; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem .8rem; text-decoration: none; height: 100%; }
+ul.links span { display: block; color: var(--soft); font-size: .875rem; }
+@media (max-width: 40rem) {
+  section thead { display: none; }
+  section table, section tbody, section tr, section tbody th, section td { display: block; }
+  section tbody th, section td { padding: 0; border: 0; text-align: left; }
+  section tr { border-top: 1px solid var(--line); padding: .4rem 0; display: flex; flex-wrap: wrap; gap: 0 1rem; }
+  section tr.why { border-top: 0; padding-top: 0; }
+  section tbody th { flex: 1 1 100%; }
+  section td.none { display: none; }
+  section td[data-is]:not([data-is="Result"])::before { content: attr(data-is) " "; color: var(--soft); font-size: .8rem; }
+}
+`;
