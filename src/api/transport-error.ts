@@ -5,17 +5,26 @@ type Sent = {
   readonly apiEndpoint: string;
   /** The deadline, where it was the deadline that ended the request. */
   readonly timedOutAfterMs: number | undefined;
+  /** Whether a proxy stands between: then no fault of a connection is the server's own. */
+  readonly isByProxy: boolean;
 };
 
 /** The fault of a socket, a TLS handshake or a body as one of the closed kinds, with what to look at. */
-export function toTransportError(error: unknown, { what, apiEndpoint, timedOutAfterMs }: Sent): ApiError {
+export function toTransportError(error: unknown, { what, apiEndpoint, timedOutAfterMs, isByProxy }: Sent): ApiError {
   if (error instanceof ApiError) return error;
   if (timedOutAfterMs !== undefined) {
     const message = `${what}: no complete answer within ${(timedOutAfterMs / 1000).toLocaleString('en')} s`;
     return new ApiError(message, { kind: 'timeout', apiEndpoint, cause: error });
   }
+  const proxyStatus = isByProxy ? proxyStatusOf(error) : undefined;
+  if (proxyStatus !== undefined) {
+    const why = proxyStatus === '407' ? ': it wants a password, and must do without' : '';
+    const message = `${what}: the proxy refuses with HTTP ${proxyStatus}${why}; see proxy_url`;
+    return new ApiError(message, { kind: 'network', apiEndpoint, cause: error });
+  }
   const code = codeOf(error);
-  const { kind, says } = faults.find(({ codes }) => codes.test(code)) ?? otherFault;
+  const { kind, says } =
+    (isByProxy ? [...proxyFaults, ...faults] : faults).find(({ codes }) => codes.test(code)) ?? otherFault;
   return new ApiError(`${what}: ${says} (${code})`, { kind, apiEndpoint, cause: error });
 }
 
@@ -55,7 +64,18 @@ const faults: readonly Fault[] = [
   { codes: /^Z_/, kind: 'decode', says: 'the compressed answer is damaged' },
 ];
 
+const proxyFaults: readonly Fault[] = [
+  { codes: /^ECONNREFUSED$/, kind: 'network', says: 'the proxy refused the connection; is it running? See proxy_url' },
+  { codes: /^(ENOTFOUND|EAI_)/, kind: 'network', says: "the proxy's host name could not be resolved; see proxy_url" },
+];
+
 const otherFault = { kind: 'network', says: 'the connection failed' } as const;
+
+/** What the proxy answered instead of passing us on; told in the message alone. */
+function proxyStatusOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(error.message)?.[1];
+}
 
 /** The error code nearest to the root: undici wraps the socket's own error. A few have only a name. */
 function codeOf(error: unknown): string {

@@ -95,6 +95,7 @@ export function createTransport(options: TransportOptions): Transport {
         what,
         apiEndpoint,
         timedOutAfterMs: error instanceof ExchangeTimeout ? limitMs : undefined,
+        isByProxy: options.proxyUrl !== undefined,
       });
     }
   }
