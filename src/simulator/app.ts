@@ -48,7 +48,7 @@ export function createApp({ world, faults, sessions, log, control, nextMember }:
     response.setHeader('Date', httpDate(nowMs));
     setExchange(response, { world, member, nowMs, url, baseUrl, log: entry, spoil: undefined });
     if (!url.pathname.startsWith('/simulator')) {
-      member.meters.requests += 1;
+      member.meters.requests += world.settings.countRequests ? 1 : 0;
       log.add(entry);
     }
     next();

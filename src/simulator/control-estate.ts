@@ -21,6 +21,16 @@ export function createEstateControl(world: World, play: () => void) {
       play();
       Object.assign(findProject(world, name), change);
     },
+    /** One entry of a project's configuration; undefined takes it away. */
+    setProjectConfig(name: string, key: string, value: string | undefined): void {
+      play();
+      const { config } = findProject(world, name);
+      if (value === undefined) {
+        config.delete(key);
+      } else {
+        config.set(key, value);
+      }
+    },
     renameProject(name: string, newName: string): void {
       play();
       const project = findProject(world, name);
@@ -115,7 +125,9 @@ export function createEstateControl(world: World, play: () => void) {
   };
 }
 
-export type ProjectChange = Partial<Pick<Project, 'disabled' | 'executionsEnabled' | 'scheduleEnabled' | 'nodes'>>;
+export type ProjectChange = Partial<
+  Pick<Project, 'description' | 'label' | 'disabled' | 'executionsEnabled' | 'scheduleEnabled' | 'nodes'>
+>;
 export type NewJob = Omit<JobDefinition, 'work'> & Partial<Pick<JobDefinition, 'work'>>;
 export type JobChange = Partial<JobDefinition>;
 export type RunOptions = {

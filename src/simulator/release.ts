@@ -13,6 +13,8 @@ export type Release = {
   readonly loadAverage: 'load' | 'fraction' | 'integer';
   readonly metrics: 'servlet' | 'controller';
   readonly metricsOn: boolean;
+  /** The size of the scheduler's thread pool is among the gauges. */
+  readonly poolGauge: boolean;
   /** Errors are XML when no Accept header asks for JSON. */
   readonly xmlByDefault: boolean;
   /** The `unauthorized` answer is XML unless JSON is asked for. */
@@ -22,6 +24,8 @@ export type Release = {
   readonly tieOrder: 'start' | 'id';
   readonly executionSummaryOnDemand: boolean;
   readonly jobDeletedFlag: boolean;
+  /** How many succeeded and failed in executions/metrics: in a map once, beside the total in later releases. */
+  readonly metricsStatus: boolean;
   readonly metricsCounts: boolean;
   readonly metricsChecked: boolean;
   readonly fractionalDates: boolean;
@@ -97,6 +101,7 @@ function asReal([apiVersion, name]: Row): Release {
     loadAverage: from(4, 3) ? 'integer' : from(4, 1) ? 'fraction' : 'load',
     metrics: from(6) ? 'controller' : 'servlet',
     metricsOn: !from(6),
+    poolGauge: from(5, 20),
     xmlByDefault: !from(3, 4),
     xmlUnauthorized: !from(4),
     errorArguments: from(6),
@@ -104,6 +109,7 @@ function asReal([apiVersion, name]: Row): Release {
     tieOrder: from(6) ? 'id' : 'start',
     executionSummaryOnDemand: from(6),
     jobDeletedFlag: from(6),
+    metricsStatus: apiVersion === 29 || apiVersion === 30,
     metricsCounts: from(5, 20),
     metricsChecked: from(6),
     fractionalDates: major === 6 && minor === 0,
@@ -126,6 +132,9 @@ function asDocumented([apiVersion, name]: Row): Release {
     errorArguments: false,
     executionSummaryOnDemand: false,
     jobDeletedFlag: false,
+    metricsStatus: false,
+    metricsCounts: false,
+    poolGauge: false,
     fractionalDates: false,
     asDocumented: true,
   };

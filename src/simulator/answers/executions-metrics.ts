@@ -70,7 +70,7 @@ function summarize(request: ApiRequest, found: readonly Execution[]) {
       max: toText(max % 86_400),
       min: toText(min % 86_400),
     },
-    ...(release.apiVersion === 29 || release.apiVersion === 30 ? { status: { succeeded, failed } } : {}),
+    ...(release.metricsStatus ? { status: { succeeded, failed } } : {}),
     ...(release.metricsCounts ? { succeeded, failed, successRate: toRate(succeeded, found.length) } : {}),
   };
 }

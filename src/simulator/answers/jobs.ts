@@ -52,8 +52,7 @@ export function toJob(request: ApiRequest, job: Job) {
   const { definition, project } = job;
   const { version, world } = request;
   const isScheduled = definition.schedule !== undefined;
-  const inCluster = world.members.length > 1 && job.owner !== undefined && version >= 17;
-  const owner = inCluster ? { serverNodeUUID: job.owner?.uuid, serverOwner: job.owner === request.member } : {};
+  const created = toObjectDate(job.createdAtMs, world.release);
   return {
     id: job.id,
     name: definition.name,
@@ -63,8 +62,8 @@ export function toJob(request: ApiRequest, job: Job) {
     href: href(request, `job/${job.id}`),
     permalink: permalink(request, `project/${encodeURIComponent(project.name)}/job/show/${job.id}`),
     ...(version >= 17 ? { scheduled: isScheduled, scheduleEnabled: job.scheduleEnabled, enabled: job.enabled } : {}),
-    ...owner,
-    ...(version >= 56 ? { created: toObjectDate(job.createdAtMs, world.release), createdBy: 'admin' } : {}),
+    ...toOwner(request, job),
+    ...(version >= 56 ? { created, createdBy: 'admin', lastModified: created, lastModifiedBy: 'admin' } : {}),
   };
 }
 
@@ -74,6 +73,14 @@ const filterGates: readonly (readonly [string, number])[] = [
   ['scheduleEnabledFilter', 18],
   ['executionEnabledFilter', 18],
 ];
+
+/** In a cluster alone; from v18 jobs without a schedule say too that the serving member does not own them. */
+function toOwner({ version, world, member }: ApiRequest, { owner }: Job) {
+  if (world.members.length === 1 || version < (owner === undefined ? 18 : 17)) {
+    return {};
+  }
+  return { ...(owner === undefined ? {} : { serverNodeUUID: owner.uuid }), serverOwner: owner === member };
+}
 
 function toTiming({ world, nowMs }: ApiRequest, job: Job) {
   const average = averageDuration(job);

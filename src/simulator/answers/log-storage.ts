@@ -24,8 +24,8 @@ export function logStorage(request: ApiRequest): Answer {
   };
   const real = { queuedRequestCount: 0, queuedRetriesCount: queued, queuedIncompleteCount: 0, retriesCount: retries };
   return ok({
-    enabled: true,
-    pluginName: 'object-store',
+    enabled: world.settings.logStoragePlugin !== undefined,
+    pluginName: world.settings.logStoragePlugin ?? null,
     ...counts,
     ...sums,
     ...(world.release.asDocumented ? {} : real),
@@ -78,6 +78,6 @@ function toEntry(request: ApiRequest, { execution, queued, sinceMs }: Incomplete
       failed: !queued,
       date: toDate(sinceMs + execution.member.skewMs),
     },
-    errors: queued ? null : ['The log storage did not accept the files'],
+    errors: queued ? (request.world.release.asDocumented ? [] : null) : ['The log storage did not accept the files'],
   };
 }

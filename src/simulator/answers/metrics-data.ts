@@ -10,14 +10,19 @@ export function metricsData(request: ApiRequest) {
   const storageName = `${prefix}.services.LogFileStorageService.storageRequests`;
   const scheduled = [...world.jobs.values()].filter((job) => job.definition.schedule !== undefined).length;
   return {
-    version: world.release.apiVersion < 25 ? '3.1.3' : '4.0.0',
+    version: world.release.apiVersion < 39 ? '3.1.3' : '4.0.0',
     gauges: {
       'dataSource.connection.pingTime': { value: 1 },
       [`${prefix}.scheduler.quartz.runningExecutions`]: { value: member.busy },
-      [`${prefix}.scheduler.quartz.threadPoolSize`]: { value: member.threadPoolSize },
+      ...(world.release.poolGauge
+        ? { [`${prefix}.scheduler.quartz.threadPoolSize`]: { value: member.threadPoolSize } }
+        : {}),
       [`${prefix}.services.AuthorizationService.sourceCache.hitRate`]: { value: 0.97 },
       [`${prefix}.services.NodeService.nodeCache.hitRate`]: { value: null },
       [`${prefix}.services.ProjectManagerService.fileCache.loadExceptionRate`]: { value: 'none' },
+      ...Object.fromEntries(
+        world.settings.brokenGauges.map((name) => [name, { error: 'The gauge could not be read' }]),
+      ),
     },
     counters: {
       [`${prefix}.scheduler.quartz.scheduledJobs`]: { count: scheduled },
@@ -27,6 +32,7 @@ export function metricsData(request: ApiRequest) {
       [`${storageName}.retries`]: { count: storage.retries },
       [`${storageName}.queued`]: { count: queued },
       [`${storageName}.running`]: { count: 0 },
+      ...(world.release.metrics === 'controller' ? toLogins(request) : {}),
     },
     histograms: {},
     meters: {
@@ -36,6 +42,17 @@ export function metricsData(request: ApiRequest) {
       [`${service}.executionAbortMeter`]: toMeter(request, meters.aborted),
     },
     timers: toTimers(request),
+  };
+}
+
+/** Counters that came with the monitoring of 6.x. */
+function toLogins({ member }: ApiRequest) {
+  return {
+    'userLogin.success': { count: 0 },
+    'userLogin.failure': { count: 0 },
+    'userLogout.success': { count: 0 },
+    'apiAuthorization.success': { count: member.meters.requests },
+    'apiAuthorization.failure': { count: 0 },
   };
 }
 

@@ -24,6 +24,9 @@ export function oneNode(request: ApiRequest): Answer {
   if (isAnswer(project)) {
     return project;
   }
+  if (!covers(request.caller.policy.nodes, project.name)) {
+    return denied(request, 'read', 'Resource', 'node');
+  }
   const name = parameter(request, 'name');
   const node = project.nodes.get(name);
   return node === undefined ? missing(request, 'Node Name', name) : inFormat(request, { [name]: node });

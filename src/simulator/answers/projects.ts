@@ -47,7 +47,12 @@ export function projectConfig(request: ApiRequest): Answer {
   if (value === undefined) {
     return missing(request, 'property', key);
   }
-  return request.accept?.includes('json') === true ? ok({ key, value }) : text(value);
+  const { asDocumented } = request.world.release;
+  if (request.accept?.includes('text/plain') === true || !(asDocumented || request.accept?.includes('json') === true)) {
+    return text(value);
+  }
+  // The document answers as it is written, by the key's own name; real servers name both (≠ Document A, 4.9).
+  return ok(asDocumented ? { [key]: value } : { key, value });
 }
 
 /** project/{project}/meta (v46; fields: read in servers, not in the documents). */

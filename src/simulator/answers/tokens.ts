@@ -2,16 +2,12 @@ import type { Credential } from '../world/access.ts';
 import type { Answer, ApiRequest } from './answer.ts';
 import { ok, parameter } from './answer.ts';
 import { toObjectDate } from './dates.ts';
-import { denied, fail, missing } from './errors.ts';
+import { denied, missing } from './errors.ts';
 
 /** tokens and tokens/{user} (Document A, 2.1): never the secret, expired ones included. */
 export function tokenList(request: ApiRequest): Answer {
   const { policy, user: self } = request.caller;
   const user = parameter(request, 'user');
-  const refusal = refuseOldVersion(request);
-  if (refusal !== undefined) {
-    return refusal;
-  }
   if (user !== '' && user !== self && !policy.admin) {
     return denied(request, 'admin', 'API Tokens for User', user);
   }
@@ -24,11 +20,10 @@ export function tokenList(request: ApiRequest): Answer {
 export function oneToken(request: ApiRequest): Answer {
   const { policy, user } = request.caller;
   const id = parameter(request, 'id');
-  const refusal = refuseOldVersion(request);
-  if (refusal !== undefined) {
-    return refusal;
-  }
-  const found = tokensOf(request).find((credential) => credential.id === id);
+  // Below v19 the id is the token itself.
+  const found = tokensOf(request).find(
+    (credential) => (request.version < 19 ? credential.secret : credential.id) === id,
+  );
   return found === undefined || (!policy.admin && found.creator !== user)
     ? missing(request, 'API Token ID', id)
     : ok(toToken(request, found));
@@ -38,22 +33,11 @@ function tokensOf({ world }: ApiRequest): Credential[] {
   return [...world.credentials.values()].filter(({ kind }) => kind === 'token');
 }
 
-/** Since 3.3.8 servers refuse v14 to v18 here, where the document still describes the old form. */
-function refuseOldVersion(request: ApiRequest): Answer | undefined {
-  const { asDocumented, apiVersion } = request.world.release;
-  if (asDocumented || apiVersion < 37 || request.version >= 19) {
-    return undefined;
-  }
-  const message = `Unsupported API Version "${request.version}". Reason: Minimum supported version: 19`;
-  return fail(request, 400, 'api.error.api-version.unsupported', message);
-}
-
 function toToken(
   { version, world, nowMs }: ApiRequest,
   { id, secret, user, creator, name, policy, expiresAtMs }: Credential,
 ) {
   if (version < 19) {
-    // In the old form the id is the token itself.
     return { user, id: secret };
   }
   return {

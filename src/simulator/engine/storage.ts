@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts';
 /** One attempt to hand a finished run's log to the log storage. */
 export function storeLog(world: World, execution: Execution, attempt: number, atMs: number): void {
   const { storage } = execution.member;
-  if (world.executions.get(execution.id) !== execution) {
+  if (world.executions.get(execution.id) !== execution || world.settings.logStoragePlugin === undefined) {
     return;
   }
   storage.total += attempt === 0 ? 1 : 0;

@@ -53,7 +53,7 @@ function answerVersioned(request: Request, response: Response, caller: Caller, e
   if (endpoint === undefined || (endpoint.commercial === true && !world.settings.commercial)) {
     return invalidRequest(world, url.pathname);
   }
-  const since = release.asDocumented ? endpoint.since : (endpoint.realSince ?? endpoint.since);
+  const since = release.asDocumented ? endpoint.since : (endpoint.realSince?.(release) ?? endpoint.since);
   if (version < since) {
     return since > release.apiVersion
       ? invalidRequest(world, url.pathname)

@@ -1,4 +1,5 @@
 import type { Answerer } from '../answers/answer.ts';
+import type { Release } from '../release.ts';
 
 /** One call of the API: data, so that the router, the tests and the request log read the same list. */
 export type Endpoint = {
@@ -7,7 +8,7 @@ export type Endpoint = {
   readonly since: number;
   readonly answer: Answerer;
   /** Where real servers demand another version than the documents say. */
-  readonly realSince?: number;
+  readonly realSince?: (release: Release) => number;
   /** Only the commercial edition has it. */
   readonly commercial?: boolean;
 };

@@ -11,14 +11,17 @@ import { jobForecast } from '../answers/job-forecast.ts';
 import { browseJobs, jobMeta } from '../answers/job-meta.ts';
 import { jobWorkflow } from '../answers/job-workflow.ts';
 import { jobInfo, jobList, scheduledJobs } from '../answers/jobs.ts';
-import { features, keyStorage, projectAcls, systemAcls, userClass } from '../answers/listings.ts';
+import { keyStorage } from '../answers/key-storage.ts';
+import { features, projectAcls, systemAcls } from '../answers/listings.ts';
 import { incompleteLogs, logStorage, resumeLogs } from '../answers/log-storage.ts';
 import { metricsEndpoint, metricsList } from '../answers/metrics.ts';
 import { oneNode, projectNodes } from '../answers/nodes.ts';
 import { oneProject, projectConfig, projectList, projectMeta } from '../answers/projects.ts';
 import { systemInfo } from '../answers/system-info.ts';
 import { oneToken, tokenList } from '../answers/tokens.ts';
+import { userClass, userClassOf } from '../answers/user-classes.ts';
 import { userInfo, userList, userRoles } from '../answers/users.ts';
+import type { Release } from '../release.ts';
 import type { Endpoint } from './endpoint.ts';
 import { get, post } from './endpoint.ts';
 
@@ -45,7 +48,7 @@ export const endpoints: readonly Endpoint[] = [
   get('job/:id', 14, jobDefinition),
   get('job/:id/info', 18, jobInfo),
   get('job/:id/forecast', 31, jobForecast),
-  get('job/:id/workflow', 33, jobWorkflow, { realSince: 34 }),
+  get('job/:id/workflow', 33, jobWorkflow, { realSince: () => 34 }),
   get('job/:id/meta', 46, jobMeta),
   get('job/:id/executions', 14, jobExecutions),
   post('job/:id/executions', 14, runJob),
@@ -67,18 +70,24 @@ export const endpoints: readonly Endpoint[] = [
   get('project/:project/history', 14, history),
   get('project/:project/resources', 14, projectNodes),
   get('project/:project/resource/:name', 14, oneNode),
-  get('project/:project/acl', 14, projectAcls),
+  get('project/:project/acl', 13, projectAcls),
   get('system/acl', 14, systemAcls),
   get('storage/keys', 11, keyStorage),
   get('storage/keys/*path', 11, keyStorage),
-  get('tokens', 11, tokenList),
-  get('tokens/:user', 11, tokenList),
-  get('token/:id', 11, oneToken),
-  get('user/list', 27, userList, { realSince: 21 }),
+  get('tokens', 11, tokenList, { realSince: sinceOfTokens }),
+  get('tokens/:user', 11, tokenList, { realSince: sinceOfTokens }),
+  get('token/:id', 11, oneToken, { realSince: sinceOfTokens }),
+  get('user/list', 27, userList, { realSince: () => 21 }),
   get('user/info', 21, userInfo),
   get('user/info/:user', 21, userInfo),
   get('user/roles', 30, userRoles),
   get('feature', 42, features),
   get('feature/:name', 42, features),
   get('userclass/:what', 41, userClass, { commercial: true }),
+  get('userclass/user/:user', 41, userClassOf, { commercial: true }),
 ];
+
+/** Since 3.3.8 servers refuse v11 to v18 here, where the document still describes the old form (Document A, 4.1). */
+function sinceOfTokens({ apiVersion }: Release): number {
+  return apiVersion < 37 ? 11 : 19;
+}

@@ -7,8 +7,8 @@ export type NodeResource = Readonly<Record<string, string>>;
 
 export type Project = {
   name: string;
-  readonly description: string;
-  readonly label: string;
+  description: string;
+  label: string;
   readonly createdAtMs: number;
   disabled: boolean;
   deleted: boolean;

@@ -3,10 +3,18 @@ import type { Release } from '../release.ts';
 /** Switches of the server's own configuration, and faults inside it. */
 export type Settings = {
   logStorageFailing: boolean;
+  /** Without a plugin logs stay where they are, and nothing is counted. */
+  logStoragePlugin: string | undefined;
   unhealthyCheck: string | undefined;
   metricsOn: boolean;
   metricsDisabled: Set<string>;
+  /** Gauges whose reading throws. */
+  brokenGauges: readonly string[];
+  /** Whether requests move the request timers; a frozen service answers the same however often it is asked. */
+  countRequests: boolean;
   commercial: boolean;
+  /** Which class a user of the commercial edition has. */
+  userClasses: Readonly<Record<string, string>>;
   countMissing: boolean;
   /** Ends become visible this long after they happened. */
   saveDelayMs: number;
@@ -28,10 +36,14 @@ export type Settings = {
 export function createSettings(release: Release): Settings {
   return {
     logStorageFailing: false,
+    logStoragePlugin: 'object-store',
     unhealthyCheck: undefined,
     metricsOn: release.metricsOn,
     metricsDisabled: new Set(),
+    brokenGauges: [],
+    countRequests: true,
     commercial: false,
+    userClasses: { amira: 'full', exporter: 'full', jonas: 'viewer' },
     countMissing: false,
     saveDelayMs: 0,
     unfinishedFirst: true,

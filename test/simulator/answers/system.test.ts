@@ -84,21 +84,22 @@ describe('simulator/answers/system-info', () => {
 });
 
 describe('simulator/answers/execution-mode', () => {
-  it('answers 503 when passive up to v35, and from v36 on only when asked to (A 3)', async () => {
+  it('is switched by a call of the API (A 4.4)', async () => {
     const simulator = await startEmpty();
-    const disabled = await ask(simulator, 'api/47/system/executions/disable', {
-      method: 'POST',
-      headers: { 'X-Rundeck-Auth-Token': simulator.token },
-    });
-    const replies = [];
-    for (const path of ['32', '35', '36', '47'].map((version) => `api/${version}/system/executions/status`)) {
-      replies.push(await ask(simulator, path));
+    const texts = [];
+    for (const word of ['disable', 'enable']) {
+      const headers = { 'X-Rundeck-Auth-Token': simulator.token };
+      const switched = await ask(simulator, `api/47/system/executions/${word}`, { method: 'POST', headers });
+      const { text } = await ask(simulator, 'api/47/system/executions/status');
+      texts.push(switched.text, text);
     }
-    replies.push(await ask(simulator, 'api/47/system/executions/status?passiveAs503=true'));
     await simulator.stop();
-    expect(disabled.text).toBe('{"executionMode":"passive"}');
-    expect(replies.map(({ status }) => status)).toEqual([503, 503, 200, 200, 503]);
-    expect(new Set(replies.map(({ text }) => text))).toEqual(new Set(['{"executionMode":"passive"}']));
+    expect(texts).toEqual([
+      '{"executionMode":"passive"}',
+      '{"executionMode":"passive"}',
+      '{"executionMode":"active"}',
+      '{"executionMode":"active"}',
+    ]);
   });
 
   it('starts nothing while passive, lets running ones end, and goes on when active again', async () => {
@@ -153,17 +154,6 @@ describe('simulator/answers/log-storage', () => {
 });
 
 describe('simulator/answers/metrics', () => {
-  it('answers 500 with the checks while one is unhealthy, up to 5.x', async () => {
-    const simulator = await startEmpty();
-    simulator.control.failHealthCheck('quartz.scheduler.threadPool');
-    const reply = await ask(simulator, 'api/47/metrics/healthcheck');
-    await simulator.stop();
-    expect(reply.status).toBe(500);
-    expect(reply.text).toBe(
-      '{"dataSource.connection.time":{"healthy":true,"message":"Datasource connection healthy with timeout 5 seconds","duration":1,"timestamp":"2026-01-15T12:00:00.000Z"},"quartz.scheduler.threadPool":{"healthy":false,"message":"Made to fail on demand","duration":1,"timestamp":"2026-01-15T12:00:00.000Z"}}',
-    );
-  });
-
   it('is always healthy on 6.x, once it is switched on', async () => {
     const simulator = await startEmpty({ apiVersion: 58 });
     const off = await ask(simulator, 'api/58/metrics/healthcheck');
@@ -172,20 +162,6 @@ describe('simulator/answers/metrics', () => {
     const on = await ask(simulator, 'api/58/metrics/healthcheck');
     await simulator.stop();
     expect([off.status, on.status, on.text]).toEqual([404, 200, '{"rundeck":{"healthy":true}}']);
-  });
-
-  it('times in seconds up to 5.x and in nanoseconds from 6.0', async () => {
-    const units = [];
-    for (const apiVersion of [47, 58]) {
-      const simulator = await startEmpty({ apiVersion });
-      simulator.control.switchMetrics(true);
-      const { json } = await ask(simulator, 'api/47/metrics/metrics');
-      await simulator.stop();
-      const { timers } = json as { timers: Record<string, { mean: number; duration_units: string }> };
-      const timer = timers['rundeck.api.requests.requestTimer'];
-      units.push(`${timer?.mean} ${timer?.duration_units}`);
-    }
-    expect(units).toEqual(['0.012 seconds', '12000000 nanoseconds']);
   });
 
   it('hides an endpoint that is switched off', async () => {

@@ -1,28 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ask, asService, backupId, settleId, startEmpty, startSmall } from '../caller.ts';
-
-const gates: readonly (readonly [path: string, since: number, realSince?: number])[] = [
-  ['system/logstorage', 17],
-  ['system/logstorage/incomplete', 17],
-  ['scheduler/jobs', 17],
-  ['scheduler/server/any/jobs', 17],
-  [`job/${settleId}/info`, 18],
-  ['user/info/', 21],
-  ['metrics', 25],
-  ['metrics/ping', 25],
-  ['user/list/', 27, 21],
-  ['executions/metrics', 29],
-  ['project/pay/executions/metrics', 29],
-  ['user/roles', 30],
-  [`job/${backupId}/forecast`, 31],
-  ['system/executions/status', 32],
-  [`job/${backupId}/workflow`, 33, 34],
-  ['feature/', 42],
-  ['feature/runner', 42],
-  [`job/${settleId}/meta`, 46],
-  ['project/pay/meta', 46],
-  ['project/pay/jobs/browse', 46],
-];
+import { ask, asService, startEmpty } from '../caller.ts';
 
 describe('simulator/routes/api', () => {
   it('tells its newest version to a caller who guessed too high (A 7.2)', async () => {
@@ -83,22 +60,6 @@ describe('simulator/routes/api', () => {
     expect(reply.status).toBe(404);
     expect(reply.json).toMatchObject({ errorCode: 'api.error.invalid.request' });
   });
-
-  for (const [path, since, realSince] of gates) {
-    it(`has ${path} from v${since} on`, async () => {
-      for (const dialect of ['rundeck', 'service'] as const) {
-        const simulator = await startSmall({ dialect });
-        const first = dialect === 'rundeck' ? (realSince ?? since) : since;
-        const options = dialect === 'service' ? asService(simulator) : {};
-        const below = await ask(simulator, `api/${first - 1}/${path}`, options);
-        const at = await ask(simulator, `api/${first}/${path}`, options);
-        await simulator.stop();
-        expect(below.status).toBe(400);
-        expect(below.text).toContain(`Minimum supported version: ${first}`);
-        expect(at.status).toBe(200);
-      }
-    });
-  }
 
   it('answers unknown paths with 404 and does not count them as known', async () => {
     const simulator = await startEmpty();

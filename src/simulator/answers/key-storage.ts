@@ -1,0 +1,78 @@
+import type { Answer, ApiRequest } from './answer.ts';
+import { href, ok, parameter, text } from './answer.ts';
+import { denied, missing } from './errors.ts';
+
+/** storage/keys/{path} (Document A, 2.9 and 4.10): one level per request; secrets show no content. */
+export function keyStorage(request: ApiRequest): Answer {
+  const path = ['keys', parameter(request, 'path')]
+    .filter((part) => part !== '')
+    .join('/')
+    .replace(/\/$/, '');
+  if (!request.caller.policy.systemRead) {
+    return denied(request, 'read', 'Path', path);
+  }
+  const key = keys.find((candidate) => candidate.path === path);
+  if (key !== undefined) {
+    return wantsContent(request) ? toContent(request, key) : ok(toKey(request, key));
+  }
+  const below = keys.filter((candidate) => candidate.path.startsWith(`${path}/`));
+  if (below.length === 0 && path !== 'keys') {
+    return missing(request, 'Key', path);
+  }
+  const children = new Map<string, unknown>();
+  for (const candidate of below) {
+    const rest = candidate.path.slice(path.length + 1).split('/');
+    const childPath = `${path}/${rest[0] ?? ''}`;
+    children.set(childPath, rest.length === 1 ? toKey(request, candidate) : toFolder(request, childPath));
+  }
+  return ok({ ...toFolder(request, path), ...(children.size === 0 ? {} : { resources: [...children.values()] }) });
+}
+
+type Key = { readonly path: string; readonly kind: 'private' | 'public' | 'password'; readonly size: string };
+
+const keys: readonly Key[] = [
+  { path: 'keys/deploy.pub', kind: 'public', size: '393' },
+  { path: 'keys/team/payments/ledger.password', kind: 'password', size: '24' },
+  { path: 'keys/team/payments/node.pem', kind: 'private', size: '1679' },
+];
+
+function wantsContent({ accept }: ApiRequest): boolean {
+  return accept !== undefined && !accept.includes('json');
+}
+
+function toContent(request: ApiRequest, { path, kind }: Key): Answer {
+  return kind === 'public'
+    ? text('ssh-rsa example-public-key deploy\n', 'application/pgp-keys')
+    : denied(request, 'read', 'Content', path);
+}
+
+/** The document gives a name and metadata to files alone; real servers write them as null into directories. */
+function toFolder(request: ApiRequest, path: string) {
+  const place = { path, type: 'directory', url: href(request, `storage/${path}`) };
+  return request.world.release.asDocumented ? place : { ...place, name: null, meta: null };
+}
+
+function toKey(request: ApiRequest, { path, kind, size }: Key) {
+  const { dialect, release } = request.world;
+  const prefix = dialect.storagePrefix;
+  const contentType = {
+    private: 'application/octet-stream',
+    public: 'application/pgp-keys',
+    password: `application/x-${prefix.toLowerCase()}-data-password`,
+  }[kind];
+  // Real servers hide the size of secrets and call a password so; the document does neither.
+  const hidden = kind !== 'public';
+  return {
+    path,
+    type: 'file',
+    name: path.split('/').at(-1),
+    url: href(request, `storage/${path}`),
+    meta: {
+      [`${prefix}-content-type`]: contentType,
+      ...(hidden && !release.asDocumented ? {} : { [`${prefix}-content-size`]: size }),
+      ...(kind === 'password' ? {} : { [`${prefix}-key-type`]: kind }),
+      ...(kind === 'password' && !release.asDocumented ? { [`${prefix}-data-type`]: 'password' } : {}),
+      ...(hidden ? { [`${prefix}-content-mask`]: 'content' } : {}),
+    },
+  };
+}

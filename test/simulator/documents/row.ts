@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest';
+import type { Simulator, SimulatorOptions } from '../../../src/simulator/simulator.ts';
+import { ask, startSmall } from '../caller.ts';
+
+export type DialectName = 'rundeck' | 'service';
+
+/** One read of the documents: where it stands, its smallest version, and what it says at which version. */
+export type Row = {
+  /** The document and its section; `J` is the page of what real servers send. */
+  readonly section: string;
+  readonly path: string;
+  readonly since: number;
+  /** Where real servers demand another version than the documents say. */
+  readonly realSince?: number;
+  /** What has to be switched on before its version can be asked about at all. */
+  readonly prepare?: (simulator: Simulator) => void;
+  readonly says: readonly Said[];
+};
+
+export type Said = {
+  readonly at: readonly number[];
+  /** The newest version the server speaks: 47, or 58 for what came later. */
+  readonly server?: number;
+  readonly dialect?: DialectName;
+  readonly query?: string;
+  readonly accept?: string;
+  readonly options?: SimulatorOptions;
+  readonly prepare?: (simulator: Simulator) => void;
+  readonly status?: number;
+  readonly json?: unknown;
+  readonly text?: string;
+};
+
+/** Holds the simulated service against the rows: below the smallest version, and at every version that is named. */
+export function testRows(rows: readonly Row[]): void {
+  for (const row of rows) {
+    for (const dialect of ['rundeck', 'service'] as const) {
+      it(`refuses ${row.path} below its smallest version in the ${dialect} dialect (${row.section})`, async () => {
+        const { actual, expected } = await readGate(row, dialect);
+        expect(actual).toEqual(expected);
+      });
+    }
+    for (const said of row.says) {
+      for (const dialect of said.dialect === undefined ? (['rundeck', 'service'] as const) : [said.dialect]) {
+        const versions = said.at.map((version) => `v${version}`).join(', ');
+        const path = `${row.path}${said.query ?? ''}`;
+        it(`answers ${path} at ${versions} in the ${dialect} dialect${toPlace(said)} (${row.section})`, async () => {
+          for (const version of said.at) {
+            const { actual, expected } = await readAnswer(row, said, dialect, version);
+            expect(actual).toEqual(expected);
+          }
+        });
+      }
+    }
+  }
+}
+
+/** Parts that are drawn from seeds and that no document knows. */
+export const anyNumber: unknown = expect.any(Number);
+export const anyText: unknown = expect.any(String);
+export const anyUuid: unknown = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+
+/** An answer of which only these members matter. */
+export function including(members: Readonly<Record<string, unknown>>): unknown {
+  return expect.objectContaining(members);
+}
+
+export function errorOf(apiversion: number, errorCode: string, message: string): unknown {
+  return { error: true, apiversion, errorCode, message };
+}
+
+type Comparison = { readonly actual: unknown; readonly expected: unknown };
+
+async function readGate(row: Row, dialect: DialectName): Promise<Comparison> {
+  const first = Math.max(14, dialect === 'rundeck' ? (row.realSince ?? row.since) : row.since);
+  const simulator = await startSmall({ dialect, apiVersion: 47 });
+  row.prepare?.(simulator);
+  const path = `api/${first - 1}/${row.path}`;
+  const { status, json } = await ask(simulator, path, withToken(simulator, dialect));
+  await simulator.stop();
+  const reason = `Minimum supported version: ${first}`;
+  const message = `Unsupported API Version "${first - 1}". API Request: /${path}. Reason: ${reason}`;
+  const expected = errorOf(47, 'api.error.api-version.unsupported', message);
+  return { actual: { status, json }, expected: { status: 400, json: expected } };
+}
+
+async function readAnswer(row: Row, said: Said, dialect: DialectName, version: number): Promise<Comparison> {
+  const apiVersion = said.server ?? (version > 47 ? 58 : 47);
+  const simulator = await startSmall({ dialect, apiVersion, ...said.options });
+  said.prepare?.(simulator);
+  const accept = said.accept === undefined ? {} : { accept: said.accept };
+  const path = `api/${version}/${row.path}${said.query ?? ''}`;
+  const reply = await ask(simulator, path, { ...withToken(simulator, dialect), ...accept });
+  await simulator.stop();
+  const status = said.status ?? 200;
+  return said.text === undefined
+    ? { actual: { version, status: reply.status, json: reply.json }, expected: { version, status, json: said.json } }
+    : { actual: { version, status: reply.status, text: reply.text }, expected: { version, status, text: said.text } };
+}
+
+function withToken(simulator: Simulator, dialect: DialectName) {
+  const name = dialect === 'service' ? 'X-Service-Auth-Token' : 'X-Rundeck-Auth-Token';
+  return { headers: { [name]: simulator.token } };
+}
+
+function toPlace({ server, accept }: Said): string {
+  const of = server === undefined ? '' : ` of a server of v${server}`;
+  return accept === undefined ? of : `${of} as ${accept}`;
+}
