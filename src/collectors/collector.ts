@@ -47,13 +47,15 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
   readonly fetchAll?: (api: Api, watch: Watch) => Promise<ReadonlyMap<string, Answer> | undefined>;
   /** Which projects are asked at all; all that are watched unless said. */
   readonly covers?: (project: string, watch: Watch) => boolean;
+  /** Whether the server as a whole is asked, too: as a project without a name. */
+  readonly andServer?: boolean;
   /** I/O about one project and nothing else. */
   readonly fetch: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<Answer>;
   /** Pure: no I/O, clock or log. */
   readonly map: (answer: Answer, metrics: Metrics, about: { readonly project: string; readonly watch: Watch }) => Row[];
 };
 
-/** One project of a pass over so many. */
+/** One project of a pass over so many; the server as a whole has no name. */
 export type ProjectToAsk = { readonly name: string; readonly of: number };
 
 /** A collector as the rest of the house sees it, whatever its answers are. */
@@ -73,6 +75,7 @@ export type Collected =
 /** Asked project by project, spread over its interval: what fails or goes away is one project's. */
 export type ProjectCollector = CommonParts & {
   readonly perProject: true;
+  readonly andServer: boolean;
   readonly collectAll: (api: Api, watch: Watch) => Promise<ReadonlyMap<string, readonly Row[]> | undefined>;
   readonly covers: (project: string, watch: Watch) => boolean;
   readonly collect: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<readonly Row[]>;
@@ -102,6 +105,7 @@ export function defineProjectCollector<Answer, const Metrics extends Families>(
 ): ProjectCollector {
   const { fetch, fetchAll, map, covers = () => true, ...data } = definition;
   return {
+    andServer: false,
     ...data,
     vital: false,
     perMember: false,

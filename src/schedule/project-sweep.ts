@@ -1,22 +1,20 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Api } from '../api/client.ts';
-import { ApiError } from '../api/errors.ts';
-import { toVerdict } from '../api/verdict.ts';
 import type { ProjectCollector } from '../collectors/collector.ts';
-import type { Row } from '../metrics/family.ts';
 import type { Outcome } from './judge.ts';
+import { createPace, type Wait } from './pace.ts';
+import { createProjectParts } from './project-parts.ts';
 import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
+import { type Fault, isSilence, judgeFault, toFault, toOutcome } from './sweep-fault.ts';
 
-type SweepOptions = ReadingOptions & {
-  readonly collector: ProjectCollector;
-  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
-};
-
-/** What is shown of one project, and until when. */
-type Part = { readonly rows: readonly Row[]; readonly untilTicks: number };
+type SweepOptions = ReadingOptions & { readonly collector: ProjectCollector; readonly wait?: Wait };
 
 /** What became of the projects of one pass. */
-type Tally = { read: number; denied: ApiError[]; failed: ApiError[]; inARow: number };
+type Tally = {
+  read: number;
+  firstRead: string | undefined;
+  failedInARow: number;
+  readonly denied: Fault[];
+  readonly failed: Fault[];
+};
 
 /**
  * A collector that asks project by project, one request at a time and spread over its interval. What fails, is denied or goes
@@ -24,146 +22,161 @@ type Tally = { read: number; denied: ApiError[]; failed: ApiError[]; inARow: num
  */
 export function createProjectSweep(options: SweepOptions): Reading {
   const { collector, everyMs, timeoutMs, client, watch, publisher, clock, projectList, requestsPerSecond } = options;
-  const { wait = pauseFor } = options;
-  const parts = new Map<string, Part>();
-  const restingUntil = new Map<string, number>();
-  let validForMs = toValidityMs(everyMs);
-  let publishing: Promise<number> = Promise.resolve(0);
+  const parts = createProjectParts();
+  const resting = new Map<string, { readonly fault: Fault; readonly untilTicks: number }>();
+  const pace = createPace({
+    ...options,
+    open: (signal) => client.within({ lane: 'normal', forMs: timeoutMs, signal }),
+  });
+  let isListed: (project: string) => boolean = () => true;
+  let publishing: Promise<unknown> = Promise.resolve();
   let publishedTicks = Number.NEGATIVE_INFINITY;
   let isFirst = true;
   let nextName = '';
-
-  function within(signal: AbortSignal): Api {
-    return client.within({ lane: 'normal', forMs: timeoutMs, signal });
-  }
+  /** The longest that the last complete pass, or one since, has taken: what is shown must live longer. */
+  let passMs = 0;
+  let requests = 0;
 
   /** One after the other, so that the newest rows are those that stay. */
   function publish(): Promise<number> {
-    publishing = publishing.then(() => {
+    const published = publishing.then(() => {
       publishedTicks = clock.ticks();
-      for (const [project, { untilTicks }] of parts) if (publishedTicks >= untilTicks) parts.delete(project);
-      return publisher.publish(
-        [...parts.values()].flatMap(({ rows }) => rows),
-        validForMs,
-      );
+      const validForMs = Math.max(toValidityMs(everyMs), 3 * passMs);
+      const { rows, newestTicks } = parts.since(publishedTicks - validForMs);
+      return publisher.publish(rows, newestTicks + validForMs - publishedTicks);
     });
-    return publishing;
+    publishing = published.catch(ignore);
+    return published;
   }
 
-  function keep(project: string, rows: readonly Row[]): void {
-    parts.set(project, { rows, untilTicks: clock.ticks() + validForMs });
+  function withdraw(): void {
+    parts.retain(() => false);
+    isFirst = true;
+    publisher.withdraw();
+    // What is published at this very moment must not stay.
+    publishing = publishing.then(() => (isFirst ? publisher.withdraw() : undefined));
   }
 
   /** Projects that are gone take their series with them at once. */
   projectList.onRead((names) => {
-    const before = parts.size;
-    for (const project of parts.keys()) if (!names.has(project)) parts.delete(project);
-    for (const project of restingUntil.keys()) if (!names.has(project)) restingUntil.delete(project);
-    if (parts.size < before) void publish();
+    isListed = (project) => project === wholeServer || names.has(project);
+    for (const project of resting.keys()) if (!isListed(project)) resting.delete(project);
+    // Where that fails the next pass shows the same, and is judged.
+    if (parts.retain(isListed)) publish().catch(ignore);
   });
 
-  async function ask(project: string, of: number, signal: AbortSignal, tally: Tally): Promise<void> {
+  async function ask(project: string, of: number, signal: AbortSignal): Promise<Error | undefined> {
     try {
-      keep(project, await collector.collect(within(signal), { name: project, of }, watch));
-      tally.read += 1;
-      tally.inARow = 0;
+      const rows = await collector.collect(pace.api(signal), { name: project, of }, watch);
+      // It may have gone while it was asked.
+      if (isListed(project)) parts.keep(project, rows, clock.ticks());
+      return undefined;
     } catch (error) {
-      if (!(error instanceof ApiError) || signal.aborted) throw error;
-      const verdict = toVerdict(error, collector.reads);
-      if (verdict === 'version' || error.kind === 'unauthorized' || error.details.unsent === true) throw error;
-      if (isGone(error)) {
-        parts.delete(project);
-      } else if (verdict === 'failed') {
-        tally.failed.push(error);
-        tally.inARow += 1;
-        if (tally.inARow >= mostInARow) throw error;
-      } else {
-        parts.delete(project);
-        restingUntil.set(project, clock.ticks() + Math.max(3 * everyMs, slowestRetryMs));
-        tally.denied.push(error);
-        tally.inARow = 0;
-      }
+      signal.throwIfAborted();
+      return error instanceof Error ? error : new Error(String(error));
     }
   }
 
-  async function sweep(names: readonly string[], signal: AbortSignal): Promise<Tally> {
-    const tally: Tally = { read: 0, denied: [], failed: [], inARow: 0 };
+  /** What a project that was not read comes to. */
+  function note(project: string, error: Error, tally: Tally, restUntilTicks: number): void {
+    const verdict = judgeFault(error, collector.reads);
+    const fault = toFault(error);
+    switch (verdict) {
+      case 'all':
+        throw error;
+      case 'gone':
+        parts.drop(project);
+        tally.failedInARow = 0;
+        break;
+      case 'denied':
+        parts.drop(project);
+        resting.set(project, { fault, untilTicks: restUntilTicks });
+        tally.denied.push(fault);
+        tally.failedInARow = 0;
+        break;
+      case 'failed':
+        tally.failed.push(fault);
+        tally.failedInARow += 1;
+    }
+  }
+
+  async function sweep(names: readonly string[], signal: AbortSignal, tally: Tally): Promise<void> {
+    const startedTicks = clock.ticks();
+    const restUntilTicks = startedTicks + Math.max(everyMs, slowestRetryMs);
     const leastGapMs = (1000 * shareOfBudget) / requestsPerSecond;
-    const gapMs = isFirst ? leastGapMs : Math.max(leastGapMs, (everyMs * spread) / names.length);
-    for (const [index, project] of inTurn(names, nextName).entries()) {
+    const evenGapMs = (spread * everyMs) / Math.max(1, names.length, requests);
+    pace.begin(isFirst ? leastGapMs : Math.max(leastGapMs, evenGapMs));
+    const publishEveryMs = isFirst ? leastPublishMs : Math.max(leastPublishMs, everyMs / 20);
+    const turns = inTurn(names, nextName);
+    for (const [index, project] of turns.entries()) {
+      const rest = resting.get(project);
+      if (rest !== undefined && clock.ticks() < rest.untilTicks) {
+        tally.denied.push(rest.fault);
+        continue;
+      }
+      resting.delete(project);
+      if (!isListed(project)) continue;
       nextName = project;
-      if ((restingUntil.get(project) ?? 0) > clock.ticks()) continue;
-      if (index > 0) await wait(gapMs, signal);
-      await ask(project, names.length, signal, tally);
+      const error = await ask(project, names.length, signal);
+      passMs = Math.max(passMs, clock.ticks() - startedTicks);
+      if (error === undefined) {
+        tally.read += 1;
+        tally.firstRead ??= project;
+        tally.failedInARow = 0;
+      } else {
+        note(project, error, tally, restUntilTicks);
+        if (tally.failedInARow >= mostInARow && (tally.read === 0 || isSilence(error))) {
+          nextName = turns[index + 1] ?? '';
+          throw error;
+        }
+      }
       if (clock.ticks() - publishedTicks > publishEveryMs) await publish();
     }
-    nextName = '';
+    // Where one can be read the next pass can begin: those before it that fail must not end it early.
+    nextName = tally.firstRead ?? '';
+    passMs = clock.ticks() - startedTicks;
+    requests = pace.asked();
     isFirst = false;
-    return tally;
   }
 
   async function read(signal: AbortSignal): Promise<Outcome> {
-    const startedTicks = clock.ticks();
-    const list = await watch.projects.read(within(signal));
-    const names = list.map(({ name }) => name).filter((name) => collector.covers(name, watch));
-    const all = await collector.collectAll(within(signal), watch);
-    if (all !== undefined) {
-      parts.clear();
-      for (const name of names) keep(name, all.get(name) ?? []);
-      return { result: 'success', series: await publish() };
-    }
+    const tally: Tally = { read: 0, firstRead: undefined, failedInARow: 0, denied: [], failed: [] };
     try {
-      const tally = await sweep(names, signal);
-      // A pass that takes longer than its interval must not make its first projects too old.
-      validForMs = Math.max(toValidityMs(everyMs), 3 * (clock.ticks() - startedTicks));
-      return toOutcome(tally, names.length, await publish());
+      const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
+      const list = await watch.projects.read(api);
+      const covered = list.map(({ name }) => name).filter((name) => collector.covers(name, watch));
+      const names = (collector.andServer ? [wholeServer, ...covered] : covered).toSorted();
+      const all = await collector.collectAll(api, watch);
+      if (all !== undefined) {
+        for (const name of names) parts.keep(name, all.get(name) ?? [], clock.ticks());
+        return { result: 'success', series: await publish() };
+      }
+      await sweep(names, signal, tally);
+      return toOutcome({ ...tally, projects: names.length, series: await publish() });
     } catch (error) {
       if (!signal.aborted) await publish();
       throw error;
     }
   }
 
-  return {
-    read,
-    withdraw: () => {
-      parts.clear();
-      publisher.withdraw();
-    },
-  };
+  return { read, withdraw };
 }
 
+/** Stands for the server as a whole among the projects; no project is called like this. */
+const wholeServer = '';
 /** A sweep takes at most one request in so many that the budget has. */
 const shareOfBudget = 2;
 /** The part of an interval that a pass is spread over. */
 const spread = 0.8;
 /** So many faults one after the other say that it is the server, not its projects. */
 const mostInARow = 5;
-const publishEveryMs = 5000;
+const leastPublishMs = 5000;
 const slowestRetryMs = 300_000;
 
-function toOutcome({ read, denied, failed }: Tally, projects: number, series: number): Outcome {
-  const [firstDenied] = denied;
-  const [firstFailed] = failed;
-  if (firstFailed !== undefined) {
-    const message = `${failed.length} of ${projects} projects failed; the first: ${firstFailed.message}`;
-    return { result: 'failed', kind: firstFailed.kind, message };
-  }
-  if (firstDenied === undefined) return { result: 'success', series };
-  if (read === 0) return { result: 'off', reason: 'denied', message: firstDenied.message };
-  return { result: 'success', series, note: `${denied.length} of ${projects} projects are denied` };
+/** All names, beginning with the one where the last pass ended early, or the next one if that is gone. */
+function inTurn(sortedNames: readonly string[], first: string): string[] {
+  const start = sortedNames.findIndex((name) => name >= first);
+  return start <= 0 ? [...sortedNames] : [...sortedNames.slice(start), ...sortedNames.slice(0, start)];
 }
 
-/** A project that was deleted or disabled after the list was read. */
-function isGone({ kind, details }: ApiError): boolean {
-  return kind === 'not_found' && details.errorCode?.startsWith('api.error.project.') === true;
-}
-
-/** All names, beginning with the one where the last pass ended early. */
-function inTurn(names: readonly string[], first: string): string[] {
-  const start = Math.max(0, names.indexOf(first));
-  return [...names.slice(start), ...names.slice(0, start)];
-}
-
-async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
-  await pause(ms, undefined, { signal });
-}
+function ignore(): void {}

@@ -1,0 +1,58 @@
+import type { Endpoint } from '../api/endpoint.ts';
+import { ApiError, type ErrorKind } from '../api/errors.ts';
+import { toVerdict } from '../api/verdict.ts';
+import type { Outcome } from './judge.ts';
+
+/** What went wrong with one project of a pass. */
+export type Fault = { readonly kind: ErrorKind | 'internal'; readonly message: string };
+
+export function toFault(error: Error): Fault {
+  if (error instanceof ApiError) return { kind: error.kind, message: error.message };
+  return { kind: 'internal', message: String(error) };
+}
+
+/**
+ * Whom a fault concerns: all projects alike (refused credentials, an endpoint that is not there, a server that is left
+ * alone), or this one, which has vanished since it was listed, may not be read, or failed.
+ */
+export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): 'all' | 'gone' | 'denied' | 'failed' {
+  if (!(error instanceof ApiError)) return 'failed';
+  const { kind, details } = error;
+  if (kind === 'not_found' && details.errorCode?.startsWith('api.error.project.') === true) return 'gone';
+  if (kind === 'unauthorized') return 'all';
+  // What was rejected before it was sent, for what was to be sent, says nothing of the server.
+  if (details.unsent === true) return kind === 'rejected' ? 'failed' : 'all';
+  const verdict = toVerdict(error, reads);
+  return verdict === 'version' || verdict === 'not_found' ? 'all' : verdict;
+}
+
+/** Whether the service itself did not answer: several in a row say that it will not answer the next one either. */
+export function isSilence(error: Error): boolean {
+  if (!(error instanceof ApiError)) return false;
+  const { kind, details } = error;
+  if (kind === 'server') return details.status !== 500 && details.status !== 501;
+  return silentKinds.includes(kind);
+}
+
+const silentKinds: readonly ErrorKind[] = ['network', 'tls', 'timeout', 'busy', 'html', 'redirect', 'empty'];
+
+type Ended = {
+  readonly read: number;
+  readonly denied: readonly Fault[];
+  readonly failed: readonly Fault[];
+  readonly projects: number;
+  readonly series: number;
+};
+
+/** What a complete pass comes to: one project that failed is reported, though only its own series are late. */
+export function toOutcome({ read, denied, failed, projects, series }: Ended): Outcome {
+  const [firstDenied] = denied;
+  const [firstFailed] = failed;
+  if (firstFailed !== undefined) {
+    const message = `${failed.length} of ${projects} projects failed; the first: ${firstFailed.message}`;
+    return { result: 'failed', kind: firstFailed.kind, message };
+  }
+  if (firstDenied === undefined) return { result: 'success', series };
+  if (read === 0) return { result: 'off', reason: 'denied', message: firstDenied.message };
+  return { result: 'success', series, note: `${denied.length} of ${projects} projects are denied` };
+}

@@ -1,0 +1,349 @@
+import { describe, expect, it } from 'vitest';
+import { fault, numbered, setScene } from './sweep-scene.ts';
+
+const denied = fault('forbidden', { status: 403, errorCode: 'api.error.item.unauthorized' });
+const broken = fault('server', { status: 500 });
+
+describe('schedule/project-sweep', () => {
+  it('asks every project and shows what each answered', async () => {
+    const { pass, shown, asked } = setScene(['pay', 'ops', 'web']);
+
+    expect(await pass()).toBe('success');
+    expect(asked()).toBe('ops pay web');
+    expect(shown()).toBe('ops pay web');
+  });
+
+  it('asks for the first time as fast as half of the budget allows, and then spread over its interval', async () => {
+    const { pass, times } = setScene(numbered(6), { everyMs: 60_000, requestsPerSecond: 10 });
+
+    await pass();
+    expect(times()).toBe('0 0.2 0.4 0.6 0.8 1');
+    await pass();
+    expect(times()).toBe('0 8 16 24 32 40');
+  });
+
+  it('takes no longer where answers take their time, and makes up for nothing with a burst', async () => {
+    const { pass, times, whenAsked, later } = setScene(numbered(6), { tookMs: 150 });
+    whenAsked((project) => later(project === 'p0002' ? 5000 : 0));
+
+    await pass();
+    expect(times()).toBe('0 0.2 5.35 5.55 5.75 5.95');
+  });
+
+  it('spreads the requests of projects that need several', async () => {
+    const { demo, ...scene } = setScene(['a', 'b'], {
+      fetch: async (api, { name }) => {
+        await api.get(demo, { path: { project: name } });
+        await api.get(demo, { path: { project: name } });
+        return api.get(demo, { path: { project: name } });
+      },
+    });
+
+    await scene.pass();
+    expect(scene.times()).toBe('0 0.2 0.4 0.6 0.8 1');
+    await scene.pass();
+    expect(scene.times()).toBe('0 8 16 24 32 40');
+  });
+
+  it('asks a thousand projects one at a time within half of the budget, and shows all of them meanwhile', async () => {
+    const { pass, times, mostTogether, whenAsked, shownCount } = setScene(numbered(1000), { tookMs: 30 });
+    const seen: number[] = [];
+
+    for (const round of [1, 2, 3]) {
+      whenAsked(() => {
+        if (round > 1) seen.push(shownCount());
+      });
+      expect(await pass()).toBe('success');
+      const atSeconds = times().split(' ').map(Number);
+      expect(atSeconds.length).toBe(1000);
+      // Five a second and no two closer together: longer than the interval, which is left to the budget.
+      expect(atSeconds.at(-1)).toBeCloseTo(199.8);
+      expect(Math.min(...atSeconds.slice(1).map((second, index) => second - (atSeconds[index] ?? 0)))).toBeCloseTo(0.2);
+      expect(mostTogether()).toBe(1);
+    }
+    expect(shownCount()).toBe(1000);
+    expect(new Set(seen)).toEqual(new Set([1000]));
+  });
+
+  it('spreads a thousand projects over ten minutes', async () => {
+    const { pass, times } = setScene(numbered(1000), { everyMs: 600_000 });
+    await pass();
+    await pass();
+
+    const perMinute = Map.groupBy(times().split(' '), (second) => Math.floor(Number(second) / 60));
+    expect([...perMinute.values()].map((requests) => requests.length)).toEqual([
+      125, 125, 125, 125, 125, 125, 125, 125,
+    ]);
+  });
+
+  it('shows what it has while the first pass still goes on', async () => {
+    const { pass, whenAsked, shownCount } = setScene(numbered(100));
+    const seen = new Map<string, number>();
+    whenAsked((project) => {
+      seen.set(project, shownCount());
+    });
+    await pass();
+
+    expect([seen.get('p0002'), seen.get('p0030'), seen.get('p0080')]).toEqual([1, 27, 79]);
+  });
+
+  it('lets a project that fails keep its last rows until they are too old, and costs no other anything', async () => {
+    const { pass, shown, faults } = setScene(['a', 'b', 'c']);
+    await pass();
+    faults.set('b', broken);
+
+    expect(await pass()).toBe('failed: 1 of 3 projects failed; the first: GET demo: server');
+    expect(shown()).toBe('a b c');
+    await pass();
+    await pass();
+    expect(shown()).toBe('a c');
+    faults.delete('b');
+    expect(await pass()).toBe('success');
+    expect(shown()).toBe('a c b');
+  });
+
+  it('takes a fault of our own for that of its project', async () => {
+    const { pass, shown, faults } = setScene(['a', 'b', 'c']);
+    faults.set('a', new TypeError('odd answer'));
+
+    expect(await pass()).toBe('failed: 1 of 3 projects failed; the first: TypeError: odd answer');
+    expect(shown()).toBe('b c');
+  });
+
+  it('takes a name that can not be sent for a fault of its project', async () => {
+    const { pass, shown, faults } = setScene(['..', 'b', 'c']);
+    faults.set('..', fault('rejected', { unsent: true }));
+
+    expect(await pass()).toBe('failed: 1 of 3 projects failed; the first: GET demo: rejected');
+    expect(shown()).toBe('b c');
+  });
+
+  it('takes the series of a denied project away, asks it seldom, and shows it again when it may', async () => {
+    const { pass, shown, asked, faults } = setScene(['a', 'b']);
+    await pass();
+    faults.set('a', denied);
+
+    expect(await pass()).toBe('1 of 2 projects are denied');
+    expect(shown()).toBe('b');
+    const askedThen: string[] = [];
+    faults.delete('a');
+    for (let minute = 1; minute <= 5; minute += 1) {
+      await pass();
+      askedThen.push(asked());
+    }
+    expect(askedThen).toEqual(['b', 'b', 'b', 'b', 'b a']);
+    expect(shown()).toBe('b a');
+  });
+
+  it('stays off as long as every project is denied', async () => {
+    const { pass, asked, faults } = setScene(['a', 'b']);
+    for (const name of ['a', 'b']) faults.set(name, denied);
+
+    expect(await pass()).toBe('off: GET demo: forbidden');
+    expect(await pass()).toBe('off: GET demo: forbidden');
+    expect(asked()).toBe('');
+  });
+
+  it('takes the series of a project away as soon as a list lacks it', async () => {
+    const { pass, shown, setNames, whenAsked, asked } = setScene(['a', 'b', 'c']);
+    await pass();
+    setNames(['a', 'c']);
+    const seen: string[] = [];
+    whenAsked(() => {
+      seen.push(shown());
+    });
+
+    expect(await pass()).toBe('success');
+    expect(seen).toEqual(['a c', 'a c']);
+    expect(asked()).toBe('a c');
+  });
+
+  it('neither asks nor shows a project that went since the pass began, even while it was asked', async () => {
+    const { pass, shown, asked, setNames, readList, whenAsked, later } = setScene(['a', 'b', 'c', 'd']);
+    await pass();
+    const seen: string[] = [];
+    whenAsked(async (project) => {
+      if (project === 'b') {
+        setNames(['a', 'd']);
+        later(15_000);
+        await readList();
+      }
+      seen.push(shown());
+    });
+
+    expect(await pass()).toBe('success');
+    expect(asked()).toBe('a b d');
+    expect(seen).toEqual(['a b c d', 'a d', 'a d']);
+    expect(shown()).toBe('a d');
+  });
+
+  it.each(['api.error.project.missing', 'api.error.project.disabled'])('takes %s for no failure', async (errorCode) => {
+    const { pass, shown, faults } = setScene(['a', 'b', 'c']);
+    await pass();
+    faults.set('b', fault('not_found', { status: 404, errorCode }));
+
+    expect(await pass()).toBe('success');
+    expect(shown()).toBe('a c');
+  });
+
+  it('forgets that a project was denied when it goes', async () => {
+    const { pass, asked, faults, setNames } = setScene(['a', 'b']);
+    faults.set('a', denied);
+    await pass();
+    setNames(['b']);
+    await pass();
+    setNames(['a', 'b']);
+    await pass();
+
+    expect(asked()).toBe('b a');
+  });
+
+  it('leaves a server that does not answer five times in a row, and goes on there', async () => {
+    const { pass, asked, shown, faults } = setScene(numbered(12));
+    await pass();
+    for (const name of numbered(12)) faults.set(name, fault('timeout', { isOfService: false }));
+
+    expect(await pass()).toBe('ended: ApiError: GET demo: timeout');
+    expect(asked()).toBe('p0001 p0002 p0003 p0004 p0005');
+    await pass();
+    expect(asked()).toBe('p0006 p0007 p0008 p0009 p0010');
+    expect(shown().split(' ').length).toBe(12);
+    faults.clear();
+    await pass();
+    expect(asked()).toBe('p0011 p0012 p0001 p0002 p0003 p0004 p0005 p0006 p0007 p0008 p0009 p0010');
+  });
+
+  it('goes on where one in five answers', async () => {
+    const { pass, shown, faults } = setScene(numbered(20));
+    const silent = numbered(20).filter((_name, index) => index % 5 !== 4);
+    for (const name of silent) faults.set(name, fault('timeout', { isOfService: false }));
+
+    expect(await pass()).toBe('failed: 16 of 20 projects failed; the first: GET demo: timeout');
+    expect(shown()).toBe('p0005 p0010 p0015 p0020');
+  });
+
+  it('shows what a pass that ended early has read', async () => {
+    const { pass, shown, faults } = setScene(['a', 'b', 'c']);
+    faults.set('c', fault('unauthorized'));
+
+    expect(await pass()).toBe('ended: ApiError: GET demo: unauthorized');
+    expect(shown()).toBe('a b');
+  });
+
+  it('goes on with the next name when the one where it stopped is gone', async () => {
+    const { pass, asked, faults, setNames } = setScene(numbered(12));
+    for (const name of numbered(12)) faults.set(name, fault('network', { isOfService: false }));
+    await pass();
+    setNames(numbered(12).filter((name) => name !== 'p0006'));
+    await pass();
+
+    expect(asked()).toBe('p0007 p0008 p0009 p0010 p0011');
+  });
+
+  it('asks projects that all fail by themselves in no pass again and again at the cost of the others', async () => {
+    const { pass, asked, shown, faults } = setScene(numbered(9));
+    for (const name of numbered(7)) faults.set(name, broken);
+
+    expect(await pass()).toBe('ended: ApiError: GET demo: server');
+    expect(asked()).toBe('p0001 p0002 p0003 p0004 p0005');
+    for (let round = 0; round < 6; round += 1) {
+      expect(await pass()).toBe('failed: 7 of 9 projects failed; the first: GET demo: server');
+      expect(shown()).toBe('p0008 p0009');
+    }
+    expect(asked()).toBe('p0008 p0009 p0001 p0002 p0003 p0004 p0005 p0006 p0007');
+  });
+
+  it.each([
+    ['refused credentials', fault('unauthorized', { status: 403, errorCode: 'unauthorized' })],
+    ['a version that lacks the endpoint', fault('unsupported_version')],
+    ['a circuit that is open', fault('network', { unsent: true })],
+  ])('asks nobody else after %s', async (_name, error) => {
+    const { pass, asked, shown, faults } = setScene(['a', 'b', 'c']);
+    await pass();
+    faults.set('b', error);
+
+    expect(await pass()).toBe(`ended: ApiError: ${error.message}`);
+    expect(asked()).toBe('a b');
+    expect(shown()).toBe('a b c');
+    faults.clear();
+    await pass();
+    expect(asked()).toBe('b c a');
+  });
+
+  it('lets what it shows get too old while the list can not be read', async () => {
+    const { pass, shown, failList } = setScene(['a', 'b']);
+    await pass();
+    failList(fault('network'));
+    await pass();
+    await pass();
+    expect(shown()).toBe('a b');
+    expect(await pass()).toBe('ended: ApiError: GET demo: network');
+
+    expect(shown()).toBe('');
+  });
+
+  it('ends at once when it is stopped, and publishes nothing more', async () => {
+    const { pass, asked, shown, whenAsked } = setScene(numbered(9));
+    const ending = new AbortController();
+    whenAsked((project) => {
+      if (project === 'p0003') ending.abort(new Error('stop'));
+    });
+
+    expect(await pass(ending.signal)).toBe('ended: Error: stop');
+    expect(asked()).toBe('p0001 p0002 p0003');
+    expect(shown()).toBe('p0001');
+  });
+
+  it('ends at once when it is stopped between two requests', async () => {
+    const ending = new AbortController();
+    const { pass, asked, withdrawn } = setScene(numbered(9), {
+      map: (value, { value: family }, { project }) => {
+        if (project === 'p0002') ending.abort(new Error('stop'));
+        return family.rows(value, { project });
+      },
+    });
+
+    expect(await pass(ending.signal)).toBe('ended: Error: stop');
+    expect(asked()).toBe('p0001 p0002');
+    expect(withdrawn()).toBe(0);
+  });
+
+  it('shows nothing once it is withdrawn, and begins anew as fast as at first', async () => {
+    const { pass, shown, times, withdraw } = setScene(['a', 'b', 'c']);
+    await pass();
+    withdraw();
+    expect(shown()).toBe('');
+
+    await pass();
+    expect(shown()).toBe('a b c');
+    expect(times()).toBe('0 0.2 0.4');
+  });
+
+  it('asks the server as a whole, too, where a collector says so', async () => {
+    const covers = (project: string) => project === 'b';
+    const { pass, shown, shownCount, setNames } = setScene(['a', 'b'], { andServer: true, covers });
+    await pass();
+    expect(shown()).toBe(' b');
+    setNames([]);
+    await pass();
+    expect([shown(), shownCount()]).toEqual(['', 1]);
+  });
+
+  it('asks no project where the server tells of all in one request', async () => {
+    const { pass, asked, shown, setNames } = setScene(['a', 'b'], {
+      fetchAll: async () =>
+        new Map([
+          ['a', 1],
+          ['b', 2],
+          ['not watched', 3],
+        ]),
+    });
+
+    expect(await pass()).toBe('success');
+    expect(asked()).toBe('');
+    expect(shown()).toBe('a b');
+    setNames(['b']);
+    await pass();
+    expect(shown()).toBe('b');
+  });
+});
