@@ -15,6 +15,7 @@ type ListOptions = { readonly isWanted: (project: string) => boolean; readonly c
 export function createProjectList({ isWanted, clock }: ListOptions): ProjectList {
   const listeners: ((names: ReadonlySet<string>) => void)[] = [];
   let latest: { readonly list: Promise<readonly Project[]>; readonly untilTicks: number } | undefined;
+  let isUnderWay = false;
 
   async function ask(api: Api): Promise<readonly Project[]> {
     // One request tells of all projects whether they run anything (Document A, 4.11).
@@ -29,13 +30,16 @@ export function createProjectList({ isWanted, clock }: ListOptions): ProjectList
   return {
     read: (api) => {
       const nowTicks = clock.ticks();
-      if (latest !== undefined && nowTicks < latest.untilTicks) return latest.list;
-      const list = ask(api);
-      const asked = { list, untilTicks: nowTicks + sharedForMs };
-      latest = asked;
+      // Never two at once: the answer to the earlier question might come later, and bring back what is gone.
+      if (latest !== undefined && (isUnderWay || nowTicks < latest.untilTicks)) return latest.list;
+      isUnderWay = true;
+      const list = ask(api).finally(() => {
+        isUnderWay = false;
+      });
+      latest = { list, untilTicks: nowTicks + sharedForMs };
       // The next one who needs it asks anew.
       list.catch(() => {
-        if (latest === asked) latest = undefined;
+        latest = undefined;
       });
       return list;
     },

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { Api } from '../../src/api/client.ts';
+import { createProjectList } from '../../src/api/project-list.ts';
+
+/** A list whose answers come when the test says so, on a clock that it owns. */
+function setUp(hasModes = false) {
+  let nowMs = 0;
+  const asked: string[] = [];
+  const waiting: { readonly resolve: (list: readonly unknown[]) => void; readonly reject: (error: Error) => void }[] =
+    [];
+  const get = (endpoint: { readonly since: number }, input?: { readonly query?: { readonly meta?: string } }) => {
+    asked.push(`v${endpoint.since} meta=${input?.query?.meta ?? ''}`);
+    return new Promise<readonly unknown[]>((resolve, reject) => waiting.push({ resolve, reject }));
+  };
+  // The cast is true for what a list asks.
+  const api = { get, supports: async () => hasModes } as unknown as Api;
+  const list = createProjectList({
+    isWanted: (project) => project !== 'hidden',
+    clock: { now: () => nowMs, ticks: () => nowMs },
+  });
+  const heard: string[] = [];
+  list.onRead((names) => heard.push([...names].join(' ')));
+  return {
+    asked,
+    heard,
+    read: async () => (await list.read(api)).map(({ name }) => name).join(' '),
+    later: (ms: number) => {
+      nowMs += ms;
+    },
+    /** The oldest question that waits is answered. */
+    answer: async (...names: readonly string[]) => {
+      await settle();
+      waiting.shift()?.resolve(names.map((name) => ({ name })));
+      await settle();
+    },
+    fail: async () => {
+      await settle();
+      waiting.shift()?.reject(new Error('gone'));
+      await settle();
+    },
+  };
+}
+
+/** What has been resolved is passed on in a few turns of the loop's microtasks. */
+async function settle(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('api/project-list', () => {
+  it('asks once for all who need it at about the same time, and leaves out what is not wanted', async () => {
+    const { read, answer, later, asked, heard } = setUp();
+    const both = [read(), read()];
+    await answer('a', 'hidden', 'b');
+    expect(await Promise.all(both)).toEqual(['a b', 'a b']);
+    later(14_999);
+
+    expect(await read()).toBe('a b');
+    expect(asked).toEqual(['v14 meta=']);
+    expect(heard).toEqual(['a b']);
+  });
+
+  it('asks anew for who comes later', async () => {
+    const { read, answer, later, heard } = setUp();
+    const first = read();
+    await answer('a');
+    expect(await first).toBe('a');
+    later(15_000);
+    const second = read();
+    await answer('b');
+
+    expect(await second).toBe('b');
+    expect(heard).toEqual(['a', 'b']);
+  });
+
+  it('asks for the modes along with the list where the server tells of them', async () => {
+    const { read, answer, asked } = setUp(true);
+    const list = read();
+    await answer('a');
+
+    expect(await list).toBe('a');
+    expect(asked).toEqual(['v47 meta=config']);
+  });
+
+  it('waits for an answer that takes long instead of asking twice', async () => {
+    // The answer to the first question might come after that to the second, and bring back what is gone.
+    const { read, answer, later, asked, heard } = setUp();
+    const first = read();
+    later(20_000);
+    const second = read();
+    await answer('a');
+
+    expect(await Promise.all([first, second])).toEqual(['a', 'a']);
+    expect(asked).toEqual(['v14 meta=']);
+    expect(heard).toEqual(['a']);
+  });
+
+  it('keeps no failure for who asks next', async () => {
+    const { read, answer, fail, heard } = setUp();
+    const failing = [read(), read()].map((list) => expect(list).rejects.toThrow('gone'));
+    await fail();
+    await Promise.all(failing);
+    const next = read();
+    await answer('a');
+
+    expect(await next).toBe('a');
+    expect(heard).toEqual(['a']);
+  });
+});
