@@ -1,0 +1,238 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SecureContextOptions } from 'node:tls';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { collectors } from '../../src/collectors/index.ts';
+import { loadOrComplain } from '../../src/commands/load.ts';
+import { parseArguments } from '../../src/config/command-line.ts';
+import { createLog } from '../../src/log.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
+import { eventually } from '../support/eventually.ts';
+import { type FaultyUpstream, startFaultyUpstream } from './faulty-upstream.ts';
+
+/** The samples of one server without its label, and their values. */
+export type Series = Readonly<Record<string, number | undefined>>;
+
+export type Watch = {
+  readonly simulator: Simulator;
+  readonly upstream: FaultyUpstream;
+  readonly directory: string;
+  /** Added to the clocks that the daemon goes by. */
+  readonly clockShift: { nowMs: number; ticks: number };
+  /** The series of the faulty server, after those of the healthy one were looked at. */
+  readonly scrape: () => Promise<Series>;
+  /** Waits until both servers have all their series, polled after this call. */
+  readonly isWell: () => Promise<void>;
+  /** How often the healthy server was polled. */
+  readonly healthyRounds: () => number;
+  readonly logged: readonly string[];
+};
+
+type WatchOptions = {
+  /** More options of the faulty server, as YAML in one line. */
+  readonly faulty?: string;
+  readonly url?: (upstream: FaultyUpstream) => string;
+  readonly simulated?: SimulatorOptions;
+  readonly certificate?: SecureContextOptions;
+  /** Told of the parts before the daemon starts. */
+  readonly before?: (upstream: FaultyUpstream, directory: string) => Promise<void>;
+};
+
+export const watched = ['system-info', 'execution-mode', 'healthcheck', 'log-storage'] as const;
+
+/** Runs the daemon with a server that can go wrong and one that does not, all of it ended after the test. */
+export async function watchFaults(options: WatchOptions, test: (watch: Watch) => Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-faults-'));
+  const simulator = await startSimulator({ scenario: 'empty', ...options.simulated });
+  const healthy = await startSimulator({ scenario: 'empty' });
+  const upstream = await startFaultyUpstream(simulator.url, options.certificate);
+  const logged: string[] = [];
+  const clockShift = { nowMs: 0, ticks: 0 };
+  const clock = { now: () => Date.now() + clockShift.nowMs, ticks: () => performance.now() + clockShift.ticks };
+  writeFileSync(join(directory, 'token'), `${simulator.token}\n`, { mode: 0o600 });
+  await options.before?.(upstream, directory);
+  const url = options.url?.(upstream) ?? upstream.url;
+  const config = await load(directory, [
+    `name: faulty, url: '${url}', timeout: 500ms${options.faulty === undefined ? '' : `, ${options.faulty}`}`,
+    `name: healthy, url: '${healthy.url}', timeout: 5s`,
+  ]);
+  const log = createLog({ ...config.log, secrets: () => [], write: (line) => logged.push(line) });
+  const app = createApp({ config, log, version: 'test', onSecret: () => {}, clock });
+  try {
+    const { url: daemonUrl } = await app.start();
+    const scrapeBoth = async () => {
+      // A scrape that does not answer at once is a failure of its own.
+      const answer = await fetch(`${daemonUrl}/metrics`, { signal: AbortSignal.timeout(3000) });
+      const text = await answer.text();
+      return { faulty: toSeries(text, 'faulty'), healthy: toSeries(text, 'healthy') };
+    };
+    await soon(async () => expectWell((await scrapeBoth()).healthy));
+    const scrape = async (): Promise<Series> => {
+      const both = await scrapeBoth();
+      expectWell(both.healthy);
+      return both.faulty;
+    };
+    const isWell = async (): Promise<void> => {
+      const sinceSeconds = clock.now() / 1000;
+      await soon(async () => {
+        const series = await scrape();
+        expectWell(series);
+        expectFresh(series, sinceSeconds);
+      });
+    };
+    const healthyRounds = () => healthy.requests().filter(({ path }) => path.endsWith('/system/info')).length;
+    await test({ healthyRounds, simulator, upstream, directory, clockShift, scrape, isWell, logged });
+    expect(upstream.mostOpen()).toBeLessThanOrEqual(8);
+  } finally {
+    await app.stop();
+    await upstream.die();
+    await Promise.all([simulator.stop(), healthy.stop()]);
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+export type PlayedFault = {
+  readonly begin: () => unknown;
+  readonly end: () => unknown;
+  /** What the faulty server's series say meanwhile; undefined for those that are not there. */
+  readonly shows: Series;
+  /** Requests that are tried meanwhile, whether they arrive or not: at once, and then in a second. */
+  readonly atMost: { readonly first: number; readonly perSecond: number };
+  /** Whether the server is well before the fault, which it is unless told. */
+  readonly wellBefore?: boolean;
+};
+
+/**
+ * A fault from its begin to its end: what it shows, what it costs, and that it is over by itself.
+ * Hands over the kinds of the faults that were counted meanwhile.
+ */
+export async function playFault(watch: Watch, fault: PlayedFault): Promise<readonly string[]> {
+  const { upstream, scrape, logged } = watch;
+  if (fault.wellBefore !== false) await watch.isWell();
+  const before = await scrape();
+  const [requests, lines, beganTicks] = [upstream.requests.length, logged.length, performance.now()];
+  await fault.begin();
+  const look = async (): Promise<Series> => {
+    const series = await scrape();
+    const names = Object.keys(fault.shows);
+    expect(Object.fromEntries(names.map((name) => [name, series[name]]))).toEqual(fault.shows);
+    return series;
+  };
+  await soon(look);
+  // Two rounds of the healthy server later nothing has changed, and nothing has piled up.
+  const rounds = watch.healthyRounds();
+  await soon(async () => expect(watch.healthyRounds()).toBeGreaterThanOrEqual(rounds + 2));
+  const after = await look();
+  // Once per change of each collector, however long the fault lasts.
+  const complaints = logged.slice(lines).filter((line) => /msg="poll failed".* server=faulty/.test(line));
+  expect(complaints.length).toBeLessThanOrEqual(12);
+  const seconds = (performance.now() - beganTicks) / 1000;
+  const { first, perSecond } = fault.atMost;
+  const tries = sumOf(after, requested) - sumOf(before, requested);
+  expect(Math.max(tries, upstream.requests.length - requests)).toBeLessThanOrEqual(first + perSecond * seconds);
+  await soon(async () => expect(upstream.open()).toBeLessThanOrEqual(4));
+
+  await fault.end();
+  await watch.isWell();
+  return newKinds(before, after);
+}
+
+/** Within a few rounds of polls, even where the machine has other things to do. */
+export function soon<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  return eventually(ask, { limitMs: 10_000 });
+}
+
+const requested = /^automation_exporter_api_requests_total\{/;
+
+/** The sum of all samples with such a name. */
+export function sumOf(series: Series, name: RegExp): number {
+  let sum = 0;
+  for (const [sample, value = 0] of Object.entries(series)) if (name.test(sample)) sum += value;
+  return sum;
+}
+
+/** For all tests of a file: they run at once, since they mostly wait, and the file fails where they leave a socket, a server or a timer behind. */
+export function watchResources(): void {
+  let before: readonly string[] = [];
+  vi.setConfig({ maxConcurrency: 14 });
+  beforeAll(() => {
+    before = process.getActiveResourcesInfo();
+  });
+  afterAll(async () => {
+    const left = (name: string): boolean => count(process.getActiveResourcesInfo(), name) > count(before, name);
+    await soon(async () => expect(openedByTests.filter(left)).toEqual([]));
+  });
+}
+
+/** The runner has pipes of its own, which come and go. */
+const openedByTests = ['TCPSocketWrap', 'TCPServerWrap', 'TLSWrap', 'Timeout', 'Immediate', 'GetAddrInfoReqWrap'];
+
+function count(resources: readonly string[], name: string): number {
+  return resources.filter((resource) => resource === name).length;
+}
+
+/** The kinds of faults that were counted between two scrapes. */
+function newKinds(before: Series, after: Series): string[] {
+  const kinds = Object.entries(after).flatMap(([sample, value = 0]) => {
+    if (!sample.startsWith('automation_exporter_api_errors_total{') || value <= (before[sample] ?? 0)) return [];
+    return [/kind="(\w+)"/.exec(sample)?.[1] ?? ''];
+  });
+  return [...new Set(kinds)].sort();
+}
+
+function expectWell(series: Series): void {
+  expect(series).toMatchObject({
+    automation_up: 1,
+    automation_credentials_accepted: 1,
+    automation_exporter_circuit_open: 0,
+    'automation_exporter_collector_success{collector="system-info"}': 1,
+    'automation_exporter_collector_success{collector="execution-mode"}': 1,
+    'automation_exporter_collector_success{collector="healthcheck"}': 1,
+    'automation_exporter_collector_success{collector="log-storage"}': 1,
+    automation_log_storage_enabled: expect.any(Number) as number,
+    automation_scheduler_thread_pool_size: 10,
+    'automation_healthcheck_healthy{check="quartz.scheduler.threadPool"}': 1,
+    'automation_execution_mode{mode="active"}': expect.any(Number) as number,
+  });
+}
+
+function expectFresh(series: Series, sinceSeconds: number): void {
+  for (const collector of watched) {
+    const at = series[`automation_exporter_collector_last_success_timestamp_seconds{collector="${collector}"}`];
+    expect(at).toBeGreaterThanOrEqual(sinceSeconds);
+  }
+}
+
+function toSeries(text: string, server: string): Series {
+  const label = `server="${server}"`;
+  const series: Record<string, number> = {};
+  for (const line of text.split('\n')) {
+    if (line.startsWith('#') || !line.includes(label)) continue;
+    const [sample = '', value] = line.replace(label, '').split(/ (?=\S+$)/);
+    series[sample.replace('{,', '{').replace(',,', ',').replace(',}', '}').replace('{}', '')] = Number(value);
+  }
+  return series;
+}
+
+async function load(directory: string, servers: readonly string[]) {
+  const file = join(directory, 'config.yaml');
+  const token = join(directory, 'token');
+  const text = `servers:
+${servers.map((server) => `  - { token_file: '${token}', ${server} }`).join('\n')}
+collectors:
+${watched.map((name) => `  ${name}: { enabled: true, every: 1s }`).join('\n')}
+web: { listen_address: '127.0.0.1:0' }
+state: { memory: true }
+`;
+  writeFileSync(file, text);
+  const argv = [`--config.file=${file}`, '--collector.disable-defaults'];
+  const complain = (text: string): never => {
+    throw new Error(text);
+  };
+  const context = { argv, env: {}, version: 'test', write: complain, complain };
+  const loaded = await loadOrComplain({ ...context, arguments: parseArguments(argv, { collectors }) });
+  if (loaded === undefined) throw new Error('the configuration is wrong');
+  return loaded.config;
+}

@@ -1,0 +1,129 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type SecureContextOptions, type Server as TlsServer } from 'node:tls';
+
+/** Answers in the place of the server; it may as well say nothing, or hang up. */
+export type CannedHandler = (socket: Socket, path: string) => void;
+
+export type FaultyUpstream = {
+  readonly url: string;
+  /** The paths that were asked for, in order. */
+  readonly requests: readonly string[];
+  /** Connections that are open now, and the most that ever were at once. */
+  readonly open: () => number;
+  readonly mostOpen: () => number;
+  /** Bytes that a client took, as far as they have left this process. */
+  readonly sentBytes: () => number;
+  /** From now on these paths are answered so; without a handler, by the server again. */
+  readonly answer: (handler: CannedHandler | undefined, paths?: RegExp) => void;
+  /** Another server takes the place of the one behind; connections end. */
+  readonly replace: (serverUrl: string) => void;
+  /** Another certificate from now on; connections end. */
+  readonly present: (certificate: SecureContextOptions) => void;
+  /** Ends all connections. */
+  readonly hangUp: () => void;
+  /** Ends all connections and refuses new ones, until it listens again at the same port. */
+  readonly die: () => Promise<void>;
+  readonly live: () => Promise<void>;
+};
+
+/** An address in front of a server that passes on what is asked, counts, and goes wrong when told to. */
+export async function startFaultyUpstream(
+  serverUrl: string,
+  certificate?: SecureContextOptions,
+): Promise<FaultyUpstream> {
+  const requests: string[] = [];
+  const sockets = new Set<Socket>();
+  let target = new URL(serverUrl);
+  let handler: CannedHandler | undefined;
+  let handled = /^/;
+  let most = 0;
+  let sentByEnded = 0;
+  let port = 0;
+
+  function serve(client: Socket): void {
+    client.on('error', () => {});
+    let behind: Socket | undefined;
+    client.on('close', () => behind?.destroy());
+    let head = '';
+    client.on('data', (chunk) => {
+      head += chunk.toString('latin1');
+      if (!head.includes('\r\n\r\n')) return;
+      const asked = head;
+      head = '';
+      const [, path = ''] = /^\S+ (\S+)/.exec(asked) ?? [];
+      requests.push(path);
+      if (handler !== undefined && handled.test(path)) {
+        handler(client, path);
+        return;
+      }
+      behind ??= passOn(client, target);
+      behind.write(asked, 'latin1');
+    });
+  }
+
+  const server: Server = certificate === undefined ? createServer(serve) : createTlsServer(certificate, serve);
+  server.on('tlsClientError', () => {});
+  // Both kinds of server tell of a connection before anything is said on it.
+  server.on('connection', (socket: Socket) => {
+    socket.on('error', () => {});
+    sockets.add(socket);
+    most = Math.max(most, sockets.size);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      sentByEnded += socket.bytesWritten;
+    });
+  });
+
+  const listen = (): Promise<void> => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+  function hangUp(): void {
+    for (const socket of sockets) socket.destroy();
+  }
+
+  await listen();
+  // The cast is true: a TCP server has such an address.
+  ({ port } = server.address() as AddressInfo);
+  return {
+    url: `${certificate === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+    requests,
+    open: () => sockets.size,
+    mostOpen: () => most,
+    sentBytes: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, sentByEnded),
+    answer: (next, paths = /^/) => {
+      handler = next;
+      handled = paths;
+    },
+    replace: (next) => {
+      target = new URL(next);
+      hangUp();
+    },
+    present: (next) => {
+      // The cast is true: only a server that was given a certificate can be asked for another.
+      (server as TlsServer).setSecureContext(next);
+      hangUp();
+    },
+    hangUp,
+    die: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      hangUp();
+      await closed;
+    },
+    live: listen,
+  };
+}
+
+/** A whole answer, as JSON unless the headers say otherwise. */
+export function say(status: number, body: string | Buffer, headers: readonly string[] = []): CannedHandler {
+  const type = headers.some((line) => /^content-type:/i.test(line)) ? [] : ['Content-Type: application/json'];
+  const lines = [`HTTP/1.1 ${status} Canned`, ...type, ...headers, `Content-Length: ${Buffer.byteLength(body)}`];
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+  const whole = Buffer.concat([head, Buffer.from(body)]);
+  return (socket) => socket.write(whole);
+}
+
+function passOn(client: Socket, { hostname, port }: URL): Socket {
+  const behind = connect({ host: hostname, port: Number(port) });
+  behind.on('error', () => {});
+  behind.on('close', () => client.destroy());
+  behind.pipe(client);
+  return behind;
+}
