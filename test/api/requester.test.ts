@@ -24,11 +24,13 @@ const clock = { now: () => Date.now(), ticks: () => performance.now() };
 function setUp(replies: readonly Reply[], { tookMs = 0, random = 0.5, credentials = plain } = {}) {
   const seen: string[] = [];
   const circuit: boolean[] = [];
+  const limitsMs: (number | undefined)[] = [];
   let asked = 0;
   const transport: Transport = {
     get: async (request: TransportRequest) => {
       const reply = replies[Math.min(asked, replies.length - 1)] ?? active;
       asked += 1;
+      limitsMs.push(request.timeoutMs);
       if (tookMs > 0) await new Promise((resolve) => setTimeout(resolve, tookMs));
       if (typeof reply === 'string')
         throw new ApiError('GET: failed', { kind: reply, apiEndpoint: request.apiEndpoint });
@@ -65,7 +67,7 @@ function setUp(replies: readonly Reply[], { tookMs = 0, random = 0.5, credential
       (error: unknown) => error,
     );
   };
-  return { ask, seen, circuit, budget, asked: () => asked };
+  return { ask, seen, circuit, budget, limitsMs, asked: () => asked };
 }
 
 const plain: Credentials = {
@@ -111,6 +113,16 @@ describe('api/requester', () => {
     const { ask, asked } = setUp(['network']);
     expect(await ask({ forMs: 200 })).toMatchObject({ kind: 'network' });
     expect(asked()).toBe(1);
+  });
+
+  it('gives each try the time that is left', async () => {
+    const { ask, limitsMs } = setUp(['network', active], { tookMs: 300, random: 0 });
+    const asking = ask({ forMs: 2000 });
+    await vi.advanceTimersByTimeAsync(300);
+    await vi.waitUntil(() => limitsMs.length === 2);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(await asking).toBe('active');
+    expect(limitsMs.map((limitMs) => Math.round((limitMs ?? 0) / 100))).toEqual([20, 17]);
   });
 
   it('leaves the server alone for as long as it asks', async () => {

@@ -1,0 +1,138 @@
+import { gzipSync } from 'node:zlib';
+import nock from 'nock';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { executionMode } from '../../src/api/endpoints/system.ts';
+import type { ApiError } from '../../src/api/errors.ts';
+import { createTestClient, fixedSecret } from '../support/client.ts';
+import { interceptUpstream, type Upstream } from '../support/nock.ts';
+
+let upstream: Upstream;
+const endings: (() => Promise<void>)[] = [];
+beforeEach(() => {
+  upstream = interceptUpstream();
+});
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+  upstream.done();
+});
+
+type Dialect = 'rundeck' | 'service';
+type Answer = {
+  readonly status: number;
+  readonly body?: string | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** Meets a server of the dialect, and asks it once for its execution mode. */
+async function ask({ status, body = '', headers = {} }: Answer, dialect: Dialect = 'rundeck', times = 1) {
+  const info = { system: { [dialect]: { version: '5.3.0', apiversion: 47 } } };
+  upstream.answers('/api/47/system/info', [`x-${dialect}-auth-token`, 'planted'], 200, info);
+  nock(upstream.url)
+    .get('/api/47/system/executions/status')
+    .matchHeader(`x-${dialect}-auth-token`, 'planted')
+    .times(times)
+    .reply(status, body, { 'content-type': 'application/json;charset=utf-8', ...headers });
+  const { api, close, seen } = createTestClient({ url: upstream.url, token: fixedSecret('planted'), dialect });
+  endings.push(close);
+  const outcome = await api.get(executionMode).catch((error: unknown) => error);
+  return { outcome, seen };
+}
+
+async function fail(answer: Answer, times?: number) {
+  const { outcome } = await ask(answer, 'rundeck', times);
+  // The cast is true: a client rejects with nothing else, and the tests look at its fields.
+  const { kind, message, details } = outcome as ApiError;
+  return { kind, message, retryAfterMs: details.retryAfterMs };
+}
+
+const refusal = (errorCode: string): string =>
+  JSON.stringify({ error: true, apiversion: 47, errorCode, message: 'no' });
+
+describe('api/plain answers', () => {
+  it.each<Dialect>(['rundeck', 'service'])('reads JSON of the dialect %s', async (dialect) => {
+    const { outcome, seen } = await ask({ status: 200, body: '{"executionMode":"passive"}' }, dialect);
+    expect(outcome).toBe('passive');
+    expect(seen).toEqual(['system-info 200', 'execution-mode 200']);
+  });
+
+  it('reads JSON behind a byte order mark', async () => {
+    const { outcome } = await ask({ status: 200, body: '\uFEFF{"executionMode":"active"}' });
+    expect(outcome).toBe('active');
+  });
+
+  it.each(['gzip', 'x-gzip', 'GZIP'])('reads an answer that is compressed as %s', async (encoding) => {
+    const { outcome } = await ask({
+      status: 200,
+      body: gzipSync('{"executionMode":"active"}'),
+      headers: { 'content-encoding': encoding },
+    });
+    expect(outcome).toBe('active');
+  });
+
+  it.each([
+    [refusal('api.error.item.doesnotexist'), 'not there, or switched off'],
+    [refusal('api.error.project.missing'), 'not there, or switched off'],
+    [refusal('api.error.project.disabled'), 'not there, or switched off'],
+    [refusal('api.error.invalid.request'), 'not there, or switched off'],
+    ['{"error":"true","errorCode":"api.error.item.doesnotexist"}', 'not there, or switched off'],
+    ['{"error":"Not found"}', 'nothing of this API is there; is the path of the URL right?'],
+    ['<html>Not found</html>', 'nothing of this API is there; is the path of the URL right?'],
+    ['', 'nothing of this API is there; is the path of the URL right?'],
+  ])('tells by a 404 of %j who says so', async (body, says) => {
+    expect(await fail({ status: 404, body })).toEqual({
+      kind: 'not_found',
+      message: `GET execution-mode: HTTP 404, ${says}`,
+      retryAfterMs: undefined,
+    });
+  });
+
+  it.each([
+    [refusal('unauthorized'), 'unauthorized', 'the credentials are missing, wrong or expired'],
+    [refusal('api.error.item.unauthorized'), 'forbidden', 'these credentials may not read it'],
+    ['{"error":true,"message":"Forbidden"}', 'forbidden', 'these credentials may not read it'],
+    ['<html>Forbidden</html>', 'forbidden', 'refused by something in front of the service'],
+    ['', 'forbidden', 'refused by something in front of the service'],
+  ])('tells by a 403 of %j what is refused', async (body, kind, says) => {
+    expect(await fail({ status: 403, body })).toMatchObject({
+      kind,
+      message: `GET execution-mode: HTTP 403, ${says}`,
+    });
+  });
+
+  it.each([
+    [400, refusal('api.error.api-version.unsupported'), 'unsupported_version'],
+    [400, refusal('api.error.parameter.invalid'), 'rejected'],
+    [405, '{"error":"Method not allowed"}', 'rejected'],
+    [415, refusal('api.error.item.unsupported-format'), 'rejected'],
+    [500, '{"error":"A server error occurred"}', 'server'],
+  ])('calls a %d of %j by its kind', async (status, body, kind) => {
+    expect(await fail({ status, body })).toMatchObject({ kind });
+  });
+
+  it.each([
+    [429, '120', '120'],
+    [503, '120', '120'],
+    [503, 'Fri, 01 Jan 2100 00:00:00 GMT', '300'],
+  ])('leaves a server alone that answers %d and asks for it (%s)', async (status, value, seconds) => {
+    expect(await fail({ status, headers: { 'retry-after': value } })).toMatchObject({
+      kind: 'busy',
+      message: `GET execution-mode: not asked, the server asked to be left alone for another ${seconds} s`,
+    });
+  });
+
+  it('tries again where the time that was asked for is over', async () => {
+    const headers = { 'retry-after': 'Sat, 01 Jan 2000 00:00:00 GMT' };
+    expect(await fail({ status: 503, headers }, 3)).toEqual({
+      kind: 'server',
+      message: 'GET execution-mode: HTTP 503, the server failed',
+      retryAfterMs: 0,
+    });
+  });
+
+  it('does not wait for what any other answer asks', async () => {
+    expect(await fail({ status: 500, headers: { 'retry-after': '120' } })).toMatchObject({
+      kind: 'server',
+      retryAfterMs: undefined,
+    });
+  });
+});
