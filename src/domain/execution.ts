@@ -23,8 +23,14 @@ export type Execution = {
   readonly startedAtMs: number;
   /** Absent while it is not over, whatever the status says. */
   readonly endedAtMs: number | undefined;
-  /** Absent for ad hoc runs. */
+  /** Absent for ad hoc runs, and for those of a job that was deleted. */
   readonly job: ExecutionJob | undefined;
+  readonly isJobDeleted: boolean;
+  /** What started it: `user`, `scheduled`, `user-scheduled` for one-time runs, or a plugin's word. */
+  readonly type: string | undefined;
+  /** Nodes without a failed step. */
+  readonly succeededNodes: number;
+  readonly failedNodes: readonly string[];
 };
 
 export type ExecutionJob = {

@@ -9,6 +9,22 @@ const migrations: readonly string[] = [
      memory TEXT NOT NULL,
      PRIMARY KEY (server, collector)
    ) STRICT, WITHOUT ROWID;`,
+  `CREATE TABLE ledger_entry (
+     server TEXT NOT NULL,
+     id INTEGER NOT NULL,
+     started_at INTEGER NOT NULL,
+     project TEXT NOT NULL,
+     ended_at INTEGER NOT NULL,
+     PRIMARY KEY (server, id, started_at)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX ledger_entry_by_end ON ledger_entry (server, project, ended_at);
+   CREATE TABLE ledger_document (
+     server TEXT NOT NULL,
+     kind TEXT NOT NULL,
+     key TEXT NOT NULL,
+     body TEXT NOT NULL,
+     PRIMARY KEY (server, kind, key)
+   ) STRICT, WITHOUT ROWID;`,
 ];
 
 /** Brings the database to the newest schema, each step in a transaction of its own. */

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Memory } from '../domain/memory.ts';
 import { migrate } from './migrations.ts';
+import { createSqliteLedger } from './sqlite-ledger.ts';
 import { type State, StateError } from './state.ts';
 
 export type SqliteOptions = { readonly dir: string } | { readonly memory: true };
@@ -17,6 +18,7 @@ export function openSqliteState(options: SqliteOptions): State {
      ON CONFLICT (server, collector) DO UPDATE SET memory = excluded.memory`,
   );
   return {
+    ledger: createSqliteLedger(database),
     recall: async ({ server, collector }) => toMemory(select.get(server, collector)?.memory),
     remember: async ({ server, collector }, memory) => {
       upsert.run(server, collector, JSON.stringify(memory));

@@ -1,7 +1,9 @@
 import type { Memory } from '../domain/memory.ts';
+import type { Ledger } from './ledger.ts';
 
 /** What survives a restart. Asynchronous, so that a database over the network can stand behind it too. */
 export type State = {
+  readonly ledger: Ledger;
   /** What was last kept under the key; undefined where nothing was. */
   readonly recall: (key: MemoryKey) => Promise<Memory | undefined>;
   readonly remember: (key: MemoryKey, memory: Memory) => Promise<void>;

@@ -2,7 +2,21 @@ import { z } from 'zod';
 import { type Execution, toExecutionStatus } from '../../domain/execution.ts';
 import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { toNumber, toText } from '../lenient.ts';
+import { number, toNumber, toText } from '../lenient.ts';
+
+const executionList = z
+  .object({ paging: z.object({ total: z.number().int().nonnegative() }), executions: z.array(z.unknown()) })
+  .transform(({ paging, executions }, context) => {
+    const items: Execution[] = [];
+    for (const [index, item] of executions.entries()) {
+      const read = toExecution(item);
+      if (typeof read !== 'string') items.push(read);
+      else context.addIssue({ code: 'custom', message: 'is missing', path: ['executions', index, read] });
+    }
+    return { total: paging.total, items };
+  });
+
+const readEvents = 'resource: [{ equals: { kind: event }, allow: [read] }]';
 
 /** Document B, 4.2: executions that ended within a window, newest end first; both ends of the window belong to it. */
 export const projectExecutions = defineEndpoint({
@@ -10,18 +24,31 @@ export const projectExecutions = defineEndpoint({
   path: 'project/{project}/executions',
   query: ['begin', 'end', 'max', 'offset'],
   since: 14,
-  allowedBy: 'resource: [{ equals: { kind: event }, allow: [read] }]',
-  body: z
-    .object({ paging: z.object({ total: z.number().int().nonnegative() }), executions: z.array(z.unknown()) })
-    .transform(({ paging, executions }, context) => {
-      const items: Execution[] = [];
-      for (const [index, item] of executions.entries()) {
-        const read = toExecution(item);
-        if (typeof read !== 'string') items.push(read);
-        else context.addIssue({ code: 'custom', message: 'is missing', path: ['executions', index, read] });
-      }
-      return { total: paging.total, items };
-    }),
+  allowedBy: readEvents,
+  body: executionList,
+});
+
+/**
+ * Document B, 4.2: what runs, in all projects (`*`) that may be read. One-time runs are not in it, even while they run,
+ * unless `includePostponed` is sent; any value of that means true.
+ */
+export const runningExecutions = defineEndpoint({
+  name: 'running-executions',
+  path: 'project/{project}/executions/running',
+  query: ['max', 'offset', 'includePostponed'],
+  since: 14,
+  allowedBy: readEvents,
+  body: executionList,
+});
+
+/** Document B, 4.2: how many executions ended within a window, in all projects. */
+export const executionsTotal = defineEndpoint({
+  name: 'executions-total',
+  path: 'executions/metrics',
+  query: ['begin', 'end'],
+  since: 29,
+  allowedBy: readEvents,
+  body: z.object({ total: number }).transform(({ total }) => total),
 });
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -47,10 +74,20 @@ function toExecution(item: unknown): Execution | string {
       group: toText(job.group) ?? '',
       averageDurationMs: toNumber(job.averageDuration),
     },
+    isJobDeleted: fields.jobDeleted === true,
+    type: toText(fields.executionType),
+    succeededNodes: toNames(fields.successfulNodes).length,
+    failedNodes: toNames(fields.failedNodes),
   };
 }
 
 function toFields(value: unknown): Fields {
   // The cast is true: any object can be read by name, and absent names read as undefined.
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
+
+const noNames: readonly string[] = [];
+
+function toNames(names: unknown): readonly string[] {
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : noNames;
 }

@@ -1,0 +1,123 @@
+import type { Execution } from '../domain/execution.ts';
+import type { Ledger } from '../state/ledger.ts';
+import type { Book, BookChange, RecentRun } from './book.ts';
+import { type MeasureRules, measure, type UnmeasuredReason } from './measure.ts';
+import { toEnding, toJobName } from './naming.ts';
+import type { ProjectState } from './project-state.ts';
+import { type Finished, reconcile as reconcileRows } from './reconcile.ts';
+
+/** What becomes of rows, for the daemon's own counters. */
+export type ExecutionsObserver = {
+  readonly observed: (executions: number) => void;
+  readonly late: (executions: number) => void;
+  readonly imported: (executions: number) => void;
+  readonly unmeasured: (reason: UnmeasuredReason, executions: number) => void;
+  readonly skipped: (reason: string, executions: number) => void;
+  readonly dropped: (reason: 'merged' | 'cap', executions: number) => void;
+  readonly unknownValue: (field: string) => void;
+};
+
+export type AcceptOptions = {
+  readonly server: string;
+  readonly book: Book;
+  readonly ledger: Ledger;
+  readonly rules: MeasureRules;
+  readonly isWantedJob: (jobPath: string) => boolean;
+  readonly observe: ExecutionsObserver;
+  /** How long ids are known. */
+  readonly keepMs: number;
+  readonly reconcile?: typeof reconcileRows;
+};
+
+export type Acceptance = {
+  readonly project: string;
+  readonly rows: readonly Execution[];
+  /** What is known of the project once these rows are in the ledger. */
+  readonly advance?: (state: ProjectState) => ProjectState;
+  /** What ended before this should have been found before. */
+  readonly lateBeforeMs?: number;
+};
+
+/** Commit 1 of the life of an execution: rows become known and count, in one transaction with how far the project is read. */
+export function createAccept(options: AcceptOptions): (acceptance: Acceptance) => Promise<readonly Finished[]> {
+  const { server, book, ledger, rules, isWantedJob, observe, keepMs, reconcile = reconcileRows } = options;
+
+  return async ({ project, rows, advance, lateBeforeMs = Number.NEGATIVE_INFINITY }) => {
+    let counted: readonly Finished[] = [];
+    let tell = (): void => {};
+    await book.update(async (): Promise<BookChange | undefined> => {
+      const state = book.states.get(project);
+      if (state === undefined) return undefined;
+      const finished = rows.filter(({ endedAtMs }) => endedAtMs !== undefined);
+      const known = toStarts(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]));
+      const facts = book.facts();
+      const { countedFromMs } = state;
+      const { epochStartedAtMs } = facts;
+      const found = reconcile({
+        project,
+        rows,
+        known,
+        countedFromMs,
+        ids: book.idHours,
+        epochStartedAtMs,
+        isWanted: isWantedJob,
+      });
+      const measured = measure(book.totals, project, found.counted, rules);
+      const isNewEpoch = found.newEpochAtMs !== undefined;
+      counted = found.counted;
+      tell = () => {
+        observe.observed(counted.length);
+        observe.late(counted.filter(({ endedAtMs }) => endedAtMs < lateBeforeMs).length);
+        observe.imported(found.imported);
+        for (const [reason, runs] of Object.entries(measured.unmeasured)) {
+          // The cast is true: these are its keys.
+          observe.unmeasured(reason as UnmeasuredReason, runs);
+        }
+        observe.dropped('merged', measured.merged);
+        observe.dropped('cap', measured.overCap);
+        for (const { status, customStatus } of counted) {
+          if (status === 'other' && customStatus === undefined) observe.unknownValue('status');
+        }
+      };
+      const advanced = prune(advance?.(state) ?? state, keepMs);
+      return {
+        ...(isNewEpoch ? { facts: { ...facts, epoch: facts.epoch + 1, epochStartedAtMs: found.newEpochAtMs } } : {}),
+        states: advanced === state ? [] : [advanced],
+        entries: found.entries.map((entry) => ({ project, ...entry })),
+        cells: measured.cells.values(),
+        jobs: measured.jobs.values(),
+        idHours: found.idHours,
+        hasNewEpoch: isNewEpoch,
+        recent: counted.map((run) => toRecent(project, run)),
+        ...(advanced.countedFromMs === countedFromMs
+          ? {}
+          : { prune: { project, endedBeforeMs: advanced.countedFromMs } }),
+      };
+    });
+    tell();
+    return counted;
+  };
+}
+
+/** Ids are pruned by the hour, and what ended before them is never counted again. */
+function prune(state: ProjectState, keepMs: number): ProjectState {
+  const keptFromMs = state.scannedThroughMs - keepMs;
+  return keptFromMs - state.countedFromMs < hourMs ? state : { ...state, countedFromMs: keptFromMs };
+}
+
+const hourMs = 3_600_000;
+
+function toStarts(entries: readonly { readonly id: number; readonly startedAtMs: number }[]): Map<number, number[]> {
+  const starts = new Map<number, number[]>();
+  for (const { id, startedAtMs } of entries) {
+    const known = starts.get(id);
+    if (known === undefined) starts.set(id, [startedAtMs]);
+    else known.push(startedAtMs);
+  }
+  return starts;
+}
+
+function toRecent(project: string, run: Finished): RecentRun {
+  const { id, startedAtMs, endedAtMs } = run;
+  return { id, project, ...toJobName(run), ending: toEnding(run), startedAtMs, endedAtMs };
+}

@@ -1,0 +1,151 @@
+import type { Ledger, LedgerDocument, LedgerEntry } from '../state/ledger.ts';
+import type { IdHour } from './id-hours.ts';
+import type { Ending } from './naming.ts';
+import { createPlaces } from './places.ts';
+import type { ProjectState } from './project-state.ts';
+import { type Cell, type JobFacts, type Totals, toCellKey, toJobKey } from './totals.ts';
+
+/** What is known of a server's executions as a whole. */
+export type ServerFacts = {
+  /** How often ids started again. */
+  readonly epoch: number;
+  readonly epochStartedAtMs: number;
+  /** The server's time at the last list of its projects: what is new in the next one began since. */
+  readonly listedAtMs?: number | undefined;
+};
+
+/** A finished execution as pages show it. */
+export type RecentRun = {
+  readonly id: number;
+  readonly project: string;
+  readonly group: string;
+  readonly name: string;
+  readonly ending: Ending;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+};
+
+export type BookChange = {
+  readonly facts?: ServerFacts;
+  readonly states?: readonly ProjectState[];
+  readonly entries?: readonly LedgerEntry[];
+  readonly cells?: Iterable<Cell>;
+  readonly jobs?: Iterable<JobFacts>;
+  readonly idHours?: readonly IdHour[];
+  /** Whether the hours before are of ids that are no longer given. */
+  readonly hasNewEpoch?: boolean;
+  readonly recent?: readonly RecentRun[];
+  readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
+};
+
+/** What the ledger holds, in memory: changed only by what has been committed. */
+export type Book = {
+  readonly totals: Totals;
+  readonly states: ReadonlyMap<string, ProjectState>;
+  readonly idHours: ReadonlyMap<number, IdHour>;
+  readonly facts: () => ServerFacts;
+  /** The newest ends first. */
+  readonly recent: () => readonly RecentRun[];
+  /** One change at a time: it is made from what the one before has left, and shown when it is committed. */
+  readonly update: (make: () => Promise<BookChange | undefined>) => Promise<void>;
+};
+
+/** How many finished executions pages can show. */
+const mostRecent = 1000;
+
+export async function openBook(ledger: Ledger, server: string): Promise<Book> {
+  const documents = await ledger.load(server);
+  const cells = new Map(read<Cell>(documents, 'cell').map((cell) => [toCellKey(cell.kind, cell.labels), cell]));
+  const jobs = new Map(
+    read<JobFacts>(documents, 'job').map((job) => [toJobKey(job.project, job.group, job.name), job]),
+  );
+  const states = new Map(read<ProjectState>(documents, 'project').map((state) => [state.project, state]));
+  const idHours = new Map(read<IdHour>(documents, 'id-hour').map((hour) => [hour.hour, hour]));
+  let recent: readonly RecentRun[] = read<RecentRun>(documents, 'recent').sort(byEnd);
+  let [facts = { epoch: 1, epochStartedAtMs: 0 }] = read<ServerFacts>(documents, 'server');
+  const totals: Totals = { cells, jobs, places: createPlaces(cells.values()) };
+  let last: Promise<void> = Promise.resolve();
+
+  async function commit(change: BookChange): Promise<void> {
+    const { kept, added, removed } = keepNewest(recent, change.recent ?? []);
+    const documentsToPut: LedgerDocument[] = [
+      ...(change.facts === undefined ? [] : [toDocument('server', '', change.facts)]),
+      ...put('project', change.states, (state) => state.project),
+      ...put('cell', change.cells, (cell) => toCellKey(cell.kind, cell.labels)),
+      ...put('job', change.jobs, (job) => toJobKey(job.project, job.group, job.name)),
+      ...(change.hasNewEpoch === true ? [...idHours.keys()].map((hour) => forget('id-hour', String(hour))) : []),
+      ...put('id-hour', change.idHours, ({ hour }) => String(hour)),
+      ...put('recent', added, toRecentKey),
+      ...removed.map((run) => forget('recent', toRecentKey(run))),
+    ];
+    const { entries = [], prune } = change;
+    await ledger.commit(server, { entries, documents: documentsToPut, ...(prune === undefined ? {} : { prune }) });
+    apply(change);
+    recent = kept;
+  }
+
+  function apply(change: BookChange): void {
+    facts = change.facts ?? facts;
+    for (const state of change.states ?? []) states.set(state.project, state);
+    for (const cell of change.cells ?? []) cells.set(toCellKey(cell.kind, cell.labels), cell);
+    for (const job of change.jobs ?? []) jobs.set(toJobKey(job.project, job.group, job.name), job);
+    if (change.hasNewEpoch === true) idHours.clear();
+    for (const hour of change.idHours ?? []) idHours.set(hour.hour, hour);
+  }
+
+  return {
+    totals,
+    states,
+    idHours,
+    facts: () => facts,
+    recent: () => recent,
+    update: (make) => {
+      const next = last.then(async () => {
+        const change = await make();
+        if (change !== undefined) await commit(change);
+      });
+      // What failed has changed nothing; the next one is made from what was before.
+      last = next.catch(() => undefined);
+      return next;
+    },
+  };
+}
+
+/** The newest ends of both, and what that changes of what was kept. */
+function keepNewest(before: readonly RecentRun[], more: readonly RecentRun[]) {
+  if (more.length === 0) return { kept: before, added: [], removed: [] };
+  const kept = [...before, ...more].sort(byEnd).slice(0, mostRecent);
+  const isKept = new Set(kept);
+  return {
+    kept,
+    added: more.filter((run) => isKept.has(run)),
+    removed: before.filter((run) => !isKept.has(run)),
+  };
+}
+
+type Kind = 'server' | 'project' | 'cell' | 'job' | 'id-hour' | 'recent';
+
+function read<Body>(documents: readonly LedgerDocument[], kind: Kind): Body[] {
+  // The cast is true: only this file writes these documents.
+  return documents.flatMap((document) => (document.kind === kind ? [JSON.parse(document.body ?? '') as Body] : []));
+}
+
+function put<Body>(kind: Kind, bodies: Iterable<Body> | undefined, toKey: (body: Body) => string): LedgerDocument[] {
+  return [...(bodies ?? [])].map((body) => toDocument(kind, toKey(body), body));
+}
+
+function toDocument(kind: Kind, key: string, body: unknown): LedgerDocument {
+  return { kind, key, body: JSON.stringify(body) };
+}
+
+function forget(kind: Kind, key: string): LedgerDocument {
+  return { kind, key, body: undefined };
+}
+
+function toRecentKey({ id, startedAtMs }: RecentRun): string {
+  return `${startedAtMs} ${id}`;
+}
+
+function byEnd(one: RecentRun, other: RecentRun): number {
+  return other.endedAtMs - one.endedAtMs || other.id - one.id;
+}

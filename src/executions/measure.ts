@@ -1,0 +1,137 @@
+import { type Ending, endings, otherJobs, toEnding, toJobName } from './naming.ts';
+import { isNoJob } from './places.ts';
+import type { Finished } from './reconcile.ts';
+import { type Cell, type CellKind, type JobFacts, type Totals, toCellKey, toJobKey } from './totals.ts';
+
+export type MeasureRules = {
+  /** Upper bounds of duration buckets, in seconds, ascending. */
+  readonly buckets: readonly number[];
+  /** Jobs that have durations of their own. */
+  readonly detail: number;
+  /** Jobs, and nodes, that have series of their own at all. */
+  readonly cap: number;
+};
+
+export type Measured = {
+  readonly cells: ReadonlyMap<string, Cell>;
+  readonly jobs: ReadonlyMap<string, JobFacts>;
+  /** Runs without a duration, by the reason. */
+  readonly unmeasured: Readonly<Record<UnmeasuredReason, number>>;
+  /** Runs of a job whose labels another job had before. */
+  readonly merged: number;
+  /** Runs of jobs beyond the cap, which are in `__other__`. */
+  readonly overCap: number;
+};
+
+export const unmeasuredReasons = ['negative'] as const;
+export type UnmeasuredReason = (typeof unmeasuredReasons)[number];
+
+/** What new finished runs of a project make of the totals: every cell and job that changes, as it is afterwards. */
+export function measure(totals: Totals, project: string, runs: readonly Finished[], rules: MeasureRules): Measured {
+  const change = createChange(totals, rules);
+  const byEnd = [...runs].sort((one, other) => one.endedAtMs - other.endedAtMs || one.id - other.id);
+  for (const run of byEnd) change.add(project, run);
+  return change.result();
+}
+
+type MutableCell = { -readonly [Key in keyof Cell]: Cell[Key] };
+
+function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
+  const cells = new Map<string, MutableCell>();
+  const jobs = new Map<string, JobFacts>();
+  const { places } = totals;
+  let negative = 0;
+  let merged = 0;
+  let overCap = 0;
+
+  /** The cell to change: a copy of what there is, or a new one at 0. */
+  function touch(kind: CellKind, labels: readonly string[]): MutableCell {
+    const key = toCellKey(kind, labels);
+    const touched = cells.get(key);
+    if (touched !== undefined) return touched;
+    const before = totals.cells.get(key);
+    const cell: MutableCell = before === undefined ? { kind, labels, count: 0, isReleased: false } : { ...before };
+    cells.set(key, cell);
+    return cell;
+  }
+
+  function toOwner(project: string, group: string, name: string): { group: string; name: string } {
+    if (isNoJob(name) || places.hasJob(project, group, name, cap)) return { group, name };
+    overCap += 1;
+    return { group: '', name: otherJobs };
+  }
+
+  function addDuration(run: Finished, labels: { project: string; group: string; name: string; ending: Ending }): void {
+    const { project, group, name, ending } = labels;
+    const durationMs = run.endedAtMs - run.startedAtMs;
+    if (durationMs < 0) {
+      negative += 1;
+      return;
+    }
+    const isOwn = name === '' || places.hasDurations(project, group, name, detail);
+    const owner = isOwn ? [project, group, name, ending] : [project, '', otherJobs, ending];
+    const cell = touch('durations', owner);
+    const counts = [...(cell.buckets ?? Array.from({ length: buckets.length + 1 }, () => 0))];
+    const seconds = durationMs / 1000;
+    const found = buckets.findIndex((bound) => seconds <= bound);
+    const index = found === -1 ? buckets.length : found;
+    counts[index] = (counts[index] ?? 0) + 1;
+    cell.buckets = counts;
+    cell.count += 1;
+    cell.sumSeconds = (cell.sumSeconds ?? 0) + seconds;
+  }
+
+  function addNodes(run: Finished, { project, group, name }: { project: string; group: string; name: string }): void {
+    if (run.succeededNodes > 0) touch('nodes', [project, group, name, 'succeeded']).count += run.succeededNodes;
+    if (run.failedNodes.length > 0) touch('nodes', [project, group, name, 'failed']).count += run.failedNodes.length;
+    for (const node of run.failedNodes) {
+      touch('node-failures', places.hasNode(project, node, cap) ? [project, node] : [project, otherJobs]).count += 1;
+    }
+  }
+
+  return {
+    add: (project: string, run: Finished): void => {
+      const { group, name } = toJobName(run);
+      const owner = toOwner(project, group, name);
+      const ending = toEnding(run);
+      // All endings of a job that is known are there from the start.
+      for (const each of endings) touch('runs', [project, owner.group, owner.name, each]);
+      touch('runs', [project, owner.group, owner.name, ending]).count += 1;
+      addDuration(run, { project, ...owner, ending });
+      addNodes(run, { project, ...owner });
+      if (isNoJob(owner.name)) return;
+      const key = toJobKey(project, group, name);
+      const before = jobs.get(key) ?? totals.jobs.get(key);
+      if (before?.jobId !== undefined && run.job?.id !== undefined && before.jobId !== run.job.id) merged += 1;
+      jobs.set(key, toFacts({ project, group, name }, run, before));
+    },
+    result: (): Measured => ({ cells, jobs, unmeasured: { negative }, merged, overCap }),
+  };
+}
+
+const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
+
+function toFacts(
+  labels: Pick<JobFacts, 'project' | 'group' | 'name'>,
+  run: Finished,
+  before: JobFacts | undefined,
+): JobFacts {
+  // An older end that turns up late changes nothing of what was last.
+  if (before !== undefined && before.lastEndMs > run.endedAtMs) return before;
+  const ending = toEnding(run);
+  const hasFailed = failures.includes(ending);
+  const durationMs = run.endedAtMs - run.startedAtMs;
+  return {
+    ...labels,
+    jobId: run.job?.id ?? before?.jobId,
+    lastStartMs: run.startedAtMs,
+    lastEndMs: run.endedAtMs,
+    lastSuccessMs: ending === 'succeeded' ? run.endedAtMs : before?.lastSuccessMs,
+    lastDurationMs: durationMs < 0 ? before?.lastDurationMs : durationMs,
+    lastId: run.id,
+    lastFailedId: hasFailed ? run.id : before?.lastFailedId,
+    lastEnding: ending,
+    consecutiveFailures: ending === 'succeeded' ? 0 : (before?.consecutiveFailures ?? 0) + Number(hasFailed),
+    averageDurationMs: run.job?.averageDurationMs ?? before?.averageDurationMs,
+  };
+}

@@ -1,0 +1,138 @@
+import type { Api } from '../api/client.ts';
+import { ApiError } from '../api/errors.ts';
+import type { Window } from '../api/paging.ts';
+import type { Execution } from '../domain/execution.ts';
+import type { Acceptance, ExecutionsObserver } from './accept.ts';
+import type { Book } from './book.ts';
+import type { Overlap } from './overlap.ts';
+import type { PlannedRead } from './plan.ts';
+import { type Hold, type ProjectState, resume } from './project-state.ts';
+import { readProjectWindow, readTotal } from './reader.ts';
+import type { Finished } from './reconcile.ts';
+
+type ProjectReadingOptions = {
+  readonly book: Book;
+  readonly accept: (acceptance: Acceptance) => Promise<readonly Finished[]>;
+  readonly overlap: Overlap;
+  readonly catchUpLimitMs: number;
+  readonly observe: ExecutionsObserver;
+};
+
+/** What one read of a project came to. */
+export type ReadResult = {
+  readonly counted: number;
+  /** Rows that the total counts and that were not shown. */
+  readonly hidden: number;
+  /** Whether the total counts rows and not one of them was shown. */
+  readonly isUnshown: boolean;
+  readonly serverTimes: readonly number[];
+};
+
+export type ProjectReading = {
+  /** Reads what was planned; a project that can not be read is held where it is. */
+  readonly read: (api: Api, planned: PlannedRead, nowMs: number) => Promise<ReadResult>;
+  /** Reads a past window once more. */
+  readonly readAgain: (api: Api, project: string, window: Window) => Promise<void>;
+  readonly hold: (project: string, hold: Hold, nowMs: number) => Promise<void>;
+};
+
+/** Rows that are taken in at once, at least. */
+const batch = 2000;
+
+/** Reads the ends of one project within a window, takes them in, and says how far it has been read. */
+export function createProjectReading(options: ProjectReadingOptions): ProjectReading {
+  const { book, accept, overlap, catchUpLimitMs, observe } = options;
+
+  /** Takes in parts as they come; the last of them with `advance`, in one transaction. */
+  async function takeIn(
+    project: string,
+    parts: AsyncIterable<readonly Execution[]>,
+    { lateBeforeMs, advance }: Pick<Acceptance, 'lateBeforeMs' | 'advance'> & { readonly lateBeforeMs: number },
+  ): Promise<{ readonly counted: readonly Finished[]; readonly shown: number }> {
+    const counted: Finished[] = [];
+    const shown = new Set<number>();
+    let rows: Execution[] = [];
+    for await (const part of parts) {
+      rows.push(...part);
+      for (const { id } of part) shown.add(id);
+      if (rows.length < batch) continue;
+      counted.push(...(await accept({ project, rows, lateBeforeMs })));
+      rows = [];
+    }
+    counted.push(...(await accept({ project, rows, lateBeforeMs, ...(advance === undefined ? {} : { advance }) })));
+    return { counted, shown: shown.size };
+  }
+
+  async function hold(project: string, held: Hold, nowMs: number): Promise<void> {
+    await book.update(async () => {
+      const state = book.states.get(project);
+      if (state === undefined || state.hold === held) return undefined;
+      return { states: [{ ...state, hold: held, heldSinceMs: state.heldSinceMs ?? nowMs }] };
+    });
+  }
+
+  /** What was skipped is counted, as far as the server still tells. */
+  async function countSkipped(api: Api, project: string, window: Window, held: Hold | undefined): Promise<void> {
+    const skipped = await readTotal(api, project, window);
+    if (skipped > 0) observe.skipped(held ?? 'outage', skipped);
+  }
+
+  async function read(api: Api, { project, window, purpose }: PlannedRead, nowMs: number): Promise<ReadResult> {
+    const before = book.states.get(project);
+    if (before === undefined) return nothingRead;
+    const { state, skipped } = resume(before, nowMs, catchUpLimitMs);
+    const beginMs = Math.max(window.beginMs, state.countedFromMs);
+    const reading = readProjectWindow(api, project, { ...window, beginMs });
+    let shownAny = false;
+    const advance = (latest: ProjectState): ProjectState => {
+      // Rows that are counted and not shown may be shown once they are permitted: nothing of them has been read.
+      if (!shownAny && reading.total() > 0 && purpose !== 'behind') return latest;
+      const { hold: _hold, heldSinceMs: _since, ...rest } = latest;
+      const { countedFromMs, rereadThroughMs } = skipped === undefined ? latest : state;
+      return { ...rest, countedFromMs, rereadThroughMs, scannedThroughMs: window.endMs };
+    };
+    async function* noteShown(): AsyncGenerator<readonly Execution[]> {
+      for await (const part of reading.parts) {
+        shownAny ||= part.length > 0;
+        yield part;
+      }
+    }
+    const fromMs = Math.min(before.scannedThroughMs, nowMs);
+    const lateBeforeMs = purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY;
+    if (skipped !== undefined) await countSkipped(api, project, skipped, before.hold);
+    const { counted, shown } = await takeIn(project, noteShown(), { lateBeforeMs, advance });
+    for (const { endedAtMs } of counted) overlap.noteLateness(fromMs - endedAtMs, nowMs);
+    const hidden = Math.max(0, reading.total() - shown);
+    const isUnshown = shown === 0 && reading.total() > 0;
+    return { counted: counted.length, hidden, isUnshown, serverTimes: reading.serverTimes() };
+  }
+
+  return {
+    read: async (api, planned, nowMs) => {
+      try {
+        return await read(api, planned, nowMs);
+      } catch (error) {
+        const held = toHold(error);
+        if (held === undefined) throw error;
+        await hold(planned.project, held, nowMs);
+        return nothingRead;
+      }
+    },
+    readAgain: async (api, project, window) => {
+      const { parts } = readProjectWindow(api, project, window);
+      await takeIn(project, parts, { lateBeforeMs: Number.POSITIVE_INFINITY });
+    },
+    hold,
+  };
+}
+
+const nothingRead: ReadResult = { counted: 0, hidden: 0, isUnshown: false, serverTimes: [] };
+
+/** What an answer says of a project that can not be read; undefined where it says nothing of it. */
+function toHold(error: unknown): Hold | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const { kind, details } = error;
+  if (kind === 'forbidden') return 'hidden';
+  if (kind !== 'not_found' || details.isOfService !== true) return undefined;
+  return details.errorCode === 'api.error.project.disabled' ? 'disabled' : 'missing';
+}

@@ -1,0 +1,61 @@
+import type { Api } from '../api/client.ts';
+import { projectExecutions, runningExecutions } from '../api/endpoints/executions.ts';
+import { readWindow, type Window } from '../api/paging.ts';
+import type { Execution } from '../domain/execution.ts';
+
+/** Rows that one page holds at most. */
+const pageSize = 500;
+
+export type WindowReading = {
+  /** Parts of what ended in the window; rows may come twice. */
+  readonly parts: AsyncIterable<readonly Execution[]>;
+  /** What the server counted in the whole window, shown or not; known once the first part is there. */
+  readonly total: () => number;
+  /** The clocks of the members that answered. */
+  readonly serverTimes: () => readonly number[];
+};
+
+/** Everything of a project that ended within a window. */
+export function readProjectWindow(api: Api, project: string, window: Window): WindowReading {
+  let total: number | undefined;
+  const serverTimes: number[] = [];
+  const parts = readWindow<Execution>(
+    async ({ beginMs, endMs, max, offset }) => {
+      const query = { begin: Math.max(beginMs, 1), end: endMs, max, offset };
+      const { answer, serverMs } = await api.getTimed(projectExecutions, { path: { project }, query });
+      total ??= answer.total;
+      if (serverMs !== undefined) serverTimes.push(serverMs);
+      return answer;
+    },
+    window,
+    { pageSize },
+  );
+  return { parts, total: () => total ?? 0, serverTimes: () => serverTimes };
+}
+
+/** How many of a project the server says have ended within a window. */
+export async function readTotal(api: Api, project: string, { beginMs, endMs }: Window): Promise<number> {
+  const query = { begin: Math.max(beginMs, 1), end: endMs, max: 1 };
+  return (await api.get(projectExecutions, { path: { project }, query })).total;
+}
+
+export type Running = { readonly executions: readonly Execution[]; readonly serverMs: number | undefined };
+
+/** What runs or waits anywhere, in as few requests as it takes. */
+export async function readRunning(api: Api): Promise<Running> {
+  const executions = new Map<number, Execution>();
+  let serverMs: number | undefined;
+  // The list moves while it is read: pages overlap, and a list without an end is cut.
+  for (let offset = 0, pages = 0; pages < mostPages; pages++) {
+    const query = { max: pageSize, offset, includePostponed: true };
+    const timed = await api.getTimed(runningExecutions, { path: { project: '*' }, query });
+    serverMs ??= timed.serverMs;
+    for (const execution of timed.answer.items) executions.set(execution.id, execution);
+    if (offset + pageSize >= timed.answer.total) break;
+    offset += pageSize - overlap;
+  }
+  return { executions: [...executions.values()], serverMs };
+}
+
+const mostPages = 40;
+const overlap = 20;

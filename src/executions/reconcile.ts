@@ -1,0 +1,89 @@
+import type { Execution } from '../domain/execution.ts';
+import { type IdHour, type IdHours, isImported, startsAgain, withIds } from './id-hours.ts';
+import { toJobName, toJobPath } from './naming.ts';
+
+/** A finished execution as it is kept: enough to know it again. */
+export type Entry = { readonly id: number; readonly startedAtMs: number; readonly endedAtMs: number };
+
+/** Starts that are known by their id. */
+export type KnownStarts = ReadonlyMap<number, readonly number[]>;
+
+export type ReconcileInput = {
+  readonly project: string;
+  /** As the server listed them: in any order, some of them twice, unfinished ones among them. */
+  readonly rows: readonly Execution[];
+  readonly known: KnownStarts;
+  /** Only what ended in this interval counts: its end lies open. */
+  readonly countedFromMs: number;
+  readonly ids: IdHours;
+  /** Since when ids count as they do now; what started before takes no part in comparing them. */
+  readonly epochStartedAtMs: number;
+  /** Whether configuration includes a job, by its path. */
+  readonly isWanted: (path: string) => boolean;
+};
+
+export type Finished = Execution & { readonly endedAtMs: number };
+
+export type Reconciled = {
+  /** What becomes known, counted or not. */
+  readonly entries: readonly Entry[];
+  readonly counted: readonly Finished[];
+  readonly imported: number;
+  /** When ids began to start again, where they do: an id that had another start before, or one far behind old ones. */
+  readonly newEpochAtMs: number | undefined;
+  /** The hours that changed; of a new epoch all there are. */
+  readonly idHours: readonly IdHour[];
+};
+
+/** Which of the rows that were read are new and count; pure, whatever was read before, twice or out of order. */
+export function reconcile(input: ReconcileInput): Reconciled {
+  const { project, rows, known, countedFromMs, ids, epochStartedAtMs, isWanted } = input;
+  const entries: Entry[] = [];
+  const counted: Finished[] = [];
+  const regular: Entry[] = [];
+  const seen = new Map<number, number[]>();
+  let imported = 0;
+  let newEpochAtMs: number | undefined;
+  for (const row of rows) {
+    if (!isFinished(row) || row.endedAtMs < countedFromMs) continue;
+    const { id, startedAtMs, endedAtMs } = row;
+    if (isOneOf(seen.get(id), startedAtMs)) continue;
+    seen.set(id, [...(seen.get(id) ?? []), startedAtMs]);
+    const earlier = known.get(id);
+    if (isOneOf(earlier, startedAtMs)) continue;
+    const entry = { id, startedAtMs, endedAtMs };
+    entries.push(entry);
+    // Their ids are given long before they start.
+    const isOneTime = row.type === 'user-scheduled' || row.status === 'scheduled';
+    if (!isOneTime && isImported(ids, entry)) {
+      imported += 1;
+      continue;
+    }
+    if (!isOneTime && startedAtMs >= epochStartedAtMs) {
+      regular.push(entry);
+      if (earlier !== undefined || startsAgain(ids, entry)) {
+        newEpochAtMs = Math.min(newEpochAtMs ?? startedAtMs, startedAtMs);
+      }
+    }
+    if (isWanted(toJobPath(project, toJobName(row)))) counted.push(row);
+  }
+  const idHours =
+    newEpochAtMs === undefined
+      ? withIds(ids, regular)
+      : withIds(
+          new Map(),
+          regular.filter(({ startedAtMs }) => startedAtMs >= newEpochAtMs),
+        );
+  return { entries, counted, imported, newEpochAtMs, idHours };
+}
+
+function isFinished(row: Execution): row is Finished {
+  return row.endedAtMs !== undefined;
+}
+
+/** Some answers cut the milliseconds off. */
+const sameStartMs = 2000;
+
+function isOneOf(starts: readonly number[] | undefined, startedAtMs: number): boolean {
+  return starts?.some((start) => Math.abs(start - startedAtMs) < sameStartMs) === true;
+}

@@ -1,0 +1,70 @@
+import type { Row } from '../metrics/family.ts';
+import { executionFamilies as families } from './families.ts';
+import { toJobPath } from './naming.ts';
+import type { ProjectState } from './project-state.ts';
+import type { ExecutionSettings } from './settings.ts';
+import type { Cell, JobFacts, Totals } from './totals.ts';
+
+type RowsInput = {
+  readonly totals: Totals;
+  readonly states: ReadonlyMap<string, ProjectState>;
+  readonly settings: Pick<ExecutionSettings, 'buckets' | 'successAgeMsOf'>;
+};
+
+/** What was counted, as series. Projects that were deleted have none; what was never shown is shown as 0 first. */
+export function toTotalRows({ totals, states, settings }: RowsInput): Row[] {
+  const isShown = (project: string): boolean => isOfShown(states.get(project));
+  const rows: Row[] = [];
+  for (const cell of totals.cells.values())
+    if (isShown(cell.labels[0] ?? '')) rows.push(...toCellRows(cell, settings.buckets));
+  for (const job of totals.jobs.values()) if (isShown(job.project)) rows.push(...toJobRows(job, settings));
+  return rows;
+}
+
+function isOfShown(state: ProjectState | undefined): boolean {
+  return state !== undefined && state.hold !== 'missing' && state.hold !== 'excluded';
+}
+
+function toCellRows(
+  { kind, labels, count, sumSeconds = 0, buckets = [], isReleased }: Cell,
+  bounds: readonly number[],
+): Row[] {
+  const [project = '', second = '', third = '', fourth = ''] = labels;
+  const value = isReleased ? count : 0;
+  const job = { project, job_group: second, job_name: third };
+  switch (kind) {
+    case 'runs':
+      return families.total.rows(value, { ...job, status: fourth });
+    case 'nodes':
+      return families.nodes.rows(value, { ...job, result: fourth });
+    case 'node-failures':
+      return families.nodeFailures.rows(value, { project, node: second });
+    case 'durations': {
+      const shown = isReleased ? { counts: buckets, sum: sumSeconds, count } : { counts: [], sum: 0, count: 0 };
+      return families.duration.rows({ bounds, ...shown }, { ...job, status: fourth });
+    }
+    default:
+      return kind satisfies never;
+  }
+}
+
+function toJobRows(facts: JobFacts, { successAgeMsOf }: RowsInput['settings']): Row[] {
+  const { project, group, name } = facts;
+  const job = { project, job_group: group, job_name: name };
+  return [
+    ...families.averageDuration.rows(toSeconds(facts.averageDurationMs), job),
+    ...families.lastStart.rows(toSeconds(facts.lastStartMs), job),
+    ...families.lastEnd.rows(toSeconds(facts.lastEndMs), job),
+    ...families.lastSuccess.rows(toSeconds(facts.lastSuccessMs), job),
+    ...families.lastDuration.rows(toSeconds(facts.lastDurationMs), job),
+    ...families.lastId.rows(facts.lastId, job),
+    ...families.lastFailedId.rows(facts.lastFailedId, job),
+    ...families.lastStatus.rows(facts.lastEnding, job),
+    ...families.consecutiveFailures.rows(facts.consecutiveFailures, job),
+    ...families.successAgeLimit.rows(toSeconds(successAgeMsOf(toJobPath(project, { group, name }))), job),
+  ];
+}
+
+function toSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1000;
+}

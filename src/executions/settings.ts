@@ -1,0 +1,28 @@
+/** What configuration says of executions. */
+export type ExecutionSettings = {
+  /** How far before what was read each round reads again: ends become visible late. */
+  readonly overlapMs: number;
+  /** Within which every project is read, idle ones too. */
+  readonly maxDelayMs: number;
+  /** How far before the first start counting begins. */
+  readonly backfillMs: number;
+  /** What is further behind is skipped, and said. */
+  readonly catchUpLimitMs: number;
+  /** Runs longer than this many times their average are overdue. */
+  readonly overdueFactorOf: (jobPath: string) => number;
+  readonly overdueFloorMs: number;
+  /** How long a new series is shown as 0, so that its first step can be seen. */
+  readonly holdNewSeriesMs: number;
+  readonly buckets: readonly number[];
+  /** Jobs that have durations of their own. */
+  readonly detail: number;
+  /** Jobs, and nodes, that have series of their own at all. */
+  readonly cap: number;
+  readonly isWantedProject: (project: string) => boolean;
+  readonly isWantedJob: (jobPath: string) => boolean;
+  /** How old the last success of a job may become, where that is configured. */
+  readonly successAgeMsOf: (jobPath: string) => number | undefined;
+};
+
+/** Default bounds of the buckets of durations, in seconds. */
+export const defaultBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200] as const;

@@ -1,0 +1,50 @@
+import type { Ending } from './naming.ts';
+import type { Places } from './places.ts';
+
+/** What a cell adds up: finished runs, their durations, the nodes they ran on, and the nodes that failed. */
+export const cellKinds = ['runs', 'durations', 'nodes', 'node-failures'] as const;
+export type CellKind = (typeof cellKinds)[number];
+
+/** One label set of a family that adds up, with what it has come to. */
+export type Cell = {
+  readonly kind: CellKind;
+  readonly labels: readonly string[];
+  readonly count: number;
+  /** Of durations: their sum, and how many fell into each bucket, the last one open. */
+  readonly sumSeconds?: number;
+  readonly buckets?: readonly number[];
+  /** Whether its value has been shown: until then it is shown as 0, so that its first step can be seen. */
+  readonly isReleased: boolean;
+};
+
+/** What is known of one job by its labels. */
+export type JobFacts = {
+  readonly project: string;
+  readonly group: string;
+  readonly name: string;
+  readonly jobId: string | undefined;
+  readonly lastStartMs: number;
+  readonly lastEndMs: number;
+  readonly lastSuccessMs?: number | undefined;
+  readonly lastDurationMs?: number | undefined;
+  readonly lastId: number;
+  readonly lastFailedId?: number | undefined;
+  readonly lastEnding: Ending;
+  readonly consecutiveFailures: number;
+  readonly averageDurationMs?: number | undefined;
+};
+
+/** Everything that was counted of one server; replaced cell by cell after each commit. */
+export type Totals = {
+  readonly cells: Map<string, Cell>;
+  readonly jobs: Map<string, JobFacts>;
+  readonly places: Places;
+};
+
+export function toCellKey(kind: CellKind, labels: readonly string[]): string {
+  return JSON.stringify([kind, ...labels]);
+}
+
+export function toJobKey(project: string, group: string, name: string): string {
+  return JSON.stringify([project, group, name]);
+}

@@ -1,0 +1,64 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Ledger, LedgerChange, LedgerDocument, LedgerEntry } from './ledger.ts';
+
+/** The ledger in the embedded database. */
+export function createSqliteLedger(database: DatabaseSync): Ledger {
+  const documents = database.prepare('SELECT kind, key, body FROM ledger_document WHERE server = ?');
+  const byId = database.prepare(
+    'SELECT project, id, started_at AS startedAtMs, ended_at AS endedAtMs FROM ledger_entry WHERE server = ? AND id = ?',
+  );
+  const countOfProject = database.prepare(
+    'SELECT count(*) AS count FROM ledger_entry WHERE server = ? AND project = ? AND ended_at BETWEEN ? AND ?',
+  );
+  const first = database.prepare(
+    'SELECT min(ended_at) AS endedAtMs FROM ledger_entry WHERE server = ? AND project = ? AND ended_at >= ?',
+  );
+  const size = database.prepare('SELECT count(*) AS count FROM ledger_entry WHERE server = ?');
+  const insert = database.prepare(
+    'INSERT OR IGNORE INTO ledger_entry (server, project, id, started_at, ended_at) VALUES (?, ?, ?, ?, ?)',
+  );
+  const put = database.prepare(
+    `INSERT INTO ledger_document (server, kind, key, body) VALUES (?, ?, ?, ?)
+     ON CONFLICT (server, kind, key) DO UPDATE SET body = excluded.body`,
+  );
+  const forget = database.prepare('DELETE FROM ledger_document WHERE server = ? AND kind = ? AND key = ?');
+  const prune = database.prepare('DELETE FROM ledger_entry WHERE server = ? AND project = ? AND ended_at < ?');
+
+  function write(server: string, change: LedgerChange): void {
+    for (const { project, id, startedAtMs, endedAtMs } of change.entries ?? []) {
+      insert.run(server, project, id, startedAtMs, endedAtMs);
+    }
+    for (const { kind, key, body } of change.documents ?? []) {
+      if (body === undefined) forget.run(server, kind, key);
+      else put.run(server, kind, key, body);
+    }
+    if (change.prune !== undefined) prune.run(server, change.prune.project, change.prune.endedBeforeMs);
+  }
+
+  return {
+    // The casts are true: the columns are named and typed by the schema.
+    load: async (server) => documents.all(server) as unknown as LedgerDocument[],
+    find: async (server, ids) => ids.flatMap((id) => byId.all(server, id) as unknown as LedgerEntry[]),
+    countEnds: async (server, { projects, beginMs, endMs }) => {
+      let sum = 0;
+      for (const project of projects) sum += Number(countOfProject.get(server, project, beginMs, endMs)?.count);
+      return sum;
+    },
+    firstEnd: async (server, project, fromMs) => {
+      const endedAtMs = first.get(server, project, fromMs)?.endedAtMs;
+      return typeof endedAtMs === 'number' ? endedAtMs : undefined;
+    },
+    size: async (server) => Number(size.get(server)?.count),
+    commit: async (server, change) => {
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        write(server, change);
+        database.exec('COMMIT');
+      } catch (error) {
+        // Some faults have ended the transaction already.
+        if (database.isTransaction) database.exec('ROLLBACK');
+        throw error;
+      }
+    },
+  };
+}
