@@ -39,6 +39,8 @@ export type SimulatorOptions = {
   readonly now?: () => number;
   /** `free` stands still until `advance`. */
   readonly clock?: 'real' | 'free';
+  /** For golden answers: a free clock, one public address, timers that requests do not move, one member that answers. */
+  readonly frozen?: boolean;
   /** Cluster members; each also listens on an address of its own when `memberAddresses` is on. */
   readonly members?: number;
   readonly memberAddresses?: boolean;
@@ -63,9 +65,9 @@ export type Simulator = {
 
 /** Starts an Automation Service that lives in this process. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const { host = '127.0.0.1', token = demoToken, seed = 1 } = options;
+  const { host = '127.0.0.1', token = demoToken, seed = 1, frozen = false } = options;
   const scenario = findScenario(options.scenario ?? 'quiet-day');
-  const clock = createClock(options.now, options.clock ?? 'real');
+  const clock = createClock(options.now, options.clock ?? (frozen ? 'free' : 'real'));
   const liveMs = clock.now();
   const dialect = dialects[options.dialect ?? 'rundeck'];
   const world = createWorld({
@@ -79,6 +81,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     retained: options.retained ?? 5000,
     birthMs: liveMs - (options.historyMs ?? scenario.historyMs),
   });
+  if (frozen) {
+    Object.assign(world.settings, { countRequests: false, publicUrl: 'https://automation.example.org' });
+  }
   const play = () => advance(world, clock.now());
   const faults = createFaults();
   const sessions = createSessions(seed);
@@ -88,7 +93,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   scenario.build(world, liveMs);
 
   const parts = { world, faults, sessions, log, control };
-  const servers = [await listen(createApp({ ...parts, nextMember: balance(world.members) }), host, options.port ?? 0)];
+  const servers = [
+    await listen(createApp({ ...parts, nextMember: balance(world.members, frozen) }), host, options.port ?? 0),
+  ];
   for (const member of options.memberAddresses === true ? world.members : []) {
     servers.push(await listen(createApp({ ...parts, nextMember: () => member }), host, 0));
   }
@@ -116,13 +123,13 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
 const demoToken = 'demo-token-that-opens-nothing-real';
 
-/** Behind one address every request may reach another member. */
-function balance(members: readonly Member[]): () => Member {
+/** Behind one address every request may reach another member; of a frozen cluster always the first that lives. */
+function balance(members: readonly Member[], frozen: boolean): () => Member {
   let turn = 0;
   return () => {
     const alive = members.filter((member) => member.alive);
     const member = alive[turn % Math.max(1, alive.length)] ?? members[0];
-    turn += 1;
+    turn += frozen ? 0 : 1;
     if (member === undefined) {
       throw new Error('An installation needs at least one member.');
     }
