@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import type { Simulator } from '../../../src/simulator/simulator.ts';
+import { type Policy, strangerPolicy } from '../../../src/simulator/world/access.ts';
+import { ask, settleId, startSmall } from '../caller.ts';
+
+/** Callers in the order of the columns; what is not said they may read. */
+const callers: readonly (readonly [name: string, policy: Partial<Policy>])[] = [
+  ['reader', {}],
+  ['stranger', strangerPolicy],
+  ['elsewhere', { projects: ['other'], events: ['other'], nodes: ['other'] }],
+  ['no events', { events: [] }],
+  ['no nodes', { nodes: [] }],
+  ['no settle', { hiddenJobs: [settleId] }],
+  ['configurer', { configure: true }],
+  ['admin', { admin: true, systemAdmin: true }],
+];
+
+// What the caller of a column is answered (A 5, B 4, J 5), at v47.
+const table: readonly (readonly [path: string, statuses: string])[] = [
+  // From 4.4 on everyone may see the version.
+  ['system/info', '200 200 200 200 200 200 200 200'],
+  ['system/executions/status', '200 403 200 200 200 200 200 200'],
+  ['system/logstorage', '200 403 200 200 200 200 200 200'],
+  ['system/logstorage/incomplete', '200 403 200 200 200 200 200 200'],
+  ['metrics', '200 403 200 200 200 200 200 200'],
+  ['metrics/metrics', '200 403 200 200 200 200 200 200'],
+  ['metrics/ping', '200 403 200 200 200 200 200 200'],
+  ['metrics/threads', '200 403 200 200 200 200 200 200'],
+  ['metrics/healthcheck', '200 403 200 200 200 200 200 200'],
+  ['projects', '200 200 200 200 200 200 200 200'],
+  ['project/pay', '200 403 403 200 200 200 200 200'],
+  ['project/pay/config', '403 403 403 403 403 403 200 403'],
+  ['project/pay/config/project.name', '403 403 403 403 403 403 200 403'],
+  ['project/pay/meta', '200 403 403 200 200 200 200 200'],
+  ['project/pay/acl/', '403 403 403 403 403 403 200 403'],
+  ['project/pay/resources', '200 403 403 200 403 200 200 200'],
+  ['project/pay/resource/web01', '200 403 403 200 403 200 200 200'],
+  ['project/pay/history', '200 403 403 403 200 200 200 200'],
+  ['project/pay/jobs', '200 403 403 200 200 200 200 200'],
+  ['project/pay/jobs/browse', '200 403 403 200 200 200 200 200'],
+  [`job/${settleId}/info`, '200 403 403 200 200 403 200 200'],
+  [`job/${settleId}/forecast`, '200 403 403 200 200 403 200 200'],
+  [`job/${settleId}/workflow`, '200 403 403 200 200 403 200 200'],
+  [`job/${settleId}/meta`, '200 403 403 200 200 403 200 200'],
+  [`job/${settleId}`, '200 403 403 200 200 403 200 200'],
+  [`job/${settleId}/executions`, '200 403 403 403 200 403 200 200'],
+  ['scheduler/jobs', '200 200 200 200 200 200 200 200'],
+  ['project/pay/executions', '200 403 403 200 200 200 200 200'],
+  ['project/pay/executions/running', '200 403 403 403 200 200 200 200'],
+  ['project/*/executions/running', '200 401 200 401 200 200 200 200'],
+  ['execution/1', '200 403 403 200 200 403 200 200'],
+  ['execution/1/state', '200 403 403 200 200 403 200 200'],
+  ['execution/1/output', '200 403 403 200 200 403 200 200'],
+  // Up to 5.x the totals leak.
+  ['executions/metrics', '200 200 200 200 200 200 200 200'],
+  ['project/pay/executions/metrics', '200 403 403 200 200 200 200 200'],
+  ['tokens', '200 200 200 200 200 200 200 200'],
+  ['tokens/exporter', '403 403 403 403 403 403 403 200'],
+  ['user/list/', '403 403 403 403 403 403 403 200'],
+  ['user/info/', '200 200 200 200 200 200 200 200'],
+  ['user/info/lee', '403 403 403 403 403 403 403 200'],
+  ['user/roles', '200 200 200 200 200 200 200 200'],
+  ['userclass/enabled', '200 200 200 200 200 200 200 200'],
+  ['userclass/self', '200 200 200 200 200 200 200 200'],
+  ['userclass/available', '403 403 403 403 403 403 403 200'],
+  ['userclass/allocations', '403 403 403 403 403 403 403 200'],
+  ['userclass/state', '403 403 403 403 403 403 403 200'],
+  ['userclass/user/jonas', '403 403 403 403 403 403 403 200'],
+  ['system/acl/', '200 403 200 200 200 200 200 200'],
+  ['storage/keys/', '200 403 200 200 200 200 200 200'],
+  ['feature/', '200 200 200 200 200 200 200 200'],
+];
+
+describe('simulator/documents/access', () => {
+  it.each(table)('opens %s to those who may read it', async (path, statuses) => {
+    const simulator = await startGuarded();
+    const seen = [];
+    for (const [name] of callers) {
+      seen.push((await ask(simulator, `api/47/${path}`, withToken(name))).status);
+    }
+    await simulator.stop();
+    expect(seen.join(' ')).toBe(statuses);
+  });
+
+  it('checks events for the metrics of executions from 6.0 on', async () => {
+    const simulator = await startGuarded(58);
+    const seen = [];
+    for (const name of ['reader', 'no events', 'stranger']) {
+      const one = await ask(simulator, 'api/58/project/pay/executions/metrics', withToken(name));
+      const all = await ask(simulator, 'api/58/executions/metrics', withToken(name));
+      seen.push(`${one.status} ${all.status} ${(all.json as { total: number }).total}`);
+    }
+    await simulator.stop();
+    expect(seen).toEqual(['200 200 2', '403 200 0', '403 200 0']);
+  });
+
+  it('leaves out of lists what a caller may not read', async () => {
+    const simulator = await startGuarded();
+    const seen: Record<string, string> = {};
+    for (const [path, name] of [
+      ['projects', 'reader'],
+      ['projects', 'elsewhere'],
+      ['projects', 'stranger'],
+      ['scheduler/jobs', 'reader'],
+      ['scheduler/jobs', 'elsewhere'],
+      ['scheduler/jobs', 'no settle'],
+      ['project/pay/jobs', 'no settle'],
+      ['tokens', 'reader'],
+    ] as const) {
+      const { json } = await ask(simulator, `api/47/${path}`, withToken(name));
+      seen[`${path} for ${name}`] = (json as { name?: string; creator?: string }[])
+        .map(({ name: called, creator }) => called ?? creator)
+        .join(' ');
+    }
+    await simulator.stop();
+    expect(seen).toEqual({
+      'projects for reader': 'other pay',
+      'projects for elsewhere': 'other',
+      'projects for stranger': '',
+      'scheduler/jobs for reader': 'settle',
+      'scheduler/jobs for elsewhere': '',
+      'scheduler/jobs for no settle': '',
+      'project/pay/jobs for no settle': 'backup',
+      'tokens for reader': 'reader',
+    });
+  });
+});
+
+/** The small installation with a second project, the commercial edition, and a token of each kind of caller. */
+async function startGuarded(apiVersion = 47): Promise<Simulator> {
+  const simulator = await startSmall({ apiVersion });
+  simulator.control.createProject('other');
+  simulator.control.configure({ commercial: true });
+  for (const [name, policy] of callers) {
+    simulator.control.addToken({ token: toToken(name), user: name, policy });
+  }
+  return simulator;
+}
+
+function withToken(name: string) {
+  return { headers: { 'X-Rundeck-Auth-Token': toToken(name) } };
+}
+
+function toToken(name: string): string {
+  return `token-of-${name.replace(' ', '-')}`;
+}
