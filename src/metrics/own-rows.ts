@@ -26,7 +26,7 @@ export function serverOf({ added = [] }: Row): string | undefined {
 type RegistryMetric = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number];
 type RegistryValue = RegistryMetric['values'][number] & { readonly metricName?: string };
 
-function toRow(family: Family, { labels = {}, value, metricName }: RegistryValue, labelsOf: LabelsOf): Row {
+function toRow(family: Family, { labels, value, metricName }: RegistryValue, labelsOf: LabelsOf): Row {
   const added: LabelPair[] = [];
   let configured: readonly LabelPair[] = [];
   let extra: Row['extra'];

@@ -13,29 +13,40 @@ export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPa
 
 /** Renders one row of the family after the other, and is fastest where neighbours share their first labels. */
 export function createRowRenderer(family: Family, baseLabels: readonly LabelPair[] = []): (row: Row) => string {
-  const names = family.labels;
+  const { name, labels: labelNames } = family;
   const base = renderPairs(baseLabels);
-  const openings = names.map((name, index) => `${index === 0 && base === '' ? '' : ','}${name}="`);
-  // What the row before had as its labels, and all text up to each of them.
-  const before: (string | undefined)[] = [];
-  const texts: string[] = [base];
+  // Few and long pieces: what a line is put together from costs more than its characters.
+  const openings = labelNames.map((label, index) => `${index > 0 ? '",' : base && ','}${label}="`);
+  const closing = labelNames.length > 0 ? '"' : '';
+  const isBare = base === '' && labelNames.length === 0;
+  // What the row before had as its suffix and its labels, and all text up to each of them.
+  let suffixBefore: Row['suffix'];
+  const labelsBefore: (string | undefined)[] = [];
+  const texts: string[] = [`${name}{${base}`];
 
   return ({ labels, value, suffix, extra, added }) => {
     // No number is no sample.
     if (Number.isNaN(value)) return '';
-    let index = 0;
-    while (index < names.length && before[index] === (labels[index] ?? '')) index++;
-    let inner = texts[index] ?? '';
-    for (; index < names.length; index++) {
-      const label = labels[index] ?? '';
-      before[index] = label;
-      inner += `${openings[index]}${escapeLabel(label)}"`;
-      texts[index + 1] = inner;
+    if (suffix !== suffixBefore) {
+      suffixBefore = suffix;
+      labelsBefore.length = 0;
+      texts[0] = `${name}${suffix ?? ''}{${base}`;
     }
-    if (added !== undefined) inner = joinPairs(inner, renderPairs(added));
-    if (extra !== undefined) inner = joinPairs(inner, `${extra[0]}="${renderBound(extra[1])}"`);
-    const name = suffix === undefined ? family.name : family.name + suffix;
-    return inner === '' ? `${name} ${renderValue(value)}\n` : `${name}{${inner}} ${renderValue(value)}\n`;
+    let index = 0;
+    while (index < labelNames.length && labelsBefore[index] === (labels[index] ?? '')) index++;
+    let text = texts[index] ?? '';
+    for (; index < labelNames.length; index++) {
+      const label = labels[index] ?? '';
+      labelsBefore[index] = label;
+      text += openings[index] + escapeLabel(label);
+      texts[index + 1] = text;
+    }
+    const number = renderValue(value);
+    if (added !== undefined || extra !== undefined) {
+      const rest = renderRest(added, extra);
+      if (rest !== '') return `${text}${closing}${isBare ? '' : ','}${rest}} ${number}\n`;
+    }
+    return isBare ? `${name}${suffix ?? ''} ${number}\n` : text + `${closing}} ${number}\n`;
   };
 }
 
@@ -65,8 +76,11 @@ function renderPairs(pairs: readonly LabelPair[]): string {
   return pairs.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',');
 }
 
-function joinPairs(one: string, other: string): string {
-  return one === '' || other === '' ? one + other : `${one},${other}`;
+/** Labels that not all rows of a family have. */
+function renderRest(added: Row['added'], extra: Row['extra']): string {
+  const pairs = renderPairs(added ?? []);
+  if (extra === undefined) return pairs;
+  return `${pairs}${pairs && ','}${extra[0]}="${renderBound(extra[1])}"`;
 }
 
 function escapeLabel(value: string): string {
