@@ -3,12 +3,13 @@ import { toEffectiveYaml } from '../config/effective-config.ts';
 import { toJsonSchema } from '../config/json-schema.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
+import { listFamilies } from './vocabulary.ts';
 
 /** The effective configuration with secrets masked, or the schema of the file. */
 export async function config(context: CommandContext): Promise<number> {
   if (context.arguments.flags.get('schema') === true) {
     if (!areArgumentsFine(context)) return exitCodes.misconfigured;
-    context.write(`${JSON.stringify(toJsonSchema(collectors), undefined, 2)}\n`);
+    context.write(`${JSON.stringify(toJsonSchema(collectors, listFamilies()), undefined, 2)}\n`);
     return exitCodes.well;
   }
   const loaded = await loadOrComplain(context);

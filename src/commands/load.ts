@@ -4,6 +4,7 @@ import { formatComplaint } from '../config/complaint.ts';
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
 import { checkInterval } from '../schedule/interval.ts';
 import type { CommandContext } from './command.ts';
+import { listFamilies, listTakenLabels } from './vocabulary.ts';
 import { commandFlags, commandWords } from './words.ts';
 
 export type Loaded = Extract<LoadedConfig, { ok: true }> & {
@@ -22,6 +23,8 @@ export async function loadOrComplain(
       env: { ...context.env, ...extraEnv },
       readFile: (path) => readFile(path, 'utf8'),
       collectors,
+      families: listFamilies(),
+      takenLabels: listTakenLabels(),
       commandLine: { commands: commandWords, flags: commandFlags },
       validateInterval: checkInterval,
     });

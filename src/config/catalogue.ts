@@ -2,6 +2,7 @@ import { isOption, type Option, type OptionTree } from './option.ts';
 import {
   type CollectorDefaults,
   defineCollectorOptions,
+  familyOptions,
   generalOptions,
   launchOptions,
   serverOptions,
@@ -46,6 +47,13 @@ export function listCollectorLeaves(collector: CollectorDefaults): readonly Leaf
 export function listServerLeaves(path: string): readonly Leaf[] {
   return toLeaves(serverOptions, []).map(({ keys, option }) => {
     return { ...toNames(keys, option), flag: undefined, path: `${path}.${keys.join('.')}` };
+  });
+}
+
+/** The options of a metric family, which only the file holds. */
+export function listFamilyLeaves(family: string): readonly (Omit<Leaf, 'environment'> & { environment: undefined })[] {
+  return toLeaves(familyOptions, []).map(({ keys, option }) => {
+    return { path: ['metrics', family, ...keys].join('.'), flag: undefined, environment: undefined, option };
   });
 }
 

@@ -7,7 +7,12 @@ export type Complaint = {
 };
 
 /** Where a complaint belongs; the offset sorts those of the file in reading order. */
-export type Place = { readonly text: string; readonly offset?: number };
+export type Place = {
+  readonly text: string;
+  readonly offset?: number;
+  /** Finds a part of the value there, or the key that names it. */
+  readonly within?: (path: readonly PropertyKey[], atKey: boolean) => Place;
+};
 
 /** Collects complaints from all sources, so that all of them can be shown at once. */
 export type Complaints = {
@@ -24,6 +29,21 @@ export function createComplaints(): Complaints {
     },
     list: () => found.toSorted((left, right) => left.offset - right.offset).map(({ complaint }) => complaint),
   };
+}
+
+/** The place of a part of a value, as well as the source can tell it. */
+export function toInnerPlace(place: Place, path: readonly PropertyKey[], atKey = false): Place {
+  if (path.length === 0) return place;
+  return place.within?.(path, atKey) ?? { ...place, text: place.text + formatInnerPath(path) };
+}
+
+/** The keys of a path within a value, as the file's paths are written. */
+export function formatInnerPath(path: readonly PropertyKey[]): string {
+  const parts = path.map((key) => {
+    if (typeof key === 'number') return `[${key}]`;
+    return `.${/^[A-Za-z0-9_-]{1,60}$/.test(String(key)) ? String(key) : quote(String(key))}`;
+  });
+  return parts.join('');
 }
 
 /** The complaint as one line for people. */

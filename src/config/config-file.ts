@@ -1,7 +1,7 @@
 import { type Complaints, quote } from './complaint.ts';
 import { parseYaml } from './document.ts';
 import { type FileValues, readFileValues } from './file-values.ts';
-import type { CollectorDefaults } from './options.ts';
+import type { CollectorDefaults, FamilyFacts } from './options.ts';
 import { describeReadError } from './read-error.ts';
 import type { ReadFile } from './secret.ts';
 
@@ -10,12 +10,13 @@ export type ConfigFileOptions = {
   readonly place: string;
   readonly readFile: ReadFile;
   readonly collectors: readonly CollectorDefaults[];
+  readonly families: readonly FamilyFacts[];
   readonly complaints: Complaints;
 };
 
 /** Reads the configuration file; what is wrong with it becomes complaints. */
 export async function readConfigFile(path: string, options: ConfigFileOptions): Promise<FileValues> {
-  const { place, readFile, collectors, complaints } = options;
+  const { place, readFile, complaints } = options;
   const nothing: FileValues = { values: new Map(), servers: [], faulty: new Set(), complete: false };
   let text: string;
   try {
@@ -28,7 +29,7 @@ export async function readConfigFile(path: string, options: ConfigFileOptions): 
     complaints.add(path, 'is larger than 1 MiB');
     return nothing;
   }
-  return readFileValues(parseYaml(text, path, complaints), collectors, complaints);
+  return readFileValues(parseYaml(text, path, complaints), options, complaints);
 }
 
 const maxBytes = 1024 * 1024;

@@ -1,8 +1,15 @@
-import { type Complaints, describeFound, type Place } from './complaint.ts';
+import { type Complaints, describeFound, formatInnerPath, type Place } from './complaint.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { type DocumentEntry, type DocumentNode, joinPath, type ReadDocument, toPlainValue } from './document.ts';
 import { isOption, type OptionTree } from './option.ts';
-import { type CollectorDefaults, defineCollectorOptions, generalOptions, serverOptions } from './options.ts';
+import {
+  type CollectorDefaults,
+  defineCollectorOptions,
+  type FamilyFacts,
+  familyOptions,
+  generalOptions,
+  serverOptions,
+} from './options.ts';
 
 /** What the file says, by path: values of options, and the places of servers. */
 export type FileValues = {
@@ -16,10 +23,12 @@ export type FileValues = {
 
 export type FileValue = { readonly value: unknown; readonly place: Place };
 
+type Known = { readonly collectors: readonly CollectorDefaults[]; readonly families: readonly FamilyFacts[] };
+
 /** Finds the value of every option in the file; every other key is a complaint. */
 export function readFileValues(
   { root, empty, toPlace }: ReadDocument,
-  collectors: readonly CollectorDefaults[],
+  { collectors, families }: Known,
   complaints: Complaints,
 ): FileValues {
   const values = new Map<string, FileValue>();
@@ -39,7 +48,9 @@ export function readFileValues(
 
   function readValue({ offset, node }: DocumentEntry, path: string): void {
     if (node.kind !== 'broken' && !isEmpty(node)) {
-      values.set(path, { value: toPlainValue(node), place: toPlace(node.offset, path) });
+      const within = (inner: readonly PropertyKey[], atKey: boolean) =>
+        toPlace(findOffset(node, inner, atKey), path + formatInnerPath(inner));
+      values.set(path, { value: toPlainValue(node), place: { ...toPlace(node.offset, path), within } });
       return;
     }
     faulty.add(path);
@@ -74,6 +85,22 @@ export function readFileValues(
     }
   }
 
+  function readFamilies(entry: DocumentEntry): void {
+    const known = families.map(({ name }) => name);
+    for (const [name, child] of asMap(entry, 'metrics') ?? []) {
+      const path = joinPath('metrics', name);
+      if (known.includes(name)) readTree(child, familyOptions, path);
+      else
+        complainUnknown(child, {
+          path,
+          key: name,
+          known,
+          what: 'a metric family',
+          hint: 'the command metrics lists them',
+        });
+    }
+  }
+
   function asMap(entry: DocumentEntry, path: string): ReadonlyMap<string, DocumentEntry> | undefined {
     if (entry.node.kind === 'map') return entry.node.entries;
     if (isEmpty(entry.node)) return undefined;
@@ -90,11 +117,11 @@ export function readFileValues(
 
   function complainUnknown(
     { offset }: DocumentEntry,
-    about: { path: string; key: string; known: string[]; tree?: OptionTree; what?: string },
+    about: { path: string; key: string; known: string[]; tree?: OptionTree; what?: string; hint?: string },
   ): void {
     const { path, key, known, tree = {}, what = 'a known key' } = about;
-    const hint =
-      toFileHint(tree, `${key}_file`) ?? didYouMean(key, known) ?? `known here: ${known.toSorted().join(', ')}`;
+    const list = about.hint ?? `known here: ${known.toSorted().join(', ')}`;
+    const hint = toFileHint(tree, `${key}_file`) ?? didYouMean(key, known) ?? list;
     complaints.add(toPlace(offset, path), `is not ${what}`, hint);
   }
 
@@ -104,15 +131,29 @@ export function readFileValues(
     const section = Object.hasOwn(sections, key) ? sections[key] : undefined;
     if (key === 'servers') readServers(entry);
     else if (key === 'collectors') readCollectors(entry);
+    else if (key === 'metrics') readFamilies(entry);
     else if (section === undefined || isOption(section)) {
       complainUnknown(entry, {
         path: joinPath('', key),
         key,
-        known: ['servers', 'collectors', ...Object.keys(sections)],
+        known: ['servers', 'collectors', 'metrics', ...Object.keys(sections)],
       });
     } else readTree(entry, section, key);
   }
   return { values, servers, faulty, complete: root !== undefined || empty };
+}
+
+function findOffset(node: DocumentNode, path: readonly PropertyKey[], atKey: boolean): number {
+  let found = node;
+  let { offset } = node;
+  for (const key of path) {
+    const entry = found.kind === 'map' ? found.entries.get(String(key)) : undefined;
+    const next = found.kind === 'list' ? found.items[Number(key)] : entry?.node;
+    if (next === undefined) return offset;
+    offset = atKey && entry !== undefined ? entry.offset : next.offset;
+    found = next;
+  }
+  return offset;
 }
 
 // Someone wrote the thing itself where the path of its file belongs.

@@ -1,4 +1,5 @@
 import { type Leaf, listLeaves, listServerLeaves, toSecretVariable } from './catalogue.ts';
+import type { Fallback } from './option.ts';
 import type { CollectorDefaults } from './options.ts';
 
 /** One option as `--help` and the reference show it. */
@@ -19,12 +20,16 @@ export function toHelp(collectors: readonly CollectorDefaults[]): readonly HelpR
 
 function toRows(leaf: Leaf): HelpRow[] {
   const { environment: env, path, option } = leaf;
-  const fallback = option.fallback === undefined ? undefined : String(option.fallback);
+  const fallback = option.fallback === undefined ? undefined : formatFallback(option.fallback);
   const row: HelpRow = { flag: toUsage(leaf), env, path, default: fallback, help: option.help };
   const secret = toSecretVariable(leaf);
   if (secret === undefined) return [row];
   const help = `The secret itself, in place of ${env}; for a single server.`;
   return [row, { flag: undefined, env: secret, path: undefined, default: undefined, help }];
+}
+
+function formatFallback(fallback: Fallback): string {
+  return typeof fallback === 'object' ? JSON.stringify(fallback) : String(fallback);
 }
 
 function toUsage({ flag, option: { type } }: Leaf): string | undefined {

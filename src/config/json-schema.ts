@@ -1,11 +1,18 @@
-import * as z from 'zod';
 import { isOption, type Option, type OptionTree } from './option.ts';
-import { type CollectorDefaults, defineCollectorOptions, generalOptions, serverOptions } from './options.ts';
+import {
+  type CollectorDefaults,
+  defineCollectorOptions,
+  type FamilyFacts,
+  familyOptions,
+  generalOptions,
+  serverOptions,
+} from './options.ts';
+import { toInputSchema } from './structure.ts';
 
 export type JsonSchema = { readonly [key: string]: unknown };
 
 /** The schema of the configuration file, for editors; draft 2020-12. */
-export function toJsonSchema(collectors: readonly CollectorDefaults[]): JsonSchema {
+export function toJsonSchema(collectors: readonly CollectorDefaults[], families: readonly FamilyFacts[]): JsonSchema {
   const polled = collectors.map((collector) => [collector.name, toSection(defineCollectorOptions(collector))] as const);
   const { properties } = toSection(generalOptions);
   return {
@@ -22,7 +29,14 @@ export function toJsonSchema(collectors: readonly CollectorDefaults[]): JsonSche
         properties: Object.fromEntries(polled),
       },
       ...properties,
+      metrics: {
+        description: 'What is served of metric families, by name.',
+        type: 'object',
+        additionalProperties: false,
+        properties: Object.fromEntries(families.map(({ name }) => [name, { $ref: '#/$defs/family' }])),
+      },
     },
+    $defs: { family: toSection(familyOptions) },
   };
 }
 
@@ -47,10 +61,9 @@ function toSection(tree: OptionTree): Section {
 }
 
 function toLeaf({ type, fallback, help }: Option<unknown>): JsonSchema {
-  const { $schema: _, ...schema } = z.toJSONSchema(type.schema, { io: 'input' });
   return {
     description: help,
-    ...schema,
+    ...toInputSchema(type),
     ...(fallback === undefined ? {} : { default: fallback }),
     ...(type.examples.length === 0 ? {} : { examples: type.examples }),
   };

@@ -1,4 +1,5 @@
 import { listGeneralLeaves, listLaunchLeaves } from './catalogue.ts';
+import { toChoice } from './choosing.ts';
 import { resolveCollectors } from './collectors.ts';
 import { type CommandLine, parseArguments } from './command-line.ts';
 import { type Complaint, createComplaints } from './complaint.ts';
@@ -6,8 +7,10 @@ import type { Config } from './config.ts';
 import type { ConfigFileOptions } from './config-file.ts';
 import { readEnvironment } from './environment.ts';
 import { settleExclusions } from './exclusions.ts';
+import { resolveFamilies } from './families.ts';
 import type { FileValues } from './file-values.ts';
-import { type CollectorDefaults, generalOptions, launchOptions } from './options.ts';
+import type { TakenLabels } from './label-rules.ts';
+import { type CollectorDefaults, type FamilyFacts, generalOptions, launchOptions } from './options.ts';
 import { type Resolved, resolveAll, type Sources } from './resolve.ts';
 import type { ReadFile } from './secret.ts';
 import { readServers } from './servers.ts';
@@ -18,6 +21,9 @@ export type LoadOptions = {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile: ReadFile;
   readonly collectors: readonly CollectorDefaults[];
+  /** The metric families that configuration can say something of. */
+  readonly families?: readonly FamilyFacts[];
+  readonly takenLabels?: TakenLabels;
   /** Commands and their flags, so that these are no surprise in `argv`. */
   readonly commandLine?: CommandLine;
   /** Says why polls can not have this interval, if they can not. */
@@ -40,7 +46,7 @@ export type LoadedConfig =
 
 /** Reads flags, environment and file, checks all of it, and complains about everything at once. */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
-  const { argv, collectors, commandLine, readFile } = options;
+  const { argv, collectors, families = [], commandLine, readFile, takenLabels = noLabels } = options;
   const complaints = createComplaints();
   const parsed = parseArguments(argv, { collectors, ...(commandLine === undefined ? {} : { commandLine }) });
   for (const { place, message, hint } of parsed.problems) complaints.add(place, message, hint);
@@ -50,7 +56,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const launch = toSettings(launchOptions, (path) => launched.get(path.replaceAll('_', '-'))?.value);
   const configFile = launch.config.file;
   const place = launched.get('config.file')?.place?.text ?? '';
-  const file = await readFileIfNamed(configFile, { place, readFile, collectors, complaints });
+  const file = await readFileIfNamed(configFile, { place, readFile, collectors, families, complaints });
 
   const sources: Sources = { flags: parsed.flags, environment, file: file.values };
   const general = settleExclusions(resolveAll(listGeneralLeaves(), sources, complaints), complaints);
@@ -59,18 +65,24 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     sources,
     complaints,
   );
-  const watched = await readServers({ sources, file, readFile, complaints });
+  const ruled = resolveFamilies(families, sources, complaints);
+  const watched = await readServers({ sources, file, readFile, takenLabels, complaints });
 
   const found = complaints.list();
   if (found.length > 0) return { ok: false, complaints: found };
+  const { jobs, ...settings } = toSettings(generalOptions, (path) => general.get(path)?.value);
   const config: Config = {
-    ...toSettings(generalOptions, (path) => general.get(path)?.value),
+    ...settings,
+    jobs: { ...jobs, isWanted: toChoice(jobs) },
+    metrics: ruled.metrics,
     servers: watched.servers,
     collectors: polled.collectors,
   };
-  const origins = toOrigins([...general, ...polled.resolved, ...watched.resolved]);
+  const origins = toOrigins([...general, ...polled.resolved, ...ruled.resolved, ...watched.resolved]);
   return { ok: true, config, configFile, checkOnly: launch.config.check, origins };
 }
+
+const noLabels: TakenLabels = { ofServers: [], ofProjects: [] };
 
 function toOrigins(resolved: readonly (readonly [string, Resolved])[]): ReadonlyMap<string, string> {
   return new Map(resolved.flatMap(([path, { place }]) => (place === undefined ? [] : [[path, place.text] as const])));

@@ -8,10 +8,13 @@ export type Option<T, K extends Kind = Kind> = {
   readonly [mark]: true;
   readonly type: ValueType<T, K>;
   /** As YAML would write it. */
-  readonly fallback: string | number | boolean | undefined;
+  readonly fallback: Fallback | undefined;
   readonly required: boolean;
   readonly help: string;
 };
+
+/** A default; of lists and maps only the empty ones and those of plain words are any use. */
+export type Fallback = string | number | boolean | readonly string[] | { readonly [key: string]: never };
 
 /** Options by their YAML keys, nested as in the file. */
 export type OptionTree = { readonly [key: string]: OptionTree | Option<unknown> };
@@ -28,11 +31,7 @@ export type Settings<T extends OptionTree> = {
 };
 
 /** An option with a default, written as YAML would write it. */
-export function option<T, K extends Kind>(
-  type: ValueType<T, K>,
-  fallback: string | number | boolean,
-  help: string,
-): Option<T, K> {
+export function option<T, K extends Kind>(type: ValueType<T, K>, fallback: Fallback, help: string): Option<T, K> {
   return { [mark]: true, type, fallback, required: false, help };
 }
 

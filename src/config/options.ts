@@ -1,6 +1,10 @@
 import { listenAddress, proxyAddress, webAddress } from './address.ts';
+import { bucketBounds, labelNames } from './family-types.ts';
+import { labels } from './labels.ts';
+import { mapList } from './map-list.ts';
 import { autoOrNumber, number, wholeNumber } from './number.ts';
-import { type OptionTree, option, optional, required } from './option.ts';
+import { type Option, type OptionTree, option, optional, required } from './option.ts';
+import { type Patterns, pattern, patternList } from './pattern-list.ts';
 import { boolean, choice, duration, passwordFile, path, secretFile, text } from './value-type.ts';
 
 /** What the file holds beside servers and collectors; each has a flag and a variable of the same name. */
@@ -12,6 +16,20 @@ export const generalOptions = {
       webAddress,
       'Address under which people reach this exporter, for links in pages and alerts.',
     ),
+    route_prefix: option(routePrefix(), '/', 'Path below which everything is served.'),
+    enable_lifecycle: option(boolean, false, 'Let POST /-/reload read the configuration again.'),
+    max_requests: option(wholeNumber({ min: 1, max: 10_000 }), 40, 'Most requests to answer at once.'),
+  },
+  jobs: {
+    detail: option(
+      choice('all', 'top', 'none'),
+      'top',
+      'Which jobs have series of their own; the others are counted together.',
+    ),
+    top: option(wholeNumber({ min: 1, max: 100_000 }), 200, 'How many jobs that is with jobs.detail top.'),
+    cap: option(wholeNumber({ min: 1, max: 1_000_000 }), 5000, 'How many jobs that is at most, whatever the detail.'),
+    include: option(patternList, [], 'Patterns of jobs to watch, as project/group/name; without any, all.'),
+    exclude: option(patternList, [], 'Patterns of jobs not to watch, even where one includes them.'),
   },
   log: {
     level: option(choice('debug', 'info', 'warn', 'error'), 'info', 'Least severity to write.'),
@@ -54,15 +72,46 @@ export const serverOptions = {
     requests_per_second: option(number({ min: 0.1, max: 1000 }), 10, 'Most requests to send in a second.'),
     concurrency: option(wholeNumber({ min: 1, max: 100 }), 4, 'Most requests to have under way at once.'),
   },
+  labels: option(labels, {}, 'Labels on every series of this server.'),
+  projects: {
+    include: option(patternList, ['.*'], 'Patterns of projects to watch; without any, all.'),
+    exclude: option(patternList, [], 'Patterns of projects not to watch, even where one includes them.'),
+    labels: option(projectLabels(), [], 'Labels for the projects that match a pattern, on automation_project_info.'),
+  },
+  members: option(
+    members(),
+    [],
+    'Members of the cluster behind the address, which are asked for what each has of its own.',
+  ),
 } as const satisfies OptionTree;
 
 /** What each collector has; the defaults are its own. */
-export function defineCollectorOptions({ name, on, every, help }: CollectorDefaults) {
+export function defineCollectorOptions({ projects, ...collector }: CollectorDefaults): CollectorOptions {
+  const options = definePollOptions(collector);
+  return projects === undefined ? options : { ...options, projects: option(patternList, [], projects) };
+}
+
+type PollOptions = ReturnType<typeof definePollOptions>;
+type CollectorOptions = PollOptions & { readonly projects?: Option<Patterns, 'plain'> };
+
+function definePollOptions({ name, on, every, help }: Omit<CollectorDefaults, 'projects'>) {
   return {
     enabled: option(boolean, on, `${help}.`),
     every: option(duration({ min: '1s' }), every, `Time between two polls of ${name}.`),
+    max_series: option(
+      wholeNumber({ min: 1, max: 10_000_000 }),
+      10_000,
+      `Most series that ${name} gives for a server.`,
+    ),
   } as const satisfies OptionTree;
 }
+
+/** What configuration says of a metric family; only the file holds it. */
+export const familyOptions = {
+  off: option(boolean, false, 'Leave the family out.'),
+  drop_labels: option(labelNames, [], 'Labels to leave out; series that then are the same become one.'),
+  buckets: optional(bucketBounds, 'Upper bounds of the buckets of a histogram, from the least.'),
+} as const satisfies OptionTree;
 
 /** What only the command line and the environment hold. */
 export const launchOptions = {
@@ -81,6 +130,17 @@ export type CollectorDefaults = {
   readonly every: string;
   readonly on: boolean;
   readonly help: string;
+  /** Says what of certain projects alone it collects, for one where configuration names them. */
+  readonly projects?: string;
+};
+
+/** What this room has to know of a metric family; the caller has the list. */
+export type FamilyFacts = {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+  /** The label of a state set that tells the states apart, so that it can not go. */
+  readonly stateLabel?: string;
 };
 
 /** Pairs that exclude each other: an option has no meaning while the switch is on. */
@@ -94,6 +154,38 @@ function urlPath() {
     examples: ['/metrics'],
     placeholder: 'PATH',
   });
+}
+
+function routePrefix() {
+  return text({
+    takes: 'a path',
+    pattern: /^(\/|(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+)$/,
+    problem: 'is not a path to serve below',
+    examples: ['/automation'],
+    placeholder: 'PATH',
+  });
+}
+
+function projectLabels() {
+  return mapList(
+    { match: pattern, labels },
+    {
+      takes: 'a list of patterns with labels',
+      example: '[{ match: "pay-.*", labels: { team: payments } }]',
+      unique: [],
+    },
+  );
+}
+
+function members() {
+  return mapList(
+    { name: serverName(), url: webAddress },
+    {
+      takes: 'a list of members',
+      example: '[{ name: a, url: https://a.example.org }]',
+      unique: ['name', 'url'],
+    },
+  );
 }
 
 function serverName() {

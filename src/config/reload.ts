@@ -31,16 +31,17 @@ export async function reloadConfig(load: () => Promise<LoadedConfig>, running: C
 const untilRestart: readonly { readonly path: string; readonly read: (config: Config) => unknown }[] = [
   { path: 'web.listen_address', read: ({ web }) => web.listenAddress },
   { path: 'web.telemetry_path', read: ({ web }) => web.telemetryPath },
+  { path: 'web.route_prefix', read: ({ web }) => web.routePrefix },
   { path: 'log.format', read: ({ log }) => log.format },
   { path: 'state.dir', read: ({ state }) => state.dir },
   { path: 'state.memory', read: ({ state }) => state.memory },
 ];
 
 function keepUntilRestart({ web, log, state }: Config, next: Config): Config {
-  const { listenAddress, telemetryPath } = web;
+  const { listenAddress, telemetryPath, routePrefix } = web;
   return {
     ...next,
-    web: { ...next.web, listenAddress, telemetryPath },
+    web: { ...next.web, listenAddress, telemetryPath, routePrefix },
     log: { ...next.log, format: log.format },
     state,
   };

@@ -1,6 +1,6 @@
-import type * as z from 'zod';
 import type { Leaf } from './catalogue.ts';
-import { type Complaints, describeFound, type Place } from './complaint.ts';
+import { checkValue } from './check-value.ts';
+import { type Complaints, type Place, toInnerPlace } from './complaint.ts';
 import type { FileValue } from './file-values.ts';
 
 /** Everything that may give an option its value, the strongest first. */
@@ -17,8 +17,11 @@ export type Origin = (typeof origins)[number];
 /** A value and where it came from; a default has no place. */
 export type Resolved = { readonly value: unknown; readonly origin: Origin; readonly place: Place | undefined };
 
+/** An option by its names; what only the file holds has no variable. */
+export type Named = Omit<Leaf, 'environment'> & { readonly environment: string | undefined };
+
 /** The strongest value of an option: flag, environment, file, default. Every value given is checked, not only the strongest. */
-export function resolveLeaf(leaf: Leaf, sources: Sources, complaints: Complaints): Resolved {
+export function resolveLeaf(leaf: Named, sources: Sources, complaints: Complaints): Resolved {
   const given = listGiven(leaf, sources).map(({ raw, place, origin }) => {
     return { value: check(leaf, raw, place, complaints), origin, place };
   });
@@ -27,7 +30,7 @@ export function resolveLeaf(leaf: Leaf, sources: Sources, complaints: Complaints
 
 /** Resolves many options, by their place in the file, or by their flag when they have none. */
 export function resolveAll(
-  leaves: readonly Leaf[],
+  leaves: readonly Named[],
   sources: Sources,
   complaints: Complaints,
 ): ReadonlyMap<string, Resolved> {
@@ -47,15 +50,15 @@ export function complainMissing(
   complaints.add(place, `${key} is missing`, hints.length === 0 ? undefined : hints.join(', '));
 }
 
-function listGiven({ flag, environment, path, option }: Leaf, sources: Sources) {
+function listGiven({ flag, environment, path, option }: Named, sources: Sources) {
   const given: { raw: unknown; origin: Origin; place: Place }[] = [];
   const flagged = flag === undefined ? undefined : sources.flags.get(flag);
   if (flagged !== undefined) {
     const raw = typeof flagged === 'string' ? option.type.fromText(flagged) : flagged;
     given.push({ raw, origin: 'flag', place: { text: `--${flag}` } });
   }
-  const variable = sources.environment.get(environment);
-  if (variable !== undefined) {
+  const variable = environment === undefined ? undefined : sources.environment.get(environment);
+  if (environment !== undefined && variable !== undefined) {
     given.push({ raw: option.type.fromText(variable), origin: 'environment', place: { text: environment } });
   }
   const written = path === undefined ? undefined : sources.file.get(path);
@@ -63,32 +66,15 @@ function listGiven({ flag, environment, path, option }: Leaf, sources: Sources) 
   return given;
 }
 
-function check({ option: { type } }: Leaf, raw: unknown, place: Place, complaints: Complaints): unknown {
-  const result = type.schema.safeParse(raw);
-  if (result.success) return result.data;
-  for (const issue of result.error.issues) {
-    const problem = describeIssue(issue) ?? `takes ${type.takes}, found ${describeFound(raw, type.kind === 'secret')}`;
-    complaints.add(toIssuePlace(place, issue.path), problem, toHint(issue) ?? type.hint(raw));
-  }
+function check({ option: { type } }: Named, raw: unknown, place: Place, complaints: Complaints): unknown {
+  const checked = checkValue(type, raw);
+  if ('value' in checked) return checked.value;
+  for (const { path, atKey, message, hint } of checked.problems)
+    complaints.add(toInnerPlace(place, path, atKey), message, hint);
   return undefined;
 }
 
-// Only our own checks speak for themselves; the library's words are replaced by what the option takes.
-function describeIssue(issue: z.core.$ZodIssue): string | undefined {
-  return issue.code === 'custom' ? issue.message : undefined;
-}
-
-function toHint(issue: z.core.$ZodIssue): string | undefined {
-  const hint: unknown = issue.code === 'custom' ? issue.params?.['hint'] : undefined;
-  return typeof hint === 'string' ? hint : undefined;
-}
-
-function toIssuePlace(place: Place, path: readonly PropertyKey[]): Place {
-  const suffix = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
-  return { ...place, text: place.text + suffix };
-}
-
 // Defaults are written in our own source as YAML would write them, so parsing one can not fail.
-function toDefault({ option: { type, fallback } }: Leaf): unknown {
+function toDefault({ option: { type, fallback } }: Named): unknown {
   return fallback === undefined ? undefined : type.schema.parse(fallback);
 }

@@ -1,8 +1,11 @@
 import { type Leaf, listServerLeaves, toSecretVariable } from './catalogue.ts';
+import { toChoice, toLabelChoice } from './choosing.ts';
 import type { Complaints, Place } from './complaint.ts';
 import type { ServerConfig } from './config.ts';
 import { listServerVariables } from './environment.ts';
 import type { FileValues } from './file-values.ts';
+import { checkLabels, type TakenLabels } from './label-rules.ts';
+import type { Settings } from './option.ts';
 import { serverOptions } from './options.ts';
 import { complainMissing, type Resolved, resolveLeaf, type Sources } from './resolve.ts';
 import { type ReadFile, readSecretFile, type Secret, SecretError, toEnvironmentSecret } from './secret.ts';
@@ -13,6 +16,7 @@ type About = {
   readonly sources: Sources;
   readonly file: FileValues;
   readonly readFile: ReadFile;
+  readonly takenLabels: TakenLabels;
   readonly complaints: Complaints;
 };
 
@@ -54,11 +58,21 @@ export async function readServers(about: About): Promise<Servers> {
         complainMissing(leaf, { place, single }, complaints);
     }
     await checkServer({ place, single, options }, about.readFile, complaints);
-    return toSettings(serverOptions, (key) => options.get(key)?.value);
+    const server = toServer(toSettings(serverOptions, (key) => options.get(key)?.value));
+    const placeOf = (key: string) => options.get(key)?.place;
+    checkLabels(server, { taken: about.takenLabels, placeOf }, complaints);
+    return server;
   });
   const servers = await Promise.all(read);
   complainSameNames(servers, { places, resolved, complaints });
   return { servers, resolved };
+}
+
+function toServer({ projects, ...server }: Settings<typeof serverOptions>): ServerConfig {
+  return {
+    ...server,
+    projects: { ...projects, isWanted: toChoice(projects), labelsOf: toLabelChoice(projects.labels) },
+  };
 }
 
 // A secret's variable is as strong as the variable that names its file, so the two together are a contradiction.

@@ -22,6 +22,13 @@ const effective = `servers:
     budget:
       requests_per_second: 10
       concurrency: 4
+    labels: {}
+    projects:
+      include:
+        - .*
+      exclude: []
+      labels: []
+    members: []
   - name: yes
     url: http://[::1]:4440
     token_file: /run/token
@@ -33,20 +40,39 @@ const effective = `servers:
     budget:
       requests_per_second: 10
       concurrency: 4
+    labels: {}
+    projects:
+      include:
+        - .*
+      exclude: []
+      labels: []
+    members: []
 collectors:
   execution-mode:
     enabled: true
     every: 15s
+    max_series: 10000
   system-info:
     enabled: true
     every: 30s
+    max_series: 10000
   project-nodes:
     enabled: true
     every: 1h
+    max_series: 10000
 web:
   listen_address: "[::1]:9720"
   telemetry_path: /metrics
   external_url: https://exporter.example.org
+  route_prefix: /
+  enable_lifecycle: false
+  max_requests: 40
+jobs:
+  detail: top
+  top: 200
+  cap: 5000
+  include: []
+  exclude: []
 log:
   level: info
   format: logfmt
@@ -64,7 +90,7 @@ describe('config/effective-config', () => {
     const first = (await load({ yaml })).config;
     const second = (await load({ yaml: toEffectiveYaml(first) })).config;
     expect(toEffectiveYaml(second)).toBe(effective);
-    expect(second).toEqual(first);
+    expect(JSON.stringify(second)).toBe(JSON.stringify(first));
   });
 
   it('says where a secret of the environment comes from, and nothing more of it', async () => {
@@ -81,20 +107,39 @@ describe('config/effective-config', () => {
     budget:
       requests_per_second: 10
       concurrency: 4
+    labels: {}
+    projects:
+      include:
+        - .*
+      exclude: []
+      labels: []
+    members: []
     # token: <secret> from AUTOMATION_EXPORTER_TOKEN
 collectors:
   execution-mode:
     enabled: false
     every: 15s
+    max_series: 10000
   system-info:
     enabled: false
     every: 30s
+    max_series: 10000
   project-nodes:
     enabled: false
     every: 5m
+    max_series: 10000
 web:
   listen_address: :9720
   telemetry_path: /metrics
+  route_prefix: /
+  enable_lifecycle: false
+  max_requests: 40
+jobs:
+  detail: top
+  top: 200
+  cap: 5000
+  include: []
+  exclude: []
 log:
   level: info
   format: logfmt
@@ -124,6 +169,13 @@ state:
     budget:
       requests_per_second: 0.5
       concurrency: 1
+    labels: {}
+    projects:
+      include:
+        - .*
+      exclude: []
+      labels: []
+    members: []
 `;
     const files = {
       '/run/password': 'canary-4711',

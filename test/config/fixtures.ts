@@ -1,12 +1,22 @@
 import { formatComplaint } from '../../src/config/complaint.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load-config.ts';
-import type { CollectorDefaults } from '../../src/config/options.ts';
+import type { CollectorDefaults, FamilyFacts } from '../../src/config/options.ts';
 
 export const collectors: readonly CollectorDefaults[] = [
   { name: 'execution-mode', every: '15s', on: true, help: 'Execution mode' },
   { name: 'system-info', every: '30s', on: true, help: 'Release and memory' },
   { name: 'project-nodes', every: '5m', on: false, help: 'Nodes of each project' },
 ];
+
+export const families: readonly FamilyFacts[] = [
+  { name: 'automation_server_info', type: 'info', labels: ['version', 'build'] },
+  { name: 'automation_execution_mode', type: 'gauge', labels: ['mode'], stateLabel: 'mode' },
+  { name: 'automation_project_nodes', type: 'gauge', labels: ['project', 'os_family'] },
+  { name: 'automation_execution_duration_seconds', type: 'histogram', labels: ['project', 'status'] },
+  { name: 'automation_projects', type: 'gauge', labels: [] },
+];
+
+const takenLabels = { ofServers: ['server', 'project', 'job', 'le'], ofProjects: ['server', 'project', 'label'] };
 
 export type World = Partial<Omit<LoadOptions, 'readFile'>> & {
   /** The text of `config.yaml`, which is then named by a flag. */
@@ -27,7 +37,7 @@ export function loadIn({ yaml, files = {}, argv = [], env = {}, ...options }: Wo
     return text;
   };
   const named = yaml === undefined ? argv : ['--config.file=config.yaml', ...argv];
-  return loadConfig({ argv: named, env, readFile, collectors, ...options });
+  return loadConfig({ argv: named, env, readFile, collectors, families, takenLabels, ...options });
 }
 
 /** The complaints as people see them. */

@@ -14,12 +14,21 @@ describe('config/help', () => {
 --web.listen-address=ADDRESS  …WEB_LISTEN_ADDRESS  web.listen_address  :9720
 --web.telemetry-path=PATH  …WEB_TELEMETRY_PATH  web.telemetry_path  /metrics
 --web.external-url=URL  …WEB_EXTERNAL_URL  web.external_url  -
+--web.route-prefix=PATH  …WEB_ROUTE_PREFIX  web.route_prefix  /
+--[no-]web.enable-lifecycle  …WEB_ENABLE_LIFECYCLE  web.enable_lifecycle  false
+--web.max-requests=NUMBER  …WEB_MAX_REQUESTS  web.max_requests  40
+--jobs.detail=all|top|none  …JOBS_DETAIL  jobs.detail  top
+--jobs.top=NUMBER  …JOBS_TOP  jobs.top  200
+--jobs.cap=NUMBER  …JOBS_CAP  jobs.cap  5000
+--jobs.include=PATTERN  …JOBS_INCLUDE  jobs.include  []
+--jobs.exclude=PATTERN  …JOBS_EXCLUDE  jobs.exclude  []
 --log.level=debug|info|warn|error  …LOG_LEVEL  log.level  info
 --log.format=logfmt|json  …LOG_FORMAT  log.format  logfmt
 --state.dir=PATH  …STATE_DIR  state.dir  ./state
 --[no-]state.memory  …STATE_MEMORY  state.memory  false
 --[no-]collector.execution-mode  …COLLECTOR_EXECUTION_MODE  collectors.execution-mode.enabled  true
 --collector.execution-mode.every=DURATION  …COLLECTOR_EXECUTION_MODE_EVERY  collectors.execution-mode.every  15s
+--collector.execution-mode.max-series=NUMBER  …COLLECTOR_EXECUTION_MODE_MAX_SERIES  collectors.execution-mode.max_series  10000
 -  …NAME  servers[].name  default
 -  …URL  servers[].url  -
 -  …TOKEN_FILE  servers[].token_file  -
@@ -39,7 +48,12 @@ describe('config/help', () => {
 -  …TLS_INSECURE_SKIP_VERIFY  servers[].tls.insecure_skip_verify  false
 -  …PROXY_URL  servers[].proxy_url  -
 -  …BUDGET_REQUESTS_PER_SECOND  servers[].budget.requests_per_second  10
--  …BUDGET_CONCURRENCY  servers[].budget.concurrency  4`);
+-  …BUDGET_CONCURRENCY  servers[].budget.concurrency  4
+-  …LABELS  servers[].labels  {}
+-  …PROJECTS_INCLUDE  servers[].projects.include  [".*"]
+-  …PROJECTS_EXCLUDE  servers[].projects.exclude  []
+-  …PROJECTS_LABELS  servers[].projects.labels  []
+-  …MEMBERS  servers[].members  []`);
   });
 
   it('says of each what it is for, in a sentence', () => {

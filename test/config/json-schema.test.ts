@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toJsonSchema } from '../../src/config/json-schema.ts';
-import { collectors } from './fixtures.ts';
+import { collectors, families } from './fixtures.ts';
 
-const schema = toJsonSchema(collectors);
+const schema = toJsonSchema(collectors, families);
 
 /** The part of the schema at a path. */
 function at(path: string): unknown {
@@ -20,7 +20,7 @@ describe('config/json-schema', () => {
   it('knows every section and nothing else', () => {
     expect(at('$schema')).toBe('https://json-schema.org/draft/2020-12/schema');
     expect(at('additionalProperties')).toBe(false);
-    expect(keysOf(at('properties'))).toEqual(['servers', 'collectors', 'web', 'log', 'state']);
+    expect(keysOf(at('properties'))).toEqual(['servers', 'collectors', 'web', 'jobs', 'log', 'state', 'metrics']);
     expect(keysOf(at('properties/collectors/properties'))).toEqual(['execution-mode', 'system-info', 'project-nodes']);
   });
 
@@ -148,6 +148,67 @@ describe('config/json-schema', () => {
               default: 4,
             },
           },
+        },
+        labels: {
+          description: 'Labels on every series of this server.',
+          type: 'object',
+          maxProperties: 20,
+          propertyNames: { pattern: '^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$' },
+          additionalProperties: { type: 'string', minLength: 1, maxLength: 200 },
+          default: {},
+        },
+        projects: {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            include: {
+              description: 'Patterns of projects to watch; without any, all.',
+              type: 'array',
+              maxItems: 100,
+              items: { type: 'string', minLength: 1, maxLength: 200 },
+              default: ['.*'],
+            },
+            exclude: {
+              description: 'Patterns of projects not to watch, even where one includes them.',
+              type: 'array',
+              maxItems: 100,
+              items: { type: 'string', minLength: 1, maxLength: 200 },
+              default: [],
+            },
+            labels: {
+              description: 'Labels for the projects that match a pattern, on automation_project_info.',
+              type: 'array',
+              items: {
+                type: 'object',
+                additionalProperties: false,
+                required: ['match', 'labels'],
+                properties: {
+                  match: { type: 'string' },
+                  labels: {
+                    type: 'object',
+                    maxProperties: 20,
+                    propertyNames: { pattern: '^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$' },
+                    additionalProperties: { type: 'string', minLength: 1, maxLength: 200 },
+                  },
+                },
+              },
+              default: [],
+            },
+          },
+        },
+        members: {
+          description: 'Members of the cluster behind the address, which are asked for what each has of its own.',
+          type: 'array',
+          items: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name', 'url'],
+            properties: {
+              name: { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,64}$' },
+              url: { type: 'string', pattern: '^[hH][tT][tT][pP][sS]?://[^@?#]+$' },
+            },
+          },
+          default: [],
         },
       },
     });

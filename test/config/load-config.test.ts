@@ -1,17 +1,29 @@
 import { describe, expect, it } from 'vitest';
 import { complain, load } from './fixtures.ts';
 
+const aFunction: unknown = expect.any(Function);
+const none = { sources: [], matches: aFunction };
+
 describe('config/load-config', () => {
   it('is content with nothing at all', async () => {
     const { config, configFile, checkOnly, origins } = await load({});
     expect(config).toEqual({
       servers: [],
       collectors: {
-        'execution-mode': { enabled: true, everyMs: 15_000 },
-        'system-info': { enabled: true, everyMs: 30_000 },
-        'project-nodes': { enabled: false, everyMs: 300_000 },
+        'execution-mode': { enabled: true, everyMs: 15_000, maxSeries: 10_000 },
+        'system-info': { enabled: true, everyMs: 30_000, maxSeries: 10_000 },
+        'project-nodes': { enabled: false, everyMs: 300_000, maxSeries: 10_000 },
       },
-      web: { listenAddress: { host: undefined, port: 9720 }, telemetryPath: '/metrics', externalUrl: undefined },
+      web: {
+        listenAddress: { host: undefined, port: 9720 },
+        telemetryPath: '/metrics',
+        externalUrl: undefined,
+        routePrefix: '/',
+        enableLifecycle: false,
+        maxRequests: 40,
+      },
+      jobs: { detail: 'top', top: 200, cap: 5000, include: none, exclude: none, isWanted: aFunction },
+      metrics: new Map(),
       log: { level: 'info', format: 'logfmt' },
       state: { dir: './state', memory: false },
     });
@@ -44,14 +56,23 @@ collectors:
   execution-mode: { every: 1m }
   project-nodes: { enabled: true }
   system-info:
-web: { listen_address: "[::1]:0", telemetry_path: /probe/metrics, external_url: https://exporter.example.org/x/ }
+web:
+  listen_address: "[::1]:0"
+  telemetry_path: /probe/metrics
+  external_url: https://exporter.example.org/x/
+  route_prefix: /automation
+  enable_lifecycle: true
+  max_requests: 1
 log: { level: debug, format: json }
 state: { dir: /var/lib/x }
 `;
     const files = { '/etc/ca.pem': '', '/etc/cert.pem': '', '/etc/key.pem': '' };
     const { config, configFile } = await load({ yaml, files });
     expect(configFile).toBe('config.yaml');
-    expect(config.servers.map(({ token, ...rest }) => ({ ...rest, token: token?.reveal() }))).toEqual([
+    const servers = config.servers.map(({ token, projects, ...rest }) => {
+      return { ...rest, token: token?.reveal(), projects: projects.include.sources };
+    });
+    expect(servers).toEqual([
       {
         name: 'prod',
         url: 'https://automation.example.org/sub',
@@ -68,6 +89,9 @@ state: { dir: /var/lib/x }
         },
         proxyUrl: 'http://forward.example.org:3128',
         budget: { requestsPerSecond: 0.5, concurrency: 1 },
+        labels: [],
+        projects: ['.*'],
+        members: [],
       },
       {
         name: 'test',
@@ -78,16 +102,22 @@ state: { dir: /var/lib/x }
         timeoutMs: 10_000,
         tls: { insecureSkipVerify: false },
         budget: { requestsPerSecond: 10, concurrency: 4 },
+        labels: [],
+        projects: ['.*'],
+        members: [],
       },
     ]);
     expect(config.collectors).toEqual({
-      'execution-mode': { enabled: true, everyMs: 60_000 },
-      'system-info': { enabled: true, everyMs: 30_000 },
-      'project-nodes': { enabled: true, everyMs: 300_000 },
+      'execution-mode': { enabled: true, everyMs: 60_000, maxSeries: 10_000 },
+      'system-info': { enabled: true, everyMs: 30_000, maxSeries: 10_000 },
+      'project-nodes': { enabled: true, everyMs: 300_000, maxSeries: 10_000 },
     });
     expect(config.web).toEqual({
       listenAddress: { host: '::1', port: 0 },
       telemetryPath: '/probe/metrics',
+      routePrefix: '/automation',
+      enableLifecycle: true,
+      maxRequests: 1,
       externalUrl: 'https://exporter.example.org/x',
     });
     expect(config.log).toEqual({ level: 'debug', format: 'json' });
@@ -167,7 +197,7 @@ config.yaml:20:3 collectors.execution-mod: is not a collector (did you mean exec
 config.yaml:21:28 collectors.execution-mode.every: takes a duration, found the number 40 (write 40s for seconds, 40m for minutes)
 config.yaml:21:41 collectors.execution-mode.enabled: takes true or false, found the text "yes" (write true or false)
 config.yaml:22:25 collectors.system-info.every: is too short (at least 1s)
-config.yaml:23:1 __proto__: is not a known key (known here: collectors, log, servers, state, web)
+config.yaml:23:1 __proto__: is not a known key (known here: collectors, jobs, log, metrics, servers, state, web)
 config.yaml:24:10 state.dir: has no value (write one, or leave the key out)`);
     expect(complaints.join('\n')).not.toContain('hunter2');
   });

@@ -85,7 +85,7 @@ describe('config/precedence', () => {
 
   it('sets an interval by flag', async () => {
     const { config } = await load({ argv: ['--collector.system-info.every', '1m'] });
-    expect(config.collectors['system-info']).toEqual({ enabled: true, everyMs: 60_000 });
+    expect(config.collectors['system-info']).toEqual({ enabled: true, everyMs: 60_000, maxSeries: 10_000 });
   });
 
   it('defines the only server from the environment', async () => {
@@ -97,7 +97,7 @@ describe('config/precedence', () => {
       AUTOMATION_EXPORTER_DIALECT: 'service',
     };
     const { config } = await load({ env });
-    const [{ token, ...rest } = { token: undefined }] = config.servers;
+    const [{ token, projects: _, ...rest } = { token: undefined, projects: undefined }] = config.servers;
     expect(rest).toEqual({
       name: 'default',
       url: 'http://localhost:4440',
@@ -106,6 +106,8 @@ describe('config/precedence', () => {
       dialect: 'service',
       tls: { insecureSkipVerify: false },
       budget: { requestsPerSecond: 10, concurrency: 4 },
+      labels: [],
+      members: [],
     });
     expect([token?.reveal(), token?.source]).toEqual(['k3y', { environment: 'AUTOMATION_EXPORTER_TOKEN' }]);
   });

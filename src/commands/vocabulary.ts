@@ -1,0 +1,43 @@
+import { collectors } from '../collectors/index.ts';
+import type { TakenLabels } from '../config/label-rules.ts';
+import type { FamilyFacts } from '../config/options.ts';
+import type { Family } from '../metrics/family.ts';
+
+/** The metric families of watched servers, as configuration has to know them. */
+export function listFamilies(): readonly FamilyFacts[] {
+  return collectors.flatMap(({ metrics }) => Object.values(metrics)).map(toFacts);
+}
+
+/** Labels that configuration can not give. */
+export function listTakenLabels(): TakenLabels {
+  const families = listFamilies();
+  const ofServers = new Set([...families.flatMap(({ labels }) => labels), ...projectInfoLabels, ...ownLabels]);
+  return {
+    ofServers: [...ofServers, ...targetLabels],
+    ofProjects: [...projectInfoLabels, 'server', 'member', ...targetLabels],
+  };
+}
+
+const projectInfoLabels = ['project', 'label', 'created'];
+
+/** What the exporter's own series carry. */
+export const ownLabels = [
+  'server',
+  'member',
+  'collector',
+  'reason',
+  'api_endpoint',
+  'code',
+  'kind',
+  'version',
+  'node_version',
+] as const;
+
+// Targets own the first ones, and the format of the exposition the last two.
+const targetLabels = ['job', 'instance', 'endpoint', 'service', 'namespace', 'pod', 'type', 'le', 'quantile'];
+
+function toFacts(family: Family): FamilyFacts {
+  const { name, type, labels } = family;
+  const stateLabel = 'stateLabel' in family ? family.stateLabel : undefined;
+  return { name, type, labels, ...(typeof stateLabel === 'string' ? { stateLabel } : {}) };
+}

@@ -1,0 +1,44 @@
+import { listFamilyLeaves } from './catalogue.ts';
+import { type Complaints, type Place, toInnerPlace } from './complaint.ts';
+import type { FamilyConfig } from './config.ts';
+import { didYouMean } from './did-you-mean.ts';
+import { type FamilyFacts, familyOptions } from './options.ts';
+import { type Resolved, resolveAll, type Sources } from './resolve.ts';
+import { toSettings } from './settings.ts';
+
+/** What the file says of metric families; those it does not name are left out. */
+export function resolveFamilies(
+  families: readonly FamilyFacts[],
+  sources: Sources,
+  complaints: Complaints,
+): { readonly metrics: ReadonlyMap<string, FamilyConfig>; readonly resolved: ReadonlyMap<string, Resolved> } {
+  const metrics = new Map<string, FamilyConfig>();
+  const all = new Map<string, Resolved>();
+  for (const family of families) {
+    const path = `metrics.${family.name}`;
+    const resolved = resolveAll(listFamilyLeaves(family.name), sources, complaints);
+    if ([...resolved.values()].every(({ place }) => place === undefined)) continue;
+    for (const [key, value] of resolved) all.set(key, value);
+    const settings = toSettings(familyOptions, (key) => resolved.get(`${path}.${key}`)?.value);
+    metrics.set(family.name, settings);
+    checkLabels(family, { names: settings.dropLabels, place: resolved.get(`${path}.drop_labels`)?.place }, complaints);
+    const { place } = resolved.get(`${path}.buckets`) ?? {};
+    if (place !== undefined && family.type !== 'histogram')
+      complaints.add(place, `${family.name} is no histogram`, 'leave the buckets out');
+  }
+  return { metrics, resolved: all };
+}
+
+function checkLabels(
+  { name: family, labels, stateLabel }: FamilyFacts,
+  { names, place }: { readonly names: readonly string[] | undefined; readonly place: Place | undefined },
+  complaints: Complaints,
+): void {
+  // What is no list at all has its complaint already and is undefined here.
+  for (const [index, name] of (place === undefined ? [] : (names ?? [])).entries()) {
+    const at = toInnerPlace(place ?? { text: '' }, [index]);
+    const known = labels.length === 0 ? 'it has none' : `its labels: ${labels.join(', ')}`;
+    if (name === stateLabel) complaints.add(at, `"${name}" tells its states apart`, 'switch the family off instead');
+    else if (!labels.includes(name)) complaints.add(at, `is no label of ${family}`, didYouMean(name, labels) ?? known);
+  }
+}
