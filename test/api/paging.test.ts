@@ -96,4 +96,22 @@ describe('api/paging', () => {
 
     expect(pages).toBeLessThan(100);
   });
+
+  it('cuts a window into parts that meet, and reads the older first', async () => {
+    const seconds = [0, 999, 1000, 1001, 1999, 2000, 2001, 2999, 3000, 3001, 3999];
+    const list = createList(seconds.map((endMs, id) => ({ id, endMs, hidden: false })));
+
+    expect(await readIds(list, { beginMs: 0, endMs: 3999 }, 3)).toEqual(seconds.map((_, id) => id));
+
+    const firstPages = list.asked.filter(({ offset }) => offset === 0);
+    expect(firstPages.map(({ beginMs, endMs }) => [beginMs, endMs])).toEqual([
+      [0, 3999],
+      [0, 1999],
+      [0, 999],
+      [1000, 1999],
+      [2000, 3999],
+      [2000, 2999],
+      [3000, 3999],
+    ]);
+  });
 });

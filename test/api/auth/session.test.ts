@@ -3,6 +3,7 @@ import { createSessionCredentials } from '../../../src/api/auth/session.ts';
 import { executionMode } from '../../../src/api/endpoints/system.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { createTestClient } from '../../support/client.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createChangingSecret } from './changing-secret.ts';
 import { startServer, unauthorized } from './guarded-server.ts';
 
@@ -19,12 +20,12 @@ function connectTo(url: string, first: string) {
     password: password.source,
     clock: { ticks: () => nowTicks },
   });
-  const { api, close } = createTestClient({ url, credentials });
+  const { api, client, close } = createTestClient({ url, credentials });
   endings.push(close);
   const pass = (ms: number) => {
     nowTicks += ms;
   };
-  return { api, password, pass };
+  return { api, client, password, pass };
 }
 
 async function connect(first = 'right') {
@@ -128,4 +129,94 @@ describe('api/auth/session', () => {
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
     expect(own.asked.map(({ line }) => line)).toEqual(['POST /j_security_check', 'GET /step']);
   });
+
+  it('goes on with the cookie that an answer of the API brought', async () => {
+    let answers = 0;
+    const own = await startSessionServer('', () => ({ 'set-cookie': `JSESSIONID=turn${(answers += 1)}; Path=/` }));
+    const { api } = connectTo(own.url, 'right');
+
+    await api.get(executionMode);
+    await api.get(executionMode);
+
+    expect(own.asked.map(({ line, headers }) => `${line} ${String(headers.cookie)}`)).toEqual([
+      'POST /j_security_check undefined',
+      'GET /menu/home JSESSIONID=login',
+      'GET /api/47/system/info JSESSIONID=login',
+      'GET /api/47/system/executions/status JSESSIONID=turn1',
+      'GET /api/47/system/executions/status JSESSIONID=turn2',
+    ]);
+  });
+
+  it('logs in below the path of the URL', async () => {
+    const own = await startSessionServer('/automation');
+    const { api } = connectTo(`${own.url}/automation`, 'right');
+
+    expect(await api.get(executionMode)).toBe('active');
+
+    expect(own.asked.map(({ line }) => line)).toEqual([
+      'POST /automation/j_security_check',
+      'GET /automation/menu/home',
+      'GET /automation/api/47/system/info',
+      'GET /automation/api/47/system/executions/status',
+    ]);
+  });
+
+  it('does not log in again within half a minute of its last login', async () => {
+    const { api, simulator, logins, pass } = await connect();
+    await api.get(executionMode);
+    const refuseOnce = () =>
+      simulator.control.addFault({ kind: 'status', path: '^/api/', status: 403, body: unauthorized.body, times: 1 });
+
+    pass(29_999);
+    refuseOnce();
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
+    expect(logins()).toBe(1);
+    pass(1);
+    refuseOnce();
+    expect(await api.get(executionMode)).toBe('active');
+    expect(logins()).toBe(2);
+  });
+
+  it('goes on with a login when the poll that began it ends', async () => {
+    const replies: (() => void)[] = [];
+    const own = await startSessionServer(
+      '',
+      () => ({}),
+      (reply) => replies.push(reply),
+    );
+    const { client } = connectTo(own.url, 'right');
+    const ending = new AbortController();
+    const first = client.within({ lane: 'normal', forMs: 5000, signal: ending.signal }).get(executionMode);
+    const second = client.within({ lane: 'normal', forMs: 5000 }).get(executionMode);
+    const outcome = Promise.allSettled([first, second]);
+    await eventually(async () => expect(replies.length).toBe(1), { everyMs: 5 });
+    ending.abort();
+    replies[0]?.();
+
+    expect(await outcome).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: 'active' }]);
+    expect(own.asked.filter(({ line }) => line.startsWith('POST')).length).toBe(1);
+  });
 });
+
+/** A server below that path that lets everybody log in; the login is answered when `hold` says so. */
+async function startSessionServer(
+  base: string,
+  apiHeaders: () => Readonly<Record<string, string>> = () => ({}),
+  hold: (reply: () => void) => void = (reply) => reply(),
+) {
+  const own = await startServer((request, response) => {
+    const path = request.url?.slice(base.length) ?? '';
+    const location = `http://elsewhere.example${base}/menu/home`;
+    if (path === '/j_security_check') {
+      hold(() => response.writeHead(302, { location, 'set-cookie': 'JSESSIONID=login; Path=/' }).end());
+    } else if (path === '/menu/home') {
+      response.end('<html>home</html>');
+    } else {
+      const info = '{"system":{"rundeck":{"version":"5.3.0","apiversion":47}}}';
+      const body = path.endsWith('/info') ? info : '{"executionMode":"active"}';
+      response.writeHead(200, { 'content-type': 'application/json', ...apiHeaders() }).end(body);
+    }
+  });
+  endings.push(own.stop);
+  return own;
+}
