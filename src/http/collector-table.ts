@@ -4,15 +4,21 @@ import type { CollectorStatus } from './status.ts';
 
 /** What is polled: what fails first and in full, what is fine in a line, what is off in a list of its own. */
 export function renderCollectors(collectors: readonly CollectorStatus[], nowMs: number): Html {
-  const running = collectors.filter(({ result }) => result !== 'off');
-  const off = collectors.filter(({ result }) => result === 'off');
-  return html`${renderTable([...running].sort(byTrouble), nowMs)}${renderOff(off, nowMs)}`;
+  const polled = collectors.filter((collector) => !isQuietlyOff(collector));
+  const off = collectors.filter(isQuietlyOff);
+  return html`${renderTable(polled.toSorted(byTrouble), nowMs)}${renderOff(off, nowMs)}`;
 }
 
-const troubleFirst: readonly CollectorStatus['result'][] = ['failed', 'waiting', 'success'];
+/** What is denied is off as well, but someone can mend that. */
+function isQuietlyOff({ result, reason }: CollectorStatus): boolean {
+  return result === 'off' && reason !== 'denied';
+}
+
+const troubleFirst: readonly CollectorStatus['result'][] = ['failed', 'off', 'waiting', 'success'];
 
 function byTrouble(a: CollectorStatus, b: CollectorStatus): number {
-  return troubleFirst.indexOf(a.result) - troubleFirst.indexOf(b.result) || Number(!a.message) - Number(!b.message);
+  const isFine = ({ message }: CollectorStatus): number => Number(message === undefined);
+  return troubleFirst.indexOf(a.result) - troubleFirst.indexOf(b.result) || isFine(a) - isFine(b);
 }
 
 function renderTable(running: readonly CollectorStatus[], nowMs: number): Html | undefined {
@@ -48,6 +54,7 @@ function toCell(name: string, value: string | number | undefined, style = ''): H
 
 function renderResult({ result, reason, message }: CollectorStatus): Html {
   if (result === 'failed') return html`<strong class="bad">✗ ${toWords(reason ?? result)}</strong>`;
+  if (result === 'off') return html`<strong class="bad">✗ denied</strong>`;
   if (result === 'waiting') return html`<span class="off">… not run yet</span>`;
   return message === undefined ? html`ok` : html`<span class="off">! ok, in part</span>`;
 }
@@ -59,24 +66,24 @@ function toNext({ isUnderWay, nextRunAtMs }: CollectorStatus, nowMs: number): st
 
 /** Why something is off, as a person would say it. */
 const offWords: Readonly<Record<string, string>> = {
-  config: 'switched off by configuration',
   version: 'the API version in use does not have it',
-  denied: 'denied',
   not_found: 'the server does not offer it',
   meaningless: 'the server has nothing meaningful to say',
 };
 
 function renderOff(off: readonly CollectorStatus[], nowMs: number): Html | undefined {
   if (off.length === 0) return undefined;
-  const items = off.map(({ name, reason, message, nextRunAtMs }) => {
-    const isDenied = reason === 'denied';
-    const words = offWords[reason ?? ''] ?? reason;
-    const next = nextRunAtMs === undefined ? '' : `; asked again ${toWait(nextRunAtMs, nowMs)}`;
-    const why = message === undefined ? '' : `: ${message}`;
-    return html`<li><b>${name}</b> <span class="${isDenied ? 'bad' : ''}">${isDenied ? '✗ ' : ''}${words}</span>${why}${next}</li>\n`;
-  });
-  return html`<div class="offs"><h3>Off</h3><ul>${items}</ul></div>
+  const byConfig = off.filter(({ reason }) => reason === 'config').map(({ name }) => name);
+  const items = off.filter(({ reason }) => reason !== 'config').map((collector) => renderOffItem(collector, nowMs));
+  const last = html`<li><b>${byConfig.join(', ')}</b>: switched off by configuration</li>\n`;
+  return html`<div class="offs"><h3>Off</h3><ul>${items}${byConfig.length === 0 ? undefined : last}</ul></div>
 `;
+}
+
+function renderOffItem({ name, reason, message, nextRunAtMs }: CollectorStatus, nowMs: number): Html {
+  const why = message === undefined ? '' : ` (${message})`;
+  const next = nextRunAtMs === undefined ? '' : `; asked again ${toWait(nextRunAtMs, nowMs)}`;
+  return html`<li><b>${name}</b>: ${offWords[reason ?? ''] ?? reason}${why}${next}</li>\n`;
 }
 
 function toWords(kind: string): string {

@@ -21,42 +21,42 @@ export function findProblems({ servers, atMs }: Status): readonly Problem[] {
     ...server.members.flatMap((member) => [...findIn(member, { server: server.name, member: member.name }, atMs)]),
     ...findDenied(server),
   ]);
-  return problemKinds.flatMap((kind) => problems.filter((problem) => problem.kind === kind));
+  const brief = problems.map((problem) => ({ ...problem, text: cut(problem.text) }));
+  return problemKinds.flatMap((kind) => brief.filter((problem) => problem.kind === kind));
 }
 
 /** Why all is well, or the worst that is not. */
 export function toHeadline({ servers }: Status, [worst]: readonly Problem[]): string {
-  if (worst !== undefined) return `${worst.text}.`;
-  const running = servers.flatMap(toTargets).flatMap((target) => target.collectors.filter(isRunning));
-  const who = servers.length === 1 ? (servers[0]?.name ?? '') : `all ${servers.length} servers`;
-  const isOne = servers.length === 1;
-  const mayRun = servers.flatMap(toTargets).some(({ executionMode }) => executionMode === 'active');
-  const answers = `${who} ${isOne ? 'answers' : 'answer'}${mayRun ? ` and ${isOne ? 'is' : 'are'} allowed to run jobs` : ''}`;
-  return `All is well: ${answers}, and ${running.length} collectors are up to date.`;
+  if (worst !== undefined) return worst.text.endsWith('.') ? worst.text : `${worst.text}.`;
+  const targets = servers.flatMap(toTargets);
+  const succeeded = targets.flatMap(({ collectors }) => collectors.filter(({ result }) => result === 'success'));
+  const [first, second] = servers;
+  const isActive = targets.some(({ executionMode }) => executionMode === 'active');
+  const one = `${first?.name} answers${isActive ? ' and is allowed to run jobs' : ''}`;
+  const all = `all ${servers.length} servers answer${isActive ? ' and are allowed to run jobs' : ''}`;
+  const upToDate = `${succeeded.length} ${succeeded.length === 1 ? 'collector is' : 'collectors are'} up to date`;
+  return `All is well: ${second === undefined ? one : all}, and ${upToDate}.`;
 }
 
 function toTargets(server: ServerStatus): readonly TargetStatus[] {
   return [server, ...server.members];
 }
 
-function isRunning({ result }: CollectorStatus): boolean {
-  return result === 'success';
-}
-
 type Place = Pick<Problem, 'server' | 'member'>;
 
 function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<Problem> {
-  const { state, sinceMs, message, executionMode, executionModeSinceMs, collectors } = target;
-  const name = place.member === undefined ? place.server : `Member ${place.member} of ${place.server}`;
-  const why = message === undefined ? '' : `: ${message}`;
+  const { state, message, executionMode, executionModeSinceMs, collectors } = target;
+  const name = place.member === undefined ? place.server : `${place.server}/${place.member}`;
+  const since = toSince(target.sinceMs, nowMs);
   if (state === 'waiting') yield { kind: 'waiting', ...place, text: `${name} has not been asked yet` };
   if (state === 'refused') {
-    const text = `${name} refuses the credentials${toSince(sinceMs, nowMs)}: missing, wrong or expired`;
+    const text = `${name} refuses the credentials${since}: they are missing, wrong or expired`;
     yield { kind: 'refused', ...place, text };
     return;
   }
   if (state === 'down') {
-    yield { kind: 'down', ...place, text: `${name} gives no usable answer${toSince(sinceMs, nowMs)}${why}` };
+    const text = `${name} gives no usable answer${since}${message === undefined ? '' : `: ${message}`}`;
+    yield { kind: 'down', ...place, text };
     return;
   }
   if (executionMode === 'passive') {
@@ -73,7 +73,7 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
     const text = `${collector} of ${of} fails${toSince(sinceMs, nowMs)}: ${message}`;
     yield { kind: 'failing', ...where, text };
   } else if (result === 'success' && lastRunAtMs !== undefined && nowMs - lastRunAtMs > toPatienceMs(everyMs)) {
-    const text = `${collector} of ${of} is late: it last ended ${toAge(lastRunAtMs, nowMs)} and should every ${toDuration(everyMs)}`;
+    const text = `${collector} of ${of} is late: it ended ${toAge(lastRunAtMs, nowMs)}, and should every ${toDuration(everyMs)}`;
     yield { kind: 'late', ...where, text };
   } else if (result === 'success' && message !== '') {
     yield { kind: 'partial', ...where, text: `${collector} of ${of} is not complete: ${message}` };
@@ -85,7 +85,7 @@ function* findDenied(server: ServerStatus): Generator<Problem> {
   const denied = toTargets(server).flatMap(({ collectors }) => collectors.filter(({ reason }) => reason === 'denied'));
   const names = [...new Set(denied.map(({ name }) => name))];
   if (names.length === 0) return;
-  const text = `${server.name} does not allow these credentials to read ${toList(names)}`;
+  const text = `${server.name} denies ${toList(names)} to these credentials`;
   yield { kind: 'denied', server: server.name, text };
 }
 
@@ -95,10 +95,19 @@ function toPatienceMs(everyMs: number): number {
 }
 
 function toSince(sinceMs: number | undefined, nowMs: number): string {
-  return sinceMs === undefined ? '' : ` since ${toTime(sinceMs, nowMs)} (${toAge(sinceMs, nowMs)})`;
+  return sinceMs === undefined ? '' : ` (since ${toTime(sinceMs, nowMs)}, ${toAge(sinceMs, nowMs)})`;
 }
 
 function toList(names: readonly string[]): string {
-  const shown = names.slice(0, 3).join(', ');
-  return names.length > 3 ? `${shown} and ${names.length - 3} more` : shown;
+  const shown = names.slice(0, names.length > 4 ? 3 : 4);
+  const rest = names.length - shown.length;
+  const all = rest > 0 ? [...shown, `${rest} more`] : shown;
+  return new Intl.ListFormat('en', { type: 'conjunction' }).format(all);
+}
+
+/** A message may hold whatever a server sent. */
+const longestText = 300;
+
+function cut(text: string): string {
+  return text.length > longestText ? `${text.slice(0, longestText).toWellFormed()}…` : text;
 }

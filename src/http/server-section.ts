@@ -27,7 +27,7 @@ export function toAnchor(server: string): string {
 const states: Readonly<Record<ServerState, { readonly mood: string; readonly text: string }>> = {
   up: { mood: 'good', text: '✓ up' },
   refused: { mood: 'bad', text: '✗ credentials refused' },
-  down: { mood: 'bad', text: '✗ not answering' },
+  down: { mood: 'bad', text: '✗ no usable answer' },
   waiting: { mood: 'off', text: '… not asked yet' },
 };
 
@@ -49,8 +49,7 @@ function renderTarget(target: TargetStatus, nowMs: number): Html {
     ['Why', state === 'up' ? undefined : message],
     ['Execution mode', executionMode === undefined ? undefined : mode],
     ['Release', release],
-    ['API version', apiVersion],
-    ['Dialect', dialect],
+    ['API', apiVersion === undefined ? dialect : `${apiVersion}${dialect === undefined ? '' : `, ${dialect}`}`],
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   return html`<dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>

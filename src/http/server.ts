@@ -1,11 +1,15 @@
 import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
+import type { AddressInfo } from 'node:net';
+import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import { guardConnections, type HttpLimits, limitAnswers, toServerOptions, usualLimits } from './limits.ts';
 
 export type HttpOptions = {
   readonly host: string | undefined;
   readonly port: number;
+  /** A path without a slash at its end that everything is served below; `/` for none. */
+  readonly routePrefix?: string;
   readonly routes: readonly Router[];
+  readonly limits?: HttpLimits;
   readonly onError: (error: unknown) => void;
 };
 
@@ -16,32 +20,21 @@ export type HttpServer = {
   readonly close: () => Promise<void>;
 };
 
-/** What the daemon serves; every limit that keeps a slow or hostile client from costing more than itself is here. */
-export function createHttpServer({ host, port, routes, onError }: HttpOptions): HttpServer {
+/** What the daemon serves, within limits that keep a slow or hostile client from costing more than itself. */
+export function createHttpServer(options: HttpOptions): HttpServer {
+  const { host, port, routePrefix = '/', routes, limits = usualLimits, onError } = options;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(limitUnanswered());
+  app.use(limitAnswers(limits));
   app.use(setSecurityHeaders);
-  for (const route of routes) app.use(route);
-  app.use(answerNotFound);
+  if (routePrefix !== '/') app.use(redirectToPrefix(routePrefix));
+  for (const route of routes) app.use(routePrefix, route);
+  app.use(toNotFoundHandler(routePrefix));
   app.use(toErrorHandler(onError));
 
-  const server = createServer(
-    {
-      headersTimeout: 10_000,
-      // The default of 30 s would let connections that say nothing hold every place for that long.
-      connectionsCheckingInterval: 5000,
-      requestTimeout: 20_000,
-      // Above usual scrape intervals, so that a scraper finds its connection open.
-      keepAliveTimeout: 95_000,
-      maxHeaderSize: 16_384,
-    },
-    app,
-  );
-  server.maxConnections = 512;
-  // A reader that takes nothing for this long is cut off.
-  server.timeout = 120_000;
+  const server = createServer(toServerOptions(limits), app);
+  guardConnections(server, limits);
 
   return {
     listen: () =>
@@ -67,24 +60,6 @@ export function createHttpServer({ host, port, routes, onError }: HttpOptions): 
 
 const graceMs = 1000;
 
-/** Clients that wait for answers never come near it. */
-const mostUnanswered = 8;
-
-/** Requests sent in a row without reading would all be answered into memory: their connection is cut instead. */
-function limitUnanswered(): RequestHandler {
-  const unanswered = new WeakMap<Socket, number>();
-  return ({ socket }, response, next) => {
-    const count = (unanswered.get(socket) ?? 0) + 1;
-    if (count > mostUnanswered) {
-      socket.destroy();
-      return;
-    }
-    unanswered.set(socket, count);
-    response.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1));
-    next();
-  };
-}
-
 const setSecurityHeaders: RequestHandler = (_request, response, next) => {
   response.set({
     'content-security-policy':
@@ -96,9 +71,23 @@ const setSecurityHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-const answerNotFound: RequestHandler = (_request, response) => {
-  response.status(404).type('text/plain').send('Not found. The front page / lists what there is.\n');
-};
+/** Links on pages lead on from the folder that the front page is, so its address has to end with a slash. */
+function redirectToPrefix(prefix: string): RequestHandler {
+  const router = Router({ strict: true });
+  router.get(['/', prefix], ({ path }, response) => {
+    // Relative, since something in front of us may serve us below yet another path.
+    const to = path === '/' ? `.${prefix}/` : `${prefix.slice(prefix.lastIndexOf('/') + 1)}/`;
+    response.redirect(302, to);
+  });
+  return router;
+}
+
+function toNotFoundHandler(prefix: string): RequestHandler {
+  const front = prefix === '/' ? prefix : `${prefix}/`;
+  return (_request, response) => {
+    response.status(404).type('text/plain').send(`Not found. The front page ${front} lists what there is.\n`);
+  };
+}
 
 /** Four parameters tell express that it handles errors; the answer tells no more than that one happened. */
 function toErrorHandler(onError: (error: unknown) => void): ErrorRequestHandler {

@@ -14,7 +14,7 @@ h2 { font-size: 1.2rem; margin: 1.5rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
 a { color: var(--link); }
 p.note { color: var(--soft); margin: .25rem 0 .75rem; font-size: .9rem; }
-.good { color: var(--good); } .bad { color: var(--bad); } .off { color: var(--off); }
+.good { color: var(--good); } .bad { color: var(--bad); } span.off { color: var(--off); }
 .headline { border: 1px solid; border-left-width: 6px; border-radius: 6px; padding: .6rem .9rem; margin: .5rem 0; }
 .headline.good { background: var(--good-paper); } .headline.bad { background: var(--bad-paper); }
 .headline h1 { margin: 0; display: flex; gap: .5rem; }
@@ -33,10 +33,10 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { text-align: left; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line); vertical-align: top; }
 thead th { border-top: 0; color: var(--soft); font-weight: 500; font-size: .8rem; }
 tbody th { font-weight: 500; }
-.number { text-align: right; }
+.number { text-align: right; white-space: nowrap; }
 th.number:last-child, td.number:last-child { padding-right: 0; }
 tr.success td { color: var(--soft); }
-tr.failed th { font-weight: 700; }
+tr.failed th, tr.off th { font-weight: 700; }
 tr.why td { border-top: 0; padding-top: 0; color: var(--ink); }
 .offs { color: var(--soft); font-size: .9rem; }
 .offs ul { margin: 0; padding-left: 1.25rem; }

@@ -1,0 +1,82 @@
+import type { Server, ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
+import type { RequestHandler } from 'express';
+
+export type HttpLimits = {
+  /** How long a client may take to say what it wants. */
+  readonly headersMs: number;
+  /** The same with a body, which nothing here has a use for. */
+  readonly requestMs: number;
+  /** How long a client may take from its question until it has the whole answer. */
+  readonly answerMs: number;
+  /** How long a connection that asks for nothing stays open. */
+  readonly idleMs: number;
+  readonly connections: number;
+};
+
+export const usualLimits: HttpLimits = {
+  headersMs: 10_000,
+  requestMs: 20_000,
+  answerMs: 60_000,
+  // Above usual scrape intervals, so that a scraper finds its connection open.
+  idleMs: 95_000,
+  connections: 512,
+};
+
+export function toServerOptions({ headersMs, requestMs, idleMs }: HttpLimits): ServerOptions {
+  return {
+    headersTimeout: headersMs,
+    requestTimeout: requestMs,
+    // The default of 30 s would let connections that say nothing live for that long.
+    connectionsCheckingInterval: Math.min(5000, headersMs),
+    keepAliveTimeout: idleMs,
+    maxHeaderSize: 16_384,
+  };
+}
+
+/**
+ * Lets those in that ask for something: where places become few, idle connections are closed, and then the oldest of
+ * those that never asked for anything.
+ */
+export function guardConnections(server: Server, { connections }: HttpLimits): void {
+  const silent = new Set<Socket>();
+  let open = 0;
+  server.maxConnections = connections;
+  server.on('connection', (socket) => {
+    open += 1;
+    silent.add(socket);
+    socket.once('close', () => {
+      open -= 1;
+      silent.delete(socket);
+    });
+    if (open <= connections * crowded) return;
+    server.closeIdleConnections();
+    const [oldest] = silent;
+    if (oldest !== socket) oldest?.destroy();
+  });
+  server.on('request', ({ socket }) => silent.delete(socket));
+}
+
+const crowded = 0.75;
+
+/** Clients that wait for answers never come near it. */
+const mostUnanswered = 8;
+
+/** Cuts off who does not take its answers, be it that it reads nothing, too slowly, or asks for more and more meanwhile. */
+export function limitAnswers({ answerMs }: HttpLimits): RequestHandler {
+  const unanswered = new WeakMap<Socket, number>();
+  return ({ socket }, response, next) => {
+    const count = (unanswered.get(socket) ?? 0) + 1;
+    if (count > mostUnanswered) {
+      socket.destroy();
+      return;
+    }
+    unanswered.set(socket, count);
+    const tooLong = setTimeout(() => socket.destroy(), answerMs);
+    response.once('close', () => {
+      clearTimeout(tooLong);
+      unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1);
+    });
+    next();
+  };
+}

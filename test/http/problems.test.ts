@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { findProblems, toHeadline } from '../../src/http/problems.ts';
+import type { ServerStatus } from '../../src/http/status.ts';
+import { atMs, collector, server, status } from './some-status.ts';
+
+function tell(...servers: readonly ServerStatus[]): readonly string[] {
+  return findProblems(status(...servers)).map(({ text }) => text);
+}
+
+function headline(...servers: readonly ServerStatus[]): string {
+  const told = status(...servers);
+  return toHeadline(told, findProblems(told));
+}
+
+describe('http/problems', () => {
+  it('says that all is well, and what that means', () => {
+    expect(headline(server('prod'))).toBe(
+      'All is well: prod answers and is allowed to run jobs, and 2 collectors are up to date.',
+    );
+    expect(headline(server('prod'), server('test'))).toBe(
+      'All is well: all 2 servers answer and are allowed to run jobs, and 4 collectors are up to date.',
+    );
+  });
+
+  it('claims nothing about jobs where the execution mode is not known', () => {
+    const told = headline(server('prod', { executionMode: undefined, collectors: [collector('ping')] }));
+    expect(told).toBe('All is well: prod answers, and 1 collector is up to date.');
+  });
+
+  it('says the worst first', () => {
+    const servers = [
+      server('new', { state: 'waiting', executionMode: undefined, collectors: [] }),
+      server('part', { collectors: [collector('project-jobs', { message: '3 of 40 projects are denied' })] }),
+      server('closed', { collectors: [collector('log-storage', { result: 'off', reason: 'denied' })] }),
+      server('slow', { collectors: [collector('ping', { lastRunAtMs: atMs - 61_000 })] }),
+      server('odd', { collectors: [collector('tokens', { result: 'failed', message: 'GET tokens: 500' })] }),
+      server('still', { executionMode: 'passive', executionModeSinceMs: atMs - 600_000 }),
+      server('locked', { state: 'refused' }),
+      server('dead', { state: 'down', message: 'GET system-info: no answer within 10 s' }),
+    ];
+
+    expect(tell(...servers)).toEqual([
+      'dead gives no usable answer (since 01:19 UTC, 2 h ago): GET system-info: no answer within 10 s',
+      'locked refuses the credentials (since 01:19 UTC, 2 h ago): they are missing, wrong or expired',
+      'still is passive and runs nothing (since 03:09 UTC, 10 min ago)',
+      'tokens of odd fails (since 01:19 UTC, 2 h ago): GET tokens: 500',
+      'ping of slow is late: it ended 61 s ago, and should every 15 s',
+      'closed denies log-storage to these credentials',
+      'project-jobs of part is not complete: 3 of 40 projects are denied',
+      'new has not been asked yet',
+    ]);
+    expect(headline(...servers)).toBe(
+      'dead gives no usable answer (since 01:19 UTC, 2 h ago): GET system-info: no answer within 10 s.',
+    );
+  });
+
+  it('tells of a server that is down once, not once a collector', () => {
+    const failed = { result: 'failed', reason: 'network', message: 'GET ping: no connection' } as const;
+    const down = server('dead', { state: 'down', collectors: [collector('ping', failed), collector('users', failed)] });
+    expect(tell(down)).toEqual(['dead gives no usable answer (since 01:19 UTC, 2 h ago)']);
+  });
+
+  it('tells of a member that is down where its server is up', () => {
+    const members = [server('a'), server('b', { state: 'down' })];
+    expect(tell(server('prod', { members }))).toEqual(['prod/b gives no usable answer (since 01:19 UTC, 2 h ago)']);
+  });
+
+  it('tells of all that one server denies in one sentence', () => {
+    const collectors = ['a', 'b', 'c', 'd', 'e'].map((name) => collector(name, { result: 'off', reason: 'denied' }));
+    expect(tell(server('prod', { collectors }))).toEqual(['prod denies a, b, c, and 2 more to these credentials']);
+  });
+
+  it('finds nothing wrong with what is off for another reason', () => {
+    const collectors = ['config', 'version', 'not_found', 'meaningless'].map((reason) =>
+      collector(reason, { result: 'off', reason }),
+    );
+    expect(tell(server('prod', { collectors }))).toEqual([]);
+  });
+
+  it('lets a collector be three intervals old, and a minute in any case', () => {
+    expect(tell(server('prod', { collectors: [collector('ping', { lastRunAtMs: atMs - 60_000 })] }))).toEqual([]);
+    const hourly = { everyMs: 3_600_000, lastRunAtMs: atMs - 10_800_000 };
+    expect(tell(server('prod', { collectors: [collector('users', hourly)] }))).toEqual([]);
+  });
+
+  it('cuts what a server might have sent', () => {
+    const [text = ''] = tell(server('prod', { state: 'down', message: 'x'.repeat(10_000) }));
+    expect(text.length).toBe(301);
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { type Reloaded, reloadRoute } from '../../src/http/reload.ts';
+import { type Served, serve } from './serve.ts';
+
+type Given = { readonly outcome?: Reloaded; readonly isEnabled?: boolean };
+
+async function start({ outcome = { ok: true, warnings: [] }, isEnabled = true }: Given = {}) {
+  let reloads = 0;
+  const reload = async (): Promise<Reloaded> => {
+    reloads += 1;
+    return outcome;
+  };
+  const externalUrl = (): string => 'https://exporter.example.org/here';
+  const served = await serve([reloadRoute({ isEnabled: () => isEnabled, reload, externalUrl })]);
+  return { ...served, reloads: () => reloads };
+}
+
+function post({ ask }: Pick<Served, 'ask'>, headers: Readonly<Record<string, string>> = {}) {
+  return ask('/-/reload', { method: 'POST', headers });
+}
+
+describe('http/reload', () => {
+  it('reloads, and tells what only a restart changes', async () => {
+    const warnings = ['web.listen_address: changes with a restart alone'];
+    const served = await start({ outcome: { ok: true, warnings } });
+
+    expect(await post(served)).toMatchObject({
+      status: 200,
+      body: 'reloaded\nweb.listen_address: changes with a restart alone\n',
+    });
+    expect(served.reloads()).toBe(1);
+  });
+
+  it('tells every complaint about a configuration that is none', async () => {
+    const served = await start({ outcome: { ok: false, complaints: ['config.yaml:3: no such key', 'another'] } });
+
+    expect(await post(served)).toMatchObject({
+      status: 500,
+      body: 'not reloaded, the configuration before goes on:\nconfig.yaml:3: no such key\nanother\n',
+    });
+  });
+
+  it('is off unless configuration says otherwise, and says how', async () => {
+    const served = await start({ isEnabled: false });
+
+    expect(await post(served)).toMatchObject({
+      status: 403,
+      body: 'Off: switch it on with --web.enable-lifecycle, or send the process a SIGHUP.\n',
+    });
+    expect(served.reloads()).toBe(0);
+  });
+
+  it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])('does nothing on %s', async (method) => {
+    const served = await start();
+    const { status, headers } = await served.ask('/-/reload', { method });
+
+    expect({ status, allow: headers.allow, reloads: served.reloads() }).toEqual({
+      status: 405,
+      allow: 'POST',
+      reloads: 0,
+    });
+  });
+
+  it.each([
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'https://attacker.example.org' },
+    { origin: 'null' },
+    { origin: 'http://127.0.0.1:1' },
+    { 'sec-fetch-site': 'cross-site', origin: 'https://exporter.example.org' },
+  ])('refuses a page of another site: %o', async (headers) => {
+    const served = await start();
+    const { status, body } = await post(served, headers);
+
+    expect({ status, body }).toEqual({ status: 403, body: 'Refused: a page of another site asked for this.\n' });
+    expect(served.reloads()).toBe(0);
+  });
+
+  it('lets in who says nothing, a person, and pages of its own', async () => {
+    const served = await start();
+    const own = [
+      {},
+      { 'sec-fetch-site': 'none' },
+      { 'sec-fetch-site': 'same-origin', origin: served.url },
+      { origin: 'https://exporter.example.org' },
+    ];
+    for (const headers of own) expect(await post(served, headers)).toMatchObject({ status: 200, body: 'reloaded\n' });
+  });
+});

@@ -1,0 +1,41 @@
+import { type IncomingHttpHeaders, request } from 'node:http';
+import type { Router } from 'express';
+import { onTestFinished } from 'vitest';
+import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
+
+export type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
+
+export type Served = {
+  readonly port: number;
+  readonly url: string;
+  /** As the path is written: no client tidies it. */
+  readonly ask: (path: string, asking?: Asking) => Promise<Answer>;
+};
+
+export type Asking = { readonly method?: string; readonly headers?: Readonly<Record<string, string>> };
+
+/** These routes on a free port, until the test is over. */
+export async function serve(routes: readonly Router[], options: Partial<HttpOptions> = {}): Promise<Served> {
+  const errors: unknown[] = [];
+  const onError = (error: unknown): unknown => errors.push(error);
+  const server = createHttpServer({ host: '127.0.0.1', port: 0, routes, onError, ...options });
+  const port = await server.listen();
+  onTestFinished(server.close);
+  return { port, url: `http://127.0.0.1:${port}`, ask: (path, asking) => ask(port, path, asking) };
+}
+
+function ask(port: number, path: string, { method = 'GET', headers = {} }: Asking = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
+      let body = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        body += chunk;
+      });
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}

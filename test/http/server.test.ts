@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Router } from 'express';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { usualLimits } from '../../src/http/limits.ts';
+import { serve } from './serve.ts';
+
+/** More than every buffer between two sockets of this machine holds. */
+const much = Buffer.alloc(20_000_000, 'much\n');
+
+function routes(): Router[] {
+  const router = Router();
+  router.get('/metrics', (_request, response) => response.type('text/plain').send('up 1\n'));
+  router.get('/much', (_request, response) => response.end(much));
+  router.get('/broken', () => {
+    throw new Error('a secret place');
+  });
+  return [router];
+}
+
+/** A connection that says this and reads nothing. */
+function say(port: number, text: string): Socket {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.on('error', () => {});
+  socket.pause();
+  socket.write(text);
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+const head = 'Host: exporter\r\n\r\n';
+
+describe('http/server', () => {
+  it('serves everything below a prefix, and nothing beside it', async () => {
+    const { ask } = await serve(routes(), { routePrefix: '/automation/exporter' });
+
+    expect(await ask('/automation/exporter/metrics')).toMatchObject({ status: 200, body: 'up 1\n' });
+    expect(await ask('/metrics')).toMatchObject({
+      status: 404,
+      body: 'Not found. The front page /automation/exporter/ lists what there is.\n',
+    });
+  });
+
+  it('leads to the front page below the prefix', async () => {
+    const { ask } = await serve(routes(), { routePrefix: '/automation/exporter' });
+
+    for (const [path, location] of [
+      ['/', './automation/exporter/'],
+      ['/automation/exporter', 'exporter/'],
+    ] as const) {
+      const { status, headers } = await ask(path);
+      expect({ status, location: headers.location }).toEqual({ status: 302, location });
+    }
+  });
+
+  it('tells nobody what went wrong inside', async () => {
+    const errors: unknown[] = [];
+    const { ask } = await serve(routes(), { onError: (error) => errors.push(error) });
+
+    expect(await ask('/broken')).toMatchObject({ status: 500, body: 'Internal error; the log says more.\n' });
+    expect(errors).toEqual([new Error('a secret place')]);
+  });
+
+  it('lets fifty readers that stop reading cost nothing but themselves', async () => {
+    const { port, ask } = await serve(routes());
+    const readers = Array.from({ length: 50 }, () => say(port, `GET /much HTTP/1.1\r\n${head}`));
+    await Promise.all(readers.map((reader) => once(reader, 'readable')));
+
+    for (let scrape = 0; scrape < 50; scrape++) expect((await ask('/metrics')).body).toBe('up 1\n');
+    expect(readers.filter(({ destroyed }) => destroyed)).toEqual([]);
+  });
+
+  it.each([
+    ['nothing', 0],
+    ['a byte now and then', 1],
+  ])('cuts off a reader that takes %s', async (_, bytes) => {
+    const answer = Router();
+    const cut = new Promise((resolve) => {
+      answer.get('/much', (_request, response) => {
+        response.once('close', () => resolve({ wasTaken: response.writableFinished }));
+        response.end(much);
+      });
+    });
+    const { port } = await serve([answer], { limits: { ...usualLimits, answerMs: 100 } });
+    const reader = say(port, `GET /much HTTP/1.1\r\n${head}`);
+    const slowly = setInterval(() => void (bytes > 0 && reader.read(bytes)), 5);
+    onTestFinished(() => clearInterval(slowly));
+
+    expect(await cut).toEqual({ wasTaken: false });
+  });
+
+  it('hangs up on who asks more and more without reading', async () => {
+    const { port, ask } = await serve(routes());
+    const reader = say(port, `GET /much HTTP/1.1\r\n${head}`.repeat(1000));
+
+    await once(reader.resume(), 'close');
+    expect((await ask('/metrics')).status).toBe(200);
+  });
+
+  it.each([
+    ['the head', 'GET /metrics HTTP/1.1\r\nHost: exp'],
+    ['a body', 'POST /metrics HTTP/1.1\r\nHost: exporter\r\nContent-Length: 9999\r\n'],
+    ['anything', ''],
+  ])('hangs up on who does not finish %s', async (_, text) => {
+    const { port, ask } = await serve(routes(), { limits: { ...usualLimits, headersMs: 100, requestMs: 100 } });
+
+    await once(say(port, text).resume(), 'close');
+    expect((await ask('/metrics')).status).toBe(200);
+  });
+
+  it('takes a head of 16 kB at most', async () => {
+    const { ask } = await serve(routes());
+
+    const { status } = await ask('/metrics', { headers: { 'x-much': 'x'.repeat(20_000) } });
+    expect(status).toBe(431);
+  });
+
+  it('lets a scraper in while others hold connections that say nothing', async () => {
+    const { port, ask } = await serve(routes(), { limits: { ...usualLimits, connections: 20 } });
+    const silent = Array.from({ length: 60 }, () => say(port, ''));
+    await Promise.all(silent.map((socket) => once(socket, 'connect')));
+
+    for (let scrape = 0; scrape < 20; scrape++) expect((await ask('/metrics')).body).toBe('up 1\n');
+  });
+
+  it('lets a scraper in while others keep connections that they do not use', async () => {
+    const { port, ask } = await serve(routes(), { limits: { ...usualLimits, connections: 20 } });
+    for (let kept = 0; kept < 40; kept++) {
+      await once(say(port, `GET /metrics HTTP/1.1\r\n${head}`), 'readable');
+    }
+
+    expect((await ask('/metrics')).body).toBe('up 1\n');
+  });
+});
