@@ -25,8 +25,10 @@ export async function check(context: CommandContext): Promise<number> {
 async function probe(server: ServerConfig, enabled: typeof collectors): Promise<ServerReport> {
   const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
   const connection = connectServer(server, { clock: systemClock, observe, onSecret: ignore });
-  // System info is asked whatever is on: it tells whether this is the service at all.
-  const endpoints = new Set([systemInfo, ...enabled.flatMap(({ reads }) => reads)]);
+  // System info is asked whatever is on: it tells whether this is the service at all. What is asked of each project or
+  // folder has no one path that could be tried.
+  const tried = enabled.flatMap(({ reads }) => reads).filter(({ path }) => !path.includes('{'));
+  const endpoints = new Set([systemInfo, ...tried]);
   const api = connection.client.within({ lane: 'vital', forMs: server.timeoutMs * endpoints.size });
   try {
     return await probeServer(server, api, [...endpoints]);
@@ -49,10 +51,13 @@ function renderReport(report: ServerReport): string {
     ['API version', apiVersion === undefined ? 'not known' : String(apiVersion)],
     ['release', release ?? 'not known'],
   ];
-  const lines = [`${server}  ${url}`, ...facts.map(([name = '', value = '']) => `  ${name.padEnd(16)}${value}`)];
+  const names = [...facts.map(([name = '']) => name), ...endpoints.map(({ endpoint }) => endpoint)];
+  const width = Math.max(...names.map(({ length }) => length)) + 2;
+  const toLine = (name: string, value: string): string => `  ${name.padEnd(width)}${value}`;
+  const lines = [`${server}  ${url}`, ...facts.map(([name = '', value = '']) => toLine(name, value))];
   for (const { endpoint, verdict, message, mendedBy } of endpoints) {
-    lines.push(`  ${endpoint.padEnd(16)}${verdict}${message === undefined ? '' : `  (${message})`}`);
-    if (mendedBy !== undefined) lines.push(`  ${''.padEnd(16)}allow it in an access policy: ${mendedBy}`);
+    lines.push(toLine(endpoint, `${verdict}${message === undefined ? '' : `  (${message})`}`));
+    if (mendedBy !== undefined) lines.push(toLine('', `allow it in an access policy: ${mendedBy}`));
   }
   return `${lines.join('\n')}\n`;
 }
