@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint, systemRead } from '../endpoint.ts';
-import { flag, number, text } from '../lenient.ts';
+import { flag, number, section, text, timestampMs, toNumber } from '../lenient.ts';
 
 /** Document A, 2.6. */
 export const logStorage = defineEndpoint({
@@ -18,4 +18,32 @@ export const logStorage = defineEndpoint({
     incompleteCount: number,
     missingCount: number,
   }),
+});
+
+export type IncompleteLog = {
+  readonly id: number;
+  readonly project: string | undefined;
+  readonly queued: boolean | undefined;
+  readonly failed: boolean | undefined;
+  readonly sinceMs: number | undefined;
+};
+
+const incompleteLog = z
+  .object({ id: z.unknown(), project: text, storage: section({ queued: flag, failed: flag, date: timestampMs }) })
+  .transform(({ id, project, storage: { queued, failed, date } }, context): IncompleteLog => {
+    const known = toNumber(id);
+    if (known === undefined) context.addIssue({ code: 'custom', message: 'is missing', path: ['id'] });
+    return { id: known ?? 0, project, queued, failed, sinceMs: date };
+  });
+
+/** Document A, 4.3: the executions whose logs are not fully stored, as the answering member knows them. */
+export const incompleteLogs = defineEndpoint({
+  name: 'log-storage-incomplete',
+  path: 'system/logstorage/incomplete',
+  query: ['max', 'offset'],
+  since: 17,
+  allowedBy: systemRead,
+  body: z
+    .object({ total: number, executions: z.array(incompleteLog) })
+    .transform(({ total, executions }) => ({ total: total ?? executions.length, executions })),
 });

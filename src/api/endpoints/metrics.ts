@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint, systemRead } from '../endpoint.ts';
+import { text } from '../lenient.ts';
 
 /** Document A, 2.5. Servers answer 500 with the same body when a check fails, and 501 when there are no checks. */
 export const healthcheck = defineEndpoint({
@@ -20,4 +21,37 @@ export const healthcheck = defineEndpoint({
 function toCheck(name: string, check: unknown): { name: string; healthy: boolean }[] {
   const healthy = typeof check === 'object' && check !== null && 'healthy' in check ? check.healthy : undefined;
   return typeof healthy === 'boolean' ? [{ name, healthy }] : [];
+}
+
+/** Document A, 4.3: `pong` as plain text, with or without an end of line. */
+export const ping = defineEndpoint({
+  name: 'ping',
+  path: 'metrics/ping',
+  since: 25,
+  mayBeOff: true,
+  allowedBy: systemRead,
+  mayBeText: true,
+  body: z.string().regex(/^\s*pong\s*$/, 'is not `pong`'),
+});
+
+/** Document A, 4.3: the state of each thread, from a text dump (releases 3 to 5) or a list (release 6). */
+export const threads = defineEndpoint({
+  name: 'threads',
+  path: 'metrics/threads',
+  since: 25,
+  mayBeOff: true,
+  allowedBy: systemRead,
+  mayBeText: true,
+  body: z
+    .union([z.string().transform(toDumpedStates), z.array(z.object({ state: text }).transform(({ state }) => state))])
+    .transform((states, context) => {
+      // There is no answer without a thread that gives it.
+      if (states.length === 0) context.addIssue('tells of no thread');
+      return states;
+    }),
+});
+
+/** Each thread starts with a line of its own; its name may hold anything, so that the last state of the line counts. */
+function toDumpedStates(dump: string): string[] {
+  return [...dump.matchAll(/^".*" id=\d+ state=([A-Z_]+)/gm)].flatMap(([, state]) => state ?? []);
 }

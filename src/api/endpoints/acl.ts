@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+
+const policyFile = z.object({ type: z.literal('file') });
+
+/** Document A, 2.10: a folder of policies. */
+const body = z
+  .object({ resources: z.array(z.unknown()).nullish() })
+  .transform(({ resources }) => (resources ?? []).filter((resource) => policyFile.safeParse(resource).success).length);
+
+/** Document A, 4.8: how many policies the server keeps; those in files beside it are not told of. */
+export const systemPolicies = defineEndpoint({
+  name: 'acl-policies',
+  path: 'system/acl/',
+  since: 14,
+  allowedBy: 'resource: [{ equals: { kind: system_acl }, allow: [read] }]',
+  body,
+});
+
+/** The same for one project. */
+export const projectPolicies = defineEndpoint({
+  name: 'project-acl-policies',
+  path: 'project/{project}/acl/',
+  since: 14,
+  allowedBy: 'project_acl: [{ allow: [read] }]',
+  body,
+});

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { defineEndpoint, systemRead } from '../endpoint.ts';
+
+/** A name of the application's own; where it holds a project's name, that stands apart. */
+type AppName = { readonly name: string; readonly project: string };
+export type AppValue = AppName & { readonly value: number };
+export type AppSummary = AppName & {
+  readonly count: number;
+  readonly quantiles: readonly (readonly [quantile: number, value: number])[];
+};
+export type AppMetrics = {
+  readonly gauges: readonly AppValue[];
+  readonly counters: readonly AppValue[];
+  readonly meters: readonly AppValue[];
+  /** In seconds. */
+  readonly timers: readonly AppSummary[];
+  readonly histograms: readonly AppSummary[];
+};
+
+const entries = z.record(z.string(), z.unknown()).nullish();
+
+/** Document A, 2.5: what the application counts and times, under names of its own. Rates, means and extremes are not decoded. */
+export const appMetrics = defineEndpoint({
+  name: 'app-metrics',
+  path: 'metrics/metrics',
+  since: 25,
+  mayBeOff: true,
+  allowedBy: systemRead,
+  body: z
+    .object({ gauges: entries, counters: entries, meters: entries, timers: entries, histograms: entries })
+    .transform((kinds, context): AppMetrics => {
+      const { gauges, counters, meters, timers, histograms } = kinds;
+      if (Object.values(kinds).every((kind) => kind === undefined)) context.addIssue('holds no metrics');
+      return {
+        gauges: read(gauges, (fields) => withValue(fields.value)),
+        counters: read(counters, (fields) => withValue(fields.count)),
+        meters: read(meters, (fields) => withValue(fields.count)),
+        timers: read(timers, (fields) => toSummary(fields, perSecond.get(fields.duration_units))),
+        histograms: read(histograms, (fields) => toSummary(fields, 1)),
+      };
+    }),
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** One by one: what can not be read is left out and costs the others nothing. */
+function read<Value extends object>(
+  kind: z.output<typeof entries>,
+  toValue: (fields: Fields) => Value | undefined,
+): (AppName & Value)[] {
+  return Object.entries(kind ?? {}).flatMap(([name, entry]) => {
+    // The cast is true: any object can be read by name, and absent names read as undefined.
+    const value = typeof entry === 'object' && entry !== null ? toValue(entry as Fields) : undefined;
+    return value === undefined ? [] : [{ ...toName(name), ...value }];
+  });
+}
+
+/** The one name that servers are known to make for each project; the project's may hold dots, too. */
+function toName(name: string): AppName {
+  const [, before, project, after] = /^(.*\.NodeService\.project)\.(.+)\.([^.]+)$/.exec(name) ?? [];
+  return project === undefined ? { name, project: '' } : { name: `${before}.${after}`, project };
+}
+
+/** Gauges may be null, text, or have an error in place of a value. */
+function withValue(value: unknown): { value: number } | undefined {
+  return isNumber(value) ? { value } : undefined;
+}
+
+/** How many of a timer's unit make a second: release 6 times in nanoseconds, the others in seconds. */
+const perSecond: ReadonlyMap<unknown, number> = new Map([
+  ['seconds', 1],
+  ['milliseconds', 1e3],
+  ['microseconds', 1e6],
+  ['nanoseconds', 1e9],
+]);
+
+const quantiles = [
+  ['p50', 0.5],
+  ['p75', 0.75],
+  ['p95', 0.95],
+  ['p98', 0.98],
+  ['p99', 0.99],
+  ['p999', 0.999],
+] as const;
+
+/** The count and, where anything was counted in a unit that is known, the quantiles. */
+function toSummary(fields: Fields, divisor: number | undefined): Omit<AppSummary, keyof AppName> | undefined {
+  const { count } = fields;
+  if (!isNumber(count)) return undefined;
+  if (count === 0 || divisor === undefined) return { count, quantiles: [] };
+  const known = quantiles.flatMap(([field, quantile]) => {
+    const value = fields[field];
+    return isNumber(value) ? [[quantile, value / divisor] as const] : [];
+  });
+  return { count, quantiles: known };
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}

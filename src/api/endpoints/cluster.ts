@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+import { text } from '../lenient.ts';
+
+const jobsOfMember = {
+  since: 17,
+  allowedBy: 'job: [{ allow: [read] }]',
+  // Jobs that the caller may not see are silently missing.
+  body: z.array(z.object({ serverNodeUUID: text })),
+} as const;
+
+/** Document A, 4.5: the jobs, across all projects, whose schedule the answering member owns. */
+export const ownJobs = defineEndpoint({ name: 'cluster-own-jobs', path: 'scheduler/jobs', ...jobsOfMember });
+
+/** The same of one member, whoever answers; an unknown one owns nothing. */
+export const memberJobs = defineEndpoint({
+  name: 'cluster-member-jobs',
+  path: 'scheduler/server/{uuid}/jobs',
+  ...jobsOfMember,
+});

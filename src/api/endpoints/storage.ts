@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+
+export const keyKinds = ['private', 'public', 'password'] as const;
+export type KeyKind = (typeof keyKinds)[number];
+
+/** One level of the key storage: the kinds of the keys that lie there, and the paths of the folders. */
+export type KeyFolder = { readonly kinds: readonly KeyKind[]; readonly folders: readonly (readonly string[])[] };
+
+const folder = z.object({ type: z.literal('directory'), path: z.string() });
+const file = z.object({ type: z.literal('file'), meta: z.record(z.string(), z.unknown()) });
+
+/** Document A, 2.9 and 4.10. A folder with nothing in it has no `resources` (rundeck dialect). */
+const body = z
+  .object({ type: z.literal('directory'), resources: z.array(z.unknown()).nullish() })
+  .transform(({ resources }, context): KeyFolder => {
+    const kinds: KeyKind[] = [];
+    const folders: string[][] = [];
+    for (const resource of resources ?? []) {
+      kinds.push(...toKinds(file.safeParse(resource).data?.meta));
+      const { data } = folder.safeParse(resource);
+      // The path in an answer starts at the storage's own root.
+      const [root, ...names] = data?.path.split('/').filter((name) => name !== '') ?? ['keys'];
+      if (root !== 'keys') context.addIssue('a folder lies outside of `keys`');
+      if (names.length > 0) folders.push(names);
+    }
+    return { kinds, folders };
+  });
+
+const shared = { since: 11, allowedBy: 'storage: [{ match: { path: "keys/.*" }, allow: [read] }]', body } as const;
+
+/** The uppermost level. */
+export const storedKeys = defineEndpoint({ name: 'stored-keys', path: 'storage/keys/', ...shared });
+
+/** A folder, named by the folders that lead to it. */
+export const storedKeysBelow = defineEndpoint({
+  name: 'stored-keys-folder',
+  path: 'storage/keys/{folder}/',
+  ...shared,
+});
+
+/** The words that follow the dialect's own name in the names of the metadata: passwords have no `key-type`. */
+function toKinds(meta: Readonly<Record<string, unknown>> = {}): KeyKind[] {
+  const told = new Map(Object.entries(meta).map(([name, value]) => [name.replace(/^[^-]*-/, ''), value]));
+  const contentType = told.get('content-type');
+  const isPassword = typeof contentType === 'string' && contentType.endsWith('-data-password');
+  const kind = told.get('key-type') ?? told.get('data-type') ?? (isPassword ? 'password' : undefined);
+  return keyKinds.filter((known) => known === kind);
+}

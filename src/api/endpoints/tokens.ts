@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { defineEndpoint, systemRead } from '../endpoint.ts';
+import { flag, text, timestampMs } from '../lenient.ts';
+
+/**
+ * Document A, 4.1. Asked of API 19 and later alone: before, the id of a token *is* the token. No id is decoded at all.
+ * Whoever may not administer tokens sees those that it created; the line below allows what all the others need.
+ */
+export const tokens = defineEndpoint({
+  name: 'tokens',
+  path: 'tokens',
+  since: 19,
+  allowedBy: systemRead,
+  body: z.array(z.object({ name: text, expiration: timestampMs, expired: flag })),
+});

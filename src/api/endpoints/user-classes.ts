@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+import { toNumber } from '../lenient.ts';
+
+export type ClassCount = { readonly userClass: string; readonly users: number };
+
+const counts = z
+  .record(z.string(), z.unknown())
+  .nullish()
+  .transform((byClass): ClassCount[] =>
+    Object.entries(byClass ?? {}).flatMap(([userClass, value]) => {
+      const users = toNumber(value);
+      return users === undefined ? [] : [{ userClass, users }];
+    }),
+  );
+
+/** Document A, 2.7 and 4.7, of the commercial edition. `allocations` tells who has which class, and is not decoded. */
+export const userClasses = defineEndpoint({
+  name: 'user-classes',
+  path: 'userclass/state',
+  since: 41,
+  mayBeOff: true,
+  allowedBy: 'resource: [{ equals: { kind: user }, allow: [admin] }]',
+  body: z.object({ summary: counts, entitled: counts, exceeded: counts }),
+});

@@ -1,0 +1,11 @@
+import { z } from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+
+/** Document A, 4.6. Who the users are is nobody's business here: they are counted. */
+export const users = defineEndpoint({
+  name: 'users',
+  path: 'user/list',
+  since: 27,
+  allowedBy: 'resource: [{ equals: { kind: system }, allow: [admin] }]',
+  body: z.array(z.unknown()).transform((list) => list.length),
+});
