@@ -1,13 +1,33 @@
+import { aclPoliciesCollector } from './acl-policies.ts';
+import { appMetricsCollector } from './app-metrics.ts';
+import { clusterJobsCollector } from './cluster-jobs.ts';
 import type { Collector } from './collector.ts';
 import { executionModeCollector } from './execution-mode.ts';
 import { healthcheckCollector } from './healthcheck.ts';
 import { logStorageCollector } from './log-storage.ts';
+import { logStorageIncompleteCollector } from './log-storage-incomplete.ts';
+import { pingCollector } from './ping.ts';
+import { storedKeysCollector } from './stored-keys.ts';
 import { systemInfoCollector } from './system-info.ts';
+import { threadsCollector } from './threads.ts';
+import { tokensCollector } from './tokens.ts';
+import { userClassesCollector } from './user-classes.ts';
+import { usersCollector } from './users.ts';
 
 /** Every polled thing, in the order of the documentation. */
 export const collectors: readonly Collector[] = [
   systemInfoCollector,
   executionModeCollector,
   healthcheckCollector,
+  pingCollector,
   logStorageCollector,
+  logStorageIncompleteCollector,
+  appMetricsCollector,
+  threadsCollector,
+  tokensCollector,
+  usersCollector,
+  userClassesCollector,
+  clusterJobsCollector,
+  aclPoliciesCollector,
+  storedKeysCollector,
 ];

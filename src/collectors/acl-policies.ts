@@ -1,0 +1,48 @@
+import type { Api } from '../api/client.ts';
+import { projectPolicies, systemPolicies } from '../api/endpoints/acl.ts';
+import { ApiError, type ErrorKind } from '../api/errors.ts';
+import { gauge } from '../metrics/family.ts';
+import { defineCollector } from './collector.ts';
+import type { Watch } from './watch.ts';
+
+/** How many access policies the server keeps: one more or less is worth a look. */
+export const aclPoliciesCollector = defineCollector({
+  name: 'acl-policies',
+  help: 'Access policies of the system and of each project; asks once for each project',
+  every: '15m',
+  on: false,
+  reads: [systemPolicies, projectPolicies],
+  metrics: {
+    policies: gauge(
+      'automation_acl_policies',
+      'Access policies that the server keeps; those of the system have an empty project [system/acl, project/{p}/acl].',
+      'project',
+    ),
+  },
+  fetch: readPolicies,
+  map: (counts, { policies }) => counts.flatMap(({ project, count }) => policies.rows(count, { project })),
+});
+
+type Count = { readonly project: string; readonly count: number };
+
+/** What is denied is left out, unless all of it is. A project may go away, or be switched off, while the others are asked. */
+async function readPolicies(api: Api, watch: Watch): Promise<Count[]> {
+  const counts: Count[] = [];
+  let denial: ApiError | undefined;
+
+  async function add(project: string, count: Promise<number>, mayBe: readonly ErrorKind[]): Promise<void> {
+    try {
+      counts.push({ project, count: await count });
+    } catch (error) {
+      if (!(error instanceof ApiError) || !mayBe.includes(error.kind)) throw error;
+      if (error.kind === 'forbidden') denial ??= error;
+    }
+  }
+
+  await add('', api.get(systemPolicies), ['forbidden']);
+  for (const { name } of await watch.projects.read(api)) {
+    await add(name, api.get(projectPolicies, { path: { project: name } }), ['forbidden', 'not_found']);
+  }
+  if (counts.length === 0 && denial !== undefined) throw denial;
+  return counts;
+}

@@ -1,0 +1,46 @@
+import { appMetrics } from '../api/endpoints/app-metrics.ts';
+import { counter, gauge, summary } from '../metrics/family.ts';
+import { defineCollector } from './collector.ts';
+
+/** What the application measures of itself, under its own names. */
+export const appMetricsCollector = defineCollector({
+  name: 'app-metrics',
+  help: "The application's own gauges, counters, meters and timers",
+  every: '30s',
+  on: true,
+  perMember: true,
+  reads: [appMetrics],
+  metrics: {
+    value: gauge(
+      'automation_app_value',
+      'A gauge or counter of the application; its counters may fall [gauges, counters].',
+      'name',
+      'project',
+    ),
+    events: counter(
+      'automation_app_events_total',
+      'Events that a meter of the application counted since the server started [meters].',
+      'name',
+      'project',
+    ),
+    duration: summary(
+      'automation_app_duration_seconds',
+      'What a timer of the application measured; it keeps no sum [timers].',
+      'name',
+      'project',
+    ),
+    distribution: summary(
+      'automation_app_distribution',
+      'What a histogram of the application measured; it keeps no sum [histograms].',
+      'name',
+      'project',
+    ),
+  },
+  fetch: (api) => api.get(appMetrics),
+  map: ({ gauges, counters, meters, timers, histograms }, metrics) => [
+    ...[...gauges, ...counters].flatMap(({ value, ...labels }) => metrics.value.rows(value, labels)),
+    ...meters.flatMap(({ value, ...labels }) => metrics.events.rows(value, labels)),
+    ...timers.flatMap(({ count, quantiles, ...labels }) => metrics.duration.rows({ count, quantiles }, labels)),
+    ...histograms.flatMap(({ count, quantiles, ...labels }) => metrics.distribution.rows({ count, quantiles }, labels)),
+  ],
+});

@@ -1,0 +1,72 @@
+import type { Api } from '../api/client.ts';
+import { type IncompleteLog, incompleteLogs } from '../api/endpoints/log-storage.ts';
+import { ApiError } from '../api/errors.ts';
+import { earliestGauge, gauge } from '../metrics/family.ts';
+import { defineCollector } from './collector.ts';
+import type { Watch } from './watch.ts';
+
+/** Whose logs wait to be stored, and since when. */
+export const logStorageIncompleteCollector = defineCollector({
+  name: 'log-storage-incomplete',
+  help: 'Executions whose logs are not fully stored, by project, and the oldest of them',
+  every: '5m',
+  on: true,
+  perMember: true,
+  reads: [incompleteLogs],
+  metrics: {
+    executions: gauge(
+      'automation_log_storage_incomplete_executions',
+      'Executions whose logs are not fully stored: queued, or failed [system/logstorage/incomplete].',
+      'project',
+      'state',
+    ),
+    oldest: earliestGauge(
+      'automation_log_storage_oldest_incomplete_timestamp_seconds',
+      'Date of the oldest log that is not fully stored [system/logstorage/incomplete, storage.date].',
+      'project',
+    ),
+  },
+  fetch: readIncomplete,
+  map: (logs, { executions, oldest }) =>
+    [...Map.groupBy(logs, ({ project }) => project)].flatMap(([project, ofProject]) => {
+      // What has failed may be queued again: it is in one state all the same, so that the states add up.
+      const failed = ofProject.filter((log) => log.failed === true).length;
+      const queued = ofProject.filter((log) => log.queued === true && log.failed !== true).length;
+      const dates = ofProject.flatMap(({ sinceMs }) => sinceMs ?? []);
+      return [
+        ...executions.rows(queued, { project, state: 'queued' }),
+        ...executions.rows(failed, { project, state: 'failed' }),
+        ...oldest.rows(dates.length === 0 ? undefined : Math.min(...dates) / 1000, { project }),
+      ];
+    }),
+});
+
+const pageSize = 500;
+/** Rows that two pages share: what is stored meanwhile leaves the list, and the others move up. */
+const overlap = 50;
+const mostPages = 20;
+
+async function readIncomplete(api: Api, watch: Watch): Promise<IncompleteLog[]> {
+  const logs = await readPages(api);
+  if (logs.length === 0) return [];
+  const watched = new Set((await watch.projects.read(api)).map(({ name }) => name));
+  return logs.filter(({ project }) => project !== undefined && watched.has(project));
+}
+
+/** Every log once, whatever moves while the pages are read. */
+async function readPages(api: Api): Promise<readonly IncompleteLog[]> {
+  const byId = new Map<number, IncompleteLog>();
+  for (let page = 0; page < mostPages; page++) {
+    const offset = page * (pageSize - overlap);
+    const { total, executions } = await api.get(incompleteLogs, { query: { max: pageSize, offset } });
+    for (const log of executions) byId.set(log.id, log);
+    if (offset + pageSize >= total) return [...byId.values()];
+  }
+  throw new ApiError(
+    `GET ${incompleteLogs.name}: still more after ${mostPages} pages of ${pageSize}; none is counted`,
+    {
+      kind: 'too_large',
+      apiEndpoint: incompleteLogs.name,
+    },
+  );
+}

@@ -1,0 +1,21 @@
+import { ping } from '../api/endpoints/metrics.ts';
+import { gauge } from '../metrics/family.ts';
+import { defineCollector } from './collector.ts';
+
+/** How long the server takes for the least that it can be asked. */
+export const pingCollector = defineCollector({
+  name: 'ping',
+  help: 'How long an authenticated ping takes',
+  every: '30s',
+  on: true,
+  perMember: true,
+  reads: [ping],
+  metrics: {
+    duration: gauge(
+      'automation_ping_duration_seconds',
+      'How long the last authenticated ping took, by the clock of the exporter [metrics/ping].',
+    ),
+  },
+  fetch: (api) => api.getTimed(ping),
+  map: ({ tookMs }, { duration }) => duration.rows(tookMs / 1000),
+});

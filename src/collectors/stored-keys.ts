@@ -1,0 +1,61 @@
+import type { Api } from '../api/client.ts';
+import { type KeyFolder, type KeyKind, keyKinds, storedKeys, storedKeysBelow } from '../api/endpoints/storage.ts';
+import { ApiError } from '../api/errors.ts';
+import { gauge } from '../metrics/family.ts';
+import { defineCollector } from './collector.ts';
+
+/** How many keys are stored, by kind; neither their names nor their folders. */
+export const storedKeysCollector = defineCollector({
+  name: 'stored-keys',
+  help: 'Stored keys that the credentials may see, by kind; asks once for each folder',
+  every: '1h',
+  on: false,
+  reads: [storedKeys, storedKeysBelow],
+  metrics: {
+    keys: gauge(
+      'automation_stored_keys',
+      'Stored keys that the credentials may see, by kind: private, public, or password [storage/keys].',
+      'kind',
+    ),
+  },
+  fetch: readKinds,
+  map: (found, { keys }) => keyKinds.flatMap((kind) => keys.rows(found.filter((one) => one === kind).length, { kind })),
+});
+
+const mostFolders = 500;
+const deepest = 20;
+
+/** The kinds of all keys, folder by folder. A part of them would be a wrong number: past the limits there is none. */
+async function readKinds(api: Api): Promise<KeyKind[]> {
+  const top = await api.get(storedKeys);
+  const kinds = [...top.kinds];
+  const folders = [...top.folders];
+  const known = new Set<string>();
+  for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
+    const id = path.join('/');
+    if (known.has(id)) continue;
+    known.add(id);
+    if (known.size > mostFolders || path.length > deepest) throw tooLarge();
+    const below = await readFolder(api, path);
+    kinds.push(...below.kinds);
+    folders.push(...below.folders);
+  }
+  return kinds;
+}
+
+/** A folder goes away with its last key, also while the others are read. */
+async function readFolder(api: Api, folder: readonly string[]): Promise<KeyFolder> {
+  try {
+    return await api.get(storedKeysBelow, { path: { folder } });
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === 'not_found' && error.details.isOfService === true) {
+      return { kinds: [], folders: [] };
+    }
+    throw error;
+  }
+}
+
+function tooLarge(): ApiError {
+  const says = `more than ${mostFolders} folders, or more than ${deepest} within each other; none is counted`;
+  return new ApiError(`GET ${storedKeys.name}: ${says}`, { kind: 'too_large', apiEndpoint: storedKeys.name });
+}

@@ -1,0 +1,25 @@
+import { threads } from '../api/endpoints/metrics.ts';
+import { gauge } from '../metrics/family.ts';
+import { defineCollector } from './collector.ts';
+
+/** What the threads of the server are at. */
+export const threadsCollector = defineCollector({
+  name: 'threads',
+  help: "The threads of the server's JVM by state; the server writes a whole thread dump for it",
+  every: '1m',
+  on: false,
+  perMember: true,
+  reads: [threads],
+  metrics: {
+    threads: gauge('automation_app_threads', "Threads of the server's JVM by state [metrics/threads].", 'state'),
+  },
+  fetch: (api) => api.get(threads),
+  map: (found, metrics) =>
+    states.flatMap((state) => {
+      const count = found.filter((name) => name === state).length;
+      return metrics.threads.rows(count, { state: state.toLowerCase() });
+    }),
+});
+
+/** All that a thread of a JVM can be in. */
+const states = ['NEW', 'RUNNABLE', 'BLOCKED', 'WAITING', 'TIMED_WAITING', 'TERMINATED'];

@@ -1,0 +1,36 @@
+import { tokens } from '../api/endpoints/tokens.ts';
+import { earliestGauge, gauge } from '../metrics/family.ts';
+import { defineCollector } from './collector.ts';
+
+/** Which API tokens will stop to work, and when. */
+export const tokensCollector = defineCollector({
+  name: 'tokens',
+  help: 'API tokens that the credentials may see: how many are valid or expired, and when each expires',
+  every: '10m',
+  on: true,
+  reads: [tokens],
+  metrics: {
+    expiration: earliestGauge(
+      'automation_token_expiration_timestamp_seconds',
+      'When an API token expires; of tokens with the same name or none the earliest [tokens, expiration].',
+      'name',
+    ),
+    tokens: gauge(
+      'automation_tokens',
+      'API tokens that the credentials may see, by state: valid, or expired [tokens, expired].',
+      'state',
+    ),
+  },
+  fetch: (api) => api.getTimed(tokens),
+  map: ({ answer, midRequestMs }, { expiration, tokens: count }) => {
+    const expired = answer.filter((token) => token.expired ?? (token.expiration ?? Infinity) <= midRequestMs).length;
+    return [
+      ...[...Map.groupBy(answer, ({ name }) => name ?? '')].flatMap(([name, sameName]) => {
+        const dates = sameName.flatMap((token) => token.expiration ?? []);
+        return expiration.rows(dates.length === 0 ? undefined : Math.min(...dates) / 1000, { name });
+      }),
+      ...count.rows(answer.length - expired, { state: 'valid' }),
+      ...count.rows(expired, { state: 'expired' }),
+    ];
+  },
+});

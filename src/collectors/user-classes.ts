@@ -1,0 +1,35 @@
+import { type ClassCount, userClasses } from '../api/endpoints/user-classes.ts';
+import { gauge, type Row, type ValueFamily } from '../metrics/family.ts';
+import { defineCollector } from './collector.ts';
+
+/** How far the licence's classes of users are used up; of the commercial edition. */
+export const userClassesCollector = defineCollector({
+  name: 'user-classes',
+  help: 'Users by class against what the licence entitles to (commercial edition)',
+  every: '15m',
+  on: false,
+  reads: [userClasses],
+  metrics: {
+    users: gauge('automation_user_class_users', 'Users in a class [userclass/state, summary].', 'class'),
+    entitled: gauge(
+      'automation_user_class_entitled',
+      'Users that a class may have [userclass/state, entitled].',
+      'class',
+    ),
+    exceeded: gauge(
+      'automation_user_class_exceeded',
+      'Users in a class beyond those that it may have [userclass/state, exceeded].',
+      'class',
+    ),
+  },
+  fetch: (api) => api.get(userClasses),
+  map: ({ summary, entitled, exceeded }, metrics) => [
+    ...toRows(summary, metrics.users),
+    ...toRows(entitled, metrics.entitled),
+    ...toRows(exceeded, metrics.exceeded),
+  ],
+});
+
+function toRows(counts: readonly ClassCount[], family: ValueFamily<'class'>): Row[] {
+  return counts.flatMap(({ userClass, users }) => family.rows(users, { class: userClass }));
+}

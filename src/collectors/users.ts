@@ -1,0 +1,15 @@
+import { users } from '../api/endpoints/users.ts';
+import { gauge } from '../metrics/family.ts';
+import { defineCollector } from './collector.ts';
+
+/** How many users there are; the server asks its database once for each, so this is seldom asked. */
+export const usersCollector = defineCollector({
+  name: 'users',
+  help: 'How many users the server knows',
+  every: '1h',
+  on: true,
+  reads: [users],
+  metrics: { users: gauge('automation_users', 'Users that the server knows [user/list].') },
+  fetch: (api) => api.get(users),
+  map: (count, metrics) => metrics.users.rows(count),
+});

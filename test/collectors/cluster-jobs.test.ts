@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+
+const OWN = 'scheduler/jobs';
+const A = '3c1a9f5e-0000-4000-8000-00000000000a';
+const B = '3c1a9f5e-0000-4000-8000-00000000000b';
+
+describe('collectors/cluster-jobs', () => {
+  it.each(['rundeck', 'service'] as const)(
+    'counts the jobs of the member that answers in the %s dialect',
+    async (dialect) => {
+      const answers = {
+        'system/info': info(dialect, A),
+        [OWN]: jobs(A, A),
+        [`scheduler/server/${A}/jobs`]: jobs(A, A),
+      };
+      expect(await scrapeCollector('cluster-jobs', { dialect, answers })).toEqual({
+        outcome: 'success',
+        text: `# TYPE automation_cluster_member_jobs gauge
+automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000a"} 2
+`,
+      });
+    },
+  );
+
+  it('counts both where two members answered one after the other', async () => {
+    const answers = {
+      'system/info': info('rundeck', A),
+      [OWN]: jobs(B, B, B),
+      [`scheduler/server/${A}/jobs`]: jobs(),
+      [`scheduler/server/${B}/jobs`]: jobs(B, B, B),
+    };
+    expect(await scrapeCollector('cluster-jobs', { answers })).toEqual({
+      outcome: 'success',
+      text: `# TYPE automation_cluster_member_jobs gauge
+automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000a"} 0
+automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000b"} 3
+`,
+    });
+  });
+
+  it('takes no job without an owner for a member (API 18 and later leave it out when unknown)', async () => {
+    const answers = {
+      'system/info': info('rundeck', A),
+      [OWN]: { body: '[{"id":"j1","name":"n","serverOwner":false},{"id":"j2","name":"m","serverNodeUUID":null}]' },
+      [`scheduler/server/${A}/jobs`]: jobs(A),
+    };
+    const { text } = await scrapeCollector('cluster-jobs', { answers });
+    expect(text.split('\n').slice(1)).toEqual([
+      'automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000a"} 1',
+      '',
+    ]);
+  });
+
+  it('shows nothing outside of cluster mode, where the lists mean something else', async () => {
+    const answers = { 'system/info': info('rundeck', null), [OWN]: jobs(A) };
+    expect(await scrapeCollector('cluster-jobs', { answers })).toEqual({ outcome: 'success', text: '' });
+  });
+
+  it.each<readonly [string, CannedAnswer]>([
+    ['forbidden', { status: 403, body: '{"error":true,"errorCode":"api.error.item.unauthorized","message":"no"}' }],
+    ['decode', { body: '{"jobs":[]}' }],
+  ])('reports %s and no series for %j', async (outcome, answer) => {
+    const answers = { 'system/info': info('rundeck', A), [OWN]: answer };
+    expect(await scrapeCollector('cluster-jobs', { answers })).toEqual({ outcome, text: '' });
+  });
+});
+
+function info(dialect: 'rundeck' | 'service', uuid: string | null): CannedAnswer {
+  const apiversion = dialect === 'rundeck' ? '"47"' : '47';
+  return {
+    body: `{"system":{"${dialect}":{"version":"5.3.0","apiversion":${apiversion},"serverUUID":${JSON.stringify(uuid)}}}}`,
+  };
+}
+
+/** Jobs by the member that owns each. */
+function jobs(...owners: readonly string[]): CannedAnswer {
+  const list = owners.map(
+    (owner, index) =>
+      `{"id":"j${index}","name":"n","group":null,"project":"p","scheduled":true,"scheduleEnabled":true,"enabled":true,"serverNodeUUID":"${owner}","serverOwner":true}`,
+  );
+  return { body: `[${list.join(',')}]` };
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { logStorageIncompleteCollector } from '../../src/collectors/log-storage-incomplete.ts';
+import { createTestClient } from '../support/client.ts';
+import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { createTestTransport } from '../support/transport.ts';
+import { createTestWatch } from '../support/watch.ts';
+
+const LIST = 'system/logstorage/incomplete';
+const projects = { body: '[{"name":"billing"},{"name":"night jobs"},{"name":"secret"}]' };
+
+describe('collectors/log-storage-incomplete', () => {
+  it('counts by project and state, and dates the oldest', async () => {
+    const body = list([
+      '{"id":12,"project":"billing","href":"http://h/12","permalink":"http://h/p/12","storage":{"localFilesPresent":true,"incompleteFiletypes":"rdlog,state.json","queued":true,"failed":false,"date":"2024-05-20T10:13:20Z"},"errors":null}',
+      '{"id":13,"project":"billing","storage":{"localFilesPresent":true,"incompleteFiletypes":"*","queued":false,"failed":true,"date":"2024-05-20T10:00:00.500Z"},"errors":["refused"]}',
+      '{"id":14,"project":"night jobs","storage":{"localFilesPresent":false,"incompleteFiletypes":"rdlog","queued":false,"failed":true,"date":"2024-05-19T00:00:00Z"},"errors":["refused"]}',
+    ]);
+    expect(await scrape({ [LIST]: { body }, projects })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_log_storage_incomplete_executions gauge
+        automation_log_storage_incomplete_executions{server="prod",project="billing",state="failed"} 1
+        automation_log_storage_incomplete_executions{server="prod",project="billing",state="queued"} 1
+        automation_log_storage_incomplete_executions{server="prod",project="night jobs",state="failed"} 1
+        automation_log_storage_incomplete_executions{server="prod",project="night jobs",state="queued"} 0
+        # TYPE automation_log_storage_oldest_incomplete_timestamp_seconds gauge
+        automation_log_storage_oldest_incomplete_timestamp_seconds{server="prod",project="billing"} 1716199200.5
+        automation_log_storage_oldest_incomplete_timestamp_seconds{server="prod",project="night jobs"} 1716076800`,
+    });
+  });
+
+  it('counts what failed and is queued again once, what is in neither state in none, and a missing date as no date', async () => {
+    const body = list([
+      '{"id":"12","project":"billing","storage":{"queued":"true","failed":"true","date":null}}',
+      '{"id":13,"project":"billing","storage":{"queued":false,"failed":false}}',
+      '{"id":14,"project":"billing","storage":null}',
+    ]);
+    expect(await scrape({ [LIST]: { body }, projects })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_log_storage_incomplete_executions gauge
+        automation_log_storage_incomplete_executions{server="prod",project="billing",state="failed"} 1
+        automation_log_storage_incomplete_executions{server="prod",project="billing",state="queued"} 0`,
+    });
+  });
+
+  it('shows nothing of projects that are not watched', async () => {
+    const body = list(['{"id":1,"project":"secret","storage":{"queued":true,"failed":false}}']);
+    const upstream = {
+      answers: { [LIST]: { body }, projects },
+      watch: { isWanted: (name: string) => name !== 'secret' },
+    };
+    expect(await scrapeCollector('log-storage-incomplete', upstream)).toEqual({ outcome: 'success', text: '' });
+  });
+
+  it('shows nothing where every log is stored, and then needs no list of projects', async () => {
+    expect(await scrape({ [LIST]: { body: '{"total":0,"max":20,"offset":0,"executions":[]}' } })).toEqual({
+      outcome: 'success',
+      text: '',
+    });
+  });
+
+  it('reads all pages, and counts a log that moves between them once', async () => {
+    const { rows, asked } = await readPages(1200, (offset) => Math.max(0, offset - 30));
+    expect(asked).toEqual(['max=500', 'max=500&offset=450', 'max=500&offset=900']);
+    expect(rows).toEqual(['billing queued 1200', 'billing failed 0']);
+  });
+
+  it('shows no series rather than a part when the list does not end', async () => {
+    await expect(readPages(20_000, (offset) => offset)).rejects.toThrow(
+      'GET log-storage-incomplete: still more after 20 pages of 500; none is counted',
+    );
+  });
+
+  it.each<readonly [string, CannedAnswer]>([
+    ['forbidden', { status: 403, body: '{"error":true,"errorCode":"api.error.item.unauthorized","message":"no"}' }],
+    ['decode', { body: '{"total":1}' }],
+    ['decode', { body: list(['{"project":"billing","storage":{}}']) }],
+    ['server', { status: 500, body: '{"error":"A server error occurred"}' }],
+  ])('reports %s and no series for %j', async (outcome, answer) => {
+    expect(await scrape({ [LIST]: answer, projects })).toEqual({ outcome, text: '' });
+  });
+});
+
+/** What is read of so many logs; `shift` says where a page that is asked for really starts. */
+async function readPages(total: number, shift: (offset: number) => number) {
+  const asked: string[] = [];
+  const transport = createTestTransport((path) => {
+    if (path.includes('/projects')) return [{ name: 'billing' }];
+    if (path.endsWith('/system/info')) return { system: { rundeck: { version: '5.3.0', apiversion: '47' } } };
+    const query = new URLSearchParams(path.split('?')[1]);
+    asked.push(query.toString().replace('&offset=0', ''));
+    const offset = shift(Number(query.get('offset')));
+    const size = Math.min(Number(query.get('max')), Math.max(0, total - offset));
+    const executions = Array.from({ length: size }, (_, index) => ({
+      id: offset + index + 1,
+      project: 'billing',
+      storage: { queued: true, failed: false },
+    }));
+    return { total, max: 500, offset, executions };
+  });
+  const { api } = createTestClient({ url: 'http://unused.test', transport });
+  const { watch } = createTestWatch({ now: () => 0, ticks: () => 0 });
+  const collected = await logStorageIncompleteCollector.collect(api, watch, {}, () => 0);
+  const rows = collected.off === undefined ? collected.rows : [];
+  return { asked, rows: rows.map(({ labels, value }) => [...labels, value].join(' ')) };
+}
+
+function list(executions: readonly string[]): string {
+  return `{"total":${executions.length},"max":500,"offset":0,"executions":[${executions.join(',')}]}`;
+}
+
+async function scrape(answers: Readonly<Record<string, CannedAnswer>>) {
+  const { text, outcome } = await scrapeCollector('log-storage-incomplete', { answers });
+  return { outcome, text: text.trimEnd() };
+}
+
+function golden(literal: TemplateStringsArray): string {
+  return String.raw(literal).replace(/^ +/gm, '').trim();
+}

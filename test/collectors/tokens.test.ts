@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+
+// 2024-05-20T10:13:20Z, the clock of these polls.
+const nowMs = 1_716_200_000_000;
+
+describe('collectors/tokens', () => {
+  it.each<readonly [string, 'service' | 'rundeck']>([
+    ['with a name since API 37, and with milliseconds in release 6.0', 'rundeck'],
+    ['of the service dialect', 'service'],
+  ])('dates and counts tokens %s', async (_name, dialect) => {
+    const body = `[
+      {"id":"6b1d0f0e","creator":"amira","user":"amira","roles":["admin"],"name":"ci","expiration":"2024-06-01T00:00:00Z","expired":false},
+      {"id":"77aa","creator":"amira","user":"amira","roles":["admin"],"name":"backup","expiration":"2024-05-01T00:00:00.250Z","expired":true},
+      {"id":"88bb","creator":"lee","user":"lee","roles":["ops"],"name":"for ever","expired":false}]`;
+    expect(await scrape({ dialect, answers: { tokens: { body } } })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_token_expiration_timestamp_seconds gauge
+        automation_token_expiration_timestamp_seconds{server="prod",name="backup"} 1714521600.25
+        automation_token_expiration_timestamp_seconds{server="prod",name="ci"} 1717200000
+        # TYPE automation_tokens gauge
+        automation_tokens{server="prod",state="expired"} 1
+        automation_tokens{server="prod",state="valid"} 2`,
+    });
+  });
+
+  it('shows the earliest date of tokens with the same name or with none', async () => {
+    const body = `[
+      {"id":"1","user":"a","name":"ci","expiration":"2025-01-02T00:00:00Z","expired":false},
+      {"id":"2","user":"a","name":"ci","expiration":"2025-01-01T00:00:00Z","expired":false},
+      {"id":"3","user":"a","name":"ci","expired":false},
+      {"id":"4","user":"a","expiration":"2025-02-02T00:00:00Z","expired":false},
+      {"id":"5","user":"a","name":null,"expiration":"2025-02-01T00:00:00Z","expired":false}]`;
+    expect(await scrape({ answers: { tokens: { body } } })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_token_expiration_timestamp_seconds gauge
+        automation_token_expiration_timestamp_seconds{server="prod",name=""} 1738368000
+        automation_token_expiration_timestamp_seconds{server="prod",name="ci"} 1735689600
+        # TYPE automation_tokens gauge
+        automation_tokens{server="prod",state="expired"} 0
+        automation_tokens{server="prod",state="valid"} 5`,
+    });
+  });
+
+  it('goes by the date where nobody says whether a token has expired', async () => {
+    const body = `[
+      {"id":"1","user":"a","name":"past","expiration":"2024-05-20T10:13:20Z"},
+      {"id":"2","user":"a","name":"future","expiration":"2024-05-20T10:13:21Z","expired":null},
+      {"id":"3","user":"a"}]`;
+    const { text } = await scrape({ answers: { tokens: { body } }, nowMs });
+    expect(text).toContain('automation_tokens{server="prod",state="expired"} 1\n');
+    expect(text).toContain('automation_tokens{server="prod",state="valid"} 2');
+  });
+
+  it('shows no token where there is none', async () => {
+    expect(await scrape({ answers: { tokens: { body: '[]' } } })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_tokens gauge
+        automation_tokens{server="prod",state="expired"} 0
+        automation_tokens{server="prod",state="valid"} 0`,
+    });
+  });
+
+  it('never asks a server whose answer would hold the tokens themselves', async () => {
+    const answers = { tokens: { body: '[{"user":"a","id":"the-secret-itself"}]' } };
+    expect(await scrape({ apiVersion: 18, answers })).toEqual({ outcome: 'unsupported_version', text: '' });
+  });
+
+  it('shows no id, whatever an answer holds', async () => {
+    const answers = { tokens: { body: '[{"user":"a","id":"the-secret-itself","token":"the-secret-itself"}]' } };
+    const { text } = await scrape({ apiVersion: 19, answers });
+    expect(text).toContain('automation_tokens{server="prod",state="valid"} 1');
+    expect(text).not.toContain('secret');
+  });
+
+  it.each<readonly [string, CannedAnswer]>([
+    ['forbidden', { status: 403, body: '{"error":true,"errorCode":"api.error.item.unauthorized","message":"no"}' }],
+    ['unauthorized', { status: 403, body: '{"error":true,"errorCode":"unauthorized","message":"(Token:abcd****)"}' }],
+    ['decode', { body: '{"tokens":[]}' }],
+  ])('reports %s and no series for %j', async (outcome, answer) => {
+    expect(await scrape({ answers: { tokens: answer } })).toEqual({ outcome, text: '' });
+  });
+});
+
+async function scrape(upstream: Parameters<typeof scrapeCollector>[1]) {
+  const { text, outcome } = await scrapeCollector('tokens', upstream);
+  return { outcome, text: text.trimEnd() };
+}
+
+function golden(literal: TemplateStringsArray): string {
+  return String.raw(literal).replace(/^ +/gm, '').trim();
+}

@@ -1,0 +1,11 @@
+import type { Transport } from '../../src/api/transport.ts';
+
+/** A transport of JSON by path and query, for what a list of literal answers can not say: pages, and the time that passes. */
+export function createTestTransport(answer: (path: string) => unknown): Transport {
+  return {
+    get: async ({ path }) => ({ status: 200, headers: {}, cookies: [], body: JSON.stringify(answer(path)) }),
+    postForm: async () => ({ status: 404, headers: {}, cookies: [], body: '' }),
+    toOwnPath: () => undefined,
+    close: async () => {},
+  };
+}
