@@ -188,71 +188,8 @@ const rows: readonly Row[] = [
       { at: [47], status: 404, json: errorOf(47, 'api.error.item.doesnotexist', 'Key does not exist: keys/no/such') },
     ],
   },
-  {
-    section: 'A 2.10, 4.8',
-    path: 'system/acl/',
-    since: 14,
-    says: [
-      {
-        at: [14, 47],
-        json: {
-          path: '',
-          type: 'directory',
-          href: '{base}/api/47/system/acl/',
-          resources: [
-            {
-              path: 'readers.aclpolicy',
-              type: 'file',
-              href: '{base}/api/47/system/acl/readers.aclpolicy',
-              name: 'readers.aclpolicy',
-            },
-          ],
-        },
-      },
-    ],
-  },
-  {
-    section: 'A 2.10, 4.8',
-    path: 'project/pay/acl/',
-    since: 13,
-    says: [
-      {
-        at: [13],
-        server: 37,
-        json: {
-          path: '',
-          type: 'directory',
-          href: '{base}/api/37/project/pay/acl/',
-          resources: [
-            {
-              path: 'readers.aclpolicy',
-              type: 'file',
-              href: '{base}/api/37/project/pay/acl/readers.aclpolicy',
-              name: 'readers.aclpolicy',
-            },
-          ],
-        },
-      },
-      {
-        at: [14, 47],
-        json: {
-          path: '',
-          type: 'directory',
-          href: '{base}/api/47/project/pay/acl/',
-          resources: [
-            {
-              path: 'readers.aclpolicy',
-              type: 'file',
-              href: '{base}/api/47/project/pay/acl/readers.aclpolicy',
-              name: 'readers.aclpolicy',
-            },
-          ],
-        },
-      },
-    ],
-  },
 ];
 
-describe('simulator/documents/storage-acl', () => {
+describe('simulator/documents/storage', () => {
   testRows(rows);
 });

@@ -1,0 +1,154 @@
+import { describe } from 'vitest';
+import { backupId } from '../caller.ts';
+import { errorOf, type Row, testRows } from './row.ts';
+
+import { at58, backup, byHand, history, schedule, scheduled, settle } from './small-jobs.ts';
+
+const stats = { name: 'stats', data: { averageDuration: 10333, executionCount: 1, successRate: 1 } };
+const hours = ['2026-01-15T13:00:00Z', '2026-01-15T14:00:00Z', '2026-01-15T15:00:00Z'];
+
+const rows: readonly Row[] = [
+  {
+    section: 'B 2.2, 4.1',
+    path: `job/${settle.id}/info`,
+    since: 18,
+    says: [
+      {
+        at: [18, 47],
+        json: {
+          ...settle,
+          ...scheduled,
+          averageDuration: 10333,
+          nextScheduledExecution: '2026-01-15T13:00:00Z',
+        },
+      },
+      {
+        at: [58],
+        dialect: 'rundeck',
+        json: {
+          ...at58.settle,
+          ...scheduled,
+          ...history,
+          averageDuration: 10333,
+          nextScheduledExecution: '2026-01-15T13:00:00.000Z',
+        },
+      },
+      {
+        at: [47],
+        accept: 'image/png',
+        status: 415,
+        json: errorOf(47, 'api.error.item.unsupported-format', 'The format is not valid: image/png'),
+      },
+    ],
+  },
+  {
+    section: 'J 2',
+    path: `job/${backupId}/info`,
+    since: 18,
+    says: [{ at: [18, 47], json: { ...backup, ...byHand } }],
+  },
+  {
+    section: 'B 4.1',
+    path: `job/${settle.id}/forecast`,
+    since: 31,
+    says: [
+      {
+        at: [31, 47],
+        query: '?time=3h',
+        json: { ...settle, ...scheduled, futureScheduledExecutions: hours },
+      },
+      { at: [47], query: '?max=1', json: { ...settle, ...scheduled, futureScheduledExecutions: hours.slice(0, 1) } },
+      // The inverse came with v32; before, the parameter means nothing.
+      {
+        at: [31],
+        query: '?time=1h&past=true',
+        json: { ...settle, ...scheduled, futureScheduledExecutions: ['2026-01-15T13:00:00Z'] },
+      },
+      {
+        at: [32, 47],
+        query: '?time=2h&past=true',
+        json: {
+          ...settle,
+          ...scheduled,
+          futureScheduledExecutions: ['2026-01-15T11:00:00Z', '2026-01-15T12:00:00Z'],
+        },
+      },
+      {
+        at: [58],
+        dialect: 'rundeck',
+        query: '?time=1h',
+        json: {
+          ...at58.settle,
+          ...scheduled,
+          ...history,
+          projectDisableExecutions: false,
+          projectDisableSchedule: false,
+          averageDuration: 10333,
+          futureScheduledExecutions: ['2026-01-15T13:00:00.000Z'],
+        },
+      },
+    ],
+  },
+  {
+    section: 'B 4.1, J 2',
+    path: `job/${settle.id}/workflow`,
+    since: 33,
+    realSince: 34,
+    says: [
+      { at: [33], dialect: 'service', json: { workflow: [{ exec: 'true' }] } },
+      { at: [34, 47, 58], json: { workflow: [{ exec: 'true' }] } },
+    ],
+  },
+  {
+    section: 'B 4.1, J 2',
+    path: `job/${settle.id}/meta`,
+    since: 46,
+    says: [
+      { at: [46, 47], query: '?meta=stats', json: [stats] },
+      { at: [46, 47], query: '?meta=schedule,stats', json: [schedule, stats] },
+    ],
+  },
+  {
+    section: 'J 2',
+    path: `job/${backupId}/meta`,
+    since: 46,
+    says: [
+      {
+        at: [46],
+        query: '?meta=stats',
+        json: [{ name: 'stats', data: { averageDuration: 0, executionCount: 0, successRate: null } }],
+      },
+    ],
+  },
+  {
+    section: 'B 4.1',
+    path: `job/${settle.id}`,
+    since: 14,
+    says: [
+      {
+        at: [14, 43],
+        status: 415,
+        json: errorOf(47, 'api.error.item.unsupported-format', 'The format is not valid: application/json'),
+      },
+      {
+        at: [44, 47],
+        json: [
+          {
+            id: settle.id,
+            uuid: settle.id,
+            name: 'settle',
+            group: 'nightly',
+            description: 'Settles the day',
+            executionEnabled: true,
+            scheduleEnabled: true,
+            sequence: { keepgoing: false, strategy: 'node-first', commands: [{ exec: 'true' }] },
+          },
+        ],
+      },
+    ],
+  },
+];
+
+describe('simulator/documents/job-detail', () => {
+  testRows(rows);
+});
