@@ -1,0 +1,25 @@
+/**
+ * The milliseconds that a duration in words means: `37s`, `83m`, `1h 3m`. Servers write whole seconds below a minute and
+ * whole minutes above it; other units and mixtures are read all the same, and what is no duration is none.
+ */
+export function toDurationMs(text: string): number | undefined {
+  const trimmed = text.trim();
+  if (trimmed.length > longestText || !wholeText.test(trimmed)) return undefined;
+  let sumMs = 0;
+  for (const [, amount = '', unit = ''] of trimmed.matchAll(part)) sumMs += Number(amount) * (unitsMs[unit] ?? 0);
+  return sumMs;
+}
+
+/** Longer texts are no durations, and patterns take their time over them. */
+const longestText = 40;
+const part = /(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g;
+const wholeText = /^(?:\d+(?:\.\d+)?\s*(?:ms|s|m|h|d|w)[\s,]*)+$/;
+
+const unitsMs: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
