@@ -1,0 +1,9 @@
+/**
+ * What patterns of configuration are put to: `{project}/{group}/{name}`, and `{project}/{name}` for a job without a group,
+ * as the service itself writes them in its filters (Document B, 4.2).
+ */
+export function toJobPath({ project, group, name }: JobNames): string {
+  return [project, ...(group === '' ? [] : [group]), name].join('/');
+}
+
+type JobNames = { readonly project: string; readonly group: string; readonly name: string };
