@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
-import { flag, text, timestampMs } from '../lenient.ts';
+import { flag, text, timestampMs, toText } from '../lenient.ts';
 
 /** A project as the server lists it; whether it runs anything is told only by servers of API 47 that are asked for it. */
 export type Project = {
@@ -16,6 +16,9 @@ const metaConfig = z.object({
   data: z.object({ executionsEnabled: flag, scheduleEnabled: flag }),
 });
 
+/** Which of its two switches a project has on; unknown where a server does not tell. */
+export type ProjectModes = Pick<Project, 'executionsEnabled' | 'scheduleEnabled'>;
+
 const body = z.array(
   z
     .object({
@@ -25,9 +28,7 @@ const body = z.array(
       meta: z.array(z.unknown()).optional().catch(undefined),
     })
     .transform(({ name, label, created, meta = [] }): Project => {
-      const config = meta.map((part) => metaConfig.safeParse(part).data?.data).find((data) => data !== undefined);
-      const { executionsEnabled, scheduleEnabled } = config ?? {};
-      return { name, label, createdAtMs: created, executionsEnabled, scheduleEnabled };
+      return { name, label, createdAtMs: created, ...readModes(meta) };
     }),
 );
 
@@ -38,3 +39,40 @@ export const projects = defineEndpoint({ name: 'projects', path: 'projects', sin
 
 /** The same with what API 47 adds: whether each project runs anything, for all of them in one request. */
 export const projectsWithModes = defineEndpoint({ ...projects, query: ['meta'], since: 47 });
+
+/** The same of one project, since API 46: without the right to configure it. */
+export const projectMeta = defineEndpoint({
+  name: 'project-meta',
+  path: 'project/{project}/meta',
+  query: ['meta'],
+  since: 46,
+  allowedBy: readProject,
+  body: z.array(z.unknown()).transform(readModes),
+});
+
+/** Document A, 4.9: what older servers know of the switches, key by key. */
+export const projectDisablesExecutions = configSwitch('project.disable.executions');
+export const projectDisablesSchedule = configSwitch('project.disable.schedule');
+
+/** A key of a project's configuration that says "true" or nothing; one that is not set is answered with 404. */
+function configSwitch<const Key extends string>(key: Key) {
+  return defineEndpoint({
+    name: key.replaceAll('.', '-'),
+    path: `project/{project}/config/${key}` as const,
+    since: 14,
+    allowedBy: 'project: [{ allow: [configure] }]',
+    alsoAnswers: [404],
+    body: z.record(z.string(), z.unknown()).transform((answer, context): boolean => {
+      if (answer.errorCode === 'api.error.item.doesnotexist') return false;
+      // The rundeck dialect names key and value; the documents show only what is sent there: the value by its key.
+      const value = answer.key === key ? answer.value : answer[key];
+      if (value === undefined) context.addIssue(`has no value of ${key}`);
+      return toText(value) === 'true';
+    }),
+  });
+}
+
+function readModes(meta: readonly unknown[]): ProjectModes {
+  const config = meta.map((part) => metaConfig.safeParse(part).data?.data).find((data) => data !== undefined);
+  return { executionsEnabled: config?.executionsEnabled, scheduleEnabled: config?.scheduleEnabled };
+}

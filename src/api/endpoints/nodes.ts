@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+import { toText } from '../lenient.ts';
+
+/** Document B, 4.5: how many nodes there are of each family of operating systems. Below API 23 they are XML unless JSON is asked for. */
+export const projectNodes = defineEndpoint({
+  name: 'project-nodes',
+  path: 'project/{project}/resources',
+  query: ['format'],
+  since: 14,
+  allowedBy: 'resource: [{ equals: { kind: node }, allow: [read] }]',
+  body: z.custom<object>(isMap, 'is no map of nodes').transform(countFamilies),
+});
+
+function isMap(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Every attribute may be absent. */
+function countFamilies(nodes: object): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const node of Object.values(nodes) as readonly unknown[]) {
+    const isNode = typeof node === 'object' && node !== null;
+    const family = (isNode && 'osFamily' in node ? toText(node.osFamily) : undefined) ?? '';
+    counts.set(family, (counts.get(family) ?? 0) + 1);
+  }
+  return counts;
+}
