@@ -62,7 +62,7 @@ describe('architecture/imports', () => {
 
   it('holds rooms to their rows that nobody has built yet', () => {
     expect(judge('src/executions/ledger.ts', `import { openState } from '../state/sqlite.ts';`)).toEqual([
-      'src/executions/ledger.ts imports src/state/sqlite.ts: the room executions may know only domain, metrics/family, api/endpoint, api/endpoints, api/errors, api/paging and the types of api/client, state/state.',
+      'src/executions/ledger.ts imports src/state/sqlite.ts: the room executions may know only domain, metrics/family, api/endpoint, api/endpoints, api/errors, api/paging and the types of api/client, collectors/collector, state/ledger.',
     ]);
     expect(judge('src/tracing/encode.ts', `import { x } from '@opentelemetry/otlp-transformer';`)).toEqual([]);
   });

@@ -59,12 +59,12 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
 export type ProjectToAsk = { readonly name: string; readonly of: number };
 
 /** A collector as the rest of the house sees it, whatever its answers are. */
-export type Collector = ServerCollector | ProjectCollector;
+export type Collector = ServerCollector | ProjectCollector | ExecutionsCollector;
 
 type CommonParts = CollectorData<Families> & { readonly vital: boolean; readonly perMember: boolean };
 
 export type ServerCollector = CommonParts & {
-  readonly perProject: false;
+  readonly kind: 'server';
   readonly collect: (api: Api, watch: Watch, before: Memory, now: () => number) => Promise<Collected>;
 };
 
@@ -74,12 +74,15 @@ export type Collected =
 
 /** Asked project by project, spread over its interval: what fails or goes away is one project's. */
 export type ProjectCollector = CommonParts & {
-  readonly perProject: true;
+  readonly kind: 'project';
   readonly andServer: boolean;
   readonly collectAll: (api: Api, watch: Watch) => Promise<ReadonlyMap<string, readonly Row[]> | undefined>;
   readonly covers: (project: string, watch: Watch) => boolean;
   readonly collect: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<readonly Row[]>;
 };
+
+/** The one with a memory of its own: the room of executions reads for it. */
+export type ExecutionsCollector = CommonParts & { readonly kind: 'executions' };
 
 export function defineCollector<Answer, const Metrics extends Families>(
   definition: CollectorDefinition<Answer, Metrics>,
@@ -89,7 +92,7 @@ export function defineCollector<Answer, const Metrics extends Families>(
     vital: false,
     perMember: false,
     ...data,
-    perProject: false,
+    kind: 'server',
     collect: async (api, watch, before, now) => {
       const answer = await fetch(api, watch);
       const off = findOff?.(answer);
@@ -109,7 +112,7 @@ export function defineProjectCollector<Answer, const Metrics extends Families>(
     ...data,
     vital: false,
     perMember: false,
-    perProject: true,
+    kind: 'project',
     covers,
     collectAll: async (api, watch) => {
       const answers = await fetchAll?.(api, watch);

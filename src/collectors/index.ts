@@ -1,12 +1,19 @@
+import { executionsCollector } from '../executions/collector.ts';
 import { aclPoliciesCollector } from './acl-policies.ts';
 import { appMetricsCollector } from './app-metrics.ts';
 import { clusterJobsCollector } from './cluster-jobs.ts';
 import type { Collector } from './collector.ts';
+import { executionMetricsCollector } from './execution-metrics.ts';
 import { executionModeCollector } from './execution-mode.ts';
 import { healthcheckCollector } from './healthcheck.ts';
+import { jobInfoCollector } from './job-info.ts';
 import { logStorageCollector } from './log-storage.ts';
 import { logStorageIncompleteCollector } from './log-storage-incomplete.ts';
 import { pingCollector } from './ping.ts';
+import { projectJobsCollector } from './project-jobs.ts';
+import { projectModesCollector } from './project-modes.ts';
+import { projectNodesCollector } from './project-nodes.ts';
+import { projectsCollector } from './projects.ts';
 import { storedKeysCollector } from './stored-keys.ts';
 import { systemInfoCollector } from './system-info.ts';
 import { threadsCollector } from './threads.ts';
@@ -24,6 +31,13 @@ export const collectors: readonly Collector[] = [
   logStorageIncompleteCollector,
   appMetricsCollector,
   threadsCollector,
+  projectsCollector,
+  projectModesCollector,
+  projectJobsCollector,
+  projectNodesCollector,
+  jobInfoCollector,
+  executionMetricsCollector,
+  executionsCollector,
   tokensCollector,
   usersCollector,
   userClassesCollector,

@@ -1,54 +1,24 @@
-import type { Api, Client } from '../api/client.ts';
-import { systemInfo } from '../api/endpoints/system.ts';
+import type { Api } from '../api/client.ts';
 import { ApiError, type ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
-import type { Row } from '../metrics/family.ts';
-import type { Ledger } from '../state/ledger.ts';
-import { createAccept, type ExecutionsObserver } from './accept.ts';
-import { type Activities, createActivities } from './activities.ts';
+import { createAccept } from './accept.ts';
+import { createActivities } from './activities.ts';
 import { type Book, openBook, type RecentRun } from './book.ts';
 import { executionFamilies as families } from './families.ts';
+import { inTurns } from './in-turns.ts';
+import { toLagSeconds } from './lag.ts';
 import { planListing } from './listing.ts';
+import type { ExecutionsOptions } from './options.ts';
 import { createOverlap, type Overlap } from './overlap.ts';
 import { type PlannedRead, planReads } from './plan.ts';
 import { createProjectReading, type ProjectReading } from './project-reading.ts';
-import { type Running, readRunning } from './reader.ts';
-import type { reconcile } from './reconcile.ts';
+import { readRunning } from './reader.ts';
 import { createRelease, type Release } from './release.ts';
 import { toTotalRows } from './rows.ts';
 import { toRunningRows } from './running.ts';
 import { createSecondLook, type SecondLook } from './second-look.ts';
-import type { ExecutionSettings } from './settings.ts';
+import { createServerClock } from './server-clock.ts';
 import { createTripwire } from './tripwire.ts';
-
-/** What the rounds tell of themselves, for the daemon's own metrics. */
-export type RoundObserver = ExecutionsObserver & {
-  readonly lag: (seconds: number) => void;
-  readonly epoch: (epoch: number) => void;
-  readonly entries: (entries: number) => void;
-};
-
-export type ExecutionsOptions = {
-  readonly server: string;
-  readonly everyMs: number;
-  readonly timeoutMs: number;
-  readonly requestsPerSecond: number;
-  readonly client: Client;
-  /** The names of the watched projects. */
-  readonly readProjects: (api: Api) => Promise<readonly string[]>;
-  readonly ledger: Ledger;
-  readonly settings: ExecutionSettings;
-  readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
-  readonly withdraw: () => void;
-  readonly observe: RoundObserver;
-  readonly clock: { readonly now: () => number; readonly ticks: () => number };
-  /** Parts that tests replace by wrong ones, to see that it shows. */
-  readonly parts?: {
-    readonly reconcile?: typeof reconcile;
-    readonly planReads?: typeof planReads;
-    readonly planListing?: typeof planListing;
-  };
-};
 
 type Outcome =
   | { readonly result: 'success'; readonly series: number; readonly note?: string }
@@ -65,7 +35,7 @@ export type Executions = {
 export type ExecutionsStatus = {
   readonly running: readonly Execution[];
   readonly recent: readonly RecentRun[];
-  readonly epoch: number;
+  readonly epoch: number | undefined;
   readonly nowMs: number | undefined;
 };
 
@@ -99,12 +69,12 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   let latest: { readonly running: readonly Execution[]; readonly nowMs: number } | undefined;
   let names: readonly string[] = [];
   let nextListTicks = Number.NEGATIVE_INFINITY;
-  let nextWireMs = Number.NEGATIVE_INFINITY;
-  let sweep: { readonly sinceMs: number; found: number } | undefined;
-  let skew: { readonly ms: number; readonly untilTicks: number } | undefined;
+  const readServerTime = createServerClock(clock);
+  let shownBook: Book | undefined;
 
   async function open(): Promise<Parts> {
     const book = await openBook(ledger, server);
+    shownBook = book;
     const { isWantedJob, buckets, detail, cap, catchUpLimitMs, backfillMs } = settings;
     const keepMs = Math.max(leastKeptMs, catchUpLimitMs, backfillMs) + dayMs;
     const reconcilePart = parts.reconcile === undefined ? {} : { reconcile: parts.reconcile };
@@ -118,16 +88,6 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 
   function within(signal: AbortSignal, lane: 'vital' | 'normal' = 'normal'): Api {
     return client.within({ lane, forMs: timeoutMs, signal });
-  }
-
-  /** The server's clock; where answers do not tell it, reckoned from ours and how far the two were apart. */
-  async function readNow(running: Running, signal: AbortSignal): Promise<number> {
-    if (running.serverMs !== undefined) return running.serverMs;
-    if (skew === undefined || clock.ticks() >= skew.untilTicks) {
-      const { answer, midRequestMs } = await within(signal).getTimed(systemInfo);
-      skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, untilTicks: clock.ticks() + skewKnownForMs };
-    }
-    return clock.now() + skew.ms;
   }
 
   async function refreshList({ book }: Parts, nowMs: number, signal: AbortSignal): Promise<void> {
@@ -151,22 +111,19 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     if (counted > 0) activities.note(project, { activeUntilMs: nowMs + activeForMs(settings) }, nowMs);
     if (unshownSinceMs !== undefined && nowMs - unshownSinceMs > dayMs)
       await found.reading.hold(project, 'hidden', nowMs);
-    if (sweep !== undefined) sweep.found += counted;
+    tripwire.noteRead(counted);
     found.overlap.noteClocks([nowMs, ...serverTimes], nowMs);
   }
 
   async function checkWire({ book, overlap }: Parts, nowMs: number, signal: AbortSignal): Promise<void> {
-    const isDone =
-      sweep !== undefined && [...activities.all.values()].every(({ readAtMs }) => readAtMs >= (sweep?.sinceMs ?? 0));
-    if (sweep !== undefined && isDone) {
-      tripwire.swept(sweep.found, nowMs);
-      sweep = undefined;
-    }
-    if (sweep !== undefined || nowMs < nextWireMs) return;
-    nextWireMs = nowMs + wireEveryMs;
-    const window = { beginMs: nowMs - settings.maxDelayMs - overlap.ms(nowMs), endMs: nowMs - overlap.ms(nowMs) };
-    const known = await ledger.countEnds(server, { projects: [...book.states.keys()], ...window });
-    if (await tripwire.hasTripped(within(signal), window, known)) sweep = { sinceMs: nowMs, found: 0 };
+    const endMs = nowMs - overlap.ms(nowMs);
+    const projects = [...book.states.keys()];
+    await tripwire.check(within(signal), {
+      nowMs,
+      activities,
+      window: { beginMs: endMs - settings.maxDelayMs, endMs },
+      countKnown: (window) => ledger.countEnds(server, { projects, ...window }),
+    });
   }
 
   async function show({ book, release }: Parts, nowMs: number): Promise<number> {
@@ -197,7 +154,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const { book, overlap } = found;
     const startedTicks = clock.ticks();
     const running = await readRunning(within(signal, 'vital'));
-    const nowMs = await readNow(running, signal);
+    const nowMs = await readServerTime(within(signal), running.serverMs);
     latest = { running: running.executions, nowMs };
     await refreshList(found, nowMs, signal);
     for (const { project, endedAtMs } of running.executions) {
@@ -221,11 +178,11 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       everyMs,
       overlapMs: overlap.ms(nowMs),
       maxDelayMs: settings.maxDelayMs,
-      sweepBeforeMs: sweep?.sinceMs,
+      sweepBeforeMs: tripwire.sweepSinceMs(),
       sweepQuota: Math.ceil((requestsPerSecond * everyMs) / 2000),
     });
     try {
-      await inParallel(planned, async (each) => {
+      await inTurns(planned, width, async (each) => {
         if (each.purpose === 'behind' && clock.ticks() - startedTicks > timeForPast * everyMs) return;
         await attempt(() => readOne(found, each, nowMs, signal));
       });
@@ -246,7 +203,12 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   return {
     read,
     withdraw: options.withdraw,
-    status: () => ({ running: latest?.running ?? [], recent: [], epoch: 1, nowMs: latest?.nowMs }),
+    status: () => ({
+      running: latest?.running ?? [],
+      recent: shownBook?.recent() ?? [],
+      epoch: shownBook?.facts().epoch,
+      nowMs: latest?.nowMs,
+    }),
   };
 }
 
@@ -255,33 +217,11 @@ const dayMs = 24 * hourMs;
 const leastKeptMs = 8 * dayMs;
 const leastValidMs = 60_000;
 const listEveryMs = 60_000;
-const wireEveryMs = 60_000;
-const skewKnownForMs = 300_000;
 /** Requests for projects that are under way at once. */
 const width = 3;
 /** The part of an interval after which a round takes up nothing of the past. */
 const timeForPast = 0.7;
 
-function activeForMs({ overlapMs }: ExecutionSettings): number {
+function activeForMs({ overlapMs }: ExecutionsOptions['settings']): number {
   return 2 * overlapMs;
-}
-
-/** How far behind the oldest of the projects is that are read. */
-function toLagSeconds(book: Book, activities: Activities, nowMs: number): number {
-  let oldestMs = nowMs;
-  for (const { project, hold, scannedThroughMs } of book.states.values()) {
-    const isUnshown = activities.all.get(project)?.unshownSinceMs !== undefined;
-    if (hold === undefined && !isUnshown) oldestMs = Math.min(oldestMs, scannedThroughMs);
-  }
-  return (nowMs - oldestMs) / 1000;
-}
-
-async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const waiting = items[Symbol.iterator]();
-  async function takeTurns(): Promise<void> {
-    for (let next = waiting.next(); next.done !== true; next = waiting.next()) await work(next.value);
-  }
-  // What one of them throws ends none of the others half-way.
-  const turns = await Promise.allSettled(Array.from({ length: width }, takeTurns));
-  for (const turn of turns) if (turn.status === 'rejected') throw turn.reason;
 }

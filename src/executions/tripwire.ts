@@ -1,12 +1,23 @@
 import type { Api } from '../api/client.ts';
 import { executionsTotal } from '../api/endpoints/executions.ts';
 import type { Window } from '../api/paging.ts';
+import type { Activities } from './activities.ts';
 
 export type Tripwire = {
-  /** Compares what ended in a closed window, in all projects, with what the ledger knows; tells whether something is amiss. */
-  readonly hasTripped: (api: Api, window: Window, known: number) => Promise<boolean>;
-  /** Told how many executions the sweep found that it brought about. */
-  readonly swept: (found: number, nowMs: number) => void;
+  /** Since when a sweep over all projects goes on; undefined while nothing hints at one. */
+  readonly sweepSinceMs: () => number | undefined;
+  /** Told of every read of a project, that a sweep may know whether it was worth it. */
+  readonly noteRead: (counted: number) => void;
+  /** Compares, once in a while, what ended in a closed window with what is known of it. */
+  readonly check: (api: Api, now: WireInput) => Promise<void>;
+};
+
+type WireInput = {
+  readonly nowMs: number;
+  readonly window: Window;
+  readonly activities: Activities;
+  /** How many executions are known to have ended in the window. */
+  readonly countKnown: (window: Window) => Promise<number>;
 };
 
 /**
@@ -16,28 +27,40 @@ export type Tripwire = {
 export function createTripwire(): Tripwire {
   let usualDifference: number | undefined;
   let falseTrips = 0;
-  let ignoredUntilMs = 0;
+  let nextCheckMs = Number.NEGATIVE_INFINITY;
+  let sweep: { readonly sinceMs: number; found: number } | undefined;
+
+  function endSweep(nowMs: number): void {
+    falseTrips = sweep !== undefined && sweep.found > 0 ? 0 : falseTrips + 1;
+    sweep = undefined;
+    if (falseTrips < mostFalseTrips) return;
+    falseTrips = 0;
+    nextCheckMs = nowMs + ignoredForMs;
+  }
 
   return {
-    hasTripped: async (api, { beginMs, endMs }, known) => {
-      if (endMs < ignoredUntilMs || !(await api.supports(executionsTotal))) return false;
-      const total = await api.get(executionsTotal, { query: { begin: beginMs, end: endMs } });
-      if (total === undefined) return false;
-      const difference = total - known;
-      const hasGrown = usualDifference !== undefined && difference > usualDifference;
-      const isFirst = usualDifference === undefined;
-      usualDifference = difference;
-      // Of the first difference nobody knows what is usual: a sweep finds out.
-      return hasGrown || (isFirst && difference > 0);
+    sweepSinceMs: () => sweep?.sinceMs,
+    noteRead: (counted) => {
+      if (sweep !== undefined) sweep.found += counted;
     },
-    swept: (found, nowMs) => {
-      falseTrips = found > 0 ? 0 : falseTrips + 1;
-      if (falseTrips < mostFalseTrips) return;
-      falseTrips = 0;
-      ignoredUntilMs = nowMs + ignoredForMs;
+    check: async (api, { nowMs, window, activities, countKnown }) => {
+      if (sweep !== undefined) {
+        const { sinceMs } = sweep;
+        if ([...activities.all.values()].every(({ readAtMs }) => readAtMs >= sinceMs)) endSweep(nowMs);
+        return;
+      }
+      if (nowMs < nextCheckMs || !(await api.supports(executionsTotal))) return;
+      nextCheckMs = nowMs + checkEveryMs;
+      const total = await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
+      if (total === undefined) return;
+      const difference = total - (await countKnown(window));
+      // Of the first difference nobody knows whether it is usual: a sweep finds out.
+      if (difference > (usualDifference ?? 0)) sweep = { sinceMs: nowMs, found: 0 };
+      usualDifference = difference;
     },
   };
 }
 
+const checkEveryMs = 60_000;
 const mostFalseTrips = 3;
 const ignoredForMs = 3_600_000;

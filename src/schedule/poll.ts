@@ -1,15 +1,19 @@
 import type { Collector } from '../collectors/collector.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import { judge, type Outcome, toWord } from './judge.ts';
-import { createProjectSweep } from './project-sweep.ts';
 import type { PollKey } from './publisher.ts';
-import type { ReadingOptions } from './reading.ts';
-import { createServerReading } from './server-reading.ts';
+import type { Reading } from './reading.ts';
 import type { Vitality } from './vitality.ts';
 
-export type PollOptions = ReadingOptions & {
-  readonly collector: Collector;
+export type PollOptions = {
+  readonly key: PollKey;
+  readonly collector: Pick<Collector, 'vital' | 'reads'>;
+  readonly everyMs: number;
+  readonly reading: Reading;
+  readonly log: Log;
+  readonly clock: Clock;
   readonly self: Self;
   readonly vitality: Vitality;
 };
@@ -34,10 +38,7 @@ const slowestRetryMs = 300_000;
 
 /** The one wrapper around every collector: it times, judges, counts and logs, alike for all. */
 export function createPoll(options: PollOptions): Poll {
-  const { key, collector, self, vitality, log, clock } = options;
-  const reading = collector.perProject
-    ? createProjectSweep({ ...options, collector })
-    : createServerReading({ ...options, collector });
+  const { key, collector, reading, self, vitality, log, clock } = options;
   let last: LastPoll | undefined;
   let restsUntilTicks = 0;
 

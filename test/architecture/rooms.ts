@@ -44,7 +44,12 @@ export const rooms: readonly Room[] = [
     types: ['api/client', 'api/contact'],
     pure: true,
   },
-  { room: 'executions', knows: ['domain', 'metrics/family', ...catalogue], types: ['api/client', 'state/state'] },
+  { room: 'collectors/index', knows: ['collectors', 'executions/collector'] },
+  {
+    room: 'executions',
+    knows: ['domain', 'metrics/family', ...catalogue],
+    types: ['api/client', 'collectors/collector', 'state/ledger'],
+  },
 
   { room: 'tracing', knows: ['domain'], packages: ['@opentelemetry/semantic-conventions'] },
   { room: 'tracing/enrich', knows: ['tracing', 'domain', ...catalogue], types: ['api/client', 'state/state'] },

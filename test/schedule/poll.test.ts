@@ -8,6 +8,7 @@ import { renderExposition } from '../../src/metrics/exposition.ts';
 import { gauge } from '../../src/metrics/family.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import { createCollectorReading } from '../../src/schedule/collector-reading.ts';
 import { createPoll } from '../../src/schedule/poll.ts';
 import { createPublisher } from '../../src/schedule/publisher.ts';
 import { createVitality } from '../../src/schedule/vitality.ts';
@@ -65,8 +66,10 @@ function setUp() {
   const rules = { families: new Map(), maxSeries: 1000 };
   const hidesMembers = () => false;
   const publisher = createPublisher({ key, collector, labels: [], rules, hidesMembers, snapshots, self });
-  const common = { client, state, publisher, self, vitality, log, clock, ...createTestWatch(clock) };
-  const poll = createPoll({ key, collector, everyMs: 15_000, timeoutMs: 1000, requestsPerSecond: 10, ...common });
+  const limits = { everyMs: 15_000, timeoutMs: 1000, requestsPerSecond: 10 };
+  const parts = { key, ...limits, client, state, publisher, log, clock, ...createTestWatch(clock) };
+  const reading = createCollectorReading(collector, parts);
+  const poll = createPoll({ key, collector, everyMs: 15_000, reading, self, vitality, log, clock });
   return {
     lines,
     state,

@@ -3,6 +3,7 @@ import type { OffReason } from '../../src/collectors/collector.ts';
 import { collectors } from '../../src/collectors/index.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import { createCollectorReading } from '../../src/schedule/collector-reading.ts';
 import type { Outcome } from '../../src/schedule/judge.ts';
 import { createPoll } from '../../src/schedule/poll.ts';
 import { createPublisher } from '../../src/schedule/publisher.ts';
@@ -43,22 +44,12 @@ export async function scrapeCollector(name: string, upstream: Upstream): Promise
     const hidesMembers = () => false;
     const publisher = createPublisher({ key, collector, labels: [], rules, hidesMembers, snapshots, self });
     const { watch, projectList } = createTestWatch(clock, upstream.watch);
-    const poll = createPoll({
-      key,
-      collector,
-      everyMs: 15_000,
-      timeoutMs: 5000,
-      requestsPerSecond: 1_000_000,
-      client,
-      watch,
-      projectList,
-      state,
-      publisher,
-      self,
-      log,
-      vitality: ignore,
-      clock,
-    });
+    if (collector.kind === 'executions') throw new Error('executions have tests of their own');
+    const everyMs = 15_000;
+    const limits = { everyMs, timeoutMs: 5000, requestsPerSecond: 1_000_000 };
+    const parts = { key, ...limits, client, watch, projectList, state, publisher, log, clock };
+    const reading = createCollectorReading(collector, parts);
+    const poll = createPoll({ key, collector, everyMs, reading, self, log, vitality: ignore, clock });
     if (before !== undefined) {
       clockMs = nowMs - 60_000;
       canned.answer(before);

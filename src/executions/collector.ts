@@ -1,0 +1,17 @@
+import { projectExecutions, runningExecutions } from '../api/endpoints/executions.ts';
+import { projects } from '../api/endpoints/projects.ts';
+import type { ExecutionsCollector } from '../collectors/collector.ts';
+import { executionFamilies } from './families.ts';
+
+/** What runs, and every finished execution counted once. */
+export const executionsCollector: ExecutionsCollector = {
+  kind: 'executions',
+  name: 'executions',
+  help: 'Executions: what runs and waits, and every finished one counted once',
+  every: '15s',
+  on: true,
+  vital: true,
+  perMember: false,
+  reads: [runningExecutions, projectExecutions, projects],
+  metrics: executionFamilies,
+};

@@ -1,0 +1,13 @@
+/** Works through items, so many at once; what one of them throws ends none of the others half-way. */
+export async function inTurns<Item>(
+  items: readonly Item[],
+  width: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items[Symbol.iterator]();
+  async function takeTurns(): Promise<void> {
+    for (let next = waiting.next(); next.done !== true; next = waiting.next()) await work(next.value);
+  }
+  const turns = await Promise.allSettled(Array.from({ length: width }, takeTurns));
+  for (const turn of turns) if (turn.status === 'rejected') throw turn.reason;
+}

@@ -1,0 +1,37 @@
+import type { Api, Client } from '../api/client.ts';
+import type { Row } from '../metrics/family.ts';
+import type { Ledger } from '../state/ledger.ts';
+import type { ExecutionsObserver } from './accept.ts';
+import type { planListing } from './listing.ts';
+import type { planReads } from './plan.ts';
+import type { reconcile } from './reconcile.ts';
+import type { ExecutionSettings } from './settings.ts';
+
+/** What the rounds tell of themselves, for the daemon's own metrics. */
+export type RoundObserver = ExecutionsObserver & {
+  readonly lag: (seconds: number) => void;
+  readonly epoch: (epoch: number) => void;
+  readonly entries: (entries: number) => void;
+};
+
+export type ExecutionsOptions = {
+  readonly server: string;
+  readonly everyMs: number;
+  readonly timeoutMs: number;
+  readonly requestsPerSecond: number;
+  readonly client: Client;
+  /** The names of the watched projects. */
+  readonly readProjects: (api: Api) => Promise<readonly string[]>;
+  readonly ledger: Ledger;
+  readonly settings: ExecutionSettings;
+  readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
+  readonly withdraw: () => void;
+  readonly observe: RoundObserver;
+  readonly clock: { readonly now: () => number; readonly ticks: () => number };
+  /** Parts that tests replace by wrong ones, to see that it shows. */
+  readonly parts?: {
+    readonly reconcile?: typeof reconcile;
+    readonly planReads?: typeof planReads;
+    readonly planListing?: typeof planListing;
+  };
+};
