@@ -5,7 +5,8 @@ import { mapList } from './map-list.ts';
 import { autoOrNumber, number, wholeNumber } from './number.ts';
 import { type Option, type OptionTree, option, optional, required } from './option.ts';
 import { type Patterns, pattern, patternList } from './pattern-list.ts';
-import { boolean, choice, duration, passwordFile, path, secretFile, text } from './value-type.ts';
+import { hostName, pemFile, routePrefix, serverName, urlPath, userName } from './texts.ts';
+import { boolean, choice, duration, passwordFile, path, secretFile } from './value-type.ts';
 
 /** What the file holds beside servers and collectors; each has a flag and a variable of the same name. */
 export const generalOptions = {
@@ -18,7 +19,7 @@ export const generalOptions = {
     ),
     route_prefix: option(routePrefix(), '/', 'Path below which everything is served.'),
     enable_lifecycle: option(boolean, false, 'Let POST /-/reload read the configuration again.'),
-    max_requests: option(wholeNumber({ min: 1, max: 10_000 }), 40, 'Most requests to answer at once.'),
+    max_requests: option(wholeNumber({ min: 1, max: 10_000 }), 40, 'Most scrapes to answer at once.'),
   },
   jobs: {
     detail: option(
@@ -146,26 +147,6 @@ export type FamilyFacts = {
 /** Pairs that exclude each other: an option has no meaning while the switch is on. */
 export const exclusions = [{ option: 'state.dir', switch: 'state.memory' }] as const;
 
-function urlPath() {
-  return text({
-    takes: 'a path',
-    pattern: /^(\/(?!-\/)[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/,
-    problem: 'is not a path for metrics',
-    examples: ['/metrics'],
-    placeholder: 'PATH',
-  });
-}
-
-function routePrefix() {
-  return text({
-    takes: 'a path',
-    pattern: /^(\/|(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+)$/,
-    problem: 'is not a path to serve below',
-    examples: ['/automation'],
-    placeholder: 'PATH',
-  });
-}
-
 function projectLabels() {
   return mapList(
     { match: pattern, labels },
@@ -186,39 +167,4 @@ function members() {
       unique: ['name', 'url'],
     },
   );
-}
-
-function serverName() {
-  return text({
-    takes: 'a name',
-    pattern: /^[A-Za-z0-9_.:-]{1,64}$/,
-    problem: 'is not a name for a server',
-    examples: ['prod', 'eu-1'],
-    placeholder: 'NAME',
-  });
-}
-
-function userName() {
-  return text({
-    takes: 'a user name',
-    pattern: /^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a0-\uffff]{0,254}[\x21-\x7e\u00a1-\uffff])?$/,
-    problem: 'is not a user name',
-    examples: ['exporter'],
-    placeholder: 'NAME',
-  });
-}
-
-function pemFile() {
-  return path('/etc/ssl/private/automation.pem');
-}
-
-// A certificate names hosts here, and TLS forbids to ask for an address by name (RFC 6066, section 3).
-function hostName() {
-  return text({
-    takes: 'a host name',
-    pattern: /^(?!\d+(\.\d+){3}$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?$/,
-    problem: 'is not a host name',
-    examples: ['automation.example.org'],
-    placeholder: 'NAME',
-  });
 }

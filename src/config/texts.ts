@@ -1,0 +1,58 @@
+import { path, text, type ValueType } from './value-type.ts';
+
+/** Where the metrics are; what begins with /-/ is for health and lifecycle. */
+export function urlPath(): ValueType<string, 'plain'> {
+  return text({
+    takes: 'a path',
+    pattern: /^(\/(?!-\/)[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/,
+    problem: 'is not a path for metrics',
+    examples: ['/metrics'],
+    placeholder: 'PATH',
+  });
+}
+
+/** Where everything is served below: the root, or a path without a slash at its end. */
+export function routePrefix(): ValueType<string, 'plain'> {
+  return text({
+    takes: 'a path',
+    pattern: /^(\/|(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+)$/,
+    problem: 'is not a path to serve below',
+    examples: ['/automation'],
+    placeholder: 'PATH',
+  });
+}
+
+export function serverName(): ValueType<string, 'plain'> {
+  return text({
+    takes: 'a name',
+    pattern: /^[A-Za-z0-9_.:-]{1,64}$/,
+    problem: 'is not a name for a server',
+    examples: ['prod', 'eu-1'],
+    placeholder: 'NAME',
+  });
+}
+
+export function userName(): ValueType<string, 'plain'> {
+  return text({
+    takes: 'a user name',
+    pattern: /^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a0-\uffff]{0,254}[\x21-\x7e\u00a1-\uffff])?$/,
+    problem: 'is not a user name',
+    examples: ['exporter'],
+    placeholder: 'NAME',
+  });
+}
+
+export function pemFile(): ValueType<string, 'plain'> {
+  return path('/etc/ssl/private/automation.pem');
+}
+
+/** A certificate names hosts here, and TLS forbids to ask for an address by name (RFC 6066, section 3). */
+export function hostName(): ValueType<string, 'plain'> {
+  return text({
+    takes: 'a host name',
+    pattern: /^(?!\d+(\.\d+){3}$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?$/,
+    problem: 'is not a host name',
+    examples: ['automation.example.org'],
+    placeholder: 'NAME',
+  });
+}
