@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { apiStatusRoute } from '../../src/http/api-status.ts';
+import { serve } from './serve.ts';
+import { atMs, collector, server, status } from './some-status.ts';
+
+describe('http/api-status', () => {
+  it('tells programs what the page tells people, every key always there', async () => {
+    const broken = collector('log-storage', {
+      result: 'failed',
+      reason: 'timeout',
+      message: 'GET log-storage: no answer within 10 s',
+      lastSuccessAtMs: undefined,
+      series: undefined,
+      tookMs: 10_000.4,
+    });
+    const member = server('a', { state: 'waiting', sinceMs: undefined, release: undefined, collectors: [] });
+    const changed = { executionModeSinceMs: atMs - 1000, members: [member], missingPolicy: 'for: {}\n' };
+    const prod = server('prod', { collectors: [broken], ...changed });
+    const { ask } = await serve([apiStatusRoute(async () => status(prod))]);
+    const { headers, body } = await ask('/api/status');
+
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(JSON.parse(body)).toEqual({
+      version: '0.1.0',
+      at: '2024-05-20T03:19:40.000Z',
+      well: false,
+      summary: 'log-storage of prod fails (since 01:19 UTC, 2 h ago): GET log-storage: no answer within 10 s.',
+      problems: [
+        {
+          kind: 'failing',
+          server: 'prod',
+          member: null,
+          collector: 'log-storage',
+          text: 'log-storage of prod fails (since 01:19 UTC, 2 h ago): GET log-storage: no answer within 10 s',
+        },
+        { kind: 'waiting', server: 'prod', member: 'a', collector: null, text: 'prod/a has not been asked yet' },
+      ],
+      servers: [
+        {
+          name: 'prod',
+          url: 'https://prod.example.org',
+          state: 'up',
+          since: '2024-05-20T01:19:40.000Z',
+          message: null,
+          release: '5.3.0-20240520',
+          api_version: 47,
+          dialect: 'rundeck',
+          execution_mode: 'active',
+          execution_mode_since: '2024-05-20T03:19:39.000Z',
+          collectors: [
+            {
+              name: 'log-storage',
+              result: 'failed',
+              reason: 'timeout',
+              message: 'GET log-storage: no answer within 10 s',
+              since: '2024-05-20T01:19:40.000Z',
+              every_seconds: 15,
+              last_run: '2024-05-20T03:19:28.000Z',
+              last_success: null,
+              next_run: '2024-05-20T03:19:43.000Z',
+              under_way: false,
+              took_seconds: 10,
+              series: null,
+            },
+          ],
+          missing_policy: 'for: {}\n',
+          members: [
+            {
+              name: 'a',
+              url: 'https://a.example.org',
+              state: 'waiting',
+              since: null,
+              message: null,
+              release: null,
+              api_version: 47,
+              dialect: 'rundeck',
+              execution_mode: 'active',
+              execution_mode_since: null,
+              collectors: [],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('says that all is well', async () => {
+    const { ask } = await serve([apiStatusRoute(async () => status(server('prod')))]);
+    const { body } = await ask('/api/status');
+
+    expect(JSON.parse(body)).toMatchObject({ well: true, problems: [] });
+  });
+});

@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { frontPageRoute } from '../../src/http/front-page.ts';
+import type { ServerStatus } from '../../src/http/status.ts';
+import { serve } from './serve.ts';
+import { atMs, collector, server, status } from './some-status.ts';
+
+async function readPage(servers: readonly ServerStatus[], path = '/'): Promise<string> {
+  const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers) });
+  const { ask } = await serve([route]);
+  const { status: code, headers, body } = await ask(path);
+  expect({ code, type: headers['content-type'], cache: headers['cache-control'] }).toEqual({
+    code: 200,
+    type: 'text/html; charset=utf-8',
+    cache: 'no-store',
+  });
+  return body;
+}
+
+/** What a person reads: a line a block, a bar between the cells of a table. */
+function toText(page: string): string {
+  const [, main = ''] = /<main>(.*)<\/main>/s.exec(page) ?? [];
+  return main
+    .replaceAll('\n', ' ')
+    .replaceAll(/<pre.*?<\/pre>/gs, '')
+    .replaceAll(/<\/(td|th)><t/g, ' | <t')
+    .replaceAll(/<\/dt>/g, ': ')
+    .replaceAll(/<\/?(h1|h2|h3|p|li|tr|div|section|dl|ul|thead|tbody|table)\b[^>]*>/g, '\n')
+    .replaceAll(/<[^>]*>/g, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('\n');
+}
+
+const failing = collector('log-storage', {
+  result: 'failed',
+  reason: 'too_large',
+  message: 'GET log-storage: the answer is larger than 16 MB',
+  lastSuccessAtMs: atMs - 600_000,
+  series: undefined,
+});
+const waiting = collector('tokens', {
+  result: 'waiting',
+  lastRunAtMs: undefined,
+  lastSuccessAtMs: undefined,
+  tookMs: undefined,
+  series: undefined,
+  isUnderWay: true,
+});
+const off = { lastRunAtMs: undefined, tookMs: undefined, series: undefined, result: 'off' } as const;
+
+describe('http/front-page', () => {
+  it('tells a person what is wrong, then everything else', async () => {
+    const collectors = [
+      collector('ping'),
+      failing,
+      waiting,
+      collector('project-jobs', { message: '3 of 40 projects are denied' }),
+      collector('users', { ...off, reason: 'denied', message: 'GET users: denied' }),
+      collector('healthcheck', {
+        ...off,
+        reason: 'not_found',
+        message: 'GET healthcheck: 404',
+        nextRunAtMs: atMs + 200_000,
+      }),
+      collector('threads', { ...off, reason: 'config', nextRunAtMs: undefined }),
+      collector('stored-keys', { ...off, reason: 'config', nextRunAtMs: undefined }),
+    ];
+    const members = [server('a', { collectors: [collector('ping')] })];
+    const prod = server('prod', { collectors, members, missingPolicy: 'for:\n  resource: []\n' });
+    const still = server('still', {
+      executionMode: 'passive',
+      executionModeSinceMs: atMs - 86_400_000,
+      collectors: [],
+    });
+
+    const page = await readPage([prod, still]);
+    expect(toText(page)).toBe(`✗still is passive and runs nothing (since 2024-05-19 03:19 UTC, 24 h ago).
+3 more problems:
+log-storage of prod fails (since 01:19 UTC, 2 h ago): GET log-storage: the answer is larger than 16 MB
+prod denies users to these credentials
+project-jobs of prod is not complete: 3 of 40 projects are denied
+As of 2024-05-20 03:19:40 UTC; look again or refresh every 30 s.
+prod ✓ up
+Address: https://prod.example.org
+up: since 01:19 UTC (2 h ago)
+Execution mode: active
+Release: 5.3.0-20240520
+API: 47, rundeck
+Collector | Result | Last run | Next | Took | Series
+log-storage | ✗ too large | 12 s ago | in 3 s | 23 ms |
+GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
+users | ✗ denied |  | in 3 s |  |
+GET users: denied
+tokens | … not run yet |  | under way |  |
+project-jobs | ! ok, in part | 12 s ago | in 3 s | 23 ms | 14
+3 of 40 projects are denied
+ping | ok | 12 s ago | in 3 s | 23 ms | 14
+Off
+healthcheck: the server does not offer it (GET healthcheck: 404); asked again in 3 min
+threads, stored-keys: switched off by configuration
+What is denied, and the access policy that allows it
+Give this to an administrator of the server; for automation-exporter put a role of the credentials in use.
+Member a ✓ up
+Address: https://a.example.org
+up: since 01:19 UTC (2 h ago)
+Execution mode: active
+Release: 5.3.0-20240520
+API: 47, rundeck
+Collector | Result | Last run | Next | Took | Series
+ping | ok | 12 s ago | in 3 s | 23 ms | 14
+still ✓ up
+Address: https://still.example.org
+up: since 01:19 UTC (2 h ago)
+Execution mode: ✗ passive: it runs nothing, since 2024-05-19 03:19 UTC (24 h ago)
+Release: 5.3.0-20240520
+API: 47, rundeck
+Where to go
+MetricsWhat Prometheus scrapes
+DashboardsReady to import in Grafana
+Alert rulesReady to load in Prometheus
+RunbooksWhat to do when an alert fires
+ConfigurationAs it is in force, secrets masked
+Status as JSONThis page for programs
+Version 0.1.0. Of failing jobs and health checks tell the dashboards and the alerts; this page is about what the exporter can see.`);
+    expect(page).toContain('<code>for:\n  resource: []\n</code>');
+    expect(page).toContain('<title>4 problems: still is passive');
+  });
+
+  it('tells nobody who is down that something else is unknown', async () => {
+    const down = server('prod', {
+      state: 'down',
+      message: 'GET system-info: no answer within 10 s',
+      release: undefined,
+      apiVersion: undefined,
+      dialect: undefined,
+      executionMode: undefined,
+      collectors: [],
+    });
+
+    expect(toText(await readPage([down]))).toContain(`prod ✗ no usable answer
+Address: https://prod.example.org
+no usable answer: since 01:19 UTC (2 h ago)
+Why: GET system-info: no answer within 10 s
+Where to go`);
+  });
+
+  it('says first that all is well', async () => {
+    const page = await readPage([server('prod')]);
+
+    expect(toText(page)).toMatch(
+      /^✓All is well: prod answers and is allowed to run jobs, and 2 collectors are up to date\.\n/,
+    );
+    expect(page).toContain('<title>All is well</title>');
+  });
+
+  it('shows a dozen problems at the top, however many there are', async () => {
+    const collectors = Array.from({ length: 100 }, (_, index) => ({ ...failing, name: `c${index}` }));
+    const text = toText(await readPage([server('prod', { collectors })]));
+
+    expect(text.split('\n').filter((line) => /^c\d+ of prod fails/.test(line))).toHaveLength(12);
+    expect(text).toContain('\nand 87 more problems, below\n');
+  });
+
+  it('comes again by itself for none but who asks for that', async () => {
+    expect(await readPage([server('prod')])).not.toContain('http-equiv');
+    expect(await readPage([server('prod')], '/?refresh')).toContain('<meta http-equiv="refresh" content="30">');
+  });
+
+  it('lets no name, message or release open a tag', async () => {
+    let servers: readonly ServerStatus[] = [];
+    const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers) });
+    const { ask } = await serve([route]);
+    const countTags = async (text: string): Promise<number> => {
+      const collectors = [
+        collector(text, { result: 'failed', reason: text, message: text }),
+        collector(text, { message: text }),
+        collector(text, { result: 'off', reason: text, message: text }),
+      ];
+      const texts = {
+        url: text,
+        message: text,
+        release: text,
+        dialect: text,
+        executionMode: text,
+        missingPolicy: text,
+      };
+      servers = [server(text, { ...texts, collectors, members: [server(text, { ...texts, collectors })] })];
+      return (await ask('/')).body.split('<').length;
+    };
+    const harmless = await countTags('x');
+
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
+        expect(await countTags(`${text}<script>"'`)).toBe(harmless);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
