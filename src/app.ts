@@ -13,15 +13,16 @@ import { readContent } from './http/content.ts';
 import { dashboardRoutes } from './http/dashboards.ts';
 import { frontPageRoute } from './http/front-page.ts';
 import { healthRoutes } from './http/health.ts';
-import { metricsRoute, type Scraped } from './http/metrics.ts';
+import { metricsRoute } from './http/metrics.ts';
+import { reloadRoute } from './http/reload.ts';
 import { runbookRoutes } from './http/runbooks.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { Status } from './http/status.ts';
 import type { Log } from './log.ts';
-import { renderExposition } from './metrics/exposition.ts';
+import { createExposition, ownCollector } from './metrics/exposition.ts';
 import { chooseFormat, contentTypes } from './metrics/format.ts';
-import { createSelf, type Self } from './metrics/self.ts';
-import { createSnapshots, type Snapshots } from './metrics/snapshot.ts';
+import { createSelf } from './metrics/self.ts';
+import { createSnapshots } from './metrics/snapshot.ts';
 import { createScheduler, type Scheduler } from './schedule/scheduler.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
@@ -62,6 +63,8 @@ export function createApp(options: AppOptions): App {
   const { config, log, version, clock = systemClock } = options;
   const self = createSelf({ version, nodeVersion: process.version });
   const snapshots = createSnapshots(clock.ticks);
+  const labelsOf = (name: string) => config.servers.find((server) => server.name === name)?.labels ?? [];
+  const exposition = createExposition({ snapshots, registry: self.registry, labelsOf, ticks: clock.ticks });
   let url = '';
   let parts: Parts | undefined;
 
@@ -87,12 +90,26 @@ export function createApp(options: AppOptions): App {
       });
     const server = createHttpServer({
       ...config.web.listenAddress,
+      routePrefix: config.web.routePrefix,
       routes: [
         frontPageRoute({ metricsPath: config.web.telemetryPath, status }),
         apiStatusRoute(status),
         configRoute(() => toEffectiveYaml(config)),
-        metricsRoute(config.web.telemetryPath, (accept) => scrape(snapshots, self, accept)),
+        metricsRoute({
+          path: config.web.telemetryPath,
+          names: () => ({
+            servers: config.servers.map(({ name }) => name),
+            collectors: [...collectors.map(({ name }) => name), ownCollector],
+          }),
+          maxRequests: config.web.maxRequests,
+          scrape: async ({ accept, ...wish }) => {
+            const format = chooseFormat(accept);
+            return { contentType: contentTypes[format], chunks: await exposition.scrape({ ...wish, format }) };
+          },
+          onBusy: () => log.warn({ maxRequests: config.web.maxRequests }, 'too many scrapes at once, some are refused'),
+        }),
         healthRoutes(() => waitingFor(scheduler)),
+        reloadRoute({ isEnabled: () => config.web.enableLifecycle, reload: options.reload, externalUrl }),
         dashboardRoutes(content, externalUrl),
         alertRoutes(content, externalUrl),
         runbookRoutes(content),
@@ -142,14 +159,10 @@ function toFacts(watched: WatchedServer | undefined): ServerFacts | undefined {
 }
 
 /** Addresses that stand for every interface are no address to open. */
-function toUrl({ web: { listenAddress } }: Config, port: number): string {
+function toUrl({ web: { listenAddress, routePrefix } }: Config, port: number): string {
   const isAnywhere = listenAddress.host === undefined || /^(0\.0\.0\.0|::)$/.test(listenAddress.host);
-  return `http://${formatListenAddress({ host: isAnywhere ? 'localhost' : listenAddress.host, port })}`;
-}
-
-async function scrape(snapshots: Snapshots, self: Self, accept: string | undefined): Promise<Scraped> {
-  const format = chooseFormat(accept);
-  return { contentType: contentTypes[format], text: await renderExposition(snapshots, self.registry, format) };
+  const address = formatListenAddress({ host: isAnywhere ? 'localhost' : listenAddress.host, port });
+  return `http://${address}${routePrefix === '/' ? '' : routePrefix}`;
 }
 
 function waitingFor(scheduler: Scheduler): string[] {

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { type Block, joinBlocks, toBlock, toBlockNow, toGzip } from './block.ts';
 import type { Format } from './format.ts';
-import { type LabelsOf, readOwnFamilies, serverOf } from './own-rows.ts';
+import { type LabelsOf, type OwnFamily, readOwnFamilies, serverOf } from './own-rows.ts';
 import { renderEnd, renderHeader, renderSamples } from './render.ts';
 import type { Selection, Snapshots } from './snapshot.ts';
 
@@ -26,26 +26,22 @@ export type Exposition = {
 /** What a scrape gets: the daemon's own instruments, and what the snapshots hold; bytes are joined, nothing is rendered twice. */
 export function createExposition({ snapshots, registry, labelsOf, ticks }: ExpositionOptions): Exposition {
   const end = { text: toBlockNow(renderEnd('text')), openmetrics: toBlockNow(renderEnd('openmetrics')) };
-  const kept = new Map<string, { readonly block: Promise<Block>; readonly untilTicks: number }>();
+  let last: Reading | undefined;
 
-  async function renderOwn(format: Format, servers: Selection['servers']): Promise<Block> {
-    let text = '';
-    for (const { family, rows } of await readOwnFamilies(registry, labelsOf)) {
-      const samples = renderSamples(servers === undefined ? rows : rows.filter((row) => isOf(servers, serverOf(row))));
-      if (samples !== '') text += renderHeader(family, format) + samples;
+  /** Many scrapes at once are answered from one reading, in both formats: what it tells is a second old at most. */
+  function readOwn(): Reading {
+    const nowTicks = ticks();
+    if (last === undefined || nowTicks >= last.untilTicks) {
+      last = { families: readOwnFamilies(registry, labelsOf), blocks: new Map(), untilTicks: nowTicks + ownAgeMs };
     }
-    return toBlock(text);
+    return last;
   }
 
-  /** Many scrapers at once are answered from one reading: what it tells is a second old at most. */
   function showOwn(format: Format, servers: Selection['servers']): Promise<Block> {
-    const nowTicks = ticks();
-    for (const [key, { untilTicks }] of kept) {
-      if (nowTicks >= untilTicks) kept.delete(key);
-    }
+    const { families, blocks } = readOwn();
     const key = JSON.stringify([format, ...(servers ?? [])]);
-    const block = kept.get(key)?.block ?? renderOwn(format, servers);
-    if (!kept.has(key)) kept.set(key, { block, untilTicks: nowTicks + ownAgeMs });
+    const block = blocks.get(key) ?? families.then((read) => renderOwn(read, format, servers));
+    blocks.set(key, block);
     return block;
   }
 
@@ -69,6 +65,26 @@ export async function renderExposition(snapshots: Snapshots, registry: Registry,
 }
 
 const ownAgeMs = 1000;
+
+type Reading = {
+  readonly families: Promise<readonly OwnFamily[]>;
+  /** What was rendered of it, by format and servers. */
+  readonly blocks: Map<string, Promise<Block>>;
+  readonly untilTicks: number;
+};
+
+function renderOwn(
+  families: readonly OwnFamily[],
+  format: Format,
+  servers: ReadonlySet<string> | undefined,
+): Promise<Block> {
+  let text = '';
+  for (const { family, rows } of families) {
+    const samples = renderSamples(servers === undefined ? rows : rows.filter((row) => isOf(servers, serverOf(row))));
+    if (samples !== '') text += renderHeader(family, format) + samples;
+  }
+  return toBlock(text);
+}
 
 function isOf(servers: ReadonlySet<string>, server: string | undefined): boolean {
   return server === undefined || servers.has(server);

@@ -7,31 +7,57 @@ export const contentTypes: Readonly<Record<Format, string>> = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };
 
-/** The format that an `Accept` header likes best; text where it names neither, or both alike. */
+/** The format that an `Accept` header likes best; text where it likes neither, or both alike. */
 export function chooseFormat(accept: string | undefined): Format {
-  let best: Format = 'text';
-  let bestQuality = 0;
-  for (const part of (accept ?? '').split(',')) {
-    const [mediaType = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
-    const format = toFormat(mediaType, parameters);
-    const quality = toQuality(parameters);
-    if (format === undefined || quality < bestQuality || (quality === bestQuality && format !== 'text')) continue;
-    best = format;
-    bestQuality = quality;
-  }
-  return best;
+  const ranges = (accept ?? '').split(',').map(toRange);
+  return qualityOf('openmetrics', ranges) > qualityOf('text', ranges) ? 'openmetrics' : 'text';
 }
 
-function toFormat(mediaType: string, parameters: readonly string[]): Format | undefined {
-  const version = parameters.find((parameter) => parameter.startsWith('version='))?.slice('version='.length);
-  if (mediaType === 'application/openmetrics-text') {
-    return version === undefined || version === '1.0.0' || version === '0.0.1' ? 'openmetrics' : undefined;
+type Range = { readonly media: string; readonly version: string | undefined; readonly quality: number };
+
+/** What the header says of a format: the range that fits it most closely counts (RFC 9110, 12.5.1). */
+function qualityOf(format: Format, ranges: readonly Range[]): number {
+  let closest = 0;
+  let quality = 0;
+  for (const range of ranges) {
+    const fit = fitOf(format, range);
+    if (fit === 0 || fit < closest) continue;
+    quality = fit > closest ? range.quality : Math.max(quality, range.quality);
+    closest = fit;
   }
-  return mediaType === 'text/plain' || mediaType === 'text/*' || mediaType === '*/*' ? 'text' : undefined;
+  return quality;
 }
 
-function toQuality(parameters: readonly string[]): number {
-  const written = parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length);
-  const quality = written === undefined ? 1 : Number(written);
-  return quality >= 0 && quality <= 1 ? quality : 0;
+/** How closely a range fits a format; 0 where it does not. */
+function fitOf(format: Format, { media, version }: Range): number {
+  const { type, subtype, versions } = spellings[format];
+  if (media === '*/*') return 1;
+  if (media === `${type}/*`) return 2;
+  if (media !== `${type}/${subtype}`) return 0;
+  if (version === undefined) return 3;
+  return versions.includes(version) ? 4 : 0;
+}
+
+type Spelling = { readonly type: string; readonly subtype: string; readonly versions: readonly string[] };
+
+const spellings: Readonly<Record<Format, Spelling>> = {
+  text: { type: 'text', subtype: 'plain', versions: ['0.0.4'] },
+  // 0.0.1 was the draft of 1.0.0: who reads the one reads the other.
+  openmetrics: { type: 'application', subtype: 'openmetrics-text', versions: ['1.0.0', '0.0.1'] },
+};
+
+function toRange(part: string): Range {
+  const [media = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
+  return { media, version: valueOf('version', parameters), quality: toQuality(valueOf('q', parameters)) };
+}
+
+function valueOf(name: string, parameters: readonly string[]): string | undefined {
+  const written = parameters.find((parameter) => parameter.startsWith(`${name}=`));
+  return written?.slice(name.length + 1).replace(/^"(.*)"$/, '$1');
+}
+
+/** What is no quality is none: such a range is left alone. */
+function toQuality(written: string | undefined): number {
+  if (written === undefined) return 1;
+  return /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(written) ? Number(written) : 0;
 }

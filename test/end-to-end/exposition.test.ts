@@ -194,7 +194,28 @@ describe('end-to-end/exposition', () => {
   });
 
   it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'TRACE'])('has nothing for %s', async (method) => {
-    expect((await get('/metrics', { method })).status).toBe(404);
+    const { status, headers } = await get('/metrics', { method });
+
+    expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' });
+  });
+
+  it('shows the collectors and the server that a scrape asks for', async () => {
+    const { body } = await get('/metrics?collect[]=system-info&server[]=demo');
+    expect(body).toContain('\nautomation_server_info{server="demo",');
+    expect(body).not.toMatch(/^(automation_exporter|automation_execution_mode|process|nodejs)_/m);
+
+    const { body: own } = await get('/metrics?collect[]=exporter');
+    expect(own).toContain('\nautomation_up{server="demo"} 1\n');
+    expect(own).not.toMatch(/^automation_server_/m);
+  });
+
+  it('refuses to show what there is not, and lists what there is', async () => {
+    const { status, headers, body } = await get('/metrics?collect[]=system-inf');
+
+    expect({ status, type: headers['content-type'] }).toEqual({ status: 400, type: 'text/plain; charset=utf-8' });
+    expect(body).toMatch(
+      /^There is no collector "system-inf"\.\nServers: demo\nCollectors: .*system-info.*, exporter\n$/,
+    );
   });
 
   it('serves others while fifty readers read nothing', async () => {

@@ -19,6 +19,22 @@ describe('metrics/format', () => {
     ['text/plain,application/openmetrics-text', 'text'],
     ['APPLICATION/OPENMETRICS-TEXT; Version=1.0.0', 'openmetrics'],
     ['application/openmetrics-text;q=nonsense', 'text'],
+    ['application/openmetrics-text;q=1.5', 'text'],
+    ['*/*;q=0.9,text/plain;q=0.1,application/openmetrics-text;q=0.5', 'openmetrics'],
+    ['text/plain;q=0,*/*', 'openmetrics'],
+    ['text/*;q=0.2,application/*;q=0.3', 'openmetrics'],
+    ['application/openmetrics-text;q=0.2,application/*;q=0.9,text/plain;q=0.5', 'text'],
+    ['application/openmetrics-text;q=0,text/plain;q=0', 'text'],
+    ['application/openmetrics-text;version="1.0.0";q=0.9,text/plain;q=0.5', 'openmetrics'],
+    ['text/plain;version=1.0.0,application/openmetrics-text;q=0.1', 'openmetrics'],
+    [
+      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1',
+      'openmetrics',
+    ],
+    [
+      'text/plain;version=0.0.4;q=0.6,application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=1.0.0;q=0.9',
+      'text',
+    ],
   ] as const)('for %j answers %s', (accept, format) => {
     expect(chooseFormat(accept)).toBe(format);
   });
