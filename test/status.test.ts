@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import type { ServerFacts } from '../src/api/contact.ts';
+import type { Memory } from '../src/domain/memory.ts';
+import type { Outcome } from '../src/schedule/judge.ts';
+import type { PollKey } from '../src/schedule/publisher.ts';
+import type { PollStatus } from '../src/schedule/scheduler.ts';
+import { readStatus, type StatusParts } from '../src/status.ts';
+
+const nowMs = Date.parse('2024-05-20T03:19:40Z');
+const success: Outcome = { result: 'success', series: 14 };
+const timedOut: Outcome = { result: 'failed', kind: 'timeout', message: 'no answer within 10 s' };
+const unauthorized: Outcome = { result: 'failed', kind: 'unauthorized', message: 'HTTP 401' };
+const denied: Outcome = { result: 'off', reason: 'denied', message: 'HTTP 403' };
+
+/** A poll that ended 12 s ago, and has ended that way for 10 min. */
+function poll(key: Omit<PollKey, 'server'>, outcome?: Outcome, given: Partial<PollStatus> = {}): PollStatus {
+  const taken = { endedAtMs: nowMs - 12_000, tookMs: 23, succeededAtMs: nowMs - 12_000, restsForMs: 0 };
+  return {
+    key: { server: 'prod', ...key },
+    vital: false,
+    everyMs: 15_000,
+    last: outcome === undefined ? undefined : { outcome, ...taken },
+    sinceMs: nowMs - 600_000,
+    nextRunAtMs: nowMs + 3000,
+    isUnderWay: false,
+    ...given,
+  };
+}
+
+const vital = { vital: true };
+const rule = 'resource: [{ equals: { kind: system }, allow: [read] }]';
+
+async function read(polls: readonly PollStatus[], given: Partial<StatusParts> = {}) {
+  const { servers } = await readStatus({
+    version: '0.1.0',
+    servers: [{ name: 'prod', url: 'https://prod.example.org' }],
+    config: { collectors: {} },
+    // Of a collector only its name and its rules count here.
+    collectors: [
+      { name: 'log-storage', reads: [{ allowedBy: rule }] },
+      { name: 'project-jobs', reads: [{ allowedBy: 'job: [{ allow: [view] }]' }] },
+    ] as unknown as StatusParts['collectors'],
+    polls: () => polls,
+    facts: () => undefined,
+    state: { recall: async () => undefined },
+    clock: { now: () => nowMs },
+    ...given,
+  });
+  const [server] = servers;
+  if (server === undefined) throw new Error('one server was given');
+  return server;
+}
+
+describe('status', () => {
+  it.each([
+    ['up', success, undefined],
+    ['up', denied, 'HTTP 403'],
+    ['down', timedOut, 'no answer within 10 s'],
+    ['refused', unauthorized, 'HTTP 401'],
+    ['waiting', undefined, undefined],
+  ])('calls a server %s by its vital polls', async (state, outcome, message) => {
+    const server = await read([poll({ collector: 'system-info' }, outcome, vital)]);
+    expect({ state: server.state, message: server.message }).toEqual({ state, message });
+  });
+
+  it('takes the word of the vital poll that ended last, and of no other', async () => {
+    const older = poll({ collector: 'system-info' }, success, vital);
+    const last = { outcome: timedOut, endedAtMs: nowMs - 1000, tookMs: 1, succeededAtMs: undefined, restsForMs: 0 };
+    const newer = poll({ collector: 'execution-mode' }, timedOut, { ...vital, last });
+    const other = poll({ collector: 'users' }, unauthorized);
+
+    expect((await read([older, newer, other])).state).toBe('down');
+  });
+
+  it('tells since when, by the first poll that saw it', async () => {
+    const first = poll({ collector: 'system-info' }, timedOut, { ...vital, sinceMs: nowMs - 90_000 });
+    const second = poll({ collector: 'execution-mode' }, timedOut, { ...vital, sinceMs: nowMs - 80_000 });
+    const before = poll({ collector: 'ping' }, success, { ...vital, sinceMs: nowMs - 3_600_000 });
+
+    const older = { outcome: success, endedAtMs: nowMs - 100_000, tookMs: 1, succeededAtMs: undefined, restsForMs: 0 };
+    expect((await read([first, second, { ...before, last: older }])).sinceMs).toBe(nowMs - 90_000);
+  });
+
+  it('tells what first contact and the kept mode tell', async () => {
+    const facts: ServerFacts = { dialect: 'rundeck', apiVersion: 47, release: '5.3.0' };
+    const memory: Memory = { mode: 'passive', changedAtMs: nowMs - 60_000 };
+    const recall: StatusParts['state']['recall'] = async ({ server, collector }) =>
+      server === 'prod' && collector === 'execution-mode' ? memory : undefined;
+    const server = await read([poll({ collector: 'execution-mode' }, success, vital)], {
+      facts: () => facts,
+      state: { recall },
+    });
+
+    expect(server).toMatchObject({
+      ...facts,
+      executionMode: 'passive',
+      executionModeSinceMs: nowMs - 60_000,
+    });
+  });
+
+  it('knows no mode that is not read any more, or can not be recalled', async () => {
+    const recall = async (): Promise<Memory> => ({ mode: 'active' });
+    const failing = poll({ collector: 'execution-mode' }, timedOut, vital);
+    expect((await read([failing], { state: { recall } })).executionMode).toBeUndefined();
+
+    const broken = async (): Promise<Memory> => Promise.reject(new Error('the disk is gone'));
+    const fine = poll({ collector: 'execution-mode' }, success, vital);
+    expect(await read([fine], { state: { recall: broken } })).toMatchObject({ state: 'up', executionMode: undefined });
+  });
+
+  it('shows what each collector came to', async () => {
+    const { collectors } = await read(
+      [
+        poll({ collector: 'ping' }, success),
+        poll({ collector: 'project-jobs' }, { ...success, note: '3 of 40 projects are denied' }),
+        poll({ collector: 'users' }, timedOut),
+        poll({ collector: 'tokens' }),
+      ],
+      { config: { collectors: { threads: { enabled: false, everyMs: 60_000 } as never } } },
+    );
+
+    expect(
+      collectors.map(({ name, result, reason, message, series }) => [name, result, reason, message, series]),
+    ).toEqual([
+      ['ping', 'success', undefined, undefined, 14],
+      ['project-jobs', 'success', undefined, '3 of 40 projects are denied', 14],
+      ['users', 'failed', 'timeout', 'no answer within 10 s', undefined],
+      ['tokens', 'waiting', undefined, undefined, undefined],
+      ['threads', 'off', 'config', undefined, undefined],
+    ]);
+  });
+
+  it('tells when what rests is asked again, not when it is let pass', async () => {
+    const last = {
+      outcome: denied,
+      endedAtMs: nowMs - 12_000,
+      tookMs: 1,
+      succeededAtMs: undefined,
+      restsForMs: 300_000,
+    };
+    const { collectors } = await read([poll({ collector: 'users' }, denied, { last })]);
+    expect(collectors[0]?.nextRunAtMs).toBe(nowMs + 288_000);
+  });
+
+  it('gives the policy for what is denied, be it for some projects only', async () => {
+    const polls = [
+      poll({ collector: 'log-storage' }, denied),
+      poll({ collector: 'project-jobs' }, { ...success, note: '3 of 40 projects are denied' }),
+    ];
+    const policy = (await read(polls)).missingPolicy;
+
+    expect(policy).toContain('    - { equals: { kind: system }, allow: [read] }\n');
+    expect(policy).toContain('    - { allow: [view] }\n');
+    expect((await read([poll({ collector: 'log-storage' }, timedOut)])).missingPolicy).toBeUndefined();
+  });
+
+  it('calls a cluster up while one of its members is', async () => {
+    const members = [
+      { name: 'a', url: 'https://a.example.org' },
+      { name: 'b', url: 'https://b.example.org' },
+    ];
+    const polls = [
+      poll({ collector: 'users' }, success),
+      poll({ member: 'a', collector: 'ping' }, timedOut, vital),
+      poll({ member: 'b', collector: 'ping' }, success, vital),
+    ];
+    const server = await read(polls, { servers: [{ name: 'prod', url: 'https://prod.example.org', members }] });
+
+    expect(server.state).toBe('up');
+    expect(server.collectors.map(({ name }) => name)).toEqual(['users']);
+    expect(server.members.map(({ name, url, state }) => `${name} ${url} ${state}`)).toEqual([
+      'a https://a.example.org down',
+      'b https://b.example.org up',
+    ]);
+  });
+});
