@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { clusterJobsCollector } from '../../src/collectors/cluster-jobs.ts';
+import { createTestClient } from '../support/client.ts';
 import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { createTestTransport } from '../support/transport.ts';
+import { createTestWatch } from '../support/watch.ts';
 
 const OWN = 'scheduler/jobs';
 const A = '3c1a9f5e-0000-4000-8000-00000000000a';
@@ -55,6 +59,15 @@ automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-800
   it('shows nothing outside of cluster mode, where the lists mean something else', async () => {
     const answers = { 'system/info': info('rundeck', null), [OWN]: jobs(A) };
     expect(await scrapeCollector('cluster-jobs', { answers })).toEqual({ outcome: 'success', text: '' });
+  });
+
+  it('says then why there is nothing to show', async () => {
+    const transport = createTestTransport(() => ({ system: { rundeck: { version: '5.3.0', serverUUID: null } } }));
+    const { api } = createTestClient({ url: 'http://unused.test', transport });
+    const { watch } = createTestWatch({ now: () => 0, ticks: () => 0 });
+    expect(await clusterJobsCollector.collect(api, watch, {}, () => 0)).toMatchObject({
+      off: { reason: 'meaningless' },
+    });
   });
 
   it.each<readonly [string, CannedAnswer]>([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { tokens } from '../../src/api/endpoints/tokens.ts';
 import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
 
 // 2024-05-20T10:13:20Z, the clock of these polls.
@@ -54,6 +55,16 @@ describe('collectors/tokens', () => {
     expect(text).toContain('automation_tokens{server="prod",state="valid"} 2');
   });
 
+  it('believes the server over the date: its clock decides', async () => {
+    const body = `[
+      {"id":"1","user":"a","name":"x","expiration":"2024-05-20T10:13:25Z","expired":true},
+      {"id":"2","user":"a","name":"y","expiration":"2024-05-20T10:13:15Z","expired":false},
+      {"id":"3","user":"a","name":"z","expiration":"2024-05-20T10:13:15Z","expired":false}]`;
+    const { text } = await scrape({ answers: { tokens: { body } }, nowMs });
+    expect(text).toContain('automation_tokens{server="prod",state="expired"} 1\n');
+    expect(text).toContain('automation_tokens{server="prod",state="valid"} 2');
+  });
+
   it('shows no token where there is none', async () => {
     expect(await scrape({ answers: { tokens: { body: '[]' } } })).toEqual({
       outcome: 'success',
@@ -74,6 +85,7 @@ describe('collectors/tokens', () => {
     const { text } = await scrape({ apiVersion: 19, answers });
     expect(text).toContain('automation_tokens{server="prod",state="valid"} 1');
     expect(text).not.toContain('secret');
+    expect(tokens.body.parse([{ user: 'a', id: 'the-secret-itself', token: 'the-secret-itself' }])).toEqual([{}]);
   });
 
   it.each<readonly [string, CannedAnswer]>([
