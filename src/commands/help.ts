@@ -1,5 +1,5 @@
 import { collectors } from '../collectors/index.ts';
-import { type HelpRow, toHelp } from '../config/help.ts';
+import { type HelpRow, toFileHelp, toHelp } from '../config/help.ts';
 import { commandFlags, commandWords } from './words.ts';
 
 /** `--help`: every command, every flag, and what has no flag. */
@@ -25,6 +25,14 @@ ${options.map(renderOption).join('\n')}
 A single server from the environment (several: in the file, under \`servers\`):
 ${servers.map(renderVariable).join('\n')}
 
+In the file alone:
+${toFileHelp().map(renderFileOption).join('\n')}
+
+Exit codes:
+  0  all is well
+  1  something outside is not as it should be: a port in use, or what check finds denied, broken or unreachable
+  2  something has to be changed: the command line, the configuration or the state directory
+
 Examples:
   automation-exporter                                  a simulated service, watched
   automation-exporter serve --config.file=config.yaml  your servers
@@ -40,6 +48,10 @@ function renderFlag(usage: string, help: string, commands: readonly string[] | u
 function renderOption({ flag, env, path, default: fallback, help }: HelpRow): string {
   const names = [env, path].filter((name) => name !== undefined).join('  ');
   return `  ${flag}\n      ${help}${fallback === undefined ? '' : ` Default: ${fallback}.`}\n      ${names}`;
+}
+
+function renderFileOption({ path, default: fallback, help }: Pick<HelpRow, 'path' | 'default' | 'help'>): string {
+  return `  ${path}\n      ${help}${fallback === undefined ? '' : ` Default: ${fallback}.`}`;
 }
 
 function renderVariable({ env, path, default: fallback, help }: HelpRow): string {

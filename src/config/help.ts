@@ -1,5 +1,5 @@
-import { type Leaf, listLeaves, listServerLeaves, toSecretVariable } from './catalogue.ts';
-import type { Fallback } from './option.ts';
+import { type Leaf, listFamilyLeaves, listLeaves, listServerLeaves, toSecretVariable } from './catalogue.ts';
+import type { Option } from './option.ts';
 import type { CollectorDefaults } from './options.ts';
 
 /** One option as `--help` and the reference show it. */
@@ -18,17 +18,26 @@ export function toHelp(collectors: readonly CollectorDefaults[]): readonly HelpR
   return [...listLeaves(collectors), ...listServerLeaves('servers[]')].flatMap((leaf) => toRows(leaf));
 }
 
+/** What the file alone can hold: too much of it for flags. */
+export function toFileHelp(): readonly Pick<HelpRow, 'path' | 'default' | 'help'>[] {
+  return listFamilyLeaves('<family>').map(({ path, option }) => ({
+    path,
+    default: toDefault(option),
+    help: option.help,
+  }));
+}
+
 function toRows(leaf: Leaf): HelpRow[] {
   const { environment: env, path, option } = leaf;
-  const fallback = option.fallback === undefined ? undefined : formatFallback(option.fallback);
-  const row: HelpRow = { flag: toUsage(leaf), env, path, default: fallback, help: option.help };
+  const row: HelpRow = { flag: toUsage(leaf), env, path, default: toDefault(option), help: option.help };
   const secret = toSecretVariable(leaf);
   if (secret === undefined) return [row];
   const help = `The secret itself, in place of ${env}; for a single server.`;
   return [row, { flag: undefined, env: secret, path: undefined, default: undefined, help }];
 }
 
-function formatFallback(fallback: Fallback): string {
+function toDefault({ fallback }: Option<unknown>): string | undefined {
+  if (fallback === undefined) return undefined;
   return typeof fallback === 'object' ? JSON.stringify(fallback) : String(fallback);
 }
 

@@ -73,16 +73,20 @@ export const serverOptions = {
     requests_per_second: option(number({ min: 0.1, max: 1000 }), 10, 'Most requests to send in a second.'),
     concurrency: option(wholeNumber({ min: 1, max: 100 }), 4, 'Most requests to have under way at once.'),
   },
-  labels: option(labels, {}, 'Labels on every series of this server.'),
+  labels: option(labels, {}, 'Labels on every series of this server; a variable writes them as site=eu,tier=1.'),
   projects: {
     include: option(patternList, ['.*'], 'Patterns of projects to watch; without any, all.'),
     exclude: option(patternList, [], 'Patterns of projects not to watch, even where one includes them.'),
-    labels: option(projectLabels(), [], 'Labels for the projects that match a pattern, on automation_project_info.'),
+    labels: option(
+      projectLabels(),
+      [],
+      'Labels for projects that match a pattern, on automation_project_info; a variable writes them as JSON.',
+    ),
   },
   members: option(
     members(),
     [],
-    'Members of the cluster behind the address, which are asked for what each has of its own.',
+    'Members of the cluster, which are asked for what each has of its own; a variable writes them as JSON.',
   ),
 } as const satisfies OptionTree;
 

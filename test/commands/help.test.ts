@@ -21,6 +21,18 @@ describe('commands/help', () => {
     expect(stdout).toMatch(/--log\.format=logfmt\|json\n.*Default: logfmt\./);
   });
 
+  it('says what every exit code means', async () => {
+    const { stdout } = await runCli(['--help']);
+
+    expect(stdout).toContain(`
+Exit codes:
+  0  all is well
+  1  something outside is not as it should be: a port in use, or what check finds denied, broken or unreachable
+  2  something has to be changed: the command line, the configuration or the state directory
+`);
+    expect(stdout).toContain('  metrics.<family>.off\n      Leave the family out. Default: false.\n');
+  });
+
   it('helps where the rest of the line is wrong', async () => {
     const { code, stdout, stderr } = await runCli(['serve', '-h', '--bogus']);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toHelp } from '../../src/config/help.ts';
+import { toFileHelp, toHelp } from '../../src/config/help.ts';
 import { collectors } from './fixtures.ts';
 
 describe('config/help', () => {
@@ -54,6 +54,22 @@ describe('config/help', () => {
 -  …PROJECTS_EXCLUDE  servers[].projects.exclude  []
 -  …PROJECTS_LABELS  servers[].projects.labels  []
 -  …MEMBERS  servers[].members  []`);
+  });
+
+  it('shows what only the file holds', () => {
+    expect(toFileHelp()).toEqual([
+      { path: 'metrics.<family>.off', default: 'false', help: 'Leave the family out.' },
+      {
+        path: 'metrics.<family>.drop_labels',
+        default: '[]',
+        help: 'Labels to leave out; series that then are the same become one.',
+      },
+      {
+        path: 'metrics.<family>.buckets',
+        default: undefined,
+        help: 'Upper bounds of the buckets of a histogram, from the least.',
+      },
+    ]);
   });
 
   it('says of each what it is for, in a sentence', () => {

@@ -150,7 +150,7 @@ describe('config/json-schema', () => {
           },
         },
         labels: {
-          description: 'Labels on every series of this server.',
+          description: 'Labels on every series of this server; a variable writes them as site=eu,tier=1.',
           type: 'object',
           maxProperties: 20,
           propertyNames: { pattern: '^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$' },
@@ -176,7 +176,8 @@ describe('config/json-schema', () => {
               default: [],
             },
             labels: {
-              description: 'Labels for the projects that match a pattern, on automation_project_info.',
+              description:
+                'Labels for projects that match a pattern, on automation_project_info; a variable writes them as JSON.',
               type: 'array',
               items: {
                 type: 'object',
@@ -197,7 +198,8 @@ describe('config/json-schema', () => {
           },
         },
         members: {
-          description: 'Members of the cluster behind the address, which are asked for what each has of its own.',
+          description:
+            'Members of the cluster, which are asked for what each has of its own; a variable writes them as JSON.',
           type: 'array',
           items: {
             type: 'object',
