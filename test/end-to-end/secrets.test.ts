@@ -2,18 +2,20 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RawServer, startRawServer } from '../support/raw-server.ts';
+import { answer, echoes } from './echoes.ts';
 
 /** Its characters are written differently in URLs, in JSON, in HTML and in base64. */
 const canary = 'kP7/vX+q9"Zt&4=wLm<8>J';
+/** A session is as good as a password while it lasts. */
+const sessionCanary = 'node0s3ss10nQxZ7vK';
 /** Real servers echo the beginning of a token in their refusals. */
 const beginning = canary.slice(0, 6);
 
-const forms: readonly string[] = [canary, beginning].flatMap((secret) => [
+const forms: readonly string[] = [canary, beginning, sessionCanary].flatMap((secret) => [
   secret,
   encodeURIComponent(secret),
   encodeURIComponent(secret).toLowerCase(),
@@ -37,75 +39,9 @@ function findCanary(text: string): readonly string[] {
   );
 }
 
-type Echo = (token: string) => string | Buffer;
-
-/** Every way in which a server may give back what it was shown, by the first part of its path. */
-const echoes: Readonly<Record<string, Echo>> = {
-  refusal: (token) =>
-    answer(
-      403,
-      'application/json',
-      JSON.stringify({
-        error: true,
-        apiversion: 47,
-        errorCode: 'unauthorized',
-        message: `(Token:${token.slice(0, 6)}****) ${token} is not authorized`,
-      }),
-    ),
-  denial: (token) =>
-    answer(
-      403,
-      'application/json',
-      JSON.stringify({
-        error: true,
-        apiversion: 47,
-        errorCode: `api.error.item.unauthorized ${token}`,
-        message: token,
-      }),
-    ),
-  missing: (token) =>
-    answer(
-      404,
-      'application/json',
-      JSON.stringify({ errorCode: token, message: `No ${encodeURIComponent(token)} here` }),
-    ),
-  busy: (token) => answer(429, 'text/plain', token, `Retry-After: ${token}\r\nX-Token: ${token}`),
-  broken: (token) =>
-    answer(500, 'text/html', `<html><h1>${token}</h1><pre>at ${Buffer.from(token).toString('base64')}</pre></html>`),
-  phrase: (token) => `HTTP/1.1 503 ${token}\r\nContent-Length: 0\r\n\r\n`,
-  login: (token) => answer(302, 'text/html', token, `Location: /user/login?token=${encodeURIComponent(token)}`),
-  elsewhere: (token) =>
-    answer(302, 'text/html', token, `Location: http://127.0.0.1:9/${encodeURIComponent(token)}#${token}`),
-  page: (token) => answer(200, 'text/html', `<!doctype html><title>${token}</title>`),
-  garbage: (token) => answer(200, 'application/json', `{"token": "${token}" oops`),
-  shape: (token) =>
-    answer(
-      200,
-      'application/json',
-      JSON.stringify({ [token]: token, system: token, executionMode: [token], checks: { [token]: token } }),
-    ),
-  compressed: (token) =>
-    Buffer.concat([
-      Buffer.from(
-        answer(200, 'application/json', '', 'Content-Encoding: gzip').replace(
-          'Content-Length: 0\r\n',
-          'Connection: close\r\n',
-        ),
-      ),
-      gzipSync(token).subarray(0, 20),
-      Buffer.from(token),
-    ]),
-  headers: (token) => `HTTP/1.1 200 OK\r\n${token}: ${token}\r\n${token}\r\n\r\n`,
-  nonsense: (token) => `${token}\r\n\r\n${token}`,
-};
-
-function answer(status: number, type: string, body: string, more = 'X-More: none'): string {
-  return `HTTP/1.1 ${status} Echo\r\nContent-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${more}\r\n\r\n${body}`;
-}
-
 function echo(socket: Socket, head: string): void {
   const [, name = ''] = /^GET \/([^/]+)\//.exec(head) ?? [];
-  const [, token = ''] = /^x-(?:rundeck|service)-auth-token: (.*)\r$/im.exec(head) ?? [];
+  const [, token = ''] = /^(?:x-(?:rundeck|service)-auth-token:|authorization: Bearer) (.*)\r$/im.exec(head) ?? [];
   socket.end(echoes[name]?.(token) ?? '');
 }
 
@@ -116,19 +52,22 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'automation-exporter-secrets-'));
   upstream = await startRawServer(echo);
   writeFileSync(join(directory, 'token'), `${canary}\n`, { mode: 0o600 });
-  const servers = Object.keys(echoes).map(
-    (name) => `  - { name: ${name}, url: '${upstream.url}/${name}', token_file: ./token }`,
-  );
-  writeFileSync(
-    join(directory, 'config.yaml'),
-    `servers:\n${servers.join('\n')}\nweb: { listen_address: '127.0.0.1:0' }\nlog: { level: debug }\n`,
-  );
+  writeConfig('config', upstream.url, Object.keys(echoes), 'token_file: ./token');
 });
 
 afterAll(async () => {
   await upstream?.stop();
   rmSync(directory, { recursive: true, force: true });
 });
+
+function writeConfig(kind: string, url: string, names: readonly string[], credentials: string): string {
+  const servers = names.map((name) => `  - { name: ${name}, url: '${url}/${name}', ${credentials} }`);
+  writeFileSync(
+    join(directory, `${kind}.yaml`),
+    `servers:\n${servers.join('\n')}\nweb: { listen_address: '127.0.0.1:0' }\nlog: { level: debug }\n`,
+  );
+  return `${kind}.yaml`;
+}
 
 type Search = { readonly daemon: Child; readonly stateDirectory: string; readonly servers: readonly string[] };
 
@@ -168,6 +107,17 @@ async function read(url: string): Promise<string> {
   return (await fetch(url)).text();
 }
 
+/** Lets a user in whose session is the secret too, and from then on gives it back by the name in the path. */
+function echoSession(socket: Socket, head: string, turn: number): void {
+  const [, method = '', name = '', path = ''] = /^(GET|POST) \/([^/]+)(\S*)/.exec(head) ?? [];
+  const loggedIn = `Location: /${name}/menu/home\r\nSet-Cookie: JSESSIONID=${sessionCanary}; Path=/`;
+  if (method === 'POST' && name === 'outside')
+    socket.end(answer(302, 'text/html', canary, `Location: /${name}/user/error?p=${encodeURIComponent(canary)}`));
+  else if (method === 'POST') socket.end(answer(302, 'text/html', canary, loggedIn));
+  else if (path === '/menu/home') socket.end(answer(200, 'text/html', `<html>${canary}</html>`));
+  else socket.end(echoes[name]?.(turn % 2 === 0 ? canary : sessionCanary) ?? '');
+}
+
 describe('end-to-end/secrets', () => {
   it('knows what it looks for', () => {
     expect(findCanary(`a ${canary} b`)).not.toEqual([]);
@@ -193,6 +143,32 @@ describe('end-to-end/secrets', () => {
     const daemon = startCli(['serve', ...flags], { cwd: directory, env });
 
     expect(await searchEverywhere({ daemon, stateDirectory, servers: ['default'] })).toEqual([]);
+    expect(daemon.output()).toContain('poll failed');
+  });
+
+  it('shows nothing of a bearer token, whatever servers echo', async () => {
+    const config = writeConfig('bearer', upstream.url, Object.keys(echoes), 'bearer_token_file: ./token');
+    const stateDirectory = join(directory, 'state-bearer');
+    const daemon = startCli(['serve', `--config.file=${config}`, `--state.dir=${stateDirectory}`], { cwd: directory });
+
+    expect(await searchEverywhere({ daemon, stateDirectory, servers: Object.keys(echoes) })).toEqual([]);
+    expect(upstream.requests.some((head) => head.includes(`Bearer ${canary}`))).toBe(true);
+    expect(daemon.output()).toContain('poll failed');
+  });
+
+  it('shows nothing of a password or of its session, whatever servers echo', async () => {
+    let turn = 0;
+    const server = await startRawServer((socket, head) => echoSession(socket, head, (turn += 1)));
+    const names = [...Object.keys(echoes).filter((name) => name !== 'headers'), 'outside'];
+    const config = writeConfig('session', server.url, names, 'username: reader, password_file: ./token');
+    const stateDirectory = join(directory, 'state-session');
+    const daemon = startCli(['serve', `--config.file=${config}`, `--state.dir=${stateDirectory}`], { cwd: directory });
+    try {
+      expect(await searchEverywhere({ daemon, stateDirectory, servers: names })).toEqual([]);
+    } finally {
+      await server.stop();
+    }
+    expect(server.requests.some((head) => head.includes(`JSESSIONID=${sessionCanary}`))).toBe(true);
     expect(daemon.output()).toContain('poll failed');
   });
 
