@@ -17,6 +17,13 @@ function addLong({ control }: Simulator): void {
   control.addFinished('pay', { startedAtMs: noon - 1400, endedAtMs: noon - 1000, status: 'timedout' });
 }
 
+function addMinutes({ control }: Simulator): void {
+  for (const seconds of [59, 60, 119]) {
+    const user = seconds < 60 ? 'jonas' : 'lee';
+    control.addFinished('pay', { startedAtMs: noon - seconds * 1000, endedAtMs: noon, user });
+  }
+}
+
 const rows: readonly Row[] = [
   {
     section: 'B 2.5, 4.2',
@@ -101,6 +108,19 @@ const rows: readonly Row[] = [
       { at: [29, 47], json: { total: 2, duration: average10 } },
       { at: [47], query: '?recentFilter=30s', json: { total: 1, duration: average10 } },
       { at: [47], query: '?recentFilter=1s', json: nothing },
+      // Whole seconds below a minute, whole minutes from there: 60 and 119 seconds are both one.
+      {
+        at: [29, 47],
+        query: '?userFilter=lee',
+        prepare: addMinutes,
+        json: { total: 2, duration: { average: '1m', max: '1m', min: '1m' } },
+      },
+      {
+        at: [29, 47],
+        query: '?userFilter=jonas',
+        prepare: addMinutes,
+        json: { total: 1, duration: { average: '59s', max: '59s', min: '59s' } },
+      },
       // (7199 + 4984 + 0 + 10 + 10) / 5 seconds; whole minutes from a minute on, never hours.
       { at: [47], prepare: addLong, json: { total: 5, duration: { average: '40m', max: '119m', min: '0s' } } },
       {
