@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { createReloading } from '../../src/commands/reloading.ts';
+import type { Config } from '../../src/config/config.ts';
+import { type LoadedConfig, loadConfig } from '../../src/config/load-config.ts';
+import { createLog } from '../../src/log.ts';
+
+async function load(level: string): Promise<LoadedConfig> {
+  const env = {
+    AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9',
+    AUTOMATION_EXPORTER_TOKEN: 'a-token',
+    AUTOMATION_EXPORTER_LOG_LEVEL: level,
+  };
+  return loadConfig({ argv: [], env, readFile: async () => '', collectors: [] });
+}
+
+/** A daemon whose configuration is what the test says, and which takes it over when the test lets it. */
+async function start(apply: (config: Config) => Promise<void>) {
+  const world = { level: 'info', loads: 0 };
+  const loaded = await load(world.level);
+  if (!loaded.ok) throw new Error('the configuration of the test is wrong');
+  const lines: string[] = [];
+  const outcomes: boolean[] = [];
+  const loadAgain = () => {
+    world.loads += 1;
+    return load(world.level);
+  };
+  const log = createLog({
+    level: 'info',
+    format: 'logfmt',
+    secrets: () => [],
+    write: (line) => lines.push(line.trim().replace(/^ts=\S+ /, '')),
+  });
+  const reload = createReloading({
+    loaded: { config: loaded.config, loadAgain },
+    log,
+    apply,
+    onOutcome: (ok) => outcomes.push(ok),
+  });
+  return { world, reload, lines, outcomes };
+}
+
+describe('commands/reloading', () => {
+  it('goes over to the new configuration and says so', async () => {
+    const applied: string[] = [];
+    const { world, reload, lines, outcomes } = await start(async ({ log }) => void applied.push(log.level));
+    world.level = 'warn';
+
+    expect(await reload()).toEqual({ ok: true, warnings: [] });
+    expect({ applied, outcomes, lines }).toEqual({
+      applied: ['warn'],
+      outcomes: [true],
+      lines: ['level=info msg="configuration reloaded" servers=1'],
+    });
+  });
+
+  it('stays with the old one where the new one is wrong, with one line for each complaint', async () => {
+    const applied: string[] = [];
+    const { world, reload, lines, outcomes } = await start(async ({ log }) => void applied.push(log.level));
+    world.level = 'loud';
+    const complaint = 'AUTOMATION_EXPORTER_LOG_LEVEL: takes one of debug, info, warn, error, found the text "loud"';
+
+    expect(await reload()).toEqual({ ok: false, complaints: [complaint] });
+    expect({ applied, outcomes, lines }).toEqual({
+      applied: [],
+      outcomes: [false],
+      lines: [`level=error msg="configuration not reloaded, the old one stays" complaint=${JSON.stringify(complaint)}`],
+    });
+  });
+
+  it('stays with the old one where the daemon can not go over', async () => {
+    const { reload, outcomes } = await start(() => Promise.reject(new Error('the port is gone')));
+
+    expect(await reload()).toEqual({ ok: false, complaints: ['reload: the port is gone'] });
+    expect(outcomes).toEqual([false]);
+  });
+
+  it('never reloads twice at once, and reads again for who asks meanwhile', async () => {
+    const begun = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    let underWay = 0;
+    let most = 0;
+    const { world, reload } = await start(async () => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      begun.resolve();
+      await held.promise;
+      underWay -= 1;
+    });
+
+    const first = reload();
+    await begun.promise;
+    const second = reload();
+    const third = reload();
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+    expect(world.loads).toBe(1);
+    held.resolve();
+    await first;
+
+    expect(await Promise.all([second, third])).toEqual([
+      { ok: true, warnings: [] },
+      { ok: true, warnings: [] },
+    ]);
+    expect({ loads: world.loads, most }).toEqual({ loads: 2, most: 1 });
+  });
+
+  it('reloads again after one that failed', async () => {
+    const { world, reload } = await start(async () => undefined);
+    world.level = 'loud';
+    await reload();
+    world.level = 'debug';
+
+    expect(await reload()).toEqual({ ok: true, warnings: [] });
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { formatComplaint } from '../../src/config/complaint.ts';
+import { reloadConfig } from '../../src/config/reload.ts';
+import { load, loadIn } from './fixtures.ts';
+
+const before = `servers:
+  - { name: prod, url: https://prod.example.org, token_file: /run/token }
+web: { max_requests: 10 }
+log: { level: info }
+`;
+
+async function reload(yaml: string) {
+  const { config } = await load({ yaml: before });
+  return { running: config, reloaded: await reloadConfig(() => loadIn({ yaml }), config) };
+}
+
+describe('config/reload', () => {
+  it('takes what can change while the daemon runs', async () => {
+    const { reloaded } = await reload(
+      `${before.replace('prod.', 'other.').replace('10', '20').replace('info', 'debug')}collectors: { system-info: { every: 1m } }`,
+    );
+    expect(reloaded).toMatchObject({
+      ok: true,
+      warnings: [],
+      config: {
+        servers: [{ name: 'prod', url: 'https://other.example.org' }],
+        collectors: { 'system-info': { everyMs: 60_000 } },
+        web: { maxRequests: 20 },
+        log: { level: 'debug' },
+      },
+    });
+  });
+
+  it('keeps what only a restart can change, and warns of each', async () => {
+    const { running, reloaded } = await reload(`${before.split('web')[0]}web:
+  listen_address: ":1"
+  telemetry_path: /m
+  route_prefix: /x
+  max_requests: 20
+log: { level: debug, format: json }
+state: { dir: /elsewhere }
+`);
+    expect(reloaded.ok && reloaded.warnings.map(formatComplaint)).toEqual([
+      'config.yaml:4:19 web.listen_address: changes with a restart alone',
+      'config.yaml:5:19 web.telemetry_path: changes with a restart alone',
+      'config.yaml:6:17 web.route_prefix: changes with a restart alone',
+      'config.yaml:8:30 log.format: changes with a restart alone',
+      'config.yaml:9:15 state.dir: changes with a restart alone',
+    ]);
+    expect(reloaded.ok && reloaded.config).toMatchObject({
+      web: { ...running.web, maxRequests: 20 },
+      log: { level: 'debug', format: 'logfmt' },
+      state: running.state,
+    });
+  });
+
+  it('says of what is no longer given that it changes with a restart', async () => {
+    const { config } = await load({ yaml: `${before}state: { memory: true }` });
+    const reloaded = await reloadConfig(() => loadIn({ yaml: before }), config);
+    expect(reloaded.ok && reloaded.warnings.map(formatComplaint)).toEqual([
+      'state.memory: changes with a restart alone',
+    ]);
+    expect(reloaded.ok && reloaded.config.state).toEqual(config.state);
+  });
+
+  it('gives every complaint about a bad file', async () => {
+    const { reloaded } = await reload('servers: [{ url: ftp://a, token_file: /run/token }]\nlog: { level: loud }');
+    expect(reloaded.ok || reloaded.complaints.map(formatComplaint)).toEqual([
+      'config.yaml:1:18 servers[0].url: is not a web address (for example https://automation.example.org)',
+      'config.yaml:2:15 log.level: takes one of debug, info, warn, error, found the text "loud"',
+    ]);
+  });
+
+  it('refuses a file that names no server any more', async () => {
+    const { reloaded } = await reload('log: { level: info }');
+    expect(reloaded.ok || reloaded.complaints.map(formatComplaint)).toEqual([
+      'config.yaml: names no server any more (stop the daemon)',
+    ]);
+  });
+});
