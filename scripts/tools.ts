@@ -52,6 +52,12 @@ export const tools = [
     packages: ['buildah', 'debootstrap', 'crun', 'netavark', 'fuse-overlayfs', 'uidmap'],
     usedBy: 'the test of the image',
   },
+  {
+    name: 'chromium',
+    commands: ['chromium'],
+    packages: ['chromium', 'fonts-dejavu-core'],
+    usedBy: 'the tests that look at the pages',
+  },
 ] as const satisfies readonly Tool[];
 
 export type ToolName = (typeof tools)[number]['name'];

@@ -103,7 +103,7 @@ describe('status', () => {
     const failing = poll({ collector: 'execution-mode' }, timedOut, vital);
     expect((await read([failing], { state: { recall } })).executionMode).toBeUndefined();
 
-    const broken = async (): Promise<Memory> => Promise.reject(new Error('the disk is gone'));
+    const broken = (): Promise<Memory> => Promise.reject(new Error('the disk is gone'));
     const fine = poll({ collector: 'execution-mode' }, success, vital);
     expect(await read([fine], { state: { recall: broken } })).toMatchObject({ state: 'up', executionMode: undefined });
   });

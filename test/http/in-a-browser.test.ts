@@ -1,0 +1,116 @@
+import { Router } from 'express';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { alertRoutes } from '../../src/http/alerts.ts';
+import { apiStatusRoute } from '../../src/http/api-status.ts';
+import { configRoute } from '../../src/http/config-text.ts';
+import { readContent } from '../../src/http/content.ts';
+import { dashboardRoutes } from '../../src/http/dashboards.ts';
+import { frontPageRoute } from '../../src/http/front-page.ts';
+import { runbookRoutes } from '../../src/http/runbooks.ts';
+import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
+import type { Status } from '../../src/http/status.ts';
+import { type Browser, startBrowser } from '../support/browser.ts';
+import { describeWithTools } from '../support/tools.ts';
+import { collector, server, status } from './some-status.ts';
+
+const views = [
+  { name: 'light', width: 1280, isDark: false, background: 'rgb(255, 255, 255)' },
+  { name: 'dark', width: 1280, isDark: true, background: 'rgb(18, 23, 30)' },
+  { name: 'phone', width: 390, isDark: false, background: 'rgb(255, 255, 255)' },
+  { name: 'dark phone', width: 390, isDark: true, background: 'rgb(18, 23, 30)' },
+] as const;
+
+const longWord = `${'<script>alert(1)</script>'.repeat(8)}${'x'.repeat(400)}`;
+const policy = `for:\n  resource:\n    - { equals: { kind: ${'y'.repeat(200)} }, allow: [read] }\n`;
+const denied = collector('log-storage', { result: 'off', reason: 'denied', message: 'GET log-storage: denied' });
+const failing = collector(longWord, { result: 'failed', reason: 'decode', message: longWord });
+const statuses: Readonly<Record<string, Status>> = {
+  'all well': status(server('prod'), server('test')),
+  'one server denied': status(server('prod', { collectors: [collector('ping'), denied], missingPolicy: policy })),
+  'one server down': status(server('prod', { state: 'down', message: 'no answer within 10 s', collectors: [failing] })),
+  'long hostile names': status(
+    server(longWord, {
+      url: `https://${longWord}`,
+      message: longWord,
+      release: longWord,
+      dialect: longWord,
+      executionMode: longWord,
+      collectors: [failing, collector(longWord, { message: longWord, series: 1e15 })],
+      members: [server(longWord)],
+      missingPolicy: longWord,
+    }),
+  ),
+};
+
+describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
+  let browser: Browser;
+  let httpServer: HttpServer;
+  let url: string;
+  let current: Status;
+
+  beforeAll(async () => {
+    const content = readContent();
+    const read = async (): Promise<Status> => current;
+    const metrics = Router().get('/metrics', (_request, response) => response.send('up 1\n'));
+    const routes = [
+      metrics,
+      frontPageRoute({ metricsPath: '/metrics', status: read }),
+      apiStatusRoute(read),
+      configRoute(() => 'servers: []\n'),
+      dashboardRoutes(content, () => 'https://exporter.example.org'),
+      alertRoutes(content, () => 'https://exporter.example.org'),
+      runbookRoutes(content),
+    ];
+    const onError = (error: unknown): never => {
+      throw error;
+    };
+    // Below a prefix, so that a link that leaves it leads nowhere.
+    httpServer = createHttpServer({ host: '127.0.0.1', port: 0, routePrefix: '/here/too', routes, onError });
+    url = `http://127.0.0.1:${await httpServer.listen()}/here/too`;
+    browser = await startBrowser(chromium);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.stop();
+    await httpServer?.close();
+  });
+
+  for (const [name, shown] of Object.entries(statuses)) {
+    it.each(views)(`shows ${name} without scrolling sideways: $name`, async ({ width, isDark, background }) => {
+      current = shown;
+      const opened = await browser.open(`${url}/`, { width, isDark });
+
+      expect({ contentWidth: opened.contentWidth, complaints: opened.complaints }).toEqual({
+        contentWidth: width,
+        complaints: [],
+      });
+      expect(opened.background).toBe(background);
+      expect(opened.text).toContain('Where to go');
+    });
+  }
+
+  it('leads from every page to pages that are there', async () => {
+    current = statuses['one server denied'] ?? status();
+    const toVisit = [`${url}/`, url];
+    const seen = new Set<string>();
+    for (const address of toVisit) {
+      const { links, complaints } = await browser.open(address, { width: 390 });
+      expect({ address, complaints }).toEqual({ address, complaints: [] });
+      for (const link of links) {
+        if (seen.has(link) || !link.startsWith(new URL(url).origin)) continue;
+        seen.add(link);
+        const { status: code } = await fetch(link);
+        expect({ link, code }).toEqual({ link, code: 200 });
+        if (/\/(dashboards|runbooks)\/$/.test(link)) toVisit.push(link);
+      }
+    }
+    expect([...seen].map((link) => link.replace(url, ''))).toEqual(
+      expect.arrayContaining(['/', '/?refresh', '/dashboards/overview.json', '/runbooks/AutomationServiceDown']),
+    );
+  });
+
+  it.each(['/runbooks/AutomationServiceDown', '/runbooks/', '/dashboards/'])('fits %s on a phone', async (path) => {
+    const { contentWidth, complaints } = await browser.open(`${url}${path}`, { width: 390 });
+    expect({ contentWidth, complaints }).toEqual({ contentWidth: 390, complaints: [] });
+  });
+});

@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startChild } from './child.ts';
+import { openDevtools, type Tab } from './devtools.ts';
+
+export type Browser = {
+  readonly open: (url: string, view?: View) => Promise<Opened>;
+  readonly stop: () => Promise<void>;
+};
+
+export type View = { readonly width?: number; readonly isDark?: boolean };
+
+/** A page as a person sees it: no script of its own may run. */
+export type Opened = {
+  /** How wide the content is; wider than the window is what a person would have to scroll sideways. */
+  readonly contentWidth: number;
+  /** What the console complains about. */
+  readonly complaints: readonly string[];
+  /** Everything the page points to, as absolute addresses. */
+  readonly links: readonly string[];
+  readonly text: string;
+  /** The colour behind the page, as CSS tells it. */
+  readonly background: string;
+  readonly screenshot: Buffer;
+};
+
+const flags = [
+  '--headless=new',
+  '--remote-debugging-port=0',
+  // Tests run as root in containers, where there is no sandbox to have.
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--no-first-run',
+  '--hide-scrollbars',
+];
+
+/** A real Chromium without a window, driven over its DevTools protocol. */
+export async function startBrowser(chromium: string): Promise<Browser> {
+  const profile = mkdtempSync(join(tmpdir(), 'automation-exporter-browser-'));
+  const child = startChild(chromium, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
+    env: { HOME: profile },
+  });
+  async function stop(): Promise<void> {
+    await child.stop();
+    // What it wrote while it ended may still be on its way to the disk.
+    rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+  try {
+    const [, address = ''] = await child.waitFor(/^DevTools listening on (ws:\S+)$/m);
+    const devtools = await openDevtools(address);
+    return {
+      open: (url, view = {}) => devtools.withTab((tab) => look(tab, url, view)),
+      stop: async () => {
+        devtools.close();
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+const question = `JSON.stringify({
+  contentWidth: document.scrollingElement.scrollWidth,
+  links: [...document.querySelectorAll('a[href]')].map((link) => link.href),
+  text: document.body.innerText,
+  background: getComputedStyle(document.body).backgroundColor,
+})`;
+
+async function look(tab: Tab, url: string, { width = 1280, isDark = false }: View): Promise<Opened> {
+  const complaints: string[] = [];
+  tab.on('Log.entryAdded', ({ entry }) => complaints.push(JSON.stringify(entry)));
+  tab.on('Runtime.exceptionThrown', (thrown) => complaints.push(JSON.stringify(thrown)));
+  for (const domain of ['Page', 'Log', 'Runtime']) await tab.send(`${domain}.enable`);
+  await tab.send('Emulation.setScriptExecutionDisabled', { value: true });
+  await tab.send('Emulation.setDeviceMetricsOverride', {
+    width,
+    height: 900,
+    deviceScaleFactor: 1,
+    mobile: width < 600,
+  });
+  const features = [{ name: 'prefers-color-scheme', value: isDark ? 'dark' : 'light' }];
+  await tab.send('Emulation.setEmulatedMedia', { features });
+  const loaded = tab.next('Page.loadEventFired');
+  await tab.send('Page.navigate', { url });
+  await loaded;
+  const { result } = await tab.send('Runtime.evaluate', { expression: question });
+  // The question above answers with exactly that.
+  const seen = JSON.parse((result as { readonly value: string }).value) as Omit<Opened, 'complaints' | 'screenshot'>;
+  const { data } = await tab.send('Page.captureScreenshot', { captureBeyondViewport: true });
+  return { ...seen, complaints, screenshot: Buffer.from(String(data), 'base64') };
+}
