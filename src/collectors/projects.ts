@@ -1,0 +1,38 @@
+import { projects, projectsWithModes } from '../api/endpoints/projects.ts';
+import { gauge, info } from '../metrics/family.ts';
+import { defineCollector } from './collector.ts';
+
+/** Which projects there are. */
+export const projectsCollector = defineCollector({
+  name: 'projects',
+  help: 'The watched projects, with the labels that configuration gives them',
+  every: '1m',
+  on: true,
+  reads: [projects, projectsWithModes],
+  metrics: {
+    count: gauge('automation_projects', 'Projects that are watched [projects].'),
+    project: info(
+      'automation_project_info',
+      'A watched project: its label, when it was created, and labels from the configuration [projects].',
+      'project',
+      'label',
+      'created',
+    ),
+  },
+  fetch: (api, watch) => watch.projects.read(api),
+  map: (list, { count, project }, { watch }) => [
+    ...count.rows(list.length),
+    ...list.flatMap(({ name, label, createdAtMs }) =>
+      project.rows({ project: name, label, created: toDate(createdAtMs) }, watch.projects.labelsOf(name)),
+    ),
+  ],
+});
+
+/** In whole seconds: one release writes milliseconds, and the series must not change with an upgrade. */
+function toDate(timestampMs: number | undefined): string | undefined {
+  if (timestampMs === undefined || Math.abs(timestampMs) > latestMs) return undefined;
+  return new Date(timestampMs).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+/** The end of the calendar. */
+const latestMs = 8.64e15;

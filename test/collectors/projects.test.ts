@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { scrapeCollector } from '../support/scrape.ts';
+
+describe('collectors/projects', () => {
+  it('reads the list of 5.3, modes and all', async () => {
+    const body = `[
+      {"url":"http://auto.example.org/api/47/project/ops","name":"ops","description":"","label":"","created":"2024-01-01T00:00:00Z","meta":[{"name":"config","data":{"executionsEnabled":true,"scheduleEnabled":true}}]},
+      {"url":"http://auto.example.org/api/47/project/pay","name":"pay","description":"Money","label":"Payments","created":"2023-06-30T22:15:09Z","meta":[]}]`;
+    expect(await scrape({ body })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_project_info gauge
+        automation_project_info{server="prod",project="ops",label="",created="2024-01-01T00:00:00Z"} 1
+        automation_project_info{server="prod",project="pay",label="Payments",created="2023-06-30T22:15:09Z"} 1
+        # TYPE automation_projects gauge
+        automation_projects{server="prod"} 2`,
+    });
+  });
+
+  it.each<readonly [string, number, string, string]>([
+    // Document A 2.8: a label since 26, a creation date since 33.
+    [
+      '33 with a date',
+      33,
+      '{"name":"pay","description":"","label":"P","created":"2024-01-01T00:00:00Z"}',
+      'label="P",created="2024-01-01T00:00:00Z"',
+    ],
+    ['26 without a date', 26, '{"url":"u","name":"pay","description":"","label":"P"}', 'label="P",created=""'],
+    ['25 without a label', 25, '{"url":"u","name":"pay","description":""}', 'label="",created=""'],
+    ['14', 14, '{"url":"u","name":"pay","description":null}', 'label="",created=""'],
+    ['a date that is absent, as for projects of unknown age', 47, '{"name":"pay","label":null}', 'label="",created=""'],
+    // Release 6.0 writes milliseconds, 6.1 no longer.
+    [
+      'a date with milliseconds',
+      58,
+      '{"name":"pay","label":"","created":"2024-01-01T00:00:00.022Z"}',
+      'label="",created="2024-01-01T00:00:00Z"',
+    ],
+    ['a date that is none', 47, '{"name":"pay","label":"","created":"yesterday"}', 'label="",created=""'],
+    ['a label that is a number', 47, '{"name":"pay","label":7}', 'label="7",created=""'],
+  ])('reads a project of %s', async (_name, apiVersion, project, labels) => {
+    expect(await scrape({ body: `[${project}]` }, { apiVersion })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_project_info gauge
+        automation_project_info{server="prod",project="pay",${labels}} 1
+        # TYPE automation_projects gauge
+        automation_projects{server="prod"} 1`,
+    });
+  });
+
+  it('reads the neutral dialect alike', async () => {
+    const body = '[{"url":"u","name":"pay","description":"","label":"Payments"}]';
+    expect(await scrape({ body }, { dialect: 'service' })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_project_info gauge
+        automation_project_info{server="prod",project="pay",label="Payments",created=""} 1
+        # TYPE automation_projects gauge
+        automation_projects{server="prod"} 1`,
+    });
+  });
+
+  it('says that there are none where none may be read', async () => {
+    // Whoever may read no project gets an empty list, not a refusal.
+    expect(await scrape({ body: '[]' })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_projects gauge
+        automation_projects{server="prod"} 0`,
+    });
+  });
+
+  it('adds the labels that configuration gives, and leaves out what it excludes', async () => {
+    const watch = {
+      isWanted: (project: string) => project !== 'scratch',
+      labelsOf: (project: string) =>
+        project === 'pay'
+          ? ([
+              ['team', 'payments'],
+              ['tier', '1'],
+            ] as const)
+          : [],
+    };
+    expect(await scrape({ body: '[{"name":"ops"},{"name":"pay"},{"name":"scratch"}]' }, { watch })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_project_info gauge
+        automation_project_info{server="prod",project="ops",label="",created=""} 1
+        automation_project_info{server="prod",project="pay",label="",created="",team="payments",tier="1"} 1
+        # TYPE automation_projects gauge
+        automation_projects{server="prod"} 2`,
+    });
+  });
+
+  it('keeps the text valid whatever a project is called', async () => {
+    const body = String.raw`[{"name":"a.b_c+d-e"},{"name":"\"} 1\n","label":"\\ 🚀"},{"name":"__proto__"},{"name":"constructor"}]`;
+    expect(await scrape({ body })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_project_info gauge
+        automation_project_info{server="prod",project="\"} 1\n",label="\\ 🚀",created=""} 1
+        automation_project_info{server="prod",project="__proto__",label="",created=""} 1
+        automation_project_info{server="prod",project="a.b_c+d-e",label="",created=""} 1
+        automation_project_info{server="prod",project="constructor",label="",created=""} 1
+        # TYPE automation_projects gauge
+        automation_projects{server="prod"} 4`,
+    });
+  });
+
+  it.each([
+    ['decode', '{"name":"pay"}'],
+    ['decode', '[{"label":"no name"}]'],
+    ['empty', ''],
+  ])('reports %s and no series for %j', async (outcome, body) => {
+    expect(await scrape({ body })).toEqual({ outcome, text: '' });
+  });
+});
+
+type Upstream = Omit<Parameters<typeof scrapeCollector>[1], 'answers'>;
+
+async function scrape(answer: { readonly body: string }, upstream: Upstream = {}) {
+  const { text, outcome } = await scrapeCollector('projects', { answers: { projects: answer }, ...upstream });
+  return { outcome, text: text.trimEnd() };
+}
+
+function golden(literal: TemplateStringsArray, ...values: readonly string[]): string {
+  return String.raw(literal, ...values)
+    .replace(/^ +/gm, '')
+    .trim();
+}
