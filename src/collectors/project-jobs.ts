@@ -1,0 +1,52 @@
+import { type Job, projectJobs } from '../api/endpoints/jobs.ts';
+import { toJobPath } from '../domain/job-path.ts';
+import { gauge } from '../metrics/family.ts';
+import { defineProjectCollector } from './collector.ts';
+
+/** How many jobs each project has. */
+export const projectJobsCollector = defineProjectCollector({
+  name: 'project-jobs',
+  help: 'Jobs of each project: scheduled or not, enabled or not',
+  every: '10m',
+  on: true,
+  reads: [projectJobs],
+  metrics: {
+    jobs: gauge(
+      'automation_project_jobs',
+      'Jobs of a project that are watched; the switches are empty below v17 [project/jobs].',
+      'project',
+      'scheduled',
+      'enabled',
+      'schedule_enabled',
+    ),
+  },
+  fetch: (api, { name }) => api.get(projectJobs, { path: { project: name } }),
+  map: (list, { jobs }, { project, watch }) => {
+    const wanted = list.filter((job) => watch.jobs.isWanted(toJobPath({ ...job, project })));
+    return [...countSwitches(wanted).values()].flatMap(({ count, ...switches }) =>
+      jobs.rows(count, { project, ...switches }),
+    );
+  },
+});
+
+type Switches = { readonly scheduled: string; readonly enabled: string; readonly schedule_enabled: string };
+
+/** A project without jobs has 0 of those about which nothing is known. */
+function countSwitches(list: readonly Job[]): ReadonlyMap<string, Switches & { readonly count: number }> {
+  const counts = new Map<string, Switches & { readonly count: number }>();
+  if (list.length === 0) counts.set('', { scheduled: '', enabled: '', schedule_enabled: '', count: 0 });
+  for (const { isScheduled, isEnabled, isScheduleEnabled } of list) {
+    const switches = {
+      scheduled: toWord(isScheduled),
+      enabled: toWord(isEnabled),
+      schedule_enabled: toWord(isScheduleEnabled),
+    };
+    const key = Object.values(switches).join(' ');
+    counts.set(key, { ...switches, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  return counts;
+}
+
+function toWord(value: boolean | undefined): string {
+  return value?.toString() ?? '';
+}

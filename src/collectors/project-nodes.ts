@@ -1,0 +1,26 @@
+import { projectNodes } from '../api/endpoints/nodes.ts';
+import { gauge } from '../metrics/family.ts';
+import { defineProjectCollector } from './collector.ts';
+
+/** How many nodes each project has. */
+export const projectNodesCollector = defineProjectCollector({
+  name: 'project-nodes',
+  help: 'Nodes of each project by family of operating systems',
+  every: '15m',
+  on: true,
+  reads: [projectNodes],
+  metrics: {
+    nodes: gauge(
+      'automation_project_nodes',
+      'Nodes of a project; os_family is empty for nodes that name none [project/resources].',
+      'project',
+      'os_family',
+    ),
+  },
+  fetch: (api, { name }) => api.get(projectNodes, { path: { project: name }, query: { format: 'json' } }),
+  map: (counts, { nodes }, { project }) => {
+    // A project without nodes has 0 of no family.
+    if (counts.size === 0) return nodes.rows(0, { project, os_family: '' });
+    return [...counts].flatMap(([family, count]) => nodes.rows(count, { project, os_family: family }));
+  },
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+
+describe('collectors/project-nodes', () => {
+  it.each<readonly [string, Upstream]>([
+    ['5.3', {}],
+    ['14, asked for JSON', { apiVersion: 14 }],
+    ['the neutral dialect', { dialect: 'service' }],
+  ])('counts the nodes of %s by family', async (_name, upstream) => {
+    const body = `{
+      "web01":{"nodename":"web01","hostname":"web01.example.org","username":"deploy","osFamily":"unix","osName":"Linux","osArch":"amd64","osVersion":"6.1","description":"","tags":"web, eu"},
+      "web02":{"nodename":"web02","osFamily":"unix","tags":""},
+      "win01":{"nodename":"win01","osFamily":"windows"}}`;
+    expect(await scrape({ body }, upstream)).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_project_nodes gauge
+        automation_project_nodes{server="prod",project="pay",os_family="unix"} 2
+        automation_project_nodes{server="prod",project="pay",os_family="windows"} 1`,
+    });
+  });
+
+  it('counts nodes that name no family, whatever they are called', async () => {
+    const body =
+      '{"a":{"nodename":"a"},"b":{"osFamily":""},"c":{"osFamily":null},"__proto__":{},"d":{"osFamily":"unix"},"e":null}';
+    expect(await scrape({ body })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_project_nodes gauge
+        automation_project_nodes{server="prod",project="pay",os_family=""} 5
+        automation_project_nodes{server="prod",project="pay",os_family="unix"} 1`,
+    });
+  });
+
+  it('says 0 of a project without nodes', async () => {
+    expect(await scrape({ body: '{}' })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_project_nodes gauge
+        automation_project_nodes{server="prod",project="pay",os_family=""} 0`,
+    });
+  });
+
+  it.each<readonly [string, CannedAnswer]>([
+    ['forbidden', refusal(403, 'api.error.item.unauthorized')],
+    ['success', refusal(404, 'api.error.project.disabled')],
+    ['rejected', refusal(415, 'api.error.item.unsupported-format')],
+    ['decode', { headers: { 'content-type': 'text/xml' }, body: '<?xml version="1.0"?><project/>' }],
+    ['decode', { body: '[]' }],
+    ['empty', { body: '' }],
+  ])('gives %s and no series for %j', async (outcome, answer) => {
+    expect(await scrape(answer)).toEqual({ outcome, text: '' });
+  });
+});
+
+type Upstream = Omit<Parameters<typeof scrapeCollector>[1], 'answers'>;
+
+async function scrape(answer: CannedAnswer, upstream: Upstream = {}) {
+  const answers = { projects: { body: '[{"name":"pay"}]' }, 'project/pay/resources': answer };
+  const { text, outcome } = await scrapeCollector('project-nodes', { answers, ...upstream });
+  return { outcome, text: text.trimEnd() };
+}
+
+function refusal(status: number, errorCode: string): CannedAnswer {
+  return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"refused"}` };
+}
+
+function golden(literal: TemplateStringsArray): string {
+  return String.raw(literal).replace(/^ +/gm, '').trim();
+}
