@@ -15,6 +15,8 @@ export type Watch = {
     readonly isWanted: (path: string) => boolean;
     /** Of how many jobs there may be series of their own. */
     readonly detail: number;
+    /** Whether jobs are asked for their average durations; not where executions tell of them, which cost no request more. */
+    readonly asksForAverages?: boolean;
   };
   /** Whether execution metrics are read for a project, too. */
   readonly hasExecutionMetrics: (project: string) => boolean;

@@ -1,0 +1,97 @@
+import type { Api } from '../api/client.ts';
+import { type Job, jobInfo, projectJobs } from '../api/endpoints/jobs.ts';
+import { ApiError } from '../api/errors.ts';
+import { toJobPath } from '../domain/job-path.ts';
+import { info, newestGauge } from '../metrics/family.ts';
+import { defineProjectCollector, type ProjectToAsk } from './collector.ts';
+import type { Watch } from './watch.ts';
+
+type JobFacts = Job & { readonly averageDurationMs: number | undefined };
+
+/** What each job is, and how long it takes on the average where no execution tells. */
+export const jobInfoCollector = defineProjectCollector({
+  name: 'job-info',
+  help: 'Identity and switches of jobs, and where executions are off their average duration, scheduled ones first, as many as have series of their own',
+  every: '15m',
+  on: true,
+  reads: [projectJobs, jobInfo],
+  metrics: {
+    job: info(
+      'automation_job_info',
+      'A job: its id, and whether it is scheduled and enabled [project/jobs].',
+      'project',
+      'job_group',
+      'job_name',
+      'job_id',
+      'scheduled',
+      'enabled',
+      'schedule_enabled',
+    ),
+    average: newestGauge(
+      'automation_job_average_duration_seconds',
+      'Average duration of a job, as the server reckons it; absent until it has run [job/info averageDuration].',
+      'project',
+      'job_group',
+      'job_name',
+    ),
+  },
+  covers: (_project, { jobs }) => jobs.detail > 0,
+  fetch: readJobs,
+  map: (jobs, metrics, { project }) =>
+    jobs.flatMap(({ id, name, group, isScheduled, isEnabled, isScheduleEnabled, averageDurationMs }) => [
+      ...metrics.job.rows({
+        project,
+        job_group: group,
+        job_name: name,
+        job_id: id,
+        scheduled: isScheduled?.toString(),
+        enabled: isEnabled?.toString(),
+        schedule_enabled: isScheduleEnabled?.toString(),
+      }),
+      ...metrics.average.rows(averageDurationMs === undefined ? undefined : averageDurationMs / 1000, {
+        project,
+        job_group: group,
+        job_name: name,
+      }),
+    ]),
+});
+
+async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<JobFacts[]> {
+  const list = await api.get(projectJobs, { path: { project: project.name } });
+  const wanted = list.filter((job) => watch.jobs.isWanted(toJobPath({ ...job, project: project.name })));
+  const share = Math.ceil(watch.jobs.detail / project.of);
+  const chosen = wanted.toSorted(byImportance).slice(0, share);
+  const asksForAverages = watch.jobs.asksForAverages === true && (await api.supports(jobInfo));
+  const facts: JobFacts[] = [];
+  for (const job of chosen) {
+    facts.push({ ...job, averageDurationMs: asksForAverages ? await readAverage(api, job.id) : undefined });
+  }
+  return facts;
+}
+
+/** A job that was deleted meanwhile, or may only be seen, has no average; the others have theirs all the same. */
+async function readAverage(api: Api, id: string): Promise<number | undefined> {
+  try {
+    return (await api.get(jobInfo, { path: { id } })).averageDurationMs;
+  } catch (error) {
+    if (error instanceof ApiError && jobCodes.includes(error.details.errorCode ?? '')) return undefined;
+    throw error;
+  }
+}
+
+const jobCodes: readonly string[] = ['api.error.item.doesnotexist', 'api.error.item.unauthorized'];
+
+/** The same choice each time, whatever order the server lists them in: scheduled jobs first, then by group and name. */
+function byImportance(one: Job, other: Job): number {
+  return (
+    Number(other.isScheduled ?? false) - Number(one.isScheduled ?? false) ||
+    compare(one.group, other.group) ||
+    compare(one.name, other.name) ||
+    compare(one.id, other.id)
+  );
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

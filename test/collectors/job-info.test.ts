@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+
+const settle =
+  '{"id":"aa-1","name":"settle","group":"nightly","project":"pay","description":"","scheduled":true,"scheduleEnabled":true,"enabled":true}';
+const backup =
+  '{"id":"bb-2","name":"backup","group":null,"project":"pay","description":null,"scheduled":false,"scheduleEnabled":true,"enabled":false}';
+
+describe('collectors/job-info', () => {
+  it('reads the jobs of 5.3 and their average durations', async () => {
+    // The average is in the info alone, in ms, and absent where a job has not run.
+    const answers = {
+      'project/pay/jobs': { body: `[${settle},${backup}]` },
+      'job/aa-1/info': {
+        body: settle.replace('}', ',"averageDuration":83500,"nextScheduledExecution":"2024-05-21T00:00:00Z"}'),
+      },
+      'job/bb-2/info': { body: backup },
+    };
+    expect(await scrape({ answers })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_job_average_duration_seconds gauge
+        automation_job_average_duration_seconds{server="prod",project="pay",job_group="nightly",job_name="settle"} 83.5
+        # TYPE automation_job_info gauge
+        automation_job_info{server="prod",project="pay",job_group="",job_name="backup",job_id="bb-2",scheduled="false",enabled="false",schedule_enabled="true"} 1
+        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="true",enabled="true",schedule_enabled="true"} 1`,
+    });
+  });
+
+  it.each<readonly [string, Upstream, string]>([
+    ['17, without the info', { apiVersion: 17 }, 'scheduled="true",enabled="true",schedule_enabled="true"'],
+    [
+      '14, without switches',
+      {
+        apiVersion: 14,
+        answers: { 'project/pay/jobs': { body: '[{"id":"aa-1","name":"settle","group":"nightly"}]' } },
+      },
+      'scheduled="",enabled="",schedule_enabled=""',
+    ],
+    [
+      '18 that has not run',
+      { apiVersion: 18, answers: { 'job/aa-1/info': { body: settle } } },
+      'scheduled="true",enabled="true",schedule_enabled="true"',
+    ],
+    [
+      '47 whose average is 0',
+      { answers: { 'job/aa-1/info': { body: settle.replace('}', ',"averageDuration":0}') } } },
+      'scheduled="true",enabled="true",schedule_enabled="true"',
+    ],
+    // Deleted after the list was read.
+    [
+      '47 that is gone',
+      { answers: { 'job/aa-1/info': refusal(404, 'api.error.item.doesnotexist') } },
+      'scheduled="true",enabled="true",schedule_enabled="true"',
+    ],
+    [
+      '47 that may be seen but not read',
+      { answers: { 'job/aa-1/info': refusal(403, 'api.error.item.unauthorized') } },
+      'scheduled="true",enabled="true",schedule_enabled="true"',
+    ],
+  ])('gives no average for a job of %s', async (_name, { answers, ...upstream }, switches) => {
+    const all = { 'project/pay/jobs': { body: `[${settle}]` }, ...answers };
+    expect(await scrape({ ...upstream, answers: all })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_job_info gauge
+        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",${switches}} 1`,
+    });
+  });
+
+  it.each<readonly [string, Upstream]>([
+    ['18', { apiVersion: 18 }],
+    ['the neutral dialect', { dialect: 'service' }],
+  ])('reads the average of %s, which may be text', async (_name, upstream) => {
+    const answers = {
+      'project/pay/jobs': { body: '[{"id":"aa-1","name":"settle","group":"nightly"}]' },
+      'job/aa-1/info': { body: '{"id":"aa-1","name":"settle","averageDuration":"1500"}' },
+    };
+    expect(await scrape({ ...upstream, answers })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_job_average_duration_seconds gauge
+        automation_job_average_duration_seconds{server="prod",project="pay",job_group="nightly",job_name="settle"} 1.5
+        # TYPE automation_job_info gauge
+        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`,
+    });
+  });
+
+  it('chooses scheduled jobs first, then by group and name, as many as each project has a share of', async () => {
+    const jobs = (...names: readonly string[]) =>
+      `[${names.map((name) => `{"id":"${name}","name":"${name.slice(2)}","group":"${name[0]}","scheduled":${name.endsWith('!')}}`).join(',')}]`;
+    const answers = {
+      projects: { body: '[{"name":"ops"},{"name":"pay"}]' },
+      'project/ops/jobs': { body: jobs('b/b', 'a/c', 'b/a', 'a/b', 'z/z!') },
+      'project/pay/jobs': { body: jobs('a/a') },
+    };
+    const { text } = await scrape({ apiVersion: 17, answers, watch: { jobs: { isWanted: () => true, detail: 5 } } });
+
+    expect(
+      [...text.matchAll(/project="(\w+)".*job_id="([^"]+)"/g)].map(([, project, id]) => `${project} ${id}`),
+    ).toEqual(['ops a/b', 'ops a/c', 'ops z/z!', 'pay a/a']);
+  });
+
+  it('shows the jobs that configuration includes', async () => {
+    const answers = { 'project/pay/jobs': { body: `[${settle},${backup}]` } };
+    const watch = { jobs: { isWanted: (path: string) => path === 'pay/backup', detail: 200 } };
+    expect(await scrape({ apiVersion: 17, answers, watch })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_job_info gauge
+        automation_job_info{server="prod",project="pay",job_group="",job_name="backup",job_id="bb-2",scheduled="false",enabled="false",schedule_enabled="true"} 1`,
+    });
+  });
+
+  it('leaves the averages to executions where these are read', async () => {
+    const answers = {
+      'project/pay/jobs': { body: '[{"id":"aa-1","name":"settle","group":"nightly"}]' },
+      'job/aa-1/info': { body: '{"id":"aa-1","name":"settle","averageDuration":1500}' },
+    };
+    const watch = { jobs: { isWanted: () => true, detail: 200 } };
+    expect(await scrape({ answers, watch })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_job_info gauge
+        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="settle",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`,
+    });
+  });
+
+  it('asks for nothing where no job may have series of its own', async () => {
+    const watch = { jobs: { isWanted: () => true, detail: 0 } };
+    expect(await scrape({ answers: {}, watch })).toEqual({ outcome: 'success', text: '' });
+  });
+
+  it('takes the series of a job away when it has another name', async () => {
+    const before = {
+      projects: { body: '[{"name":"pay"}]' },
+      'project/pay/jobs': { body: '[{"id":"aa-1","name":"settle","group":"nightly"}]' },
+    };
+    const answers = { 'project/pay/jobs': { body: '[{"id":"aa-1","name":"clear","group":"nightly"}]' } };
+    expect(await scrape({ apiVersion: 17, before, answers })).toEqual({
+      outcome: 'success',
+      text: golden`
+        # TYPE automation_job_info gauge
+        automation_job_info{server="prod",project="pay",job_group="nightly",job_name="clear",job_id="aa-1",scheduled="",enabled="",schedule_enabled=""} 1`,
+    });
+  });
+
+  it.each<readonly [string, string, CannedAnswer]>([
+    ['forbidden', 'project/pay/jobs', refusal(403, 'api.error.item.unauthorized')],
+    ['success', 'project/pay/jobs', refusal(404, 'api.error.project.disabled')],
+    ['unauthorized', 'job/aa-1/info', refusal(403, 'unauthorized')],
+    ['server', 'job/aa-1/info', { status: 500, body: '{"error":"A server error occurred"}' }],
+    ['rejected', 'job/aa-1/info', refusal(415, 'api.error.item.unsupported-format')],
+  ])('gives %s and no series when %s answers %j', async (outcome, path, answer) => {
+    const answers = { 'project/pay/jobs': { body: `[${settle}]` }, [path]: answer };
+    expect(await scrape({ answers })).toEqual({ outcome, text: '' });
+  });
+});
+
+type Upstream = Partial<Parameters<typeof scrapeCollector>[1]>;
+
+async function scrape({ answers, ...upstream }: Upstream) {
+  const all = { projects: { body: '[{"name":"pay"}]' }, ...answers };
+  const watch = { jobs: { isWanted: () => true, detail: 200, asksForAverages: true } };
+  const { text, outcome } = await scrapeCollector('job-info', { answers: all, watch, ...upstream });
+  return { outcome, text: text.trimEnd() };
+}
+
+function refusal(status: number, errorCode: string): CannedAnswer {
+  return { status, body: `{"error":true,"apiversion":47,"errorCode":"${errorCode}","message":"refused"}` };
+}
+
+function golden(literal: TemplateStringsArray, ...values: readonly string[]): string {
+  return String.raw(literal, ...values)
+    .replace(/^ +/gm, '')
+    .trim();
+}
