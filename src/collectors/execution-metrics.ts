@@ -1,0 +1,50 @@
+import type { Api } from '../api/client.ts';
+import {
+  type ExecutionsMetrics,
+  executionsMetrics,
+  projectExecutionsMetrics,
+} from '../api/endpoints/executions-metrics.ts';
+import { gauge } from '../metrics/family.ts';
+import { defineProjectCollector, type ProjectToAsk } from './collector.ts';
+
+/** What the server itself has counted of late. */
+export const executionMetricsCollector = defineProjectCollector({
+  name: 'execution-metrics',
+  help: "The server's own count of the last day's executions, as a whole and of the projects that are chosen",
+  every: '5m',
+  on: true,
+  andServer: true,
+  covers: (project, { hasExecutionMetrics }) => hasExecutionMetrics(project),
+  reads: [executionsMetrics, projectExecutionsMetrics],
+  metrics: {
+    recent: gauge(
+      'automation_executions_recent',
+      'Executions that ended within the window, as the server counts them; of all projects where project is empty [executions/metrics total].',
+      'project',
+      'window',
+    ),
+    duration: gauge(
+      'automation_execution_recent_duration_seconds',
+      'Duration of these executions, coarse: whole minutes above one minute, and min and max wrap at 24 h; better use the histogram [executions/metrics duration].',
+      'project',
+      'window',
+      'stat',
+    ),
+  },
+  fetch: readMetrics,
+  map: ({ total, averageMs, minMs, maxMs }, { recent, duration }, { project }) => [
+    ...recent.rows(total, { project, window }),
+    ...Object.entries({ average: averageMs, min: minMs, max: maxMs }).flatMap(([stat, ms]) =>
+      duration.rows(ms === undefined ? undefined : ms / 1000, { project, window, stat }),
+    ),
+  ],
+});
+
+/** A unit that is not understood would mean all of history, and `m` means months. */
+const window = '1d';
+
+function readMetrics(api: Api, { name }: ProjectToAsk): Promise<ExecutionsMetrics> {
+  const query = { recentFilter: window };
+  if (name === '') return api.get(executionsMetrics, { query });
+  return api.get(projectExecutionsMetrics, { path: { project: name }, query });
+}
