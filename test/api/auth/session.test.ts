@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSessionCredentials } from '../../../src/api/auth/session.ts';
 import { executionMode } from '../../../src/api/endpoints/system.ts';
+import { createTransport } from '../../../src/api/transport.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { createTestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -20,12 +21,13 @@ function connectTo(url: string, first: string) {
     password: password.source,
     clock: { ticks: () => nowTicks },
   });
-  const { api, client, close } = createTestClient({ url, credentials });
+  const transport = createTransport({ url, timeoutMs: 5000 });
+  const { api, close } = createTestClient({ url, credentials, transport });
   endings.push(close);
   const pass = (ms: number) => {
     nowTicks += ms;
   };
-  return { api, client, password, pass };
+  return { api, credentials, transport, password, pass };
 }
 
 async function connect(first = 'right') {
@@ -179,22 +181,18 @@ describe('api/auth/session', () => {
 
   it('goes on with a login when the poll that began it ends', async () => {
     const replies: (() => void)[] = [];
-    const own = await startSessionServer(
-      '',
-      () => ({}),
-      (reply) => replies.push(reply),
-    );
-    const { client } = connectTo(own.url, 'right');
+    const own = await startSessionServer('', undefined, (reply) => replies.push(reply));
+    const { credentials, transport } = connectTo(own.url, 'right');
     const ending = new AbortController();
-    const first = client.within({ lane: 'normal', forMs: 5000, signal: ending.signal }).get(executionMode);
-    const second = client.within({ lane: 'normal', forMs: 5000 }).get(executionMode);
-    const outcome = Promise.allSettled([first, second]);
+    const first = credentials.authorize(transport, undefined, ending.signal).catch((error: unknown) => error);
+    const second = credentials.authorize(transport, undefined);
     await eventually(async () => expect(replies.length).toBe(1), { everyMs: 5 });
     ending.abort();
-    replies[0]?.();
 
-    expect(await outcome).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: 'active' }]);
-    expect(own.asked.filter(({ line }) => line.startsWith('POST')).length).toBe(1);
+    expect(await first).toMatchObject({ message: 'login: whoever asked has stopped waiting' });
+    replies[0]?.();
+    expect(await second).toEqual({ headers: { cookie: 'JSESSIONID=login' }, generation: 1 });
+    expect(own.asked.map(({ line }) => line)).toEqual(['POST /j_security_check', 'GET /menu/home']);
   });
 });
 
