@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,6 +56,31 @@ describe.concurrent('commands/run-app', () => {
       }
     } finally {
       await first.stop();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('goes on with the configuration it has when the file is wrong at a hang-up signal', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
+    const file = join(directory, 'config.yaml');
+    writeFileSync(file, 'log: { level: info }\n');
+    const args = ['serve', '--state.memory', '--web.listen-address=127.0.0.1:0', '--config.file=config.yaml'];
+    const daemon = startCli(args, { env, cwd: directory });
+    try {
+      const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
+      writeFileSync(file, 'log: { level: loud }\nweb: { port: 1 }\n');
+      daemon.kill('SIGHUP');
+      await daemon.waitFor(/complaint="config\.yaml:2:8 web\.port: is not a known key .*"\n/);
+
+      const lines = daemon.output().split('\n');
+      expect(lines.filter((line) => line.includes('msg="configuration not reloaded, the old one stays"'))).toHaveLength(
+        2,
+      );
+      expect((await fetch(`${url}/-/healthy`)).status).toBe(200);
+      daemon.kill('SIGTERM');
+      expect(await daemon.ended).toEqual({ code: 0, signal: null });
+    } finally {
+      await daemon.stop();
       rmSync(directory, { recursive: true, force: true });
     }
   });
