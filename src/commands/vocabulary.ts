@@ -5,7 +5,9 @@ import type { Family } from '../metrics/family.ts';
 
 /** The metric families of watched servers, as configuration has to know them. */
 export function listFamilies(): readonly FamilyFacts[] {
-  return collectors.flatMap(({ metrics }) => Object.values(metrics)).map(toFacts);
+  const facts = collectors.flatMap(({ metrics }) => Object.values(metrics)).map(toFacts);
+  // Two collectors may give rows of one family.
+  return [...new Map(facts.map((family) => [family.name, family])).values()];
 }
 
 /** Labels that configuration can not give. */
@@ -29,6 +31,7 @@ export const ownLabels = [
   'api_endpoint',
   'code',
   'kind',
+  'field',
   'version',
   'node_version',
 ] as const;

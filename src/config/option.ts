@@ -21,14 +21,17 @@ export type OptionTree = { readonly [key: string]: OptionTree | Option<unknown> 
 
 /** What a tree of options becomes: keys in camel case, durations in milliseconds, secrets read. */
 export type Settings<T extends OptionTree> = {
-  readonly [K in keyof T & string as SettingName<K, T[K]>]: T[K] extends Option<infer V, infer M>
+  readonly [K in keyof T & string as SettingName<K, Declared<T[K]>>]: Declared<T[K]> extends Option<infer V, infer M>
     ? M extends 'secret'
       ? Secret | Extract<V, undefined>
       : V
-    : T[K] extends OptionTree
-      ? Settings<T[K]>
+    : Declared<T[K]> extends OptionTree
+      ? Settings<Declared<T[K]>>
       : never;
 };
+
+// What a tree may lack, its settings may lack too.
+type Declared<N> = Exclude<N, undefined>;
 
 /** An option with a default, written as YAML would write it. */
 export function option<T, K extends Kind>(type: ValueType<T, K>, fallback: Fallback, help: string): Option<T, K> {
