@@ -1,8 +1,10 @@
 import type { Api } from '../api/client.ts';
 import { memberJobs, ownJobs } from '../api/endpoints/cluster.ts';
 import { systemInfo } from '../api/endpoints/system.ts';
+import type { Memory } from '../domain/memory.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
+import type { Watch } from './watch.ts';
 
 /** Which member of a cluster schedules how many jobs. */
 export const clusterJobsCollector = defineCollector({
@@ -20,6 +22,7 @@ export const clusterJobsCollector = defineCollector({
   },
   fetch: readOwners,
   off: (owners) => (owners === undefined ? noCluster : undefined),
+  remember: rememberMembers,
   map: (owners, { jobs }) => owners?.flatMap(({ uuid, count }) => jobs.rows(count, { server_uuid: uuid })) ?? [],
 });
 
@@ -28,19 +31,34 @@ const noCluster = {
   message: 'the server is not in cluster mode, or these credentials do not see its UUID',
 } as const;
 
-type Owner = { readonly uuid: string; readonly count: number };
+type Owner = { readonly uuid: string; readonly count: number; readonly isAnswering: boolean };
 
 /**
- * No endpoint lists the members: what is known are those that answer. Behind a balancer two requests in a row may be
- * answered by two members, so that each is asked for by its UUID.
+ * No endpoint lists the members: known are those that answered within the last day, and those that own anything. Behind
+ * a balancer two requests in a row may be answered by two members, so that each is asked for by its UUID; whoever
+ * answers knows, also of a member that is lost and still owns its jobs.
  */
-async function readOwners(api: Api): Promise<readonly Owner[] | undefined> {
+async function readOwners(api: Api, _watch: Watch, before: Memory): Promise<readonly Owner[] | undefined> {
   const { server } = await api.get(systemInfo);
   if (server.serverUUID === undefined) return undefined;
-  const owners = (await api.get(ownJobs)).flatMap(({ serverNodeUUID }) => serverNodeUUID ?? []);
-  const known: Owner[] = [];
-  for (const uuid of new Set([server.serverUUID, ...owners])) {
-    known.push({ uuid, count: (await api.get(memberJobs, { path: { uuid } })).length });
+  const answering = new Set([
+    server.serverUUID,
+    ...(await api.get(ownJobs)).flatMap(({ serverNodeUUID }) => serverNodeUUID ?? []),
+  ]);
+  const owners: Owner[] = [];
+  for (const uuid of new Set([...answering, ...Object.keys(before)].sort())) {
+    const { length: count } = await api.get(memberJobs, { path: { uuid } });
+    owners.push({ uuid, count, isAnswering: answering.has(uuid) });
   }
-  return known;
+  return owners;
+}
+
+const forgottenAfterMs = 86_400_000;
+
+/** When each member was last heard of. */
+function rememberMembers(owners: readonly Owner[] | undefined, before: Memory, nowMs: number): Memory {
+  const heardOf = (owners ?? []).map(({ uuid, count, isAnswering }) => {
+    return [uuid, isAnswering || count > 0 ? nowMs : Number(before[uuid])] as const;
+  });
+  return Object.fromEntries(heardOf.filter(([, atMs]) => nowMs - atMs < forgottenAfterMs));
 }

@@ -32,8 +32,8 @@ export type CollectorDefinition<Answer, Metrics extends Families> = CollectorDat
   readonly vital?: boolean;
   /** Whether the numbers belong to one member of a cluster, so that each is asked. */
   readonly perMember?: boolean;
-  /** I/O and nothing else. */
-  readonly fetch: (api: Api, watch: Watch) => Promise<Answer>;
+  /** I/O and nothing else; what was kept may tell what to ask for. */
+  readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
   /** Where the answer has nothing to tell: why. No series, and the collector is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
   /** What to keep for the next poll; pure. */
@@ -94,7 +94,7 @@ export function defineCollector<Answer, const Metrics extends Families>(
     ...data,
     kind: 'server',
     collect: async (api, watch, before, now) => {
-      const answer = await fetch(api, watch);
+      const answer = await fetch(api, watch, before);
       const off = findOff?.(answer);
       if (off !== undefined) return { off };
       const memory = remember?.(answer, before, now()) ?? before;

@@ -43,6 +43,32 @@ automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-800
     });
   });
 
+  it('still counts a member that answered before, and is silent or lost now', async () => {
+    const lists = { [`scheduler/server/${A}/jobs`]: jobs(A), [`scheduler/server/${B}/jobs`]: jobs(B, B) };
+    const before = { 'system/info': info('rundeck', B), [OWN]: jobs(B, B), ...lists };
+    const answers = { 'system/info': info('rundeck', A), [OWN]: jobs(A), ...lists };
+    expect(await scrapeCollector('cluster-jobs', { before, answers })).toEqual({
+      outcome: 'success',
+      text: `# TYPE automation_cluster_member_jobs gauge
+automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000a"} 1
+automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-8000-00000000000b"} 2
+`,
+    });
+  });
+
+  it('forgets a member that owns nothing a day after it last answered', async () => {
+    const transport = createTestTransport((path) => {
+      if (path.endsWith('/system/info')) return { system: { rundeck: { version: '5.3.0', serverUUID: A } } };
+      return path.endsWith('/lost/jobs') ? [{ serverNodeUUID: 'lost' }] : [];
+    });
+    const { api } = createTestClient({ url: 'http://unused.test', transport });
+    const { watch } = createTestWatch({ now: () => 0, ticks: () => 0 });
+    const before = { old: 1000, recent: 1001, lost: 1000 };
+    const collected = await clusterJobsCollector.collect(api, watch, before, () => 86_401_000);
+    expect(collected).toMatchObject({ memory: { [A]: 86_401_000, lost: 86_401_000, recent: 1001 } });
+    expect(Object.keys(collected.off === undefined ? collected.memory : {})).not.toContain('old');
+  });
+
   it('takes no job without an owner for a member (API 18 and later leave it out when unknown)', async () => {
     const answers = {
       'system/info': info('rundeck', A),
