@@ -1,9 +1,10 @@
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { renderExposition } from '../../src/metrics/exposition.ts';
+import { createExposition, renderExposition } from '../../src/metrics/exposition.ts';
 import { counter, gauge, info, type LabelPair, type Row, stateSet } from '../../src/metrics/family.ts';
 import type { Format } from '../../src/metrics/format.ts';
 import { createSelf } from '../../src/metrics/self.ts';
-import { createSnapshots, type Snapshots } from '../../src/metrics/snapshot.ts';
+import { createSnapshots, type Selection, type Snapshots } from '../../src/metrics/snapshot.ts';
 
 const stored = counter('demo_stored_total', 'Things stored [a\\b].');
 const age = gauge('demo_age_seconds', 'Age.', 'name');
@@ -129,4 +130,82 @@ demo_stored_total{server="b"} 2
       'automation_exporter_api_requests_total{server="prod",api_endpoint="system-info",code="200"} 1\n',
     );
   });
+
+  it("filters the daemon's own instruments by server, and leaves them out where others are asked for", async () => {
+    const { scrape } = await setUpTwo();
+
+    expect(await scrape({})).toEqual([
+      'automation_exporter_build_info{version="1",node_version="2"} 1',
+      'automation_up{server="a",site="eu"} 1',
+      'automation_up{server="b"} 0',
+      'demo_stored_total{server="a"} 1',
+      'demo_stored_total{server="b"} 2',
+    ]);
+    expect(await scrape({ servers: new Set(['b']) })).toEqual([
+      'automation_exporter_build_info{version="1",node_version="2"} 1',
+      'automation_up{server="b"} 0',
+      'demo_stored_total{server="b"} 2',
+    ]);
+    expect(await scrape({ collectors: new Set(['demo']) })).toEqual([
+      'demo_stored_total{server="a"} 1',
+      'demo_stored_total{server="b"} 2',
+    ]);
+    expect(await scrape({ collectors: new Set(['exporter']), servers: new Set(['a']) })).toEqual([
+      'automation_exporter_build_info{version="1",node_version="2"} 1',
+      'automation_up{server="a",site="eu"} 1',
+    ]);
+    expect(await scrape({ collectors: new Set() })).toEqual([]);
+  });
+
+  it('reads its own instruments once a second, whatever format they are asked for in', async () => {
+    const { scrape, self, wait } = await setUpTwo();
+    const up = async (format: Format) => (await scrape({ servers: new Set(['b']) }, format))[1];
+    await scrape({});
+    self.up.set({ server: 'b' }, 1);
+
+    expect(await up('openmetrics')).toBe('automation_up{server="b"} 0');
+    wait(999);
+    expect(await up('text')).toBe('automation_up{server="b"} 0');
+    wait(1);
+    expect(await up('text')).toBe('automation_up{server="b"} 1');
+  });
+
+  it('gives the same compressed and not, to the end', async () => {
+    const { exposition } = await setUpTwo();
+    const plain = Buffer.concat(await exposition.scrape({ format: 'openmetrics', gzip: false })).toString('utf8');
+    const gzip = Buffer.concat(await exposition.scrape({ format: 'openmetrics', gzip: true }));
+
+    expect(gunzipSync(gzip).toString('utf8')).toBe(plain);
+    expect(plain.match(/# EOF\n/g)).toHaveLength(1);
+    expect(plain.endsWith('demo_stored_total{server="b"} 2\n# EOF\n')).toBe(true);
+  });
 });
+
+/** Two servers, one of which has a label of its own. */
+async function setUpTwo() {
+  let clockMs = 0;
+  const self = createSelf({ version: '1', nodeVersion: '2' });
+  const snapshots = createSnapshots(() => clockMs);
+  const labelsOf = (server: string): LabelPair[] => (server === 'a' ? [['site', 'eu']] : []);
+  const exposition = createExposition({ snapshots, registry: self.registry, labelsOf, ticks: () => clockMs });
+  for (const [server, value] of [
+    ['a', 1],
+    ['b', 2],
+  ] as const) {
+    const baseLabels = [['server', server]] as const;
+    await snapshots.publish({ ...of, server, source: server, baseLabels, rows: stored.rows(value), validForMs: 9999 });
+  }
+  self.up.set({ server: 'a' }, 1);
+  self.up.set({ server: 'b' }, 0);
+  return {
+    self,
+    exposition,
+    wait: (ms: number) => {
+      clockMs += ms;
+    },
+    scrape: async (selection: Selection, format: Format = 'text') => {
+      const body = Buffer.concat(await exposition.scrape({ ...selection, format, gzip: false })).toString('utf8');
+      return body.split('\n').filter((line) => /^(demo|automation_(up|exporter_build))/.test(line));
+    },
+  };
+}

@@ -1,0 +1,184 @@
+import { setImmediate } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toGzip } from '../../src/metrics/block.ts';
+import { counter, gauge, histogram, info, type LabelPair, type Row, summary } from '../../src/metrics/family.ts';
+import { formats } from '../../src/metrics/format.ts';
+import { renderHeader, renderSamples } from '../../src/metrics/render.ts';
+import { createSnapshots, type Selection, type Snapshot, type Snapshots } from '../../src/metrics/snapshot.ts';
+
+const stored = counter('demo_stored_total', 'Stored.');
+const size = gauge('demo_size_bytes', 'Size.', 'project', 'job');
+const facts = info('demo_info', 'Facts.', 'version');
+const spread = histogram('demo_spread', 'Spread.', 'project');
+const timing = summary('demo_timing_seconds', 'Timing.', 'name');
+
+function snapshotOf(source: string, rows: readonly Row[], given: Partial<Snapshot> = {}): Snapshot {
+  return { source, server: 'prod', collector: 'demo', baseLabels: [], rows, validForMs: 1000, ...given };
+}
+
+function samplesOf(snapshots: Snapshots, selection?: Selection): readonly string[] {
+  const text = Buffer.concat(snapshots.show('text', selection).text).toString('utf8');
+  return text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** Many rows take several turns. */
+function manyRows(value: number): readonly Row[] {
+  return Array.from({ length: 9000 }, (_, index) => size.rows(value, { project: `p${index}`, job: 'j' })).flat();
+}
+
+/** Looks once in each round of the event loop until all is done. */
+async function onEveryTurn(all: Promise<unknown>, look: () => void): Promise<void> {
+  const state = { isDone: false };
+  const ended = all.finally(() => {
+    state.isDone = true;
+  });
+  while (!state.isDone) {
+    look();
+    await setImmediate();
+  }
+  await ended;
+}
+
+describe('metrics/snapshot', () => {
+  it('shows nothing of a snapshot before all of it is there', async () => {
+    const snapshots = createSnapshots(() => 0);
+    await snapshots.publish(snapshotOf('one', manyRows(1)));
+    const published = snapshots.publish(snapshotOf('one', manyRows(2)));
+    const seen = new Set<string>();
+    await onEveryTurn(published, () => {
+      const samples = samplesOf(snapshots);
+      seen.add(`${samples.length} rows of ${[...new Set(samples.map((line) => line.split(' ')[1]))].join()}`);
+    });
+
+    expect([...seen]).toEqual(['9000 rows of 1']);
+    expect(samplesOf(snapshots)[0]).toBe('demo_size_bytes{project="p0",job="j"} 2');
+  });
+
+  it('lets others have their turn while many rows are rendered', async () => {
+    const snapshots = createSnapshots(() => 0);
+    const published = [1, 2, 3].map((value) => snapshots.publish(snapshotOf(`${value}`, manyRows(value))));
+    let turns = 0;
+    await onEveryTurn(Promise.all(published), () => {
+      turns += 1;
+    });
+
+    // Half a megabyte each, a slice of 128 KiB a turn.
+    expect(turns).toBeGreaterThanOrEqual(9);
+  });
+
+  it('keeps the newest of two that are published at once, whichever is ready first', async () => {
+    const snapshots = createSnapshots(() => 0);
+
+    await Promise.all([
+      snapshots.publish(snapshotOf('one', manyRows(1))),
+      snapshots.publish(snapshotOf('one', stored.rows(2))),
+    ]);
+    expect(samplesOf(snapshots)).toEqual(['demo_stored_total 2']);
+
+    await Promise.all([
+      snapshots.publish(snapshotOf('one', stored.rows(3))),
+      snapshots.publish(snapshotOf('one', stored.rows(4))),
+    ]);
+    expect(samplesOf(snapshots)).toEqual(['demo_stored_total 4']);
+  });
+
+  it('does not bring back what was withdrawn while it was rendered', async () => {
+    const snapshots = createSnapshots(() => 0);
+    const published = snapshots.publish(snapshotOf('one', stored.rows(1)));
+    snapshots.withdraw('one');
+    await published;
+    expect(samplesOf(snapshots)).toEqual([]);
+
+    await snapshots.publish(snapshotOf('one', stored.rows(2)));
+    expect(samplesOf(snapshots)).toEqual(['demo_stored_total 2']);
+    snapshots.withdraw('one');
+    expect(samplesOf(snapshots)).toEqual([]);
+  });
+
+  it('reckons the age from when the rows came, not from when they were ready', async () => {
+    let clockMs = 0;
+    const snapshots = createSnapshots(() => clockMs);
+    const published = snapshots.publish(snapshotOf('one', stored.rows(1)));
+    clockMs = 999;
+    await published;
+    expect(samplesOf(snapshots)).toEqual(['demo_stored_total 1']);
+    clockMs = 1000;
+    expect(samplesOf(snapshots)).toEqual([]);
+    expect(samplesOf(snapshots, { servers: new Set(['prod']) })).toEqual([]);
+  });
+
+  it('shows the servers and collectors that are asked for', async () => {
+    const snapshots = createSnapshots(() => 0);
+    for (const [value, server, collector] of [
+      [1, 'a', 'x'],
+      [2, 'a', 'y'],
+      [3, 'b', 'x'],
+    ] as const) {
+      await snapshots.publish(snapshotOf(`${value}`, stored.rows(value), { server, collector }));
+    }
+
+    const valuesOf = (selection?: Selection) => samplesOf(snapshots, selection).map((line) => line.at(-1));
+    expect(valuesOf()).toEqual(['1', '2', '3']);
+    expect(valuesOf({ servers: new Set(['a']) })).toEqual(['1', '2']);
+    expect(valuesOf({ collectors: new Set(['x', 'exporter']) })).toEqual(['1', '3']);
+    expect(valuesOf({ servers: new Set(['b']), collectors: new Set(['x']) })).toEqual(['3']);
+    expect(valuesOf({ collectors: new Set() })).toEqual([]);
+  });
+
+  it('joins to the very bytes of rendering all rows at once, deflated and not', async () => {
+    const label = fc.string({ unit: 'binary', maxLength: 12 });
+    const value = fc.double({ noNaN: true });
+    const rowsOf = fc.oneof(
+      value.map((given) => stored.rows(given)),
+      fc.tuple(value, label, label).map(([given, project, job]) => size.rows(given, { project, job })),
+      label.map((version) => facts.rows({ version }, [['team', version]])),
+      fc.tuple(value, label).map(([sum, name]) => timing.rows({ quantiles: [[0.5, sum]], sum, count: 1 }, { name })),
+    );
+    const base = fc.array(fc.tuple(fc.constantFrom('server', 'site'), label), { maxLength: 2 });
+    const sources = fc.array(fc.tuple(fc.array(rowsOf, { maxLength: 12 }), base), { maxLength: 5 });
+
+    await fc.assert(
+      fc.asyncProperty(sources, async (published) => {
+        const snapshots = createSnapshots(() => 0);
+        for (const [index, [rows, baseLabels]] of published.entries()) {
+          await snapshots.publish(snapshotOf(`${index}`, rows.flat(), { baseLabels }));
+        }
+        for (const format of formats) {
+          const plain = [facts, size, stored, timing]
+            .map((family) => {
+              const samples = published.map(([rows, baseLabels]) => renderOf(family.name, rows.flat(), baseLabels));
+              return samples.join('') === '' ? '' : renderHeader(family, format) + samples.join('');
+            })
+            .join('');
+          const block = snapshots.show(format);
+          expect(Buffer.concat(block.text).toString('utf8')).toBe(plain);
+          expect(gunzipSync(Buffer.concat(toGzip(block))).toString('utf8')).toBe(plain);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('renders the buckets of a histogram beside its sum and count', async () => {
+    const snapshots = createSnapshots(() => 0);
+    const rows = spread.rows({ bounds: [1], counts: [1, 1], sum: 3.5, count: 2 }, { project: 'a' });
+
+    await snapshots.publish(snapshotOf('one', rows, { baseLabels: [['server', 's']] }));
+
+    expect(samplesOf(snapshots)).toEqual([
+      'demo_spread_bucket{server="s",project="a",le="1.0"} 1',
+      'demo_spread_bucket{server="s",project="a",le="+Inf"} 2',
+      'demo_spread_sum{server="s",project="a"} 3.5',
+      'demo_spread_count{server="s",project="a"} 2',
+    ]);
+  });
+});
+
+function renderOf(name: string, rows: readonly Row[], baseLabels: readonly LabelPair[]): string {
+  return renderSamples(
+    rows.filter(({ family }) => family.name === name),
+    baseLabels,
+  );
+}
