@@ -20,7 +20,7 @@ export function frontPageRoute({ metricsPath, status }: FrontPageOptions): Route
     const root = toRoot(request);
     response.set('cache-control', 'no-store').send(
       renderPage({
-        title: problems.length === 0 ? 'All is well' : `${count(problems.length, 'problem')}: ${problems[0]?.text}`,
+        title: problems.length === 0 ? 'No problem seen' : `${count(problems.length, 'problem')}: ${problems[0]?.text}`,
         body: renderStatus(current, problems, { root, metricsPath, refreshSeconds }),
         root,
         refreshSeconds,

@@ -25,7 +25,7 @@ export function findProblems({ servers, atMs }: Status): readonly Problem[] {
   return problemKinds.flatMap((kind) => brief.filter((problem) => problem.kind === kind));
 }
 
-/** Why all is well, or the worst that is not. */
+/** What was seen where nothing is wrong, or else the worst. */
 export function toHeadline({ servers }: Status, [worst]: readonly Problem[]): string {
   if (worst !== undefined) return worst.text.endsWith('.') ? worst.text : `${worst.text}.`;
   const targets = servers.flatMap(toTargets);
@@ -35,7 +35,7 @@ export function toHeadline({ servers }: Status, [worst]: readonly Problem[]): st
   const one = `${first?.name} answers${isActive ? ' and is allowed to run jobs' : ''}`;
   const all = `all ${servers.length} servers answer${isActive ? ' and are allowed to run jobs' : ''}`;
   const upToDate = `${succeeded.length} ${succeeded.length === 1 ? 'collector is' : 'collectors are'} up to date`;
-  return `All is well: ${second === undefined ? one : all}, and ${upToDate}.`;
+  return `No problem seen: ${second === undefined ? one : all}, and ${upToDate}.`;
 }
 
 function toTargets(server: ServerStatus): readonly TargetStatus[] {

@@ -146,13 +146,13 @@ Why: GET system-info: no answer within 10 s
 Where to go`);
   });
 
-  it('says first that all is well', async () => {
+  it('says first that there is no problem', async () => {
     const page = await readPage([server('prod')]);
 
     expect(toText(page)).toMatch(
-      /^✓All is well: prod answers and is allowed to run jobs, and 2 collectors are up to date\.\n/,
+      /^✓No problem seen: prod answers and is allowed to run jobs, and 2 collectors are up to date\.\n/,
     );
-    expect(page).toContain('<title>All is well</title>');
+    expect(page).toContain('<title>No problem seen</title>');
   });
 
   it('shows a dozen problems at the top, however many there are', async () => {

@@ -13,18 +13,18 @@ function headline(...servers: readonly ServerStatus[]): string {
 }
 
 describe('http/problems', () => {
-  it('says that all is well, and what that means', () => {
+  it('says that there is no problem, and what was seen', () => {
     expect(headline(server('prod'))).toBe(
-      'All is well: prod answers and is allowed to run jobs, and 2 collectors are up to date.',
+      'No problem seen: prod answers and is allowed to run jobs, and 2 collectors are up to date.',
     );
     expect(headline(server('prod'), server('test'))).toBe(
-      'All is well: all 2 servers answer and are allowed to run jobs, and 4 collectors are up to date.',
+      'No problem seen: all 2 servers answer and are allowed to run jobs, and 4 collectors are up to date.',
     );
   });
 
   it('claims nothing about jobs where the execution mode is not known', () => {
     const told = headline(server('prod', { executionMode: undefined, collectors: [collector('ping')] }));
-    expect(told).toBe('All is well: prod answers, and 1 collector is up to date.');
+    expect(told).toBe('No problem seen: prod answers, and 1 collector is up to date.');
   });
 
   it('says the worst first', () => {

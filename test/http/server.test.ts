@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { Router } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { usualLimits } from '../../src/http/limits.ts';
+import { metricsRoute } from '../../src/http/metrics.ts';
 import { serve } from './serve.ts';
 
 /** More than every buffer between two sockets of this machine holds. */
@@ -16,6 +17,17 @@ function routes(): Router[] {
     throw new Error('a secret place');
   });
   return [router];
+}
+
+/** The exposition, by at most five scrapes at once. */
+function toMetrics(read: () => readonly Buffer[]): Router {
+  return metricsRoute({
+    path: '/exposition',
+    names: () => ({ servers: [], collectors: [] }),
+    maxRequests: 5,
+    scrape: async () => ({ contentType: 'text/plain', chunks: read() }),
+    onBusy: () => {},
+  });
 }
 
 /** A connection that says this and reads nothing. */
@@ -61,13 +73,26 @@ describe('http/server', () => {
     expect(errors).toEqual([new Error('a secret place')]);
   });
 
-  it('lets fifty readers that stop reading cost nothing but themselves', async () => {
-    const { port, ask } = await serve(routes());
-    const readers = Array.from({ length: 50 }, () => say(port, `GET /much HTTP/1.1\r\n${head}`));
+  it('lets fifty scrapers that stop reading cost nothing but themselves', async () => {
+    const { port, ask } = await serve([toMetrics(() => [much]), ...routes()]);
+    const before = process.memoryUsage().arrayBuffers;
+    const readers = Array.from({ length: 50 }, () => say(port, `GET /exposition HTTP/1.1\r\n${head}`.repeat(8)));
     await Promise.all(readers.map((reader) => once(reader, 'readable')));
 
     for (let scrape = 0; scrape < 50; scrape++) expect((await ask('/metrics')).body).toBe('up 1\n');
     expect(readers.filter(({ destroyed }) => destroyed)).toEqual([]);
+    // Each a copy of one answer alone would be 1000 MB.
+    expect((process.memoryUsage().arrayBuffers - before) / 1e6).toBeLessThan(100);
+  });
+
+  it('keeps no place of a scrape for who does not read it', async () => {
+    let answer: readonly Buffer[] = [much];
+    const { port, ask } = await serve([toMetrics(() => answer)]);
+    const readers = Array.from({ length: 10 }, () => say(port, `GET /exposition HTTP/1.1\r\n${head}`));
+    await Promise.all(readers.map((reader) => once(reader, 'readable')));
+
+    answer = [Buffer.from('up 1\n')];
+    expect(await ask('/exposition')).toMatchObject({ status: 200, body: 'up 1\n' });
   });
 
   it.each([
