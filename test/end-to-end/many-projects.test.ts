@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Child, startCli } from '../support/child.ts';
+import { eventually } from '../support/eventually.ts';
+
+const projects = Array.from({ length: 400 }, (_, index) => `team-${String(index + 1).padStart(3, '0')}`);
+const intervalMs = 5000;
+const vitalIntervalMs = 1000;
+
+let directory: string;
+let healthy: Simulator;
+let hanging: Simulator;
+let denied: Simulator;
+let daemon: Child | undefined;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'automation-exporter-many-'));
+  [healthy, hanging, denied] = await Promise.all([start(), start(), start()]);
+  hanging.control.addFault({ kind: 'hang', path: '/resources$' });
+  denied.control.addToken({ token: 'no-nodes', user: 'u', name: 'n', policy: { nodes: [] } });
+});
+
+afterEach(async () => {
+  await daemon?.stop();
+  daemon = undefined;
+  await Promise.all([healthy.stop(), hanging.stop(), denied.stop()]);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function start(): Promise<Simulator> {
+  const simulator = await startSimulator({ scenario: 'empty' });
+  for (const project of projects) simulator.control.createProject(project, ['web01', 'web02']);
+  return simulator;
+}
+
+/** The daemon, reading the nodes of every project of all three servers, and what it shows. */
+async function watchAll(): Promise<() => Promise<string>> {
+  const servers = [
+    { name: 'healthy', ...healthy },
+    { name: 'hanging', ...hanging },
+    { name: 'denied', ...denied, token: 'no-nodes' },
+  ];
+  const lines = servers.map(({ name, url, token }) => {
+    writeFileSync(join(directory, name), token, { mode: 0o600 });
+    const budget = '{ requests_per_second: 300, concurrency: 4 }';
+    return `  - { name: ${name}, url: '${url}', token_file: ./${name}, timeout: 400ms, budget: ${budget} }`;
+  });
+  const config = `servers:
+${lines.join('\n')}
+collectors:
+  system-info: { every: ${vitalIntervalMs}ms }
+  project-nodes: { every: ${intervalMs}ms }
+web: { listen_address: '127.0.0.1:0' }
+state: { memory: true }
+`;
+  writeFileSync(join(directory, 'config.yaml'), config);
+  const flags = ['system-info', 'project-nodes'].map((name) => `--collector.${name}`);
+  daemon = startCli(['serve', '--config.file=config.yaml', '--collector.disable-defaults', ...flags], {
+    cwd: directory,
+  });
+  const [, url = ''] = await daemon.waitFor(/msg=serving url=(\S+)/);
+  return async () => (await fetch(`${url}/metrics`)).text();
+}
+
+function countNodes(text: string, server: string): number {
+  const start = `automation_project_nodes{server="${server}",`;
+  return text.split('\n').filter((line) => line.startsWith(start) && line.endsWith(',os_family="unix"} 2')).length;
+}
+
+function timesOf(simulator: Simulator, path: string): number[] {
+  return simulator
+    .requests()
+    .filter((request) => request.path === path)
+    .map(({ atMs }) => atMs);
+}
+
+function longestGapMs(times: readonly number[]): number {
+  return Math.max(...times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0)));
+}
+
+describe('end-to-end/many-projects', () => {
+  it('reads 400 projects of three servers, of which one hangs and one denies', async () => {
+    const scrape = await watchAll();
+
+    await eventually(async () => {
+      const text = await scrape();
+      expect(countNodes(text, 'healthy')).toBe(400);
+      for (const server of ['healthy', 'hanging', 'denied'])
+        expect(text).toContain(`automation_up{server="${server}"} 1\n`);
+      expect(text).toContain(sample('success', 'healthy', '', 1));
+      expect(text).toContain(sample('success', 'hanging', '', 0));
+      expect(text).toMatch(
+        /automation_exporter_api_errors_total\{server="hanging",api_endpoint="project-nodes",kind="timeout"\} [5-9]/,
+      );
+      expect(text).toContain(sample('enabled', 'denied', ',reason="denied"', 0));
+      expect([countNodes(text, 'hanging'), countNodes(text, 'denied')]).toEqual([0, 0]);
+    });
+
+    // From now on nothing of the healthy server may be missing while every project of it is read again, and once more begun.
+    await eventually(async () => {
+      expect(countNodes(await scrape(), 'healthy')).toBe(400);
+      expect(timesOf(healthy, '/api/47/project/team-001/resources').length).toBeGreaterThan(2);
+    });
+    for (const project of projects) {
+      const times = timesOf(healthy, `/api/47/project/${project}/resources`);
+      expect({ project, isInTime: longestGapMs(times) < 2 * intervalMs }).toEqual({ project, isInTime: true });
+    }
+
+    // What is hung on or denied is asked seldom; what is vital never waits for the many.
+    expect(timesOf(denied, '/api/47/project/team-001/resources').length).toBe(1);
+    const hung = hanging.requests().filter(({ path }) => path.endsWith('/resources'));
+    expect(hung.length).toBeLessThan(30);
+    for (const simulator of [healthy, hanging, denied]) {
+      expect(longestGapMs(timesOf(simulator, '/api/47/system/info'))).toBeLessThan(2 * vitalIntervalMs);
+    }
+  });
+});
+
+function sample(name: string, server: string, labels: string, value: number): string {
+  return `automation_exporter_collector_${name}{server="${server}",collector="project-nodes"${labels}} ${value}\n`;
+}
