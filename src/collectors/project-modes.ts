@@ -34,7 +34,7 @@ export const projectModesCollector = defineProjectCollector({
 async function readAll(api: Api, watch: Watch): Promise<ReadonlyMap<string, ProjectModes> | undefined> {
   if (!(await api.supports(projectsWithModes))) return undefined;
   const list = await watch.projects.read(api);
-  const isTold = list.length === 0 || list.some((project) => toMode(project) !== undefined);
+  const isTold = list.some((project) => toMode(project) !== undefined);
   return isTold ? new Map(list.map((project) => [project.name, project])) : undefined;
 }
 
