@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Api } from '../../src/api/client.ts';
+import type { Api, Client } from '../../src/api/client.ts';
 import { defineEndpoint } from '../../src/api/endpoint.ts';
 import { ApiError, type ApiErrorDetails, type ErrorKind } from '../../src/api/errors.ts';
 import { defineProjectCollector, type ProjectCollectorDefinition } from '../../src/collectors/collector.ts';
@@ -69,7 +69,8 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     everyMs,
     timeoutMs: 10_000,
     requestsPerSecond,
-    client: { within: () => api },
+    // The cast is true: a sweep uses nothing else of it.
+    client: { within: () => api } as unknown as Client,
     watch,
     projectList,
     state: openSqliteState({ memory: true }),
