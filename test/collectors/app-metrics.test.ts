@@ -75,6 +75,25 @@ describe('collectors/app-metrics', () => {
     });
   });
 
+  it('shows the documented shape in the service dialect', async () => {
+    const answers = {
+      [METRICS]: {
+        body: '{"version":"4.0.0","gauges":{"g":{"value":2}},"counters":{},"histograms":{},"meters":{},"timers":{}}',
+      },
+    };
+    expect(await scrapeCollector('app-metrics', { dialect: 'service', apiVersion: 25, answers })).toEqual({
+      outcome: 'success',
+      text: '# TYPE automation_app_value gauge\nautomation_app_value{server="prod",name="g",project=""} 2\n',
+    });
+  });
+
+  it('is not asked of a server without it', async () => {
+    expect(await scrapeCollector('app-metrics', { apiVersion: 24, answers: {} })).toEqual({
+      outcome: 'unsupported_version',
+      text: '',
+    });
+  });
+
   it("makes one name of the timers that hold a project's name", async () => {
     const body = `{"version":"4.0.0","timers":{
       "rundeck.services.NodeService.project.billing.loadNodes":{"count":1,"duration_units":"seconds"},

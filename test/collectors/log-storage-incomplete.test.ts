@@ -9,15 +9,17 @@ const LIST = 'system/logstorage/incomplete';
 const projects = { body: '[{"name":"billing"},{"name":"night jobs"},{"name":"secret"}]' };
 
 describe('collectors/log-storage-incomplete', () => {
-  it('counts by project and state, and dates the oldest', async () => {
-    const body = list([
-      '{"id":12,"project":"billing","href":"http://h/12","permalink":"http://h/p/12","storage":{"localFilesPresent":true,"incompleteFiletypes":"rdlog,state.json","queued":true,"failed":false,"date":"2024-05-20T10:13:20Z"},"errors":null}',
-      '{"id":13,"project":"billing","storage":{"localFilesPresent":true,"incompleteFiletypes":"*","queued":false,"failed":true,"date":"2024-05-20T10:00:00.500Z"},"errors":["refused"]}',
-      '{"id":14,"project":"night jobs","storage":{"localFilesPresent":false,"incompleteFiletypes":"rdlog","queued":false,"failed":true,"date":"2024-05-19T00:00:00Z"},"errors":["refused"]}',
-    ]);
-    expect(await scrape({ [LIST]: { body }, projects })).toEqual({
-      outcome: 'success',
-      text: golden`
+  it.each(['rundeck', 'service'] as const)(
+    'counts by project and state, and dates the oldest, in the %s dialect',
+    async (dialect) => {
+      const body = list([
+        '{"id":12,"project":"billing","href":"http://h/12","permalink":"http://h/p/12","storage":{"localFilesPresent":true,"incompleteFiletypes":"rdlog,state.json","queued":true,"failed":false,"date":"2024-05-20T10:13:20Z"},"errors":null}',
+        '{"id":13,"project":"billing","storage":{"localFilesPresent":true,"incompleteFiletypes":"*","queued":false,"failed":true,"date":"2024-05-20T10:00:00.500Z"},"errors":["refused"]}',
+        '{"id":14,"project":"night jobs","storage":{"localFilesPresent":false,"incompleteFiletypes":"rdlog","queued":false,"failed":true,"date":"2024-05-19T00:00:00Z"},"errors":["refused"]}',
+      ]);
+      expect(await scrape({ [LIST]: { body }, projects }, dialect)).toEqual({
+        outcome: 'success',
+        text: golden`
         # TYPE automation_log_storage_incomplete_executions gauge
         automation_log_storage_incomplete_executions{server="prod",project="billing",state="failed"} 1
         automation_log_storage_incomplete_executions{server="prod",project="billing",state="queued"} 1
@@ -26,8 +28,9 @@ describe('collectors/log-storage-incomplete', () => {
         # TYPE automation_log_storage_oldest_incomplete_timestamp_seconds gauge
         automation_log_storage_oldest_incomplete_timestamp_seconds{server="prod",project="billing"} 1716199200.5
         automation_log_storage_oldest_incomplete_timestamp_seconds{server="prod",project="night jobs"} 1716076800`,
-    });
-  });
+      });
+    },
+  );
 
   it('counts what failed and is queued again once, what is in neither state in none, and a missing date as no date', async () => {
     const body = list([
@@ -110,8 +113,8 @@ function list(executions: readonly string[]): string {
   return `{"total":${executions.length},"max":500,"offset":0,"executions":[${executions.join(',')}]}`;
 }
 
-async function scrape(answers: Readonly<Record<string, CannedAnswer>>) {
-  const { text, outcome } = await scrapeCollector('log-storage-incomplete', { answers });
+async function scrape(answers: Readonly<Record<string, CannedAnswer>>, dialect: 'rundeck' | 'service' = 'rundeck') {
+  const { text, outcome } = await scrapeCollector('log-storage-incomplete', { dialect, answers });
   return { outcome, text: text.trimEnd() };
 }
 
