@@ -1,10 +1,9 @@
-import type { ServerFacts } from './api/contact.ts';
 import { collectors } from './collectors/index.ts';
 import { formatListenAddress } from './config/address.ts';
 import type { Config } from './config/config.ts';
 import { toEffectiveYaml } from './config/effective-config.ts';
 import type { ReloadOutcome } from './config/reload.ts';
-import { type Connection, systemClock } from './connect.ts';
+import { systemClock } from './connect.ts';
 import type { Clock } from './domain/clock.ts';
 import { alertRoutes } from './http/alerts.ts';
 import { apiStatusRoute } from './http/api-status.ts';
@@ -20,9 +19,11 @@ import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { Status } from './http/status.ts';
 import type { Log } from './log.ts';
 import { createExposition, ownCollector } from './metrics/exposition.ts';
+import { forgetSeries } from './metrics/forget.ts';
 import { chooseFormat, contentTypes } from './metrics/format.ts';
 import { createSelf } from './metrics/self.ts';
 import { createSnapshots } from './metrics/snapshot.ts';
+import type { PollKey } from './schedule/publisher.ts';
 import { createScheduler, type Scheduler } from './schedule/scheduler.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
@@ -51,54 +52,67 @@ export type App = {
   readonly onReload: (ok: boolean) => void;
 };
 
-type Parts = {
-  readonly state: State;
-  readonly connections: readonly Connection[];
+type Parts = { readonly state: State; readonly server: HttpServer; watching: Watching };
+
+/** What follows from a configuration, and goes with it. */
+type Watching = {
+  readonly config: Config;
+  readonly watched: ReadonlyMap<string, WatchedServer>;
   readonly scheduler: Scheduler;
-  readonly server: HttpServer;
 };
 
 /** The composition root: from a checked configuration to the running parts. */
 export function createApp(options: AppOptions): App {
-  const { config, log, version, clock = systemClock } = options;
+  const { log, version, clock = systemClock } = options;
   const self = createSelf({ version, nodeVersion: process.version });
   const snapshots = createSnapshots(clock.ticks);
-  const labelsOf = (name: string) => config.servers.find((server) => server.name === name)?.labels ?? [];
+  const labelsOf = (name: string) => current().servers.find((server) => server.name === name)?.labels ?? [];
   const exposition = createExposition({ snapshots, registry: self.registry, labelsOf, ticks: clock.ticks });
   let url = '';
   let parts: Parts | undefined;
 
-  function wire(state: State): Parts {
-    const watched = config.servers.map((server) => watchServer(server, { ...options, clock, state, snapshots, self }));
-    const connections = watched.flatMap((server) => server.connections);
-    const scheduler = createScheduler(
-      watched.flatMap(({ polls }) => polls),
-      log,
+  /** The configuration in force. */
+  function current(): Config {
+    return parts?.watching.config ?? options.config;
+  }
+
+  function watch(config: Config, state: State): Watching {
+    const watched = new Map(
+      config.servers.map((server) => [
+        server.name,
+        watchServer(server, { ...options, config, clock, state, snapshots, self }),
+      ]),
     );
+    const polls = [...watched.values()].flatMap((server) => server.polls);
+    return { config, watched, scheduler: createScheduler(polls, log) };
+  }
+
+  function serve(state: State, watching: () => Watching): HttpServer {
+    const { config } = options;
     const content = readContent();
-    const externalUrl = (): string => config.web.externalUrl ?? url;
+    const externalUrl = (): string => current().web.externalUrl ?? url;
     const status = (): Promise<Status> =>
       readStatus({
         version,
-        servers: config.servers,
-        config,
+        servers: current().servers,
+        config: current(),
         collectors,
-        polls: scheduler.status,
-        facts: (name) => toFacts(watched[config.servers.findIndex((watchedServer) => watchedServer.name === name)]),
+        polls: watching().scheduler.status,
+        facts: (name, member) => watching().watched.get(name)?.facts(member),
         state,
         clock,
       });
-    const server = createHttpServer({
+    return createHttpServer({
       ...config.web.listenAddress,
       routePrefix: config.web.routePrefix,
       routes: [
         frontPageRoute({ metricsPath: config.web.telemetryPath, status }),
         apiStatusRoute(status),
-        configRoute(() => toEffectiveYaml(config)),
+        configRoute(() => toEffectiveYaml(current())),
         metricsRoute({
           path: config.web.telemetryPath,
           names: () => ({
-            servers: config.servers.map(({ name }) => name),
+            servers: current().servers.map(({ name }) => name),
             collectors: [...collectors.map(({ name }) => name), ownCollector],
           }),
           maxRequests: config.web.maxRequests,
@@ -108,35 +122,37 @@ export function createApp(options: AppOptions): App {
           },
           onBusy: () => log.warn({ maxRequests: config.web.maxRequests }, 'too many scrapes at once, some are refused'),
         }),
-        healthRoutes(() => waitingFor(scheduler)),
-        reloadRoute({ isEnabled: () => config.web.enableLifecycle, reload: options.reload, externalUrl }),
+        healthRoutes(() => waitingFor(watching().scheduler)),
+        reloadRoute({ isEnabled: () => current().web.enableLifecycle, reload: options.reload, externalUrl }),
         dashboardRoutes(content, externalUrl),
         alertRoutes(content, externalUrl),
         runbookRoutes(content),
       ],
       onError: (error) => log.error({ error }, 'request failed'),
     });
-    return { state, connections, scheduler, server };
   }
 
   async function stop(): Promise<void> {
     if (parts === undefined) return;
-    const { state, connections, scheduler, server } = parts;
+    const { state, server, watching } = parts;
     parts = undefined;
     // All at once: a poll that waits for an answer ends with its connection.
-    await Promise.all([scheduler.stop(), server.close(), ...connections.map((connection) => connection.close())]);
+    await Promise.all([stopWatching(watching), server.close()]);
     await state.close();
   }
 
   async function start(): Promise<{ url: string }> {
+    const { config } = options;
     const state = openSqliteState(config.state.memory ? { memory: true } : { dir: config.state.dir });
     try {
-      const wired = wire(state);
+      const watching = watch(config, state);
+      const wired: Parts = { state, watching, server: serve(state, () => parts?.watching ?? watching) };
       parts = wired;
       const port = await wired.server.listen();
       url = toUrl(config, port);
+      onReload(true);
       // A stop that came meanwhile has taken everything away again.
-      if (parts === wired) wired.scheduler.start();
+      if (parts === wired) watching.scheduler.start();
     } catch (error) {
       if (parts === undefined) await state.close();
       await stop();
@@ -145,17 +161,46 @@ export function createApp(options: AppOptions): App {
     return { url };
   }
 
-  return {
-    start,
-    stop,
-    reload: () => Promise.reject(new Error('a running daemon can not change its configuration yet: restart it')),
-    onReload: () => undefined,
-  };
+  /** The old polls end before the new ones begin: of no server are there two at once. */
+  async function reload(config: Config): Promise<void> {
+    if (parts === undefined) throw new Error('the daemon is not running');
+    const before = parts.watching;
+    const after = watch(config, parts.state);
+    parts.watching = after;
+    await stopWatching(before);
+    const kept = new Set(keysOf(after).map(toText));
+    for (const key of keysOf(before)) if (!kept.has(toText(key))) before.watched.get(key.server)?.withdraw(key);
+    await forgetSeries(self.registry, (labels) => isGone(labels, after, kept));
+    // A stop that came meanwhile has ended these as well.
+    if (parts?.watching === after) after.scheduler.start();
+  }
+
+  function onReload(ok: boolean): void {
+    self.lastReloadSuccessful.set(Number(ok));
+    if (ok) self.lastReloadTimestamp.set(clock.now() / 1000);
+  }
+
+  return { start, stop, reload, onReload };
 }
 
-/** What is known since the first contact; nothing is asked. */
-function toFacts(watched: WatchedServer | undefined): ServerFacts | undefined {
-  return watched?.connections[0]?.client.within({ lane: 'normal', forMs: 0 }).server();
+async function stopWatching({ scheduler, watched }: Watching): Promise<void> {
+  const connections = [...watched.values()].flatMap((server) => server.connections);
+  await Promise.all([scheduler.stop(), ...connections.map((connection) => connection.close())]);
+}
+
+function keysOf({ watched }: Watching): PollKey[] {
+  return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
+}
+
+function toText({ server, member, collector }: Readonly<Partial<Record<string, string | number>>>): string {
+  return JSON.stringify([server, member, collector]);
+}
+
+/** Whether a series of our own is about a server or a poll that there is no longer; why a poll is off is news of its own. */
+function isGone(labels: Readonly<Record<string, string | number>>, { watched }: Watching, kept: Set<string>): boolean {
+  if (labels.server === undefined) return false;
+  if (!watched.has(String(labels.server))) return true;
+  return labels.collector !== undefined && labels.reason !== 'config' && !kept.has(toText(labels));
 }
 
 /** Addresses that stand for every interface are no address to open. */

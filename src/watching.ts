@@ -1,5 +1,5 @@
-import type { ClientObserver } from './api/client.ts';
-import { createProjectList } from './api/project-list.ts';
+import type { ServerFacts } from './api/contact.ts';
+import { createProjectList, type ProjectList } from './api/project-list.ts';
 import type { Collector } from './collectors/collector.ts';
 import { collectors } from './collectors/index.ts';
 import type { Watch } from './collectors/watch.ts';
@@ -7,17 +7,17 @@ import type { Config, ServerConfig } from './config/config.ts';
 import { type Connection, connectServer } from './connect.ts';
 import type { Clock } from './domain/clock.ts';
 import { createExecutions } from './executions/executions.ts';
-import type { RoundObserver } from './executions/options.ts';
 import { defaultBuckets, type ExecutionSettings } from './executions/settings.ts';
 import type { Log } from './log.ts';
 import type { Self } from './metrics/self.ts';
 import type { Snapshots } from './metrics/snapshot.ts';
+import { toClientObserver, toRoundObserver } from './observers.ts';
 import { createCollectorReading } from './schedule/collector-reading.ts';
 import { createPoll } from './schedule/poll.ts';
-import { createPublisher, type PollKey, type Publisher } from './schedule/publisher.ts';
-import type { Reading } from './schedule/reading.ts';
+import { createPublisher, type PollKey } from './schedule/publisher.ts';
+import type { Reading, ReadingOptions } from './schedule/reading.ts';
 import type { ScheduledPoll } from './schedule/scheduler.ts';
-import { createVitality } from './schedule/vitality.ts';
+import { createVitality, type Vitality } from './schedule/vitality.ts';
 import type { State } from './state/state.ts';
 
 export type WatchParts = {
@@ -30,113 +30,138 @@ export type WatchParts = {
   readonly self: Self;
 };
 
-export type WatchedServer = { readonly connections: readonly Connection[]; readonly polls: readonly ScheduledPoll[] };
+export type WatchedServer = {
+  readonly connections: readonly Connection[];
+  readonly polls: readonly ScheduledPoll[];
+  /** What is known of the server, or of one of its members, since the first contact. */
+  readonly facts: (member?: string) => ServerFacts | undefined;
+  /** Shows nothing any longer of what the poll gave. */
+  readonly withdraw: (key: PollKey) => void;
+};
+
+/** One address that is asked: the server's, or a member's of its cluster. */
+type Target = { readonly member: string | undefined; readonly connection: Connection; readonly vitality: Vitality };
 
 /** Everything that watches one configured server: its connections and a poll for every collector that is on. */
 export function watchServer(server: ServerConfig, parts: WatchParts): WatchedServer {
   const { config, log, clock, self } = parts;
+  const { name, members, budget, timeoutMs } = server;
   if (server.tls.insecureSkipVerify) {
-    log.warn(
-      { server: server.name },
-      'certificates are not verified: anyone in between can read and change what is sent',
-    );
+    log.warn({ server: name }, 'certificates are not verified: anyone in between can read and change what is sent');
   }
-  const connection = connectServer(server, { ...parts, observe: toObserver(self, { server: server.name }) });
-  const vitality = createVitality(self, { server: server.name });
-  const projectList = createProjectList({ isWanted: () => true, clock });
-  const watch: Watch = {
-    projects: { read: projectList.read, labelsOf: () => [] },
-    jobs: { isWanted: () => true, detail: 200 },
-    hasExecutionMetrics: () => false,
-  };
+  const common = toTarget(undefined, server.url);
+  const targets = members.map((member) => toTarget(member.name, member.url));
+  const projectList = createProjectList({ isWanted: server.projects.isWanted, clock });
+  const watch = toWatch(server, config, projectList);
+  const rules = new Map([...config.metrics].map(([family, { off, dropLabels }]) => [family, { off, dropLabels }]));
+  const readings = new Map<string, Reading>();
+
+  function toTarget(member: string | undefined, url: string): Target {
+    const key = member === undefined ? { server: name } : { server: name, member };
+    const connection = connectServer({ ...server, url }, { ...parts, observe: toClientObserver(self, key) });
+    return { member, connection, vitality: createVitality(self, key) };
+  }
+
+  /** Told once: a server does not stop having several members. */
+  let isSaid = false;
+  function hidesMembers(): boolean {
+    const hidden = members.length === 0 && common.connection.client.facts().hidesMembers;
+    if (hidden && !isSaid) {
+      isSaid = true;
+      log.warn(
+        { server: name },
+        'several members answer under this address, so their counters are withheld: list them under `members`',
+      );
+    }
+    return hidden;
+  }
 
   function toReading(
     collector: Collector,
-    own: { readonly key: PollKey; readonly everyMs: number; readonly publisher: Publisher },
+    { client, ...own }: Pick<ReadingOptions, 'key' | 'everyMs' | 'publisher' | 'client'>,
   ): Reading {
-    const { client } = connection;
-    const { timeoutMs, budget } = server;
     const options = { ...parts, ...own, client, timeoutMs, requestsPerSecond: budget.requestsPerSecond };
     if (collector.kind !== 'executions') return createCollectorReading(collector, { ...options, watch, projectList });
     return createExecutions({
       ...options,
-      server: server.name,
-      readProjects: async (api) => (await projectList.read(api)).map(({ name }) => name),
+      server: name,
+      readProjects: async (api) => (await projectList.read(api)).map((project) => project.name),
       ledger: parts.state.ledger,
-      settings: executionSettings,
+      settings: toExecutionSettings(server, config),
       publish: own.publisher.publish,
       withdraw: own.publisher.withdraw,
-      observe: toRoundObserver(self, server.name),
+      observe: toRoundObserver(self, name),
     });
   }
 
-  function toPoll(collector: Collector, everyMs: number): ScheduledPoll {
-    const key = { server: server.name, collector: collector.name };
-    const publisher = createPublisher({
-      ...parts,
-      key,
-      collector,
-      labels: [],
-      rules: { families: new Map(), maxSeries: Number.POSITIVE_INFINITY },
-      hidesMembers: () => false,
-    });
-    const reading = toReading(collector, { key, everyMs, publisher });
+  function toPoll(collector: Collector, { member, connection, vitality }: Target): ScheduledPoll {
+    const { everyMs = 0, maxSeries = 0 } = config.collectors[collector.name] ?? {};
+    const ofMember = member === undefined ? {} : { member };
+    const key: PollKey = { server: name, ...ofMember, collector: collector.name };
+    const bounds = { families: rules, maxSeries };
+    const { labels } = server;
+    const publisher = createPublisher({ ...parts, key, collector, labels, rules: bounds, hidesMembers });
+    const reading = toReading(collector, { key, everyMs, publisher, client: connection.client });
+    readings.set(toText(key), reading);
     const poll = createPoll({ ...parts, key, collector, everyMs, reading, vitality });
     return { key, vital: collector.vital, everyMs, poll };
   }
 
   const polls: ScheduledPoll[] = [];
   for (const collector of collectors) {
-    const { enabled, everyMs } = config.collectors[collector.name] ?? { enabled: false, everyMs: 0 };
-    if (enabled) polls.push(toPoll(collector, everyMs));
-    else self.collectorEnabled.set({ server: server.name, collector: collector.name, reason: 'config' }, 0);
+    if (config.collectors[collector.name]?.enabled === true) {
+      const asked = collector.perMember && targets.length > 0 ? targets : [common];
+      polls.push(...asked.map((target) => toPoll(collector, target)));
+    } else {
+      self.collectorEnabled.set({ server: name, collector: collector.name, reason: 'config' }, 0);
+    }
   }
-  return { connections: [connection], polls };
+  return {
+    connections: [common, ...targets].map(({ connection }) => connection),
+    polls,
+    facts: (member) => [common, ...targets].find((target) => target.member === member)?.connection.client.facts(),
+    withdraw: (key) => readings.get(toText(key))?.withdraw(),
+  };
 }
 
-function toObserver(self: Self, key: Omit<PollKey, 'collector'>): ClientObserver {
+function toWatch(server: ServerConfig, { jobs, collectors: settings }: Config, projectList: ProjectList): Watch {
+  const { projects } = settings['execution-metrics'] ?? {};
   return {
-    request: (apiEndpoint, code, seconds) => {
-      self.apiRequests.inc({ ...key, api_endpoint: apiEndpoint, code });
-      self.apiDuration.observe({ ...key, api_endpoint: apiEndpoint }, seconds);
+    projects: { read: projectList.read, labelsOf: server.projects.labelsOf },
+    jobs: {
+      isWanted: jobs.isWanted,
+      detail: toDetail(jobs),
+      // Executions tell of them, and cost no request more.
+      asksForAverages: settings.executions?.enabled !== true,
     },
-    error: (apiEndpoint, kind) => self.apiErrors.inc({ ...key, api_endpoint: apiEndpoint, kind }),
-    waited: (seconds) => self.apiBudgetWait.inc(key, seconds),
-    inFlight: (requests) => self.apiInFlight.set(key, requests),
-    circuit: (isOpen) => self.circuitOpen.set(key, Number(isOpen)),
+    hasExecutionMetrics: (project) => projects?.matches(project) === true,
   };
 }
 
-function toRoundObserver(self: Self, server: string): RoundObserver {
-  const key = { server, collector: 'executions' };
+function toExecutionSettings(server: ServerConfig, { jobs, metrics }: Config): ExecutionSettings {
   return {
-    observed: (executions) => self.executionsObserved.inc({ server }, executions),
-    late: (executions) => self.executionsLate.inc({ server }, executions),
-    imported: (executions) => self.executionsImported.inc({ server }, executions),
-    unmeasured: (reason, executions) => self.executionsUnmeasured.inc({ server, reason }, executions),
-    skipped: (reason, executions) => self.executionsSkipped.inc({ server, reason }, executions),
-    dropped: (reason, executions) => self.seriesDropped.inc({ ...key, reason }, executions),
-    unknownValue: (field) => self.unknownValues.inc({ server, field }),
-    lag: (seconds) => self.executionLag.set({ server }, seconds),
-    epoch: (epoch) => self.serverEpoch.set({ server }, epoch),
-    entries: (entries) => self.ledgerEntries.set({ server }, entries),
+    overlapMs: 120_000,
+    maxDelayMs: 900_000,
+    backfillMs: 0,
+    catchUpLimitMs: 7 * 86_400_000,
+    overdueFactorOf: () => 3,
+    overdueFloorMs: 300_000,
+    holdNewSeriesMs: 60_000,
+    buckets: metrics.get('automation_execution_duration_seconds')?.buckets ?? defaultBuckets,
+    detail: toDetail(jobs),
+    cap: jobs.cap,
+    isWantedProject: server.projects.isWanted,
+    isWantedJob: jobs.isWanted,
+    successAgeMsOf: () => undefined,
   };
 }
 
-const dayMs = 86_400_000;
+/** How many jobs have series of their own. */
+function toDetail({ detail, top, cap }: Config['jobs']): number {
+  const most = { all: cap, top, none: 0 } as const;
+  return Math.min(most[detail], cap);
+}
 
-const executionSettings: ExecutionSettings = {
-  overlapMs: 120_000,
-  maxDelayMs: 900_000,
-  backfillMs: 0,
-  catchUpLimitMs: 7 * dayMs,
-  overdueFactorOf: () => 3,
-  overdueFloorMs: 300_000,
-  holdNewSeriesMs: 60_000,
-  buckets: defaultBuckets,
-  detail: 200,
-  cap: 5000,
-  isWantedProject: () => true,
-  isWantedJob: () => true,
-  successAgeMsOf: () => undefined,
-};
+function toText(key: PollKey): string {
+  return JSON.stringify([key.server, key.member, key.collector]);
+}

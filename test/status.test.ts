@@ -82,7 +82,8 @@ describe('status', () => {
   });
 
   it('tells what first contact and the kept mode tell', async () => {
-    const facts: ServerFacts = { dialect: 'rundeck', apiVersion: 47, release: '5.3.0' };
+    const told = { dialect: 'rundeck', apiVersion: 47, release: '5.3.0' } as const;
+    const facts: ServerFacts = { ...told, hidesMembers: false };
     const memory: Memory = { mode: 'passive', changedAtMs: nowMs - 60_000 };
     const recall: StatusParts['state']['recall'] = async ({ server, collector }) =>
       server === 'prod' && collector === 'execution-mode' ? memory : undefined;
@@ -92,7 +93,7 @@ describe('status', () => {
     });
 
     expect(server).toMatchObject({
-      ...facts,
+      ...told,
       executionMode: 'passive',
       executionModeSinceMs: nowMs - 60_000,
     });

@@ -54,6 +54,8 @@ export type ClientScope = { readonly lane: Lane; readonly forMs: number; readonl
 export type Client = {
   /** The API for one poll: its lane, its time, its end. */
   readonly within: (scope: ClientScope) => Api;
+  /** What is known of the server since the first contact; nothing is asked. */
+  readonly facts: () => ServerFacts;
 };
 
 /** Speaks to one server, in the dialect and version that both sides know and within its budget. */
@@ -90,6 +92,7 @@ export function createClient({ dialect, apiVersion, budget, observe, timeoutMs, 
   }
 
   return {
+    facts: contact.facts,
     within: ({ lane, forMs, signal }) => {
       const scope: Scope = { lane, deadlineTicks: clock.ticks() + forMs, signal };
       return {

@@ -1,6 +1,7 @@
 import { type Dialect, dialectOfHeaders } from './dialect.ts';
 import type { SystemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
+import { createMemberSight } from './member-sight.ts';
 
 /** What the client never asks above unless it is told to: the API documents describe this version. */
 export const newestApiVersion = 47;
@@ -12,6 +13,8 @@ export type ServerFacts = {
   readonly apiVersion: number | undefined;
   /** The server's release, like `5.3.0-20240520`. */
   readonly release: string | undefined;
+  /** Whether several members of a cluster answer under this address. */
+  readonly hidesMembers: boolean;
 };
 
 export type Contact = {
@@ -32,12 +35,14 @@ export function createContact(settings: Settings): Contact {
   let dialect = settings.dialect === 'auto' ? undefined : settings.dialect;
   let apiVersion = settings.apiVersion === 'auto' ? undefined : settings.apiVersion;
   let release: string | undefined;
+  const members = createMemberSight();
   let isMet = false;
   let settling: Promise<number> | undefined;
 
   function learn(info: SystemInfo): void {
     if (settings.dialect === 'auto') dialect = info.dialect ?? dialect;
     release = info.server.version ?? release;
+    members.note(info.server.serverUUID);
     // A server that was upgraded says so here; nothing else has to notice.
     const newest = Number(info.server.apiVersion);
     if (settings.apiVersion === 'auto' && newest >= oldestApiVersion) apiVersion = Math.min(newest, newestApiVersion);
@@ -68,7 +73,7 @@ export function createContact(settings: Settings): Contact {
   }
 
   return {
-    facts: () => ({ dialect, apiVersion, release }),
+    facts: () => ({ dialect, apiVersion, release, hidesMembers: members.hasSeveral() }),
     version: () => (isMet ? apiVersion : undefined),
     settle: async (ask) => {
       settling ??= (settings.apiVersion === 'auto' ? negotiate(ask) : meet(ask, settings.apiVersion)).finally(() => {

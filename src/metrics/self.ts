@@ -129,6 +129,16 @@ export function createSelf(build: { readonly version: string; readonly nodeVersi
       labelNames: ['server'],
       registers,
     }),
+    lastReloadSuccessful: new Gauge({
+      name: 'automation_exporter_config_last_reload_successful',
+      help: 'Whether the last attempt to read the configuration succeeded; a failed one leaves the old configuration in force.',
+      registers,
+    }),
+    lastReloadTimestamp: new Gauge({
+      name: 'automation_exporter_config_last_reload_timestamp_seconds',
+      help: 'When the configuration in force was read.',
+      registers,
+    }),
     apiRequests: new Counter({
       name: 'automation_exporter_api_requests_total',
       help: "Requests to the server's API by HTTP status; code none where no answer arrived.",

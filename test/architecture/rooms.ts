@@ -37,6 +37,7 @@ export const rooms: readonly Room[] = [
   { room: 'metrics', types: ['prom-client'] },
   { room: 'metrics/exposition', knows: ['metrics'], packages: ['prom-client'] },
   { room: 'metrics/self', knows: ['metrics'], packages: ['prom-client'] },
+  { room: 'metrics/forget', knows: ['metrics'], types: ['prom-client'] },
 
   {
     room: 'collectors',
@@ -81,9 +82,10 @@ export const rooms: readonly Room[] = [
     knows: ['api/access-policy'],
     types: ['api/contact', 'collectors', 'config', 'domain', 'http/status', 'schedule', 'state/state'],
   },
+  { room: 'observers', types: ['api/client', 'executions/options', 'metrics'] },
   {
     room: 'watching',
-    knows: ['connect', 'api', 'collectors', 'executions', 'schedule'],
+    knows: ['connect', 'observers', 'api', 'collectors', 'executions', 'schedule'],
     types: ['config', 'domain', 'log', 'metrics', 'state/state'],
   },
   {
@@ -91,6 +93,7 @@ export const rooms: readonly Room[] = [
     knows: [
       'connect',
       'watching',
+      'observers',
       'status',
       'domain',
       'api',

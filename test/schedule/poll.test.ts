@@ -60,7 +60,8 @@ function setUp() {
   const snapshots = createSnapshots(clock.ticks);
   const self = createSelf({ version: 'test', nodeVersion: 'test' });
   const state = openSqliteState({ memory: true });
-  const client: Client = { within: () => ({}) as ReturnType<Client['within']> };
+  const facts = { dialect: undefined, apiVersion: undefined, release: undefined, hidesMembers: false };
+  const client: Client = { within: () => ({}) as ReturnType<Client['within']>, facts: () => facts };
   const vitality = createVitality(self, { server: 'prod' });
   const key = { server: 'prod', collector: 'demo' };
   const rules = { families: new Map(), maxSeries: 1000 };

@@ -1,0 +1,25 @@
+export type MemberSight = {
+  /** Told of the member that an answer names. */
+  readonly note: (uuid: string | undefined) => void;
+  /** Whether several members answer under one address. */
+  readonly hasSeveral: () => boolean;
+};
+
+/** Answers that are looked at: after so many of one member alone, there is only one. */
+const remembered = 20;
+
+/** A member that comes back after another has answered shows that both are there; one that is followed by another for good was replaced. */
+export function createMemberSight(): MemberSight {
+  const seen: string[] = [];
+  let hasSeveral = false;
+  return {
+    note: (uuid) => {
+      if (uuid === undefined || uuid === '') return;
+      seen.push(uuid);
+      if (seen.length > remembered) seen.shift();
+      const changes = seen.filter((each, index) => each !== seen[index - 1]).length;
+      hasSeveral = changes > new Set(seen).size;
+    },
+    hasSeveral: () => hasSeveral,
+  };
+}
