@@ -19,44 +19,76 @@ export function countSteps(node: PatternNode): number {
 
 /**
  * Says whether a whole name matches. All ways through the pattern are followed at once, one character after the other,
- * so that no name can make it take longer than its length times the steps of the pattern.
+ * so that no name can make it take longer than its length times the steps of the pattern. Where a set of places and
+ * a character lead is kept, since names are alike.
  */
 export function createMatcher(pattern: PatternNode): (name: string) => boolean {
   const steps = toSteps(pattern);
-  const seenAt = new Int32Array(steps.length);
+  const known = new Map<string, State>();
+  let kept = 0;
+
+  function toState(from: number[], isStart: boolean): State {
+    const places = follow(steps, from, { isStart, isEnd: false });
+    const isMatch = follow(steps, [...places], { isStart, isEnd: true }).some((at) => steps[at]?.kind === 'match');
+    return { places, isMatch, next: new Map() };
+  }
+
+  const start = toState([0], true);
+
+  function advance({ places, next }: State, codePoint: number): State {
+    const reached = places.filter((at) => {
+      const step = steps[at];
+      return step?.kind === 'character' && step.accepts(codePoint);
+    });
+    const key = reached.join();
+    const state =
+      known.get(key) ??
+      toState(
+        reached.map((at) => at + 1),
+        false,
+      );
+    if (kept >= mostKept) {
+      known.clear();
+      start.next.clear();
+      kept = 0;
+    }
+    kept += 1;
+    known.set(key, state);
+    next.set(codePoint, state);
+    return state;
+  }
 
   return (name) => {
-    seenAt.fill(-1);
-    let current = follow([0], 0);
-    let index = 0;
-    for (const character of name) {
-      if (current.length === 0) return false;
-      const codePoint = character.codePointAt(0) ?? 0;
-      index += character.length;
-      const reached: number[] = [];
-      for (const at of current) {
-        const step = steps[at];
-        if (step?.kind === 'character' && step.accepts(codePoint)) reached.push(at + 1);
-      }
-      current = follow(reached, index);
+    let state = start;
+    for (let index = 0; index < name.length; index += 1) {
+      const codePoint = name.codePointAt(index) ?? 0;
+      if (codePoint > 0xffff) index += 1;
+      state = state.next.get(codePoint) ?? advance(state, codePoint);
+      if (state.places.length === 0) return false;
     }
-    return current.some((at) => steps[at]?.kind === 'match');
-
-    // Goes on from each place until the next character is needed.
-    function follow(from: number[], position: number): number[] {
-      const waiting: number[] = [];
-      for (let at = from.pop(); at !== undefined; at = from.pop()) {
-        const step = steps[at];
-        if (step === undefined || seenAt[at] === position) continue;
-        seenAt[at] = position;
-        if (step.kind === 'fork') from.push(...step.to);
-        else if (step.kind === 'start') from.push(...(position === 0 ? [at + 1] : []));
-        else if (step.kind === 'end') from.push(...(position === name.length ? [at + 1] : []));
-        else waiting.push(at);
-      }
-      return waiting;
-    }
+    return state.isMatch;
   };
+}
+
+/** Places in the pattern that wait for the next character, and where each leads as far as that is known. */
+type State = { readonly places: readonly number[]; readonly isMatch: boolean; readonly next: Map<number, State> };
+
+const mostKept = 1000;
+
+// Goes on from each place until a character is needed, or the end of the name.
+function follow(steps: readonly Step[], from: number[], about: { isStart: boolean; isEnd: boolean }): number[] {
+  const waiting: number[] = [];
+  const seen = new Uint8Array(steps.length);
+  for (let at = from.pop(); at !== undefined; at = from.pop()) {
+    const step = steps[at];
+    if (step === undefined || seen[at] === 1) continue;
+    seen[at] = 1;
+    if (step.kind === 'fork') from.push(...step.to);
+    else if (step.kind === 'start') from.push(...(about.isStart ? [at + 1] : []));
+    else if (step.kind === 'end' && about.isEnd) from.push(at + 1);
+    else waiting.push(at);
+  }
+  return waiting.toSorted((one, other) => one - other);
 }
 
 type Step =

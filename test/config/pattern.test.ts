@@ -88,6 +88,14 @@ describe('config/pattern', () => {
     expect(user).toBeLessThan(5_000_000);
   });
 
+  it('stays right for more different characters than it keeps in mind', () => {
+    const { matches } = compile('(.*a){3}b?');
+    const long = Array.from({ length: 3000 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
+    const names = [`${long}a${long}a${long}a`, `${long}aa`, `aa${long}ab`, `aa${long}b`];
+    expect(names.map((name) => matches(name))).toEqual([true, false, true, false]);
+    expect(names.map((name) => matches(name))).toEqual([true, false, true, false]);
+  });
+
   it('agrees with the engine of the language on any pattern and name', () => {
     const pieces = fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', '\\w', '^', '$', '🦊', '\\d');
     const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { complain, load } from './fixtures.ts';
+
+describe('config/texts', () => {
+  it.each(['/', '/automation', '/a/b-1/~c.d', '/-/x'])('takes %s as a path to serve below', async (prefix) => {
+    const { config } = await load({ argv: [`--web.route-prefix=${prefix}`] });
+    expect(config.web.routePrefix).toBe(prefix);
+  });
+
+  it.each(['automation', '/automation/', '//', '/a//b', '/a b', '/..', '/ä', '/a?b'])(
+    'refuses %s as a path to serve below',
+    async (prefix) => {
+      expect(await complain({ argv: [`--web.route-prefix=${prefix}`] })).toEqual([
+        '--web.route-prefix: is not a path to serve below (for example /automation)',
+      ]);
+    },
+  );
+
+  it.each(['/metrics', '/probe/metrics'])('takes %s as the path of metrics', async (path) => {
+    const { config } = await load({ argv: [`--web.telemetry-path=${path}`] });
+    expect(config.web.telemetryPath).toBe(path);
+  });
+
+  it.each(['/', 'metrics', '/-/metrics', '/metrics/'])('refuses %s as the path of metrics', async (path) => {
+    expect(await complain({ argv: [`--web.telemetry-path=${path}`] })).toEqual([
+      '--web.telemetry-path: is not a path for metrics (for example /metrics)',
+    ]);
+  });
+
+  it.each(['0', '10001', 'many'])('refuses %s scrapes at once', async (written) => {
+    const found = written === 'many' ? 'the text "many"' : `the number ${written}`;
+    expect(await complain({ argv: [`--web.max-requests=${written}`] })).toEqual([
+      `--web.max-requests: takes a whole number from 1 to 10000, found ${found}`,
+    ]);
+  });
+});
