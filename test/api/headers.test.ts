@@ -15,9 +15,10 @@ describe('api/headers', () => {
     ['service', 'x-service-auth-token'],
   ] as const)('sends the token under the name of the dialect %s, and asks for JSON', async (dialect, header) => {
     const info = { system: { [dialect]: { version: '5.3.0', apiversion: 47 } } };
-    upstream.answers('/api/47/system/info', [header, 'planted'], 200, info);
-    upstream.answers('/api/47/system/executions/status', ['accept', 'application/json'], 200, {
-      executionMode: 'active',
+    upstream.answers('/api/47/system/info', [header, 'planted'], { status: 200, body: info });
+    upstream.answers('/api/47/system/executions/status', ['accept', 'application/json'], {
+      status: 200,
+      body: { executionMode: 'active' },
     });
     const { api, close } = createTestClient({ url: upstream.url, token: fixedSecret('planted'), dialect });
 

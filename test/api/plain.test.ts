@@ -1,5 +1,4 @@
 import { gzipSync } from 'node:zlib';
-import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { executionMode } from '../../src/api/endpoints/system.ts';
 import type { ApiError } from '../../src/api/errors.ts';
@@ -26,12 +25,10 @@ type Answer = {
 /** Meets a server of the dialect, and asks it once for its execution mode. */
 async function ask({ status, body = '', headers = {} }: Answer, dialect: Dialect = 'rundeck', times = 1) {
   const info = { system: { [dialect]: { version: '5.3.0', apiversion: 47 } } };
-  upstream.answers('/api/47/system/info', [`x-${dialect}-auth-token`, 'planted'], 200, info);
-  nock(upstream.url)
-    .get('/api/47/system/executions/status')
-    .matchHeader(`x-${dialect}-auth-token`, 'planted')
-    .times(times)
-    .reply(status, body, { 'content-type': 'application/json;charset=utf-8', ...headers });
+  const token = [`x-${dialect}-auth-token`, 'planted'] as const;
+  upstream.answers('/api/47/system/info', token, { status: 200, body: info });
+  const json = { 'content-type': 'application/json;charset=utf-8', ...headers };
+  upstream.answers('/api/47/system/executions/status', token, { status, body, headers: json, times });
   const { api, close, seen } = createTestClient({ url: upstream.url, token: fixedSecret('planted'), dialect });
   endings.push(close);
   const outcome = await api.get(executionMode).catch((error: unknown) => error);

@@ -1,14 +1,17 @@
 import nock from 'nock';
 
+export type PlainAnswer = {
+  readonly status: number;
+  readonly body: string | Buffer | object;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** To how many requests; one unless told. */
+  readonly times?: number;
+};
+
 export type Upstream = {
   readonly url: string;
-  /** One answer to one GET of the path; the header must be there with this value. */
-  readonly answers: (
-    path: string,
-    header: readonly [name: string, value: string],
-    status: number,
-    body: object,
-  ) => void;
+  /** Answers to GETs of the path; the header must be there with this value. */
+  readonly answers: (path: string, header: readonly [name: string, value: string], answer: PlainAnswer) => void;
   /** Gives the network back; throws where an answer was not asked for, or something was asked that has none. */
   readonly done: () => void;
 };
@@ -24,8 +27,8 @@ export function interceptUpstream(url = 'http://upstream.test'): Upstream {
   nock.emitter.on('no match', note);
   return {
     url,
-    answers: (path, [name, value], status, body) => {
-      nock(url).get(path).matchHeader(name, value).reply(status, body);
+    answers: (path, [name, value], { status, body, headers = {}, times = 1 }) => {
+      nock(url).get(path).matchHeader(name, value).times(times).reply(status, body, headers);
     },
     done: () => {
       const pending = nock.pendingMocks();
