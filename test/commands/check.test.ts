@@ -186,6 +186,7 @@ describe.concurrent('commands/check', () => {
         dialect: 'service',
         apiVersion: 47,
         release: expect.any(String) as string,
+        hidesMembers: false,
         endpoints: expect.arrayContaining([
           { endpoint: 'system-info', verdict: 'ok' },
           { endpoint: 'execution-mode', verdict: 'ok' },
