@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { Api } from '../../src/api/client.ts';
+import { systemInfo } from '../../src/api/endpoints/system.ts';
+import { createPace, type Wait } from '../../src/schedule/pace.ts';
+
+function setUp(wait?: Wait) {
+  let nowMs = 0;
+  const asked: string[] = [];
+  const ask = (word: string) => async (): Promise<void> => {
+    asked.push(`${word} ${nowMs}`);
+  };
+  // The cast is true: nobody looks at the answers.
+  const api = {
+    get: ask('get'),
+    getTimed: ask('getTimed'),
+    supports: ask('supports'),
+    server: () => ({}),
+  } as unknown as Api;
+  const pace = createPace({ clock: { ticks: () => nowMs }, wait, open: () => api });
+  return {
+    pace,
+    asked,
+    later: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+describe('schedule/pace', () => {
+  it('keeps a distance between requests of either kind, and none where nothing is sent', async () => {
+    const { pace, asked, later } = setUp(async (ms) => later(ms));
+    const api = pace.api(new AbortController().signal);
+    pace.begin(100);
+    await api.get(systemInfo);
+    await api.supports(systemInfo);
+    await api.getTimed(systemInfo);
+    later(30);
+    await api.get(systemInfo);
+    later(500);
+    await api.get(systemInfo);
+    await api.get(systemInfo);
+
+    expect(asked).toEqual(['get 0', 'supports 0', 'getTimed 100', 'get 200', 'get 700', 'get 800']);
+    expect(pace.asked()).toBe(5);
+  });
+
+  it('waits no longer than the distance that holds now', async () => {
+    const { pace, asked, later } = setUp(async (ms) => later(ms));
+    const api = pace.api(new AbortController().signal);
+    pace.begin(60_000);
+    await api.get(systemInfo);
+    pace.begin(100);
+    await api.get(systemInfo);
+
+    expect(asked).toEqual(['get 0', 'get 100']);
+    expect(pace.asked()).toBe(1);
+  });
+
+  it('ends its waiting with the signal', async () => {
+    const { pace, asked } = setUp();
+    const ending = new AbortController();
+    const api = pace.api(ending.signal);
+    pace.begin(3_600_000);
+    await api.get(systemInfo);
+    const second = api.get(systemInfo);
+    ending.abort();
+
+    await expect(second).rejects.toThrow('aborted');
+    expect(asked).toEqual(['get 0']);
+  });
+});
