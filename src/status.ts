@@ -50,6 +50,7 @@ async function readServer(
     ...(isSpread ? toCommonState(members) : {}),
     collectors: [...target.collectors, ...listOff(parts.config)],
     members,
+    hidesMembers: members.length === 0 && parts.facts(name)?.hidesMembers === true,
     missingPolicy: toMissingPolicy(ofServer, parts, parts.facts(name)?.dialect),
   };
 }

@@ -155,6 +155,15 @@ describe('status', () => {
     expect((await read([poll({ collector: 'log-storage' }, timedOut)])).missingPolicy).toBeUndefined();
   });
 
+  it('says where members answer that configuration does not name', async () => {
+    const facts: ServerFacts = { dialect: 'rundeck', apiVersion: 47, release: '5.3.0', hidesMembers: true };
+    expect((await read([], { facts: () => facts })).hidesMembers).toBe(true);
+
+    const members = [{ name: 'a', url: 'https://a.example.org' }];
+    const servers = [{ name: 'prod', url: 'https://prod.example.org', members }];
+    expect((await read([], { facts: () => facts, servers })).hidesMembers).toBe(false);
+  });
+
   it('calls a cluster up while one of its members is', async () => {
     const members = [
       { name: 'a', url: 'https://a.example.org' },
@@ -167,7 +176,7 @@ describe('status', () => {
     ];
     const server = await read(polls, { servers: [{ name: 'prod', url: 'https://prod.example.org', members }] });
 
-    expect(server.state).toBe('up');
+    expect(server).toMatchObject({ state: 'up', hidesMembers: false });
     expect(server.collectors.map(({ name }) => name)).toEqual(['users']);
     expect(server.members.map(({ name, url, state }) => `${name} ${url} ${state}`)).toEqual([
       'a https://a.example.org down',

@@ -32,6 +32,7 @@ function toJson(status: Status) {
 function toServer(server: ServerStatus) {
   return {
     ...toTarget(server),
+    hides_members: server.hidesMembers,
     missing_policy: server.missingPolicy ?? null,
     members: server.members.map(toTarget),
   };

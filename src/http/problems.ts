@@ -2,7 +2,17 @@ import { toAge, toDuration, toTime } from './ages.ts';
 import type { CollectorStatus, ServerStatus, Status, TargetStatus } from './status.ts';
 
 /** What can be wrong, worst first. */
-export const problemKinds = ['down', 'refused', 'passive', 'failing', 'late', 'denied', 'partial', 'waiting'] as const;
+export const problemKinds = [
+  'down',
+  'refused',
+  'passive',
+  'failing',
+  'late',
+  'denied',
+  'partial',
+  'hidden',
+  'waiting',
+] as const;
 export type ProblemKind = (typeof problemKinds)[number];
 
 export type Problem = {
@@ -20,6 +30,7 @@ export function findProblems({ servers, atMs }: Status): readonly Problem[] {
     ...findIn(server, { server: server.name }, atMs),
     ...server.members.flatMap((member) => [...findIn(member, { server: server.name, member: member.name }, atMs)]),
     ...findDenied(server),
+    ...findHidden(server),
   ]);
   const brief = problems.map((problem) => ({ ...problem, text: cut(problem.text) }));
   return problemKinds.flatMap((kind) => brief.filter((problem) => problem.kind === kind));
@@ -87,6 +98,12 @@ function* findDenied(server: ServerStatus): Generator<Problem> {
   if (names.length === 0) return;
   const text = `${server.name} denies ${toList(names)} to these credentials`;
   yield { kind: 'denied', server: server.name, text };
+}
+
+function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Problem> {
+  if (!hidesMembers) return;
+  const text = `Several members of a cluster answer as ${server}: name them under members, or what each counts is left out`;
+  yield { kind: 'hidden', server, text };
 }
 
 /** After so long its numbers go away. */

@@ -35,6 +35,8 @@ export type TargetStatus = {
 
 export type ServerStatus = TargetStatus & {
   readonly members: readonly TargetStatus[];
+  /** Whether members that configuration does not name answer in turn. */
+  readonly hidesMembers: boolean;
   /** The access policy that allows what is denied. */
   readonly missingPolicy: string | undefined;
 };

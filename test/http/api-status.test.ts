@@ -63,6 +63,7 @@ describe('http/api-status', () => {
               series: null,
             },
           ],
+          hides_members: false,
           missing_policy: 'for: {}\n',
           members: [
             {

@@ -29,6 +29,7 @@ describe('http/problems', () => {
 
   it('says the worst first', () => {
     const servers = [
+      server('many', { hidesMembers: true }),
       server('new', { state: 'waiting', executionMode: undefined, collectors: [] }),
       server('part', { collectors: [collector('project-jobs', { message: '3 of 40 projects are denied' })] }),
       server('closed', { collectors: [collector('log-storage', { result: 'off', reason: 'denied' })] }),
@@ -47,6 +48,7 @@ describe('http/problems', () => {
       'ping of slow is late: it ended 61 s ago, and should every 15 s',
       'closed denies log-storage to these credentials',
       'project-jobs of part is not complete: 3 of 40 projects are denied',
+      'Several members of a cluster answer as many: name them under members, or what each counts is left out',
       'new has not been asked yet',
     ]);
     expect(headline(...servers)).toBe(

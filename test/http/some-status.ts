@@ -36,6 +36,7 @@ export function server(name: string, given: Partial<ServerStatus> = {}): ServerS
     executionModeSinceMs: undefined,
     collectors: [collector('system-info'), collector('log-storage')],
     members: [],
+    hidesMembers: false,
     missingPolicy: undefined,
     ...given,
   };
