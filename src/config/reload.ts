@@ -32,16 +32,17 @@ const untilRestart: readonly { readonly path: string; readonly read: (config: Co
   { path: 'web.listen_address', read: ({ web }) => web.listenAddress },
   { path: 'web.telemetry_path', read: ({ web }) => web.telemetryPath },
   { path: 'web.route_prefix', read: ({ web }) => web.routePrefix },
+  { path: 'web.max_requests', read: ({ web }) => web.maxRequests },
   { path: 'log.format', read: ({ log }) => log.format },
   { path: 'state.dir', read: ({ state }) => state.dir },
   { path: 'state.memory', read: ({ state }) => state.memory },
 ];
 
 function keepUntilRestart({ web, log, state }: Config, next: Config): Config {
-  const { listenAddress, telemetryPath, routePrefix } = web;
+  const { listenAddress, telemetryPath, routePrefix, maxRequests } = web;
   return {
     ...next,
-    web: { ...next.web, listenAddress, telemetryPath, routePrefix },
+    web: { ...next.web, listenAddress, telemetryPath, routePrefix, maxRequests },
     log: { ...next.log, format: log.format },
     state,
   };

@@ -5,6 +5,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startCli } from '../support/child.ts';
+import { eventually } from '../support/eventually.ts';
 import { runCli } from './run-cli.ts';
 
 const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'a-token' };
@@ -56,6 +57,58 @@ describe.concurrent('commands/run-app', () => {
       }
     } finally {
       await first.stop();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
+  it('goes over to another configuration when asked to, and says how that went', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
+    const write = (name: string, rest: string): void => {
+      const server = `{ name: ${name}, url: 'http://127.0.0.1:9', token_file: token }`;
+      writeFileSync(join(directory, 'config.yaml'), `servers: [${server}]\nweb: { enable_lifecycle: true${rest} }\n`);
+    };
+    writeFileSync(join(directory, 'token'), 'a-token\n');
+    write('one', '');
+    const args = ['serve', '--state.memory', '--web.listen-address=127.0.0.1:0', '--config.file=config.yaml'];
+    const daemon = startCli(args, { cwd: directory });
+    try {
+      const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
+      const read = async (path: string) => (await fetch(`${url}${path}`)).text();
+      // What the exporter says of itself is read at most once in a while, however often it is scraped.
+      const shows = (value: string) =>
+        eventually(async () => {
+          expect(await read('/metrics')).toContain(`\nautomation_exporter_config_last_reload_successful ${value}\n`);
+        });
+      const reload = async () => {
+        const response = await fetch(`${url}/-/reload`, { method: 'POST' });
+        return { status: response.status, text: await response.text() };
+      };
+      expect(await read('/config')).toContain('name: one\n');
+
+      write('two', ', telemetry_path: /elsewhere');
+      daemon.kill('SIGHUP');
+      await daemon.waitFor(/msg="configuration reloaded" servers=1\n/);
+      expect(daemon.output()).toContain(
+        'msg="not reloaded" option="config.yaml:2:48 web.telemetry_path: changes with a restart alone"\n',
+      );
+      expect(await read('/config')).toContain('name: two\n');
+      await shows('1');
+
+      write('a b', '');
+      const complaint = 'config.yaml:1:19 servers[0].name: is not a name for a server (for example prod or eu-1)';
+      expect(await reload()).toEqual({
+        status: 500,
+        text: `not reloaded, the configuration before goes on:\n${complaint}\n`,
+      });
+      expect(await read('/config')).toContain('name: two\n');
+      await shows('0');
+
+      write('three', '');
+      expect(await reload()).toEqual({ status: 200, text: 'reloaded\n' });
+      expect(await read('/config')).toContain('name: three\n');
+      await shows('1');
+    } finally {
+      await daemon.stop();
       rmSync(directory, { recursive: true, force: true });
     }
   });

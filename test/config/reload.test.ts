@@ -5,7 +5,7 @@ import { load, loadIn } from './fixtures.ts';
 
 const before = `servers:
   - { name: prod, url: https://prod.example.org, token_file: /run/token }
-web: { max_requests: 10 }
+web: { enable_lifecycle: false }
 log: { level: info }
 `;
 
@@ -17,7 +17,7 @@ async function reload(yaml: string) {
 describe('config/reload', () => {
   it('takes what can change while the daemon runs', async () => {
     const { reloaded } = await reload(
-      `${before.replace('prod.', 'other.').replace('10', '20').replace('info', 'debug')}collectors: { system-info: { every: 1m } }`,
+      `${before.replace('prod.', 'other.').replace('false', 'true').replace('info', 'debug')}collectors: { system-info: { every: 1m } }`,
     );
     expect(reloaded).toMatchObject({
       ok: true,
@@ -25,7 +25,7 @@ describe('config/reload', () => {
       config: {
         servers: [{ name: 'prod', url: 'https://other.example.org' }],
         collectors: { 'system-info': { everyMs: 60_000 } },
-        web: { maxRequests: 20 },
+        web: { enableLifecycle: true },
         log: { level: 'debug' },
       },
     });
@@ -44,11 +44,12 @@ state: { dir: /elsewhere }
       'config.yaml:4:19 web.listen_address: changes with a restart alone',
       'config.yaml:5:19 web.telemetry_path: changes with a restart alone',
       'config.yaml:6:17 web.route_prefix: changes with a restart alone',
+      'config.yaml:7:17 web.max_requests: changes with a restart alone',
       'config.yaml:8:30 log.format: changes with a restart alone',
       'config.yaml:9:15 state.dir: changes with a restart alone',
     ]);
     expect(reloaded.ok && reloaded.config).toMatchObject({
-      web: { ...running.web, maxRequests: 20 },
+      web: running.web,
       log: { level: 'debug', format: 'logfmt' },
       state: running.state,
     });
