@@ -1,12 +1,12 @@
 import { toAge, toTook, toWait } from './ages.ts';
 import { type Html, html } from './html.ts';
-import type { CollectorStatus } from './status.ts';
+import type { CollectorStatus, TargetStatus } from './status.ts';
 
 /** What is polled: what fails first and in full, what is fine in a line, what is off in a list of its own. */
-export function renderCollectors(collectors: readonly CollectorStatus[], nowMs: number): Html {
+export function renderCollectors({ collectors, state, message }: TargetStatus, nowMs: number): Html {
   const polled = collectors.filter((collector) => !isQuietlyOff(collector));
   const off = collectors.filter(isQuietlyOff);
-  return html`${renderTable(polled.toSorted(byTrouble), nowMs)}${renderOff(off, nowMs)}`;
+  return html`${renderTable(polled.toSorted(byTrouble), nowMs, state === 'up' ? undefined : message)}${renderOff(off, nowMs)}`;
 }
 
 /** What is denied is off as well, but someone can mend that. */
@@ -21,16 +21,21 @@ function byTrouble(a: CollectorStatus, b: CollectorStatus): number {
   return troubleFirst.indexOf(a.result) - troubleFirst.indexOf(b.result) || isFine(a) - isFine(b);
 }
 
-function renderTable(running: readonly CollectorStatus[], nowMs: number): Html | undefined {
+/** What the whole server suffers from is said above the table, and not again in every row. */
+function renderTable(
+  running: readonly CollectorStatus[],
+  nowMs: number,
+  saidAbove: string | undefined,
+): Html | undefined {
   if (running.length === 0) return undefined;
   return html`<table>
 <thead><tr><th>Collector</th><th>Result</th><th>Last run</th><th>Next</th><th class="number">Took</th><th class="number">Series</th></tr></thead>
-<tbody>${running.map((collector) => renderRow(collector, nowMs))}</tbody>
+<tbody>${running.map((collector) => renderRow(collector, nowMs, saidAbove))}</tbody>
 </table>
 `;
 }
 
-function renderRow(collector: CollectorStatus, nowMs: number): Html {
+function renderRow(collector: CollectorStatus, nowMs: number, saidAbove: string | undefined): Html {
   const { name, message, lastRunAtMs, lastSuccessAtMs, tookMs, series, result } = collector;
   const lastGood =
     lastSuccessAtMs === undefined ? 'it never succeeded' : `it last succeeded ${toAge(lastSuccessAtMs, nowMs)}`;
@@ -43,12 +48,13 @@ function renderRow(collector: CollectorStatus, nowMs: number): Html {
     series,
     'number',
   )}</tr>
-${why === undefined ? undefined : html`<tr class="why ${result}"><td colspan="6">${why}</td></tr>\n`}`;
+${why === undefined || message === saidAbove ? undefined : html`<tr class="why ${result}"><td colspan="6">${why}</td></tr>\n`}`;
 }
 
-function toCell(name: string, value: string | number | undefined, style = ''): Html {
-  return value === undefined
-    ? html`<td class="none"></td>`
+function toCell(name: string, value: string | number | undefined, style?: 'number'): Html {
+  if (value === undefined) return html`<td class="none"></td>`;
+  return style === undefined
+    ? html`<td data-is="${name}">${value}</td>`
     : html`<td data-is="${name}" class="${style}">${value}</td>`;
 }
 

@@ -53,7 +53,7 @@ function renderTarget(target: TargetStatus, nowMs: number): Html {
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   return html`<dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${renderCollectors(target.collectors, nowMs)}`;
+${renderCollectors(target, nowMs)}`;
 }
 
 function renderTime(atMs: number, nowMs: number): Html {

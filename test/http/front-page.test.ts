@@ -146,6 +146,31 @@ Why: GET system-info: no answer within 10 s
 Where to go`);
   });
 
+  it('says what the whole server suffers from once, not in every row', async () => {
+    const message = 'GET system-info: no answer within 10 s';
+    const fault = { result: 'failed', reason: 'timeout', message, series: undefined } as const;
+    const collectors = [collector('ping', fault), collector('users', fault), failing];
+    const text = toText(await readPage([server('prod', { state: 'down', message, collectors })]));
+
+    expect(
+      text.slice(text.indexOf('Collector |'), text.indexOf('Where to go')),
+    ).toBe(`Collector | Result | Last run | Next | Took | Series
+ping | ✗ timeout | 12 s ago | in 3 s | 23 ms |
+users | ✗ timeout | 12 s ago | in 3 s | 23 ms |
+log-storage | ✗ too large | 12 s ago | in 3 s | 23 ms |
+GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
+`);
+  });
+
+  it('says why a vital collector is denied, although its server is up', async () => {
+    const message = 'GET system-info: HTTP 403';
+    const collectors = [collector('system-info', { ...off, reason: 'denied', message })];
+
+    expect(toText(await readPage([server('prod', { message, collectors })]))).toContain(
+      'system-info | ✗ denied |  | in 3 s |  |\nGET system-info: HTTP 403\n',
+    );
+  });
+
   it('says first that there is no problem', async () => {
     const page = await readPage([server('prod')]);
 
