@@ -77,7 +77,9 @@ function timesOf(simulator: Simulator, path: string): number[] {
     .map(({ atMs }) => atMs);
 }
 
+/** What was asked once has no gap that could be short enough. */
 function longestGapMs(times: readonly number[]): number {
+  if (times.length < 2) return Number.POSITIVE_INFINITY;
   return Math.max(...times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0)));
 }
 
