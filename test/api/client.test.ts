@@ -53,7 +53,7 @@ describe('api/client', () => {
     const { api } = await connect({ dialect, answers: { ...info(dialect), ...active } });
 
     expect(await api.get(executionMode)).toBe('active');
-    expect(api.server()).toEqual({ dialect, apiVersion: 47, release: '5.3.0' });
+    expect(api.server()).toEqual({ dialect, apiVersion: 47, release: '5.3.0', hidesMembers: false });
   });
 
   it('asks with the newest version that both sides know, once found out', async () => {

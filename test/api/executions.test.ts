@@ -24,9 +24,10 @@ describe('api/executions', () => {
     const { answer, asked } = await read(`{"paging":{"count":3,"total":3,"offset":0,"max":20},"executions":[
       {"id":4711,"status":"succeeded","project":"p","executionType":"user","date-started":{"unixtime":1716200000123,"date":"2024-05-20T10:13:20Z"},
        "date-ended":{"unixtime":1716200009456,"date":"2024-05-20T10:13:29Z"},
-       "job":{"id":"u","averageDuration":5123,"name":"n","group":"","project":"p","description":null}},
+       "job":{"id":"u","averageDuration":5123,"name":"n","group":"","project":"p","description":null},
+       "successfulNodes":["web01","web03"],"failedNodes":["web02"]},
       {"id":"4712","status":"other","customStatus":"incomplete","project":"p","date-started":{"date":"2024-05-20T10:13:20Z"},"job":null},
-      {"id":4713,"status":"retried","project":"p","date-started":{"unixtime":1716200000000,"date":"2024-05-20T10:13:20Z"},"description":"uptime","argstring":null}]}`);
+      {"id":4713,"status":"retried","project":"p","date-started":{"unixtime":1716200000000,"date":"2024-05-20T10:13:20Z"},"executionType":null,"description":"uptime","argstring":null,"jobDeleted":true}]}`);
 
     expect(asked).toBe('GET /api/47/project/a%2Fb/executions?begin=1&end=2&max=500');
     expect(answer).toEqual({
@@ -40,6 +41,10 @@ describe('api/executions', () => {
           startedAtMs: 1716200000123,
           endedAtMs: 1716200009456,
           job: { id: 'u', name: 'n', group: '', averageDurationMs: 5123 },
+          isJobDeleted: false,
+          type: 'user',
+          succeededNodes: 2,
+          failedNodes: ['web02'],
         },
         {
           id: 4712,
@@ -49,6 +54,10 @@ describe('api/executions', () => {
           startedAtMs: 1716200000000,
           endedAtMs: undefined,
           job: undefined,
+          isJobDeleted: false,
+          type: undefined,
+          succeededNodes: 0,
+          failedNodes: [],
         },
         {
           id: 4713,
@@ -58,6 +67,10 @@ describe('api/executions', () => {
           startedAtMs: 1716200000000,
           endedAtMs: undefined,
           job: undefined,
+          isJobDeleted: true,
+          type: undefined,
+          succeededNodes: 0,
+          failedNodes: [],
         },
       ],
     });
