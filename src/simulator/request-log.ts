@@ -16,11 +16,12 @@ export type RequestLog = {
   clear(): void;
 };
 
-/** Keeps the newest requests, at most `limit`. */
-export function createRequestLog(limit: number): RequestLog {
+/** Keeps the newest requests, at most `limit`; `listen` hears of each before it is answered. */
+export function createRequestLog(limit: number, listen: (request: SimulatorRequest) => void = () => {}): RequestLog {
   let requests: SimulatorRequest[] = [];
   return {
     add: (request) => {
+      listen(request);
       requests.push(request);
       if (requests.length >= limit * 2) {
         requests = requests.slice(-limit);

@@ -49,6 +49,8 @@ export type SimulatorOptions = {
   readonly retained?: number;
   /** How much past is there at the start, instead of what the scenario says. */
   readonly historyMs?: number;
+  /** Hears of each request before it is answered: what happens between two pages of a list is done here. */
+  readonly onRequest?: (request: SimulatorRequest) => void;
 };
 
 export type Simulator = {
@@ -87,7 +89,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const play = () => advance(world, clock.now());
   const faults = createFaults();
   const sessions = createSessions(seed);
-  const log = createRequestLog(20_000);
+  const log = createRequestLog(20_000, options.onRequest);
   const control = createControl(world, faults, play);
   control.addToken({ token, user: 'exporter', name: 'demo', policy: everythingPolicy });
   scenario.build(world, liveMs);

@@ -19,6 +19,9 @@ export type TrueExecution = {
   /** As its member's clock says. */
   readonly startedAtMs: number;
   readonly endedAtMs: number | undefined;
+  /** Nodes by how they ended; none while it is not over. */
+  readonly succeededNodes: readonly string[];
+  readonly failedNodes: readonly string[];
   /** True time at which the end could be read for the first time; undefined while it can not. */
   readonly visibleAtMs: number | undefined;
   readonly deletedAtMs: number | undefined;
@@ -59,6 +62,8 @@ function toTrue(execution: Execution, atMs: number): TrueExecution {
     customStatus: status === 'other' ? end?.stored : undefined,
     startedAtMs: startedAt(execution),
     endedAtMs: end === undefined ? undefined : endedAt(execution),
+    succeededNodes: end?.succeededNodes ?? [],
+    failedNodes: end?.failedNodes ?? [],
     visibleAtMs: ended ? end?.visibleAtMs : undefined,
     deletedAtMs,
   };

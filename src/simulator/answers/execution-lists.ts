@@ -3,6 +3,7 @@ import { covers } from '../world/access.ts';
 import type { Execution } from '../world/execution.ts';
 import { startedAt } from '../world/execution.ts';
 import type { Project } from '../world/project.ts';
+import type { Settings } from '../world/settings.ts';
 import { isAnswer, mayReadEvents, openJob, openProject } from './access.ts';
 import type { Answer, ApiRequest } from './answer.ts';
 import { ok, parameter } from './answer.ts';
@@ -36,7 +37,7 @@ export function projectExecutions(request: ApiRequest): Answer {
   });
   shiftPages(request, project);
   return ok({
-    paging: { count: executions.length, total: total + request.world.settings.totalOffset, offset, max },
+    paging: { count: executions.length, total: Math.max(0, total + request.world.settings.totalOffset), offset, max },
     executions,
   });
 }
@@ -85,8 +86,12 @@ export function jobExecutions(request: ApiRequest): Answer {
 }
 
 /** Every execution a query means, finished ones newest first, unfinished ones where the database puts them. */
-export function* matching(project: Project, query: ExecutionQuery, unfinishedFirst: boolean): Iterable<Execution> {
-  const open = query.dated ? [] : [...project.open.values()].filter(query.matches);
+export function* matching(
+  project: Project,
+  query: ExecutionQuery,
+  { unfinishedFirst, unfinishedDated }: Pick<Settings, 'unfinishedFirst' | 'unfinishedDated'>,
+): Iterable<Execution> {
+  const open = query.dated && !unfinishedDated ? [] : [...project.open.values()].filter(query.matches);
   open.sort((one, other) => startedAt(other) - startedAt(one));
   if (unfinishedFirst) {
     yield* open;
@@ -116,7 +121,7 @@ type Cut = { readonly offset: number; readonly limit: number };
 function select({ world }: ApiRequest, project: Project, query: ExecutionQuery, { offset, limit }: Cut) {
   const page: Execution[] = [];
   let seen = 0;
-  for (const execution of matching(project, query, world.settings.unfinishedFirst)) {
+  for (const execution of matching(project, query, world.settings)) {
     if (seen >= offset && page.length < limit) {
       page.push(execution);
     }
@@ -125,7 +130,8 @@ function select({ world }: ApiRequest, project: Project, query: ExecutionQuery, 
       break;
     }
   }
-  const counted = project.completed.count(query.beginMs, query.endMs) + (query.dated ? 0 : project.open.size);
+  const isClosed = query.dated && !world.settings.unfinishedDated;
+  const counted = project.completed.count(query.beginMs, query.endMs) + (isClosed ? 0 : project.open.size);
   return { page, total: query.plain ? counted : seen };
 }
 

@@ -24,7 +24,9 @@ export function executionsMetrics(request: ApiRequest): Answer {
   if (!('matches' in query)) {
     return query;
   }
-  const found = projects.flatMap((project) => [...matching(project, query, true)]);
+  const found = projects.flatMap((project) => [
+    ...matching(project, query, { unfinishedFirst: true, unfinishedDated: false }),
+  ]);
   return ok(summarize(request, found));
 }
 

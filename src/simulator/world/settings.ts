@@ -19,11 +19,13 @@ export type Settings = {
   /** Ends become visible this long after they happened. */
   saveDelayMs: number;
   unfinishedFirst: boolean;
+  /** Lists unfinished executions even where a date is asked for. */
+  unfinishedDated: boolean;
   /** Step states of these executions answer `pending`. */
   statePending: Set<number> | 'all';
   /** Whether logs can be read, are not here yet, or are lost. */
   logs: 'ready' | 'pending' | 'missing';
-  /** Added to every total of the executions list: real totals lie too. */
+  /** Added to every total of the executions list, down to 0: real totals lie too. */
   totalOffset: number;
   /** This many runs finish after every answered page of executions. */
   shiftPages: number;
@@ -47,6 +49,7 @@ export function createSettings(release: Release): Settings {
     countMissing: false,
     saveDelayMs: 0,
     unfinishedFirst: true,
+    unfinishedDated: false,
     statePending: new Set(),
     logs: 'ready',
     totalOffset: 0,

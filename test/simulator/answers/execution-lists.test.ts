@@ -148,6 +148,21 @@ describe('simulator/answers/execution-lists', () => {
     expect((page1.json as List).paging.total).toBe(5);
   });
 
+  it('never lies about a total below 0, and lists unfinished ones by date on demand', async () => {
+    const heard: string[] = [];
+    const simulator = await startEmpty({ onRequest: ({ path }) => heard.push(path) });
+    simulator.control.createProject('pay');
+    simulator.control.runCommand('pay', 'sleep');
+    simulator.control.configure({ totalOffset: -3, unfinishedDated: true });
+    const { json } = await ask(simulator, 'api/47/project/pay/executions?recentFilter=1h');
+    const [{ succeededNodes } = {}] = simulator.truth().executions;
+    await simulator.stop();
+    expect((json as List).paging.total).toBe(0);
+    expect((json as List).executions.map(({ id }) => id)).toEqual([1]);
+    expect(heard).toEqual(['/api/47/project/pay/executions']);
+    expect(succeededNodes).toEqual([]);
+  });
+
   it('lists running ones of one, several or all projects, 20 by default', async () => {
     const simulator = await startEmpty();
     for (const name of ['a', 'b+1', 'c']) {
