@@ -15,8 +15,8 @@ export type Block = {
 export const emptyBlock: Block = { text: [], deflated: [], length: 0, crc: 0, shift: toShift(0) };
 
 /** Deflated beside the event loop. */
-export async function toBlock(text: string): Promise<Block> {
-  const bytes = encode(text);
+export async function toBlock(text: string | Buffer): Promise<Block> {
+  const bytes = typeof text === 'string' ? encode(text) : text;
   return describeBlock(bytes, await deflate(bytes, options));
 }
 

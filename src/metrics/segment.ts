@@ -21,33 +21,54 @@ export async function renderSegments(
     const { family } = row;
     let entry = growing.get(family);
     if (entry === undefined) {
-      entry = { render: createRowRenderer(family, baseLabels), text: '', blocks: [] };
+      entry = { render: createRowRenderer(family, baseLabels), text: '', encoded: [], blocks: [] };
       growing.set(family, entry);
     }
     const line = entry.render(row);
     entry.text += line;
     sinceTurn += line.length;
     if (sinceTurn < sliceLength) continue;
-    await flush(entry);
+    encode(entry);
+    if (entry.encoded.length === slicesOfBlock) await deflate(entry);
     await nextTurn();
     sinceTurn = 0;
   }
   const segments: Segment[] = [];
   for (const [family, entry] of growing) {
-    await flush(entry);
+    encode(entry);
+    await deflate(entry);
     if (entry.blocks.length > 0) segments.push({ family, samples: joinBlocks(entry.blocks) });
   }
   return segments;
 }
 
-type Growing = { readonly render: (row: Row) => string; text: string; readonly blocks: Block[] };
+type Growing = {
+  readonly render: (row: Row) => string;
+  text: string;
+  readonly encoded: Buffer[];
+  readonly blocks: Block[];
+};
 
 /** In characters: about a millisecond's work. */
 const sliceLength = 131_072;
 
-async function flush(entry: Growing): Promise<void> {
-  if (entry.text === '') return;
-  const { text } = entry;
+/** To hand a block over to another thread takes long as well, so it is done for several slices at once. */
+const slicesOfBlock = 4;
+
+function encode(entry: Growing): void {
+  if (entry.text !== '') entry.encoded.push(Buffer.from(entry.text, 'utf8'));
   entry.text = '';
-  entry.blocks.push(await toBlock(text));
+}
+
+async function deflate(entry: Growing): Promise<void> {
+  const encoded = entry.encoded.splice(0);
+  if (encoded.length > 0) entry.blocks.push(await toBlock(joinBytes(encoded)));
+}
+
+/** In memory of its own: what is kept must not keep a piece of Node's pool from being used again. */
+function joinBytes(parts: readonly Buffer[]): Buffer {
+  const joined = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const part of parts) end += part.copy(joined, end);
+  return joined;
 }
