@@ -216,6 +216,38 @@ describe('config/json-schema', () => {
     });
   });
 
+  it('knows what can be said of every metric family', () => {
+    expect(keysOf(at('properties/metrics/properties'))).toEqual([
+      'automation_server_info',
+      'automation_execution_mode',
+      'automation_project_nodes',
+      'automation_execution_duration_seconds',
+      'automation_projects',
+    ]);
+    expect(at('properties/metrics/additionalProperties')).toBe(false);
+    expect(at('properties/metrics/properties/automation_projects')).toEqual({ $ref: '#/$defs/family' });
+    expect(at('$defs/family')).toEqual({
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        off: { description: 'Leave the family out.', type: 'boolean', default: false },
+        drop_labels: {
+          description: 'Labels to leave out; series that then are the same become one.',
+          type: 'array',
+          items: { type: 'string' },
+          default: [],
+        },
+        buckets: {
+          description: 'Upper bounds of the buckets of a histogram, from the least.',
+          type: 'array',
+          minItems: 1,
+          maxItems: 100,
+          items: { type: 'number', exclusiveMinimum: 0 },
+        },
+      },
+    });
+  });
+
   it('gives a collector its own defaults', () => {
     expect(at('properties/collectors/properties/project-nodes/properties/enabled')).toEqual({
       description: 'Nodes of each project.',
