@@ -22,6 +22,8 @@ type CollectorData<Metrics extends Families> = {
   readonly every: string;
   /** Whether it runs unless configuration says otherwise. */
   readonly on: boolean;
+  /** Says what of certain projects alone it collects, where configuration names them. */
+  readonly projects?: string;
   /** The endpoints it may ask; `check` tries each. */
   readonly reads: readonly Endpoint<unknown>[];
   readonly metrics: Metrics;

@@ -13,6 +13,7 @@ export const executionMetricsCollector = defineProjectCollector({
   help: "The server's own count of the last day's executions, as a whole and of the projects that are chosen",
   every: '5m',
   on: true,
+  projects: 'Patterns of projects that have execution metrics of their own.',
   andServer: true,
   covers: (project, { hasExecutionMetrics }) => hasExecutionMetrics(project),
   reads: [executionsMetrics, projectExecutionsMetrics],

@@ -13,6 +13,8 @@ export type Family = {
   readonly type: MetricType;
   readonly labels: readonly string[];
   readonly merge: MergeRule;
+  /** Of a state set: the label that tells the states apart, so that it can not go. */
+  readonly stateLabel?: string;
 };
 
 export type LabelPair = readonly [name: string, value: string];
@@ -179,7 +181,7 @@ export function stateSet<const Label extends string = never>(
   { label: stateLabel, states }: { readonly label: string; readonly states: readonly string[] },
   ...labels: Label[]
 ): StateSetFamily<Label> {
-  const family: Family = { name, help, type: 'gauge', labels: [...labels, stateLabel], merge: 'newest' };
+  const family: Family = { name, help, type: 'gauge', labels: [...labels, stateLabel], merge: 'newest', stateLabel };
   return {
     ...family,
     rows: (current, ...given) => {
