@@ -17,6 +17,7 @@ import { createPoll } from './schedule/poll.ts';
 import { createPublisher, type PollKey } from './schedule/publisher.ts';
 import type { Reading, ReadingOptions } from './schedule/reading.ts';
 import type { ScheduledPoll } from './schedule/scheduler.ts';
+import { createTurns } from './schedule/turns.ts';
 import { createVitality, type Vitality } from './schedule/vitality.ts';
 import type { State } from './state/state.ts';
 
@@ -55,6 +56,8 @@ export function watchServer(server: ServerConfig, parts: WatchParts): WatchedSer
   const watch = toWatch(server, config, projectList);
   const rules = new Map([...config.metrics].map(([family, { off, dropLabels }]) => [family, { off, dropLabels }]));
   const readings = new Map<string, Reading>();
+  // All sweeps together take half of the budget.
+  const turns = createTurns({ clock, gapMs: 2000 / budget.requestsPerSecond });
 
   function toTarget(member: string | undefined, url: string): Target {
     const key = member === undefined ? { server: name } : { server: name, member };
@@ -81,7 +84,8 @@ export function watchServer(server: ServerConfig, parts: WatchParts): WatchedSer
     { client, ...own }: Pick<ReadingOptions, 'key' | 'everyMs' | 'publisher' | 'client'>,
   ): Reading {
     const options = { ...parts, ...own, client, timeoutMs, requestsPerSecond: budget.requestsPerSecond };
-    if (collector.kind !== 'executions') return createCollectorReading(collector, { ...options, watch, projectList });
+    if (collector.kind !== 'executions')
+      return createCollectorReading(collector, { ...options, watch, projectList, turns });
     return createExecutions({
       ...options,
       server: name,

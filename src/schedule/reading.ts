@@ -6,6 +6,7 @@ import type { Log } from '../log.ts';
 import type { State } from '../state/state.ts';
 import type { Outcome } from './judge.ts';
 import type { PollKey, Publisher } from './publisher.ts';
+import type { Turns } from './turns.ts';
 
 /** How a collector's rows come about: published where there are any, and what there is to say of it. */
 export type Reading = {
@@ -23,6 +24,8 @@ export type ReadingOptions = {
   readonly watch: Watch;
   readonly projectList: ProjectList;
   readonly requestsPerSecond: number;
+  /** What all sweeps over the server share; absent where there is but one. */
+  readonly turns?: Turns;
   readonly state: State;
   readonly publisher: Publisher;
   readonly log: Log;

@@ -54,7 +54,8 @@ function createRunner({ key, vital, everyMs, poll }: ScheduledPoll, log: Log, si
 
   function run(): void {
     if (underWay !== undefined) {
-      if (leftOut === 0) log.warn(key, 'poll left out: the one before still goes on');
+      // A sweep over many projects may well take longer than its interval.
+      if (leftOut === 0) log[vital ? 'warn' : 'info'](key, 'poll left out: the one before still goes on');
       leftOut += 1;
       return;
     }

@@ -34,7 +34,7 @@ function setUp(
       },
       last: () => last,
     };
-    return { key: { server: 'prod', collector }, vital: false, everyMs: 15_000, poll };
+    return { key: { server: 'prod', collector }, vital: true, everyMs: 15_000, poll };
   });
   return { skipped, scheduler: createScheduler(polls, log) };
 }

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { createTurns } from '../../src/schedule/turns.ts';
+
+function setUp() {
+  let nowMs = 0;
+  const waits: number[] = [];
+  const wait = async (ms: number): Promise<void> => {
+    waits.push(ms);
+  };
+  const turns = createTurns({ clock: { ticks: () => nowMs }, gapMs: 200, wait });
+  const later = (ms: number): void => {
+    nowMs += ms;
+  };
+  return { turns, waits, later, signal: new AbortController().signal };
+}
+
+describe('schedule/turns', () => {
+  it('gives those who ask together one turn after the other', async () => {
+    const { turns, waits, signal } = setUp();
+    await Promise.all([turns.take(signal), turns.take(signal), turns.take(signal)]);
+    expect(waits).toEqual([200, 400]);
+  });
+
+  it('makes nothing up for time in which nobody asked', async () => {
+    const { turns, waits, later, signal } = setUp();
+    await turns.take(signal);
+    later(5000);
+    await turns.take(signal);
+    await turns.take(signal);
+    expect(waits).toEqual([200]);
+  });
+});
