@@ -1,0 +1,50 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { collectors } from '../../src/collectors/index.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { type Daemon, startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+/** Everything switched on, and nothing asked a second time. */
+const everything = collectors.map(({ name }) => `  ${name}: { enabled: true, every: 6h }`).join('\n');
+
+async function watchFrozen(scenario: string): Promise<Daemon> {
+  const simulator = await startSimulator({ scenario, frozen: true });
+  endings.push(simulator.stop);
+  simulator.control.configure({ commercial: true });
+  const nowMs = Date.parse('2026-01-15T12:00:00Z');
+  const daemon = await startDaemon({
+    yaml: `servers: [{ name: frozen, url: '${simulator.url}', token_file: TOKEN }]\ncollectors:\n${everything}\n`,
+    token: simulator.token,
+    clock: { now: () => nowMs, ticks: () => performance.now() },
+  });
+  endings.push(daemon.stop);
+  await eventually(async () => {
+    const tried = (await daemon.metrics()).match(/^automation_exporter_collector_enabled\{.*reason=""\} 1$/gm) ?? [];
+    const off = (await daemon.metrics()).match(/^automation_exporter_collector_enabled\{.*\} 0$/gm) ?? [];
+    expect(tried.length + off.length).toBe(collectors.length);
+  });
+  return daemon;
+}
+
+/** What the watched server gave, without what takes a different time each time. */
+function toServerSeries(text: string): string {
+  const lines = text.split('\n').filter((line) => /^(# (HELP|TYPE) )?automation_(?!exporter_)/.test(line));
+  return `${lines.filter((line) => !/^automation_(ping_duration|server_clock_skew)_seconds\{/.test(line)).join('\n')}\n`;
+}
+
+describe('end-to-end/whole-service', () => {
+  it('shows all of a service that stands still, as it has always shown it', async () => {
+    const daemon = await watchFrozen('failing-night');
+    await expect(toServerSeries(await daemon.metrics())).toMatchFileSnapshot('whole-service.txt');
+  });
+
+  it('shows all of a cluster that stands still', async () => {
+    const daemon = await watchFrozen('cluster-takeover');
+    await expect(toServerSeries(await daemon.metrics())).toMatchFileSnapshot('whole-cluster.txt');
+  });
+});

@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type App, createApp } from '../../src/app.ts';
+import { collectors } from '../../src/collectors/index.ts';
+import { loadOrComplain } from '../../src/commands/load.ts';
+import { parseArguments } from '../../src/config/command-line.ts';
+import type { Config } from '../../src/config/config.ts';
+import type { Clock } from '../../src/domain/clock.ts';
+import { createLog } from '../../src/log.ts';
+
+export type Daemon = {
+  readonly url: string;
+  readonly app: App;
+  readonly directory: string;
+  readonly logged: readonly string[];
+  /** The configuration that a file with this text gives. */
+  readonly load: (yaml: string) => Promise<Config>;
+  readonly metrics: (query?: string) => Promise<string>;
+  readonly stop: () => Promise<void>;
+};
+
+export type DaemonOptions = {
+  /** The configuration; `TOKEN` in it stands for the file with the token. */
+  readonly yaml: string;
+  readonly token: string;
+  readonly flags?: readonly string[];
+  readonly clock?: Clock;
+};
+
+/** The daemon in this process, as configured by a file, on a free port and with its state in memory. */
+export async function startDaemon({ yaml, token, flags = [], clock }: DaemonOptions): Promise<Daemon> {
+  const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-daemon-'));
+  const tokenFile = join(directory, 'token');
+  const file = join(directory, 'config.yaml');
+  writeFileSync(tokenFile, `${token}\n`, { mode: 0o600 });
+  const argv = [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0', '--state.memory', ...flags];
+  const complain = (text: string): never => {
+    throw new Error(text);
+  };
+
+  async function load(text: string): Promise<Config> {
+    writeFileSync(file, text.replaceAll('TOKEN', tokenFile));
+    const context = { argv, env: {}, version: 'test', write: complain, complain };
+    const loaded = await loadOrComplain({ ...context, arguments: parseArguments(argv, { collectors }) });
+    if (loaded === undefined) throw new Error('the configuration is wrong');
+    return loaded.config;
+  }
+
+  const config = await load(yaml);
+  const logged: string[] = [];
+  const log = createLog({ ...config.log, secrets: () => [token], write: (line) => logged.push(line) });
+  const clocked = clock === undefined ? {} : { clock };
+  const app = createApp({ config, log, version: 'test', onSecret: () => undefined, ...clocked });
+  const { url } = await app.start();
+  return {
+    url,
+    app,
+    directory,
+    logged,
+    load,
+    metrics: async (query = '') => (await fetch(`${url}/metrics${query}`)).text(),
+    stop: async () => {
+      await app.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
