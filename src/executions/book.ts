@@ -29,8 +29,8 @@ export type BookChange = {
   readonly facts?: ServerFacts;
   readonly states?: readonly ProjectState[];
   readonly entries?: readonly LedgerEntry[];
-  readonly cells?: Iterable<Cell>;
-  readonly jobs?: Iterable<JobFacts>;
+  readonly cells?: readonly Cell[];
+  readonly jobs?: readonly JobFacts[];
   readonly idHours?: readonly IdHour[];
   /** Whether the hours before are of ids that are no longer given. */
   readonly hasNewEpoch?: boolean;
