@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import type { Alert } from './alert.ts';
+import { executionAlerts } from './definitions/executions.ts';
 import { exporterAlerts } from './definitions/exporter.ts';
 import { logStorageAlerts } from './definitions/log-storage.ts';
 import { serverAlerts } from './definitions/server.ts';
@@ -24,6 +25,7 @@ const groupMakers = {
   'automation-service': serviceAlerts,
   'automation-log-storage': logStorageAlerts,
   'automation-server': serverAlerts,
+  'automation-executions': executionAlerts,
   'automation-exporter': exporterAlerts,
 };
 

@@ -35,9 +35,21 @@ export interface Thresholds {
   readonly schedulerUsedRatio: number;
   readonly schedulerSaturatedFor: string;
 
+  /** Failures of a job in a row. */
+  readonly jobConsecutiveFailures: number;
+  readonly jobFailingFor: string;
+  readonly jobNoRecentSuccessFor: string;
+  readonly executionOverdueFor: string;
+  /** A lag that rotation alone does not make; alerts on finished executions are silent beyond it. */
+  readonly executionLagSeconds: number;
+  readonly executionsLaggingFor: string;
+
   readonly collectorFailingFor: string;
   readonly collectorDeniedFor: string;
   readonly exporterDownFor: string;
+  readonly configReloadFailedFor: string;
+  readonly seriesDroppedWindow: string;
+  readonly seriesDroppedFor: string;
 }
 
 export const defaultThresholds: Thresholds = {
@@ -71,7 +83,18 @@ export const defaultThresholds: Thresholds = {
   schedulerUsedRatio: 0.95,
   schedulerSaturatedFor: '5m',
 
+  jobConsecutiveFailures: 3,
+  jobFailingFor: '0s',
+  jobNoRecentSuccessFor: '5m',
+  executionOverdueFor: '10m',
+  // Twice the longest that an idle project waits for its turn.
+  executionLagSeconds: 1800,
+  executionsLaggingFor: '10m',
+
   collectorFailingFor: '10m',
   collectorDeniedFor: '10m',
   exporterDownFor: '5m',
+  configReloadFailedFor: '5m',
+  seriesDroppedWindow: '15m',
+  seriesDroppedFor: '15m',
 };

@@ -1,4 +1,5 @@
 import type { Alert } from '../alert.ts';
+import { serverText } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Can the numbers be trusted? */
@@ -8,21 +9,46 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
     {
       alert: 'AutomationExporterCollectorFailing',
       // A collector that is off for a known reason is not failing.
-      expr: 'automation_exporter_collector_success == 0\nunless on (job, instance, server, collector) automation_exporter_collector_enabled == 0',
+      expr: 'automation_exporter_collector_success == 0\nunless on (job, instance, server, member, collector) automation_exporter_collector_enabled == 0',
       for: limits.collectorFailingFor,
       severity: 'warning',
-      summary: 'Collector {{ $labels.collector }} fails on {{ $labels.server }}',
-      description:
-        'The exporter can not read what {{ $labels.collector }} needs from {{ $labels.server }}. Its series are old or gone, and alerts on them are blind.',
+      summary: `Collector {{ $labels.collector }} fails on ${serverText}`,
+      description: `The exporter can not read what {{ $labels.collector }} needs from ${serverText}. Its series are old or gone, and alerts on them are blind.`,
     },
     {
       alert: 'AutomationExporterCollectorDenied',
       expr: 'automation_exporter_collector_enabled{reason="denied"} == 0',
       for: limits.collectorDeniedFor,
       severity: 'warning',
-      summary: 'Collector {{ $labels.collector }} is denied by {{ $labels.server }}',
+      summary: `Collector {{ $labels.collector }} is denied by ${serverText}`,
+      description: `${serverText} knows the exporter, but does not authorize it to read what {{ $labels.collector }} needs.`,
+    },
+    {
+      alert: 'AutomationExporterExecutionsLagging',
+      expr: `automation_exporter_execution_lag_seconds > ${limits.executionLagSeconds}`,
+      for: limits.executionsLaggingFor,
+      severity: 'warning',
+      summary: 'Executions of {{ $labels.server }} are read late',
       description:
-        '{{ $labels.server }} knows the exporter, but does not authorize it to read what {{ $labels.collector }} needs.',
+        'The exporter has not read the finished executions of some project of {{ $labels.server }} for {{ $value | humanizeDuration }}. Alerts on finished executions of this server stay silent meanwhile.',
+    },
+    {
+      alert: 'AutomationExporterSeriesDropped',
+      // Jobs of the same group and name are merged for good, and their sum is what was meant.
+      expr: `increase(automation_exporter_series_dropped_total{reason!="merged"}[${limits.seriesDroppedWindow}]) > 0`,
+      for: limits.seriesDroppedFor,
+      severity: 'warning',
+      summary: `Collector {{ $labels.collector }} leaves out series of ${serverText}`,
+      description: `The exporter leaves out series that {{ $labels.collector }} has of ${serverText}; the reason is {{ $labels.reason }}. Dashboards and alerts do not see them.`,
+    },
+    {
+      alert: 'AutomationExporterConfigReloadFailed',
+      expr: 'automation_exporter_config_last_reload_successful == 0',
+      for: limits.configReloadFailedFor,
+      severity: 'warning',
+      summary: 'The automation exporter refuses its new configuration',
+      description:
+        'The last attempt of {{ $labels.instance }} to read its configuration failed. The old one stays in force until it restarts, and then it does not start.',
     },
     {
       alert: 'AutomationExporterDown',

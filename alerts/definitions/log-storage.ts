@@ -1,4 +1,5 @@
 import type { Alert } from '../alert.ts';
+import { serverText } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Are logs being stored, or are they being lost? */
@@ -12,24 +13,24 @@ export function logStorageAlerts(limits: Thresholds): Alert[] {
       expr: `${failed} >= ${limits.logStorageFailedRequests}\nand\n${failed} >= ${limits.logStorageFailedRatio} * (${failed} + ${succeeded})`,
       for: limits.logStorageFailingFor,
       severity: 'critical',
-      summary: 'Automation service {{ $labels.server }} fails to store execution logs',
-      description: `About {{ $value | printf "%.0f" }} log storage requests of {{ $labels.server }} failed within the last ${limits.logStorageWindow}. Logs of executions may be lost.`,
+      summary: `Automation service ${serverText} fails to store execution logs`,
+      description: `About {{ $value | printf "%.0f" }} log storage requests of ${serverText} failed within the last ${limits.logStorageWindow}. Logs of executions may be lost.`,
     },
     {
       alert: 'AutomationLogStorageBacklog',
       expr: `automation_log_storage_queued > ${backlog} or automation_log_storage_incomplete > ${backlog}`,
       for: limits.logStorageBacklogFor,
       severity: 'warning',
-      summary: 'Log storage of {{ $labels.server }} does not keep up',
-      description: `{{ $value }} log storage requests of {{ $labels.server }} are queued or incomplete; more than ${backlog} have been for ${limits.logStorageBacklogFor}.`,
+      summary: `Log storage of ${serverText} does not keep up`,
+      description: `{{ $value }} log storage requests of ${serverText} are queued or incomplete; more than ${backlog} have been for ${limits.logStorageBacklogFor}.`,
     },
     {
       alert: 'AutomationLogStorageMissing',
       expr: 'automation_log_storage_missing > 0',
       for: limits.logStorageMissingFor,
       severity: 'warning',
-      summary: 'Executions of {{ $labels.server }} have no log storage request',
-      description: '{{ $value }} executions of {{ $labels.server }} never asked for their log to be stored.',
+      summary: `Executions of ${serverText} have no log storage request`,
+      description: `{{ $value }} executions of ${serverText} never asked for their log to be stored.`,
     },
   ];
 }

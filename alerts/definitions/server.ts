@@ -1,4 +1,5 @@
 import type { Alert } from '../alert.ts';
+import { serverText } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Does the server have room to work, and does it stay up? */
@@ -12,8 +13,8 @@ export function serverAlerts(limits: Thresholds): Alert[] {
       expr: `${start} - min_over_time(${start}[${limits.restartWindow}]) > ${limits.restartSeconds}`,
       for: '0s',
       severity: 'warning',
-      summary: 'Automation service {{ $labels.server }} restarted',
-      description: `{{ $labels.server }} started again within the last ${limits.restartWindow}. Executions that were running then were cut off.`,
+      summary: `Automation service ${serverText} restarted`,
+      description: `${serverText} started again within the last ${limits.restartWindow}. Executions that were running then were cut off.`,
     },
     {
       alert: 'AutomationServerMemoryLow',
@@ -22,17 +23,16 @@ export function serverAlerts(limits: Thresholds): Alert[] {
       expr: `(${leastTotal} - ${mostFree})\n  / automation_server_memory_max_bytes > ${limits.memoryUsedRatio}`,
       for: limits.memoryLowFor,
       severity: 'warning',
-      summary: 'Automation service {{ $labels.server }} runs out of heap',
-      description: `{{ $labels.server }} never used less than {{ $value | humanizePercentage }} of its heap within the last ${limits.memoryWindow}.`,
+      summary: `Automation service ${serverText} runs out of heap`,
+      description: `${serverText} never used less than {{ $value | humanizePercentage }} of its heap within the last ${limits.memoryWindow}.`,
     },
     {
       alert: 'AutomationServerClockSkewed',
       expr: `abs(automation_server_clock_skew_seconds) > ${limits.clockSkewSeconds}`,
       for: limits.clockSkewedFor,
       severity: 'warning',
-      summary: 'The clock of {{ $labels.server }} is off',
-      description:
-        'The clocks of {{ $labels.server }} and of the exporter differ by {{ $value | humanizeDuration }}. Schedules and times of executions are off by as much.',
+      summary: `The clock of ${serverText} is off`,
+      description: `The clocks of ${serverText} and of the exporter differ by {{ $value | humanizeDuration }}. Schedules and times of executions are off by as much.`,
     },
     {
       alert: 'AutomationSchedulerSaturated',
@@ -40,8 +40,8 @@ export function serverAlerts(limits: Thresholds): Alert[] {
       expr: `avg_over_time(automation_scheduler_running_executions[${limits.schedulerWindow}])\n  >= ${limits.schedulerUsedRatio} * automation_scheduler_thread_pool_size\nand automation_scheduler_thread_pool_size > 0`,
       for: limits.schedulerSaturatedFor,
       severity: 'critical',
-      summary: 'All scheduler threads of {{ $labels.server }} are busy',
-      description: `On average {{ $value | printf "%.1f" }} scheduler threads of {{ $labels.server }} were busy within the last ${limits.schedulerWindow}, which is all or nearly all of them. New runs start late or not at all.`,
+      summary: `All scheduler threads of ${serverText} are busy`,
+      description: `On average {{ $value | printf "%.1f" }} scheduler threads of ${serverText} were busy within the last ${limits.schedulerWindow}, which is all or nearly all of them. New runs start late or not at all.`,
     },
   ];
 }

@@ -1,4 +1,5 @@
 import type { Alert } from '../alert.ts';
+import { serverText } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Is the service up, may it run anything, does it feel well? */
@@ -7,45 +8,43 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
     {
       alert: 'AutomationServiceDown',
       // Refused credentials also leave the server without an authenticated answer; they have their own alert.
-      expr: 'automation_up == 0 unless on (job, instance, server) automation_credentials_accepted == 0',
+      expr: 'automation_up == 0 unless on (job, instance, server, member) automation_credentials_accepted == 0',
       for: limits.serviceDownFor,
       severity: 'critical',
-      summary: 'Automation service {{ $labels.server }} does not answer',
-      description:
-        'The exporter has had no usable answer from {{ $labels.server }}. Scheduled jobs may not run and nobody can start one.',
+      summary: `Automation service ${serverText} does not answer`,
+      description: `The exporter has had no usable answer from ${serverText}. Scheduled jobs may not run and nobody can start one.`,
     },
     {
       alert: 'AutomationCredentialsRejected',
       expr: 'automation_credentials_accepted == 0',
       for: limits.credentialsRejectedFor,
       severity: 'critical',
-      summary: 'Automation service {{ $labels.server }} rejects the credentials of the exporter',
-      description:
-        '{{ $labels.server }} answers, but refuses the token or login of the exporter. All other alerts on this server are blind until it is replaced.',
+      summary: `Automation service ${serverText} rejects the credentials of the exporter`,
+      description: `${serverText} answers, but refuses the token or login of the exporter. All other alerts on this server are blind until it is replaced.`,
     },
     {
       alert: 'AutomationExecutionModePassive',
       expr: 'automation_execution_mode{mode="passive"} == 1',
       for: limits.passiveFor,
       severity: 'critical',
-      summary: 'Automation service {{ $labels.server }} is in passive mode',
-      description: `{{ $labels.server }} has been passive for at least ${limits.passiveFor}: it starts no scheduled, manual or ad hoc run until it is made active again.`,
+      summary: `Automation service ${serverText} is in passive mode`,
+      description: `${serverText} has been passive for at least ${limits.passiveFor}: it starts no scheduled, manual or ad hoc run until it is made active again.`,
     },
     {
       alert: 'AutomationExecutionModePassiveBriefly',
       expr: `max_over_time(automation_execution_mode{mode="passive"}[${limits.passiveBrieflyWindow}]) == 1`,
       for: '0s',
       severity: 'warning',
-      summary: 'Automation service {{ $labels.server }} was passive a moment ago',
-      description: `{{ $labels.server }} was in passive mode within the last ${limits.passiveBrieflyWindow}. Runs that were due in that time did not start.`,
+      summary: `Automation service ${serverText} was passive a moment ago`,
+      description: `${serverText} was in passive mode within the last ${limits.passiveBrieflyWindow}. Runs that were due in that time did not start.`,
     },
     {
       alert: 'AutomationHealthcheckFailing',
       expr: 'automation_healthcheck_healthy == 0',
       for: limits.healthcheckFailingFor,
       severity: 'warning',
-      summary: 'Health check {{ $labels.check }} of {{ $labels.server }} fails',
-      description: 'The server {{ $labels.server }} itself reports its check {{ $labels.check }} as not healthy.',
+      summary: `Health check {{ $labels.check }} of ${serverText} fails`,
+      description: `The server ${serverText} itself reports its check {{ $labels.check }} as not healthy.`,
     },
   ];
 }

@@ -40,8 +40,14 @@ describe('alerts/generate', () => {
       'AutomationServerMemoryLow warning',
       'AutomationServerClockSkewed warning',
       'AutomationSchedulerSaturated critical',
+      'AutomationJobFailingRepeatedly warning',
+      'AutomationJobNoRecentSuccess warning',
+      'AutomationExecutionOverdue warning',
       'AutomationExporterCollectorFailing warning',
       'AutomationExporterCollectorDenied warning',
+      'AutomationExporterExecutionsLagging warning',
+      'AutomationExporterSeriesDropped warning',
+      'AutomationExporterConfigReloadFailed warning',
       'AutomationExporterDown warning',
     ]);
   });
@@ -55,13 +61,25 @@ describe('alerts/generate', () => {
 
   it.each(rules)('says for $alert what is wrong and where to go on', ({ alert, annotations }) => {
     const { summary, description, ...links } = annotations;
-    expect(summary).toMatch(/^\S.{9,79}$/);
+    // As long as it is with short names in place of labels.
+    expect(summary?.replaceAll(/\{\{ with .*?\{\{ end \}\}/g, '').replaceAll(/\{\{.*?\}\}/g, 'short')).toMatch(
+      /^\S.{9,79}$/,
+    );
     expect(description).toMatch(/\.$/);
     expect(links).toEqual({
       runbook_url: `http://localhost:9720/runbooks/${alert}`,
       dashboard_url: 'http://localhost:9720/dashboards/',
     });
   });
+
+  it.each(rules.filter(({ expr }) => expr.includes('automation_job_')))(
+    'keeps $alert silent while the exporter is behind',
+    ({ expr }) => {
+      expect(expr).toMatch(
+        /unless on \(job, instance, server\)\n {2}automation_exporter_execution_lag_seconds > 1800$/,
+      );
+    },
+  );
 
   it('takes other limits and addresses', () => {
     const passive = toRules(
@@ -81,6 +99,7 @@ describe('alerts/generate', () => {
     expect(passive?.annotations['description']).toContain('passive for at least 0s');
     expect(buildRules({ evaluationInterval: '1s' })).toContain('interval: 1s');
     expect(buildRules({ logStorageWindow: '1m' })).toContain('increase(automation_log_storage_failed_total[1m])');
+    expect(buildRules({ jobConsecutiveFailures: 5 })).toContain('automation_job_consecutive_failures >= 5');
     expect(buildRules({ exporterJob: 'watcher' })).toContain('up{job="watcher"} == 0 or absent(up{job="watcher"})');
   });
 });

@@ -29,7 +29,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
   });
 
   it('is a configuration that Alertmanager takes', () => {
-    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('4 inhibit rules');
+    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('7 inhibit rules');
   });
 
   it('lets one cause speak for a server and leaves the other servers alone', async () => {
@@ -47,20 +47,42 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
       ['AutomationServerRestarted', { server: 'idle' }],
       ['AutomationLogStorageFailing', { server: 'full' }],
       ['AutomationLogStorageBacklog', { server: 'full' }],
+      ['AutomationServiceDown', { server: 'cluster', member: 'a' }],
+      ['AutomationSchedulerSaturated', { server: 'cluster', member: 'a' }],
+      ['AutomationSchedulerSaturated', { server: 'cluster', member: 'b' }],
+      ['AutomationExecutionOverdue', { server: 'cluster' }],
+      ['AutomationServiceDown', { server: 'fallen' }],
+      ['AutomationServiceDown', { server: 'fallen', member: 'a' }],
+      ['AutomationCredentialsRejected', { server: 'fallen', member: 'b' }],
+      ['AutomationJobFailingRepeatedly', { server: 'fallen', project: 'pay', job_name: 'settle' }],
+      ['AutomationJobFailingRepeatedly', { server: 'busy', project: 'pay', job_name: 'settle' }],
+      ['AutomationJobNoRecentSuccess', { server: 'busy', project: 'pay', job_name: 'settle' }],
+      ['AutomationJobNoRecentSuccess', { server: 'busy', project: 'pay', job_name: 'probe' }],
     ]);
     await vi.waitFor(async () => {
       expect(await readStates(url)).toEqual([
+        'AutomationCredentialsRejected fallen b suppressed',
         'AutomationCredentialsRejected locked active',
         'AutomationCredentialsRejected shaky suppressed',
         'AutomationExecutionModePassive idle active',
         'AutomationExecutionModePassiveBriefly idle suppressed',
+        'AutomationExecutionOverdue cluster active',
         'AutomationExporterCollectorFailing locked suppressed',
         'AutomationExporterCollectorFailing prod suppressed',
         'AutomationExporterCollectorFailing test active',
         'AutomationExporterDown - active',
+        'AutomationJobFailingRepeatedly busy settle active',
+        'AutomationJobFailingRepeatedly fallen settle suppressed',
+        'AutomationJobNoRecentSuccess busy probe active',
+        'AutomationJobNoRecentSuccess busy settle suppressed',
         'AutomationLogStorageBacklog full suppressed',
         'AutomationLogStorageFailing full active',
+        'AutomationSchedulerSaturated cluster a suppressed',
+        'AutomationSchedulerSaturated cluster b active',
         'AutomationServerRestarted idle active',
+        'AutomationServiceDown cluster a active',
+        'AutomationServiceDown fallen a suppressed',
+        'AutomationServiceDown fallen active',
         'AutomationServiceDown prod active',
         'AutomationServiceDown shaky active',
       ]);
@@ -116,7 +138,10 @@ async function readStates(url: string): Promise<string[]> {
     readonly labels: Readonly<Record<string, string>>;
     readonly status: { readonly state: string };
   }[];
-  return alerts
-    .map(({ labels, status }) => `${labels['alertname']} ${labels['server'] ?? '-'} ${status.state}`)
-    .toSorted();
+  return alerts.map(({ labels, status }) => toLine(labels, status.state)).toSorted();
+}
+
+function toLine(labels: Readonly<Record<string, string>>, state: string): string {
+  const { alertname, server = '-', member, job_name: job } = labels;
+  return [alertname, server, member, job, state].filter((part) => part !== undefined).join(' ');
 }
