@@ -14,7 +14,7 @@ const everything = collectors.map(({ name }) => `  ${name}: { enabled: true, eve
 
 async function watchFrozen(scenario: string): Promise<Daemon> {
   const simulator = await startSimulator({ scenario, frozen: true });
-  endings.push(simulator.stop);
+  endings.push(() => simulator.stop());
   simulator.control.configure({ commercial: true });
   const nowMs = Date.parse('2026-01-15T12:00:00Z');
   const daemon = await startDaemon({
