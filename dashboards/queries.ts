@@ -27,7 +27,7 @@ export function annotationQueries(dashboardJson: string): DashboardQuery[] {
   return (annotations?.list ?? []).map(({ name = '', expr = '' }) => ({ panel: name, expr: fillVariables(expr) }));
 }
 
-/** Puts in what Grafana would: all servers, a minute for rates, a quarter of it for steps, an hour of range. */
+/** Puts in what Grafana would: all servers, projects and jobs, a minute for rates, a quarter of it for steps, an hour of range. */
 export function fillVariables(expr: string): string {
   let filled = expr;
   for (const [variable, value] of Object.entries(variableValues)) filled = filled.replaceAll(variable, value);
@@ -39,6 +39,8 @@ const variableValues: Readonly<Record<string, string>> = {
   $__interval: '15s',
   $__range: '1h',
   $server: '.*',
+  $project: '.*',
+  $job: '.*',
 };
 
 interface DashboardShape {

@@ -16,7 +16,9 @@ export function availabilityRow(): QuestionRow {
         width: 4,
         height: 4,
         words: upWords,
-        queries: [{ expr: 'min by (server) (automation_up{server=~"$server"})', legend: '{{server}}' }],
+        queries: [
+          { expr: 'min by (server, member) (automation_up{server=~"$server"})', legend: '{{server}} {{member}}' },
+        ],
       }),
       stateTile({
         id: 102,
@@ -27,7 +29,7 @@ export function availabilityRow(): QuestionRow {
         width: 4,
         height: 4,
         words: modeWords,
-        queries: [{ expr: passive, legend: '{{server}}' }],
+        queries: [{ expr: passive, legend: '{{server}} {{member}}' }],
       }),
       stateTile({
         id: 103,
@@ -38,7 +40,10 @@ export function availabilityRow(): QuestionRow {
         height: 4,
         words: credentialWords,
         queries: [
-          { expr: 'min by (server) (automation_credentials_accepted{server=~"$server"})', legend: '{{server}}' },
+          {
+            expr: 'min by (server, member) (automation_credentials_accepted{server=~"$server"})',
+            legend: '{{server}} {{member}}',
+          },
         ],
       }),
       numberTile({
@@ -64,8 +69,8 @@ export function availabilityRow(): QuestionRow {
         height: 4,
         queries: [
           {
-            expr: 'time() - max by (server) (automation_server_start_time_seconds{server=~"$server"})',
-            legend: '{{server}}',
+            expr: 'time() - max by (server, member) (automation_server_start_time_seconds{server=~"$server"})',
+            legend: '{{server}} {{member}}',
           },
         ],
       }),
@@ -88,7 +93,9 @@ export function availabilityRow(): QuestionRow {
         width: 12,
         height: 6,
         words: upWords,
-        queries: [{ expr: 'min by (server) (automation_up{server=~"$server"})', legend: '{{server}}' }],
+        queries: [
+          { expr: 'min by (server, member) (automation_up{server=~"$server"})', legend: '{{server}} {{member}}' },
+        ],
       }),
       stateTimeline({
         id: 108,
@@ -98,7 +105,7 @@ export function availabilityRow(): QuestionRow {
         width: 12,
         height: 6,
         words: modeWords,
-        queries: [{ expr: passive, legend: '{{server}}' }],
+        queries: [{ expr: passive, legend: '{{server}} {{member}}' }],
       }),
     ],
   };
@@ -108,4 +115,4 @@ const upWords: StateWords = { 0: ['Down', 'bad'], 1: ['Up', 'good'] };
 const modeWords: StateWords = { 0: ['Active', 'good'], 1: ['Passive', 'bad'] };
 const credentialWords: StateWords = { 0: ['Rejected', 'bad'], 1: ['Accepted', 'good'] };
 
-const passive = 'max by (server) (automation_execution_mode{mode="passive",server=~"$server"})';
+const passive = 'max by (server, member) (automation_execution_mode{mode="passive",server=~"$server"})';

@@ -18,7 +18,10 @@ export function healthRow(): QuestionRow {
         words: healthWords,
         emptyReason,
         queries: [
-          { expr: 'min by (server) (automation_healthcheck_healthy{server=~"$server"})', legend: '{{server}}' },
+          {
+            expr: 'min by (server, member) (automation_healthcheck_healthy{server=~"$server"})',
+            legend: '{{server}} {{member}}',
+          },
         ],
       }),
       stateTimeline({
@@ -32,8 +35,8 @@ export function healthRow(): QuestionRow {
         emptyReason,
         queries: [
           {
-            expr: 'min by (server, check) (automation_healthcheck_healthy{server=~"$server"})',
-            legend: '{{server}}: {{check}}',
+            expr: 'min by (server, member, check) (automation_healthcheck_healthy{server=~"$server"})',
+            legend: '{{server}} {{member}}: {{check}}',
           },
         ],
       }),

@@ -18,7 +18,7 @@ export function resourcesRow(): QuestionRow {
         height: 4,
         notableFrom: 0.8,
         badFrom: defaultThresholds.schedulerUsedRatio,
-        queries: [{ expr: `${running} / ${poolSize}`, legend: '{{server}}' }],
+        queries: [{ expr: `${running} / ${poolSize}`, legend: '{{server}} {{member}}' }],
       }),
       numberTile({
         id: 402,
@@ -29,7 +29,7 @@ export function resourcesRow(): QuestionRow {
         height: 4,
         notableFrom: 0.8,
         badFrom: defaultThresholds.memoryUsedRatio,
-        queries: [{ expr: leastUsed, legend: '{{server}}' }],
+        queries: [{ expr: leastUsed, legend: '{{server}} {{member}}' }],
       }),
       numberTile({
         id: 403,
@@ -42,8 +42,8 @@ export function resourcesRow(): QuestionRow {
         badFrom: defaultThresholds.clockSkewSeconds,
         queries: [
           {
-            expr: 'max by (server) (abs(automation_server_clock_skew_seconds{server=~"$server"}))',
-            legend: '{{server}}',
+            expr: 'max by (server, member) (abs(automation_server_clock_skew_seconds{server=~"$server"}))',
+            legend: '{{server}} {{member}}',
           },
         ],
       }),
@@ -68,8 +68,8 @@ export function resourcesRow(): QuestionRow {
         width: 12,
         height: 8,
         queries: [
-          { expr: running, legend: '{{server}} running' },
-          { expr: poolSize, legend: '{{server}} threads' },
+          { expr: running, legend: '{{server}} {{member}} running' },
+          { expr: poolSize, legend: '{{server}} {{member}} threads' },
         ],
       }),
       timeSeries({
@@ -106,10 +106,17 @@ export function resourcesRow(): QuestionRow {
         unit: 'none',
         width: 12,
         height: 6,
-        columns: { server: 'Server', version: 'Version', build: 'Build', node: 'Node', api_version: 'API' },
+        columns: {
+          server: 'Server',
+          member: 'Member',
+          version: 'Version',
+          build: 'Build',
+          node: 'Node',
+          api_version: 'API',
+        },
         queries: [
           {
-            expr: 'max by (server, version, build, node, api_version) (automation_server_info{server=~"$server"})',
+            expr: 'max by (server, member, version, build, node, api_version) (automation_server_info{server=~"$server"})',
             legend: '{{server}}',
           },
         ],
@@ -121,10 +128,10 @@ export function resourcesRow(): QuestionRow {
         unit: 'none',
         width: 12,
         height: 6,
-        columns: { server: 'Server', vendor: 'Vendor', name: 'Name', version: 'Version' },
+        columns: { server: 'Server', member: 'Member', vendor: 'Vendor', name: 'Name', version: 'Version' },
         queries: [
           {
-            expr: 'max by (server, vendor, name, version) (automation_server_jvm_info{server=~"$server"})',
+            expr: 'max by (server, member, vendor, name, version) (automation_server_jvm_info{server=~"$server"})',
             legend: '{{server}}',
           },
         ],
@@ -140,6 +147,6 @@ const total = 'automation_server_memory_total_bytes{server=~"$server"}';
 const free = 'automation_server_memory_free_bytes{server=~"$server"}';
 const used = `${total} - ${free}`;
 // The same measure as that of the alert.
-const leastUsed = `max by (server) (clamp_min(min_over_time(${total}[${memoryWindow}]) - max_over_time(${free}[${memoryWindow}]), 0) / ${max})`;
-const running = 'sum by (server) (automation_scheduler_running_executions{server=~"$server"})';
-const poolSize = 'sum by (server) (automation_scheduler_thread_pool_size{server=~"$server"})';
+const leastUsed = `max by (server, member) (clamp_min(min_over_time(${total}[${memoryWindow}]) - max_over_time(${free}[${memoryWindow}]), 0) / ${max})`;
+const running = 'sum by (server, member) (automation_scheduler_running_executions{server=~"$server"})';
+const poolSize = 'sum by (server, member) (automation_scheduler_thread_pool_size{server=~"$server"})';

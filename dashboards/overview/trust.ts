@@ -68,7 +68,9 @@ export function trustRow(): QuestionRow {
         width: 12,
         height: 8,
         words: { 0: ['Failing', 'bad'], 1: ['Working', 'good'] },
-        queries: [{ expr: `min by (server, collector) (${success})`, legend: '{{server}}: {{collector}}' }],
+        queries: [
+          { expr: `min by (server, member, collector) (${success})`, legend: '{{server}} {{member}}: {{collector}}' },
+        ],
       }),
       factsTable({
         id: 506,
@@ -78,11 +80,11 @@ export function trustRow(): QuestionRow {
         unit: 'none',
         width: 12,
         height: 8,
-        columns: { server: 'Server', collector: 'Collector', reason: 'Reason' },
+        columns: { server: 'Server', member: 'Member', collector: 'Collector', reason: 'Reason' },
         state: { heading: 'State', words: { 0: ['Off', 'notable'], 1: ['On', 'good'] } },
         queries: [
           {
-            expr: 'max by (server, collector, reason) (automation_exporter_collector_enabled{server=~"$server"})',
+            expr: 'max by (server, member, collector, reason) (automation_exporter_collector_enabled{server=~"$server"})',
             legend: '{{server}}: {{collector}}',
           },
         ],

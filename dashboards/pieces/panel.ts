@@ -32,8 +32,8 @@ export interface GridPanel {
 /** The data source that the reader picks at the top of the dashboard. */
 export const dataSource: DataSourceRef = { type: 'prometheus', uid: '$datasource' };
 
-/** How a panel asks: the newest value, the newest values as a table, or values over time. */
-export type Asking = 'now' | 'table' | 'over-time';
+/** How a panel asks: the newest value, the newest values as a table, values over time, or buckets over time. */
+export type Asking = 'now' | 'table' | 'over-time' | 'buckets-over-time';
 
 export function toGridPanel(builder: CommonPanelBuilder, facts: PanelFacts, asking: Asking): GridPanel {
   builder
@@ -62,6 +62,16 @@ function toTarget(query: PanelQuery, index: number, asking: Asking): DataqueryBu
     .datasource(dataSource)
     .expr(query.expr)
     .legendFormat(query.legend);
-  if (asking === 'over-time') return target.range();
-  return asking === 'table' ? target.instant().format(PromQueryFormat.Table) : target.instant();
+  switch (asking) {
+    case 'now':
+      return target.instant();
+    case 'table':
+      return target.instant().format(PromQueryFormat.Table);
+    case 'over-time':
+      return target.range();
+    case 'buckets-over-time':
+      return target.range().format(PromQueryFormat.Heatmap);
+    default:
+      return asking satisfies never;
+  }
 }

@@ -14,12 +14,29 @@ export function dataSourceVariable(): DatasourceVariableBuilder {
 }
 
 export function serverVariable(): QueryVariableBuilder {
-  const query = 'label_values(automation_up, server)';
-  return new QueryVariableBuilder('server')
+  return choiceVariable('server', 'automation_up')
     .label('Server')
-    .description('The watched servers, by the names that the configuration gives them.')
+    .description('The watched servers, by the names that the configuration gives them.');
+}
+
+export function projectVariable(): QueryVariableBuilder {
+  return choiceVariable('project', 'automation_executions_running{server=~"$server"}')
+    .label('Project')
+    .description('The projects of these servers.');
+}
+
+export function jobVariable(): QueryVariableBuilder {
+  return choiceVariable('job', 'automation_executions_total{server=~"$server",project=~"$project"}', 'job_name')
+    .label('Job')
+    .description('The jobs of these projects by their names; __other__ are those without series of their own.');
+}
+
+/** Several values or all of them, out of a label of series that exist. */
+function choiceVariable(name: string, series: string, label = name): QueryVariableBuilder {
+  const query = `label_values(${series}, ${label})`;
+  return new QueryVariableBuilder(name)
     .datasource(dataSource)
-    .query({ qryType: 1, query, refId: 'server' })
+    .query({ qryType: 1, query, refId: name })
     .definition(query)
     .refresh(VariableRefresh.OnTimeRangeChanged)
     .sort(VariableSort.AlphabeticalAsc)

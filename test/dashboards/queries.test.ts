@@ -7,6 +7,7 @@ describe('dashboards/queries', () => {
     expect(fillVariables('rate(a{server=~"$server"}[$__rate_interval]) + b[$__range:$__interval]')).toBe(
       'rate(a{server=~".*"}[1m]) + b[1h:15s]',
     );
+    expect(fillVariables('a{project=~"$project",job_name=~"$job"}')).toBe('a{project=~".*",job_name=~".*"}');
   });
 
   it('lists each query of each panel, with the reason why it may be empty', () => {

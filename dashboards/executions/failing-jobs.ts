@@ -1,0 +1,69 @@
+import { defaultThresholds } from '../../alerts/thresholds.ts';
+import type { QuestionRow } from '../pieces/grid.ts';
+import { joinedTable } from '../pieces/joined-table.ts';
+import { timeSeries } from '../pieces/time-series.ts';
+import { bad, byJob, jobColumns, jobLegend, ofJobs } from './series.ts';
+import { topFailingJobs } from './top-failing-jobs.ts';
+
+export function failingJobsRow(): QuestionRow {
+  return {
+    id: 300,
+    question: 'Which jobs fail?',
+    panels: [
+      topFailingJobs({ id: 301, selector: ofJobs, width: 24, height: 9 }),
+      timeSeries({
+        id: 302,
+        title: 'Failures in a row',
+        description: 'The ten jobs that have failed most often since their last success. The dashed line is the alert.',
+        unit: 'short',
+        width: 12,
+        height: 8,
+        limit: defaultThresholds.jobConsecutiveFailures,
+        queries: [
+          {
+            expr: `topk(10, max by (${byJob}) (automation_job_consecutive_failures{${ofJobs}}))`,
+            legend: jobLegend,
+          },
+        ],
+      }),
+      joinedTable({
+        id: 303,
+        title: 'Most failures in the time that is shown',
+        description: 'Executions that failed, timed out or ended in an unusual way: the ten jobs with the most.',
+        unit: 'short',
+        width: 12,
+        height: 8,
+        emptyReason: 'Empty while nothing has failed in that time.',
+        labels: jobColumns,
+        values: [
+          {
+            heading: 'Failures',
+            expr: `topk(10, round(sum by (${byJob}) (increase(automation_executions_total{${ofJobs},${bad}}[$__range])))) > 0`,
+          },
+        ],
+        sortBy: 'Failures',
+      }),
+      joinedTable({
+        id: 304,
+        title: 'Longest without a success',
+        description: 'The twenty jobs whose last success is the oldest, with the age that configuration allows.',
+        unit: 's',
+        width: 24,
+        height: 8,
+        emptyReason:
+          'Empty until the first execution has ended since the exporter began; the limits unless configuration sets some.',
+        labels: jobColumns,
+        values: [
+          { heading: 'Last success ago', expr: `topk(20, ${sinceSuccess})` },
+          {
+            heading: 'Allowed',
+            expr: `max by (${byJob}) (automation_job_success_age_limit_seconds{${ofJobs}}) and topk(20, ${sinceSuccess})`,
+          },
+        ],
+        sortBy: 'Last success ago',
+      }),
+    ],
+  };
+}
+
+const sinceSuccess = `time() - max by (${byJob}) (automation_job_last_success_timestamp_seconds{${ofJobs}})`;

@@ -1,0 +1,100 @@
+import type { QuestionRow } from '../pieces/grid.ts';
+import { joinedTable } from '../pieces/joined-table.ts';
+import { numberTile } from '../pieces/tiles.ts';
+import { timeSeries } from '../pieces/time-series.ts';
+import { byJob, jobColumns, ofJobs, ofProjects } from './series.ts';
+
+export function runningRow(): QuestionRow {
+  return {
+    id: 200,
+    question: 'What runs now, and what is stuck?',
+    panels: [
+      numberTile({
+        id: 201,
+        title: 'Running now',
+        description: 'Executions that run at this moment.',
+        unit: 'short',
+        width: 6,
+        height: 4,
+        queries: [{ expr: `sum by (server) (${running})`, legend: '{{server}}' }],
+      }),
+      numberTile({
+        id: 202,
+        title: 'Oldest running',
+        description: 'How long the oldest of them has been running.',
+        unit: 's',
+        width: 6,
+        height: 4,
+        emptyReason: idle,
+        queries: [{ expr: `time() - min by (server) (${oldest})`, legend: '{{server}}' }],
+      }),
+      numberTile({
+        id: 203,
+        title: 'Overdue',
+        description: 'Running executions that take a multiple of the average duration of their job.',
+        unit: 'short',
+        width: 6,
+        height: 4,
+        badFrom: 1,
+        queries: [{ expr: `sum by (server) (${overdue})`, legend: '{{server}}' }],
+      }),
+      numberTile({
+        id: 204,
+        title: 'Waiting',
+        description: 'Executions that wait for their time (scheduled) or for their turn (queued).',
+        unit: 'short',
+        width: 6,
+        height: 4,
+        queries: [{ expr: `sum by (server, status) (${queued})`, legend: '{{server}} {{status}}' }],
+      }),
+      timeSeries({
+        id: 205,
+        title: 'Running by project',
+        description: 'How many executions run at the same time.',
+        unit: 'short',
+        width: 12,
+        height: 8,
+        queries: [{ expr: `sum by (server, project) (${running})`, legend: '{{server}}: {{project}}' }],
+      }),
+      timeSeries({
+        id: 206,
+        title: 'Waiting and overdue by project',
+        description: 'What waits, and what takes much longer than usual: both grow when something is stuck.',
+        unit: 'short',
+        width: 12,
+        height: 8,
+        queries: [
+          { expr: `sum by (server, project, status) (${queued})`, legend: '{{server}}: {{project}} {{status}}' },
+          { expr: `sum by (server, project) (${overdue})`, legend: '{{server}}: {{project}} overdue' },
+        ],
+      }),
+      joinedTable({
+        id: 207,
+        title: 'What runs?',
+        description: 'Each job that runs now, beside the time that it takes on average. Rows without a job are ad hoc.',
+        unit: 'short',
+        width: 24,
+        height: 8,
+        emptyReason: idle,
+        labels: jobColumns,
+        values: [
+          { heading: 'Running', expr: `sum by (${byJob}) (${running}) > 0` },
+          { heading: 'For', unit: 's', expr: `time() - min by (${byJob}) (${oldest})` },
+          {
+            heading: 'Usually',
+            unit: 's',
+            expr: `max by (${byJob}) (automation_job_average_duration_seconds{${ofJobs}}) and sum by (${byJob}) (${running}) > 0`,
+          },
+          { heading: 'Overdue', expr: `sum by (${byJob}) (${overdue}) and sum by (${byJob}) (${running}) > 0` },
+        ],
+        sortBy: 'For',
+      }),
+    ],
+  };
+}
+
+const running = `automation_executions_running{${ofJobs}}`;
+const oldest = `automation_executions_running_oldest_start_timestamp_seconds{${ofJobs}}`;
+const overdue = `automation_executions_running_overdue{${ofJobs}}`;
+const queued = `automation_executions_queued{${ofProjects}}`;
+const idle = 'Empty while nothing runs.';

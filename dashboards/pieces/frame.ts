@@ -1,0 +1,62 @@
+import {
+  DashboardBuilder,
+  DashboardCursorSync,
+  DashboardLinkBuilder,
+  DashboardLinkType,
+  type QueryVariableBuilder,
+} from '@grafana/grafana-foundation-sdk/dashboard';
+import { defaultThresholds } from '../../alerts/thresholds.ts';
+import { modeChanges, restarts } from './annotations.ts';
+import { layOut, type QuestionRow } from './grid.ts';
+import { dataSourceVariable } from './variables.ts';
+
+interface Frame {
+  readonly uid: string;
+  readonly title: string;
+  readonly description: string;
+  /** What the reader picks beside the data source. */
+  readonly variables: readonly QueryVariableBuilder[];
+  readonly rows: readonly QuestionRow[];
+}
+
+/** What all dashboards have in common around their rows: data source, times, marks, and links to each other. */
+export function frame({ uid, title, description, variables, rows }: Frame): object {
+  // oxlint-disable-next-line typescript/no-deprecated -- Grafana imports and provisions files of this schema.
+  const dashboard = new DashboardBuilder(title)
+    .uid(uid)
+    .description(description)
+    .tags([tag])
+    .editable()
+    .tooltip(DashboardCursorSync.Crosshair)
+    .time({ from: 'now-6h', to: 'now' })
+    .refresh('30s')
+    .timezone('browser')
+    .withVariable(dataSourceVariable())
+    .annotation(modeChanges())
+    .annotation(restarts())
+    .link(linkToOthers())
+    .link(linkTo('Exporter status', '/', 'info'))
+    .link(linkTo('Alert rules', '/alerts/rules.yaml', 'bolt'))
+    .link(linkTo('Runbooks', '/runbooks/', 'doc'));
+  for (const variable of variables) dashboard.withVariable(variable);
+  return { ...dashboard.build(), panels: layOut(rows) };
+}
+
+const tag = 'automation';
+
+/** Every dashboard with the same tag, with what the reader has picked here. */
+function linkToOthers(): DashboardLinkBuilder {
+  return new DashboardLinkBuilder('Dashboards')
+    .type(DashboardLinkType.Dashboards)
+    .tags([tag])
+    .includeVars(true)
+    .keepTime(true);
+}
+
+function linkTo(title: string, path: string, icon: string): DashboardLinkBuilder {
+  return new DashboardLinkBuilder(title)
+    .type(DashboardLinkType.Link)
+    .url(`${defaultThresholds.baseUrl}${path}`)
+    .icon(icon)
+    .targetBlank(true);
+}

@@ -1,0 +1,51 @@
+import { TableSortByFieldStateBuilder } from '@grafana/grafana-foundation-sdk/common';
+import type { DynamicConfigValue } from '@grafana/grafana-foundation-sdk/dashboard';
+import { PanelBuilder } from '@grafana/grafana-foundation-sdk/table';
+import type { GridPanel, PanelFacts } from './panel.ts';
+import { toGridPanel } from './panel.ts';
+
+/** One value column: the heading, and the unit where it is another than the table's. */
+interface ValueColumn {
+  readonly heading: string;
+  readonly expr: string;
+  readonly unit?: string;
+}
+
+/**
+ * One row per set of labels that the queries share, one column per label and one per query. A query whose heading is
+ * empty is there for a label that the others lack; its value is not shown.
+ */
+export function joinedTable(
+  facts: Omit<PanelFacts, 'queries'> & {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly values: readonly ValueColumn[];
+    /** The heading that the rows are sorted by, the largest first. */
+    readonly sortBy: string;
+  },
+): GridPanel {
+  const { labels, values, sortBy, ...rest } = facts;
+  const columns = values.map(({ heading }, index) => [toColumn(index, values.length), heading] as const);
+  const shown = [...Object.entries(labels), ...columns.filter(([, heading]) => heading !== '')];
+  const hidden = columns.filter(([, heading]) => heading === '').map(([column]) => column);
+  const table = new PanelBuilder()
+    .showHeader(true)
+    .withTransformation({ id: 'merge', options: {} })
+    .withTransformation({
+      id: 'organize',
+      options: {
+        excludeByName: Object.fromEntries(['Time', ...hidden].map((column) => [column, true])),
+        indexByName: Object.fromEntries(shown.map(([column], index) => [column, index])),
+        renameByName: Object.fromEntries(shown),
+      },
+    })
+    .sortBy([new TableSortByFieldStateBuilder().displayName(sortBy).desc(true)]);
+  for (const { heading, unit } of values)
+    if (unit !== undefined) table.overrideByName(heading, [{ id: 'unit', value: unit } satisfies DynamicConfigValue]);
+  const queries = values.map(({ expr, heading }) => ({ expr, legend: heading }));
+  return toGridPanel(table, { ...rest, queries }, 'table');
+}
+
+/** What Grafana calls the value of a query: with its letter as soon as there are several. */
+function toColumn(index: number, queries: number): string {
+  return queries === 1 ? 'Value' : `Value #${String.fromCharCode(65 + index)}`;
+}

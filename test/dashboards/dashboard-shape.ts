@@ -1,0 +1,29 @@
+/** What the tests look at in a dashboard. */
+export interface DashboardShape {
+  readonly uid: string;
+  readonly schemaVersion: number;
+  readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] };
+  readonly annotations: { readonly list: readonly { readonly name: string }[] };
+  readonly links: readonly { readonly type: string; readonly url?: string; readonly tags: readonly string[] }[];
+  readonly panels: readonly Panel[];
+}
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly targets?: readonly { readonly expr: string }[];
+  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+}
+
+export function readDashboard(json: string): DashboardShape {
+  // The cast names only what the tests look at; a missing part fails the test that looks.
+  return JSON.parse(json) as DashboardShape;
+}
+
+/** The questions of a dashboard, from the top. */
+export function readQuestions({ panels }: DashboardShape): string[] {
+  return panels.filter((panel) => panel.type === 'row').map(({ title }) => title);
+}
