@@ -1,0 +1,122 @@
+import { createTokenCredentials } from '../../../src/api/auth/token.ts';
+import { type Client, createClient } from '../../../src/api/client.ts';
+import { createProjectList } from '../../../src/api/project-list.ts';
+import { createTransport } from '../../../src/api/transport.ts';
+import { createExecutions } from '../../../src/executions/executions.ts';
+import type { ExecutionsOptions } from '../../../src/executions/options.ts';
+import type { ExecutionSettings } from '../../../src/executions/settings.ts';
+import type { Row } from '../../../src/metrics/family.ts';
+import { renderSamples } from '../../../src/metrics/render.ts';
+import type { Ledger } from '../../../src/state/ledger.ts';
+import { readTokenFile } from './token-file.ts';
+
+export type WatchOptions = {
+  readonly url: string;
+  readonly tokenFile: string;
+  readonly ledger: Ledger;
+  readonly rules: WatchRules;
+  readonly publish: (text: string) => void;
+  readonly parts?: ExecutionsOptions['parts'] | undefined;
+  /** Lets a test put a wrong part between the rounds and the real client. */
+  readonly wrap?: ((client: Client) => Client) | undefined;
+};
+
+export type WatchRules = Pick<ExecutionSettings, 'backfillMs' | 'holdNewSeriesMs'>;
+
+export type Watch = {
+  /** One round at a moment of the virtual clock; undefined when it went well, else what was wrong. */
+  readonly round: (nowMs: number) => Promise<string | undefined>;
+  readonly close: () => Promise<void>;
+};
+
+/** The rounds of the daemon with its real client, on a clock that only the test moves. */
+export function createWatch(options: WatchOptions): Watch {
+  const { url, tokenFile, ledger, rules, publish, parts = {}, wrap = (client) => client } = options;
+  let clockMs = 0;
+  const clock = { now: () => clockMs, ticks: () => clockMs };
+  const transport = createTransport({ url, timeoutMs: 10_000 });
+  const ignore = (): void => {};
+  const client = createClient({
+    transport,
+    credentials: createTokenCredentials(readTokenFile(tokenFile)),
+    dialect: 'rundeck',
+    apiVersion: 47,
+    timeoutMs: 10_000,
+    // The clock stands still within a round, and so does a budget.
+    budget: { requestsPerSecond: 1_000_000, concurrency: 10 },
+    clock,
+    random: () => 0,
+    observe: { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore },
+  });
+  const list = createProjectList({ isWanted: () => true, clock });
+  const executions = createExecutions({
+    server: 'upstream',
+    everyMs: 15_000,
+    timeoutMs: 10_000,
+    requestsPerSecond: 10,
+    client: wrap(client),
+    ledger,
+    clock,
+    parts,
+    readProjects: async (api) => (await list.read(api)).map(({ name }) => name),
+    settings: { ...settings, ...rules },
+    publish: async (rows) => {
+      publish(renderSamplesOf(rows));
+      return rows.length;
+    },
+    withdraw: ignore,
+    observe: {
+      observed: ignore,
+      late: ignore,
+      imported: ignore,
+      unmeasured: ignore,
+      skipped: ignore,
+      dropped: ignore,
+      unknownValue: ignore,
+      lag: ignore,
+      epoch: ignore,
+      entries: ignore,
+    },
+  });
+
+  return {
+    round: async (nowMs) => {
+      clockMs = nowMs;
+      try {
+        const outcome = await executions.read(new AbortController().signal);
+        return outcome.result === 'success' ? undefined : outcome.message;
+      } catch (error) {
+        return error instanceof Error ? (error.stack ?? error.message) : String(error);
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+const settings = {
+  overlapMs: 120_000,
+  maxDelayMs: 120_000,
+  catchUpLimitMs: 7 * 86_400_000,
+  overdueFactorOf: () => 3,
+  overdueFloorMs: 300_000,
+  buckets: [10],
+  detail: 200,
+  cap: 5000,
+  isWantedProject: () => true,
+  isWantedJob: () => true,
+  successAgeMsOf: () => undefined,
+};
+
+/** The families whose values only ever grow. */
+const shown = [
+  'automation_executions_total',
+  'automation_execution_duration_seconds',
+  'automation_execution_nodes_total',
+  'automation_node_failures_total',
+];
+
+function renderSamplesOf(rows: readonly Row[]): string {
+  return shown
+    .map((name) => renderSamples(rows.filter((row) => row.family.name === name && row.suffix !== '_bucket')))
+    .join('');
+}

@@ -1,0 +1,157 @@
+import type { Api, Client } from '../../../src/api/client.ts';
+import type { Endpoint } from '../../../src/api/endpoint.ts';
+import type { Execution } from '../../../src/domain/execution.ts';
+import { planListing } from '../../../src/executions/listing.ts';
+import { planReads } from '../../../src/executions/plan.ts';
+import { reconcile } from '../../../src/executions/reconcile.ts';
+import type { Scene, WrongPart } from './scene.ts';
+
+export type Mutant = {
+  readonly name: string;
+  readonly make: () => WrongPart;
+  /** The trouble in which the wrong part loses or doubles something. */
+  readonly trouble: (scene: Scene) => Promise<void>;
+};
+
+/** Wrong daemons, each with the small trouble that shows what is wrong with it. */
+export const mutants: readonly Mutant[] = [
+  {
+    name: 'no overlap',
+    make: () => ({ parts: { planReads: (input) => planReads({ ...input, overlapMs: 0 }) } }),
+    trouble: async ({ control, job, nowMs, rounds }) => {
+      const endedAtMs = nowMs();
+      const visibleAtMs = endedAtMs + 50_000;
+      control.addFinished('pay', { jobId: job, startedAtMs: endedAtMs - 2000, endedAtMs, visibleAtMs });
+      await rounds(8);
+    },
+  },
+  {
+    name: 'no dedupe',
+    make: () => ({ parts: { reconcile: (input) => reconcile({ ...input, known: new Map() }) } }),
+    trouble: finishAndRead,
+  },
+  {
+    name: 'dedupe by id alone',
+    make: () => ({
+      parts: {
+        reconcile: (input) => reconcile({ ...input, rows: input.rows.filter(({ id }) => !input.known.has(id)) }),
+      },
+    }),
+    trouble: async (scene) => {
+      await finishAndRead(scene);
+      scene.renewDatabase();
+      await finishAndRead(scene);
+    },
+  },
+  {
+    name: 'the newest end seen as the watermark',
+    make: trustNewestEnd,
+    trouble: async (scene) => {
+      // Of a member whose clock runs ahead.
+      const endedAtMs = scene.nowMs() + 600_000;
+      scene.control.addFinished('pay', { jobId: scene.job, startedAtMs: endedAtMs - 3000, endedAtMs });
+      await scene.rounds(2);
+      await finishAndRead(scene);
+      await scene.rounds(45);
+    },
+  },
+  {
+    name: 'stop at a short page',
+    make: () => ({ wrap: trustShortPages }),
+    trouble: async ({ control, job, hiddenJob, nowMs, rounds }) => {
+      for (let count = 0; count < 700; count += 1) {
+        const jobId = count % 4 === 0 ? hiddenJob : job;
+        control.addFinished('pay', { jobId, startedAtMs: nowMs() - 2000 - count, endedAtMs: nowMs() });
+      }
+      await rounds(8);
+    },
+  },
+  {
+    name: 'prune too early',
+    make: () => ({
+      keep: (ledger, nowMs) => ({
+        ...ledger,
+        commit: async (server, change) => {
+          await ledger.commit(server, change);
+          await ledger.commit(server, { prune: { project: 'pay', endedBeforeMs: nowMs() - 30_000 } });
+        },
+      }),
+    }),
+    trouble: finishAndRead,
+  },
+  {
+    name: 'take unfinished rows',
+    make: () => ({
+      parts: { reconcile: (input) => reconcile({ ...input, rows: input.rows.map(toFinishedAnyway) }) },
+    }),
+    trouble: async ({ control, job, rounds }) => {
+      control.configure({ unfinishedDated: true });
+      control.setConditions({ durationFactor: 20 });
+      control.runJob(job);
+      await rounds(8);
+    },
+  },
+  {
+    name: 'a new project starts now',
+    make: () => ({
+      parts: { planListing: (input) => planListing({ ...input, facts: { ...input.facts, listedAtMs: input.nowMs } }) },
+    }),
+    trouble: async ({ control, nowMs, rounds }) => {
+      control.createProject('new');
+      control.addFinished('new', { startedAtMs: nowMs() - 2000, endedAtMs: nowMs() });
+      await rounds(12);
+    },
+  },
+];
+
+async function finishAndRead({ control, job, nowMs, rounds }: Scene): Promise<void> {
+  control.addFinished('pay', { jobId: job, startedAtMs: nowMs() - 2000, endedAtMs: nowMs() });
+  await rounds(8);
+}
+
+function toFinishedAnyway(row: Execution): Execution {
+  return { ...row, endedAtMs: row.endedAtMs ?? row.startedAtMs };
+}
+
+/** Reads on from the newest end there was, whatever the server says the time is. */
+function trustNewestEnd(): WrongPart {
+  let newestMs = Number.NEGATIVE_INFINITY;
+  return {
+    parts: {
+      reconcile: (input) => {
+        for (const { endedAtMs = newestMs } of input.rows) newestMs = Math.max(newestMs, endedAtMs);
+        return reconcile(input);
+      },
+      planReads: (input) =>
+        planReads(input).map((read) => ({
+          ...read,
+          window: {
+            beginMs: Math.max(read.window.beginMs, newestMs - input.overlapMs),
+            endMs: input.nowMs + 86_400_000,
+          },
+        })),
+    },
+  };
+}
+
+type List = { readonly total: number; readonly items: readonly unknown[] };
+type Input = { readonly query: { readonly offset: number; readonly max: number } };
+type GetTimed = (endpoint: Endpoint<unknown>, input: Input) => Promise<{ readonly answer: List }>;
+
+/** A page with less than it may hold is believed to be the last one. */
+function trustShortPages(client: Client): Client {
+  return {
+    ...client,
+    within: (scope) => {
+      const api = client.within(scope);
+      // The casts are true: of these two the answer of one endpoint alone is looked into, and that is a list.
+      const ask = api.getTimed as unknown as GetTimed;
+      const getTimed: GetTimed = async (endpoint, input) => {
+        const timed = await ask(endpoint, input);
+        if (endpoint.name !== 'project-executions' || timed.answer.items.length >= input.query.max) return timed;
+        return { ...timed, answer: { ...timed.answer, total: input.query.offset + timed.answer.items.length } };
+      };
+      return { ...api, getTimed: getTimed as unknown as Api['getTimed'] };
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import type { Simulator } from '../../../src/simulator/simulator.ts';
+import type { Estate } from './estate.ts';
+import type { Random } from './random.ts';
+
+type TrafficOptions = { readonly simulator: Simulator; readonly estate: Estate; readonly random: Random };
+
+const endings = ['succeeded', 'succeeded', 'succeeded', 'failed', 'aborted', 'timedout', 'missed', 'odd word'] as const;
+
+/** Work that ends between two rounds: short runs, and ends that become visible later than they happened. */
+export function createTraffic({ simulator, estate, random }: TrafficOptions): (fromMs: number, toMs: number) => void {
+  return (fromMs, toMs) => {
+    for (let count = random.between(1, 4); count > 0; count -= 1) {
+      const { project, jobs } = random.pick(estate.places);
+      const jobId = random.pick([undefined, ...jobs]);
+      const startedAtMs = random.between(fromMs + 1, toMs);
+      const endedAtMs = random.between(startedAtMs, toMs);
+      simulator.control.addFinished(project, {
+        ...(jobId === undefined ? {} : { jobId }),
+        startedAtMs,
+        endedAtMs,
+        status: random.pick(endings),
+        ...(random.between(1, 3) === 1 ? { visibleAtMs: endedAtMs + 1000 * random.between(5, 50) } : {}),
+      });
+    }
+  };
+}

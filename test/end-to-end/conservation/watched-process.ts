@@ -1,0 +1,74 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { Order, Word } from './watcher.ts';
+
+export type WatchedProcess = {
+  /** Resolves with the first word that is one of these; everything said on the way is heard by `hear`. */
+  readonly order: (order: Order, until: readonly Word['says'][]) => Promise<Word | undefined>;
+  readonly ready: Promise<Word | undefined>;
+  /** By its own pid and without a warning; resolves when it is gone. */
+  readonly kill: () => Promise<void>;
+};
+
+const script = fileURLToPath(new URL('./watcher.ts', import.meta.url));
+
+/** Fills the cache of compiled code: a process that is killed leaves nothing in it. */
+export async function warmUp(cacheDir: string): Promise<void> {
+  const child = spawn(process.execPath, [script], {
+    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: cacheDir },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await once(child, 'close');
+}
+
+/** A process of the daemon; its words come in order, and undefined means that it is gone. */
+export function startWatched(hear: (word: Word) => void, cacheDir: string): WatchedProcess {
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, [script], {
+    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: cacheDir },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const gone = once(child, 'close');
+  let waiting: { readonly until: readonly Word['says'][]; readonly tell: (word: Word | undefined) => void } | undefined;
+  let isGone = false;
+  // Whoever writes to a process that was killed meanwhile learns it from its end.
+  child.stdin.on('error', () => {});
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    // The cast is true: the process writes these lines.
+    const word = JSON.parse(line) as Word;
+    hear(word);
+    if (waiting?.until.includes(word.says) === true) settle(word);
+  });
+  void gone.then(() => {
+    isGone = true;
+    settle(undefined);
+  });
+
+  function settle(word: Word | undefined): void {
+    const { tell } = waiting ?? {};
+    waiting = undefined;
+    tell?.(word);
+  }
+
+  function waitFor(until: readonly Word['says'][]): Promise<Word | undefined> {
+    return new Promise((resolve) => {
+      if (isGone) resolve(undefined);
+      else waiting = { until, tell: resolve };
+    });
+  }
+
+  return {
+    ready: waitFor(['ready']),
+    order: (order, until) => {
+      const word = waitFor(until);
+      child.stdin.write(`${JSON.stringify(order)}\n`);
+      return word;
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Simulator, type SimulatorRequest, startSimulator } from '../../../src/simulator/simulator.ts';
+import type { Policy } from '../../../src/simulator/world/access.ts';
+import { type Daemon, startDaemon } from './daemon.ts';
+import { createEstate, type Estate } from './estate.ts';
+import { createPublished, type Published } from './published.ts';
+import { createRandom, type Random } from './random.ts';
+import { createSightings, type Sightings } from './sightings.ts';
+import { createTraffic } from './traffic.ts';
+
+export type WorldOptions = {
+  readonly seed: number;
+  readonly backfillMs: number;
+  readonly holdNewSeriesMs: number;
+  /** About every so many rounds the daemon is killed. */
+  readonly roundsPerKill: number;
+  readonly cacheDir: string;
+};
+
+export type World = {
+  readonly simulator: Simulator;
+  readonly estate: Estate;
+  readonly random: Random;
+  readonly sightings: Sightings;
+  readonly published: Published;
+  readonly daemon: Daemon;
+  /** The true time; the service's clocks may say another. */
+  readonly nowMs: () => number;
+  /** When rounds began, in true time. */
+  readonly roundTimes: readonly number[];
+  /** What rounds complained of although nothing was wrong. */
+  readonly complaints: readonly string[];
+  readonly contract: { readonly countedFromMs: number; readonly gone: Set<string>; readonly newDatabasesAt: number[] };
+  /** Time passes, work ends, the daemon reads; or it is killed while it does. */
+  readonly round: (how?: RoundOptions) => Promise<void>;
+  /** Hears of each request before it is answered, until the next one is given. */
+  readonly onRequest: (listener: (request: SimulatorRequest) => void) => void;
+  readonly permit: (policy: Partial<Policy>) => void;
+  readonly stop: () => Promise<void>;
+};
+
+export type RoundOptions = {
+  readonly advanceMs?: number;
+  /** Nobody is killed, and no work of its own ends. */
+  readonly isCalm?: boolean;
+  readonly mayFail?: boolean;
+};
+
+/** The start of the service's free clock. */
+export const birthMs = Date.UTC(2026, 0, 15, 12);
+
+/** A simulated service with work on it, and a daemon of its own that watches it. */
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const { seed, backfillMs, roundsPerKill, holdNewSeriesMs, cacheDir } = options;
+  const random = createRandom(seed);
+  const sightings = createSightings();
+  const published = createPublished();
+  let listen: (request: SimulatorRequest) => void = () => {};
+  const simulator = await startSimulator({
+    scenario: 'empty',
+    clock: 'free',
+    apiVersion: 47,
+    members: 2,
+    seed,
+    retained: Number.POSITIVE_INFINITY,
+    threadPoolSize: 100,
+    onRequest: (request) => {
+      daemon.noteRequest();
+      listen(request);
+    },
+  });
+  const estate = createEstate(simulator.control);
+  const permit = (policy: Partial<Policy>): void =>
+    simulator.control.addToken({ token: simulator.token, policy: { hiddenJobs: [estate.hiddenJob], ...policy } });
+  permit({});
+  const dir = mkdtempSync(join(tmpdir(), 'conservation-'));
+  const tokenFile = join(dir, 'token');
+  writeFileSync(tokenFile, `${simulator.token}\n`);
+  const rules = { backfillMs, holdNewSeriesMs };
+  const daemon: Daemon = startDaemon({
+    order: { do: 'open', url: simulator.url, tokenFile, dir: join(dir, 'state'), rules },
+    random,
+    sightings,
+    onText: published.take,
+    cacheDir,
+  });
+  let nowMs = birthMs;
+  const roundTimes: number[] = [];
+  const complaints: string[] = [];
+  const passTraffic = createTraffic({ simulator, estate, random });
+
+  return {
+    simulator,
+    estate,
+    random,
+    sightings,
+    published,
+    daemon,
+    nowMs: () => nowMs,
+    roundTimes,
+    complaints,
+    contract: { countedFromMs: birthMs - backfillMs, gone: new Set(), newDatabasesAt: [] },
+    permit,
+    onRequest: (listener) => {
+      listen = listener;
+    },
+    round: async ({ advanceMs = 1000 * random.between(5, 20), isCalm = false, mayFail = false } = {}) => {
+      const fromMs = nowMs;
+      nowMs += advanceMs;
+      simulator.advance(advanceMs);
+      if (!isCalm && advanceMs > 0) passTraffic(fromMs, nowMs);
+      roundTimes.push(nowMs);
+      sightings.see('rounds');
+      const isLast = !isCalm && random.between(1, roundsPerKill) === 1;
+      const fault = await daemon.round(nowMs, isLast);
+      if (fault !== undefined && !mayFail) complaints.push(`${new Date(nowMs).toISOString()} ${fault}`);
+    },
+    stop: async () => {
+      await daemon.stop();
+      await simulator.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
