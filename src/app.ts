@@ -87,7 +87,13 @@ export function createApp(options: AppOptions): App {
     return { config, watched, scheduler: createScheduler(polls, log) };
   }
 
-  function serve(state: State, watching: () => Watching): HttpServer {
+  /** What is served is looked up at each request: a reload changes it. */
+  function serving(): Parts {
+    if (parts === undefined) throw new Error('not running');
+    return parts;
+  }
+
+  function serve(): HttpServer {
     const { config } = options;
     const content = readContent();
     const externalUrl = (): string => current().web.externalUrl ?? url;
@@ -97,9 +103,9 @@ export function createApp(options: AppOptions): App {
         servers: current().servers,
         config: current(),
         collectors,
-        polls: watching().scheduler.status,
-        facts: (name, member) => watching().watched.get(name)?.facts(member),
-        state,
+        polls: serving().watching.scheduler.status,
+        facts: (name, member) => serving().watching.watched.get(name)?.facts(member),
+        state: serving().state,
         clock,
       });
     return createHttpServer({
@@ -122,7 +128,7 @@ export function createApp(options: AppOptions): App {
           },
           onBusy: () => log.warn({ maxRequests: config.web.maxRequests }, 'too many scrapes at once, some are refused'),
         }),
-        healthRoutes(() => waitingFor(watching().scheduler)),
+        healthRoutes(() => waitingFor(serving().watching.scheduler)),
         reloadRoute({ isEnabled: () => current().web.enableLifecycle, reload: options.reload, externalUrl }),
         dashboardRoutes(content, externalUrl),
         alertRoutes(content, externalUrl),
@@ -143,19 +149,19 @@ export function createApp(options: AppOptions): App {
 
   async function start(): Promise<{ url: string }> {
     const { config } = options;
-    const state = openSqliteState(config.state.memory ? { memory: true } : { dir: config.state.dir });
+    // The port first: where that can not be had, nothing else has been touched. No request is read before the rest is there.
+    const server = serve();
+    const port = await server.listen();
+    let state: State | undefined;
     try {
+      state = openSqliteState(config.state.memory ? { memory: true } : { dir: config.state.dir });
       const watching = watch(config, state);
-      const wired: Parts = { state, watching, server: serve(state, () => parts?.watching ?? watching) };
-      parts = wired;
-      const port = await wired.server.listen();
+      parts = { state, watching, server };
       url = toUrl(config, port);
       onReload(true);
-      // A stop that came meanwhile has taken everything away again.
-      if (parts === wired) watching.scheduler.start();
+      watching.scheduler.start();
     } catch (error) {
-      if (parts === undefined) await state.close();
-      await stop();
+      await Promise.all([server.close(), state?.close()]);
       throw error;
     }
     return { url };

@@ -144,7 +144,7 @@ describe.concurrent('commands/run-app', () => {
     // The cast is true: a TCP server has such an address.
     const { port } = holder.address() as AddressInfo;
     try {
-      const args = ['serve', '--state.memory', `--web.listen-address=127.0.0.1:${port}`];
+      const args = ['serve', `--web.listen-address=127.0.0.1:${port}`];
       expect(await runCli(args, { env })).toEqual({
         code: 1,
         stdout: '',
