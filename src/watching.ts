@@ -54,7 +54,9 @@ export function watchServer(server: ServerConfig, parts: WatchParts): WatchedSer
   const targets = members.map((member) => toTarget(member.name, member.url));
   const projectList = createProjectList({ isWanted: server.projects.isWanted, clock });
   const watch = toWatch(server, config, projectList);
-  const rules = new Map([...config.metrics].map(([family, { off, dropLabels }]) => [family, { off, dropLabels }]));
+  const rules = new Map(
+    [...config.metrics.families].map(([family, { off, dropLabels }]) => [family, { off, dropLabels }]),
+  );
   const readings = new Map<string, Reading>();
   // All sweeps together take half of the budget.
   const turns = createTurns({ clock, gapMs: 2000 / budget.requestsPerSecond });
@@ -142,21 +144,18 @@ function toWatch(server: ServerConfig, { jobs, collectors: settings }: Config, p
   };
 }
 
-function toExecutionSettings(server: ServerConfig, { jobs, metrics }: Config): ExecutionSettings {
+function toExecutionSettings(server: ServerConfig, { jobs, executions, metrics }: Config): ExecutionSettings {
+  const { overdueFactor, ...settings } = executions;
   return {
-    overlapMs: 120_000,
-    maxDelayMs: 900_000,
-    backfillMs: 0,
-    catchUpLimitMs: 7 * 86_400_000,
-    overdueFactorOf: () => 3,
-    overdueFloorMs: 300_000,
-    holdNewSeriesMs: 60_000,
-    buckets: metrics.get('automation_execution_duration_seconds')?.buckets ?? defaultBuckets,
+    ...settings,
+    overdueFactorOf: (path) => jobs.overdueFactorOf(path) ?? overdueFactor,
+    holdNewSeriesMs: metrics.holdNewSeriesMs,
+    buckets: metrics.families.get('automation_execution_duration_seconds')?.buckets ?? defaultBuckets,
     detail: toDetail(jobs),
     cap: jobs.cap,
     isWantedProject: server.projects.isWanted,
     isWantedJob: jobs.isWanted,
-    successAgeMsOf: () => undefined,
+    successAgeMsOf: jobs.successAgeMsOf,
   };
 }
 

@@ -9,6 +9,25 @@ export function toChoice({ include, exclude }: Choice): (name: string) => boolea
   return (name) => (include.sources.length === 0 || include.matches(name)) && !exclude.matches(name);
 }
 
+type Override = {
+  readonly match: Pattern;
+  readonly successAgeMs?: number | undefined;
+  readonly overdueFactor?: number | undefined;
+};
+
+/** What is particular to a job: for each field the first entry that matches and has it. */
+export function toOverrideChoice(entries: readonly Override[]): {
+  readonly successAgeMsOf: (path: string) => number | undefined;
+  readonly overdueFactorOf: (path: string) => number | undefined;
+} {
+  const ofAges = entries.filter(({ successAgeMs }) => successAgeMs !== undefined);
+  const ofFactors = entries.filter(({ overdueFactor }) => overdueFactor !== undefined);
+  return {
+    successAgeMsOf: (path) => ofAges.find(({ match }) => match.matches(path))?.successAgeMs,
+    overdueFactorOf: (path) => ofFactors.find(({ match }) => match.matches(path))?.overdueFactor,
+  };
+}
+
 /** The labels of a name: every entry that matches adds its own, and the first to name a label wins. */
 export function toLabelChoice(
   entries: readonly { readonly match: Pattern; readonly labels: readonly LabelPair[] }[],

@@ -3,12 +3,16 @@ import type { Settings } from './option.ts';
 import type { defineCollectorOptions, familyOptions, generalOptions, serverOptions } from './options.ts';
 
 /** Everything the daemon was told, read once and checked once. */
-export type Config = Omit<Settings<typeof generalOptions>, 'jobs'> & {
+export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> & {
   readonly servers: readonly ServerConfig[];
   readonly collectors: Readonly<Record<string, CollectorConfig>>;
   readonly jobs: JobsConfig;
+  readonly metrics: MetricsConfig;
+};
+
+export type MetricsConfig = Settings<typeof generalOptions.metrics> & {
   /** What is said of metric families, by name; most are not named. */
-  readonly metrics: ReadonlyMap<string, FamilyConfig>;
+  readonly families: ReadonlyMap<string, FamilyConfig>;
 };
 
 export type ServerConfig = Omit<Settings<typeof serverOptions>, 'projects'> & { readonly projects: ProjectsConfig };
@@ -21,6 +25,10 @@ export type ProjectsConfig = Settings<typeof serverOptions.projects> & {
 export type JobsConfig = Settings<typeof generalOptions.jobs> & {
   /** Of a path as `{project}/{group}/{name}`. */
   readonly isWanted: (path: string) => boolean;
+  /** How old its last success may become; undefined where nothing is said. */
+  readonly successAgeMsOf: (path: string) => number | undefined;
+  /** How many times its average it may run; undefined where nothing is said. */
+  readonly overdueFactorOf: (path: string) => number | undefined;
 };
 
 export type CollectorConfig = Settings<ReturnType<typeof defineCollectorOptions>>;

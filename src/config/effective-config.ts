@@ -6,16 +6,16 @@ import { Secret } from './secret.ts';
 
 /** The configuration in force as YAML that loads again; of a secret it shows only where it comes from. */
 export function toEffectiveYaml(config: Config): string {
-  const { servers, collectors, metrics, ...general } = config;
+  const { servers, collectors, ...general } = config;
   // Only the types of a collector's options matter here, and those are the same for all.
   const collectorOptions = defineCollectorOptions({ name: '', on: true, every: '15s', help: '', projects: '' });
   const polled = Object.entries(collectors).map(([name, polls]) => [name, toYaml(collectorOptions, polls)] as const);
-  const ruled = [...metrics].map(([name, rules]) => [name, toYaml(familyOptions, rules)] as const);
+  const ruled = [...config.metrics.families].map(([name, rules]) => [name, toYaml(familyOptions, rules)] as const);
   const document = new Document({
     servers: servers.map((server) => toYaml(serverOptions, server)),
     collectors: Object.fromEntries(polled),
     ...toYaml(generalOptions, general, listExcluded(general)),
-    ...(ruled.length === 0 ? {} : { metrics: Object.fromEntries(ruled) }),
+    metrics: { ...toYaml(generalOptions.metrics, config.metrics), ...Object.fromEntries(ruled) },
   });
   for (const [index, server] of servers.entries()) {
     const node = document.getIn(['servers', index]);

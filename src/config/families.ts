@@ -8,25 +8,25 @@ import { toSettings } from './settings.ts';
 
 /** What the file says of metric families; those it does not name are left out. */
 export function resolveFamilies(
-  families: readonly FamilyFacts[],
+  known: readonly FamilyFacts[],
   sources: Sources,
   complaints: Complaints,
-): { readonly metrics: ReadonlyMap<string, FamilyConfig>; readonly resolved: ReadonlyMap<string, Resolved> } {
-  const metrics = new Map<string, FamilyConfig>();
+): { readonly families: ReadonlyMap<string, FamilyConfig>; readonly resolved: ReadonlyMap<string, Resolved> } {
+  const families = new Map<string, FamilyConfig>();
   const all = new Map<string, Resolved>();
-  for (const family of families) {
+  for (const family of known) {
     const path = `metrics.${family.name}`;
     const resolved = resolveAll(listFamilyLeaves(family.name), sources, complaints);
     if ([...resolved.values()].every(({ place }) => place === undefined)) continue;
     for (const [key, value] of resolved) all.set(key, value);
     const settings = toSettings(familyOptions, (key) => resolved.get(`${path}.${key}`)?.value);
-    metrics.set(family.name, settings);
+    families.set(family.name, settings);
     checkLabels(family, { names: settings.dropLabels, place: resolved.get(`${path}.drop_labels`)?.place }, complaints);
     const { place } = resolved.get(`${path}.buckets`) ?? {};
     if (place !== undefined && family.type !== 'histogram')
       complaints.add(place, `${family.name} is no histogram`, 'leave the buckets out');
   }
-  return { metrics, resolved: all };
+  return { families, resolved: all };
 }
 
 function checkLabels(

@@ -86,10 +86,12 @@ export function readFileValues(
   }
 
   function readFamilies(entry: DocumentEntry): void {
-    const known = families.map(({ name }) => name);
+    const names = families.map(({ name }) => name);
+    const known = [...Object.keys(generalOptions.metrics), ...names];
     for (const [name, child] of asMap(entry, 'metrics') ?? []) {
       const path = joinPath('metrics', name);
-      if (known.includes(name)) readTree(child, familyOptions, path);
+      if (Object.hasOwn(generalOptions.metrics, name)) readValue(child, path);
+      else if (names.includes(name)) readTree(child, familyOptions, path);
       else
         complainUnknown(child, {
           path,
@@ -136,7 +138,7 @@ export function readFileValues(
       complainUnknown(entry, {
         path: joinPath('', key),
         key,
-        known: ['servers', 'collectors', 'metrics', ...Object.keys(sections)],
+        known: ['servers', 'collectors', ...Object.keys(sections)],
       });
     } else readTree(entry, section, key);
   }

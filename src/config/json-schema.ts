@@ -15,6 +15,8 @@ export type JsonSchema = { readonly [key: string]: unknown };
 export function toJsonSchema(collectors: readonly CollectorDefaults[], families: readonly FamilyFacts[]): JsonSchema {
   const polled = collectors.map((collector) => [collector.name, toSection(defineCollectorOptions(collector))] as const);
   const { properties } = toSection(generalOptions);
+  const ofMetrics = toSection(generalOptions.metrics);
+  const ofFamilies = families.map(({ name }) => [name, { $ref: '#/$defs/family' }] as const);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'automation-exporter configuration',
@@ -30,10 +32,9 @@ export function toJsonSchema(collectors: readonly CollectorDefaults[], families:
       },
       ...properties,
       metrics: {
-        description: 'What is served of metric families, by name.',
-        type: 'object',
-        additionalProperties: false,
-        properties: Object.fromEntries(families.map(({ name }) => [name, { $ref: '#/$defs/family' }])),
+        description: 'How metrics are served, and what of each family, by name.',
+        ...ofMetrics,
+        properties: { ...ofMetrics.properties, ...Object.fromEntries(ofFamilies) },
       },
     },
     $defs: { family: toSection(familyOptions) },

@@ -1,5 +1,5 @@
 import { listGeneralLeaves, listLaunchLeaves } from './catalogue.ts';
-import { toChoice } from './choosing.ts';
+import { toChoice, toOverrideChoice } from './choosing.ts';
 import { resolveCollectors } from './collectors.ts';
 import { type CommandLine, parseArguments } from './command-line.ts';
 import { type Complaint, createComplaints } from './complaint.ts';
@@ -7,6 +7,7 @@ import type { Config } from './config.ts';
 import type { ConfigFileOptions } from './config-file.ts';
 import { readEnvironment } from './environment.ts';
 import { settleExclusions } from './exclusions.ts';
+import { checkBackfill } from './execution-rules.ts';
 import { resolveFamilies } from './families.ts';
 import type { FileValues } from './file-values.ts';
 import type { TakenLabels } from './label-rules.ts';
@@ -60,6 +61,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
   const sources: Sources = { flags: parsed.flags, environment, file: file.values };
   const general = settleExclusions(resolveAll(listGeneralLeaves(), sources, complaints), complaints);
+  checkBackfill(general, complaints);
   const polled = resolveCollectors(
     { ...options, disableDefaults: launch.collector.disableDefaults },
     sources,
@@ -70,11 +72,11 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
   const found = complaints.list();
   if (found.length > 0) return { ok: false, complaints: found };
-  const { jobs, ...settings } = toSettings(generalOptions, (path) => general.get(path)?.value);
+  const { jobs, metrics, ...settings } = toSettings(generalOptions, (path) => general.get(path)?.value);
   const config: Config = {
     ...settings,
-    jobs: { ...jobs, isWanted: toChoice(jobs) },
-    metrics: ruled.metrics,
+    jobs: { ...jobs, isWanted: toChoice(jobs), ...toOverrideChoice(jobs.overrides) },
+    metrics: { ...metrics, families: ruled.families },
     servers: watched.servers,
     collectors: polled.collectors,
   };

@@ -59,15 +59,15 @@ export function toSettingName(key: string, kind: Kind): string {
   return kind === 'duration' ? `${camel}Ms` : camel;
 }
 
-type SettingName<K extends string, N> =
-  N extends Option<unknown, infer M>
-    ? M extends 'duration'
-      ? `${CamelCase<K>}Ms`
-      : M extends 'secret'
-        ? K extends `${infer Bare}_file`
-          ? CamelCase<Bare>
-          : CamelCase<K>
-        : CamelCase<K>
+type SettingName<K extends string, N> = N extends Option<unknown, infer M> ? NameOfKind<K, M> : CamelCase<K>;
+
+/** The name inside of what the file calls K, as `toSettingName` gives it. */
+export type NameOfKind<K extends string, M extends Kind> = M extends 'duration'
+  ? `${CamelCase<K>}Ms`
+  : M extends 'secret'
+    ? K extends `${infer Bare}_file`
+      ? CamelCase<Bare>
+      : CamelCase<K>
     : CamelCase<K>;
 
 type CamelCase<K extends string> = K extends `${infer Head}_${infer Tail}`

@@ -8,6 +8,8 @@ import { type Patterns, pattern, patternList } from './pattern-list.ts';
 import { hostName, pemFile, routePrefix, serverName, urlPath, userName } from './texts.ts';
 import { boolean, choice, duration, passwordFile, path, secretFile } from './value-type.ts';
 
+const overdueFactors = { min: 1, max: 1000 } as const;
+
 /** What the file holds beside servers and collectors; each has a flag and a variable of the same name. */
 export const generalOptions = {
   web: {
@@ -31,6 +33,46 @@ export const generalOptions = {
     cap: option(wholeNumber({ min: 1, max: 1_000_000 }), 5000, 'How many jobs that is at most, whatever the detail.'),
     include: option(patternList, [], 'Patterns of jobs to watch, as project/group/name; without any, all.'),
     exclude: option(patternList, [], 'Patterns of jobs not to watch, even where one includes them.'),
+    overrides: option(
+      jobOverrides(),
+      [],
+      'What is particular to jobs that match a pattern, as project/group/name: the age of the last success that is still right, and how far beyond its average a run is overdue. For each of the two the first match counts.',
+    ),
+  },
+  executions: {
+    overlap: option(
+      duration({ min: '0s', max: '30m' }),
+      '120s',
+      'How far each read goes back behind the one before, since ends become visible late.',
+    ),
+    max_delay: option(
+      duration({ min: '1s', max: '1d' }),
+      '15m',
+      'Time within which every project is read, idle ones too.',
+    ),
+    overdue_factor: option(
+      number(overdueFactors),
+      3,
+      'How many times its average a run may take before it is overdue.',
+    ),
+    overdue_floor: option(duration({ min: '0s', max: '4w' }), '5m', 'Shorter runs are never overdue.'),
+    backfill: option(
+      duration({ min: '0s', max: '4w' }),
+      '0s',
+      'How far before the first start counting begins; a project that is watched already stays as it is.',
+    ),
+    catch_up_limit: option(
+      duration({ min: '1m', max: '4w' }),
+      '7d',
+      'How far back an outage is made up for; what ended before is skipped, and said.',
+    ),
+  },
+  metrics: {
+    hold_new_series: option(
+      duration({ min: '0s', max: '1h' }),
+      '60s',
+      'How long a new counter of executions stands at 0, so that its first step is seen; longer than a scrape interval.',
+    ),
   },
   log: {
     level: option(choice('debug', 'info', 'warn', 'error'), 'info', 'Least severity to write.'),
@@ -158,6 +200,18 @@ function projectLabels() {
       takes: 'a list of patterns with labels',
       example: '[{ match: "pay-.*", labels: { team: payments } }]',
       unique: [],
+    },
+  );
+}
+
+function jobOverrides() {
+  return mapList(
+    { match: pattern },
+    {
+      takes: 'a list of patterns with what is particular to their jobs',
+      example: '[{ match: "pay/nightly/.*", success_age: 26h }]',
+      unique: [],
+      optional: { success_age: duration({ min: '1m', max: '52w' }), overdue_factor: number(overdueFactors) },
     },
   );
 }

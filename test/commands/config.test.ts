@@ -59,7 +59,16 @@ describe.concurrent('commands/config', () => {
     };
     expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
     expect(schema.additionalProperties).toBe(false);
-    expect(Object.keys(schema.properties)).toEqual(['servers', 'collectors', 'web', 'jobs', 'log', 'state', 'metrics']);
+    expect(Object.keys(schema.properties)).toEqual([
+      'servers',
+      'collectors',
+      'web',
+      'jobs',
+      'executions',
+      'metrics',
+      'log',
+      'state',
+    ]);
     expect(Object.keys(schema.properties['collectors']?.properties ?? {})).toEqual(collectors.map(({ name }) => name));
   });
 });

@@ -73,6 +73,16 @@ jobs:
   cap: 5000
   include: []
   exclude: []
+  overrides: []
+executions:
+  overlap: 2m
+  max_delay: 15m
+  overdue_factor: 3
+  overdue_floor: 5m
+  backfill: 0s
+  catch_up_limit: 1w
+metrics:
+  hold_new_series: 1m
 log:
   level: info
   format: logfmt
@@ -140,6 +150,16 @@ jobs:
   cap: 5000
   include: []
   exclude: []
+  overrides: []
+executions:
+  overlap: 2m
+  max_delay: 15m
+  overdue_factor: 3
+  overdue_floor: 5m
+  backfill: 0s
+  catch_up_limit: 1w
+metrics:
+  hold_new_series: 1m
 log:
   level: info
   format: logfmt

@@ -12,13 +12,14 @@ metrics:
   automation_project_nodes: {}
 `;
     const { config } = await load({ yaml });
-    expect([...config.metrics]).toEqual([
+    expect([...config.metrics.families]).toEqual([
       ['automation_server_info', { off: false, dropLabels: ['build'] }],
       ['automation_execution_duration_seconds', { off: false, dropLabels: [], buckets: [0.5, 60, 3600] }],
       ['automation_projects', { off: true, dropLabels: [] }],
     ]);
     expect(toEffectiveYaml(config)).toContain(`
 metrics:
+  hold_new_series: 1m
   automation_server_info:
     off: false
     drop_labels:
@@ -35,7 +36,7 @@ metrics:
     drop_labels: []
 `);
     const again = await load({ yaml: toEffectiveYaml(config) });
-    expect([...again.config.metrics]).toEqual([...config.metrics]);
+    expect([...again.config.metrics.families]).toEqual([...config.metrics.families]);
   });
 
   it.each([

@@ -20,7 +20,16 @@ describe('config/json-schema', () => {
   it('knows every section and nothing else', () => {
     expect(at('$schema')).toBe('https://json-schema.org/draft/2020-12/schema');
     expect(at('additionalProperties')).toBe(false);
-    expect(keysOf(at('properties'))).toEqual(['servers', 'collectors', 'web', 'jobs', 'log', 'state', 'metrics']);
+    expect(keysOf(at('properties'))).toEqual([
+      'servers',
+      'collectors',
+      'web',
+      'jobs',
+      'executions',
+      'metrics',
+      'log',
+      'state',
+    ]);
     expect(keysOf(at('properties/collectors/properties'))).toEqual(['execution-mode', 'system-info', 'project-nodes']);
   });
 
@@ -218,6 +227,7 @@ describe('config/json-schema', () => {
 
   it('knows what can be said of every metric family', () => {
     expect(keysOf(at('properties/metrics/properties'))).toEqual([
+      'hold_new_series',
       'automation_server_info',
       'automation_execution_mode',
       'automation_project_nodes',

@@ -22,8 +22,26 @@ describe('config/load-config', () => {
         enableLifecycle: false,
         maxRequests: 40,
       },
-      jobs: { detail: 'top', top: 200, cap: 5000, include: none, exclude: none, isWanted: aFunction },
-      metrics: new Map(),
+      jobs: {
+        detail: 'top',
+        top: 200,
+        cap: 5000,
+        include: none,
+        exclude: none,
+        overrides: [],
+        isWanted: aFunction,
+        successAgeMsOf: aFunction,
+        overdueFactorOf: aFunction,
+      },
+      executions: {
+        overlapMs: 120_000,
+        maxDelayMs: 900_000,
+        overdueFactor: 3,
+        overdueFloorMs: 300_000,
+        backfillMs: 0,
+        catchUpLimitMs: 604_800_000,
+      },
+      metrics: { holdNewSeriesMs: 60_000, families: new Map() },
       log: { level: 'info', format: 'logfmt' },
       state: { dir: './state', memory: false },
     });
@@ -197,7 +215,7 @@ config.yaml:20:3 collectors.execution-mod: is not a collector (did you mean exec
 config.yaml:21:28 collectors.execution-mode.every: takes a duration, found the number 40 (write 40s for seconds, 40m for minutes)
 config.yaml:21:41 collectors.execution-mode.enabled: takes true or false, found the text "yes" (write true or false)
 config.yaml:22:25 collectors.system-info.every: is too short (at least 1s)
-config.yaml:23:1 __proto__: is not a known key (known here: collectors, jobs, log, metrics, servers, state, web)
+config.yaml:23:1 __proto__: is not a known key (known here: collectors, executions, jobs, log, metrics, servers, state, web)
 config.yaml:24:10 state.dir: has no value (write one, or leave the key out)`);
     expect(complaints.join('\n')).not.toContain('hunter2');
   });

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { toEffectiveYaml } from '../../src/config/effective-config.ts';
+import { complain, load } from './fixtures.ts';
+
+describe('config/executions', () => {
+  it('has the defaults of the contract', async () => {
+    const { config } = await load({});
+    expect(config.executions).toEqual({
+      overlapMs: 120_000,
+      maxDelayMs: 900_000,
+      overdueFactor: 3,
+      overdueFloorMs: 300_000,
+      backfillMs: 0,
+      catchUpLimitMs: 604_800_000,
+    });
+    expect(config.metrics.holdNewSeriesMs).toBe(60_000);
+    expect(config.jobs.successAgeMsOf('pay/nightly/a')).toBeUndefined();
+    expect(config.jobs.overdueFactorOf('pay/nightly/a')).toBeUndefined();
+  });
+
+  it('takes each from the file, a variable or a flag', async () => {
+    const { config } = await load({
+      yaml: 'executions: { overlap: 0s, max_delay: 1h, overdue_floor: 1d }\nmetrics: { hold_new_series: 0s }',
+      env: { AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h', AUTOMATION_EXPORTER_METRICS_HOLD_NEW_SERIES: '30s' },
+      argv: ['--executions.catch-up-limit=2d', '--executions.overdue-factor=1.5'],
+    });
+    expect(config.executions).toEqual({
+      overlapMs: 0,
+      maxDelayMs: 3_600_000,
+      overdueFactor: 1.5,
+      overdueFloorMs: 86_400_000,
+      backfillMs: 21_600_000,
+      catchUpLimitMs: 172_800_000,
+    });
+    expect(config.metrics.holdNewSeriesMs).toBe(30_000);
+  });
+
+  it('takes for each field the first override that matches and has it', async () => {
+    const yaml = `
+jobs:
+  overrides:
+    - { match: "pay/nightly/.*", success_age: 26h }
+    - { match: "pay/.*", overdue_factor: 2 }
+    - { match: ".*/.*", success_age: 7d, overdue_factor: 10 }
+`;
+    const { config } = await load({ yaml });
+    const told = ['pay/nightly/a', 'pay/b', 'shop/c', 'lonely'].map((path) => [
+      path,
+      config.jobs.successAgeMsOf(path),
+      config.jobs.overdueFactorOf(path),
+    ]);
+    expect(told).toEqual([
+      ['pay/nightly/a', 93_600_000, 2],
+      ['pay/b', 604_800_000, 2],
+      ['shop/c', 604_800_000, 10],
+      ['lonely', undefined, undefined],
+    ]);
+  });
+
+  it('writes what is in force so that it loads again', async () => {
+    const yaml = 'jobs: { overrides: [{ match: "pay/.*", success_age: 26h }, { match: ".*", overdue_factor: 2.5 }] }';
+    const text = toEffectiveYaml((await load({ yaml })).config);
+    expect(text).toContain(`
+  overrides:
+    - match: pay/.*
+      success_age: 1d2h
+    - match: .*
+      overdue_factor: 2.5
+executions:
+  overlap: 2m
+  max_delay: 15m
+  overdue_factor: 3
+  overdue_floor: 5m
+  backfill: 0s
+  catch_up_limit: 1w
+`);
+    expect(text).toContain('\nmetrics:\n  hold_new_series: 1m\n');
+    expect(toEffectiveYaml((await load({ yaml: text })).config)).toBe(text);
+  });
+
+  it.each([
+    { said: 'executions: { overlap: 31m }', complaint: '1:24 executions.overlap: is too long (at most 30m)' },
+    { said: 'executions: { max_delay: 0s }', complaint: '1:26 executions.max_delay: is too short (at least 1s)' },
+    {
+      said: 'executions: { overdue_factor: 0.5 }',
+      complaint: '1:31 executions.overdue_factor: takes a number from 1 to 1000, found the number 0.5',
+    },
+    {
+      said: 'executions: { backfil: 1h }',
+      complaint: '1:15 executions.backfil: is not a known key (did you mean backfill?)',
+    },
+    {
+      said: 'executions: { backfill: 8d }',
+      complaint:
+        '1:25 executions.backfill: executions.backfill (1w1d) goes beyond executions.catch_up_limit (1w) (what lies beyond is skipped: shorten the one, or widen the other)',
+    },
+    {
+      said: 'metrics: { hold_new_series: 60 }',
+      complaint:
+        '1:29 metrics.hold_new_series: takes a duration, found the number 60 (write 60s for seconds, 60m for minutes)',
+    },
+    {
+      said: 'metrics: { hold_new_series: }',
+      complaint: '1:12 metrics.hold_new_series: has no value (write one, or leave the key out)',
+    },
+    {
+      said: 'metrics: { hold_new_serie: 60s }',
+      complaint: '1:12 metrics.hold_new_serie: is not a metric family (did you mean hold_new_series?)',
+    },
+    {
+      said: 'jobs: { overrides: [{ match: "a/.*" }] }',
+      complaint: '1:21 jobs.overrides[0]: says nothing beside (give success_age or overdue_factor)',
+    },
+    {
+      said: 'jobs: { overrides: [{ success_age: 1h }] }',
+      complaint: '1:21 jobs.overrides[0]: match is missing (for example pay-.*)',
+    },
+    {
+      said: 'jobs: { overrides: [{ match: "(", success_age: 1h }] }',
+      complaint: '1:30 jobs.overrides[0].match: is not a regular expression (unterminated group)',
+    },
+    {
+      said: 'jobs: { overrides: [{ match: a, success_age: 30s }] }',
+      complaint: '1:46 jobs.overrides[0].success_age: is too short (at least 1m)',
+    },
+    {
+      said: 'jobs: { overrides: [{ match: a, overdue: 2 }] }',
+      complaint: '1:33 jobs.overrides[0].overdue: is not a known key (known here: match, overdue_factor, success_age)',
+    },
+  ])('refuses $said', async ({ said, complaint }) => {
+    expect(await complain({ yaml: said })).toEqual([`config.yaml:${complaint}`]);
+  });
+});
