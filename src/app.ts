@@ -76,11 +76,11 @@ export function createApp(options: AppOptions): App {
     return parts?.watching.config ?? options.config;
   }
 
-  function watch(config: Config, state: State): Watching {
+  function watch(config: Config, state: State, before?: Watching): Watching {
     const watched = new Map(
       config.servers.map((server) => [
         server.name,
-        watchServer(server, { ...options, config, clock, state, snapshots, self }),
+        watchServer(server, { ...options, config, clock, state, snapshots, self }, before?.watched.get(server.name)),
       ]),
     );
     const polls = [...watched.values()].flatMap((server) => server.polls);
@@ -171,12 +171,13 @@ export function createApp(options: AppOptions): App {
   async function reload(config: Config): Promise<void> {
     if (parts === undefined) throw new Error('the daemon is not running');
     const before = parts.watching;
-    const after = watch(config, parts.state);
+    const after = watch(config, parts.state, before);
     parts.watching = after;
     await stopWatching(before);
     const kept = new Set(keysOf(after).map(toText));
     for (const key of keysOf(before)) if (!kept.has(toText(key))) before.watched.get(key.server)?.withdraw(key);
     await forgetSeries(self.registry, (labels) => isGone(labels, after, kept));
+    for (const server of after.watched.values()) await server.resume();
     // A stop that came meanwhile has ended these as well.
     if (parts?.watching === after) after.scheduler.start();
   }

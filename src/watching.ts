@@ -14,6 +14,7 @@ import type { Snapshots } from './metrics/snapshot.ts';
 import { toClientObserver, toRoundObserver } from './observers.ts';
 import { createCollectorReading } from './schedule/collector-reading.ts';
 import { createPoll } from './schedule/poll.ts';
+import { createProjectParts, type ProjectParts } from './schedule/project-parts.ts';
 import { createPublisher, type PollKey } from './schedule/publisher.ts';
 import type { Reading, ReadingOptions } from './schedule/reading.ts';
 import type { ScheduledPoll } from './schedule/scheduler.ts';
@@ -38,13 +39,17 @@ export type WatchedServer = {
   readonly facts: (member?: string) => ServerFacts | undefined;
   /** Shows nothing any longer of what the poll gave. */
   readonly withdraw: (key: PollKey) => void;
+  /** What was read project by project, by poll: a reload begins with it. */
+  readonly projectParts: ReadonlyMap<string, ProjectParts>;
+  /** Shows that again, by the rules of now. */
+  readonly resume: () => Promise<void>;
 };
 
 /** One address that is asked: the server's, or a member's of its cluster. */
 type Target = { readonly member: string | undefined; readonly connection: Connection; readonly vitality: Vitality };
 
 /** Everything that watches one configured server: its connections and a poll for every collector that is on. */
-export function watchServer(server: ServerConfig, parts: WatchParts): WatchedServer {
+export function watchServer(server: ServerConfig, parts: WatchParts, before?: WatchedServer): WatchedServer {
   const { config, log, clock, self } = parts;
   const { name, members, budget, timeoutMs } = server;
   if (server.tls.insecureSkipVerify) {
@@ -58,6 +63,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts): WatchedSer
     [...config.metrics.families].map(([family, { off, dropLabels }]) => [family, { off, dropLabels }]),
   );
   const readings = new Map<string, Reading>();
+  const projectParts = new Map<string, ProjectParts>();
   // All sweeps together take half of the budget.
   const turns = createTurns({ clock, gapMs: 2000 / budget.requestsPerSecond });
 
@@ -86,8 +92,11 @@ export function watchServer(server: ServerConfig, parts: WatchParts): WatchedSer
     { client, ...own }: Pick<ReadingOptions, 'key' | 'everyMs' | 'publisher' | 'client'>,
   ): Reading {
     const options = { ...parts, ...own, client, timeoutMs, requestsPerSecond: budget.requestsPerSecond };
-    if (collector.kind !== 'executions')
-      return createCollectorReading(collector, { ...options, watch, projectList, turns });
+    if (collector.kind !== 'executions') {
+      const ofProjects = before?.projectParts.get(toText(own.key)) ?? createProjectParts();
+      projectParts.set(toText(own.key), ofProjects);
+      return createCollectorReading(collector, { ...options, watch, projectList, turns, projectParts: ofProjects });
+    }
     return createExecutions({
       ...options,
       server: name,
@@ -127,6 +136,10 @@ export function watchServer(server: ServerConfig, parts: WatchParts): WatchedSer
     polls,
     facts: (member) => [common, ...targets].find((target) => target.member === member)?.connection.client.facts(),
     withdraw: (key) => readings.get(toText(key))?.withdraw(),
+    projectParts,
+    resume: async () => {
+      for (const reading of readings.values()) await reading.resume?.();
+    },
   };
 }
 

@@ -5,7 +5,14 @@ import type { OffReason } from '../collectors/collector.ts';
 
 /** How a poll ended: with series, with a fault, or with the answer that there is nothing to get here. */
 export type Outcome =
-  | { readonly result: 'success'; readonly series: number; readonly note?: string }
+  | {
+      readonly result: 'success';
+      readonly series: number;
+      /** What was left out. */
+      readonly note?: string;
+      /** What is not well with the server, as the answer tells. */
+      readonly complaints?: readonly string[];
+    }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string }
   | { readonly result: 'off'; readonly reason: OffReason; readonly message: string };
 

@@ -15,7 +15,8 @@ export type PollOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly self: Self;
-  readonly vitality: Vitality;
+  /** Told how it ended, where it is vital. */
+  readonly vitality: Vitality['ended'];
 };
 
 export type Poll = {

@@ -2,8 +2,11 @@ import type { Row } from '../metrics/family.ts';
 
 /** What is shown of each project, and when it was read. */
 export type ProjectParts = {
+  /** The longest that the last complete pass, or one since, has taken: what is shown must live longer. */
+  passMs: number;
   readonly keep: (project: string, rows: readonly Row[], readTicks: number) => void;
   readonly drop: (project: string) => void;
+  readonly isEmpty: () => boolean;
   /** Leaves those of which it is true; tells whether any went. */
   readonly retain: (stays: (project: string) => boolean) => boolean;
   /** The rows of what was read since then, and when the newest of them was; the rest is forgotten. */
@@ -14,8 +17,10 @@ export function createProjectParts(): ProjectParts {
   const parts = new Map<string, { readonly rows: readonly Row[]; readonly readTicks: number }>();
 
   return {
+    passMs: 0,
     keep: (project, rows, readTicks) => parts.set(project, { rows, readTicks }),
     drop: (project) => parts.delete(project),
+    isEmpty: () => parts.size === 0,
     retain: (stays) => {
       const before = parts.size;
       for (const project of parts.keys()) if (!stays(project)) parts.delete(project);

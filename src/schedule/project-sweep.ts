@@ -22,7 +22,7 @@ type Tally = {
  */
 export function createProjectSweep(options: SweepOptions): Reading {
   const { collector, everyMs, timeoutMs, client, watch, publisher, clock, projectList, requestsPerSecond } = options;
-  const parts = createProjectParts();
+  const parts = options.projectParts ?? createProjectParts();
   const resting = new Map<string, { readonly fault: Fault; readonly untilTicks: number }>();
   const pace = createPace({
     ...options,
@@ -33,15 +33,13 @@ export function createProjectSweep(options: SweepOptions): Reading {
   let publishedTicks = Number.NEGATIVE_INFINITY;
   let isFirst = true;
   let nextName = '';
-  /** The longest that the last complete pass, or one since, has taken: what is shown must live longer. */
-  let passMs = 0;
   let requests = 0;
 
   /** One after the other, so that the newest rows are those that stay. */
   function publish(): Promise<number> {
     const published = publishing.then(() => {
       publishedTicks = clock.ticks();
-      const validForMs = Math.max(toValidityMs(everyMs), 3 * passMs);
+      const validForMs = Math.max(toValidityMs(everyMs), 3 * parts.passMs);
       const { rows, newestTicks } = parts.since(publishedTicks - validForMs);
       return publisher.publish(rows, newestTicks + validForMs - publishedTicks);
     });
@@ -118,7 +116,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
       if (!isListed(project)) continue;
       nextName = project;
       const error = await ask(project, names.length, signal);
-      passMs = Math.max(passMs, clock.ticks() - startedTicks);
+      parts.passMs = Math.max(parts.passMs, clock.ticks() - startedTicks);
       if (error === undefined) {
         tally.read += 1;
         tally.firstRead ??= project;
@@ -134,7 +132,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     }
     // Where one can be read the next pass can begin: those before it that fail must not end it early.
     nextName = tally.firstRead ?? '';
-    passMs = clock.ticks() - startedTicks;
+    parts.passMs = clock.ticks() - startedTicks;
     requests = pace.asked();
     isFirst = false;
   }
@@ -146,6 +144,8 @@ export function createProjectSweep(options: SweepOptions): Reading {
       const list = await watch.projects.read(api);
       const covered = list.map(({ name }) => name).filter((name) => collector.covers(name, watch));
       const names = (collector.andServer ? [wholeServer, ...covered] : covered).toSorted();
+      const isCovered = new Set(names);
+      parts.retain((name) => isCovered.has(name));
       const all = await collector.collectAll(api, watch);
       if (all !== undefined) {
         for (const name of names) parts.keep(name, all.get(name) ?? [], clock.ticks());
@@ -159,7 +159,12 @@ export function createProjectSweep(options: SweepOptions): Reading {
     }
   }
 
-  return { read, withdraw };
+  /** By the rules of now; what is too old by them goes away. */
+  async function resume(): Promise<void> {
+    if (!parts.isEmpty()) await publish();
+  }
+
+  return { read, withdraw, resume };
 }
 
 /** Stands for the server as a whole among the projects; no project is called like this. */

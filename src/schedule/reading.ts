@@ -5,6 +5,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { State } from '../state/state.ts';
 import type { Outcome } from './judge.ts';
+import type { ProjectParts } from './project-parts.ts';
 import type { PollKey, Publisher } from './publisher.ts';
 import type { Turns } from './turns.ts';
 
@@ -13,6 +14,8 @@ export type Reading = {
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   /** Nothing of it is shown any longer. */
   readonly withdraw: () => void;
+  /** Shows again what was handed over from before a reload, by the rules of now. */
+  readonly resume?: () => Promise<void>;
 };
 
 export type ReadingOptions = {
@@ -24,6 +27,8 @@ export type ReadingOptions = {
   readonly watch: Watch;
   readonly projectList: ProjectList;
   readonly requestsPerSecond: number;
+  /** What a sweep before a reload has read. */
+  readonly projectParts?: ProjectParts;
   /** What all sweeps over the server share; absent where there is but one. */
   readonly turns?: Turns;
   readonly state: State;

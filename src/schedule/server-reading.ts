@@ -16,10 +16,10 @@ export function createServerReading(options: ServerReadingOptions): Reading {
     const api = client.within({ lane, forMs: Math.max(everyMs, timeoutMs), signal });
     const collected = await collector.collect(api, watch, before, clock.now);
     if (collected.off !== undefined) return { result: 'off', ...collected.off };
-    const { rows, memory } = collected;
+    const { rows, memory, complaints } = collected;
     const series = await publisher.publish(rows, toValidityMs(everyMs));
     if (memory !== before) await memories.remember(memory);
-    return { result: 'success', series };
+    return { result: 'success', series, complaints };
   }
 
   return { read, withdraw: publisher.withdraw };

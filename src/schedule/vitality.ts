@@ -1,32 +1,58 @@
 import { ApiError } from '../api/errors.ts';
 import { isAuthenticatedAnswer } from '../api/verdict.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Self } from '../metrics/self.ts';
 
-/** Told of the end of each vital poll of one server, without a fault or with it. */
-export type Vitality = (fault?: unknown) => void;
+export type Vitality = {
+  /** Told of the end of each vital poll of one server, without a fault or with it. */
+  readonly ended: (fault?: unknown) => void;
+  /** What metrics and pages tell; undefined until a vital poll has ended. */
+  readonly seen: () => Seen | undefined;
+};
 
-/** Whether a server is up and takes the credentials, as its vital polls see it. */
+export type Seen = {
+  readonly state: 'up' | 'refused' | 'down';
+  /** Since when, as far as was seen. */
+  readonly sinceMs: number;
+  /** What went wrong last. */
+  readonly message: string | undefined;
+};
+
+/** Whether a server is up and takes the credentials, as the vital poll that ended last sees it. */
 export function createVitality(
   self: Pick<Self, 'up' | 'credentialsAccepted'>,
   key: { readonly server: string; readonly member?: string },
+  clock: Pick<Clock, 'now'>,
 ): Vitality {
   let isRefused = false;
-  return (fault) => {
-    // A fault of our own says nothing about the server, nor does a question that its version has no place for.
-    if (fault !== undefined && !(fault instanceof ApiError)) return;
-    if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
-    const isAuthenticated = fault === undefined || isAuthenticatedAnswer(fault);
-    self.up.set(key, Number(isAuthenticated));
-    if (isAuthenticated) {
-      self.credentialsAccepted.set(key, 1);
-      isRefused = false;
-    } else if (fault.kind === 'unauthorized') {
-      self.credentialsAccepted.set(key, 0);
-      isRefused = true;
-    } else if (isRefused && fault.details.status === undefined) {
-      // It no longer answers that they are refused: it does not answer.
-      self.credentialsAccepted.remove(key);
-      isRefused = false;
-    }
+  let seen: Seen | undefined;
+
+  function note(state: Seen['state'], message: string | undefined): void {
+    self.up.set(key, Number(state === 'up'));
+    seen = { state, sinceMs: seen?.state === state ? seen.sinceMs : clock.now(), message };
+  }
+
+  return {
+    seen: () => seen,
+    ended: (fault) => {
+      // A fault of our own says nothing about the server, nor does a question that its version has no place for.
+      if (fault !== undefined && !(fault instanceof ApiError)) return;
+      if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
+      if (fault === undefined || isAuthenticatedAnswer(fault)) {
+        note('up', undefined);
+        self.credentialsAccepted.set(key, 1);
+        isRefused = false;
+        return;
+      }
+      note(fault.kind === 'unauthorized' ? 'refused' : 'down', fault.message);
+      if (fault.kind === 'unauthorized') {
+        self.credentialsAccepted.set(key, 0);
+        isRefused = true;
+      } else if (isRefused && fault.details.status === undefined) {
+        // It no longer answers that they are refused: it does not answer.
+        self.credentialsAccepted.remove(key);
+        isRefused = false;
+      }
+    },
   };
 }

@@ -1,0 +1,155 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Daemon, startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { scrapeDuring, seriesWith, toSeries } from './scraped.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+const token = 'a-token-of-many-servers';
+const projects = Array.from({ length: 20 }, (_, index) => `team-${String(index + 1).padStart(2, '0')}`);
+
+/** Twenty projects of one job each. */
+async function startService(): Promise<Simulator> {
+  const simulator = await startSimulator({ scenario: 'empty', token });
+  endings.push(simulator.stop);
+  for (const project of projects) {
+    simulator.control.createProject(project, ['web01']);
+    simulator.control.createJob(project, { name: 'settle', group: 'nightly' }, `job-of-${project}`);
+  }
+  return simulator;
+}
+
+const often = ['system-info', 'execution-mode', 'healthcheck', 'ping', 'log-storage', 'app-metrics', 'executions'];
+
+type Settings = {
+  readonly servers: Readonly<Record<string, Simulator>>;
+  readonly labels?: string;
+  readonly every?: string;
+  readonly collectors?: Readonly<Record<string, string>>;
+  readonly members?: string;
+};
+
+function toYaml({ servers, labels = '', members = '', every = '1s', collectors = {} }: Settings): string {
+  const lines = Object.entries(servers).map(
+    ([name, { url }]) =>
+      `  - { name: ${name}, url: '${url}', token_file: TOKEN, labels: {${labels}}, budget: { requests_per_second: 500 }${members} }`,
+  );
+  const settings = { ...Object.fromEntries(often.map((name) => [name, `{ every: ${every} }`])), ...collectors };
+  return `servers:\n${lines.join('\n')}\ncollectors:\n${Object.entries(settings)
+    .map(([name, setting]) => `  ${name}: ${setting}`)
+    .join('\n')}\n`;
+}
+
+type Watching = {
+  readonly daemon: Daemon;
+  readonly series: () => Promise<ReadonlyMap<string, number>>;
+  readonly forward: (ms: number) => void;
+  readonly reload: (settings: Settings) => Promise<void>;
+};
+
+async function watch(settings: Settings): Promise<Watching> {
+  let aheadMs = 0;
+  const clock = { now: Date.now, ticks: () => performance.now() + aheadMs };
+  const daemon = await startDaemon({ yaml: toYaml(settings), token, clock });
+  endings.push(daemon.stop);
+  return {
+    daemon,
+    series: async () => toSeries(await daemon.metrics()),
+    forward: (ms) => {
+      aheadMs += ms;
+    },
+    reload: async (changed) => daemon.app.reload(await daemon.load(toYaml(changed))),
+  };
+}
+
+/** Waits until every collector has shown all it has of a server. */
+async function settled({ series }: Watching, server: string): Promise<void> {
+  await eventually(async () => {
+    const all = await series();
+    const of = `server="${server}"`;
+    for (const family of ['automation_project_nodes', 'automation_job_info', 'automation_project_jobs'])
+      expect({ family, series: seriesWith(all, `${family}{`, of).length }).toEqual({ family, series: 20 });
+    for (const family of [
+      'automation_users',
+      'automation_executions_recent',
+      'automation_tokens',
+      'automation_projects',
+    ])
+      expect(seriesWith(all, `${family}{`, of)).not.toEqual([]);
+  });
+}
+
+const runs = (server: string) =>
+  `automation_executions_total{server="${server}",project="team-01",job_group="nightly",job_name="settle",status="succeeded"}`;
+
+const isOff = (server: string, collector: string) =>
+  `automation_exporter_collector_enabled{server="${server}",collector="${collector}",reason="config",site="eu"}`;
+
+describe('end-to-end/reloading', () => {
+  it('takes away at once what is gone, and never anything else', async () => {
+    const [stays, goes, comes] = [await startService(), await startService(), await startService()];
+    const watching = await watch({ servers: { stays, goes } });
+    await settled(watching, 'stays');
+    await settled(watching, 'goes');
+    stays.control.runJob('job-of-team-01');
+    // New counters are shown as 0 for a while.
+    await eventually(async () => expect((await watching.series()).get(runs('stays'))).toBe(0));
+    watching.forward(61_000);
+    await eventually(async () => expect((await watching.series()).get(runs('stays'))).toBe(1));
+    await settled(watching, 'stays');
+    const before = await watching.series();
+    expect(seriesWith(before, 'server="goes"', 'project=').length).toBeGreaterThan(60);
+
+    const after: Settings = {
+      servers: { stays, comes },
+      labels: ' site: eu ',
+      every: '2s',
+      collectors: { ping: '{ enabled: false }' },
+    };
+    const reloaded = watching.reload(after);
+    const during = scrapeDuring(
+      () => watching.daemon.metrics(),
+      reloaded.then(() => settled(watching, 'comes')).then(() => pass(stays)),
+    );
+    await reloaded;
+    const atOnce = await watching.series();
+    expect(seriesWith(atOnce, 'automation_ping_duration_seconds')).toEqual([]);
+    expect(seriesWith(atOnce, 'server="goes"').filter((name) => !isOwn(name))).toEqual([]);
+    const scrapes = (await during).map(toSeries);
+    // What the daemon says of itself is read at most once a second.
+    await eventually(async () => {
+      const all = await watching.series();
+      expect(seriesWith(all, 'server="goes"')).toEqual([]);
+      expect(seriesWith(all, 'collector="ping"', 'reason=""')).toEqual([]);
+      expect(seriesWith(all, 'server="stays"').filter((name) => !name.includes('site="eu"'))).toEqual([]);
+      expect(all.get(isOff('stays', 'ping'))).toBe(0);
+    });
+
+    const wanted = seriesWith(before, 'server="stays"').filter((name) => !/ping/.test(name));
+    for (const each of scrapes) {
+      const found = new Map([...each].map(([name, value]) => [name.replace(/,site="eu"/, ''), value]));
+      expect(wanted.filter((name) => !found.has(name))).toEqual([]);
+      expect(wanted.filter((name) => isCounter(name) && (found.get(name) ?? 0) < (before.get(name) ?? 0))).toEqual([]);
+    }
+  }, 30_000);
+});
+
+/** Until the service was asked for the nodes of every project once more. */
+async function pass(simulator: Simulator): Promise<void> {
+  await eventually(async () => {
+    const asked = simulator.requests().filter(({ path }) => path.endsWith('/team-20/resources'));
+    expect(asked.length).toBeGreaterThan(1);
+  });
+}
+
+function isOwn(name: string): boolean {
+  return name.startsWith('automation_exporter_') || /^automation_(up|credentials_accepted)\{/.test(name);
+}
+
+function isCounter(name: string): boolean {
+  return /_(total|count|bucket|sum)\{/.test(name);
+}

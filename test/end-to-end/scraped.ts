@@ -1,0 +1,30 @@
+/** What a scrape shows: each series, as it is written, and its value. Throws where one is there twice. */
+export function toSeries(text: string): ReadonlyMap<string, number> {
+  const series = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
+    const end = line.lastIndexOf(' ');
+    const name = line.slice(0, end);
+    if (series.has(name)) throw new Error(`twice in one scrape: ${name}`);
+    series.set(name, Number(line.slice(end + 1)));
+  }
+  return series;
+}
+
+/** The series that hold all of these texts. */
+export function seriesWith(series: ReadonlyMap<string, number>, ...texts: readonly string[]): string[] {
+  return [...series.keys()].filter((name) => texts.every((text) => name.includes(text)));
+}
+
+/** Scrapes one after the other while something else goes on. */
+export async function scrapeDuring(scrape: () => Promise<string>, work: Promise<unknown>): Promise<string[]> {
+  let isOver = false;
+  const end = work.finally(() => {
+    isOver = true;
+  });
+  const texts: string[] = [];
+  while (!isOver) texts.push(await scrape());
+  await end;
+  texts.push(await scrape());
+  return texts;
+}
