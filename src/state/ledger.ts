@@ -1,3 +1,5 @@
+import type { SpooledTrace } from './spool.ts';
+
 /** What has to be kept of executions, so that each of them counts once. Transactional: a change is in it whole or not at all. */
 export type Ledger = {
   /** Everything that is kept of a server but its entries. */
@@ -28,6 +30,8 @@ export type EndWindow = { readonly projects: readonly string[]; readonly beginMs
 export type LedgerChange = {
   readonly entries?: readonly LedgerEntry[];
   readonly documents?: readonly LedgerDocument[];
+  /** Traces that are ready to be sent; what was pending of them is forgotten in the same change. */
+  readonly spooled?: readonly SpooledTrace[];
   /** Entries of a project that ended before this need not be known any longer. */
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
 };

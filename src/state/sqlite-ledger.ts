@@ -1,5 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Ledger, LedgerChange, LedgerDocument, LedgerEntry } from './ledger.ts';
+import { createSpoolWriter } from './sqlite-spool.ts';
+import { inTransaction } from './sqlite-transaction.ts';
 
 /** The ledger in the embedded database. */
 export function createSqliteLedger(database: DatabaseSync): Ledger {
@@ -24,6 +26,8 @@ export function createSqliteLedger(database: DatabaseSync): Ledger {
   const forget = database.prepare('DELETE FROM ledger_document WHERE server = ? AND kind = ? AND key = ?');
   const prune = database.prepare('DELETE FROM ledger_entry WHERE server = ? AND project = ? AND ended_at < ?');
 
+  const spool = createSpoolWriter(database);
+
   function write(server: string, change: LedgerChange): void {
     for (const { project, id, startedAtMs, endedAtMs } of change.entries ?? []) {
       insert.run(server, project, id, startedAtMs, endedAtMs);
@@ -32,6 +36,7 @@ export function createSqliteLedger(database: DatabaseSync): Ledger {
       if (body === undefined) forget.run(server, kind, key);
       else put.run(server, kind, key, body);
     }
+    if (change.spooled !== undefined) spool(change.spooled);
     if (change.prune !== undefined) prune.run(server, change.prune.project, change.prune.endedBeforeMs);
   }
 
@@ -49,16 +54,6 @@ export function createSqliteLedger(database: DatabaseSync): Ledger {
       return typeof endedAtMs === 'number' ? endedAtMs : undefined;
     },
     size: async (server) => Number(size.get(server)?.count),
-    commit: async (server, change) => {
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        write(server, change);
-        database.exec('COMMIT');
-      } catch (error) {
-        // Some faults have ended the transaction already.
-        if (database.isTransaction) database.exec('ROLLBACK');
-        throw error;
-      }
-    },
+    commit: async (server, change) => inTransaction(database, () => write(server, change)),
   };
 }

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Memory } from '../domain/memory.ts';
 import { migrate } from './migrations.ts';
 import { createSqliteLedger } from './sqlite-ledger.ts';
+import { createSqliteSpool } from './sqlite-spool.ts';
 import { type State, StateError } from './state.ts';
 
 export type SqliteOptions = { readonly dir: string } | { readonly memory: true };
@@ -19,6 +20,7 @@ export function openSqliteState(options: SqliteOptions): State {
   );
   return {
     ledger: createSqliteLedger(database),
+    spool: createSqliteSpool(database),
     recall: async ({ server, collector }) => toMemory(select.get(server, collector)?.memory),
     remember: async ({ server, collector }, memory) => {
       upsert.run(server, collector, JSON.stringify(memory));

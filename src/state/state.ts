@@ -1,9 +1,11 @@
 import type { Memory } from '../domain/memory.ts';
 import type { Ledger } from './ledger.ts';
+import type { Spool } from './spool.ts';
 
 /** What survives a restart. Asynchronous, so that a database over the network can stand behind it too. */
 export type State = {
   readonly ledger: Ledger;
+  readonly spool: Spool;
   /** What was last kept under the key; undefined where nothing was. */
   readonly recall: (key: MemoryKey) => Promise<Memory | undefined>;
   readonly remember: (key: MemoryKey, memory: Memory) => Promise<void>;

@@ -92,6 +92,6 @@ describe('state/sqlite', () => {
     database.exec('PRAGMA user_version = 99');
     database.close();
 
-    expect(() => openSqliteState({ dir })).toThrow('the state is of a newer version (99, this one knows 2)');
+    expect(() => openSqliteState({ dir })).toThrow('the state is of a newer version (99, this one knows 3)');
   });
 });
