@@ -33,7 +33,7 @@ const decks: Readonly<Record<'renewed' | 'crooked', readonly (readonly [Card, nu
     [oneTime, 2],
     [deletedUnread, 3],
     [deleteWhileReading, 4],
-    [shift, 5],
+    [shift, 4],
     [cutPages, 1],
     [newDatabase, 3],
   ],
@@ -44,7 +44,7 @@ const decks: Readonly<Record<'renewed' | 'crooked', readonly (readonly [Card, nu
     [absence, 1],
     [oneTime, 2],
     [deletedUnread, 2],
-    [cutPages, 2],
+    [cutPages, 1],
     [lie, 3],
     [stepBack, 6],
     [skew, 4],
@@ -94,11 +94,11 @@ const dayMs = 24 * hourMs;
 async function comeToRest(world: World): Promise<void> {
   world.simulator.control.setExecutionMode('passive');
   await settle(world);
-  for (let count = 0; count < 52; count += 1) {
-    await world.round({ isCalm: true, advanceMs: hourMs / 2 });
+  for (let count = 0; count < 27; count += 1) {
+    await world.round({ isCalm: true, advanceMs: hourMs });
     await world.round({ isCalm: true, advanceMs: 15_000 });
   }
-  for (let count = 0; count < 60; count += 1) await world.round({ isCalm: true, advanceMs: 15_000 });
+  for (let count = 0; count < 40; count += 1) await world.round({ isCalm: true, advanceMs: 15_000 });
 }
 
 function report(world: World): Report {
