@@ -203,11 +203,17 @@ function toText({ server, member, collector }: Readonly<Partial<Record<string, s
   return JSON.stringify([server, member, collector]);
 }
 
-/** Whether a series of our own is about a server or a poll that there is no longer; why a poll is off is news of its own. */
+/** Whether a series of our own is about a server, a member or a poll that there is no longer. */
 function isGone(labels: Readonly<Record<string, string | number>>, { watched }: Watching, kept: Set<string>): boolean {
-  if (labels.server === undefined) return false;
-  if (!watched.has(String(labels.server))) return true;
-  return labels.collector !== undefined && labels.reason !== 'config' && !kept.has(toText(labels));
+  const { server, member, collector, reason } = labels;
+  if (server === undefined) return false;
+  const watchedServer = watched.get(String(server));
+  if (watchedServer === undefined) return true;
+  if (member !== undefined && !watchedServer.members.includes(String(member))) return true;
+  if (collector === undefined) return false;
+  // Why it is off stands there without a member.
+  if (reason === 'config') return watchedServer.polls.some(({ key }) => key.collector === collector);
+  return !kept.has(toText(labels));
 }
 
 /** Addresses that stand for every interface are no address to open. */

@@ -7,8 +7,10 @@ import type { Config, ServerConfig } from './config/config.ts';
 import { type Connection, connectServer } from './connect.ts';
 import type { Clock } from './domain/clock.ts';
 import { createExecutions } from './executions/executions.ts';
+import { executionFamilies } from './executions/families.ts';
 import { defaultBuckets, type ExecutionSettings } from './executions/settings.ts';
 import type { Log } from './log.ts';
+import type { FamilyRule } from './metrics/bound.ts';
 import type { Self } from './metrics/self.ts';
 import type { Snapshots } from './metrics/snapshot.ts';
 import { toClientObserver, toRoundObserver } from './observers.ts';
@@ -35,6 +37,7 @@ export type WatchParts = {
 export type WatchedServer = {
   readonly connections: readonly Connection[];
   readonly polls: readonly ScheduledPoll[];
+  readonly members: readonly string[];
   /** What is known of the server, or of one of its members, since the first contact. */
   readonly facts: (member?: string) => ServerFacts | undefined;
   /** Shows nothing any longer of what the poll gave. */
@@ -70,7 +73,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
   function toTarget(member: string | undefined, url: string): Target {
     const key = member === undefined ? { server: name } : { server: name, member };
     const connection = connectServer({ ...server, url }, { ...parts, observe: toClientObserver(self, key) });
-    return { member, connection, vitality: createVitality(self, key) };
+    return { member, connection, vitality: createVitality(self, key, clock) };
   }
 
   /** Told once: a server does not stop having several members. */
@@ -113,12 +116,13 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
     const { everyMs = 0, maxSeries = 0 } = config.collectors[collector.name] ?? {};
     const ofMember = member === undefined ? {} : { member };
     const key: PollKey = { server: name, ...ofMember, collector: collector.name };
-    const bounds = { families: rules, maxSeries };
+    const isOwnWay = collector.kind === 'executions' || config.collectors['executions']?.enabled !== true;
+    const bounds = { families: isOwnWay ? rules : new Map([...rules, ...leaveToExecutions(collector)]), maxSeries };
     const { labels } = server;
     const publisher = createPublisher({ ...parts, key, collector, labels, rules: bounds, hidesMembers });
     const reading = toReading(collector, { key, everyMs, publisher, client: connection.client });
     readings.set(toText(key), reading);
-    const poll = createPoll({ ...parts, key, collector, everyMs, reading, vitality });
+    const poll = createPoll({ ...parts, key, collector, everyMs, reading, vitality: vitality.ended });
     return { key, vital: collector.vital, everyMs, poll };
   }
 
@@ -134,6 +138,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
   return {
     connections: [common, ...targets].map(({ connection }) => connection),
     polls,
+    members: members.map((member) => member.name),
     facts: (member) => [common, ...targets].find((target) => target.member === member)?.connection.client.facts(),
     withdraw: (key) => readings.get(toText(key))?.withdraw(),
     projectParts,
@@ -155,6 +160,13 @@ function toWatch(server: ServerConfig, { jobs, collectors: settings }: Config, p
     },
     hasExecutionMetrics: (project) => projects?.matches(project) === true,
   };
+}
+
+/** What executions tell as well is theirs where they are on: it must never be there twice, not even in what a reload goes on with. */
+function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
+  const theirs = new Set(Object.values(executionFamilies).map(({ name }): string => name));
+  const shared = Object.values(metrics).filter(({ name }) => theirs.has(name));
+  return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
 }
 
 function toExecutionSettings(server: ServerConfig, { jobs, executions, metrics }: Config): ExecutionSettings {

@@ -1,4 +1,4 @@
-import type { Collector } from '../collectors/collector.ts';
+import type { Collector, OffReason } from '../collectors/collector.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
@@ -45,8 +45,9 @@ export function createPoll(options: PollOptions): Poll {
 
   function report(outcome: Outcome, seconds: number): void {
     self.collectorDuration.set(key, seconds);
-    self.collectorEnabled.remove({ ...key, reason: last?.outcome.result === 'off' ? last.outcome.reason : '' });
     const reason = outcome.result === 'off' ? outcome.reason : '';
+    // Also one from before a reload, of which nothing else is known here.
+    for (const other of reasons) if (other !== reason) self.collectorEnabled.remove({ ...key, reason: other });
     self.collectorEnabled.set({ ...key, reason }, Number(outcome.result !== 'off'));
     if (outcome.result === 'off') {
       reading.withdraw();
@@ -86,6 +87,15 @@ export function createPoll(options: PollOptions): Poll {
 
   return { run, last: () => last };
 }
+
+const reasons: readonly string[] = Object.keys({
+  '': true,
+  config: true,
+  version: true,
+  denied: true,
+  not_found: true,
+  meaningless: true,
+} satisfies Record<OffReason | '', true>);
 
 /** Once per change: a fault that lasts fills no log. */
 function logChange(log: Log, key: PollKey, outcome: Outcome, before: Outcome | undefined): void {

@@ -136,7 +136,79 @@ describe('end-to-end/reloading', () => {
       expect(wanted.filter((name) => isCounter(name) && (found.get(name) ?? 0) < (before.get(name) ?? 0))).toEqual([]);
     }
   }, 30_000);
+
+  it('shows the average of a job once, whoever tells it', async () => {
+    const simulator = await startService();
+    for (const project of projects) simulator.control.runJob(`job-of-${project}`);
+    const servers = { prod: simulator };
+    const withExecutions = { executions: '{ every: 1s, enabled: true }', 'job-info': '{ enabled: true }' };
+    const without = { ...withExecutions, executions: '{ every: 1s, enabled: false }' };
+    const watching = await watch({ servers, collectors: withExecutions });
+    const averages = async () => seriesWith(await watching.series(), 'automation_job_average_duration_seconds{').length;
+    await eventually(async () => expect(await averages()).toBe(20));
+
+    await watching.reload({ servers, collectors: without });
+    await eventually(async () => expect(await averages()).toBe(20));
+
+    // What was read before is shown on for as long as it can not be read again. Throws where a series is there twice.
+    simulator.control.addFault({ kind: 'hang', path: '/jobs$' });
+    const reloaded = watching.reload({ servers, collectors: withExecutions });
+    const told = reloaded.then(() =>
+      eventually(async () =>
+        expect(seriesWith(await watching.series(), 'automation_executions_running{').length).toBe(20),
+      ),
+    );
+    for (const text of await scrapeDuring(() => watching.daemon.metrics(), told)) toSeries(text);
+    expect(await averages()).toBe(20);
+    expect(seriesWith(await watching.series(), 'automation_job_info{').length).toBe(20);
+  }, 30_000);
+
+  it('says of a collector what it is now', async () => {
+    const simulator = await startService();
+    simulator.control.addToken({ token, policy: { systemRead: false } });
+    const servers = { prod: simulator };
+    const watching = await watch({
+      servers,
+      collectors: { 'log-storage': '{ every: 1s }', ping: '{ enabled: false }' },
+    });
+    const told = async (collector: string) =>
+      seriesWith(await watching.series(), 'collector_enabled', `collector="${collector}"`).map(toReason);
+    await eventually(async () => {
+      expect(await told('log-storage')).toEqual(['denied']);
+      expect(await told('ping')).toEqual(['config']);
+    });
+
+    simulator.control.addToken({ token, policy: { systemRead: true } });
+    await watching.reload({ servers });
+    await eventually(async () => {
+      expect(await told('log-storage')).toEqual(['']);
+      expect(await told('ping')).toEqual(['']);
+    });
+  });
+
+  it('forgets a member that is watched no longer', async () => {
+    const cluster = await startSimulator({ scenario: 'cluster-takeover', token, memberAddresses: true });
+    endings.push(cluster.stop);
+    const [first, second] = cluster.memberUrls;
+    const both = `, members: [{ name: a, url: '${first}' }, { name: b, url: '${second}' }]`;
+    const one = `, members: [{ name: a, url: '${first}' }]`;
+    const servers = { prod: cluster };
+    const watching = await watch({ servers, members: both });
+    const of = async (member: string) => seriesWith(await watching.series(), `member="${member}"`).length;
+    await eventually(async () => {
+      expect(await of('a')).toBeGreaterThan(60);
+      expect(await of('b')).toBeGreaterThan(60);
+    });
+
+    await watching.reload({ servers, members: one });
+    await eventually(async () => expect(await of('b')).toBe(0));
+    expect(await of('a')).toBeGreaterThan(60);
+  });
 });
+
+function toReason(series: string): string {
+  return /reason="(\w*)"/.exec(series)?.[1] ?? 'none';
+}
 
 /** Until the service was asked for the nodes of every project once more. */
 async function pass(simulator: Simulator): Promise<void> {
