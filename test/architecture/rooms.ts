@@ -55,7 +55,14 @@ export const rooms: readonly Room[] = [
   { room: 'tracing', knows: ['domain'], packages: ['@opentelemetry/semantic-conventions'] },
   { room: 'tracing/enrich', knows: ['tracing', 'domain', ...catalogue], types: ['api/client', 'state/state'] },
   { room: 'tracing/encode', knows: ['tracing'], types: ['state/state'], packages: ['@opentelemetry/*'] },
-  { room: 'tracing/sender', knows: ['tracing'], types: ['state/state'], packages: ['@opentelemetry/*'] },
+  {
+    room: 'tracing/sender',
+    // Of the configuration what secrets and complaints are: the variables of OpenTelemetry hold both.
+    knows: ['tracing', 'config/secret', 'config/complaint'],
+    types: ['domain/clock', 'state/spool', 'state/state'],
+    packages: ['@opentelemetry/*'],
+  },
+  { room: 'tracing/sender/post', knows: ['tracing/sender'], packages: ['node:http', 'node:https', 'node:tls'] },
 
   { room: 'state', knows: ['domain'], types: ['node:sqlite'] },
   { room: 'state/sqlite', knows: ['state', 'domain'], packages: ['node:sqlite'] },
@@ -82,11 +89,17 @@ export const rooms: readonly Room[] = [
     knows: ['api/access-policy'],
     types: ['api/contact', 'collectors', 'config', 'domain', 'http/status', 'schedule', 'state/state'],
   },
+  {
+    room: 'what-runs',
+    knows: ['executions/naming', 'executions/running'],
+    types: ['executions', 'http/status'],
+    pure: true,
+  },
   { room: 'observers', types: ['api/client', 'executions/options', 'metrics'] },
   {
     room: 'watching',
-    knows: ['connect', 'observers', 'api', 'collectors', 'executions', 'schedule'],
-    types: ['config', 'domain', 'log', 'metrics', 'state/state'],
+    knows: ['connect', 'observers', 'what-runs', 'api', 'collectors', 'executions', 'schedule'],
+    types: ['config', 'domain', 'http/status', 'log', 'metrics', 'state/state'],
   },
   {
     room: 'app',

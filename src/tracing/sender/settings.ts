@@ -1,0 +1,131 @@
+import { type Complaint, quote } from '../../config/complaint.ts';
+import { parseHeaders, type SentHeader } from './headers.ts';
+
+/** Where and how traces are sent, as the `OTEL_EXPORTER_OTLP_*` variables say. */
+export type OtlpSettings = {
+  /** Whether an endpoint was named at all, or only the default stands. */
+  readonly isConfigured: boolean;
+  readonly endpoint: string;
+  readonly protocol: (typeof protocols)[number];
+  readonly compression: (typeof compressions)[number];
+  /** For one request as a whole. */
+  readonly timeoutMs: number;
+  readonly headers: readonly SentHeader[];
+  readonly files: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+};
+
+export type OtlpEnvironment = Readonly<Record<string, string | undefined>>;
+
+const protocols = ['http/protobuf', 'http/json'] as const;
+const compressions = ['gzip', 'none'] as const;
+const defaultEndpoint = 'http://localhost:4318/v1/traces';
+const defaultTimeoutMs = 10_000;
+const longestTimeoutMs = 600_000;
+
+/** Reads the variables as the specification of OTLP exporters does: the form for traces wins, what is empty is not set. */
+export function readOtlpSettings(environment: OtlpEnvironment): OtlpSettings | readonly Complaint[] {
+  const complaints: Complaint[] = [];
+  const find = (option: string): Given | undefined => findGiven(environment, option);
+  function keep<Value>(read: Value | Complaint | undefined, otherwise: Value): Value {
+    if (read === undefined) return otherwise;
+    if (!isComplaint(read)) return read;
+    complaints.push(read);
+    return otherwise;
+  }
+  function choose<Word extends string>(option: string, words: readonly Word[], otherwise: Word): Word {
+    const given = find(option);
+    return keep(given && readWord(given, words), otherwise);
+  }
+  function file(option: string, name: 'ca' | 'cert' | 'key') {
+    const given = find(option);
+    return given === undefined ? {} : { [name]: given.value };
+  }
+
+  const endpoint = find('ENDPOINT');
+  const timeout = find('TIMEOUT');
+  const settings: OtlpSettings = {
+    isConfigured: endpoint !== undefined,
+    endpoint: keep(endpoint && readEndpoint(endpoint), defaultEndpoint),
+    protocol: choose('PROTOCOL', protocols, 'http/protobuf'),
+    compression: choose('COMPRESSION', compressions, 'gzip'),
+    timeoutMs: keep(timeout && readTimeoutMs(timeout), defaultTimeoutMs),
+    headers: mergeHeaders([generalName, tracesName].map((name) => keep(readHeaders(environment, name('HEADERS')), []))),
+    files: { ...file('CERTIFICATE', 'ca'), ...file('CLIENT_CERTIFICATE', 'cert'), ...file('CLIENT_KEY', 'key') },
+  };
+  complaints.push(...complainOfHalfPair(settings, find));
+  return complaints.length > 0 ? complaints : settings;
+}
+
+type Given = { readonly name: string; readonly value: string; readonly isForTraces: boolean };
+
+function findGiven(environment: OtlpEnvironment, option: string): Given | undefined {
+  for (const name of [tracesName(option), generalName(option)]) {
+    const value = environment[name]?.trim() ?? '';
+    if (value !== '') return { name, value, isForTraces: name === tracesName(option) };
+  }
+  return undefined;
+}
+
+function generalName(option: string): string {
+  return `OTEL_EXPORTER_OTLP_${option}`;
+}
+
+function tracesName(option: string): string {
+  return `OTEL_EXPORTER_OTLP_TRACES_${option}`;
+}
+
+/** The one for traces is taken as it is; the general one is the base of the paths of all signals. */
+function readEndpoint({ name, value, isForTraces }: Given): string | Complaint {
+  const hint = `write it like ${isForTraces ? defaultEndpoint : 'http://localhost:4318'}`;
+  if (!URL.canParse(value)) return { place: name, message: 'is no URL', hint };
+  const url = new URL(value);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return { place: name, message: `has the scheme ${quote(url.protocol.slice(0, -1))}, not http or https`, hint };
+  }
+  if (url.username !== '' || url.password !== '') {
+    const variable = isForTraces ? tracesName('HEADERS') : generalName('HEADERS');
+    return { place: name, message: 'holds a user or a password', hint: `give credentials as a header in ${variable}` };
+  }
+  if (!isForTraces) url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
+  url.hash = '';
+  return url.href;
+}
+
+function readWord<Word extends string>({ name, value }: Given, words: readonly Word[]): Word | Complaint {
+  const word = words.find((candidate) => candidate === value.toLowerCase());
+  if (word !== undefined) return word;
+  if (value.toLowerCase() === 'grpc') {
+    const hint = `use ${words.join(' or ')}; collectors listen for these on port 4318`;
+    return { place: name, message: 'is grpc, which this exporter does not speak', hint };
+  }
+  return { place: name, message: `is ${quote(value)}`, hint: `use ${words.join(' or ')}` };
+}
+
+function readTimeoutMs({ name, value }: Given): number | Complaint {
+  const timeoutMs = /^\d{1,9}$/.test(value) ? Number(value) : 0;
+  if (timeoutMs >= 1 && timeoutMs <= longestTimeoutMs) return timeoutMs;
+  return { place: name, message: `is ${quote(value)}`, hint: `use milliseconds, from 1 to ${longestTimeoutMs}` };
+}
+
+function readHeaders(environment: OtlpEnvironment, name: string): readonly SentHeader[] | Complaint | undefined {
+  const text = environment[name];
+  return text === undefined ? undefined : parseHeaders(text, name);
+}
+
+/** Later lists win, header by header. */
+function mergeHeaders(lists: readonly (readonly SentHeader[])[]): readonly SentHeader[] {
+  return [...new Map(lists.flat().map((header) => [header.name, header])).values()];
+}
+
+function* complainOfHalfPair({ files }: OtlpSettings, find: (option: string) => Given | undefined) {
+  const [present, missing] = files.cert === undefined ? ['CLIENT_KEY', 'CERTIFICATE'] : ['CLIENT_CERTIFICATE', 'KEY'];
+  const given = find(present);
+  if (given === undefined || (files.cert !== undefined && files.key !== undefined)) return;
+  const wanted = `CLIENT_${missing}`;
+  const hint = `set ${given.isForTraces ? tracesName(wanted) : generalName(wanted)} too`;
+  yield { place: given.name, message: 'is given without its other half', hint };
+}
+
+function isComplaint<Value>(read: Value | Complaint): read is Complaint {
+  return typeof read === 'object' && read !== null && 'place' in read && 'message' in read;
+}
