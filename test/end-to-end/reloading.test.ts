@@ -15,7 +15,7 @@ const projects = Array.from({ length: 20 }, (_, index) => `team-${String(index +
 /** Twenty projects of one job each. */
 async function startService(): Promise<Simulator> {
   const simulator = await startSimulator({ scenario: 'empty', token });
-  endings.push(simulator.stop);
+  endings.push(() => simulator.stop());
   for (const project of projects) {
     simulator.control.createProject(project, ['web01']);
     simulator.control.createJob(project, { name: 'settle', group: 'nightly' }, `job-of-${project}`);
@@ -129,7 +129,7 @@ describe('end-to-end/reloading', () => {
       expect(all.get(isOff('stays', 'ping'))).toBe(0);
     });
 
-    const wanted = seriesWith(before, 'server="stays"').filter((name) => !/ping/.test(name));
+    const wanted = seriesWith(before, 'server="stays"').filter((name) => !name.includes('ping'));
     for (const each of scrapes) {
       const found = new Map([...each].map(([name, value]) => [name.replace(/,site="eu"/, ''), value]));
       expect(wanted.filter((name) => !found.has(name))).toEqual([]);
@@ -188,7 +188,7 @@ describe('end-to-end/reloading', () => {
 
   it('forgets a member that is watched no longer', async () => {
     const cluster = await startSimulator({ scenario: 'cluster-takeover', token, memberAddresses: true });
-    endings.push(cluster.stop);
+    endings.push(() => cluster.stop());
     const [first, second] = cluster.memberUrls;
     const both = `, members: [{ name: a, url: '${first}' }, { name: b, url: '${second}' }]`;
     const one = `, members: [{ name: a, url: '${first}' }]`;

@@ -1,0 +1,67 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { collectors } from '../../src/collectors/index.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+/** Everything switched on, and polled as often as the test says: never by itself. */
+const everything = collectors.map(({ name }) => `  ${name}: { enabled: true, every: 6h }`).join('\n');
+
+/** What the service was asked in three polls of every collector, while so many scrape it all the time. */
+async function asked(scrapers: number): Promise<{ readonly requests: readonly string[]; readonly scrapes: number }> {
+  const simulator = await startSimulator({ scenario: 'failing-night', frozen: true });
+  endings.push(() => simulator.stop());
+  simulator.control.configure({ commercial: true });
+  const nowMs = Date.parse('2026-01-15T12:00:00Z');
+  const server = `{ name: frozen, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 1000 } }`;
+  const yaml = `servers: [${server}]\ncollectors:\n${everything}\nweb: { max_requests: 100 }\nlog: { level: debug }\n`;
+  const daemon = await startDaemon({
+    yaml,
+    token: simulator.token,
+    clock: { now: () => nowMs, ticks: () => performance.now() },
+  });
+  endings.push(() => daemon.stop());
+
+  let isOver = false;
+  let scrapes = 0;
+  const crowd = Array.from({ length: scrapers }, async (_, index) => {
+    const headers = {
+      accept: index % 2 === 0 ? 'text/plain' : 'application/openmetrics-text',
+      connection: 'keep-alive',
+    };
+    while (!isOver) {
+      const answer = await fetch(`${daemon.url}/metrics`, { headers });
+      expect(answer.status).toBe(200);
+      await answer.arrayBuffer();
+      scrapes += 1;
+    }
+  });
+
+  for (let polls = 1; polls <= 3; polls += 1) {
+    await eventually(async () => {
+      const ends = daemon.logged.filter((line) => /first poll succeeded|nothing to poll|poll failed/.test(line));
+      expect(ends.length).toBe(polls * collectors.length);
+    });
+    // A reload polls everything anew.
+    if (polls < 3) await daemon.app.reload(await daemon.load(yaml));
+  }
+  isOver = true;
+  await Promise.all(crowd);
+  const requests = simulator.requests().map(({ method, path, query }) => `${method} ${path}?${query}`);
+  return { requests: requests.toSorted(), scrapes };
+}
+
+describe('end-to-end/scrapers', () => {
+  it('asks the service the same for fifty scrapers as for none', async () => {
+    const alone = await asked(0);
+    const crowded = await asked(50);
+    expect(crowded.scrapes).toBeGreaterThan(500);
+    expect(alone.requests.length).toBeGreaterThan(3 * collectors.length);
+    expect(crowded.requests).toEqual(alone.requests);
+  });
+});
