@@ -152,13 +152,13 @@ describe('end-to-end/reloading', () => {
 
     // What was read before is shown on for as long as it can not be read again. Throws where a series is there twice.
     simulator.control.addFault({ kind: 'hang', path: '/jobs$' });
-    const reloaded = watching.reload({ servers, collectors: withExecutions });
-    const told = reloaded.then(() =>
-      eventually(async () =>
+    const work = async (): Promise<void> => {
+      await watching.reload({ servers, collectors: withExecutions });
+      await eventually(async () =>
         expect(seriesWith(await watching.series(), 'automation_executions_running{').length).toBe(20),
-      ),
-    );
-    for (const text of await scrapeDuring(() => watching.daemon.metrics(), told)) toSeries(text);
+      );
+    };
+    for (const text of await scrapeDuring(() => watching.daemon.metrics(), work())) toSeries(text);
     expect(await averages()).toBe(20);
     expect(seriesWith(await watching.series(), 'automation_job_info{').length).toBe(20);
   }, 30_000);

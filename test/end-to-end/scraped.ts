@@ -18,12 +18,10 @@ export function seriesWith(series: ReadonlyMap<string, number>, ...texts: readon
 
 /** Scrapes one after the other while something else goes on. */
 export async function scrapeDuring(scrape: () => Promise<string>, work: Promise<unknown>): Promise<string[]> {
-  let isOver = false;
-  const end = work.finally(() => {
-    isOver = true;
-  });
+  const over = new AbortController();
+  const end = work.finally(() => over.abort());
   const texts: string[] = [];
-  while (!isOver) texts.push(await scrape());
+  while (!over.signal.aborted) texts.push(await scrape());
   await end;
   texts.push(await scrape());
   return texts;

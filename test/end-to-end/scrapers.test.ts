@@ -27,14 +27,14 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
   });
   endings.push(() => daemon.stop());
 
-  let isOver = false;
+  const over = new AbortController();
   let scrapes = 0;
   const crowd = Array.from({ length: scrapers }, async (_, index) => {
     const headers = {
       accept: index % 2 === 0 ? 'text/plain' : 'application/openmetrics-text',
       connection: 'keep-alive',
     };
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const answer = await fetch(`${daemon.url}/metrics`, { headers });
       expect(answer.status).toBe(200);
       await answer.arrayBuffer();
@@ -50,7 +50,7 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
     // A reload polls everything anew.
     if (polls < 3) await daemon.app.reload(await daemon.load(yaml));
   }
-  isOver = true;
+  over.abort();
   await Promise.all(crowd);
   const requests = simulator.requests().map(({ method, path, query }) => `${method} ${path}?${query}`);
   return { requests: requests.toSorted(), scrapes };
