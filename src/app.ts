@@ -17,6 +17,7 @@ import { reloadRoute } from './http/reload.ts';
 import { runbookRoutes } from './http/runbooks.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import type { Status } from './http/status.ts';
+import { keepState } from './keeping.ts';
 import type { Log } from './log.ts';
 import { createExposition, ownCollector } from './metrics/exposition.ts';
 import { forgetSeries } from './metrics/forget.ts';
@@ -52,7 +53,12 @@ export type App = {
   readonly onReload: (ok: boolean) => void;
 };
 
-type Parts = { readonly state: State; readonly server: HttpServer; watching: Watching };
+type Parts = {
+  readonly state: State;
+  readonly keeping: { readonly stop: () => Promise<void> };
+  readonly server: HttpServer;
+  watching: Watching;
+};
 
 /** What follows from a configuration, and goes with it. */
 type Watching = {
@@ -105,6 +111,8 @@ export function createApp(options: AppOptions): App {
         collectors,
         polls: serving().watching.scheduler.status,
         facts: (name, member) => serving().watching.watched.get(name)?.facts(member),
+        seen: (name, member) => serving().watching.watched.get(name)?.seen(member),
+        executions: (name) => serving().watching.watched.get(name)?.executions(),
         state: serving().state,
         clock,
       });
@@ -140,10 +148,11 @@ export function createApp(options: AppOptions): App {
 
   async function stop(): Promise<void> {
     if (parts === undefined) return;
-    const { state, server, watching } = parts;
+    const { state, keeping, server, watching } = parts;
     parts = undefined;
     // All at once: a poll that waits for an answer ends with its connection.
     await Promise.all([stopWatching(watching), server.close()]);
+    await keeping.stop();
     await state.close();
   }
 
@@ -154,9 +163,10 @@ export function createApp(options: AppOptions): App {
     const port = await server.listen();
     let state: State | undefined;
     try {
-      state = openSqliteState(config.state.memory ? { memory: true } : { dir: config.state.dir });
+      state = openSqliteState(config.state.memory ? { memory: true } : { dir: config.state.dir }, clock.now());
+      const keeping = keepState(state, { log, self });
       const watching = watch(config, state);
-      parts = { state, watching, server };
+      parts = { state, keeping, watching, server };
       url = toUrl(config, port);
       onReload(true);
       watching.scheduler.start();

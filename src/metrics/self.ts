@@ -117,6 +117,11 @@ export function createSelf(build: { readonly version: string; readonly nodeVersi
       labelNames: ['server'],
       registers,
     }),
+    stateResets: new Counter({
+      name: 'automation_exporter_state_resets_total',
+      help: 'How often the state was found damaged at the start: its last copy was restored, or counting started anew.',
+      registers,
+    }),
     unknownValues: new Counter({
       name: 'automation_exporter_unknown_values_total',
       help: 'Words in answers that are not known, by the field they stand in.',

@@ -27,17 +27,28 @@ export function createSqliteLedger(database: DatabaseSync): Ledger {
   const prune = database.prepare('DELETE FROM ledger_entry WHERE server = ? AND project = ? AND ended_at < ?');
 
   const spool = createSpoolWriter(database);
+  /** Counted once, and then kept up: counting reads the whole table. */
+  const sizes = new Map<string, number>();
 
-  function write(server: string, change: LedgerChange): void {
+  function sizeOf(server: string): number {
+    const known = sizes.get(server) ?? Number(size.get(server)?.count);
+    sizes.set(server, known);
+    return known;
+  }
+
+  /** By how many entries the ledger grows. */
+  function write(server: string, change: LedgerChange): number {
+    let growth = 0;
     for (const { project, id, startedAtMs, endedAtMs } of change.entries ?? []) {
-      insert.run(server, project, id, startedAtMs, endedAtMs);
+      growth += Number(insert.run(server, project, id, startedAtMs, endedAtMs).changes);
     }
     for (const { kind, key, body } of change.documents ?? []) {
       if (body === undefined) forget.run(server, kind, key);
       else put.run(server, kind, key, body);
     }
     if (change.spooled !== undefined) spool(change.spooled);
-    if (change.prune !== undefined) prune.run(server, change.prune.project, change.prune.endedBeforeMs);
+    if (change.prune === undefined) return growth;
+    return growth - Number(prune.run(server, change.prune.project, change.prune.endedBeforeMs).changes);
   }
 
   return {
@@ -53,7 +64,14 @@ export function createSqliteLedger(database: DatabaseSync): Ledger {
       const endedAtMs = first.get(server, project, fromMs)?.endedAtMs;
       return typeof endedAtMs === 'number' ? endedAtMs : undefined;
     },
-    size: async (server) => Number(size.get(server)?.count),
-    commit: async (server, change) => inTransaction(database, () => write(server, change)),
+    size: async (server) => sizeOf(server),
+    commit: async (server, change) => {
+      const before = sizeOf(server);
+      let growth = 0;
+      inTransaction(database, () => {
+        growth = write(server, change);
+      });
+      sizes.set(server, before + growth);
+    },
   };
 }

@@ -4,13 +4,19 @@ import type { Spool } from './spool.ts';
 
 /** What survives a restart. Asynchronous, so that a database over the network can stand behind it too. */
 export type State = {
+  readonly origin: StateOrigin;
   readonly ledger: Ledger;
   readonly spool: Spool;
   /** What was last kept under the key; undefined where nothing was. */
   readonly recall: (key: MemoryKey) => Promise<Memory | undefined>;
   readonly remember: (key: MemoryKey, memory: Memory) => Promise<void>;
+  /** Writes the copy that is restored where the state is found damaged. */
+  readonly backUp: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
+
+/** Where what is known comes from: the state as it was left, its last copy, or nothing, since it was damaged. */
+export type StateOrigin = { readonly kind: 'usual' } | { readonly kind: 'restored' | 'anew'; readonly damaged: string };
 
 export type MemoryKey = { readonly server: string; readonly collector: string };
 

@@ -57,8 +57,8 @@ export const rooms: readonly Room[] = [
   { room: 'tracing/encode', knows: ['tracing'], types: ['state/state'], packages: ['@opentelemetry/*'] },
   {
     room: 'tracing/sender',
-    // Of the configuration what secrets and complaints are: the variables of OpenTelemetry hold both.
-    knows: ['tracing', 'config/secret', 'config/complaint'],
+    // What secrets and complaints are, since the variables of OpenTelemetry hold both; and how Retry-After is read.
+    knows: ['tracing', 'config/secret', 'config/complaint', 'api/retry'],
     types: ['domain/clock', 'state/spool', 'state/state'],
     packages: ['@opentelemetry/*'],
   },
@@ -66,6 +66,7 @@ export const rooms: readonly Room[] = [
 
   { room: 'state', knows: ['domain'], types: ['node:sqlite'] },
   { room: 'state/sqlite', knows: ['state', 'domain'], packages: ['node:sqlite'] },
+  { room: 'state/sqlite-file', knows: ['state', 'domain'], packages: ['node:sqlite'] },
 
   {
     room: 'schedule',
@@ -95,6 +96,7 @@ export const rooms: readonly Room[] = [
     types: ['executions', 'http/status'],
     pure: true,
   },
+  { room: 'keeping', types: ['log', 'metrics/self', 'state/state'] },
   { room: 'observers', types: ['api/client', 'executions/options', 'metrics'] },
   {
     room: 'watching',
@@ -106,6 +108,7 @@ export const rooms: readonly Room[] = [
     knows: [
       'connect',
       'watching',
+      'keeping',
       'observers',
       'status',
       'domain',

@@ -58,26 +58,11 @@ describe('state/sqlite', () => {
     await openSqliteState({ dir }).close();
   });
 
-  it.each([
-    {
-      fault: 'a file in its place',
-      make: () => writeFileSync(join(parent, 'deep'), 'no directory'),
-      says: 'it is no directory; choose another `state.dir`',
-    },
-    {
-      fault: 'a damaged file',
-      make: () => {
-        void openSqliteState({ dir }).close();
-        writeFileSync(
-          join(dir, 'state.sqlite'),
-          'this is no database, and it is long enough to be told from an empty file',
-        );
-      },
-      says: 'its state.sqlite is no database; move the file away to start anew',
-    },
-  ])('says what to do about $fault', ({ make, says }) => {
-    make();
-    expect(() => openSqliteState({ dir })).toThrow(`the state directory ${dir} can not be used: ${says}`);
+  it('says what to do about a file in its place', () => {
+    writeFileSync(join(parent, 'deep'), 'no directory');
+    expect(() => openSqliteState({ dir })).toThrow(
+      `the state directory ${dir} can not be used: it is no directory; choose another \`state.dir\``,
+    );
   });
 
   it('says what to do where a directory can not be made', () => {

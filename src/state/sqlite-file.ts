@@ -1,0 +1,126 @@
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { migrate } from './migrations.ts';
+import { StateError, type StateOrigin } from './state.ts';
+
+export type OpenedFile = {
+  readonly database: DatabaseSync;
+  readonly origin: StateOrigin;
+  /** Writes the copy that a damaged file is restored from; a half-written one never takes its place. */
+  readonly backUp: () => Promise<void>;
+};
+
+/** Opens the state in a directory, which is then this process's alone; a damaged file is set aside, and the last copy takes its place. */
+export function openStateFile(dir: string, nowMs: number): OpenedFile {
+  const file = join(dir, 'state.sqlite');
+  const copy = join(dir, 'backup.sqlite');
+  try {
+    makeDirectory(dir);
+    const { database, origin } = openOrRestore(file, copy, nowMs);
+    return { database, origin, backUp: () => copyTo(copy, database) };
+  } catch (error) {
+    if (error instanceof StateError) throw error;
+    throw new StateError(`the state directory ${dir} can not be used: ${explain(error)}`, { cause: error });
+  }
+}
+
+function openOrRestore(file: string, copy: string, nowMs: number): Omit<OpenedFile, 'backUp'> {
+  try {
+    return { database: openDatabase(file), origin: { kind: 'usual' } };
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    const damaged = setAside(file, nowMs);
+    const restored = restore(file, copy);
+    if (restored !== undefined) return { database: restored, origin: { kind: 'restored', damaged } };
+    return { database: openDatabase(file), origin: { kind: 'anew', damaged } };
+  }
+}
+
+function openDatabase(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    // Before the first write: SQLite gives its other files the mode of this one.
+    chmodSync(file, 0o600);
+    // The lock is the operating system's: it goes with the process, whatever becomes of it.
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    database.exec('BEGIN IMMEDIATE; COMMIT;');
+    const { quick_check: health } = database.prepare('PRAGMA quick_check(1)').get() ?? {};
+    if (health !== 'ok') throw Object.assign(new Error(String(health)), { errcode: corrupt });
+    migrate(database);
+    return database;
+  } catch (error) {
+    if (database.isOpen) database.close();
+    throw error;
+  }
+}
+
+/** The last copy in the place of a damaged file; undefined where there is none that can be used. */
+function restore(file: string, copy: string): DatabaseSync | undefined {
+  if (!existsSync(copy)) return undefined;
+  copyFileSync(copy, file);
+  try {
+    return openDatabase(file);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    removeDatabase(file);
+    return undefined;
+  }
+}
+
+/** Out of the way, but not away: somebody may want to know what happened to it. Its new name. */
+function setAside(file: string, nowMs: number): string {
+  const name = `${file}.damaged-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
+  for (const end of ['', '-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, name + end);
+  return name;
+}
+
+function removeDatabase(file: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
+}
+
+async function copyTo(copy: string, database: DatabaseSync): Promise<void> {
+  const half = `${copy}.half`;
+  removeDatabase(half);
+  await backup(database, half, { rate: pagesAtOnce });
+  chmodSync(half, 0o600);
+  renameSync(half, copy);
+}
+
+/** Written between two turns of the event loop: 2 MB. */
+const pagesAtOnce = 500;
+
+const corrupt = 11;
+const notADatabase = 26;
+
+function isDamage(error: unknown): boolean {
+  const { errcode } = error as { readonly errcode?: number };
+  return errcode !== undefined && [corrupt, notADatabase].includes(errcode & 0xff);
+}
+
+function explain(error: unknown): string {
+  const { code, errcode = 0, message } = error as { code?: string; errcode?: number; message?: string };
+  if (errcode === 5) return 'another process uses it; stop that one, or give this one its own `state.dir`';
+  if (errcode === 13 || code === 'ENOSPC') return 'the disk is full; make room, or choose another `state.dir`';
+  if (
+    code === 'EACCES' ||
+    code === 'EPERM' ||
+    code === 'EROFS' ||
+    code === 'ENOENT' ||
+    errcode === 14 ||
+    (errcode & 0xff) === 8
+  ) {
+    return 'no permission; give the user of this process write access, or choose another `state.dir`';
+  }
+  if (code === 'EEXIST' || code === 'ENOTDIR') return 'it is no directory; choose another `state.dir`';
+  return message ?? 'unknown error';
+}
+
+/** One folder after the other: Node's own recursion never ends where a file system refuses without saying so. */
+function makeDirectory(dir: string): void {
+  const found = statSync(dir, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return;
+  if (found !== undefined) throw Object.assign(new Error(`${dir} is no directory`), { code: 'ENOTDIR' });
+  makeDirectory(dirname(resolve(dir)));
+  mkdirSync(dir, { mode: 0o700 });
+}

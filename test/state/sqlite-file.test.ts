@@ -1,0 +1,103 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+
+const key = { server: 'prod', collector: 'execution-mode' };
+const nowMs = Date.parse('2026-01-15T12:00:00Z');
+let dir: string;
+let file: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'automation-exporter-state-'));
+  file = join(dir, 'state.sqlite');
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** A state of some size with a copy that is one change old. */
+async function leaveState({ hasCopy = true } = {}): Promise<void> {
+  const state = openSqliteState({ dir });
+  const entries = Array.from({ length: 5000 }, (_, id) => ({ project: 'pay', id, startedAtMs: id, endedAtMs: id }));
+  await state.ledger.commit('prod', { entries });
+  await state.remember(key, { mode: 'active' });
+  if (hasCopy) await state.backUp();
+  await state.remember(key, { mode: 'passive' });
+  await state.close();
+}
+
+const damages = [
+  ['bits that flipped', () => writeFileSync(file, readFileSync(file).fill(0xa5, 8192, 24_576))],
+  ['a header that is gone', () => writeFileSync(file, readFileSync(file).fill(0, 0, 100))],
+  ['a file that was cut short', () => truncateSync(file, 20_000)],
+  ['another file in its place', () => writeFileSync(file, 'this is no database, and long enough to be told from none')],
+] as const;
+
+describe('state/sqlite-file', () => {
+  it.each(damages)('sets %s aside and restores the last copy', async (_name, damage) => {
+    await leaveState();
+    damage();
+    const state = openSqliteState({ dir }, nowMs);
+
+    expect(state.origin).toEqual({ kind: 'restored', damaged: `${file}.damaged-2026-01-15T120000.000Z` });
+    expect(await state.recall(key)).toEqual({ mode: 'active' });
+    expect(await state.ledger.size('prod')).toBe(5000);
+    expect(readdirSync(dir)).toContain('state.sqlite.damaged-2026-01-15T120000.000Z');
+    await state.close();
+    const again = openSqliteState({ dir });
+    expect(again.origin).toEqual({ kind: 'usual' });
+    await again.close();
+  });
+
+  it('starts anew, and says so, where there is no copy of a damaged file', async () => {
+    await leaveState({ hasCopy: false });
+    damages[0][1]();
+    const state = openSqliteState({ dir }, nowMs);
+
+    expect(state.origin.kind).toBe('anew');
+    expect(await state.recall(key)).toBeUndefined();
+    await state.close();
+  });
+
+  it('starts anew where the copy is damaged as well', async () => {
+    await leaveState();
+    damages[0][1]();
+    writeFileSync(join(dir, 'backup.sqlite'), 'this is no database either, and long enough to be told from none');
+    const state = openSqliteState({ dir }, nowMs);
+
+    expect(state.origin.kind).toBe('anew');
+    await state.close();
+  });
+
+  it('takes nothing for damage that is another process, or a newer release', async () => {
+    await leaveState();
+    const owner = openSqliteState({ dir });
+    expect(() => openSqliteState({ dir })).toThrow('another process uses it');
+    await owner.close();
+    const database = new DatabaseSync(file);
+    database.exec('PRAGMA user_version = 99');
+    database.close();
+    expect(() => openSqliteState({ dir })).toThrow('the state is of a newer version');
+    expect(readdirSync(dir).filter((name) => name.includes('damaged'))).toEqual([]);
+  });
+
+  it('loses nothing of what was kept where there is no room for more, and goes on once there is', async () => {
+    const state = openSqliteState({ dir });
+    await state.ledger.commit('prod', { entries: [{ project: 'pay', id: 1, startedAtMs: 1, endedAtMs: 2 }] });
+    await state.close();
+    const database = new DatabaseSync(file);
+    const { page_count: pages } = database.prepare('PRAGMA page_count').get() as { page_count: number };
+    database.close();
+    const full = openSqliteState({ dir, mostPages: pages });
+    const many = Array.from({ length: 5000 }, (_, id) => ({ project: 'pay', id, startedAtMs: 1, endedAtMs: 2 }));
+
+    await expect(full.ledger.commit('prod', { entries: many })).rejects.toThrow('database or disk is full');
+    expect(await full.ledger.size('prod')).toBe(1);
+    await full.close();
+    const roomy = openSqliteState({ dir });
+    await roomy.ledger.commit('prod', { entries: many });
+    expect(await roomy.ledger.size('prod')).toBe(5000);
+    await roomy.close();
+  });
+});
