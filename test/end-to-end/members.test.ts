@@ -1,0 +1,185 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { collectors } from '../../src/collectors/index.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Daemon, startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { seriesWith, toSeries } from './scraped.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+/** What belongs to one member of a cluster. */
+const ofMembers = `
+automation_app_duration_seconds
+automation_app_duration_seconds_count
+automation_app_events_total
+automation_app_threads
+automation_app_value
+automation_credentials_accepted
+automation_execution_mode
+automation_healthcheck_healthy
+automation_log_storage_enabled
+automation_log_storage_failed_total
+automation_log_storage_incomplete
+automation_log_storage_info
+automation_log_storage_missing
+automation_log_storage_queued
+automation_log_storage_requests
+automation_log_storage_succeeded_total
+automation_ping_duration_seconds
+automation_scheduler_running_executions
+automation_scheduler_thread_pool_size
+automation_server_clock_skew_seconds
+automation_server_info
+automation_server_jvm_info
+automation_server_memory_free_bytes
+automation_server_memory_max_bytes
+automation_server_memory_total_bytes
+automation_server_os_info
+automation_server_processors
+automation_server_start_time_seconds
+automation_server_threads_active
+automation_up
+`;
+
+const often = ['system-info', 'execution-mode', 'healthcheck', 'ping', 'log-storage', 'app-metrics', 'executions'];
+const settings = collectors.map(({ name, perMember }) => {
+  return `  ${name}: { enabled: true, every: ${perMember || often.includes(name) ? '1s' : '6h'} }`;
+});
+
+type Watching = {
+  readonly simulator: Simulator;
+  readonly daemon: Daemon;
+  readonly series: () => Promise<ReadonlyMap<string, number>>;
+  readonly forward: (ms: number) => void;
+};
+
+async function watchCluster(options: SimulatorOptions, toMembers: (simulator: Simulator) => string): Promise<Watching> {
+  const simulator = await startSimulator({ scenario: 'cluster-takeover', ...options });
+  endings.push(() => simulator.stop());
+  simulator.control.configure({ commercial: true });
+  let aheadMs = 0;
+  const address = `url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 500 }`;
+  const daemon = await startDaemon({
+    yaml: `servers: [{ name: prod, ${address}${toMembers(simulator)} }]\ncollectors:\n${settings.join('\n')}\n`,
+    token: simulator.token,
+    clock: { now: Date.now, ticks: () => performance.now() + aheadMs },
+  });
+  endings.push(() => daemon.stop());
+  return {
+    simulator,
+    daemon,
+    series: async () => toSeries(await daemon.metrics()),
+    forward: (ms) => {
+      aheadMs += ms;
+    },
+  };
+}
+
+/** The members as configuration lists them: a, b and c. */
+function listMembers({ memberUrls }: Simulator): string {
+  const members = memberUrls.map((url, index) => `{ name: ${'abc'.charAt(index)}, url: '${url}' }`);
+  return `, members: [${members.join(', ')}]`;
+}
+
+/** What the watched server gave: the names of its families, as the samples write them. */
+function familiesOf(series: ReadonlyMap<string, number>, isMember: (name: string) => boolean): string[] {
+  const names = [...series.keys()].filter((name) => name.startsWith('automation_') && isMember(name));
+  const families = new Set(names.map((name) => name.slice(0, name.indexOf('{'))));
+  return [...families].filter((name) => !name.startsWith('automation_exporter_')).toSorted();
+}
+
+describe('end-to-end/members', () => {
+  it('reads from each member what is its own, and the rest once', async () => {
+    const { series } = await watchCluster({ frozen: true, memberAddresses: true }, listMembers);
+
+    await eventually(async () => {
+      const all = await series();
+      for (const member of ['a', 'b', 'c']) {
+        const own = familiesOf(all, (name) => name.includes(`member="${member}"`));
+        expect(own).toEqual(ofMembers.trim().split('\n'));
+      }
+      const common = familiesOf(all, (name) => !name.includes('member='));
+      for (const family of ['automation_projects', 'automation_project_nodes', 'automation_users', 'automation_tokens'])
+        expect(common).toContain(family);
+      for (const family of ['automation_executions_running', 'automation_job_info', 'automation_executions_recent'])
+        expect(common).toContain(family);
+    });
+    const all = await series();
+    const common = familiesOf(all, (name) => !name.includes('member='));
+    // Executions are read for the cluster as a whole, and are vital.
+    const both = ['automation_credentials_accepted', 'automation_up'];
+    expect(common.filter((name) => ofMembers.includes(`\n${name}\n`))).toEqual(both);
+    const uuids = seriesWith(all, 'automation_server_info{').map((name) => /server_uuid="([^"]+)"/.exec(name)?.[1]);
+    expect(new Set(uuids).size).toBe(3);
+  });
+
+  it('loses with a member its own series and no others', async () => {
+    const { simulator, series, forward } = await watchCluster({ frozen: true, memberAddresses: true }, listMembers);
+    const of = (all: ReadonlyMap<string, number>, isOf: (name: string) => boolean): string[] =>
+      [...all.keys()].filter((name) => !name.startsWith('automation_exporter_') && isOf(name)).toSorted();
+    const isOfC = (name: string): boolean => name.includes('member="c"');
+    const up = (member: string): string => `automation_up{server="prod",member="${member}"}`;
+    const before = await eventually(async () => {
+      const all = await series();
+      expect(familiesOf(all, isOfC)).toEqual(ofMembers.trim().split('\n'));
+      expect(familiesOf(all, (name) => name.includes('member="a"'))).toEqual(ofMembers.trim().split('\n'));
+      expect(familiesOf(all, (name) => name.includes('member="b"'))).toEqual(ofMembers.trim().split('\n'));
+      expect(seriesWith(all, 'automation_executions_recent{').length).toBeGreaterThan(0);
+      expect(seriesWith(all, 'automation_exporter_collector_duration_seconds{').length).toBe(13 + 3 * 8);
+      return all;
+    });
+
+    simulator.control.restart({ memberIndex: 2, downForMs: 3_600_000 });
+    await eventually(async () => expect((await series()).get(up('c'))).toBe(0));
+    // Until what it said last is too old.
+    forward(61_000);
+    await eventually(async () => {
+      const all = await series();
+      expect(of(all, isOfC)).toEqual(['automation_credentials_accepted{server="prod",member="c"}', up('c')]);
+      expect(of(all, (name) => !isOfC(name) && !isVolatile(name))).toEqual(
+        of(before, (name) => !isOfC(name) && !isVolatile(name)),
+      );
+      expect([all.get(up('a')), all.get(up('b')), all.get(up('c'))]).toEqual([1, 1, 0]);
+      expect(all.get('automation_up{server="prod"}')).toBe(1);
+    });
+  });
+
+  it('notices several members behind one address, and withholds what would jump', async () => {
+    const { daemon, series } = await watchCluster({}, () => '');
+    const dropped = (collector: string): string =>
+      `automation_exporter_series_dropped_total{server="prod",collector="${collector}",reason="several_members"}`;
+
+    await eventually(async () => {
+      const all = await series();
+      expect(all.get(dropped('log-storage'))).toBeGreaterThanOrEqual(2);
+      expect(all.get(dropped('app-metrics'))).toBeGreaterThan(0);
+      const counters = [...all.keys()].filter((name) => /^automation_(app|log_storage)_\w+_(total|count)\{/.test(name));
+      expect(counters).toEqual([]);
+    });
+    const all = await series();
+    for (const gauge of ['automation_log_storage_queued{', 'automation_app_value{', 'automation_server_info{'])
+      expect(seriesWith(all, gauge)).not.toEqual([]);
+    // What the members share counts on.
+    await eventually(async () => expect(seriesWith(await series(), 'automation_executions_total{')).not.toEqual([]));
+    expect(seriesWith(all, 'several_members').length).toBe(2);
+
+    const status = (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
+    expect(status.servers.map(({ hides_members }) => hides_members)).toEqual([true]);
+
+    // Said once, however often it is seen.
+    const said = (): number => daemon.logged.filter((line) => line.includes('several members answer')).length;
+    const seen = all.get(dropped('log-storage')) ?? 0;
+    await eventually(async () => expect((await series()).get(dropped('log-storage'))).toBeGreaterThan(seen + 3));
+    expect(said()).toBe(1);
+  });
+});
+
+type Status = { readonly servers: readonly { readonly hides_members: boolean }[] };
+
+/** What comes and goes with the runs of a cluster that lives on. */
+function isVolatile(name: string): boolean {
+  return /^automation_(executions_running|executions_queued|app_value|app_threads)/.test(name);
+}
