@@ -38,6 +38,11 @@ export type CollectorDefinition<Answer, Metrics extends Families> = CollectorDat
   readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
   /** Where the answer has nothing to tell: why. No series, and the collector is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
+  /** What a person should hear of although the poll succeeded, each as the end of a sentence about the server; pure. */
+  readonly complaints?: (
+    answer: Answer,
+    about: { readonly memory: Memory; readonly nowMs: number },
+  ) => readonly string[];
   /** What to keep for the next poll; pure. */
   readonly remember?: (answer: Answer, before: Memory, nowMs: number) => Memory;
   /** Pure: no I/O, clock or log. */
@@ -72,7 +77,12 @@ export type ServerCollector = CommonParts & {
 
 export type Collected =
   | { readonly off: Off }
-  | { readonly off?: undefined; readonly rows: readonly Row[]; readonly memory: Memory };
+  | {
+      readonly off?: undefined;
+      readonly rows: readonly Row[];
+      readonly memory: Memory;
+      readonly complaints: readonly string[];
+    };
 
 /** Asked project by project, spread over its interval: what fails or goes away is one project's. */
 export type ProjectCollector = CommonParts & {
@@ -89,7 +99,7 @@ export type ExecutionsCollector = CommonParts & { readonly kind: 'executions' };
 export function defineCollector<Answer, const Metrics extends Families>(
   definition: CollectorDefinition<Answer, Metrics>,
 ): ServerCollector {
-  const { fetch, map, off: findOff, remember, ...data } = definition;
+  const { fetch, map, off: findOff, complaints: findComplaints, remember, ...data } = definition;
   return {
     vital: false,
     perMember: false,
@@ -99,8 +109,10 @@ export function defineCollector<Answer, const Metrics extends Families>(
       const answer = await fetch(api, watch, before);
       const off = findOff?.(answer);
       if (off !== undefined) return { off };
-      const memory = remember?.(answer, before, now()) ?? before;
-      return { rows: map(answer, data.metrics, { memory, watch }), memory };
+      const nowMs = now();
+      const memory = remember?.(answer, before, nowMs) ?? before;
+      const complaints = findComplaints?.(answer, { memory, nowMs }) ?? [];
+      return { rows: map(answer, data.metrics, { memory, watch }), memory, complaints };
     },
   };
 }

@@ -27,6 +27,7 @@ export const executionModeCollector = defineCollector({
   },
   fetch: readMode,
   off: ({ isRestricted }) => (isRestricted ? restricted : undefined),
+  complaints: ({ mode }) => (mode === 'passive' ? ['it is passive and runs nothing'] : []),
   remember: rememberChange,
   map: ({ mode }, { mode: state, change }, { memory: { changedAtMs } }) => [
     ...state.rows(mode),

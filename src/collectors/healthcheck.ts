@@ -18,6 +18,11 @@ export const healthcheckCollector = defineCollector({
     healthy: gauge('automation_healthcheck_healthy', 'Whether a health check passes [metrics/healthcheck].', 'check'),
   },
   fetch: readHealth,
+  complaints: ({ checks }) => {
+    const failing = checks.filter(({ healthy }) => !healthy).map(({ name }) => name);
+    if (failing.length === 0) return [];
+    return [failing.length === 1 ? `health check ${failing[0]} fails` : `health checks fail: ${failing.join(', ')}`];
+  },
   off: (health) => (isAlwaysHealthy(health) ? alwaysHealthy : undefined),
   map: ({ checks }, { healthy }) =>
     checks.flatMap((check) => healthy.rows(check.healthy ? 1 : 0, { check: check.name })),

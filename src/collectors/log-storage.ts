@@ -1,4 +1,5 @@
 import { logStorage } from '../api/endpoints/log-storage.ts';
+import type { Memory } from '../domain/memory.ts';
 import { counter, gauge, info } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
 
@@ -33,6 +34,13 @@ export const logStorageCollector = defineCollector({
     ),
   },
   fetch: (api) => api.get(logStorage),
+  remember: rememberFailures,
+  complaints: ({ failedCount, queuedCount = 0 }, { memory: { failedAtMs }, nowMs }) => [
+    ...(typeof failedAtMs === 'number' && nowMs - failedAtMs < recentMs
+      ? [`storing logs fails: ${failedCount} times since the server started, last within 10 minutes`]
+      : []),
+    ...(queuedCount >= longQueue ? [`${queuedCount} logs wait to be stored`] : []),
+  ],
   map: (storage, metrics) => [
     ...metrics.enabled.rows(storage.enabled === undefined ? undefined : Number(storage.enabled)),
     ...metrics.plugin.rows({ plugin: storage.pluginName }),
@@ -44,3 +52,17 @@ export const logStorageCollector = defineCollector({
     ...metrics.missing.rows(storage.missingCount),
   ],
 });
+
+const recentMs = 600_000;
+/** A queue so long is no burst: the same number as in the alert on the backlog. */
+const longQueue = 50;
+
+type Counts = { readonly failedCount?: number | undefined };
+
+/** When a request was last seen to fail: those that failed before the first poll are no news. */
+function rememberFailures({ failedCount: failed }: Counts, before: Memory, nowMs: number): Memory {
+  if (failed === undefined || failed === before.failed) return before;
+  if (typeof before.failed !== 'number') return { failed };
+  // One that fell began anew with the server.
+  return failed > 0 ? { failed, failedAtMs: nowMs } : { failed };
+}

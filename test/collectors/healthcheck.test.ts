@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, complaintsOf, scrapeCollector } from '../support/scrape.ts';
 
 const HEALTHCHECK = 'metrics/healthcheck';
 const HTML = { 'content-type': 'text/html;charset=utf-8' };
 
 describe('collectors/healthcheck', () => {
+  it.each<readonly [string, readonly string[]]>([
+    ['{"db":{"healthy":true},"threads":{"healthy":true}}', []],
+    ['{"db":{"healthy":false},"threads":{"healthy":true}}', ['health check db fails']],
+    ['{"db":{"healthy":false},"threads":{"healthy":false}}', ['health checks fail: db, threads']],
+  ])('complains of what fails in %s', async (body, complaints) => {
+    expect(await complaintsOf('healthcheck', { answers: { [HEALTHCHECK]: { status: 500, body } } })).toEqual(
+      complaints,
+    );
+  });
+
   it.each<readonly [string, CannedAnswer, string]>([
     [
       // Document A 2.5, as releases 3.x and 4.x send it.

@@ -1,7 +1,37 @@
 import { describe, expect, it } from 'vitest';
-import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
+import { type CannedAnswer, complaintsOf, scrapeCollector } from '../support/scrape.ts';
 
 describe('collectors/log-storage', () => {
+  it.each([
+    { case: 'nothing of failures before the first poll', failed: [7, 7], queued: 0, complaints: [] },
+    {
+      case: 'failures since the last poll',
+      failed: [7, 9],
+      queued: 0,
+      complaints: ['storing logs fails: 9 times since the server started, last within 10 minutes'],
+    },
+    { case: 'nothing where the server began anew', failed: [7, 0], queued: 0, complaints: [] },
+    {
+      case: 'failures since the server began anew',
+      failed: [7, 2],
+      queued: 0,
+      complaints: ['storing logs fails: 2 times since the server started, last within 10 minutes'],
+    },
+    { case: 'nothing of a short queue', failed: [0, 0], queued: 49, complaints: [] },
+    { case: 'a long queue', failed: [0, 0], queued: 50, complaints: ['50 logs wait to be stored'] },
+  ])('complains of $case', async ({ failed: [before, now], queued: queuedCount, complaints }) => {
+    const answer = (failedCount: number | undefined) => ({
+      'system/logstorage': { body: JSON.stringify({ enabled: true, failedCount, queuedCount }) },
+    });
+    const upstream = { before: answer(before), answers: answer(now) };
+    expect(await complaintsOf('log-storage', upstream)).toEqual(complaints);
+  });
+
+  it('complains of no failure that it can not date, and of no storage that is switched off', async () => {
+    const body = '{"enabled":false,"pluginName":null,"failedCount":3,"queuedCount":0}';
+    expect(await complaintsOf('log-storage', { answers: { 'system/logstorage': { body } } })).toEqual([]);
+  });
+
   it('reads a server without a storage plugin', async () => {
     // No plugin: `pluginName` is null where Document A 2.6 says text, and the counts are true zeros.
     const body =

@@ -62,7 +62,7 @@ function setUp() {
   const state = openSqliteState({ memory: true });
   const facts = { dialect: undefined, apiVersion: undefined, release: undefined, hidesMembers: false };
   const client: Client = { within: () => ({}) as ReturnType<Client['within']>, facts: () => facts };
-  const vitality = createVitality(self, { server: 'prod' });
+  const vitality = createVitality(self, { server: 'prod' }, clock);
   const key = { server: 'prod', collector: 'demo' };
   const rules = { families: new Map(), maxSeries: 1000 };
   const hidesMembers = () => false;
@@ -70,7 +70,7 @@ function setUp() {
   const limits = { everyMs: 15_000, timeoutMs: 1000, requestsPerSecond: 10 };
   const parts = { key, ...limits, client, state, publisher, log, clock, ...createTestWatch(clock) };
   const reading = createCollectorReading(collector, parts);
-  const poll = createPoll({ key, collector, everyMs: 15_000, reading, self, vitality, log, clock });
+  const poll = createPoll({ key, collector, everyMs: 15_000, reading, self, vitality: vitality.ended, log, clock });
   return {
     lines,
     state,

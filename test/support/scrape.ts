@@ -25,8 +25,19 @@ export type Upstream = {
 
 export type Scrape = { readonly text: string; readonly outcome: 'success' | ErrorKind };
 
+/** What pages complain of after one poll of a collector. */
+export async function complaintsOf(name: string, upstream: Upstream): Promise<readonly string[]> {
+  const { last } = await pollOnce(name, upstream);
+  return last?.result === 'success' ? (last.complaints ?? []) : [];
+}
+
 /** One poll of a collector through the real client against a real socket, and what a scrape then shows of it, HELP left out. */
 export async function scrapeCollector(name: string, upstream: Upstream): Promise<Scrape> {
+  const { text, last } = await pollOnce(name, upstream);
+  return { text, outcome: toOutcome(last) };
+}
+
+async function pollOnce(name: string, upstream: Upstream) {
   const { apiVersion = 47, dialect = 'rundeck', answers, nowMs = 1_716_200_000_000, before } = upstream;
   const collector = collectors.find((candidate) => candidate.name === name);
   if (collector === undefined) throw new Error(`there is no collector ${name}`);
@@ -59,7 +70,7 @@ export async function scrapeCollector(name: string, upstream: Upstream): Promise
     canned.answer(answers);
     await poll.run(new AbortController().signal);
     const text = withoutHelp(Buffer.concat(snapshots.show('text').text).toString('utf8'));
-    return { text, outcome: toOutcome(poll.last()?.outcome) };
+    return { text, last: poll.last()?.outcome };
   } finally {
     await close();
     await state.close();

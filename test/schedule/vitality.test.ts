@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, type ErrorKind } from '../../src/api/errors.ts';
+import { createSelf } from '../../src/metrics/self.ts';
+import { createVitality } from '../../src/schedule/vitality.ts';
+
+const key = { server: 'prod' };
+
+function fault(kind: ErrorKind, status?: number): ApiError {
+  const answered = status === undefined ? {} : { status, isOfService: true, errorCode: kind };
+  return new ApiError(`GET demo: ${kind}`, { kind, apiEndpoint: 'demo', ...answered });
+}
+
+function setUp() {
+  let nowMs = 1000;
+  const self = createSelf({ version: 'test', nodeVersion: 'test' });
+  const vitality = createVitality(self, key, { now: () => nowMs });
+  const upOf = async (): Promise<number | undefined> => (await self.up.get()).values[0]?.value;
+  return {
+    ...vitality,
+    upOf,
+    later: () => {
+      nowMs += 1000;
+    },
+  };
+}
+
+describe('schedule/vitality', () => {
+  it.each<readonly [string, unknown, 'up' | 'refused' | 'down', number]>([
+    ['an answer', undefined, 'up', 1],
+    ['a denial of one item', fault('forbidden', 403), 'up', 1],
+    ['refused credentials', fault('unauthorized', 403), 'refused', 0],
+    ['no answer', fault('timeout'), 'down', 0],
+  ])('tells pages and metrics the same of %s', async (_name, ended, state, up) => {
+    const scene = setUp();
+    scene.ended(ended);
+    expect([scene.seen()?.state, await scene.upOf()]).toEqual([state, up]);
+  });
+
+  it('says nothing before the first poll, and nothing after a fault of our own', () => {
+    const scene = setUp();
+    scene.ended(new Error('a mistake of ours'));
+    expect(scene.seen()).toBeUndefined();
+  });
+
+  it('remembers since when, and what went wrong last', () => {
+    const scene = setUp();
+    scene.ended(fault('timeout'));
+    scene.later();
+    scene.ended(fault('network'));
+    expect(scene.seen()).toEqual({ state: 'down', sinceMs: 1000, message: 'GET demo: network' });
+
+    scene.later();
+    scene.ended();
+    expect(scene.seen()).toEqual({ state: 'up', sinceMs: 3000, message: undefined });
+  });
+});
