@@ -1,11 +1,19 @@
-import { toAccessPolicy } from './api/access-policy.ts';
+import { toAccessPolicy, toAdminRight } from './api/access-policy.ts';
 import type { ServerFacts } from './api/contact.ts';
 import type { Collector } from './collectors/collector.ts';
 import type { Config } from './config/config.ts';
 import type { Clock } from './domain/clock.ts';
 import type { Memory } from './domain/memory.ts';
-import type { CollectorStatus, ServerStatus, Status, TargetStatus } from './http/status.ts';
+import type {
+  CollectorStatus,
+  DeniedToAll,
+  ExecutionsOfServer,
+  ServerStatus,
+  Status,
+  TargetStatus,
+} from './http/status.ts';
 import type { PollStatus } from './schedule/scheduler.ts';
+import type { Seen } from './schedule/vitality.ts';
 import type { State } from './state/state.ts';
 
 type Address = { readonly name: string; readonly url: string };
@@ -18,6 +26,9 @@ export type StatusParts = {
   readonly polls: () => readonly PollStatus[];
   /** What first contact has told of a server, or of a member of its cluster. */
   readonly facts: (server: string, member?: string) => ServerFacts | undefined;
+  /** What the vital polls of a server, or of a member of its cluster, have seen. */
+  readonly seen: (server: string, member?: string) => Seen | undefined;
+  readonly executions: (server: string) => ExecutionsOfServer | undefined;
   readonly state: Pick<State, 'recall'>;
   readonly clock: Pick<Clock, 'now'>;
 };
@@ -51,16 +62,20 @@ async function readServer(
     collectors: [...target.collectors, ...listOff(parts.config)],
     members,
     hidesMembers: members.length === 0 && parts.facts(name)?.hidesMembers === true,
-    missingPolicy: toMissingPolicy(ofServer, parts, parts.facts(name)?.dialect),
+    executions: parts.executions(name),
+    ...toDenied(ofServer, parts, parts.facts(name)?.dialect),
   };
 }
 
-type TargetParts = Pick<StatusParts, 'facts' | 'state'> & {
+type TargetParts = Pick<StatusParts, 'facts' | 'seen' | 'state'> & {
   readonly key: { readonly server: string; readonly member?: string };
   readonly polls: readonly PollStatus[];
 };
 
-async function readTarget({ name, url }: Address, { key, polls, facts, state }: TargetParts): Promise<TargetStatus> {
+async function readTarget(
+  { name, url }: Address,
+  { key, polls, facts, seen, state }: TargetParts,
+): Promise<TargetStatus> {
   const { server, member } = key;
   const { release, apiVersion, dialect } = facts(server, member) ?? {};
   const owner = member === undefined ? server : `${server}/${member}`;
@@ -69,7 +84,7 @@ async function readTarget({ name, url }: Address, { key, polls, facts, state }: 
   return {
     name,
     url,
-    ...toServerState(polls.filter(({ vital }) => vital)),
+    ...toServerState(seen(server, member)),
     release,
     apiVersion,
     dialect,
@@ -89,25 +104,9 @@ function recallMode(state: Pick<State, 'recall'>, server: string): Promise<Memor
 
 type StateOfTarget = Pick<TargetStatus, 'state' | 'sinceMs' | 'message'>;
 
-/** The vital poll that ended last has the say: what it saw is the newest. */
-function toServerState(vital: readonly PollStatus[]): StateOfTarget {
-  const ended = vital.filter(({ last }) => last !== undefined);
-  const [newest] = ended.toSorted((a, b) => (b.last?.endedAtMs ?? 0) - (a.last?.endedAtMs ?? 0));
-  if (newest?.last === undefined) return { state: 'waiting', sinceMs: undefined, message: undefined };
-  const { outcome } = newest.last;
-  // Of several that agree, the first to see it knows since when.
-  const agreeing = ended.filter(({ last }) => toState(last) === toState(newest.last));
-  const sinceMs = Math.min(...agreeing.map((poll) => poll.sinceMs ?? Number.POSITIVE_INFINITY));
-  return {
-    state: toState(newest.last),
-    sinceMs: Number.isFinite(sinceMs) ? sinceMs : undefined,
-    message: outcome.result === 'success' ? undefined : outcome.message,
-  };
-}
-
-function toState(last: PollStatus['last']): 'up' | 'refused' | 'down' {
-  if (last?.outcome.result !== 'failed') return 'up';
-  return last.outcome.kind === 'unauthorized' ? 'refused' : 'down';
+/** What `automation_up` and `automation_credentials_accepted` tell. */
+function toServerState(seen: Seen | undefined): StateOfTarget {
+  return seen ?? { state: 'waiting', sinceMs: undefined, message: undefined };
 }
 
 /** A cluster whose members are watched one by one is up while one of them is. */
@@ -125,11 +124,12 @@ function isSuccess(last: PollStatus['last']): boolean {
 function toCollectorStatus({ key, everyMs, last, sinceMs, nextRunAtMs, isUnderWay }: PollStatus): CollectorStatus {
   const common = { name: key.collector, everyMs, isUnderWay, sinceMs, nextRunAtMs, lastRunAtMs: last?.endedAtMs };
   const taken = { tookMs: last?.tookMs, lastSuccessAtMs: last?.succeededAtMs };
-  const bare = { ...common, ...taken, reason: undefined, message: undefined, series: undefined };
+  const bare = { ...common, ...taken, reason: undefined, message: undefined, complaints: [], series: undefined };
   if (last === undefined) return { ...bare, result: 'waiting' };
   const { outcome, endedAtMs, restsForMs } = last;
   if (outcome.result === 'success') {
-    return { ...bare, result: 'success', series: outcome.series, message: outcome.note };
+    const { series, note: message, complaints = [] } = outcome;
+    return { ...bare, result: 'success', series, message, complaints };
   }
   const { message } = outcome;
   if (outcome.result === 'failed') return { ...bare, result: 'failed', reason: outcome.kind, message };
@@ -145,6 +145,7 @@ function listOff({ collectors }: Pick<Config, 'collectors'>): CollectorStatus[] 
     result: 'off',
     reason: 'config',
     message: undefined,
+    complaints: [],
     everyMs,
     isUnderWay: false,
     sinceMs: undefined,
@@ -156,15 +157,20 @@ function listOff({ collectors }: Pick<Config, 'collectors'>): CollectorStatus[] 
   }));
 }
 
-/** The rules of all that is denied, or denied for some projects. */
-function toMissingPolicy(
+/** The policy of all that is denied, or denied for some projects; and what takes an administrator instead. */
+function toDenied(
   polls: readonly PollStatus[],
   { collectors }: StatusParts,
   dialect: ServerFacts['dialect'],
-): string | undefined {
+): Pick<ServerStatus, 'missingPolicy' | 'needsAdmin'> {
   const lacking = new Set(polls.filter(({ last }) => isDenied(last)).map(({ key }) => key.collector));
-  const reads = collectors.filter(({ name }) => lacking.has(name)).flatMap((collector) => collector.reads);
-  return reads.length === 0 ? undefined : toAccessPolicy(reads, dialect);
+  const denied = collectors.filter(({ name }) => lacking.has(name));
+  const needsAdmin = denied.flatMap(({ name: collector, reads }): DeniedToAll[] => {
+    const right = reads.map(toAdminRight).find((one) => one !== undefined);
+    return right === undefined ? [] : [{ collector, right }];
+  });
+  const reads = denied.flatMap((collector) => collector.reads).filter((read) => toAdminRight(read) === undefined);
+  return { missingPolicy: reads.length === 0 ? undefined : toAccessPolicy(reads, dialect), needsAdmin };
 }
 
 function isDenied(last: PollStatus['last']): boolean {

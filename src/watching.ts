@@ -6,9 +6,10 @@ import type { Watch } from './collectors/watch.ts';
 import type { Config, ServerConfig } from './config/config.ts';
 import { type Connection, connectServer } from './connect.ts';
 import type { Clock } from './domain/clock.ts';
-import { createExecutions } from './executions/executions.ts';
+import { createExecutions, type Executions } from './executions/executions.ts';
 import { executionFamilies } from './executions/families.ts';
 import { defaultBuckets, type ExecutionSettings } from './executions/settings.ts';
+import type { ExecutionsOfServer } from './http/status.ts';
 import type { Log } from './log.ts';
 import type { FamilyRule } from './metrics/bound.ts';
 import type { Self } from './metrics/self.ts';
@@ -21,8 +22,9 @@ import { createPublisher, type PollKey } from './schedule/publisher.ts';
 import type { Reading, ReadingOptions } from './schedule/reading.ts';
 import type { ScheduledPoll } from './schedule/scheduler.ts';
 import { createTurns } from './schedule/turns.ts';
-import { createVitality, type Vitality } from './schedule/vitality.ts';
+import { createVitality, type Seen, type Vitality } from './schedule/vitality.ts';
 import type { State } from './state/state.ts';
+import { toWhatRuns } from './what-runs.ts';
 
 export type WatchParts = {
   readonly config: Config;
@@ -32,6 +34,8 @@ export type WatchParts = {
   readonly state: State;
   readonly snapshots: Snapshots;
   readonly self: Self;
+  /** Whether the state is a copy of some time ago that has just been restored. */
+  readonly isRestored?: boolean;
 };
 
 export type WatchedServer = {
@@ -40,6 +44,10 @@ export type WatchedServer = {
   readonly members: readonly string[];
   /** What is known of the server, or of one of its members, since the first contact. */
   readonly facts: (member?: string) => ServerFacts | undefined;
+  /** How the server, or one of its members, is doing as its vital polls see it. */
+  readonly seen: (member?: string) => Seen | undefined;
+  /** What runs and what ended last, once it was read. */
+  readonly executions: () => ExecutionsOfServer | undefined;
   /** Shows nothing any longer of what the poll gave. */
   readonly withdraw: (key: PollKey) => void;
   /** What was read project by project, by poll: a reload begins with it. */
@@ -67,6 +75,8 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
   );
   const readings = new Map<string, Reading>();
   const projectParts = new Map<string, ProjectParts>();
+  const executionSettings = toExecutionSettings(server, config);
+  let executions: Executions | undefined;
   // All sweeps together take half of the budget.
   const turns = createTurns({ clock, gapMs: 2000 / budget.requestsPerSecond });
 
@@ -100,16 +110,18 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
       projectParts.set(toText(own.key), ofProjects);
       return createCollectorReading(collector, { ...options, watch, projectList, turns, projectParts: ofProjects });
     }
-    return createExecutions({
+    executions = createExecutions({
       ...options,
       server: name,
       readProjects: async (api) => (await projectList.read(api)).map((project) => project.name),
       ledger: parts.state.ledger,
-      settings: toExecutionSettings(server, config),
+      isRestored: parts.isRestored === true,
+      settings: executionSettings,
       publish: own.publisher.publish,
       withdraw: own.publisher.withdraw,
       observe: toRoundObserver(self, name),
     });
+    return executions;
   }
 
   function toPoll(collector: Collector, { member, connection, vitality }: Target): ScheduledPoll {
@@ -135,11 +147,14 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
       self.collectorEnabled.set({ server: name, collector: collector.name, reason: 'config' }, 0);
     }
   }
+  const find = (member?: string): Target | undefined => [common, ...targets].find((target) => target.member === member);
   return {
     connections: [common, ...targets].map(({ connection }) => connection),
     polls,
     members: members.map((member) => member.name),
-    facts: (member) => [common, ...targets].find((target) => target.member === member)?.connection.client.facts(),
+    facts: (member) => find(member)?.connection.client.facts(),
+    seen: (member) => find(member)?.vitality.seen(),
+    executions: () => (executions === undefined ? undefined : toWhatRuns(executions.status(), executionSettings)),
     withdraw: (key) => readings.get(toText(key))?.withdraw(),
     projectParts,
     resume: async () => {

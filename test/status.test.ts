@@ -4,12 +4,12 @@ import type { Memory } from '../src/domain/memory.ts';
 import type { Outcome } from '../src/schedule/judge.ts';
 import type { PollKey } from '../src/schedule/publisher.ts';
 import type { PollStatus } from '../src/schedule/scheduler.ts';
+import type { Seen } from '../src/schedule/vitality.ts';
 import { readStatus, type StatusParts } from '../src/status.ts';
 
 const nowMs = Date.parse('2024-05-20T03:19:40Z');
 const success: Outcome = { result: 'success', series: 14 };
 const timedOut: Outcome = { result: 'failed', kind: 'timeout', message: 'no answer within 10 s' };
-const unauthorized: Outcome = { result: 'failed', kind: 'unauthorized', message: 'HTTP 401' };
 const denied: Outcome = { result: 'off', reason: 'denied', message: 'HTTP 403' };
 
 /** A poll that ended 12 s ago, and has ended that way for 10 min. */
@@ -42,6 +42,8 @@ async function read(polls: readonly PollStatus[], given: Partial<StatusParts> = 
     ] as unknown as StatusParts['collectors'],
     polls: () => polls,
     facts: () => undefined,
+    seen: () => undefined,
+    executions: () => undefined,
     state: { recall: async () => undefined },
     clock: { now: () => nowMs },
     ...given,
@@ -52,33 +54,14 @@ async function read(polls: readonly PollStatus[], given: Partial<StatusParts> = 
 }
 
 describe('status', () => {
-  it.each([
-    ['up', success, undefined],
-    ['up', denied, 'HTTP 403'],
-    ['down', timedOut, 'no answer within 10 s'],
-    ['refused', unauthorized, 'HTTP 401'],
-    ['waiting', undefined, undefined],
-  ])('calls a server %s by its vital polls', async (state, outcome, message) => {
-    const server = await read([poll({ collector: 'system-info' }, outcome, vital)]);
-    expect({ state: server.state, message: server.message }).toEqual({ state, message });
+  it.each(['up', 'refused', 'down'] as const)('calls a server %s where its vital polls do', async (state) => {
+    const seen: Seen = { state, sinceMs: nowMs - 90_000, message: 'HTTP 401' };
+    expect(await read([], { seen: () => seen })).toMatchObject(seen);
   });
 
-  it('takes the word of the vital poll that ended last, and of no other', async () => {
-    const older = poll({ collector: 'system-info' }, success, vital);
-    const last = { outcome: timedOut, endedAtMs: nowMs - 1000, tookMs: 1, succeededAtMs: undefined, restsForMs: 0 };
-    const newer = poll({ collector: 'execution-mode' }, timedOut, { ...vital, last });
-    const other = poll({ collector: 'users' }, unauthorized);
-
-    expect((await read([older, newer, other])).state).toBe('down');
-  });
-
-  it('tells since when, by the first poll that saw it', async () => {
-    const first = poll({ collector: 'system-info' }, timedOut, { ...vital, sinceMs: nowMs - 90_000 });
-    const second = poll({ collector: 'execution-mode' }, timedOut, { ...vital, sinceMs: nowMs - 80_000 });
-    const before = poll({ collector: 'ping' }, success, { ...vital, sinceMs: nowMs - 3_600_000 });
-
-    const older = { outcome: success, endedAtMs: nowMs - 100_000, tookMs: 1, succeededAtMs: undefined, restsForMs: 0 };
-    expect((await read([first, second, { ...before, last: older }])).sinceMs).toBe(nowMs - 90_000);
+  it('waits for the first of its vital polls', async () => {
+    const timed = poll({ collector: 'ping' }, timedOut);
+    expect(await read([timed])).toMatchObject({ state: 'waiting', sinceMs: undefined, message: undefined });
   });
 
   it('tells what first contact and the kept mode tell', async () => {
@@ -106,7 +89,7 @@ describe('status', () => {
 
     const broken = (): Promise<Memory> => Promise.reject(new Error('the disk is gone'));
     const fine = poll({ collector: 'execution-mode' }, success, vital);
-    expect(await read([fine], { state: { recall: broken } })).toMatchObject({ state: 'up', executionMode: undefined });
+    expect((await read([fine], { state: { recall: broken } })).executionMode).toBeUndefined();
   });
 
   it('shows what each collector came to', async () => {
@@ -115,19 +98,28 @@ describe('status', () => {
         poll({ collector: 'ping' }, success),
         poll({ collector: 'project-jobs' }, { ...success, note: '3 of 40 projects are denied' }),
         poll({ collector: 'users' }, timedOut),
+        poll({ collector: 'healthcheck' }, { ...success, complaints: ['health check db fails'] }),
         poll({ collector: 'tokens' }),
       ],
       { config: { collectors: { threads: { enabled: false, everyMs: 60_000 } as never } } },
     );
 
     expect(
-      collectors.map(({ name, result, reason, message, series }) => [name, result, reason, message, series]),
+      collectors.map(({ name, result, reason, message, complaints, series }) => [
+        name,
+        result,
+        reason,
+        message,
+        complaints,
+        series,
+      ]),
     ).toEqual([
-      ['ping', 'success', undefined, undefined, 14],
-      ['project-jobs', 'success', undefined, '3 of 40 projects are denied', 14],
-      ['users', 'failed', 'timeout', 'no answer within 10 s', undefined],
-      ['tokens', 'waiting', undefined, undefined, undefined],
-      ['threads', 'off', 'config', undefined, undefined],
+      ['ping', 'success', undefined, undefined, [], 14],
+      ['project-jobs', 'success', undefined, '3 of 40 projects are denied', [], 14],
+      ['users', 'failed', 'timeout', 'no answer within 10 s', [], undefined],
+      ['healthcheck', 'success', undefined, undefined, ['health check db fails'], 14],
+      ['tokens', 'waiting', undefined, undefined, [], undefined],
+      ['threads', 'off', 'config', undefined, [], undefined],
     ]);
   });
 
@@ -155,6 +147,19 @@ describe('status', () => {
     expect((await read([poll({ collector: 'log-storage' }, timedOut)])).missingPolicy).toBeUndefined();
   });
 
+  it('suggests to nobody to hand out the rights of an administrator', async () => {
+    const rules = ['resource: [{ equals: { kind: system }, allow: [admin] }]', rule];
+    const collectors = ['users', 'log-storage'].map((name, index) => ({ name, reads: [{ allowedBy: rules[index] }] }));
+    const polls = collectors.map(({ name }) => poll({ collector: name }, denied));
+    const server = await read(polls, { collectors: collectors as unknown as StatusParts['collectors'] });
+
+    expect(server.needsAdmin).toEqual([{ collector: 'users', right: 'system admin' }]);
+    expect(server.missingPolicy).toContain('allow: [read]');
+    expect(server.missingPolicy).not.toContain('admin]');
+    const alone = await read(polls.slice(0, 1), { collectors: collectors as unknown as StatusParts['collectors'] });
+    expect(alone.missingPolicy).toBeUndefined();
+  });
+
   it('says where members answer that configuration does not name', async () => {
     const facts: ServerFacts = { dialect: 'rundeck', apiVersion: 47, release: '5.3.0', hidesMembers: true };
     expect((await read([], { facts: () => facts })).hidesMembers).toBe(true);
@@ -174,7 +179,12 @@ describe('status', () => {
       poll({ member: 'a', collector: 'ping' }, timedOut, vital),
       poll({ member: 'b', collector: 'ping' }, success, vital),
     ];
-    const server = await read(polls, { servers: [{ name: 'prod', url: 'https://prod.example.org', members }] });
+    const seen: StatusParts['seen'] = (_server, member) =>
+      member === undefined
+        ? undefined
+        : { state: member === 'b' ? 'up' : 'down', sinceMs: nowMs - 1000, message: undefined };
+    const servers = [{ name: 'prod', url: 'https://prod.example.org', members }];
+    const server = await read(polls, { servers, seen });
 
     expect(server).toMatchObject({ state: 'up', hidesMembers: false });
     expect(server.collectors.map(({ name }) => name)).toEqual(['users']);

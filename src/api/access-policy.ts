@@ -16,6 +16,12 @@ export function toAccessPolicy(
   return documents.filter((document) => document !== '').join('---\n');
 }
 
+/** The right that an endpoint takes where only administrators have it: nobody is to be handed that by pasting. */
+export function toAdminRight({ allowedBy }: Pick<Endpoint<unknown>, 'allowedBy'>): string | undefined {
+  const [, kind, allowed = ''] = /kind: (\w+) .*allow: \[([^\]]*)\]/.exec(allowedBy) ?? [];
+  return /\badmin\b/.test(allowed) ? `${kind} admin` : undefined;
+}
+
 type Rule = { readonly type: string; readonly entries: string };
 
 /** `resource: [{ … }]` as an endpoint declares it. */

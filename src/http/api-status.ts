@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { findProblems, toHeadline } from './problems.ts';
-import type { CollectorStatus, ServerStatus, Status, TargetStatus } from './status.ts';
+import type { CollectorStatus, ExecutionsOfServer, ServerStatus, Status, TargetStatus } from './status.ts';
 
 /** `/api/status`: what the front page tells, for programs. Every key is always there; what is not known is null. */
 export function apiStatusRoute(status: () => Promise<Status>): Router {
@@ -34,7 +34,37 @@ function toServer(server: ServerStatus) {
     ...toTarget(server),
     hides_members: server.hidesMembers,
     missing_policy: server.missingPolicy ?? null,
+    needs_admin: server.needsAdmin.map(({ collector }) => collector),
+    executions: server.executions === undefined ? null : toExecutions(server.executions),
     members: server.members.map(toTarget),
+  };
+}
+
+function toExecutions(executions: ExecutionsOfServer) {
+  const { epoch, serverNowMs, runningCount, overdueCount, waitingCount, endedCount } = executions;
+  return {
+    server_epoch: epoch ?? null,
+    server_time: toIso(serverNowMs),
+    running_count: runningCount,
+    overdue_count: overdueCount,
+    waiting_count: waitingCount,
+    running: executions.running.map(({ id, project, job = null, startedAtMs, averageMs, isOverdue }) => ({
+      id,
+      project,
+      job,
+      started: toIso(startedAtMs),
+      average_seconds: averageMs === undefined ? null : averageMs / 1000,
+      overdue: isOverdue,
+    })),
+    ended_count: endedCount,
+    ended: executions.ended.map(({ id, project, job = null, ending, startedAtMs, endedAtMs }) => ({
+      id,
+      project,
+      job,
+      status: ending,
+      started: toIso(startedAtMs),
+      ended: toIso(endedAtMs),
+    })),
   };
 }
 
@@ -60,6 +90,7 @@ function toCollector(collector: CollectorStatus) {
     result: collector.result,
     reason: collector.reason ?? null,
     message: collector.message ?? null,
+    complaints: collector.complaints,
     since: toIso(collector.sinceMs),
     every_seconds: collector.everyMs / 1000,
     last_run: toIso(collector.lastRunAtMs),

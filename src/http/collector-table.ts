@@ -17,7 +17,8 @@ function isQuietlyOff({ result, reason }: CollectorStatus): boolean {
 const troubleFirst: readonly CollectorStatus['result'][] = ['failed', 'off', 'waiting', 'success'];
 
 function byTrouble(a: CollectorStatus, b: CollectorStatus): number {
-  const isFine = ({ message }: CollectorStatus): number => Number(message === undefined);
+  const isFine = ({ message, complaints }: CollectorStatus): number =>
+    Number(message === undefined) + Number(complaints.length === 0);
   return troubleFirst.indexOf(a.result) - troubleFirst.indexOf(b.result) || isFine(a) - isFine(b);
 }
 
@@ -36,10 +37,11 @@ function renderTable(
 }
 
 function renderRow(collector: CollectorStatus, nowMs: number, saidAbove: string | undefined): Html {
-  const { name, message, lastRunAtMs, lastSuccessAtMs, tookMs, series, result } = collector;
+  const { name, message, complaints, lastRunAtMs, lastSuccessAtMs, tookMs, series, result } = collector;
   const lastGood =
     lastSuccessAtMs === undefined ? 'it never succeeded' : `it last succeeded ${toAge(lastSuccessAtMs, nowMs)}`;
-  const why = result === 'failed' ? `${message}; ${lastGood}` : message;
+  const said = message === undefined ? complaints : [...complaints, message];
+  const why = result === 'failed' ? `${message}; ${lastGood}` : said.join('; ');
   return html`<tr class="${result}"><th scope="row">${name}</th><td data-is="Result">${renderResult(collector)}</td>${toCell(
     'Last run',
     lastRunAtMs === undefined ? undefined : toAge(lastRunAtMs, nowMs),
@@ -48,7 +50,7 @@ function renderRow(collector: CollectorStatus, nowMs: number, saidAbove: string 
     series,
     'number',
   )}</tr>
-${why === undefined || message === saidAbove ? undefined : html`<tr class="why ${result}"><td colspan="6">${why}</td></tr>\n`}`;
+${why === '' || (message !== undefined && message === saidAbove) ? undefined : html`<tr class="why ${result}"><td colspan="6">${why}</td></tr>\n`}`;
 }
 
 function toCell(name: string, value: string | number | undefined, style?: 'number'): Html {
@@ -58,10 +60,11 @@ function toCell(name: string, value: string | number | undefined, style?: 'numbe
     : html`<td data-is="${name}" class="${style}">${value}</td>`;
 }
 
-function renderResult({ result, reason, message }: CollectorStatus): Html {
+function renderResult({ result, reason, message, complaints }: CollectorStatus): Html {
   if (result === 'failed') return html`<strong class="bad">✗ ${toWords(reason ?? result)}</strong>`;
   if (result === 'off') return html`<strong class="bad">✗ denied</strong>`;
   if (result === 'waiting') return html`<span class="off">… not run yet</span>`;
+  if (complaints.length > 0) return html`<strong class="bad">✗ not well</strong>`;
   return message === undefined ? html`ok` : html`<span class="off">! ok, in part</span>`;
 }
 

@@ -47,7 +47,7 @@ ${renderOthers(problems.slice(1))}</div>
 <p class="note">As of ${at}; <a href="./">look again</a> or ${refresh}.</p>
 ${servers.map((server) => renderServer(server, atMs))}
 ${renderLinks(about)}
-<p class="note">Version ${version}. Of failing jobs and health checks tell the dashboards and the alerts; this page is about what the exporter can see.</p>`;
+<p class="note">Version ${version}. Of failing jobs tell the dashboards and the alerts; this page is about the servers, and what the exporter can see of them.</p>`;
 }
 
 /** So many that a person reads them; the rest is further down. */

@@ -6,6 +6,7 @@ export const problemKinds = [
   'down',
   'refused',
   'passive',
+  'unwell',
   'failing',
   'late',
   'denied',
@@ -74,7 +75,11 @@ function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<P
     const text = `${name} is passive and runs nothing${toSince(executionModeSinceMs, nowMs)}`;
     yield { kind: 'passive', ...place, text };
   }
-  for (const collector of collectors) yield* findInCollector(collector, name, place, nowMs);
+  for (const collector of collectors) {
+    yield* findInCollector(collector, name, place, nowMs);
+    // Above it is told better: since when.
+    if (executionMode !== 'passive' || collector.name !== 'execution-mode') yield* findUnwell(collector, name, place);
+  }
 }
 
 function* findInCollector(status: CollectorStatus, of: string, place: Place, nowMs: number): Generator<Problem> {
@@ -91,6 +96,11 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
   }
 }
 
+/** What the server itself complains of, as an answer tells. */
+function* findUnwell({ name: collector, complaints }: CollectorStatus, of: string, place: Place): Generator<Problem> {
+  for (const complaint of complaints) yield { kind: 'unwell', ...place, collector, text: `${of}: ${complaint}` };
+}
+
 /** One sentence a server: one policy mends them all. */
 function* findDenied(server: ServerStatus): Generator<Problem> {
   const denied = toTargets(server).flatMap(({ collectors }) => collectors.filter(({ reason }) => reason === 'denied'));
@@ -102,7 +112,7 @@ function* findDenied(server: ServerStatus): Generator<Problem> {
 
 function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Problem> {
   if (!hidesMembers) return;
-  const text = `Several members of a cluster answer as ${server}: name them under members, or what each counts is left out`;
+  const text = `Several members of a cluster answer as ${server}: list them under members, or what each counts is left out`;
   yield { kind: 'hidden', server, text };
 }
 

@@ -1,5 +1,6 @@
 import { toAge, toTime } from './ages.ts';
 import { renderCollectors } from './collector-table.ts';
+import { renderExecutions } from './execution-tables.ts';
 import { type Html, html } from './html.ts';
 import type { ServerState, ServerStatus, TargetStatus } from './status.ts';
 
@@ -7,12 +8,13 @@ import type { ServerState, ServerStatus, TargetStatus } from './status.ts';
 export function renderServer(server: ServerStatus, nowMs: number): Html {
   return html`<section id="${toAnchor(server.name)}">
 <h2>${server.name} ${renderState(server)}</h2>
-${renderTarget(server, nowMs)}
-${renderPolicy(server.missingPolicy)}
+${renderFacts(server, nowMs)}
+${renderHidden(server)}${renderExecutions(server)}${renderCollectors(server, nowMs)}
+${renderDenied(server)}
 ${server.members.map(
   (member) => html`<div class="member">
 <h3>Member ${member.name} ${renderState(member)}</h3>
-${renderTarget(member, nowMs)}
+${renderFacts(member, nowMs)}${renderCollectors(member, nowMs)}
 </div>
 `,
 )}</section>
@@ -36,7 +38,7 @@ function renderState({ state }: TargetStatus): Html {
   return html`<span class="state ${mood}">${text}</span>`;
 }
 
-function renderTarget(target: TargetStatus, nowMs: number): Html {
+function renderFacts(target: TargetStatus, nowMs: number): Html {
   const { url, state, sinceMs, message, executionMode, executionModeSinceMs, release, apiVersion, dialect } = target;
   const since = sinceMs === undefined ? undefined : html`since ${renderTime(sinceMs, nowMs)}`;
   const modeSince =
@@ -53,17 +55,35 @@ function renderTarget(target: TargetStatus, nowMs: number): Html {
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   return html`<dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${renderCollectors(target, nowMs)}`;
+`;
 }
 
 function renderTime(atMs: number, nowMs: number): Html {
   return html`<time datetime="${new Date(atMs).toISOString()}">${toTime(atMs, nowMs)}</time> (${toAge(atMs, nowMs)})`;
 }
 
+/** What to write is said where it is read: under which key, and with what. */
+function renderHidden({ name, hidesMembers, url }: ServerStatus): Html | undefined {
+  if (!hidesMembers) return undefined;
+  const lines = `servers:\n  - name: ${JSON.stringify(name)}\n    url: ${JSON.stringify(url)}\n    members:\n      - { name: a, url: https://a.example.org }\n      - { name: b, url: https://b.example.org }\n`;
+  return html`<div class="mend"><h3>Several members answer under this address</h3>
+<p>Their counters would jump from one member to the other and are left out. List the members, each under an address of its own:</p>
+<pre tabindex="0"><code>${lines}</code></pre></div>
+`;
+}
+
+function renderDenied({ missingPolicy, needsAdmin }: ServerStatus): Html | undefined {
+  if (missingPolicy === undefined && needsAdmin.length === 0) return undefined;
+  return html`<div class="mend"><h3>What is denied, and what mends it</h3>
+${needsAdmin.map(
+  ({ collector, right }) =>
+    html`<p><b>${collector}</b> needs ${right}; or switch the collector off: <code>collectors.${collector}.enabled: false</code></p>\n`,
+)}${renderPolicy(missingPolicy)}</div>
+`;
+}
+
 function renderPolicy(policy: string | undefined): Html | undefined {
   if (policy === undefined) return undefined;
-  return html`<div class="mend"><h3>What is denied, and the access policy that allows it</h3>
-<p>Give this to an administrator of the server; for <code>automation-exporter</code> put a role of the credentials in use.</p>
-<pre tabindex="0"><code>${policy}</code></pre></div>
-`;
+  return html`<p>Give this access policy to an administrator of the server; for <code>automation-exporter</code> put a role of the credentials in use.</p>
+<pre tabindex="0"><code>${policy}</code></pre>`;
 }

@@ -8,6 +8,8 @@ export type CollectorStatus = {
   readonly reason: string | undefined;
   /** What went wrong, or what a success left out. */
   readonly message: string | undefined;
+  /** What is not well with the server although the poll succeeded. */
+  readonly complaints: readonly string[];
   readonly everyMs: number;
   readonly isUnderWay: boolean;
   readonly sinceMs: number | undefined;
@@ -33,13 +35,56 @@ export type TargetStatus = {
   readonly collectors: readonly CollectorStatus[];
 };
 
+/** An execution that runs. */
+export type RunningStatus = {
+  readonly id: number;
+  readonly project: string;
+  /** Its group and name; undefined for a command without a job. */
+  readonly job: string | undefined;
+  readonly startedAtMs: number;
+  /** What it usually takes. */
+  readonly averageMs: number | undefined;
+  readonly isOverdue: boolean;
+};
+
+/** An execution that is over. */
+export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'startedAtMs'> & {
+  readonly ending: string;
+  readonly endedAtMs: number;
+};
+
+/** What ran on a server when it was last asked, the first few of each, and how many there are. */
+export type ExecutionsOfServer = {
+  /** The server's own time when it was asked. */
+  readonly serverNowMs: number;
+  /** How often its ids have begun anew, from 1. */
+  readonly epoch: number | undefined;
+  /** What is overdue first, then what runs longest. */
+  readonly running: readonly RunningStatus[];
+  readonly runningCount: number;
+  readonly overdueCount: number;
+  /** Scheduled for later, or queued. */
+  readonly waitingCount: number;
+  /** The newest first. */
+  readonly ended: readonly EndedStatus[];
+  /** Of as many as are kept for pages. */
+  readonly endedCount: number;
+};
+
 export type ServerStatus = TargetStatus & {
   readonly members: readonly TargetStatus[];
+  /** Undefined while it was not read, or where it is switched off. */
+  readonly executions: ExecutionsOfServer | undefined;
+  /** What is denied and takes an administrator's rights, which no policy of ours suggests. */
+  readonly needsAdmin: readonly DeniedToAll[];
   /** Whether members that configuration does not name answer in turn. */
   readonly hidesMembers: boolean;
   /** The access policy that allows what is denied. */
   readonly missingPolicy: string | undefined;
 };
+
+/** A collector that only administrators may ask, and the right that they have. */
+export type DeniedToAll = { readonly collector: string; readonly right: string };
 
 export type Status = {
   readonly version: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { apiStatusRoute } from '../../src/http/api-status.ts';
 import { serve } from './serve.ts';
-import { atMs, collector, server, status } from './some-status.ts';
+import { atMs, collector, ended, executions, running, server, status } from './some-status.ts';
 
 describe('http/api-status', () => {
   it('tells programs what the page tells people, every key always there', async () => {
@@ -15,7 +15,16 @@ describe('http/api-status', () => {
     });
     const member = server('a', { state: 'waiting', sinceMs: undefined, release: undefined, collectors: [] });
     const changed = { executionModeSinceMs: atMs - 1000, members: [member], missingPolicy: 'for: {}\n' };
-    const prod = server('prod', { collectors: [broken], ...changed });
+    const told = executions({
+      epoch: 2,
+      waitingCount: 3,
+      running: [running({ isOverdue: true }), running({ id: 4712, job: undefined, averageMs: undefined })],
+      runningCount: 12,
+      ended: [ended({ ending: 'timedout' })],
+      endedCount: 40,
+    });
+    const needsAdmin = [{ collector: 'users', right: 'system admin' }];
+    const prod = server('prod', { collectors: [broken], ...changed, needsAdmin, executions: told });
     const { ask } = await serve([apiStatusRoute(async () => status(prod))]);
     const { headers, body } = await ask('/api/status');
 
@@ -53,6 +62,7 @@ describe('http/api-status', () => {
               result: 'failed',
               reason: 'timeout',
               message: 'GET log-storage: no answer within 10 s',
+              complaints: [],
               since: '2024-05-20T01:19:40.000Z',
               every_seconds: 15,
               last_run: '2024-05-20T03:19:28.000Z',
@@ -65,6 +75,43 @@ describe('http/api-status', () => {
           ],
           hides_members: false,
           missing_policy: 'for: {}\n',
+          needs_admin: ['users'],
+          executions: {
+            server_epoch: 2,
+            server_time: '2024-05-20T03:19:40.000Z',
+            running_count: 12,
+            overdue_count: 1,
+            waiting_count: 3,
+            running: [
+              {
+                id: 4711,
+                project: 'pay',
+                job: 'nightly/settle',
+                started: '2024-05-20T03:16:40.000Z',
+                average_seconds: 120,
+                overdue: true,
+              },
+              {
+                id: 4712,
+                project: 'pay',
+                job: null,
+                started: '2024-05-20T03:16:40.000Z',
+                average_seconds: null,
+                overdue: false,
+              },
+            ],
+            ended_count: 40,
+            ended: [
+              {
+                id: 4710,
+                project: 'pay',
+                job: 'nightly/settle',
+                status: 'timedout',
+                started: '2024-05-20T03:17:55.000Z',
+                ended: '2024-05-20T03:18:40.000Z',
+              },
+            ],
+          },
           members: [
             {
               name: 'a',
@@ -89,6 +136,6 @@ describe('http/api-status', () => {
     const { ask } = await serve([apiStatusRoute(async () => status(server('prod')))]);
     const { body } = await ask('/api/status');
 
-    expect(JSON.parse(body)).toMatchObject({ well: true, problems: [] });
+    expect(JSON.parse(body)).toMatchObject({ well: true, problems: [], servers: [{ executions: null }] });
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { frontPageRoute } from '../../src/http/front-page.ts';
 import type { ServerStatus } from '../../src/http/status.ts';
 import { serve } from './serve.ts';
-import { atMs, collector, server, status } from './some-status.ts';
+import { atMs, collector, ended, executions, running, server, status } from './some-status.ts';
 
 async function readPage(servers: readonly ServerStatus[], path = '/'): Promise<string> {
   const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers) });
@@ -100,8 +100,8 @@ ping | ok | 12 s ago | in 3 s | 23 ms | 14
 Off
 healthcheck: the server does not offer it (GET healthcheck: 404); asked again in 3 min
 threads, stored-keys: switched off by configuration
-What is denied, and the access policy that allows it
-Give this to an administrator of the server; for automation-exporter put a role of the credentials in use.
+What is denied, and what mends it
+Give this access policy to an administrator of the server; for automation-exporter put a role of the credentials in use.
 Member a ✓ up
 Address: https://a.example.org
 up: since 01:19 UTC (2 h ago)
@@ -123,9 +123,83 @@ Alert rulesReady to load in Prometheus
 RunbooksWhat to do when an alert fires
 ConfigurationAs it is in force, secrets masked
 Status as JSONThis page for programs
-Version 0.1.0. Of failing jobs and health checks tell the dashboards and the alerts; this page is about what the exporter can see.`);
+Version 0.1.0. Of failing jobs tell the dashboards and the alerts; this page is about the servers, and what the exporter can see of them.`);
     expect(page).toContain('<code>for:\n  resource: []\n</code>');
     expect(page).toContain('<title>4 problems: still is passive');
+  });
+
+  it('tells what runs against what it usually takes, and what ended last', async () => {
+    const told = executions({
+      running: [
+        running({ id: 4700, startedAtMs: atMs - 7_200_000, isOverdue: true }),
+        running(),
+        running({ id: 4712, job: undefined, averageMs: undefined, startedAtMs: atMs - 5000 }),
+      ],
+      runningCount: 15,
+      waitingCount: 2,
+      ended: [
+        ended(),
+        ended({ id: 4709, job: 'tidy', ending: 'failed', endedAtMs: atMs - 90_000 }),
+        ended({ id: 4708, ending: 'aborted', startedAtMs: atMs + 60_000 }),
+      ],
+      endedCount: 4,
+    });
+    const text = toText(await readPage([server('prod', { executions: told, collectors: [] })]));
+    expect(text.slice(text.indexOf('Runs now'), text.indexOf('Where to go'))).toBe(`Runs now: 1 overdue, 2 more waiting
+Job | Project | Since | For
+nightly/settle #4700 | pay | 01:19 UTC | 2 h of usually 2 min ✗ overdue
+nightly/settle #4711 | pay | 03:16 UTC | 3 min of usually 2 min
+ad hoc #4712 | pay | 03:19 UTC | 5 s
+and 12 more that run
+Ended last
+Job | Project | Result | Ended | Took
+nightly/settle #4710 | pay | ✓ succeeded | 60 s ago | 45 s
+tidy #4709 | pay | ✗ failed | 90 s ago | 15 s
+nightly/settle #4708 | pay | ! aborted | 60 s ago |
+and 1 more that ended before
+`);
+  });
+
+  it('says where nothing runs, and where that is old', async () => {
+    const quiet = toText(await readPage([server('prod', { executions: executions() })]));
+    expect(quiet).toContain('\nRuns now: nothing\nCollector |');
+
+    const down = server('prod', { state: 'down', executions: executions({ running: [running()] }) });
+    expect(toText(await readPage([down]))).toContain('\nRan when it last answered\nJob |');
+    expect(toText(await readPage([server('prod')]))).not.toContain('Runs now');
+  });
+
+  it('tells what a server complains of, and what is left out, in the row of its collector', async () => {
+    const sick = collector('healthcheck', { complaints: ['health check db fails'], message: '1 entry was left out' });
+    const text = toText(await readPage([server('prod', { collectors: [collector('ping'), sick] })]));
+
+    expect(text).toMatch(/^✗prod: health check db fails\.\n/);
+    expect(text).toContain(`
+healthcheck | ✗ not well | 12 s ago | in 3 s | 23 ms | 14
+health check db fails; 1 entry was left out
+ping | ok |`);
+  });
+
+  it('says what to do where several members answer', async () => {
+    const page = await readPage([server('prod', { hidesMembers: true })]);
+    expect(toText(page)).toContain(`
+Several members answer under this address
+Their counters would jump from one member to the other and are left out. List the members, each under an address of its own:
+`);
+    expect(page).toContain(`<code>servers:
+  - name: &#34;prod&#34;
+    url: &#34;https://prod.example.org&#34;
+    members:
+      - { name: a, url: https://a.example.org }
+`);
+  });
+
+  it('suggests no policy for what takes an administrator', async () => {
+    const needsAdmin = [{ collector: 'users', right: 'system admin' }];
+    expect(toText(await readPage([server('prod', { needsAdmin })]))).toContain(`
+What is denied, and what mends it
+users needs system admin; or switch the collector off: collectors.users.enabled: false
+Where to go`);
   });
 
   it('tells nobody who is down that something else is unknown', async () => {
@@ -200,10 +274,16 @@ GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
     const countTags = async (text: string): Promise<number> => {
       const collectors = [
         collector(text, { result: 'failed', reason: text, message: text }),
-        collector(text, { message: text }),
+        collector(text, { message: text, complaints: [text] }),
         collector(text, { result: 'off', reason: text, message: text }),
       ];
       const texts = {
+        hidesMembers: true,
+        needsAdmin: [{ collector: text, right: text }],
+        executions: executions({
+          running: [running({ project: text, job: text })],
+          ended: [ended({ project: text, job: text, ending: text })],
+        }),
         url: text,
         message: text,
         release: text,

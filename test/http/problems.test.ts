@@ -37,6 +37,7 @@ describe('http/problems', () => {
       server('odd', { collectors: [collector('tokens', { result: 'failed', message: 'GET tokens: 500' })] }),
       server('still', { executionMode: 'passive', executionModeSinceMs: atMs - 600_000 }),
       server('locked', { state: 'refused' }),
+      server('sick', { collectors: [collector('healthcheck', { complaints: ['health check db fails'] })] }),
       server('dead', { state: 'down', message: 'GET system-info: no answer within 10 s' }),
     ];
 
@@ -44,16 +45,27 @@ describe('http/problems', () => {
       'dead gives no usable answer (since 01:19 UTC, 2 h ago): GET system-info: no answer within 10 s',
       'locked refuses the credentials (since 01:19 UTC, 2 h ago): they are missing, wrong or expired',
       'still is passive and runs nothing (since 03:09 UTC, 10 min ago)',
+      'sick: health check db fails',
       'tokens of odd fails (since 01:19 UTC, 2 h ago): GET tokens: 500',
       'ping of slow is late: it ended 61 s ago, and should every 15 s',
       'closed denies log-storage to these credentials',
       'project-jobs of part is not complete: 3 of 40 projects are denied',
-      'Several members of a cluster answer as many: name them under members, or what each counts is left out',
+      'Several members of a cluster answer as many: list them under members, or what each counts is left out',
       'new has not been asked yet',
     ]);
     expect(headline(...servers)).toBe(
       'dead gives no usable answer (since 01:19 UTC, 2 h ago): GET system-info: no answer within 10 s.',
     );
+  });
+
+  it('tells of a passive server once, and better than its collector does', () => {
+    const collectors = [collector('execution-mode', { complaints: ['it is passive and runs nothing'] })];
+    expect(tell(server('still', { executionMode: 'passive', collectors }))).toEqual([
+      'still is passive and runs nothing',
+    ]);
+    expect(tell(server('still', { executionMode: undefined, collectors }))).toEqual([
+      'still: it is passive and runs nothing',
+    ]);
   });
 
   it('tells of a server that is down once, not once a collector', () => {

@@ -1,4 +1,11 @@
-import type { CollectorStatus, ServerStatus, Status } from '../../src/http/status.ts';
+import type {
+  CollectorStatus,
+  EndedStatus,
+  ExecutionsOfServer,
+  RunningStatus,
+  ServerStatus,
+  Status,
+} from '../../src/http/status.ts';
 
 export const atMs = Date.parse('2024-05-20T03:19:40Z');
 
@@ -9,6 +16,7 @@ export function collector(name: string, given: Partial<CollectorStatus> = {}): C
     result: 'success',
     reason: undefined,
     message: undefined,
+    complaints: [],
     everyMs: 15_000,
     isUnderWay: false,
     sinceMs: atMs - 7_200_000,
@@ -36,10 +44,32 @@ export function server(name: string, given: Partial<ServerStatus> = {}): ServerS
     executionModeSinceMs: undefined,
     collectors: [collector('system-info'), collector('log-storage')],
     members: [],
+    executions: undefined,
     hidesMembers: false,
     missingPolicy: undefined,
+    needsAdmin: [],
     ...given,
   };
+}
+
+/** An execution of a nightly job that has run for 3 min of usually 2 min, except for what is given. */
+export function running(given: Partial<RunningStatus> = {}): RunningStatus {
+  const times = { startedAtMs: atMs - 180_000, averageMs: 120_000, isOverdue: false };
+  return { id: 4711, project: 'pay', job: 'nightly/settle', ...times, ...given };
+}
+
+/** An execution that succeeded a minute ago, except for what is given. */
+export function ended(given: Partial<EndedStatus> = {}): EndedStatus {
+  const times = { startedAtMs: atMs - 105_000, endedAtMs: atMs - 60_000 };
+  return { id: 4710, project: 'pay', job: 'nightly/settle', ending: 'succeeded', ...times, ...given };
+}
+
+/** What was read a moment ago: these and no other. */
+export function executions(given: Partial<ExecutionsOfServer> = {}): ExecutionsOfServer {
+  const { running: runs = [], ended: over = [] } = given;
+  const counts = { runningCount: runs.length, overdueCount: runs.filter(({ isOverdue }) => isOverdue).length };
+  const lists = { running: runs, ended: over, endedCount: over.length };
+  return { serverNowMs: atMs, epoch: 1, waitingCount: 0, ...counts, ...lists, ...given };
 }
 
 export function status(...servers: readonly ServerStatus[]): Status {

@@ -1,0 +1,73 @@
+import { toAge, toDuration, toTime, toTook } from './ages.ts';
+import { type Html, html } from './html.ts';
+import type { EndedStatus, ExecutionsOfServer, RunningStatus, ServerStatus } from './status.ts';
+
+/** What runs on a server, against what it usually takes, and what ended last. */
+export function renderExecutions({ executions, state }: ServerStatus): Html | undefined {
+  if (executions === undefined) return undefined;
+  const isOld = state !== 'up';
+  return html`${renderRunning(executions, isOld)}${renderEnded(executions)}`;
+}
+
+function renderRunning(executions: ExecutionsOfServer, isOld: boolean): Html {
+  const { running, runningCount, overdueCount, waitingCount, serverNowMs } = executions;
+  const rows = running.map((execution) => renderRunningRow(execution, serverNowMs));
+  const table = html`<table>
+<thead><tr><th>Job</th><th>Project</th><th>Since</th><th>For</th></tr></thead>
+<tbody>${rows}</tbody>
+</table>
+`;
+  const facts = [
+    runningCount === 0 ? 'nothing' : undefined,
+    overdueCount === 0 ? undefined : `${overdueCount} overdue`,
+    waitingCount === 0 ? undefined : `${waitingCount} more waiting`,
+  ].filter((fact) => fact !== undefined);
+  const about = facts.length === 0 ? undefined : html`: ${facts.join(', ')}`;
+  return html`<h3>${isOld ? 'Ran when it last answered' : 'Runs now'}${about}</h3>
+${runningCount === 0 ? undefined : table}${renderMore(runningCount - running.length, 'more that run')}`;
+}
+
+function renderRunningRow(execution: RunningStatus, nowMs: number): Html {
+  const { project, startedAtMs, averageMs, isOverdue } = execution;
+  const usually = averageMs === undefined ? '' : ` of usually ${toTook(averageMs)}`;
+  const time = `${toDuration(nowMs - startedAtMs)}${usually}`;
+  return html`<tr>${renderJob(execution)}<td data-is="Project">${project}</td><td data-is="Since">${toTime(
+    startedAtMs,
+    nowMs,
+  )}</td><td data-is="For">${time}${isOverdue ? html` <strong class="bad">✗ overdue</strong>` : undefined}</td></tr>
+`;
+}
+
+function renderEnded({ ended, endedCount, serverNowMs }: ExecutionsOfServer): Html | undefined {
+  if (ended.length === 0) return undefined;
+  return html`<h3>Ended last</h3>
+<table>
+<thead><tr><th>Job</th><th>Project</th><th>Result</th><th>Ended</th><th class="number">Took</th></tr></thead>
+<tbody>${ended.map((execution) => renderEndedRow(execution, serverNowMs))}</tbody>
+</table>
+${renderMore(endedCount - ended.length, 'more that ended before')}`;
+}
+
+function renderEndedRow(execution: EndedStatus, nowMs: number): Html {
+  const { project, ending, startedAtMs, endedAtMs } = execution;
+  const took = endedAtMs < startedAtMs ? undefined : toTook(endedAtMs - startedAtMs);
+  return html`<tr>${renderJob(execution)}<td data-is="Project">${project}</td><td data-is="Result">${renderEnding(
+    ending,
+  )}</td><td data-is="Ended">${toAge(endedAtMs, nowMs)}</td><td data-is="Took" class="number">${took}</td></tr>
+`;
+}
+
+function renderJob({ id, job }: Pick<RunningStatus, 'id' | 'job'>): Html {
+  return html`<th scope="row">${job ?? 'ad hoc'} <span class="id">#${id}</span></th>`;
+}
+
+const bad: readonly string[] = ['failed', 'timedout', 'other'];
+
+function renderEnding(ending: string): Html {
+  if (ending === 'succeeded') return html`<span class="good">✓ succeeded</span>`;
+  return bad.includes(ending) ? html`<span class="bad">✗ ${ending}</span>` : html`<span class="off">! ${ending}</span>`;
+}
+
+function renderMore(count: number, what: string): Html | undefined {
+  return count > 0 ? html`<p class="note">and ${count} ${what}</p>\n` : undefined;
+}

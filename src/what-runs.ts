@@ -1,0 +1,60 @@
+import type { RecentRun } from './executions/book.ts';
+import type { ExecutionsStatus } from './executions/executions.ts';
+import { type JobName, toJobName, toJobPath } from './executions/naming.ts';
+import { isOverdue } from './executions/running.ts';
+import type { ExecutionSettings } from './executions/settings.ts';
+import type { EndedStatus, ExecutionsOfServer, RunningStatus } from './http/status.ts';
+
+type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
+
+/** So many a person reads; metrics tell of all. */
+const mostShown = 10;
+
+/** What pages tell of the executions of one server; undefined until they were read. */
+export function toWhatRuns(status: ExecutionsStatus, settings: Settings): ExecutionsOfServer | undefined {
+  const { nowMs, epoch } = status;
+  if (nowMs === undefined) return undefined;
+  const running: RunningStatus[] = [];
+  let waitingCount = 0;
+  for (const execution of status.running) {
+    const { id, project, startedAtMs } = execution;
+    const name = toJobName(execution);
+    if (project === undefined || execution.endedAtMs !== undefined || !isWanted(project, name, settings)) continue;
+    if (execution.status === 'scheduled' || execution.status === 'queued') {
+      waitingCount += 1;
+      continue;
+    }
+    const averageMs = execution.job?.averageDurationMs;
+    const overdue = isOverdue(execution, project, nowMs, settings);
+    running.push({ id, project, job: toJob(name), startedAtMs, averageMs, isOverdue: overdue });
+  }
+  const ended = status.recent.filter((run) => isWanted(run.project, run, settings));
+  return {
+    serverNowMs: nowMs,
+    epoch,
+    running: running.toSorted(byUrgency).slice(0, mostShown),
+    runningCount: running.length,
+    overdueCount: running.filter((one) => one.isOverdue).length,
+    waitingCount,
+    ended: ended.slice(0, mostShown).map(toEnded),
+    endedCount: ended.length,
+  };
+}
+
+/** A configuration that was read again may leave out what was counted before. */
+function isWanted(project: string, name: JobName, { isWantedProject, isWantedJob }: Settings): boolean {
+  return isWantedProject(project) && isWantedJob(toJobPath(project, name));
+}
+
+function toJob({ group, name }: JobName): string | undefined {
+  if (name === '') return undefined;
+  return group === '' ? name : `${group}/${name}`;
+}
+
+function toEnded({ id, project, group, name, ending, startedAtMs, endedAtMs }: RecentRun): EndedStatus {
+  return { id, project, job: toJob({ group, name }), ending, startedAtMs, endedAtMs };
+}
+
+function byUrgency(a: RunningStatus, b: RunningStatus): number {
+  return Number(b.isOverdue) - Number(a.isOverdue) || a.startedAtMs - b.startedAtMs;
+}
