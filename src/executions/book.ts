@@ -12,6 +12,8 @@ export type ServerFacts = {
   readonly epochStartedAtMs: number;
   /** The server's time at the last list of its projects: what is new in the next one began since. */
   readonly listedAtMs?: number | undefined;
+  /** After a restored copy: up to when all has to be read before anything is shown. */
+  readonly gapUntilMs?: number | undefined;
 };
 
 /** A finished execution as pages show it. */

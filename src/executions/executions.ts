@@ -5,6 +5,7 @@ import { createAccept } from './accept.ts';
 import { createActivities } from './activities.ts';
 import { type Book, openBook, type RecentRun } from './book.ts';
 import { executionFamilies as families } from './families.ts';
+import { createGap, type Gap } from './gap.ts';
 import { inTurns } from './in-turns.ts';
 import { toLagSeconds } from './lag.ts';
 import { planListing } from './listing.ts';
@@ -41,6 +42,7 @@ export type ExecutionsStatus = {
 
 type Parts = {
   readonly book: Book;
+  readonly gap: Gap;
   readonly overlap: Overlap;
   readonly reading: ProjectReading;
   readonly secondLook: SecondLook;
@@ -83,7 +85,15 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const overlap = createOverlap(settings.overlapMs);
     const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe });
     const secondLook = createSecondLook({ server, book, ledger, activities, reading, overlap });
-    return { book, overlap, reading, secondLook, release: createRelease(book, settings.holdNewSeriesMs, clock.ticks) };
+    const gap = createGap(book, options.isRestored === true);
+    return {
+      book,
+      gap,
+      overlap,
+      reading,
+      secondLook,
+      release: createRelease(book, settings.holdNewSeriesMs, clock.ticks),
+    };
   }
 
   function within(signal: AbortSignal, lane: 'vital' | 'normal' = 'normal'): Api {
@@ -126,7 +136,8 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     });
   }
 
-  async function show({ book, release }: Parts, nowMs: number): Promise<number> {
+  async function show({ book, gap, release }: Parts, nowMs: number): Promise<number> {
+    await gap.end();
     await release.due();
     const executions = latest?.running ?? [];
     const isRead = (project: string): boolean => book.states.get(project)?.hold === undefined;
@@ -136,7 +147,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     );
     const rows = [
       ...toRunningRows({ executions, projects, nowMs, places: book.totals.places, settings }),
-      ...toTotalRows({ totals: book.totals, states: book.states, settings }),
+      ...(gap.untilMs() === undefined ? toTotalRows({ totals: book.totals, states: book.states, settings }) : []),
       ...hidden,
     ];
     observe.lag(toLagSeconds(book, activities, nowMs));
@@ -157,6 +168,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const nowMs = await readServerTime(within(signal), running.serverMs);
     latest = { running: running.executions, nowMs };
     await refreshList(found, nowMs, signal);
+    await found.gap.begin(nowMs);
     for (const { project, endedAtMs } of running.executions) {
       if (project === undefined || endedAtMs !== undefined || !book.states.has(project)) continue;
       activities.note(project, { activeUntilMs: nowMs + activeForMs(settings) }, nowMs);
@@ -178,7 +190,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       everyMs,
       overlapMs: overlap.ms(nowMs),
       maxDelayMs: settings.maxDelayMs,
-      sweepBeforeMs: tripwire.sweepSinceMs(),
+      sweepBeforeMs: found.gap.untilMs() ?? tripwire.sweepSinceMs(),
       sweepQuota: Math.ceil((requestsPerSecond * everyMs) / 2000),
     });
     try {

@@ -23,6 +23,8 @@ export type ExecutionsOptions = {
   /** The names of the watched projects. */
   readonly readProjects: (api: Api) => Promise<readonly string[]>;
   readonly ledger: Ledger;
+  /** Whether what the ledger knows is a copy of some time ago. */
+  readonly isRestored?: boolean;
   readonly settings: ExecutionSettings;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
   readonly withdraw: () => void;
