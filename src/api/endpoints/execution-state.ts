@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import type { ExecutionState, NodeState, Progress, StepCondition, StepState } from '../../domain/step-state.ts';
+import { toTimestampMs } from '../../domain/time.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { toNumber, toText } from '../lenient.ts';
+
+/** Document B, 2.6: a state that is not loaded yet answers 200 and `{"error":"pending"}`; it is to be asked for again. */
+export const executionState = defineEndpoint({
+  name: 'execution-state',
+  path: 'execution/{id}/state',
+  since: 14,
+  allowedBy: 'resource: [{ equals: { kind: job }, allow: [read] }]',
+  body: z.unknown().transform((answer, context): ExecutionState | 'pending' => {
+    const fields = toFields(answer);
+    if (fields.error === 'pending') return 'pending';
+    if (!Array.isArray(fields.steps)) {
+      context.addIssue({ code: 'custom', message: 'is missing', path: ['steps'] });
+      return z.NEVER;
+    }
+    return { ...toProgress(fields), serverNode: toText(fields.serverNode), steps: toSteps(fields.steps, 1) };
+  }),
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const conditions: Readonly<Record<string, StepCondition>> = {
+  WAITING: 'waiting',
+  RUNNING: 'running',
+  RUNNING_HANDLER: 'running-handler',
+  SUCCEEDED: 'succeeded',
+  FAILED: 'failed',
+  ABORTED: 'aborted',
+  NODE_PARTIAL_SUCCEEDED: 'partial',
+  NODE_MIXED: 'mixed',
+  NOT_STARTED: 'not-started',
+};
+
+/** Jobs that refer to each other nest as deep as they like, and reading goes as deep as they do. */
+const deepest = 40;
+
+/** By hand and not by a schema: a state holds tens of thousands of nodes. */
+function toSteps(steps: readonly unknown[], depth: number): StepState[] {
+  return depth > deepest ? [] : steps.map((step) => toStep(toFields(step), depth));
+}
+
+function toStep(step: Fields, depth: number): StepState {
+  const below = toFields(step.workflow).steps;
+  return {
+    ...toProgress(step),
+    context: toText(step.stepctx) ?? toText(step.id),
+    isNodeStep: step.nodeStep === true || step.nodeStep === 'true',
+    nodes: Object.entries(toFields(step.nodeStates)).map(([node, state]): NodeState => {
+      return { ...toProgress(toFields(state)), node };
+    }),
+    workflow: Array.isArray(below) ? toSteps(below, depth + 1) : undefined,
+    perNode: depth > deepest ? [] : toPerNode(step, depth),
+  };
+}
+
+function toPerNode(step: Fields, depth: number): StepState[] {
+  return Object.values(toFields(step.parameterStates)).map((state) => toStep(toFields(state), depth + 1));
+}
+
+function toProgress(fields: Fields): Progress {
+  const word = toText(fields.executionState) ?? '';
+  const durationMs = toNumber(fields.duration);
+  return {
+    condition: (Object.hasOwn(conditions, word) ? conditions[word] : undefined) ?? 'unknown',
+    startedAtMs: toTimestampMs(fields.startTime),
+    endedAtMs: toTimestampMs(fields.endTime),
+    // −1 stands for "not started".
+    durationMs: durationMs !== undefined && durationMs >= 0 ? durationMs : undefined,
+    failureReason: toText(toFields(fields.meta).failureReason),
+  };
+}
+
+function toFields(value: unknown): Fields {
+  // The cast is true: any object can be read by name, and absent names read as undefined.
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { WorkflowStep } from '../../domain/workflow.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { toText } from '../lenient.ts';
+
+/**
+ * Document B, 4.1: the steps of a job and of those it refers to. Servers of the rundeck dialect have it one version
+ * later than documented, and write `jobref` and `errorhandler` in lower case. Commands and scripts are not taken.
+ */
+export const jobWorkflow = defineEndpoint({
+  name: 'job-workflow',
+  path: 'job/{id}/workflow',
+  since: { service: 33, rundeck: 34 },
+  allowedBy: 'resource: [{ equals: { kind: job }, allow: [read] }]',
+  body: z
+    .object({ workflow: z.array(z.unknown()) })
+    .transform(({ workflow }): readonly WorkflowStep[] => toSteps(workflow, 1)),
+});
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Servers stop at three levels of references. */
+const deepest = 20;
+
+function toSteps(steps: readonly unknown[], depth: number): WorkflowStep[] {
+  return depth > deepest ? [] : steps.map((step) => toStep(toFields(step), depth));
+}
+
+function toStep(step: Fields, depth: number): WorkflowStep {
+  const reference = toFields(step.jobref ?? step.jobRef);
+  const kind = toKind(step);
+  const handler = step.errorhandler ?? step.errorHandler;
+  const below = depth > deepest || !Array.isArray(step.workflow) ? undefined : toSteps(step.workflow, depth + 1);
+  return {
+    kind,
+    description: toText(step.description),
+    target: kind === 'reference' ? toText(reference.name) : kind === 'plugin' ? toText(step.type) : undefined,
+    isNodeStep: isNodeStep(kind === 'reference' ? reference.nodeStep : step.nodeStep, kind),
+    jobId: toText(step.jobId),
+    workflow: below,
+    // A handler that refers to a job has the job and its steps beside it.
+    handler: isFields(handler) && depth <= deepest ? toStep(toHandler(handler, step), depth + 1) : undefined,
+  };
+}
+
+function toHandler(handler: Fields, { ehJobId, ehWorkflow }: Fields): Fields {
+  return { jobId: ehJobId, workflow: ehWorkflow, ...handler };
+}
+
+function toKind(step: Fields): WorkflowStep['kind'] {
+  if (isFields(step.jobref) || isFields(step.jobRef)) return 'reference';
+  if (step.type !== undefined && step.type !== null) return 'plugin';
+  return step.exec === undefined || step.exec === null ? 'script' : 'command';
+}
+
+/** Text for references, a boolean for plugins; commands and scripts, which are never without nodes, have none. */
+function isNodeStep(value: unknown, kind: WorkflowStep['kind']): boolean {
+  if (kind === 'command' || kind === 'script') return true;
+  return value === true || value === 'true' || (kind === 'plugin' && (value === undefined || value === null));
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function toFields(value: unknown): Fields {
+  return isFields(value) ? value : {};
+}

@@ -1,0 +1,33 @@
+import type { Execution } from './execution.ts';
+import type { ExecutionState } from './step-state.ts';
+import type { WorkflowStep } from './workflow.ts';
+
+/** An execution with what only its trace needs. */
+export type TracedExecution = Execution & {
+  readonly permalink: string | undefined;
+  readonly user: string | undefined;
+  readonly abortedBy: string | undefined;
+  readonly argstring: string | undefined;
+  readonly options: ReadonlyMap<string, string>;
+  /** The member that ran it. */
+  readonly serverUuid: string | undefined;
+  readonly retryAttempt: number | undefined;
+  /** The next attempt; absent where it could not be made. */
+  readonly nextAttemptId: number | undefined;
+};
+
+/** All that a trace is made of. */
+export type SpanSource = {
+  readonly execution: TracedExecution;
+  /** Absent where there is none, or where it was not waited for. */
+  readonly state?: ExecutionState | undefined;
+  /** Absent for ad hoc runs, and where it may not be read. */
+  readonly workflow?: readonly WorkflowStep[] | undefined;
+  /** What the log gives as the reason of a failure, where the state gives none. */
+  readonly loggedReason?: string | undefined;
+  readonly previousAttemptId?: number | undefined;
+  /** When it should have begun. */
+  readonly expectedAtMs?: number | undefined;
+  /** Why the trace tells less than it could. */
+  readonly degraded?: 'backlog' | 'seal_timeout' | undefined;
+};

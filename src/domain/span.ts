@@ -1,0 +1,32 @@
+export type AttributeValue = string | number | boolean;
+export type Attributes = Readonly<Record<string, AttributeValue>>;
+
+export type SpanLink = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly attributes: Attributes;
+};
+
+export type Span = {
+  readonly id: string;
+  /** The caller's span, or none, for the root. */
+  readonly parentId: string | undefined;
+  readonly name: string;
+  readonly kind: 'server' | 'internal';
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly isError: boolean;
+  readonly attributes: Attributes;
+  readonly links: readonly SpanLink[];
+  /** Why it has the result that it has, for people; it is not sent. */
+  readonly why: string;
+};
+
+/** One execution: the root first, every parent before its children. */
+export type Trace = {
+  readonly traceId: string;
+  readonly spans: readonly Span[];
+  readonly resource: Attributes;
+  /** Who made it. */
+  readonly scope: { readonly name: string; readonly version: string };
+};

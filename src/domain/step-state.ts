@@ -1,0 +1,44 @@
+/** How a step or a node is doing (Document B, section 3); `unknown` is any word that is not in it. */
+export const stepConditions = [
+  'waiting',
+  'running',
+  'running-handler',
+  'succeeded',
+  'failed',
+  'aborted',
+  'partial',
+  'mixed',
+  'not-started',
+  'unknown',
+] as const;
+export type StepCondition = (typeof stepConditions)[number];
+
+/** What a state tells of a step, a node or a whole workflow; whole seconds, but for the duration. */
+export type Progress = {
+  readonly condition: StepCondition;
+  readonly startedAtMs: number | undefined;
+  readonly endedAtMs: number | undefined;
+  /** Exact, where `endedAtMs - startedAtMs` is not; absent before the start. */
+  readonly durationMs: number | undefined;
+  readonly failureReason: string | undefined;
+};
+
+export type NodeState = Progress & { readonly node: string };
+
+export type StepState = Progress & {
+  /** The path of the step: `2/1`, `1e` for an error handler, `2@node=web01/1` below a reference run per node. */
+  readonly context: string | undefined;
+  /** Whether it runs on each target node. */
+  readonly isNodeStep: boolean;
+  readonly nodes: readonly NodeState[];
+  /** The steps of a referenced job. */
+  readonly workflow: readonly StepState[] | undefined;
+  /** A reference run per node stands here once a node, each with its own workflow, beside the `workflow` of all. */
+  readonly perNode: readonly StepState[];
+};
+
+/** Where an execution is, step by step. */
+export type ExecutionState = Progress & {
+  readonly serverNode: string | undefined;
+  readonly steps: readonly StepState[];
+};

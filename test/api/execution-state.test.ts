@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { executionState } from '../../src/api/endpoints/execution-state.ts';
+
+describe('api/endpoints/execution-state', () => {
+  it('reads steps, nodes, references and what runs per node', () => {
+    const perNode = {
+      parameters: { node: 'web01' },
+      id: '2',
+      stepctx: '2@node=web01',
+      nodeStep: true,
+      executionState: 'NODE_MIXED',
+      startTime: null,
+      endTime: null,
+      duration: -1,
+    };
+    const answer = {
+      executionId: 4711,
+      serverNode: 'auto-1',
+      executionState: 'FAILED',
+      startTime: '2024-05-20T10:13:20Z',
+      endTime: null,
+      steps: [
+        {
+          id: '2',
+          stepctx: '2',
+          nodeStep: true,
+          executionState: 'FAILED',
+          startTime: '2024-05-20T10:13:20Z',
+          endTime: '2024-05-20T10:13:21Z',
+          duration: 1204,
+          meta: { failureReason: 'NonZeroResultCode', resultCode: 1 },
+          nodeStates: { web01: { executionState: 'RUNNING_HANDLER', startTime: '2024-05-20T10:13:20Z' } },
+          workflow: { steps: [{ id: '1', stepctx: '2/1', executionState: 'MELTED' }] },
+          parameterStates: { 'node=web01': perNode },
+        },
+      ],
+    };
+    const nothing = {
+      startedAtMs: undefined,
+      endedAtMs: undefined,
+      durationMs: undefined,
+      failureReason: undefined,
+    };
+    const noBelow = { isNodeStep: false, nodes: [], workflow: undefined, perNode: [] };
+    expect(executionState.body.parse(answer)).toEqual({
+      ...nothing,
+      condition: 'failed',
+      startedAtMs: 1716200000000,
+      serverNode: 'auto-1',
+      steps: [
+        {
+          condition: 'failed',
+          startedAtMs: 1716200000000,
+          endedAtMs: 1716200001000,
+          durationMs: 1204,
+          failureReason: 'NonZeroResultCode',
+          context: '2',
+          isNodeStep: true,
+          nodes: [{ ...nothing, condition: 'running-handler', node: 'web01', startedAtMs: 1716200000000 }],
+          workflow: [{ ...nothing, ...noBelow, condition: 'unknown', context: '2/1' }],
+          perNode: [{ ...nothing, ...noBelow, condition: 'mixed', context: '2@node=web01', isNodeStep: true }],
+        },
+      ],
+    });
+  });
+
+  it('tells a state that is still on its way from one that can not be read', () => {
+    expect(executionState.body.parse({ error: 'pending' })).toBe('pending');
+    expect(executionState.body.safeParse({ error: 'other' }).success).toBe(false);
+    expect(executionState.body.safeParse([]).success).toBe(false);
+  });
+
+  it('stops somewhere in references that never end', () => {
+    let steps: unknown[] = [];
+    for (let depth = 0; depth < 20_000; depth += 1) steps = [{ executionState: 'FAILED', workflow: { steps } }];
+    expect(executionState.body.safeParse({ steps }).success).toBe(true);
+  });
+});
