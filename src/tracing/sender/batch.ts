@@ -1,0 +1,45 @@
+import type { SpooledTrace, TraceEncoding } from '../../state/spool.ts';
+
+/** What one request carries. */
+export type Content = { readonly encoding: TraceEncoding; readonly bytes: Uint8Array };
+
+/** The first traces that can travel in one request: all in the encoding of the first. */
+export function takeAlike(traces: readonly SpooledTrace[]): readonly SpooledTrace[] {
+  const [first] = traces;
+  if (first === undefined || !isJoinable(first)) return traces.slice(0, 1);
+  const end = traces.findIndex((trace) => trace.encoding !== first.encoding || !isJoinable(trace));
+  return end === -1 ? traces : traces.slice(0, end);
+}
+
+/** Several requests as one: messages of protobuf merge by being written one after the other. */
+export function toContent(traces: readonly SpooledTrace[]): Content {
+  const encoding = traces[0]?.encoding ?? 'protobuf';
+  const [only] = traces;
+  if (only !== undefined && traces.length === 1) return { encoding, bytes: only.bytes };
+  if (encoding === 'protobuf') return { encoding, bytes: Buffer.concat(traces.map(({ bytes }) => bytes)) };
+  const lists = traces.flatMap(({ bytes }, index) => [
+    ...(index === 0 ? [] : [comma]),
+    bytes.subarray(jsonHead.length, bytes.length - jsonTail.length),
+  ]);
+  return { encoding, bytes: Buffer.concat([jsonHead, ...lists, jsonTail]) };
+}
+
+/** Two parts, the first no smaller than the second. */
+export function halve(traces: readonly SpooledTrace[]): readonly (readonly SpooledTrace[])[] {
+  const middle = Math.ceil(traces.length / 2);
+  return [traces.slice(0, middle), traces.slice(middle)];
+}
+
+const jsonHead = Buffer.from('{"resourceSpans":[');
+const jsonTail = Buffer.from(']}');
+const comma = Buffer.from(',');
+
+/** JSON is joined at its seams, without being read: whatever is not framed like that travels alone. */
+function isJoinable({ encoding, bytes }: SpooledTrace): boolean {
+  if (encoding === 'protobuf') return true;
+  const { length } = bytes;
+  if (length <= jsonHead.length + jsonTail.length) return false;
+  return (
+    jsonHead.equals(bytes.subarray(0, jsonHead.length)) && jsonTail.equals(bytes.subarray(length - jsonTail.length))
+  );
+}

@@ -1,0 +1,70 @@
+import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { readRetryAfterMs } from '../../api/retry.ts';
+import type { PostAnswer } from './post.ts';
+import { readStatusMessage } from './status-message.ts';
+
+/** What an answer means for the traces of its request. */
+export type Verdict =
+  | { readonly kind: 'delivered'; readonly rejectedSpans: number; readonly message: string }
+  | { readonly kind: 'wait'; readonly reason: string; readonly askedMs: number | undefined }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** Statuses that speak of the moment, not of what was sent. */
+const passing: readonly number[] = [429, 502, 503, 504];
+
+/** Judges by the status; the body of an answer only adds to it. */
+export function toVerdict(answer: PostAnswer, nowMs: number): Verdict {
+  const { status, contentType, retryAfter } = answer;
+  if (status >= 200 && status < 300) {
+    // Some page in front of the collector, that says yes to everything: nothing has been delivered.
+    if (isHtml(contentType)) return { kind: 'wait', reason: `HTTP ${status} with a web page`, askedMs: undefined };
+    return { kind: 'delivered', ...readPartialSuccess(answer) };
+  }
+  const message = readMessage(answer);
+  const reason = message === '' ? `HTTP ${status}` : `HTTP ${status}: ${message}`;
+  // A redirect is never followed, and says nothing about a trace.
+  if (passing.includes(status) || status < 400) {
+    return { kind: 'wait', reason, askedMs: readRetryAfterMs(retryAfter, nowMs) };
+  }
+  return { kind: 'refused', reason };
+}
+
+function readPartialSuccess({ bytes, contentType, isCut }: PostAnswer) {
+  if (isCut || bytes.length === 0) return { rejectedSpans: 0, message: '' };
+  try {
+    const serializer = isJson(contentType) ? JsonTraceSerializer : ProtobufTraceSerializer;
+    const { partialSuccess } = serializer.deserializeResponse(bytes);
+    // JSON writes 64-bit numbers as text.
+    const rejectedSpans = Number(partialSuccess?.rejectedSpans ?? 0);
+    const message = partialSuccess?.errorMessage;
+    return {
+      rejectedSpans: Number.isSafeInteger(rejectedSpans) && rejectedSpans > 0 ? rejectedSpans : 0,
+      message: typeof message === 'string' ? message : '',
+    };
+  } catch {
+    // Delivered is delivered, whatever comes with it.
+    return { rejectedSpans: 0, message: '' };
+  }
+}
+
+function readMessage({ bytes, contentType }: PostAnswer): string {
+  if (isHtml(contentType)) return '';
+  if (contentType.startsWith('application/x-protobuf')) return readStatusMessage(bytes);
+  const text = Buffer.from(bytes).toString('utf8');
+  if (!isJson(contentType)) return text;
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === 'object' && body !== null && 'message' in body) return String(body.message);
+  } catch {
+    // Then it is shown as it came.
+  }
+  return text;
+}
+
+function isHtml(contentType: string): boolean {
+  return contentType.startsWith('text/html');
+}
+
+function isJson(contentType: string): boolean {
+  return contentType.startsWith('application/json');
+}

@@ -1,0 +1,70 @@
+import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import type { SpooledTrace, TraceEncoding } from '../../../src/state/spool.ts';
+
+type Spans = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0];
+
+/** The trace of an execution, complete and small: one resource, some spans. */
+export function makeTrace(id: number, given: { readonly encoding?: TraceEncoding; readonly spans?: number } = {}) {
+  const { encoding = 'protobuf', spans = 3 } = given;
+  const serializer = encoding === 'protobuf' ? ProtobufTraceSerializer : JsonTraceSerializer;
+  return {
+    key: `prod/${id}`,
+    server: 'prod',
+    executionId: String(id),
+    startedAtMs: 1000,
+    spooledAtMs: 2000,
+    encoding,
+    spans,
+    bytes: serializer.serializeRequest(makeSpans(id, spans)) ?? new Uint8Array(),
+  } satisfies SpooledTrace;
+}
+
+export function makeTraces(count: number, given: Parameters<typeof makeTrace>[1] = {}): readonly SpooledTrace[] {
+  return Array.from({ length: count }, (_, index) => makeTrace(index + 1, given));
+}
+
+/** The messages of a list that stand in bytes one after the other: each a trace that was spooled, byte for byte. */
+export function splitTraces(bytes: Uint8Array): readonly Buffer[] {
+  const traces: Buffer[] = [];
+  let start = 0;
+  while (start < bytes.length) {
+    let at = start + 1;
+    let size = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++] ?? 0;
+      size += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) break;
+    }
+    traces.push(Buffer.from(bytes.subarray(start, at + size)));
+    start = at + size;
+  }
+  return traces;
+}
+
+function makeSpans(id: number, count: number): Spans {
+  const resource = { attributes: { 'service.name': 'automation-service', 'cicd.pipeline.run.id': String(id) } };
+  const spans = Array.from({ length: count }, (_, index) => ({
+    name: index === 0 ? `RUN shop/nightly-${id}` : `step ${index}`,
+    kind: index === 0 ? 1 : 0,
+    spanContext: () => ({
+      traceId: id.toString(16).padStart(32, '0'),
+      spanId: (id * 1000 + index + 1).toString(16).padStart(16, '0'),
+      traceFlags: 1,
+    }),
+    startTime: [1_700_000_000 + index, 0],
+    endTime: [1_700_000_010 + index, 0],
+    duration: [10, 0],
+    ended: true,
+    status: { code: 0 },
+    attributes: { 'cicd.pipeline.task.name': `step ${index}`, 'cicd.pipeline.task.run.id': String(index) },
+    links: [],
+    events: [],
+    resource,
+    instrumentationScope: { name: 'automation-exporter', version: '1.0.0' },
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  }));
+  // The cast is true for what the serializer reads; a resource's other members serve the SDK alone.
+  return spans as unknown as Spans;
+}
