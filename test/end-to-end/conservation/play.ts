@@ -1,24 +1,8 @@
-import {
-  absence,
-  type Card,
-  createAndDelete,
-  cutPages,
-  deletedUnread,
-  deleteWhileReading,
-  disable,
-  hide,
-  importOld,
-  lie,
-  newDatabase,
-  oneTime,
-  outage,
-  settle,
-  shift,
-  skew,
-  stepBack,
-  veryLate,
-} from './cards.ts';
+import { type Card, settle } from './cards.ts';
 import { compare, expect } from './expectation.ts';
+import { cutPages, deleteWhileReading, lie, shift } from './page-cards.ts';
+import { createAndDelete, deletedUnread, disable, hide, importOld, oneTime, veryLate } from './project-cards.ts';
+import { absence, newDatabase, outage, skew, stepBack } from './server-cards.ts';
 import type { Sightings } from './sightings.ts';
 import { startWorld, type World, type WorldOptions } from './world.ts';
 
@@ -80,13 +64,19 @@ export async function play({ kind, kills, ...options }: PlayOptions): Promise<Re
     while (world.sightings.count('kills') < kills) await world.round();
     await comeToRest(world);
     return report(world);
+  } catch (error) {
+    // The other worlds come to their end all the same.
+    return {
+      sightings: world.sightings,
+      faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
+    };
   } finally {
     await world.stop();
   }
 }
 
 /** Rounds in which a daemon may be killed, until all cards are played. */
-const roundsOfDeck = 200;
+const roundsOfDeck = 290;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
@@ -120,6 +110,7 @@ function report(world: World): Report {
     faults: [
       ...compare(expected.series, published.latest()),
       ...published.falls.map((fall) => `fell: ${fall}`),
+      ...published.bornHigh.map((birth) => `not born at 0: ${birth}`),
       ...complaints.map((complaint) => `complained: ${complaint}`),
     ],
   };

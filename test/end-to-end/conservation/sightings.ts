@@ -16,17 +16,13 @@ export const wanted = {
   'projects created and deleted': 10,
   'outages longer than the overlap': 10,
   'executions with hostile names': 10,
+  'kills inside a transaction': 10,
 } as const;
 
 export type Sight = keyof typeof wanted;
 
 /** Said and left out of the comparison, or of interest alone. */
-export type Remark =
-  | 'executions that counted'
-  | 'deleted before anyone could read them'
-  | 'kills'
-  | 'kills inside a transaction'
-  | 'rounds';
+export type Remark = 'executions that counted' | 'deleted before anyone could read them' | 'kills' | 'rounds';
 
 export type Sightings = {
   readonly see: (what: Sight | Remark, times?: number) => void;
@@ -46,7 +42,6 @@ const remarks: readonly Remark[] = [
   'deleted before anyone could read them',
   'rounds',
   'kills',
-  'kills inside a transaction',
 ];
 
 /** Sights and remarks over some worlds, a line each. */

@@ -47,7 +47,12 @@ function publish(text: string): void {
 /** At once and whole: the process may not live to see the next turn of its loop. */
 function say(word: Word): void {
   const bytes = Buffer.from(`${JSON.stringify(word)}\n`);
-  for (let written = 0; written < bytes.length; ) written += writeSync(1, bytes, written);
+  try {
+    for (let written = 0; written < bytes.length; ) written += writeSync(1, bytes, written);
+  } catch {
+    // Nobody listens any more.
+    process.exit(1);
+  }
 }
 
 // The cast is true: the test writes these lines.
