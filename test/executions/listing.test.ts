@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { planListing } from '../../src/executions/listing.ts';
+import { type ProjectState, toNewProject } from '../../src/executions/project-state.ts';
+
+describe('executions/listing', () => {
+  it('begins counting at the first list, or the backfill before it', () => {
+    expect(list({ names: ['pay'], nowMs: 9000, backfillMs: 2000 })).toEqual({
+      facts: { epoch: 1, epochStartedAtMs: 0, listedAtMs: 9000 },
+      states: [{ project: 'pay', countedFromMs: 7000, scannedThroughMs: 7000, rereadThroughMs: 7000 }],
+    });
+  });
+
+  it('begins a new project at the last list that lacked it', () => {
+    const { states } = list({ names: ['pay', 'new'], known: [toNewProject('pay', 0)], listedAtMs: 8000, nowMs: 9000 });
+    expect(states).toEqual([{ project: 'new', countedFromMs: 8000, scannedThroughMs: 8000, rereadThroughMs: 8000 }]);
+  });
+
+  it('begins a new project now where the clock was set back since', () => {
+    const { states } = list({ names: ['new'], listedAtMs: 8000, nowMs: 5000 });
+    expect(states).toEqual([{ project: 'new', countedFromMs: 5000, scannedThroughMs: 5000, rereadThroughMs: 5000 }]);
+  });
+
+  it('holds what is gone from the list where it is, and why it was held before stays', () => {
+    const known: ProjectState[] = [
+      toNewProject('pay', 0),
+      { ...toNewProject('stock', 0), hold: 'disabled', heldSinceMs: 10 },
+    ];
+    expect(list({ names: [], known, nowMs: 9000 }).states).toEqual([
+      { project: 'pay', countedFromMs: 0, scannedThroughMs: 0, rereadThroughMs: 0, hold: 'hidden', heldSinceMs: 9000 },
+    ]);
+  });
+
+  it('leaves it to a read to find out that a project is back', () => {
+    const known: ProjectState[] = [{ ...toNewProject('pay', 0), hold: 'hidden', heldSinceMs: 10 }];
+    expect(list({ names: ['pay'], known }).states).toEqual([]);
+  });
+
+  it('begins again when configuration includes a project that it left out', () => {
+    const isWanted = (project: string): boolean => project !== 'pay';
+    const excluded = list({ names: ['pay'], known: [toNewProject('pay', 0)], nowMs: 9000, isWanted }).states ?? [];
+    expect(excluded).toEqual([
+      {
+        project: 'pay',
+        countedFromMs: 0,
+        scannedThroughMs: 0,
+        rereadThroughMs: 0,
+        hold: 'excluded',
+        heldSinceMs: 9000,
+      },
+    ]);
+    expect(list({ names: ['pay'], known: excluded, nowMs: 9500, isWanted }).states).toEqual([]);
+    expect(list({ names: ['pay'], known: excluded, nowMs: 9900 }).states).toEqual([
+      { project: 'pay', countedFromMs: 9900, scannedThroughMs: 9900, rereadThroughMs: 9900 },
+    ]);
+  });
+});
+
+type Given = {
+  readonly names: readonly string[];
+  readonly known?: readonly ProjectState[];
+  readonly listedAtMs?: number;
+  readonly nowMs?: number;
+  readonly backfillMs?: number;
+  readonly isWanted?: (project: string) => boolean;
+};
+
+function list({ names, known = [], listedAtMs, nowMs = 9000, backfillMs = 0, isWanted = () => true }: Given) {
+  return planListing({
+    names: new Set(names),
+    states: new Map(known.map((state) => [state.project, state])),
+    facts: { epoch: 1, epochStartedAtMs: 0, listedAtMs },
+    nowMs,
+    backfillMs,
+    isWanted,
+  });
+}

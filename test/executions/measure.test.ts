@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { type Measured, type MeasureRules, measure } from '../../src/executions/measure.ts';
+import { createPlaces } from '../../src/executions/places.ts';
+import type { Finished } from '../../src/executions/reconcile.ts';
+import { type Totals, toCellKey, toJobKey } from '../../src/executions/totals.ts';
+import { someRun } from './some-execution.ts';
+
+describe('executions/measure', () => {
+  it('counts a run by its job and status, and begins the other statuses of the job at 0', () => {
+    expect(linesOf(measured([someRun({ status: 'failed' })]), 'runs')).toEqual([
+      'runs pay|nightly|settle|succeeded 0',
+      'runs pay|nightly|settle|failed 1',
+      'runs pay|nightly|settle|aborted 0',
+      'runs pay|nightly|settle|timedout 0',
+      'runs pay|nightly|settle|failed-with-retry 0',
+      'runs pay|nightly|settle|missed 0',
+      'runs pay|nightly|settle|other 0',
+    ]);
+  });
+
+  it('adds to what was counted before, and changes nothing of it', () => {
+    const totals = someTotals();
+    keep(totals, measure(totals, 'pay', [someRun()], rules));
+    const before = JSON.stringify([...totals.cells]);
+    const next = measure(totals, 'pay', [someRun({ id: 2 }), someRun({ id: 3 })], rules);
+    expect(JSON.stringify([...totals.cells])).toBe(before);
+    expect(next.cells.get(toCellKey('runs', ['pay', 'nightly', 'settle', 'succeeded']))?.count).toBe(3);
+  });
+
+  it('puts durations into the buckets they fit into, from milliseconds', () => {
+    const runs = [1000, 1001, 10_000, 70_000].map((tookMs, id) => took(tookMs, id));
+    expect(linesOf(measured(runs), 'durations')).toEqual([
+      'durations pay|nightly|settle|succeeded 4 in 1,2,1 of 82.001 s',
+    ]);
+  });
+
+  it('observes no negative duration, counts the run all the same, and says so', () => {
+    const found = measured([took(-1, 1), took(500, 2)]);
+    expect(found.unmeasured).toEqual({ negative: 1 });
+    expect(linesOf(found, 'runs')[0]).toBe('runs pay|nightly|settle|succeeded 2');
+    expect(linesOf(found, 'durations')).toEqual(['durations pay|nightly|settle|succeeded 1 in 1,0,0 of 0.5 s']);
+    expect(found.jobs.get(toJobKey('pay', 'nightly', 'settle'))?.lastDurationMs).toBe(500);
+  });
+
+  it('counts nodes by how they ended, and failures by node', () => {
+    const found = measured([
+      someRun({ succeededNodes: 3, failedNodes: ['web01', 'web02'] }),
+      someRun({ failedNodes: ['web01'] }),
+    ]);
+    expect([...linesOf(found, 'nodes'), ...linesOf(found, 'node-failures')]).toEqual([
+      'nodes pay|nightly|settle|succeeded 3',
+      'nodes pay|nightly|settle|failed 3',
+      'node-failures pay|web01 2',
+      'node-failures pay|web02 1',
+    ]);
+  });
+
+  it('has runs without a job under empty names, and no facts of them', () => {
+    const found = measured([someRun({ job: undefined })]);
+    expect(linesOf(found, 'runs')[0]).toBe('runs pay|||succeeded 1');
+    expect(linesOf(found, 'durations')).toEqual(['durations pay|||succeeded 1 in 0,1,0 of 5 s']);
+    expect(found.jobs.size).toBe(0);
+  });
+
+  it('has a deleted job under its mark, and no facts of it', () => {
+    const found = measured([someRun({ job: undefined, isJobDeleted: true })]);
+    expect(linesOf(found, 'runs')[0]).toBe('runs pay||__deleted__|succeeded 1');
+    expect(found.jobs.size).toBe(0);
+  });
+
+  it('keeps durations of the jobs that came first apart, and those of the rest together', () => {
+    const found = measured([named('a', 1), named('b', 2), named('c', 3), named('a', 4)], { ...rules, detail: 2 });
+    expect(linesOf(found, 'durations')).toEqual([
+      'durations pay||a|succeeded 2 in 0,2,0 of 10 s',
+      'durations pay||b|succeeded 1 in 0,1,0 of 5 s',
+      'durations pay||__other__|succeeded 1 in 0,1,0 of 5 s',
+    ]);
+    expect(found.jobs.has(toJobKey('pay', '', 'c'))).toBe(true);
+    expect(found.overCap).toBe(0);
+  });
+
+  it('has the runs of jobs beyond the cap together, without facts, and says how many', () => {
+    const found = measured([named('a', 1), named('b', 2), named('b', 3)], { ...rules, cap: 1 });
+    expect(linesOf(found, 'runs').filter((line) => !line.endsWith(' 0'))).toEqual([
+      'runs pay||a|succeeded 1',
+      'runs pay||__other__|succeeded 2',
+    ]);
+    expect(found.jobs.has(toJobKey('pay', '', 'b'))).toBe(false);
+    expect(found.overCap).toBe(2);
+  });
+
+  it('adds the nodes beyond the cap up', () => {
+    const found = measured([someRun({ failedNodes: ['web01', 'web02', 'web03'] })], { ...rules, cap: 1 });
+    expect(linesOf(found, 'node-failures')).toEqual(['node-failures pay|web01 1', 'node-failures pay|__other__ 2']);
+  });
+
+  it.each([
+    ['failed, timedout and other one after the other', ['failed', 'timedout', 'other'], 3],
+    ['nothing after a success', ['failed', 'failed', 'succeeded'], 0],
+    [
+      'no attempt that is retried, no cancellation, nothing missed',
+      ['failed', 'aborted', 'failed-with-retry', 'missed'],
+      1,
+    ],
+    ['failures with a cancellation between them', ['failed', 'aborted', 'failed'], 2],
+  ] as const)('counts as consecutive failures %s', (_name, statuses, failures) => {
+    const runs = statuses.map((status, index) => someRun({ id: index + 1, status, endedAtMs: 105_000 + index }));
+    expect(factsOf(measured(runs))?.consecutiveFailures).toBe(failures);
+  });
+
+  it('goes by the order of ends, whatever the order of rows', () => {
+    const runs = [
+      someRun({ id: 3, status: 'failed', startedAtMs: 300_000, endedAtMs: 307_000 }),
+      someRun({ id: 2, status: 'succeeded', startedAtMs: 200_000, endedAtMs: 203_000 }),
+      someRun({ id: 1, status: 'failed', startedAtMs: 100_000, endedAtMs: 101_000 }),
+    ];
+    expect(factsOf(measured(runs))).toEqual({
+      project: 'pay',
+      group: 'nightly',
+      name: 'settle',
+      jobId: 'a-1',
+      lastStartMs: 300_000,
+      lastEndMs: 307_000,
+      lastSuccessMs: 203_000,
+      lastDurationMs: 7000,
+      lastId: 3,
+      lastFailedId: 3,
+      lastEnding: 'failed',
+      consecutiveFailures: 1,
+      averageDurationMs: undefined,
+    });
+  });
+
+  it('lets an older end that turns up late change nothing of what was last', () => {
+    const totals = someTotals();
+    keep(totals, measure(totals, 'pay', [someRun({ id: 9, endedAtMs: 900_000 })], rules));
+    const late = measure(totals, 'pay', [someRun({ id: 5, status: 'failed' })], rules);
+    expect(factsOf(late)).toMatchObject({ lastId: 9, lastEnding: 'succeeded', consecutiveFailures: 0 });
+    expect(linesOf(late, 'runs')[1]).toBe('runs pay|nightly|settle|failed 1');
+  });
+
+  it('adds up two jobs of one group and name, lets the newest end win, and says so', () => {
+    const twin = { id: 'b-2', name: 'settle', group: 'nightly', averageDurationMs: 9000 };
+    const found = measured([someRun({ id: 1 }), someRun({ id: 2, job: twin, endedAtMs: 120_000 })]);
+    expect(found.merged).toBe(1);
+    expect(linesOf(found, 'runs')[0]).toBe('runs pay|nightly|settle|succeeded 2');
+    expect(factsOf(found)).toMatchObject({ jobId: 'b-2', lastId: 2, averageDurationMs: 9000 });
+  });
+
+  it('keeps names that look like code apart', () => {
+    const found = measured([named('__proto__', 1), named('constructor', 2)]);
+    expect(linesOf(found, 'runs').filter((line) => !line.endsWith(' 0'))).toEqual([
+      'runs pay||__proto__|succeeded 1',
+      'runs pay||constructor|succeeded 1',
+    ]);
+  });
+});
+
+const rules: MeasureRules = { buckets: [1, 10], detail: 100, cap: 100 };
+
+function someTotals(): Totals {
+  return { cells: new Map(), jobs: new Map(), places: createPlaces([]) };
+}
+
+function keep(totals: Totals, { cells, jobs }: Measured): void {
+  for (const [key, cell] of cells) totals.cells.set(key, cell);
+  for (const [key, job] of jobs) totals.jobs.set(key, job);
+}
+
+function measured(runs: readonly Finished[], changed: MeasureRules = rules): Measured {
+  return measure(someTotals(), 'pay', runs, changed);
+}
+
+function took(tookMs: number, id: number): Finished {
+  return someRun({ id, startedAtMs: 100_000, endedAtMs: 100_000 + tookMs });
+}
+
+function named(name: string, id: number): Finished {
+  return someRun({ id, job: { id: name, name, group: '', averageDurationMs: undefined } });
+}
+
+function factsOf({ jobs }: Measured) {
+  return jobs.get(toJobKey('pay', 'nightly', 'settle'));
+}
+
+/** A line a cell: its labels, its count, and what it knows of durations. */
+function linesOf({ cells }: Measured, wanted: string): string[] {
+  return [...cells.values()]
+    .filter(({ kind }) => kind === wanted)
+    .map(({ kind, labels, count, buckets, sumSeconds }) => {
+      const durations = buckets === undefined ? '' : ` in ${buckets.join(',')} of ${sumSeconds} s`;
+      return `${kind} ${labels.join('|')} ${count}${durations}`;
+    });
+}

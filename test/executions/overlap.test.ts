@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { createOverlap } from '../../src/executions/overlap.ts';
+
+describe('executions/overlap', () => {
+  it('is what is configured where nothing was seen', () => {
+    expect(createOverlap(120_000).ms(0)).toBe(120_000);
+  });
+
+  it('grows to twice the lateness that was seen, for a day', () => {
+    const overlap = createOverlap(120_000);
+    overlap.noteLateness(300_000, 1000);
+    expect(overlap.ms(1000)).toBe(600_000);
+    expect(overlap.ms(86_400_999)).toBe(600_000);
+    expect(overlap.ms(86_401_000)).toBe(120_000);
+  });
+
+  it('takes the usual lateness for usual, and never grows beyond half an hour', () => {
+    const overlap = createOverlap(120_000);
+    overlap.noteLateness(60_000, 1000);
+    expect(overlap.ms(1000)).toBe(120_000);
+    overlap.noteLateness(86_400_000, 1000);
+    expect(overlap.ms(1000)).toBe(1_800_000);
+  });
+
+  it('grows by how far clocks of members are apart', () => {
+    const overlap = createOverlap(120_000);
+    overlap.noteClocks([5_000_000, 5_030_000], 1000);
+    expect(overlap.ms(1000)).toBe(120_000);
+    overlap.noteClocks([5_000_000, 5_600_000], 1000);
+    expect(overlap.ms(1000)).toBe(720_000);
+  });
+
+  it('keeps the wider of what was seen', () => {
+    const overlap = createOverlap(120_000);
+    overlap.noteClocks([0, 600_000], 1000);
+    overlap.noteLateness(100_000, 2000);
+    expect(overlap.ms(2000)).toBe(720_000);
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { IdHour } from '../../src/executions/id-hours.ts';
+import { type ReconcileInput, reconcile } from '../../src/executions/reconcile.ts';
+import { someRun, someRunning } from './some-execution.ts';
+
+describe('executions/reconcile', () => {
+  it('counts what has an end, whatever its status says, and nothing else', () => {
+    const rows = [
+      someRun({ id: 1, status: 'scheduled' }),
+      someRunning({ id: 2 }),
+      someRunning({ id: 3, status: 'failed' }),
+    ];
+    expect(counted({ rows })).toEqual([1]);
+  });
+
+  it('counts a row once that was listed twice, known before, or cut to whole seconds', () => {
+    const rows = [
+      someRun({ id: 1, startedAtMs: 100_999 }),
+      someRun({ id: 1, startedAtMs: 100_000 }),
+      someRun({ id: 2, startedAtMs: 200_000 }),
+    ];
+    expect(counted({ rows, known: new Map([[2, [200_999]]]) })).toEqual([1]);
+  });
+
+  it('takes starts two seconds apart for two runs of one id', () => {
+    const rows = [someRun({ id: 1, startedAtMs: 100_000 }), someRun({ id: 1, startedAtMs: 102_000 })];
+    expect(counted({ rows })).toEqual([1, 1]);
+  });
+
+  it('neither counts nor keeps what ended before counting begins', () => {
+    const rows = [someRun({ id: 1, endedAtMs: 199_999 }), someRun({ id: 2, endedAtMs: 200_000 })];
+    const found = reconcile(input({ rows, countedFromMs: 200_000 }));
+    expect(found.counted.map(({ id }) => id)).toEqual([2]);
+    expect(found.entries).toEqual([{ id: 2, startedAtMs: 100_000, endedAtMs: 200_000 }]);
+  });
+
+  it('keeps the ids of excluded jobs, uncounted', () => {
+    const found = reconcile(input({ rows: [someRun({ id: 1 })], isWanted: (path) => path !== 'pay/nightly/settle' }));
+    expect(found.counted).toEqual([]);
+    expect(found.entries).toEqual([{ id: 1, startedAtMs: 100_000, endedAtMs: 105_000 }]);
+  });
+
+  it('counts imported rows apart, and keeps their ids', () => {
+    const found = reconcile(input({ rows: [at({ id: 70, hour: 10 })], ids: hours([100, 50, 60]) }));
+    expect(found).toMatchObject({ imported: 1, counted: [], newEpochAtMs: undefined, idHours: [] });
+    expect(found.entries).toEqual([{ id: 70, startedAtMs: 36_000_000, endedAtMs: 36_005_000 }]);
+  });
+
+  it('takes no one-time run for imported or for the first of new ids', () => {
+    const rows = [
+      { ...at({ id: 70, hour: 10 }), type: 'user-scheduled' },
+      { ...at({ id: 3, hour: 200 }), status: 'scheduled' as const },
+    ];
+    const found = reconcile(input({ rows, ids: hours([100, 50, 60]) }));
+    expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined, idHours: [] });
+    expect(found.counted.map(({ id }) => id)).toEqual([70, 3]);
+  });
+
+  it('sees a new epoch where a known id comes back with another start', () => {
+    const known = new Map([[55, [360_000_000]]]);
+    const found = reconcile(input({ rows: [at({ id: 55, hour: 102 })], known, ids: hours([100, 50, 60]) }));
+    expect(found.newEpochAtMs).toBe(367_200_000);
+    expect(found.counted).toHaveLength(1);
+    expect(found.idHours).toEqual([{ hour: 102, leastId: 55, greatestId: 55 }]);
+  });
+
+  it('sees a new epoch where a new id is below one that started over a day before', () => {
+    const rows = [at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
+    const found = reconcile(input({ rows, ids: hours([100, 50, 60]) }));
+    expect(found.newEpochAtMs).toBe(468_000_000);
+    expect(found.idHours).toEqual([
+      { hour: 131, leastId: 4, greatestId: 4 },
+      { hour: 130, leastId: 3, greatestId: 3 },
+    ]);
+  });
+
+  it('compares new ids with those of earlier rounds alone', () => {
+    const rows = [at({ id: 60, hour: 100 }), at({ id: 3, hour: 130 })];
+    expect(reconcile(input({ rows })).newEpochAtMs).toBeUndefined();
+  });
+
+  it('lets what started before the epoch take no part in comparing', () => {
+    const rows = [at({ id: 900, hour: 99 })];
+    const found = reconcile(input({ rows, ids: hours([100, 1, 5]), epochStartedAtMs: 100 * hourMs }));
+    expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined, idHours: [] });
+    expect(found.counted).toHaveLength(1);
+  });
+});
+
+const hourMs = 3_600_000;
+
+function input(given: Partial<ReconcileInput>): ReconcileInput {
+  const isWanted = (): boolean => true;
+  return {
+    project: 'pay',
+    rows: [],
+    known: new Map(),
+    countedFromMs: 0,
+    ids: new Map(),
+    epochStartedAtMs: 0,
+    isWanted,
+    ...given,
+  };
+}
+
+function counted(given: Partial<ReconcileInput>): number[] {
+  return reconcile(input(given)).counted.map(({ id }) => id);
+}
+
+function at({ id, hour }: { readonly id: number; readonly hour: number }) {
+  return someRun({ id, startedAtMs: hour * hourMs, endedAtMs: hour * hourMs + 5000 });
+}
+
+function hours(...known: readonly (readonly [hour: number, leastId: number, greatestId: number])[]) {
+  return new Map(known.map(([hour, leastId, greatestId]): [number, IdHour] => [hour, { hour, leastId, greatestId }]));
+}

@@ -1,0 +1,25 @@
+import type { Execution } from '../../src/domain/execution.ts';
+import type { Finished } from '../../src/executions/reconcile.ts';
+
+/** A run of `nightly/settle` that took five seconds, with what a test changes of it. */
+export function someRun(fields: Partial<Finished> = {}): Finished {
+  return {
+    id: 1,
+    status: 'succeeded',
+    customStatus: undefined,
+    project: 'pay',
+    startedAtMs: 100_000,
+    endedAtMs: 105_000,
+    job: { id: 'a-1', name: 'settle', group: 'nightly', averageDurationMs: undefined },
+    isJobDeleted: false,
+    type: 'user',
+    succeededNodes: 0,
+    failedNodes: [],
+    ...fields,
+  };
+}
+
+/** One that is not over. */
+export function someRunning(fields: Partial<Execution> = {}): Execution {
+  return { ...someRun(), status: 'running', endedAtMs: undefined, ...fields };
+}
