@@ -29,7 +29,8 @@ function renderTable(
   saidAbove: string | undefined,
 ): Html | undefined {
   if (running.length === 0) return undefined;
-  return html`<table>
+  return html`<h3>Collectors</h3>
+<table>
 <thead><tr><th>Collector</th><th>Result</th><th>Last run</th><th>Next</th><th class="number">Took</th><th class="number">Series</th></tr></thead>
 <tbody>${running.map((collector) => renderRow(collector, nowMs, saidAbove))}</tbody>
 </table>

@@ -31,10 +31,10 @@ function renderRunningRow(execution: RunningStatus, nowMs: number): Html {
   const { project, startedAtMs, averageMs, isOverdue } = execution;
   const usually = averageMs === undefined ? '' : ` of usually ${toTook(averageMs)}`;
   const time = `${toDuration(nowMs - startedAtMs)}${usually}`;
-  return html`<tr>${renderJob(execution)}<td data-is="Project">${project}</td><td data-is="Since">${toTime(
+  return html`<tr>${renderJob(execution)}<td data-is="Project">${project}</td><td data-is="Since" class="brief">${toTime(
     startedAtMs,
     nowMs,
-  )}</td><td data-is="For">${time}${isOverdue ? html` <strong class="bad">✗ overdue</strong>` : undefined}</td></tr>
+  )}</td><td data-is="For" class="brief">${time}${isOverdue ? html` <strong class="bad">✗ overdue</strong>` : undefined}</td></tr>
 `;
 }
 
@@ -53,7 +53,7 @@ function renderEndedRow(execution: EndedStatus, nowMs: number): Html {
   const took = endedAtMs < startedAtMs ? undefined : toTook(endedAtMs - startedAtMs);
   return html`<tr>${renderJob(execution)}<td data-is="Project">${project}</td><td data-is="Result">${renderEnding(
     ending,
-  )}</td><td data-is="Ended">${toAge(endedAtMs, nowMs)}</td><td data-is="Took" class="number">${took}</td></tr>
+  )}</td><td data-is="Ended" class="brief">${toAge(endedAtMs, nowMs)}</td><td data-is="Took" class="number">${took}</td></tr>
 `;
 }
 

@@ -34,6 +34,7 @@ th, td { text-align: left; padding: .3rem .75rem .3rem 0; border-top: 1px solid 
 thead th { border-top: 0; color: var(--soft); font-weight: 500; font-size: .8rem; }
 tbody th { font-weight: 500; }
 .number { text-align: right; white-space: nowrap; }
+.brief { white-space: nowrap; }
 th.number:last-child, td.number:last-child { padding-right: 0; }
 tr.success td { color: var(--soft); }
 tr.failed th, tr.off th { font-weight: 700; }
@@ -60,6 +61,7 @@ ul.links span { display: block; color: var(--soft); font-size: .875rem; }
   section tr.why { border-top: 0; padding-top: 0; }
   section tbody th { flex: 1 1 100%; }
   section td.none { display: none; }
+  section td.brief { white-space: normal; }
   section td[data-is]:not([data-is="Result"])::before { content: attr(data-is) " "; color: var(--soft); font-size: .8rem; }
 }
 `;

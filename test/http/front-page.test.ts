@@ -88,6 +88,7 @@ up: since 01:19 UTC (2 h ago)
 Execution mode: active
 Release: 5.3.0-20240520
 API: 47, rundeck
+Collectors
 Collector | Result | Last run | Next | Took | Series
 log-storage | ✗ too large | 12 s ago | in 3 s | 23 ms |
 GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
@@ -108,6 +109,7 @@ up: since 01:19 UTC (2 h ago)
 Execution mode: active
 Release: 5.3.0-20240520
 API: 47, rundeck
+Collectors
 Collector | Result | Last run | Next | Took | Series
 ping | ok | 12 s ago | in 3 s | 23 ms | 14
 still ✓ up
@@ -162,7 +164,7 @@ and 1 more that ended before
 
   it('says where nothing runs, and where that is old', async () => {
     const quiet = toText(await readPage([server('prod', { executions: executions() })]));
-    expect(quiet).toContain('\nRuns now: nothing\nCollector |');
+    expect(quiet).toContain('\nRuns now: nothing\nCollectors\n');
 
     const down = server('prod', { state: 'down', executions: executions({ running: [running()] }) });
     expect(toText(await readPage([down]))).toContain('\nRan when it last answered\nJob |');

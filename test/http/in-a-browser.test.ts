@@ -11,7 +11,7 @@ import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import type { Status } from '../../src/http/status.ts';
 import { type Browser, startBrowser } from '../support/browser.ts';
 import { describeWithTools } from '../support/tools.ts';
-import { collector, server, status } from './some-status.ts';
+import { atMs, collector, ended, executions, running, server, status } from './some-status.ts';
 
 const views = [
   { name: 'light', width: 1280, isDark: false, background: 'rgb(255, 255, 255)' },
@@ -24,9 +24,29 @@ const longWord = `${'<script>alert(1)</script>'.repeat(8)}${'x'.repeat(400)}`;
 const policy = `for:\n  resource:\n    - { equals: { kind: ${'y'.repeat(200)} }, allow: [read] }\n`;
 const denied = collector('log-storage', { result: 'off', reason: 'denied', message: 'GET log-storage: denied' });
 const failing = collector(longWord, { result: 'failed', reason: 'decode', message: longWord });
+const overdue = running({ startedAtMs: atMs - 7_200_000, isOverdue: true });
+const busy = executions({
+  running: [overdue, ...Array.from({ length: 9 }, (_, index) => running({ id: 4712 + index }))],
+  runningCount: 1200,
+  waitingCount: 40,
+  ended: [ended({ ending: 'failed' }), ...Array.from({ length: 9 }, (_, index) => ended({ id: 4700 - index }))],
+  endedCount: 1000,
+});
+const sick = collector('healthcheck', { complaints: ['health checks fail: dataSource.connection.time, quartz'] });
+const hostile = { project: longWord, job: longWord, id: 2 ** 53 };
 const statuses: Readonly<Record<string, Status>> = {
   'all well': status(server('prod'), server('test')),
-  'one server denied': status(server('prod', { collectors: [collector('ping'), denied], missingPolicy: policy })),
+  'much that runs': status(
+    server('prod', { executions: busy, collectors: [collector('ping'), sick], hidesMembers: true }),
+    server('test', { executions: executions() }),
+  ),
+  'one server denied': status(
+    server('prod', {
+      collectors: [collector('ping'), denied],
+      missingPolicy: policy,
+      needsAdmin: [{ collector: 'users', right: 'system admin' }],
+    }),
+  ),
   'one server down': status(server('prod', { state: 'down', message: 'no answer within 10 s', collectors: [failing] })),
   'long hostile names': status(
     server(longWord, {
@@ -38,6 +58,9 @@ const statuses: Readonly<Record<string, Status>> = {
       collectors: [failing, collector(longWord, { message: longWord, series: 1e15 })],
       members: [server(longWord)],
       missingPolicy: longWord,
+      hidesMembers: true,
+      needsAdmin: [{ collector: longWord, right: longWord }],
+      executions: executions({ running: [running(hostile)], ended: [ended({ ...hostile, ending: longWord })] }),
     }),
   ),
 };
