@@ -39,6 +39,12 @@ async function probe(server: ServerConfig, enabled: typeof collectors): Promise<
 
 function ignore(): void {}
 
+/** What to write so that the endpoint is not asked. */
+function toSwitches(endpoint: string): string {
+  const asking = collectors.filter(({ reads }) => reads.some(({ name }) => name === endpoint));
+  return asking.map(({ name }) => `collectors.${name}.enabled: false`).join(', ');
+}
+
 function renderReport(report: ServerReport): string {
   const { server, url, reachable, credentials, dialect, apiVersion, release, endpoints } = report;
   const facts = [
@@ -55,9 +61,11 @@ function renderReport(report: ServerReport): string {
   const width = Math.max(...names.map(({ length }) => length)) + 2;
   const toLine = (name: string, value: string): string => `  ${name.padEnd(width)}${value}`;
   const lines = [`${server}  ${url}`, ...facts.map(([name = '', value = '']) => toLine(name, value))];
-  for (const { endpoint, verdict, message, mendedBy } of endpoints) {
+  for (const { endpoint, verdict, message, mendedBy, needs } of endpoints) {
     lines.push(toLine(endpoint, `${verdict}${message === undefined ? '' : `  (${message})`}`));
     if (mendedBy !== undefined) lines.push(toLine('', `allow it in an access policy: ${mendedBy}`));
+    if (needs !== undefined)
+      lines.push(toLine('', `needs ${needs}; or switch the collector off: ${toSwitches(endpoint)}`));
   }
   return `${lines.join('\n')}\n`;
 }

@@ -1,3 +1,4 @@
+import { toAdminRight } from '../api/access-policy.ts';
 import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import { ApiError } from '../api/errors.ts';
@@ -11,6 +12,8 @@ export type EndpointReport = {
   readonly message?: string;
   /** The line of an access policy that mends a denial. */
   readonly mendedBy?: string;
+  /** The right that mends it where that is an administrator's, which nobody should hand out for a number. */
+  readonly needs?: string;
 };
 export type ServerReport = {
   readonly server: string;
@@ -54,12 +57,14 @@ const words = { denied: 'denied', not_found: 'disabled', version: 'too old', fai
 function toReport(endpoint: Endpoint<unknown>, fault: ApiError | undefined): EndpointReport {
   if (fault === undefined) return { endpoint: endpoint.name, verdict: 'ok' };
   const verdict = words[toVerdict(fault, [endpoint])];
-  const isByService = fault.details.isOfService === true;
+  const isMended = verdict === 'denied' && fault.details.isOfService === true;
+  const right = toAdminRight(endpoint);
+  const mend = right === undefined ? { mendedBy: endpoint.allowedBy } : { needs: right };
   return {
     endpoint: endpoint.name,
     verdict,
     message: fault.message,
-    ...(verdict === 'denied' && isByService ? { mendedBy: endpoint.allowedBy } : {}),
+    ...(isMended ? mend : {}),
   };
 }
 

@@ -75,7 +75,7 @@ describe.concurrent('commands/check', () => {
       'allow it in an access policy: resource: [{ equals: { kind: system }, allow: [read] }]',
     ]);
     expect(rows[rows.indexOf('users: denied') + 1]).toBe(
-      'allow it in an access policy: resource: [{ equals: { kind: system }, allow: [admin] }]',
+      'needs system admin; or switch the collector off: collectors.users.enabled: false',
     );
   });
 
