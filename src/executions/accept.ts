@@ -1,5 +1,5 @@
 import type { Execution } from '../domain/execution.ts';
-import type { Ledger } from '../state/ledger.ts';
+import type { Ledger, LedgerDocument } from '../state/ledger.ts';
 import type { Book, BookChange, RecentRun } from './book.ts';
 import { type MeasureRules, measure, type UnmeasuredReason } from './measure.ts';
 import { toEnding, toJobName } from './naming.ts';
@@ -17,6 +17,12 @@ export type ExecutionsObserver = {
   readonly unknownValue: (field: string) => void;
 };
 
+/** Somebody who keeps something of counted executions in the transaction that counts them, and hears when it is done. */
+export type Companion = {
+  readonly keep: (project: string, runs: readonly Finished[]) => readonly LedgerDocument[];
+  readonly kept: (project: string, runs: readonly Finished[]) => void;
+};
+
 export type AcceptOptions = {
   readonly server: string;
   readonly book: Book;
@@ -26,6 +32,7 @@ export type AcceptOptions = {
   readonly observe: ExecutionsObserver;
   /** How long ids are known. */
   readonly keepMs: number;
+  readonly companion?: Companion | undefined;
   readonly reconcile?: typeof reconcileRows;
 };
 
@@ -40,7 +47,7 @@ export type Acceptance = {
 
 /** Commit 1 of the life of an execution: rows become known and count, in one transaction with how far the project is read. */
 export function createAccept(options: AcceptOptions): (acceptance: Acceptance) => Promise<readonly Finished[]> {
-  const { server, book, ledger, rules, isWantedJob, observe, keepMs, reconcile = reconcileRows } = options;
+  const { server, book, ledger, rules, isWantedJob, observe, keepMs, companion, reconcile = reconcileRows } = options;
 
   return async ({ project, rows, advance, lateBeforeMs = Number.NEGATIVE_INFINITY }) => {
     let counted: readonly Finished[] = [];
@@ -89,12 +96,14 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
         idHours: found.idHours,
         hasNewEpoch: isNewEpoch,
         recent: counted.map((run) => toRecent(project, run)),
+        alongside: counted.length === 0 ? [] : (companion?.keep(project, counted) ?? []),
         ...(advanced.countedFromMs === countedFromMs
           ? {}
           : { prune: { project, endedBeforeMs: advanced.countedFromMs } }),
       };
     });
     tell();
+    if (counted.length > 0) companion?.kept(project, counted);
     return counted;
   };
 }

@@ -37,6 +37,8 @@ export type BookChange = {
   /** Whether the hours before are of ids that are no longer given. */
   readonly hasNewEpoch?: boolean;
   readonly recent?: readonly RecentRun[];
+  /** What others keep of the same executions. */
+  readonly alongside?: readonly LedgerDocument[];
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
 };
 
@@ -79,6 +81,7 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
       ...put('id-hour', change.idHours, ({ hour }) => String(hour)),
       ...put('recent', added, toRecentKey),
       ...removed.map((run) => forget('recent', toRecentKey(run))),
+      ...(change.alongside ?? []),
     ];
     const { entries = [], prune } = change;
     await ledger.commit(server, { entries, documents: documentsToPut, ...(prune === undefined ? {} : { prune }) });

@@ -81,7 +81,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const keepMs = Math.max(leastKeptMs, catchUpLimitMs, backfillMs) + dayMs;
     const reconcilePart = parts.reconcile === undefined ? {} : { reconcile: parts.reconcile };
     const rules = { buckets, detail, cap };
-    const accept = createAccept({ server, book, ledger, rules, isWantedJob, observe, keepMs, ...reconcilePart });
+    const accept = createAccept({ ...options, book, rules, isWantedJob, keepMs, ...reconcilePart });
     const overlap = createOverlap(settings.overlapMs);
     const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe });
     const secondLook = createSecondLook({ server, book, ledger, activities, reading, overlap });

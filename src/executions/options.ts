@@ -1,7 +1,7 @@
 import type { Api, Client } from '../api/client.ts';
 import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
-import type { ExecutionsObserver } from './accept.ts';
+import type { Companion, ExecutionsObserver } from './accept.ts';
 import type { planListing } from './listing.ts';
 import type { planReads } from './plan.ts';
 import type { reconcile } from './reconcile.ts';
@@ -26,6 +26,7 @@ export type ExecutionsOptions = {
   /** Whether what the ledger knows is a copy of some time ago. */
   readonly isRestored?: boolean;
   readonly settings: ExecutionSettings;
+  readonly companion?: Companion | undefined;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
   readonly withdraw: () => void;
   readonly observe: RoundObserver;
