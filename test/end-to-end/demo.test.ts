@@ -31,6 +31,26 @@ describe('end-to-end/demo', () => {
     expect(text).toContain('\nautomation_credentials_accepted{server="demo"} 1\n');
   });
 
+  it('counts its simulated past within seconds, and shows it on the page', async () => {
+    const { url } = await start();
+
+    await eventually(
+      async () => {
+        const scraped = await (await fetch(`${url}/metrics`)).text();
+        expect(scraped).toMatch(/^automation_executions_total\{.*status="succeeded"\} [1-9]/m);
+      },
+      { limitMs: 15_000 },
+    );
+    const page = await (await fetch(`${url}/`)).text();
+    expect(page).toContain('<h3>Runs now');
+    expect(page).toContain('<h3>Ended last</h3>');
+  });
+
+  it('leaves it to the person how far back it counts', async () => {
+    const { url } = await start({ env: { AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '1h' } });
+    expect(await (await fetch(`${url}/config`)).text()).toContain('\n  backfill: 1h\n');
+  });
+
   it('prints links that all open', async () => {
     const demo = await start();
     const links = [...demo.output().matchAll(/^ {2}(\w[\w ]*?) {2,}(http:\S+)/gm)].map(([, title, link]) => [
