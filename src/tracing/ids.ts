@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 /** What a span stands for; the fields beside it tell one from another. */
 export type SpanKey =
   | { readonly kind: 'root' }
-  | { readonly kind: 'step' | 'wait' | 'rest'; readonly path: string }
+  | { readonly kind: 'step' | 'wait'; readonly path: string }
+  /** What was left out below a step, or below the root, which has no path. */
+  | { readonly kind: 'rest'; readonly path: string | undefined }
   | { readonly kind: 'node'; readonly path: string; readonly node: string };
 
 /** The trace of an execution (scheme ax1): computed from what a running job can know of itself. */
@@ -12,7 +14,7 @@ export function toTraceId(namespace: string, execution: string): string {
 }
 
 export function toSpanId(namespace: string, execution: string, key: SpanKey): string {
-  const path = key.kind === 'root' ? [] : [key.path];
+  const path = key.kind === 'root' || key.path === undefined ? [] : [key.path];
   const node = key.kind === 'node' ? [key.node] : [];
   return digest(['ax1', 'span', namespace, execution, key.kind, ...path, ...node], 16);
 }

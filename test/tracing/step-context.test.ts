@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { compareContexts, parseStepContext } from '../../src/tracing/step-context.ts';
+
+const read = (context: string) =>
+  parseStepContext(context)?.map(({ number, isHandler, parameters }) => [number, isHandler, ...parameters]);
+
+describe('tracing/step-context', () => {
+  it.each([
+    ['1', [[1, false]]],
+    ['12e', [[12, true]]],
+    [
+      '2@node=web01/1',
+      [
+        [2, false, ['node', 'web01']],
+        [1, false],
+      ],
+    ],
+    [
+      '2e@node=a,env=x/3e',
+      [
+        [2, true, ['node', 'a'], ['env', 'x']],
+        [3, true],
+      ],
+    ],
+    [
+      '2@node=a\\/b\\,c\\=d\\\\/1',
+      [
+        [2, false, ['node', 'a/b,c=d\\']],
+        [1, false],
+      ],
+    ],
+    ['2@node=x=y', [[2, false, ['node', 'x=y']]]],
+  ])('reads %s', (context, expected) => {
+    expect(read(context)).toEqual(expected);
+  });
+
+  it.each(['', '/', '1/', 'e', '1x', '-1', '1@', '1@node', '1@=x', '../../1', '1 ', `1/${'1/'.repeat(3000)}1`])(
+    'refuses %j',
+    (context) => {
+      expect(read(context)).toBeUndefined();
+    },
+  );
+
+  it('orders by number, and a handler after its step', () => {
+    const contexts = ['10', '2e', '1e/1', '2', '1', '2/1', '1e'];
+    const parsed = contexts.map((context) => ({ context, places: parseStepContext(context) ?? [] }));
+    parsed.sort((left, right) => compareContexts(left.places, right.places));
+    expect(parsed.map(({ context }) => context)).toEqual(['1', '1e', '1e/1', '2', '2/1', '2e', '10']);
+  });
+});
