@@ -1,0 +1,78 @@
+import * as conventions from '@opentelemetry/semantic-conventions/incubating';
+import { describe, expect, it } from 'vitest';
+import { actionRun, conventional, own, results } from '../../src/tracing/attribute-names.ts';
+import { planRecorded } from './recorded.ts';
+
+const known = new Set<unknown>(Object.values(conventions));
+
+describe('tracing/attribute-names', () => {
+  it.each([
+    ['service.name', true],
+    ['service.version', true],
+    ['telemetry.distro.name', true],
+    ['telemetry.distro.version', true],
+    ['user.name', true],
+    ['error.type', true],
+    ['cicd.pipeline.name', true],
+    ['cicd.pipeline.action.name', true],
+    ['cicd.pipeline.result', true],
+    ['cicd.pipeline.run.id', true],
+    ['cicd.pipeline.run.url.full', true],
+    ['cicd.pipeline.task.name', true],
+    ['cicd.pipeline.task.run.id', true],
+    ['cicd.pipeline.task.run.result', true],
+    ['cicd.pipeline.task.run.url.full', true],
+    ['cicd.worker.id', true],
+    ['cicd.worker.name', true],
+    ['automation.server.name', false],
+    ['automation.project.name', false],
+    ['automation.job.id', false],
+    ['automation.job.group', false],
+    ['automation.job.name', false],
+    ['automation.job.average_duration', false],
+    ['automation.execution.adhoc', false],
+    ['automation.execution.trigger', false],
+    ['automation.execution.argstring', false],
+    ['automation.execution.aborted_by', false],
+    ['automation.execution.retry.attempt', false],
+    ['automation.execution.will_retry', false],
+    ['automation.execution.custom_status', false],
+    ['automation.execution.node.failed_count', false],
+    ['automation.execution.node.succeeded_count', false],
+    ['automation.schedule.delay', false],
+    ['automation.node.name', false],
+    ['automation.step.node_outcome', false],
+    ['automation.step.handler', false],
+    ['automation.step.not_started_count', false],
+    ['automation.rest.count', false],
+    ['automation.rest.failed_count', false],
+    ['automation.rest.span_count', false],
+    ['automation.link', false],
+    ['automation.span.clamped', false],
+    ['automation.span.truncated', false],
+    ['automation.span.end_inferred', false],
+    ['automation.trace.degraded', false],
+  ])('uses %s, which the conventions know: %s', (name, isKnown) => {
+    expect([...Object.values(conventional), ...Object.values(own)]).toContain(name);
+    expect(known.has(name)).toBe(isKnown);
+  });
+
+  it('lists every name above', () => {
+    expect(Object.keys(conventional).length + Object.keys(own).length).toBe(45);
+  });
+
+  it('has the values of the conventions', () => {
+    expect(actionRun).toBe('RUN');
+    expect(Object.values(results)).toEqual(['success', 'failure', 'error', 'timeout', 'cancellation', 'skip']);
+  });
+
+  it('uses no other name in a trace', () => {
+    const names = new Set<string>([...Object.values(conventional), ...Object.values(own)]);
+    for (const recorded of ['per-node-reference', 'delayed-retry', 'stale-running', 'hostile-names', 'aborted']) {
+      const { spans, resource } = planRecorded(recorded, { withUserNames: true, withArgstring: true }).trace;
+      for (const attributes of [resource, ...spans.map((span) => span.attributes)]) {
+        expect(Object.keys(attributes).filter((name) => !names.has(name))).toEqual([]);
+      }
+    }
+  });
+});
