@@ -1,0 +1,193 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Control, type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Daemon, startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { seriesWith, toSeries } from './scraped.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+const token = 'a-token-whose-rights-change';
+type Policy = NonNullable<Parameters<Control['addToken']>[0]['policy']>;
+
+type Watching = {
+  readonly simulator: Simulator;
+  readonly daemon: Daemon;
+  readonly series: () => Promise<ReadonlyMap<string, number>>;
+  readonly forward: (ms: number) => void;
+  /** How often the service was asked for this path. */
+  readonly asked: (path: string) => number;
+};
+
+/** Two projects of one job each, watched with credentials that may do this much. */
+async function watch(policy: Policy): Promise<Watching> {
+  const simulator = await startSimulator({ scenario: 'empty' });
+  endings.push(() => simulator.stop());
+  for (const project of ['pay', 'hr']) {
+    simulator.control.createProject(project, ['web01']);
+    simulator.control.createJob(project, { name: 'settle', group: 'nightly' }, `job-of-${project}`);
+    simulator.control.runJob(`job-of-${project}`);
+  }
+  simulator.control.addToken({ token, policy });
+  let aheadMs = 0;
+  const server = `{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 500 } }`;
+  const often = ['system-info', 'execution-mode', 'log-storage', 'projects', 'job-info', 'executions'].map(
+    (name) => `  ${name}: { every: 1s }\n`,
+  );
+  const daemon = await startDaemon({
+    yaml: `servers: [${server}]\ncollectors:\n${often.join('')}`,
+    token,
+    clock: { now: Date.now, ticks: () => performance.now() + aheadMs },
+  });
+  endings.push(() => daemon.stop());
+  return {
+    simulator,
+    daemon,
+    series: async () => toSeries(await daemon.metrics()),
+    forward: (ms) => {
+      aheadMs += ms;
+    },
+    asked: (path) => simulator.requests().filter((request) => request.path === path).length,
+  };
+}
+
+const enabled = (collector: string, reason: string): string =>
+  `automation_exporter_collector_enabled{server="prod",collector="${collector}",reason="${reason}"}`;
+
+/** The families that tell of a project; the application's own map keeps what it once measured of it. */
+function familiesOf(all: ReadonlyMap<string, number>, project: string): string[] {
+  const names = seriesWith(all, `project="${project}"`).map((name) => name.slice(0, name.indexOf('{')));
+  return [...new Set(names)].filter((name) => !name.startsWith('automation_app_')).toSorted();
+}
+
+const ofProject = `
+automation_execution_duration_seconds_bucket
+automation_execution_duration_seconds_count
+automation_execution_duration_seconds_sum
+automation_execution_nodes_total
+automation_executions_queued
+automation_executions_running
+automation_executions_running_overdue
+automation_executions_total
+automation_job_average_duration_seconds
+automation_job_consecutive_failures
+automation_job_info
+automation_job_last_duration_seconds
+automation_job_last_end_timestamp_seconds
+automation_job_last_execution_id
+automation_job_last_start_timestamp_seconds
+automation_job_last_status
+automation_job_last_success_timestamp_seconds
+automation_project_execution_mode
+automation_project_info
+automation_project_jobs
+automation_project_nodes
+`;
+
+const counted = `
+automation_execution_duration_seconds_bucket
+automation_execution_duration_seconds_count
+automation_execution_duration_seconds_sum
+automation_execution_nodes_total
+automation_executions_total
+automation_job_average_duration_seconds
+automation_job_consecutive_failures
+automation_job_last_duration_seconds
+automation_job_last_end_timestamp_seconds
+automation_job_last_execution_id
+automation_job_last_start_timestamp_seconds
+automation_job_last_status
+automation_job_last_success_timestamp_seconds
+`;
+
+function namesOf(text: string): string[] {
+  return text.trim().split('\n');
+}
+
+/** Waits until all is there that can be told of both projects. */
+async function settled({ series }: Watching): Promise<void> {
+  await eventually(async () => {
+    const all = await series();
+    for (const project of ['pay', 'hr']) expect(familiesOf(all, project)).toEqual(namesOf(ofProject));
+  });
+}
+
+describe('end-to-end/permissions', () => {
+  it('says what is denied and what would mend it, and goes on once it is allowed', async () => {
+    const { simulator, daemon, series, forward, asked } = await watch({ systemRead: false });
+    const path = '/api/47/system/logstorage';
+
+    await eventually(async () => {
+      const all = await series();
+      expect(all.get(enabled('log-storage', 'denied'))).toBe(0);
+      expect(seriesWith(all, 'automation_log_storage_')).toEqual([]);
+      expect(seriesWith(all, 'collector_success{', 'collector="log-storage"')).toEqual([]);
+      expect(all.get('automation_up{server="prod"}')).toBe(1);
+    });
+    const status = (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
+    expect(status.servers[0]?.missing_policy).toContain('resource:');
+    expect(await (await fetch(`${daemon.url}/`)).text()).toContain('kind: system');
+
+    // Asked seldom as long as nothing is known to have changed.
+    const polls = asked('/api/47/system/info');
+    await eventually(async () => {
+      await series();
+      expect(asked('/api/47/system/info')).toBeGreaterThan(polls + 2);
+    });
+    expect(asked(path)).toBe(1);
+
+    simulator.control.addToken({ token, policy: { systemRead: true } });
+    forward(300_000);
+    await eventually(async () => {
+      const all = await series();
+      expect(all.get(enabled('log-storage', ''))).toBe(1);
+      expect(all.has(enabled('log-storage', 'denied'))).toBe(false);
+      expect(seriesWith(all, 'automation_log_storage_enabled{').length).toBe(1);
+    });
+  });
+
+  it('shows of a project that may not be seen any more what was counted, and nothing else', async () => {
+    const watching = await watch({});
+    await settled(watching);
+
+    watching.simulator.control.addToken({ token, policy: { projects: ['pay'], events: ['pay'], nodes: ['pay'] } });
+    // The list is shared for a while, and executions ask for it once a minute; most of it would be valid for longer.
+    watching.forward(61_000);
+    // It may come back: what was counted of it holds.
+    const left = { pay: namesOf(ofProject), hr: namesOf(counted) };
+    await eventually(async () => expect(await leftOf(watching)).toEqual(left));
+  });
+
+  it('shows a project no longer that was deleted', async () => {
+    const watching = await watch({});
+    await settled(watching);
+
+    watching.simulator.control.deleteProject('hr');
+    watching.forward(61_000);
+    await eventually(async () => expect(await leftOf(watching)).toEqual({ pay: namesOf(ofProject), hr: [] }));
+  });
+
+  it('shows a job under its new name alone', async () => {
+    const watching = await watch({});
+    await settled(watching);
+
+    watching.simulator.control.changeJob('job-of-hr', { name: 'reconcile' });
+    await eventually(async () => {
+      const jobs = seriesWith(await watching.series(), 'automation_job_info{').map((name) =>
+        /project="(\w+)".*job_name="(\w+)"/.exec(name)?.slice(1).join(' '),
+      );
+      expect(jobs).toEqual(['hr reconcile', 'pay settle']);
+    });
+  });
+});
+
+/** The families that are left of each project, once one of them has gone from the list. */
+async function leftOf({ series }: Watching): Promise<Readonly<Record<'pay' | 'hr', string[]>>> {
+  const all = await series();
+  expect(all.get('automation_projects{server="prod"}')).toBe(1);
+  return { pay: familiesOf(all, 'pay'), hr: familiesOf(all, 'hr') };
+}
+
+type Status = { readonly servers: readonly { readonly missing_policy: string | null }[] };
