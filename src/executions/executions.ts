@@ -100,13 +100,14 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     return client.within({ lane, forMs: timeoutMs, signal });
   }
 
-  async function refreshList({ book }: Parts, nowMs: number, signal: AbortSignal): Promise<void> {
+  async function refreshList({ book, overlap }: Parts, nowMs: number, signal: AbortSignal): Promise<void> {
     if (clock.ticks() < nextListTicks) return;
     names = await options.readProjects(within(signal));
     nextListTicks = clock.ticks() + Math.max(listEveryMs, everyMs);
     const { backfillMs, isWantedProject: isWanted } = settings;
+    const skewMs = overlap.ms(nowMs) - settings.overlapMs;
     await book.update(async () =>
-      list({ names: new Set(names), states: book.states, facts: book.facts(), nowMs, backfillMs, isWanted }),
+      list({ names: new Set(names), states: book.states, facts: book.facts(), nowMs, backfillMs, isWanted, skewMs }),
     );
   }
 

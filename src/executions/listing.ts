@@ -9,11 +9,21 @@ type ListingInput = {
   readonly nowMs: number;
   readonly backfillMs: number;
   readonly isWanted: (project: string) => boolean;
+  /** How far the clocks of members were seen apart: a list may have been dated by one that is ahead. */
+  readonly skewMs?: number;
 };
 
 /** What a list of the projects changes: new ones begin where the list before ended, those that are gone are held. */
-export function planListing({ names, states, facts, nowMs, backfillMs, isWanted }: ListingInput): BookChange {
-  const beginMs = facts.listedAtMs === undefined ? nowMs - backfillMs : Math.min(facts.listedAtMs, nowMs);
+export function planListing({
+  names,
+  states,
+  facts,
+  nowMs,
+  backfillMs,
+  isWanted,
+  skewMs = 0,
+}: ListingInput): BookChange {
+  const beginMs = facts.listedAtMs === undefined ? nowMs - backfillMs : Math.min(facts.listedAtMs, nowMs) - skewMs;
   const changed: ProjectState[] = [];
   for (const name of names) if (!states.has(name)) changed.push(toNewProject(name, beginMs));
   for (const state of states.values()) {

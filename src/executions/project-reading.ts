@@ -43,23 +43,30 @@ const batch = 2000;
 export function createProjectReading(options: ProjectReadingOptions): ProjectReading {
   const { book, accept, overlap, catchUpLimitMs, observe } = options;
 
-  /** Takes in parts as they come; the last of them with `advance`, in one transaction. */
-  async function takeIn(
-    project: string,
-    parts: AsyncIterable<readonly Execution[]>,
-    { lateBeforeMs, advance }: Pick<Acceptance, 'lateBeforeMs' | 'advance'> & { readonly lateBeforeMs: number },
-  ): Promise<{ readonly counted: readonly Finished[]; readonly shown: number }> {
+  /** Takes in parts as they come, each time with how far that brings it; what was read before a fault is not read again. */
+  async function takeIn(reading: WindowReading, how: TakeIn): Promise<Taken> {
+    const { project, lateBeforeMs, advance = () => undefined } = how;
     const counted: Finished[] = [];
     const shown = new Set<number>();
     let rows: Execution[] = [];
-    for await (const part of parts) {
-      rows.push(...part);
-      for (const { id } of part) shown.add(id);
-      if (rows.length < batch) continue;
-      counted.push(...(await accept({ project, rows, lateBeforeMs })));
+    const acceptRows = async (throughMs: number | undefined): Promise<void> => {
+      const step = advance(throughMs, shown.size > 0);
+      counted.push(
+        ...(await accept({ project, rows, lateBeforeMs, ...(step === undefined ? {} : { advance: step }) })),
+      );
       rows = [];
+    };
+    try {
+      for await (const part of reading.parts) {
+        rows.push(...part);
+        for (const { id } of part) shown.add(id);
+        if (rows.length >= batch) await acceptRows(reading.readThroughMs());
+      }
+    } catch (error) {
+      if (rows.length > 0) await acceptRows(reading.readThroughMs());
+      throw error;
     }
-    counted.push(...(await accept({ project, rows, lateBeforeMs, ...(advance === undefined ? {} : { advance }) })));
+    await acceptRows(undefined);
     return { counted, shown: shown.size };
   }
 
@@ -71,36 +78,34 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     });
   }
 
-  /** What was skipped is counted, as far as the server still tells. */
-  async function countSkipped(api: Api, project: string, window: Window, held: Hold | undefined): Promise<void> {
-    const skipped = await readTotal(api, project, window);
-    if (skipped > 0) observe.skipped(held ?? 'outage', skipped);
-  }
-
   async function read(api: Api, { project, window, purpose }: PlannedRead, nowMs: number): Promise<ReadResult> {
     const before = book.states.get(project);
     if (before === undefined) return nothingRead;
+    if (purpose === 'probe') {
+      // Of what is not shown one page is enough to know, however much it has become.
+      const { total, shown } = await readNewest(api, project, window);
+      if (total > 0 && shown === 0) return { ...nothingRead, hidden: total, isUnshown: true };
+    }
     const { state, skipped } = resume(before, nowMs, catchUpLimitMs);
+    let skippedRuns = skipped === undefined ? 0 : await readTotal(api, project, skipped);
     const beginMs = Math.max(window.beginMs, state.countedFromMs);
     const reading = readProjectWindow(api, project, { ...window, beginMs });
-    let shownAny = false;
-    const advance = (latest: ProjectState): ProjectState => {
+    const advance: TakeIn['advance'] = (throughMs = window.endMs, hasShown) => {
       // Rows that are counted and not shown may be shown once they are permitted: nothing of them has been read.
-      if (!shownAny && reading.total() > 0 && purpose !== 'behind') return latest;
-      const { hold: _hold, heldSinceMs: _since, ...rest } = latest;
-      const { countedFromMs, rereadThroughMs } = skipped === undefined ? latest : state;
-      return { ...rest, countedFromMs, rereadThroughMs, scannedThroughMs: window.endMs };
+      if ((!hasShown && reading.total() > 0) || throughMs < beginMs) return undefined;
+      return (latest) => {
+        const { hold: _hold, heldSinceMs: _since, ...rest } = latest;
+        const isFirst = latest.scannedThroughMs === before.scannedThroughMs;
+        const { countedFromMs, rereadThroughMs } = skipped === undefined || !isFirst ? latest : state;
+        // Of a window that begins with what was read before, a part may end there too.
+        const isBack = throughMs < window.endMs && before.scannedThroughMs <= nowMs;
+        const scannedThroughMs = isBack ? Math.max(throughMs, latest.scannedThroughMs) : throughMs;
+        return { ...rest, countedFromMs, rereadThroughMs, scannedThroughMs };
+      };
     };
-    async function* noteShown(): AsyncGenerator<readonly Execution[]> {
-      for await (const part of reading.parts) {
-        shownAny ||= part.length > 0;
-        yield part;
-      }
-    }
     const fromMs = Math.min(before.scannedThroughMs, nowMs);
     const lateBeforeMs = purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY;
-    if (skipped !== undefined) await countSkipped(api, project, skipped, before.hold);
-    const { counted, shown } = await takeIn(project, noteShown(), { lateBeforeMs, advance });
+    const { counted, shown } = await takeIn(reading, { project, lateBeforeMs, advance });
     for (const { endedAtMs } of counted) overlap.noteLateness(fromMs - endedAtMs, nowMs);
     const hidden = Math.max(0, reading.total() - shown);
     const isUnshown = shown === 0 && reading.total() > 0;

@@ -11,6 +11,8 @@ export type WindowReading = {
   readonly parts: AsyncIterable<readonly Execution[]>;
   /** What the server counted in the whole window, shown or not; known once the first part is there. */
   readonly total: () => number;
+  /** Everything that ended up to here has been handed out; what is newer may still be under way. */
+  readonly readThroughMs: () => number;
   /** The clocks of the members that answered. */
   readonly serverTimes: () => readonly number[];
 };
@@ -18,9 +20,12 @@ export type WindowReading = {
 /** Everything of a project that ended within a window. */
 export function readProjectWindow(api: Api, project: string, window: Window): WindowReading {
   let total: number | undefined;
+  let readThroughMs = Number.NEGATIVE_INFINITY;
   const serverTimes: number[] = [];
   const parts = readWindow<Execution>(
     async ({ beginMs, endMs, max, offset }) => {
+      // The oldest part comes first: what is older than what is asked for is there.
+      if (offset === 0) readThroughMs = beginMs - 1;
       const query = { begin: Math.max(beginMs, 1), end: endMs, max, offset };
       const { answer, serverMs } = await api.getTimed(projectExecutions, { path: { project }, query });
       total ??= answer.total;
@@ -30,8 +35,17 @@ export function readProjectWindow(api: Api, project: string, window: Window): Wi
     window,
     { pageSize },
   );
-  return { parts, total: () => total ?? 0, serverTimes: () => serverTimes };
+  return { parts, total: () => total ?? 0, readThroughMs: () => readThroughMs, serverTimes: () => serverTimes };
 }
+
+/** The newest page of what ended within a window: whether rows are counted, and whether any of them is shown. */
+export async function readNewest(api: Api, project: string, { beginMs, endMs }: Window): Promise<Newest> {
+  const query = { begin: Math.max(beginMs, 1), end: endMs, max: pageSize, offset: 0 };
+  const { total, items } = await api.get(projectExecutions, { path: { project }, query });
+  return { total, shown: items.length };
+}
+
+export type Newest = { readonly total: number; readonly shown: number };
 
 /** How many of a project the server says have ended within a window. */
 export async function readTotal(api: Api, project: string, { beginMs, endMs }: Window): Promise<number> {

@@ -20,6 +20,11 @@ describe('executions/listing', () => {
     expect(states).toEqual([{ project: 'new', countedFromMs: 5000, scannedThroughMs: 5000, rereadThroughMs: 5000 }]);
   });
 
+  it('begins a new project earlier where the list before may have been dated by a clock that is ahead', () => {
+    const { states } = list({ names: ['pay'], listedAtMs: 8000, skewMs: 500 });
+    expect(states?.[0]?.countedFromMs).toBe(7500);
+  });
+
   it('holds what is gone from the list where it is, and why it was held before stays', () => {
     const known: ProjectState[] = [
       toNewProject('pay', 0),
@@ -62,9 +67,18 @@ type Given = {
   readonly nowMs?: number;
   readonly backfillMs?: number;
   readonly isWanted?: (project: string) => boolean;
+  readonly skewMs?: number;
 };
 
-function list({ names, known = [], listedAtMs, nowMs = 9000, backfillMs = 0, isWanted = () => true }: Given) {
+function list({
+  names,
+  known = [],
+  listedAtMs,
+  nowMs = 9000,
+  backfillMs = 0,
+  isWanted = () => true,
+  skewMs = 0,
+}: Given) {
   return planListing({
     names: new Set(names),
     states: new Map(known.map((state) => [state.project, state])),
@@ -72,5 +86,6 @@ function list({ names, known = [], listedAtMs, nowMs = 9000, backfillMs = 0, isW
     nowMs,
     backfillMs,
     isWanted,
+    skewMs,
   });
 }
