@@ -15,6 +15,8 @@ export type SenderOptions = {
   /** Takes known secrets out of what the collector says. */
   readonly scrub: (text: string) => string;
   readonly setAsideBounds: SpoolBounds;
+  /** What one request may hold, before compression. */
+  readonly requestBounds?: SpoolBounds;
   readonly clock: Clock;
   readonly random: () => number;
   readonly wait?: (forMs: number, signal: AbortSignal) => Promise<void>;
@@ -35,8 +37,7 @@ export type SenderStatus = {
   readonly lastDeliveredMs: number | undefined;
 };
 
-/** One request, before compression. */
-export const requestBounds: SpoolBounds = { maxBytes: 4 * 2 ** 20 - 1024, maxTraces: 1000 };
+const commonRequestBounds: SpoolBounds = { maxBytes: 4 * 2 ** 20 - 1024, maxTraces: 1000 };
 
 const idleMs = 30_000;
 /** The status, and the first 200 characters of what was said. */
@@ -46,7 +47,8 @@ const patience = 10;
 
 /** Empties the spool into the collector: one request at a time, each trace until it was taken or refused for itself alone. */
 export function createSender(options: SenderOptions): Sender {
-  const { spool, post, observe, scrub, setAsideBounds, clock, random, wait = pause } = options;
+  const { spool, post, observe, scrub, setAsideBounds, clock, random } = options;
+  const { requestBounds = commonRequestBounds, wait = pause } = options;
   const stopping = new AbortController();
   const cutOff = new AbortController();
   let nap = new AbortController();

@@ -3,9 +3,16 @@ import type { SpooledTrace, TraceEncoding } from '../../../src/state/spool.ts';
 
 type Spans = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0];
 
+type Given = {
+  readonly encoding?: TraceEncoding;
+  readonly spans?: number;
+  /** Tells two traces of one execution apart that were made twice. */
+  readonly maker?: string;
+};
+
 /** The trace of an execution, complete and small: one resource, some spans. */
-export function makeTrace(id: number, given: { readonly encoding?: TraceEncoding; readonly spans?: number } = {}) {
-  const { encoding = 'protobuf', spans = 3 } = given;
+export function makeTrace(id: number, given: Given = {}) {
+  const { encoding = 'protobuf', spans = 3, maker = 'test' } = given;
   const serializer = encoding === 'protobuf' ? ProtobufTraceSerializer : JsonTraceSerializer;
   return {
     key: `prod/${id}`,
@@ -15,11 +22,11 @@ export function makeTrace(id: number, given: { readonly encoding?: TraceEncoding
     spooledAtMs: 2000,
     encoding,
     spans,
-    bytes: serializer.serializeRequest(makeSpans(id, spans)) ?? new Uint8Array(),
+    bytes: serializer.serializeRequest(makeSpans(id, spans, maker)) ?? new Uint8Array(),
   } satisfies SpooledTrace;
 }
 
-export function makeTraces(count: number, given: Parameters<typeof makeTrace>[1] = {}): readonly SpooledTrace[] {
+export function makeTraces(count: number, given: Given = {}): readonly SpooledTrace[] {
   return Array.from({ length: count }, (_, index) => makeTrace(index + 1, given));
 }
 
@@ -41,10 +48,11 @@ export function splitTraces(bytes: Uint8Array): readonly Buffer[] {
   return traces;
 }
 
-function makeSpans(id: number, count: number): Spans {
-  const resource = { attributes: { 'service.name': 'automation-service', 'cicd.pipeline.run.id': String(id) } };
+function makeSpans(id: number, count: number, maker: string): Spans {
+  const attributes = { 'service.name': 'automation-service', 'cicd.pipeline.run.id': String(id), maker };
+  const resource = { attributes };
   const spans = Array.from({ length: count }, (_, index) => ({
-    name: index === 0 ? `RUN shop/nightly-${id}` : `step ${index}`,
+    name: index === 0 ? `RUN shop/${id}/nightly` : `step ${index}`,
     kind: index === 0 ? 1 : 0,
     spanContext: () => ({
       traceId: id.toString(16).padStart(32, '0'),
