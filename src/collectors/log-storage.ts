@@ -37,7 +37,7 @@ export const logStorageCollector = defineCollector({
   remember: rememberFailures,
   complaints: ({ failedCount, queuedCount = 0 }, { memory: { failedAtMs }, nowMs }) => [
     ...(typeof failedAtMs === 'number' && nowMs - failedAtMs < recentMs
-      ? [`storing logs fails: ${failedCount} times since the server started, last within 10 minutes`]
+      ? [`storing logs fails: ${failedCount} times since the server started, the last within 10 minutes`]
       : []),
     ...(queuedCount >= longQueue ? [`${queuedCount} logs wait to be stored`] : []),
   ],
