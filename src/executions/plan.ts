@@ -30,8 +30,7 @@ export function planReads(input: PlanInput): PlannedRead[] {
     if (state.hold === 'excluded') continue;
     const activity = activities.get(state.project);
     const isActive = activity !== undefined && activity.activeUntilMs > nowMs;
-    const isUnshown = nowMs - (activity?.unshownSinceMs ?? nowMs) > unshownForMs;
-    if (state.hold !== undefined || isUnshown || !isActive) idle.push(state);
+    if (isOutOfSight(state, input) || !isActive) idle.push(state);
     else if (isBehind(state, input)) behind.push(toRead(state, 'behind', input));
     else live.push(toRead(state, 'live', input));
   }
@@ -61,12 +60,18 @@ function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, activ
 }
 
 function toPurpose(state: ProjectState, input: PlanInput): Purpose {
-  if (state.hold !== undefined) return 'probe';
+  if (isOutOfSight(state, input)) return 'probe';
   return isBehind(state, input) ? 'behind' : 'rotation';
 }
 
-function isBehind({ scannedThroughMs }: ProjectState, { nowMs }: PlanInput): boolean {
-  return scannedThroughMs < nowMs - stepMs;
+function isOutOfSight({ project, hold }: ProjectState, { activities, nowMs }: PlanInput): boolean {
+  const sinceMs = activities.get(project)?.unshownSinceMs ?? nowMs;
+  return hold !== undefined || nowMs - sinceMs > unshownForMs;
+}
+
+/** A day of which no row is shown tells nothing of the days after it: then all of them are read. */
+function isBehind({ project, scannedThroughMs }: ProjectState, { activities, nowMs }: PlanInput): boolean {
+  return scannedThroughMs < nowMs - stepMs && activities.get(project)?.unshownSinceMs === undefined;
 }
 
 function isOfBehind({ purpose }: PlannedRead): boolean {

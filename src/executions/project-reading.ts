@@ -6,8 +6,8 @@ import type { Acceptance, ExecutionsObserver } from './accept.ts';
 import type { Book } from './book.ts';
 import type { Overlap } from './overlap.ts';
 import type { PlannedRead } from './plan.ts';
-import { type Hold, type ProjectState, resume } from './project-state.ts';
-import { readProjectWindow, readTotal } from './reader.ts';
+import { type Hold, resume } from './project-state.ts';
+import { readNewest, readProjectWindow, readTotal, type WindowReading } from './reader.ts';
 import type { Finished } from './reconcile.ts';
 
 type ProjectReadingOptions = {
@@ -36,6 +36,15 @@ export type ProjectReading = {
   readonly hold: (project: string, hold: Hold, nowMs: number) => Promise<void>;
 };
 
+type TakeIn = {
+  readonly project: string;
+  readonly lateBeforeMs: number;
+  /** What becomes of the project once all up to a time is in, the whole window where none is said. */
+  readonly advance?: (hasShown: boolean, throughMs?: number) => Acceptance['advance'];
+};
+
+type Taken = { readonly counted: readonly Finished[]; readonly shown: number };
+
 /** Rows that are taken in at once, at least. */
 const batch = 2000;
 
@@ -49,8 +58,8 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     const counted: Finished[] = [];
     const shown = new Set<number>();
     let rows: Execution[] = [];
-    const acceptRows = async (throughMs: number | undefined): Promise<void> => {
-      const step = advance(throughMs, shown.size > 0);
+    const acceptRows = async (throughMs?: number): Promise<void> => {
+      const step = advance(shown.size > 0, throughMs);
       counted.push(
         ...(await accept({ project, rows, lateBeforeMs, ...(step === undefined ? {} : { advance: step }) })),
       );
@@ -63,10 +72,10 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
         if (rows.length >= batch) await acceptRows(reading.readThroughMs());
       }
     } catch (error) {
-      if (rows.length > 0) await acceptRows(reading.readThroughMs());
+      if (error instanceof ApiError && rows.length > 0) await acceptRows(reading.readThroughMs());
       throw error;
     }
-    await acceptRows(undefined);
+    await acceptRows();
     return { counted, shown: shown.size };
   }
 
@@ -74,7 +83,9 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     await book.update(async () => {
       const state = book.states.get(project);
       if (state === undefined || state.hold === held) return undefined;
-      return { states: [{ ...state, hold: held, heldSinceMs: state.heldSinceMs ?? nowMs }] };
+      // What is kept of a project that is missing is kept from then on.
+      const heldSinceMs = held === 'missing' ? nowMs : (state.heldSinceMs ?? nowMs);
+      return { states: [{ ...state, hold: held, heldSinceMs }] };
     });
   }
 
@@ -87,25 +98,29 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
       if (total > 0 && shown === 0) return { ...nothingRead, hidden: total, isUnshown: true };
     }
     const { state, skipped } = resume(before, nowMs, catchUpLimitMs);
-    let skippedRuns = skipped === undefined ? 0 : await readTotal(api, project, skipped);
+    const skippedRuns = skipped === undefined ? 0 : await readTotal(api, project, skipped);
     const beginMs = Math.max(window.beginMs, state.countedFromMs);
     const reading = readProjectWindow(api, project, { ...window, beginMs });
-    const advance: TakeIn['advance'] = (throughMs = window.endMs, hasShown) => {
+    const advance: TakeIn['advance'] = (hasShown, throughMs = window.endMs) => {
       // Rows that are counted and not shown may be shown once they are permitted: nothing of them has been read.
       if ((!hasShown && reading.total() > 0) || throughMs < beginMs) return undefined;
       return (latest) => {
         const { hold: _hold, heldSinceMs: _since, ...rest } = latest;
-        const isFirst = latest.scannedThroughMs === before.scannedThroughMs;
-        const { countedFromMs, rereadThroughMs } = skipped === undefined || !isFirst ? latest : state;
-        // Of a window that begins with what was read before, a part may end there too.
-        const isBack = throughMs < window.endMs && before.scannedThroughMs <= nowMs;
-        const scannedThroughMs = isBack ? Math.max(throughMs, latest.scannedThroughMs) : throughMs;
-        return { ...rest, countedFromMs, rereadThroughMs, scannedThroughMs };
+        return {
+          ...rest,
+          countedFromMs: Math.max(latest.countedFromMs, state.countedFromMs),
+          rereadThroughMs: Math.max(latest.rereadThroughMs, state.rereadThroughMs),
+          // A part may end where all had been read before; only the whole window rewinds.
+          scannedThroughMs: throughMs < window.endMs ? Math.max(throughMs, latest.scannedThroughMs) : throughMs,
+        };
       };
     };
     const fromMs = Math.min(before.scannedThroughMs, nowMs);
     const lateBeforeMs = purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY;
-    const { counted, shown } = await takeIn(reading, { project, lateBeforeMs, advance });
+    const { counted, shown } = await takeIn(reading, { project, lateBeforeMs, advance }).finally(() => {
+      const isSkipped = (book.states.get(project)?.countedFromMs ?? 0) >= state.countedFromMs;
+      if (skippedRuns > 0 && isSkipped) observe.skipped(before.hold ?? 'outage', skippedRuns);
+    });
     for (const { endedAtMs } of counted) overlap.noteLateness(fromMs - endedAtMs, nowMs);
     const hidden = Math.max(0, reading.total() - shown);
     const isUnshown = shown === 0 && reading.total() > 0;
@@ -124,8 +139,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
       }
     },
     readAgain: async (api, project, window) => {
-      const { parts } = readProjectWindow(api, project, window);
-      await takeIn(project, parts, { lateBeforeMs: Number.POSITIVE_INFINITY });
+      await takeIn(readProjectWindow(api, project, window), { project, lateBeforeMs: Number.POSITIVE_INFINITY });
     },
     hold,
   };

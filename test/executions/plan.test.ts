@@ -48,8 +48,14 @@ describe('executions/plan', () => {
     const pay = { ...active, unshownSinceMs: nowMs - 600_001, readAtMs: nowMs - 1000 };
     const stock = { ...idle, readAtMs: nowMs - 2000 };
     expect(plan({ states, activities: { pay, stock } })).toEqual(['rotation stock -1120 s … 0 s']);
+    expect(plan({ states: [scanned('pay', -900_000)], activities: { pay } })).toEqual(['probe pay -1020 s … 0 s']);
     const lately = { ...pay, unshownSinceMs: nowMs - 600_000 };
     expect(plan({ states, activities: { pay: lately, stock } })).toContain('live pay -1020 s … 0 s');
+  });
+
+  it('reads on to now behind a day of which no row is shown', () => {
+    const activities = { pay: { ...active, unshownSinceMs: nowMs - 15_000 } };
+    expect(plan({ states: [scanned('pay', -3 * dayMs)], activities })).toEqual(['live pay -259320 s … 0 s']);
   });
 
   it('sweeps over idle projects as fast as it may while a tripwire hints at them', () => {
