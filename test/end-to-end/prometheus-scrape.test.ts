@@ -84,6 +84,10 @@ describeWithTools('end-to-end/prometheus-scrape', ['prometheus'], ({ prometheus 
     const scraped = 'scrape_samples_scraped - scrape_samples_post_metric_relabeling';
     expect(await valueOf(server, `max_over_time((${scraped})[5m:1s])`)).toBe(0);
     expect(await valueOf(server, 'min_over_time(scrape_samples_scraped[5m])')).toBeGreaterThan(100);
+    // What is there twice in one scrape is not counted as such, but it is scraped twice and kept once.
+    const kept = 'scalar(count({job="demo", __name__!~"up|scrape_.+"})) - scrape_samples_scraped';
+    expect(await valueOf(server, `max_over_time((${kept})[5m:1s])`)).toBe(0);
+    expect(await valueOf(server, `min_over_time((${kept})[5m:1s])`)).toBe(0);
 
     const own = toSeries(await (await fetch(`${server.url}/metrics`)).text());
     for (const trouble of ['sample_duplicate_timestamp', 'sample_out_of_order', 'sample_out_of_bounds'])
