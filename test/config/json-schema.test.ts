@@ -225,6 +225,24 @@ describe('config/json-schema', () => {
     });
   });
 
+  it('wants of an override that it says something', () => {
+    const { pattern, ...ages } = at('properties/jobs/properties/overrides/items/properties/success_age') as {
+      readonly pattern: string;
+    };
+    expect(ages).toEqual({ type: 'string' });
+    expect('26h').toMatch(new RegExp(pattern));
+    const { properties, ...items } = at('properties/jobs/properties/overrides/items') as {
+      readonly properties: object;
+    };
+    expect(items).toEqual({
+      type: 'object',
+      additionalProperties: false,
+      required: ['match'],
+      anyOf: [{ required: ['success_age'] }, { required: ['overdue_factor'] }],
+    });
+    expect(Object.keys(properties)).toEqual(['match', 'success_age', 'overdue_factor']);
+  });
+
   it('knows what can be said of every metric family', () => {
     expect(keysOf(at('properties/metrics/properties'))).toEqual([
       'hold_new_series',

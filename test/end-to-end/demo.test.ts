@@ -51,6 +51,32 @@ describe('end-to-end/demo', () => {
     expect(await (await fetch(`${url}/config`)).text()).toContain('\n  backfill: 1h\n');
   });
 
+  it('hears from configuration how old the last success of a job may become', async () => {
+    const overrides = [
+      { match: 'payments/health probe', success_age: '26h' },
+      { match: 'payments/.*', success_age: '2h' },
+    ];
+    const { url } = await start({ flags: [`--jobs.overrides=${JSON.stringify(overrides)}`] });
+
+    await eventually(
+      async () => {
+        const scraped = await (await fetch(`${url}/metrics`)).text();
+        const limits = scraped
+          .split('\n')
+          .filter((line) => line.startsWith('automation_job_success_age_limit_seconds{'));
+        const told = limits.map((line) => [/job_name="([^"]*)"/.exec(line)?.[1], line.split(' ').at(-1)]);
+        expect(told).toEqual(
+          expect.arrayContaining([
+            ['health probe', '93600'],
+            ['reconcile', '7200'],
+          ]),
+        );
+        expect(limits.filter((line) => !line.includes('project="payments"'))).toEqual([]);
+      },
+      { limitMs: 15_000 },
+    );
+  });
+
   it('prints links that all open', async () => {
     const demo = await start();
     const links = [...demo.output().matchAll(/^ {2}(\w[\w ]*?) {2,}(http:\S+)/gm)].map(([, title, link]) => [
