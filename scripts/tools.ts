@@ -47,6 +47,13 @@ export const tools = [
     usedBy: 'the tests that parse the exposition a second time',
   },
   {
+    name: 'opentelemetry-proto',
+    commands: [join(cacheDirectory(), 'opentelemetry-proto-1.45.2', 'bin', 'python')],
+    packages: ['python3', 'python3-venv'],
+    python: 'opentelemetry-proto==1.45.2',
+    usedBy: 'the tests that read encoded traces a second time',
+  },
+  {
     name: 'buildah',
     commands: ['buildah', 'debootstrap', 'crun', 'fuse-overlayfs', 'newuidmap'],
     packages: ['buildah', 'debootstrap', 'crun', 'netavark', 'fuse-overlayfs', 'uidmap'],

@@ -1,4 +1,4 @@
-import type { Attributes, AttributeValue } from '../domain/span.ts';
+import type { Attributes, AttributeValue } from './span.ts';
 
 export type AttributeList = {
   /** What is undefined or an empty text is left out. */

@@ -1,5 +1,5 @@
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
-import type { Span, Trace } from '../domain/span.ts';
+import type { Span, SpanLink, Trace } from './span.ts';
 
 /** One OTLP request with one resource, as OpenTelemetry's own serializer writes it. */
 export function encodeTrace(trace: Trace, format: 'protobuf' | 'json'): Uint8Array {
@@ -14,44 +14,56 @@ type ReadableSpan = ReadableSpans[number];
 
 /** The serializer takes spans by their shape; those that share a resource by identity go together. */
 function toReadable({ traceId, spans, resource, scope }: Trace): ReadableSpans {
-  const shared = { attributes: resource, getRawAttributes: () => Object.entries(resource), merge: () => ofAll };
-  const ofAll: ReadableSpan['resource'] = shared;
-  return spans.map((span) => ({
+  const ofAll: ReadableSpan['resource'] = {
+    attributes: resource,
+    getRawAttributes: () => Object.entries(resource),
+    merge: () => ofAll,
+  };
+  return spans.map((span) => toReadableSpan(span, { traceId, resource: ofAll, instrumentationScope: scope }));
+}
+
+type Shared = Pick<ReadableSpan, 'resource' | 'instrumentationScope'> & { readonly traceId: string };
+
+function toReadableSpan(span: Span, { traceId, resource, instrumentationScope }: Shared): ReadableSpan {
+  const context = { traceId, spanId: span.id, traceFlags: sampled };
+  const readable: Writable<ReadableSpan> = {
     name: span.name,
     kind: span.kind === 'server' ? serverKind : internalKind,
-    spanContext: () => ({ traceId, spanId: span.id, traceFlags: sampled }),
-    ...toParent(span, traceId),
+    spanContext: () => context,
     startTime: toHighResolution(span.startMs),
     endTime: toHighResolution(span.endMs),
     duration: toHighResolution(span.endMs - span.startMs),
     ended: true,
-    status: { code: span.isError ? errorStatus : unsetStatus },
+    status: span.isError ? errorStatus : unsetStatus,
     attributes: span.attributes,
-    links: span.links.map((link) => ({
-      context: { traceId: link.traceId, spanId: link.spanId, traceFlags: sampled, isRemote: true },
-      attributes: link.attributes,
-    })),
+    links: span.links.length === 0 ? [] : span.links.map(toLink),
     events: [],
-    resource: ofAll,
-    instrumentationScope: scope,
+    resource,
+    instrumentationScope,
     droppedAttributesCount: 0,
     droppedEventsCount: 0,
     droppedLinksCount: 0,
-  }));
+  };
+  if (span.parentId !== undefined) {
+    // Only a root has a parent from elsewhere.
+    const isRemote = span.kind === 'server';
+    readable.parentSpanContext = { traceId, spanId: span.parentId, traceFlags: sampled, isRemote };
+  }
+  return readable;
+}
+
+type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
+
+function toLink({ traceId, spanId, attributes }: SpanLink): ReadableSpan['links'][number] {
+  return { context: { traceId, spanId, traceFlags: sampled, isRemote: true }, attributes };
 }
 
 // The numbers of OpenTelemetry's enumerations.
 const internalKind = 0;
 const serverKind = 1;
-const unsetStatus = 0;
-const errorStatus = 2;
+const unsetStatus = { code: 0 };
+const errorStatus = { code: 2 };
 const sampled = 1;
-
-/** Only a root has a parent from elsewhere. */
-function toParent({ parentId, kind }: Span, traceId: string): Pick<ReadableSpan, 'parentSpanContext'> {
-  if (parentId === undefined) return {};
-  return { parentSpanContext: { traceId, spanId: parentId, traceFlags: sampled, isRemote: kind === 'server' } };
-}
 
 function toHighResolution(ms: number): [number, number] {
   return [Math.floor(ms / 1000), (ms % 1000) * 1_000_000];

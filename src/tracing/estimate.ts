@@ -1,4 +1,4 @@
-import type { Attributes, Span } from '../domain/span.ts';
+import type { Attributes, Span } from './span.ts';
 
 /** No less than what the spans take as protobuf, without making it. */
 export function estimateBytes(spans: readonly Span[], resource: Attributes): number {

@@ -7,8 +7,8 @@ import type { Timed } from './times.ts';
  * others become one span under their parent, which counts as one.
  */
 export function limitSpans(root: Timed, maxSpans: number): Timed {
+  if (countTimed(root) <= maxSpans) return root;
   const places = listPlaces(root);
-  if (places.length <= maxSpans) return root;
   const kept = new Set<Timed>([root]);
   const missing = new Map(places.map(({ timed }) => [timed, timed.children.length]));
   const parents = new Map(places.map(({ timed, parent }) => [timed, parent]));
@@ -37,6 +37,13 @@ export function limitSpans(root: Timed, maxSpans: number): Timed {
     const parent = parents.get(timed);
     if (parent !== undefined) missing.set(parent, (missing.get(parent) ?? 1) - 1);
   }
+}
+
+/** How many spans a tree has before it is limited. */
+export function countTimed(timed: Timed): number {
+  let count = 1;
+  for (const child of timed.children) count += countTimed(child);
+  return count;
 }
 
 type Place = {

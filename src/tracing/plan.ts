@@ -1,4 +1,3 @@
-import type { SpanLink, Trace } from '../domain/span.ts';
 import type { SpanSource } from '../domain/span-source.ts';
 import { own } from './attribute-names.ts';
 import { type Caller, findCaller } from './caller.ts';
@@ -6,11 +5,12 @@ import { dropDoubles } from './doubles.ts';
 import { draftRoot, type RootDraft } from './draft-root.ts';
 import { estimateBytes } from './estimate.ts';
 import { toSpanId, toTraceId } from './ids.ts';
-import { limitSpans } from './limit.ts';
+import { countTimed, limitSpans } from './limit.ts';
 import { toPipeline, toResource } from './root-attributes.ts';
 import type { TraceSettings } from './settings.ts';
+import type { SpanLink, Trace } from './span.ts';
 import { type SpanFrame, toSpans } from './spans.ts';
-import { settleTimes, type Timed } from './times.ts';
+import { settleTimes } from './times.ts';
 
 export type Plan = {
   readonly trace: Trace;
@@ -34,9 +34,8 @@ export function planTrace(source: SpanSource, settings: TraceSettings): Plan | u
   const frame = toFrame(source, root, settings);
   const resource = toResource(source, settings);
 
-  const all = countTimed(timed);
   let spans = toSpans(limitSpans(timed, settings.maxSpans), frame);
-  let allowed = Math.min(all, settings.maxSpans);
+  let allowed = Math.min(countTimed(timed), settings.maxSpans);
   for (let bytes = estimateBytes(spans, resource); bytes > settings.maxBytes && allowed > 1; ) {
     allowed = Math.max(1, Math.floor(Math.min(allowed * 0.95, (allowed * settings.maxBytes) / bytes)));
     spans = toSpans(limitSpans(timed, allowed), frame);
@@ -88,10 +87,4 @@ function tellCaller(caller: Caller | 'invalid' | undefined, { joining }: TraceSe
   if (caller === undefined) return 'none';
   if (caller === 'invalid') return 'invalid';
   return joining.mode === 'parent' ? 'joined' : 'linked';
-}
-
-function countTimed(timed: Timed): number {
-  let count = 1;
-  for (const child of timed.children) count += countTimed(child);
-  return count;
 }

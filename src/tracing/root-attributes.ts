@@ -1,10 +1,10 @@
 import { toJobPath } from '../domain/job-path.ts';
-import type { Attributes } from '../domain/span.ts';
 import type { SpanSource, TracedExecution } from '../domain/span-source.ts';
 import { actionRun, conventional, own, results, toOptionAttribute } from './attribute-names.ts';
 import { type AttributeList, createAttributes } from './attributes.ts';
 import type { RootOutcome } from './root-outcome.ts';
 import type { TraceSettings } from './settings.ts';
+import type { Attributes } from './span.ts';
 
 /** What the whole execution has: its spans share it. */
 export function toResource({ execution, state }: SpanSource, settings: TraceSettings): Attributes {

@@ -1,4 +1,3 @@
-import type { Span, SpanLink } from '../domain/span.ts';
 import type { SpanSource } from '../domain/span-source.ts';
 import { conventional, isErrorResult, own, results } from './attribute-names.ts';
 import { type AttributeList, createAttributes, longestName } from './attributes.ts';
@@ -7,6 +6,7 @@ import { toSpanId } from './ids.ts';
 import { setRootAttributes } from './root-attributes.ts';
 import type { RootOutcome } from './root-outcome.ts';
 import type { TraceSettings } from './settings.ts';
+import type { Span, SpanLink } from './span.ts';
 import type { Timed } from './times.ts';
 
 /** What all spans of one execution are made with. */

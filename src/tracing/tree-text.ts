@@ -1,5 +1,5 @@
-import type { Span, Trace } from '../domain/span.ts';
 import { conventional, own } from './attribute-names.ts';
+import type { Span, Trace } from './span.ts';
 
 /** The tree for people: a line a span, indented, with its times since the root's start, its result, and why. */
 export function toTreeText({ spans }: Trace): string {

@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { encodeTrace } from '../../src/tracing/encode.ts';
+import { estimateBytes } from '../../src/tracing/estimate.ts';
+import type { Trace } from '../../src/tracing/span.ts';
+import { describeWithTools } from '../support/tools.ts';
+import { planRecorded } from './recorded.ts';
+
+const recorded = readdirSync(join(import.meta.dirname, 'recorded')).map((file) => file.replace('.json', ''));
+const withAll = { withUserNames: true, withArgstring: true };
+
+/** What the decoder should read, from our own spans. */
+function toExpected({ traceId, spans, resource, scope }: Trace): unknown {
+  const expected = spans.map((span) => ({
+    trace: traceId,
+    id: span.id,
+    parent: span.parentId ?? '',
+    name: span.name,
+    kind: span.kind === 'server' ? 2 : 1,
+    start: `${span.startMs}000000`,
+    end: `${span.endMs}000000`,
+    status: span.isError ? 2 : 0,
+    message: '',
+    flags: 0x101,
+    attributes: span.attributes,
+    links: span.links.map((link) => ({ trace: link.traceId, id: link.spanId, attributes: link.attributes })),
+  }));
+  return [{ resource, scopes: [{ ...scope, spans: expected }] }];
+}
+
+describeWithTools('tracing/encode', ['opentelemetry-proto'], (paths) => {
+  const read = (bytes: Uint8Array): unknown => {
+    const script = join(import.meta.dirname, 'read-otlp.py');
+    const options = { input: bytes, maxBuffer: 64 * 1024 * 1024, timeout: 20_000 };
+    return JSON.parse(execFileSync(paths['opentelemetry-proto'], [script], options).toString('utf8'));
+  };
+
+  it.each(recorded)('writes bytes in which another decoder finds the same tree (%s)', (name) => {
+    const { trace } = planRecorded(name, withAll);
+    expect(read(encodeTrace(trace, 'protobuf'))).toEqual(toExpected(trace));
+  });
+
+  it('says that a parent is elsewhere', () => {
+    const { trace } = planRecorded('succeeded');
+    const spans = trace.spans.map((span, place) => (place === 0 ? { ...span, parentId: '00f067aa0ba902b7' } : span));
+    const [first] = read(encodeTrace({ ...trace, spans }, 'protobuf')) as {
+      scopes: { spans: { parent: string; flags: number }[] }[];
+    }[];
+    expect(first?.scopes[0]?.spans[0]).toMatchObject({ parent: '00f067aa0ba902b7', flags: 0x301 });
+    expect(first?.scopes[0]?.spans[1]).toMatchObject({ flags: 0x101 });
+  });
+
+  it.each(recorded)('takes no more bytes than estimated, and not many less (%s)', (name) => {
+    const { trace } = planRecorded(name, withAll);
+    const bytes = encodeTrace(trace, 'protobuf').length;
+    const estimated = estimateBytes(trace.spans, trace.resource);
+    expect(bytes).toBeLessThanOrEqual(estimated);
+    expect(bytes * 4).toBeGreaterThan(estimated);
+  });
+
+  it('writes JSON with the same ids', () => {
+    const { trace } = planRecorded('failed-node');
+    const request: unknown = JSON.parse(new TextDecoder().decode(encodeTrace(trace, 'json')));
+    const spans = trace.spans.map(({ id, name }) => ({ traceId: trace.traceId, spanId: id, name }));
+    expect(request).toMatchObject({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+  });
+
+  it('writes the same bytes every time', () => {
+    const bytes = ['per-node-reference', 'per-node-reference'].map((name) =>
+      Buffer.from(encodeTrace(planRecorded(name).trace, 'protobuf')).toString('hex'),
+    );
+    expect(bytes[0]).toBe(bytes[1]);
+  });
+});
