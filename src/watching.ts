@@ -34,8 +34,6 @@ export type WatchParts = {
   readonly state: State;
   readonly snapshots: Snapshots;
   readonly self: Self;
-  /** Whether the state is a copy of some time ago that has just been restored. */
-  readonly isRestored?: boolean;
 };
 
 export type WatchedServer = {
@@ -115,7 +113,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
       server: name,
       readProjects: async (api) => (await projectList.read(api)).map((project) => project.name),
       ledger: parts.state.ledger,
-      isRestored: parts.isRestored === true,
+      isRestored: before === undefined && parts.state.origin.kind === 'restored',
       settings: executionSettings,
       publish: own.publisher.publish,
       withdraw: own.publisher.withdraw,
