@@ -1,6 +1,7 @@
 import type { ClientObserver } from './api/client.ts';
 import type { RoundObserver } from './executions/options.ts';
 import type { Self } from './metrics/self.ts';
+import type { RejectReason, SenderObserver } from './tracing/sender/observer.ts';
 
 /** Whom the daemon's own series are about. */
 type Key = { readonly server: string; readonly member?: string };
@@ -35,3 +36,22 @@ export function toRoundObserver(self: Self, server: string): RoundObserver {
     entries: (entries) => self.ledgerEntries.set(key, entries),
   };
 }
+
+/** What the sender of traces tells in numbers, as the daemon's own metrics; what it tells in words is for the log. */
+export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' | 'rejected' | 'size'> {
+  self.spansExported.inc(0);
+  for (const reason of rejectReasons) self.spansRejected.inc({ reason }, 0);
+  return {
+    exported: (spans) => self.spansExported.inc(spans),
+    rejected: (reason, spans) => self.spansRejected.inc({ reason }, spans),
+    size: ({ traces, bytes, oldestMs, setAside }) => {
+      self.spoolTraces.set(traces);
+      self.spoolBytes.set(bytes);
+      self.tracesSetAside.set(setAside);
+      if (oldestMs === undefined) self.spoolOldest.remove();
+      else self.spoolOldest.set(oldestMs / 1000);
+    },
+  };
+}
+
+const rejectReasons = ['partial_success', 'refused', 'dropped'] as const satisfies readonly RejectReason[];

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { createDeliveryInstruments } from './self-delivery.ts';
 
 /** What the daemon says about itself, and about each watched server as a whole. */
 export type Self = ReturnType<typeof createSelf>;
@@ -117,6 +118,61 @@ export function createSelf(build: { readonly version: string; readonly nodeVersi
       labelNames: ['server'],
       registers,
     }),
+    tracesPending: new Gauge({
+      name: 'automation_exporter_traces_pending',
+      help: 'Counted executions that wait for their steps before they become a trace.',
+      labelNames: ['server'],
+      registers,
+    }),
+    tracesDegraded: new Counter({
+      name: 'automation_exporter_traces_degraded_total',
+      help: 'Traces that tell less than they could, by the reason.',
+      labelNames: ['server', 'reason'],
+      registers,
+    }),
+    tracesSkipped: new Counter({
+      name: 'automation_exporter_traces_skipped_total',
+      help: 'Counted executions that became no trace, by the reason.',
+      labelNames: ['server', 'reason'],
+      registers,
+    }),
+    traceparentInvalid: new Counter({
+      name: 'automation_exporter_traceparent_invalid_total',
+      help: 'Executions whose option for the trace context held something else.',
+      labelNames: ['server'],
+      registers,
+    }),
+    spansExported: new Counter({
+      name: 'automation_exporter_spans_exported_total',
+      help: 'Spans that the collector took.',
+      registers,
+    }),
+    spansRejected: new Counter({
+      name: 'automation_exporter_spans_rejected_total',
+      help: 'Spans that were sent, or were to be, and did not arrive, by the reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    tracesSetAside: new Gauge({
+      name: 'automation_exporter_traces_set_aside',
+      help: 'Traces that the collector refused and that wait to be sent again or dropped.',
+      registers,
+    }),
+    spoolTraces: new Gauge({
+      name: 'automation_exporter_spool_traces',
+      help: 'Traces that wait to be sent.',
+      registers,
+    }),
+    spoolBytes: new Gauge({
+      name: 'automation_exporter_spool_bytes',
+      help: 'Size of the traces that wait to be sent.',
+      registers,
+    }),
+    spoolOldest: new Gauge({
+      name: 'automation_exporter_spool_oldest_timestamp_seconds',
+      help: 'When the trace was made that has waited longest to be sent.',
+      registers,
+    }),
     stateResets: new Counter({
       name: 'automation_exporter_state_resets_total',
       help: 'How often the state was found damaged at the start: its last copy was restored, or counting started anew.',
@@ -134,6 +190,7 @@ export function createSelf(build: { readonly version: string; readonly nodeVersi
       labelNames: ['server'],
       registers,
     }),
+    ...createDeliveryInstruments(registers),
     lastReloadSuccessful: new Gauge({
       name: 'automation_exporter_config_last_reload_successful',
       help: 'Whether the last attempt to read the configuration succeeded; a failed one leaves the old configuration in force.',

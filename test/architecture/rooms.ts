@@ -37,6 +37,7 @@ export const rooms: readonly Room[] = [
   { room: 'metrics', types: ['prom-client'] },
   { room: 'metrics/exposition', knows: ['metrics'], packages: ['prom-client'] },
   { room: 'metrics/self', knows: ['metrics'], packages: ['prom-client'] },
+  { room: 'metrics/self-delivery', packages: ['prom-client'] },
   { room: 'metrics/forget', knows: ['metrics'], types: ['prom-client'] },
 
   {
@@ -97,7 +98,10 @@ export const rooms: readonly Room[] = [
     pure: true,
   },
   { room: 'keeping', types: ['log', 'metrics/self', 'state/state'] },
-  { room: 'observers', types: ['api/client', 'executions/options', 'metrics'] },
+  {
+    room: 'observers',
+    types: ['api/client', 'executions/options', 'metrics', 'state/spool', 'tracing/sender/observer'],
+  },
   {
     room: 'watching',
     knows: ['connect', 'observers', 'what-runs', 'api', 'collectors', 'executions', 'schedule'],

@@ -123,6 +123,12 @@ const own = `
   automation_exporter_ledger_entries gauge server
   automation_exporter_unknown_values_total counter server field
   automation_exporter_server_epoch gauge server
+  automation_exporter_spans_exported_total counter
+  automation_exporter_spans_rejected_total counter reason
+  automation_exporter_spool_traces gauge
+  automation_exporter_spool_bytes gauge
+  automation_exporter_spool_oldest_timestamp_seconds gauge
+  automation_exporter_traces_set_aside gauge
   automation_exporter_config_last_reload_successful gauge
   automation_exporter_config_last_reload_timestamp_seconds gauge
 `;
@@ -131,15 +137,9 @@ const own = `
 const ofOtherRooms = `
   automation_exporter_state_resets_total
   automation_exporter_traces_pending
-  automation_exporter_traces_set_aside
   automation_exporter_traces_degraded_total
   automation_exporter_traces_skipped_total
   automation_exporter_traceparent_invalid_total
-  automation_exporter_spans_exported_total
-  automation_exporter_spans_rejected_total
-  automation_exporter_spool_traces
-  automation_exporter_spool_bytes
-  automation_exporter_spool_oldest_timestamp_seconds
   cicd_pipeline_run_duration_seconds
   cicd_pipeline_run_active
   cicd_pipeline_run_errors_total

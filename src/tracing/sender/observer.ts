@@ -2,8 +2,7 @@ import type { SetAsideTrace, SpooledTrace, SpoolSize } from '../../state/spool.t
 import type { PostFaultKind } from './post-fault.ts';
 
 /** Why spans did not get to the backend although they were sent, or were to be. */
-export const rejectReasons = ['partial_success', 'refused', 'dropped'] as const;
-export type RejectReason = (typeof rejectReasons)[number];
+export type RejectReason = 'partial_success' | 'refused' | 'dropped';
 
 /** How a request ended: with an answer, or with the fault in place of one. */
 export type RequestOutcome = 'delivered' | 'wait' | 'refused' | PostFaultKind;

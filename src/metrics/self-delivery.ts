@@ -1,0 +1,44 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** How the delivery of traces goes. Nothing is said of any of them before it was set: where no traces are sent, none are there. */
+export function createDeliveryInstruments(registers: Registry[]) {
+  const spansExported = new Counter({
+    name: 'automation_exporter_spans_exported_total',
+    help: 'Spans that the collector has taken.',
+    registers,
+  });
+  const spoolTraces = new Gauge({
+    name: 'automation_exporter_spool_traces',
+    help: 'Finished traces that wait to be delivered; those that are set aside are left out.',
+    registers,
+  });
+  const spoolBytes = new Gauge({
+    name: 'automation_exporter_spool_bytes',
+    help: 'Size of the traces that wait to be delivered.',
+    registers,
+  });
+  const spoolOldest = new Gauge({
+    name: 'automation_exporter_spool_oldest_timestamp_seconds',
+    help: 'When the trace that waits to be delivered next was finished; absent while none waits.',
+    registers,
+  });
+  const tracesSetAside = new Gauge({
+    name: 'automation_exporter_traces_set_aside',
+    help: 'Traces that the collector refused for themselves alone, kept until they are sent again or dropped.',
+    registers,
+  });
+  for (const instrument of [spansExported, spoolTraces, spoolBytes, spoolOldest, tracesSetAside]) instrument.remove();
+  return {
+    spansExported,
+    spansRejected: new Counter({
+      name: 'automation_exporter_spans_rejected_total',
+      help: 'Spans that did not get to the backend: partial_success (taken without them), refused (their trace is set aside), dropped (too many were set aside).',
+      labelNames: ['reason'],
+      registers,
+    }),
+    spoolTraces,
+    spoolBytes,
+    spoolOldest,
+    tracesSetAside,
+  };
+}
