@@ -142,37 +142,6 @@ export function createSelf(build: { readonly version: string; readonly nodeVersi
       labelNames: ['server'],
       registers,
     }),
-    spansExported: new Counter({
-      name: 'automation_exporter_spans_exported_total',
-      help: 'Spans that the collector took.',
-      registers,
-    }),
-    spansRejected: new Counter({
-      name: 'automation_exporter_spans_rejected_total',
-      help: 'Spans that were sent, or were to be, and did not arrive, by the reason.',
-      labelNames: ['reason'],
-      registers,
-    }),
-    tracesSetAside: new Gauge({
-      name: 'automation_exporter_traces_set_aside',
-      help: 'Traces that the collector refused and that wait to be sent again or dropped.',
-      registers,
-    }),
-    spoolTraces: new Gauge({
-      name: 'automation_exporter_spool_traces',
-      help: 'Traces that wait to be sent.',
-      registers,
-    }),
-    spoolBytes: new Gauge({
-      name: 'automation_exporter_spool_bytes',
-      help: 'Size of the traces that wait to be sent.',
-      registers,
-    }),
-    spoolOldest: new Gauge({
-      name: 'automation_exporter_spool_oldest_timestamp_seconds',
-      help: 'When the trace was made that has waited longest to be sent.',
-      registers,
-    }),
     stateResets: new Counter({
       name: 'automation_exporter_state_resets_total',
       help: 'How often the state was found damaged at the start: its last copy was restored, or counting started anew.',
