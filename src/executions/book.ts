@@ -1,5 +1,5 @@
 import type { Ledger, LedgerDocument, LedgerEntry } from '../state/ledger.ts';
-import type { IdHour } from './id-hours.ts';
+import { type IdHour, toForgottenHours } from './id-hours.ts';
 import type { Ending } from './naming.ts';
 import { createPlaces } from './places.ts';
 import type { ProjectState } from './project-state.ts';
@@ -14,6 +14,8 @@ export type ServerFacts = {
   readonly listedAtMs?: number | undefined;
   /** After a restored copy: up to when all has to be read before anything is shown. */
   readonly gapUntilMs?: number | undefined;
+  /** The bounds that the buckets of durations were counted by. */
+  readonly buckets?: readonly number[] | undefined;
 };
 
 /** A finished execution as pages show it. */
@@ -40,6 +42,8 @@ export type BookChange = {
   /** What others keep of the same executions. */
   readonly alongside?: readonly LedgerDocument[];
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
+  /** A project of which nothing is to be known any longer. */
+  readonly forget?: string;
 };
 
 /** What the ledger holds, in memory: changed only by what has been committed. */
@@ -56,6 +60,8 @@ export type Book = {
 
 /** How many finished executions pages can show. */
 const mostRecent = 1000;
+/** Hours in which something started: about three months of them. */
+const mostIdHours = 2000;
 
 export async function openBook(ledger: Ledger, server: string): Promise<Book> {
   const documents = await ledger.load(server);
@@ -72,6 +78,7 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
 
   async function commit(change: BookChange): Promise<void> {
     const { kept, added, removed } = keepNewest(recent, change.recent ?? []);
+    const oldHours = (change.idHours ?? []).length === 0 ? [] : toForgottenHours(idHours, mostIdHours);
     const documentsToPut: LedgerDocument[] = [
       ...(change.facts === undefined ? [] : [toDocument('server', '', change.facts)]),
       ...put('project', change.states, (state) => state.project),
@@ -84,9 +91,27 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
       ...(change.alongside ?? []),
     ];
     const { entries = [], prune } = change;
+    documentsToPut.push(...toForgotten(change.forget), ...oldHours.map((hour) => forget('id-hour', String(hour))));
     await ledger.commit(server, { entries, documents: documentsToPut, ...(prune === undefined ? {} : { prune }) });
     apply(change);
+    for (const hour of oldHours) idHours.delete(hour);
     recent = kept;
+  }
+
+  function toForgotten(project: string | undefined): LedgerDocument[] {
+    if (project === undefined) return [];
+    return [
+      forget('project', project),
+      ...[...cells].flatMap(([key, { labels }]) => (labels[0] === project ? [forget('cell', key)] : [])),
+      ...[...jobs].flatMap(([key, job]) => (job.project === project ? [forget('job', key)] : [])),
+    ];
+  }
+
+  function drop(project: string): void {
+    states.delete(project);
+    for (const [key, { labels }] of cells) if (labels[0] === project) cells.delete(key);
+    for (const [key, job] of jobs) if (job.project === project) jobs.delete(key);
+    totals.places.forget(project);
   }
 
   function apply(change: BookChange): void {
@@ -94,6 +119,7 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
     for (const state of change.states ?? []) states.set(state.project, state);
     for (const cell of change.cells ?? []) cells.set(toCellKey(cell.kind, cell.labels), cell);
     for (const job of change.jobs ?? []) jobs.set(toJobKey(job.project, job.group, job.name), job);
+    if (change.forget !== undefined) drop(change.forget);
     if (change.hasNewEpoch === true) idHours.clear();
     for (const hour of change.idHours ?? []) idHours.set(hour.hour, hour);
   }

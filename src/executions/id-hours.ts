@@ -6,19 +6,46 @@ export type IdHours = ReadonlyMap<number, IdHour>;
 
 type Started = { readonly id: number; readonly startedAtMs: number };
 
-/** Whether an execution ended more than a day before the start of one with a lower id: it was brought in later. */
-export function isImported(
-  hours: IdHours,
-  { id, endedAtMs }: { readonly id: number; readonly endedAtMs: number },
-): boolean {
-  const firstHour = toHour(endedAtMs + dayMs) + 1;
-  return some(hours, (known) => known.hour >= firstHour && known.leastId < id);
+export type IdOrder = {
+  /** Whether an execution ended more than a day before the start of one with a lower id: it was brought in later. */
+  readonly isImported: (run: { readonly id: number; readonly endedAtMs: number }) => boolean;
+  /** Whether an execution's id is below one that started over a day before it: ids start again. */
+  readonly startsAgain: (run: Started) => boolean;
+};
+
+/** Compares ids with those that are known. */
+export function createIdOrder(hours: IdHours): IdOrder {
+  const sorted = [...hours.values()].sort((one, other) => one.hour - other.hour);
+  // The greatest id up to each hour, and the least from each hour on.
+  const greatest: number[] = [];
+  for (const { greatestId } of sorted) greatest.push(Math.max(greatest.at(-1) ?? greatestId, greatestId));
+  const least: number[] = Array.from(sorted, ({ leastId }) => leastId);
+  for (let index = least.length - 2; index >= 0; index -= 1)
+    least[index] = Math.min(least[index] ?? 0, least[index + 1] ?? 0);
+
+  return {
+    isImported: ({ id, endedAtMs }) => {
+      const firstHour = toHour(endedAtMs + dayMs) + 1;
+      const leastId = least[findHour(sorted, firstHour)];
+      return leastId !== undefined && leastId < id;
+    },
+    startsAgain: ({ id, startedAtMs }) => {
+      const nextHour = toHour(startedAtMs - dayMs);
+      const greatestId = greatest[findHour(sorted, nextHour) - 1];
+      return greatestId !== undefined && greatestId > id;
+    },
+  };
 }
 
-/** Whether an execution's id is below one that started over a day before it: ids start again. */
-export function startsAgain(hours: IdHours, { id, startedAtMs }: Started): boolean {
-  const lastHour = toHour(startedAtMs - dayMs) - 1;
-  return some(hours, (known) => known.hour <= lastHour && known.greatestId > id);
+/** The oldest hours of too many, but for the one that tells how far ids have come. */
+export function toForgottenHours(hours: IdHours, most: number): number[] {
+  if (hours.size <= most) return [];
+  const sorted = [...hours.values()].sort((one, other) => one.hour - other.hour);
+  const greatestId = Math.max(...sorted.map((hour) => hour.greatestId));
+  return sorted
+    .slice(0, sorted.length - most)
+    .filter((hour) => hour.greatestId !== greatestId)
+    .map(({ hour }) => hour);
 }
 
 /** The hours that change when these executions become known. */
@@ -41,7 +68,14 @@ function toHour(timestampMs: number): number {
   return Math.floor(timestampMs / hourMs);
 }
 
-function some(hours: IdHours, holds: (hour: IdHour) => boolean): boolean {
-  for (const hour of hours.values()) if (holds(hour)) return true;
-  return false;
+/** Where the first hour is that is not before this one. */
+function findHour(sorted: readonly IdHour[], hour: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle]?.hour ?? 0) < hour) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -34,11 +34,12 @@ export function measure(totals: Totals, project: string, runs: readonly Finished
   return change.result();
 }
 
-type MutableCell = { -readonly [Key in keyof Cell]: Cell[Key] };
+type MutableCell = { -readonly [Key in keyof Omit<Cell, 'buckets'>]: Cell[Key] } & { buckets?: number[] };
 
 function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
   const cells = new Map<string, MutableCell>();
   const jobs = new Map<string, JobFacts>();
+  const begun = new Set<string>();
   const { places } = totals;
   let negative = 0;
   let merged = 0;
@@ -50,9 +51,21 @@ function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
     const touched = cells.get(key);
     if (touched !== undefined) return touched;
     const before = totals.cells.get(key);
-    const cell: MutableCell = before === undefined ? { kind, labels, count: 0, isReleased: false } : { ...before };
+    const { buckets: countsBefore, ...rest } = before ?? { kind, labels, count: 0, isReleased: false };
+    const cell: MutableCell = { ...rest, ...(countsBefore === undefined ? {} : { buckets: [...countsBefore] }) };
     cells.set(key, cell);
     return cell;
+  }
+
+  /** All endings of a job that is known are there from the start. */
+  function beginEndings(project: string, { group, name }: { readonly group: string; readonly name: string }): void {
+    const key = toJobKey(project, group, name);
+    if (begun.has(key)) return;
+    begun.add(key);
+    for (const each of endings) {
+      const labels = [project, group, name, each];
+      if (!totals.cells.has(toCellKey('runs', labels))) touch('runs', labels);
+    }
   }
 
   function toOwner(project: string, group: string, name: string): { group: string; name: string } {
@@ -71,7 +84,7 @@ function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
     const isOwn = name === '' || places.hasDurations(project, group, name, detail);
     const owner = isOwn ? [project, group, name, ending] : [project, '', otherJobs, ending];
     const cell = touch('durations', owner);
-    const counts = [...(cell.buckets ?? Array.from({ length: buckets.length + 1 }, () => 0))];
+    const counts = cell.buckets ?? Array.from({ length: buckets.length + 1 }, () => 0);
     const seconds = durationMs / 1000;
     const found = buckets.findIndex((bound) => seconds <= bound);
     const index = found === -1 ? buckets.length : found;
@@ -94,8 +107,7 @@ function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
       const { group, name } = toJobName(run);
       const owner = toOwner(project, group, name);
       const ending = toEnding(run);
-      // All endings of a job that is known are there from the start.
-      for (const each of endings) touch('runs', [project, owner.group, owner.name, each]);
+      beginEndings(project, owner);
       touch('runs', [project, owner.group, owner.name, ending]).count += 1;
       addDuration(run, { project, ...owner, ending });
       addNodes(run, { project, ...owner });

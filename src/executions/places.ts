@@ -6,6 +6,8 @@ export type Places = {
   readonly hasJob: (project: string, group: string, name: string, most: number) => boolean;
   readonly hasDurations: (project: string, group: string, name: string, most: number) => boolean;
   readonly hasNode: (project: string, node: string, most: number) => boolean;
+  /** Of a project that is gone for good the places are free again. */
+  readonly forget: (project: string) => void;
 };
 
 /** The places that are taken by what was counted; whoever asks while there is room takes one. */
@@ -24,6 +26,11 @@ export function createPlaces(cells: Iterable<Cell>): Places {
     hasDurations: (project, group, name, most) =>
       name !== otherJobs && has(durations, toJobKey(project, group, name), most),
     hasNode: (project, node, most) => has(nodes, JSON.stringify([project, node]), most),
+    forget: (project) => {
+      const begin = `${JSON.stringify([project]).slice(0, -1)},`;
+      for (const places of [jobs, durations, nodes])
+        for (const key of places) if (key.startsWith(begin)) places.delete(key);
+    },
   };
 }
 

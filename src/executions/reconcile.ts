@@ -1,5 +1,5 @@
 import type { Execution } from '../domain/execution.ts';
-import { type IdHour, type IdHours, isImported, startsAgain, withIds } from './id-hours.ts';
+import { createIdOrder, type IdHour, type IdHours, type IdOrder, withIds } from './id-hours.ts';
 import { toJobName, toJobPath } from './naming.ts';
 
 /** A finished execution as it is kept: enough to know it again. */
@@ -43,6 +43,8 @@ export function reconcile(input: ReconcileInput): Reconciled {
   const regular: Entry[] = [];
   const seen = new Map<number, number[]>();
   let imported = 0;
+  // Most rounds bring nothing new.
+  let order: IdOrder | undefined;
   let newEpochAtMs: number | undefined;
   for (const row of rows) {
     if (!isFinished(row) || row.endedAtMs < countedFromMs) continue;
@@ -53,15 +55,16 @@ export function reconcile(input: ReconcileInput): Reconciled {
     if (isOneOf(earlier, startedAtMs)) continue;
     const entry = { id, startedAtMs, endedAtMs };
     entries.push(entry);
+    order ??= createIdOrder(ids);
     // Their ids are given long before they start.
     const isOneTime = row.type === 'user-scheduled' || row.status === 'scheduled';
-    if (!isOneTime && isImported(ids, entry)) {
+    if (!isOneTime && order.isImported(entry)) {
       imported += 1;
       continue;
     }
     if (!isOneTime && startedAtMs >= epochStartedAtMs) {
       regular.push(entry);
-      if (earlier !== undefined || startsAgain(ids, entry)) {
+      if (earlier !== undefined || order.startsAgain(entry)) {
         newEpochAtMs = Math.min(newEpochAtMs ?? startedAtMs, startedAtMs);
       }
     }

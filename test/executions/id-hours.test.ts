@@ -1,24 +1,39 @@
 import { describe, expect, it } from 'vitest';
-import { type IdHour, isImported, startsAgain, withIds } from '../../src/executions/id-hours.ts';
+import { createIdOrder, type IdHour, toForgottenHours, withIds } from '../../src/executions/id-hours.ts';
 
 describe('executions/id-hours', () => {
   it('takes a run for imported that ended more than a day before a lower id started', () => {
-    const known = hours([100, 50, 60]);
-    expect(isImported(known, { id: 70, endedAtMs: 75 * hourMs })).toBe(true);
-    expect(isImported(known, { id: 40, endedAtMs: 75 * hourMs })).toBe(false);
+    const { isImported } = createIdOrder(hours([100, 50, 60]));
+    expect(isImported({ id: 70, endedAtMs: 75 * hourMs })).toBe(true);
+    expect(isImported({ id: 40, endedAtMs: 75 * hourMs })).toBe(false);
   });
 
   it('takes less than a day for a clock', () => {
-    const known = hours([100, 50, 60]);
-    expect(isImported(known, { id: 70, endedAtMs: 76 * hourMs })).toBe(false);
-    expect(isImported(known, { id: 70, endedAtMs: 99 * hourMs })).toBe(false);
+    const { isImported } = createIdOrder(hours([100, 50, 60]));
+    expect(isImported({ id: 70, endedAtMs: 76 * hourMs })).toBe(false);
+    expect(isImported({ id: 70, endedAtMs: 99 * hourMs })).toBe(false);
   });
 
   it('sees ids start again below one that started over a day before', () => {
-    const known = hours([100, 50, 60]);
-    expect(startsAgain(known, { id: 3, startedAtMs: 126 * hourMs })).toBe(true);
-    expect(startsAgain(known, { id: 61, startedAtMs: 126 * hourMs })).toBe(false);
-    expect(startsAgain(known, { id: 3, startedAtMs: 110 * hourMs })).toBe(false);
+    const { startsAgain } = createIdOrder(hours([100, 50, 60]));
+    expect(startsAgain({ id: 3, startedAtMs: 126 * hourMs })).toBe(true);
+    expect(startsAgain({ id: 61, startedAtMs: 126 * hourMs })).toBe(false);
+    expect(startsAgain({ id: 3, startedAtMs: 110 * hourMs })).toBe(false);
+  });
+
+  it('compares with all hours on one side, in whatever order they became known', () => {
+    const order = createIdOrder(hours([300, 70, 80], [100, 50, 90], [200, 60, 65]));
+    expect(order.startsAgain({ id: 85, startedAtMs: 250 * hourMs })).toBe(true);
+    expect(order.startsAgain({ id: 91, startedAtMs: 400 * hourMs })).toBe(false);
+    expect(order.isImported({ id: 61, endedAtMs: 150 * hourMs })).toBe(true);
+    expect(order.isImported({ id: 61, endedAtMs: 250 * hourMs })).toBe(false);
+    expect(createIdOrder(new Map()).isImported({ id: 1, endedAtMs: 0 })).toBe(false);
+  });
+
+  it('forgets the oldest of too many hours, but never how far ids have come', () => {
+    expect(toForgottenHours(hours([3, 7, 8], [1, 1, 2], [2, 3, 4]), 3)).toEqual([]);
+    expect(toForgottenHours(hours([3, 7, 8], [1, 1, 2], [2, 3, 4]), 1)).toEqual([1, 2]);
+    expect(toForgottenHours(hours([3, 7, 8], [1, 1, 9], [2, 3, 4]), 1)).toEqual([2]);
   });
 
   it('widens the hours that ids fall into, and tells of no hour that stays the same', () => {

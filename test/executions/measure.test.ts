@@ -27,6 +27,16 @@ describe('executions/measure', () => {
     expect(next.cells.get(toCellKey('runs', ['pay', 'nightly', 'settle', 'succeeded']))?.count).toBe(3);
   });
 
+  it('changes nothing but what it counts', () => {
+    const totals = someTotals();
+    keep(totals, measure(totals, 'pay', [someRun()], rules));
+    const next = measure(totals, 'pay', [someRun({ id: 2 })], rules);
+    expect([...next.cells.values()].map(({ kind, labels }) => `${kind} ${labels.join('|')}`)).toEqual([
+      'runs pay|nightly|settle|succeeded',
+      'durations pay|nightly|settle|succeeded',
+    ]);
+  });
+
   it('puts durations into the buckets they fit into, from milliseconds', () => {
     const runs = [1000, 1001, 10_000, 70_000].map((tookMs, id) => took(tookMs, id));
     expect(linesOf(measured(runs), 'durations')).toEqual([
@@ -136,7 +146,7 @@ describe('executions/measure', () => {
     keep(totals, measure(totals, 'pay', [someRun({ id: 9, endedAtMs: 900_000 })], rules));
     const late = measure(totals, 'pay', [someRun({ id: 5, status: 'failed' })], rules);
     expect(factsOf(late)).toMatchObject({ lastId: 9, lastEnding: 'succeeded', consecutiveFailures: 0 });
-    expect(linesOf(late, 'runs')[1]).toBe('runs pay|nightly|settle|failed 1');
+    expect(linesOf(late, 'runs')).toEqual(['runs pay|nightly|settle|failed 1']);
   });
 
   it('adds up two jobs of one group and name, lets the newest end win, and says so', () => {

@@ -35,6 +35,17 @@ describe('executions/places', () => {
     expect(places.hasDurations('pay', '', '__other__', 5)).toBe(false);
   });
 
+  it('gives the places of a project that is gone for good to others', () => {
+    const places = createPlaces([
+      cell('runs', ['pay', '', 'a', 'succeeded']),
+      cell('runs', ['pay2', '', 'a', 'failed']),
+    ]);
+    expect(places.hasJob('stock', '', 'a', 2)).toBe(false);
+    places.forget('pay');
+    expect(places.hasJob('stock', '', 'a', 2)).toBe(true);
+    expect(places.hasJob('stock', '', 'b', 2)).toBe(false);
+  });
+
   it('tells jobs apart whose names look alike when joined', () => {
     const places = createPlaces([]);
     expect(places.hasJob('pay', 'a', 'b/c', 1)).toBe(true);
