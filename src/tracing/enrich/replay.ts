@@ -1,0 +1,48 @@
+import type { SpanSource } from '../../domain/span-source.ts';
+import { encodeTrace } from '../encode.ts';
+import { toNamespace } from '../ids.ts';
+import { type Plan, planTrace } from '../plan.ts';
+import { traceDefaults } from '../settings.ts';
+import { toTreeText } from '../tree-text.ts';
+import { readRecording } from './recording.ts';
+
+export type ReplayOptions = {
+  /** Of the ids; without it, the address that the recorded permalink shows. */
+  readonly namespace: string | undefined;
+  /** A tree for people, or the request of OTLP. */
+  readonly format: 'tree' | 'json';
+  /** Ours. */
+  readonly version: string;
+};
+
+/** What would be sent of a recorded execution. */
+export function replay(recording: string, { namespace, format, version }: ReplayOptions): string {
+  const source = readRecording(recording);
+  const plan = planTrace(source, {
+    ...traceDefaults,
+    namespace: namespace ?? findNamespace(source),
+    server: 'replay',
+    distro: { name: 'automation-exporter', version },
+  });
+  if (plan === undefined)
+    return format === 'json' ? '{"resourceSpans":[]}\n' : 'No trace: it is not over, or never began.\n';
+  if (format === 'json') return `${new TextDecoder().decode(encodeTrace(plan.trace, 'json'))}\n`;
+  return `${toTitle(plan)}\n${toTreeText(plan.trace)}`;
+}
+
+function toTitle({ trace, caller, isUnknown, leftOut }: Plan): string {
+  const said = [
+    `trace ${trace.traceId}`,
+    `${trace.spans.length} ${trace.spans.length === 1 ? 'span' : 'spans'}`,
+    ...(leftOut > 0 ? [`${leftOut} left out`] : []),
+    ...(caller === 'none' ? [] : [`caller ${caller}`]),
+    ...(isUnknown ? ['a status that is not known'] : []),
+  ];
+  return said.join(', ');
+}
+
+/** What stands before `/project/`, as servers build their links. */
+function findNamespace({ execution: { permalink = '' } }: SpanSource): string {
+  const [base = ''] = permalink.split('/project/');
+  return URL.canParse(base) ? toNamespace(base) : 'unknown';
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type ReplayOptions, replay } from '../../../src/tracing/enrich/replay.ts';
+
+const base: ReplayOptions = { namespace: undefined, format: 'tree', version: '0.1.0' };
+const read = (name: string) => readFileSync(join(import.meta.dirname, '..', 'recorded', `${name}.json`), 'utf8');
+
+describe('tracing/enrich/replay', () => {
+  it('prints the tree of a recorded execution, and why each result is what it is', () => {
+    expect(`\n${replay(read('failed-node'), base)}`).toBe(`
+trace f45e4a6a6cb0f6a2569d62819cbf45ac, 4 spans
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
+  Build (1) 0..4877 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
+    web01 (1@web01) 0..2877 success [clamped] - succeeded
+    web02 (1@web02) 0..4777 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode
+`);
+  });
+
+  it('has the ids of the namespace that it is given', () => {
+    const [title] = replay(read('no-state'), { ...base, namespace: 'https://automation.example.org#2' }).split('\n');
+    expect(title).toBe('trace 2bbe64ade96f1ac22b02a32132a90541, 1 span');
+  });
+
+  it('says so where a status is not known', () => {
+    const [title] = replay(read('unknown-status'), base).split('\n');
+    expect(title).toBe('trace f45e4a6a6cb0f6a2569d62819cbf45ac, 2 spans, a status that is not known');
+  });
+
+  it('prints the request of OTLP', () => {
+    const request: unknown = JSON.parse(replay(read('no-state'), { ...base, format: 'json' }));
+    const span = { spanId: '307b5cfc9224f771', name: 'RUN shop/load/etl/nightly' };
+    expect(request).toMatchObject({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] });
+  });
+
+  it('has nothing for what is not over', () => {
+    const running = '{"execution":{"id":1,"status":"running","date-started":{"unixtime":1716200000123}}}';
+    expect(replay(running, base)).toBe('No trace: it is not over, or never began.\n');
+    expect(replay(running, { ...base, format: 'json' })).toBe('{"resourceSpans":[]}\n');
+  });
+
+  it.each([
+    ['', 'JSON'],
+    ['[]', 'expected object'],
+    ['{"execution":{}}', 'expected number'],
+    ['{"execution":{"id":1}}', 'is missing'],
+  ])('says what is wrong with %j', (recording, message) => {
+    expect(() => replay(recording, base)).toThrow(message);
+  });
+});
