@@ -170,16 +170,15 @@ describe('end-to-end/permissions', () => {
   });
 
   it('shows a job under its new name alone', async () => {
-    const watching = await watch({});
-    await settled(watching);
-
-    watching.simulator.control.changeJob('job-of-hr', { name: 'reconcile' });
-    await eventually(async () => {
-      const jobs = seriesWith(await watching.series(), 'automation_job_info{').map((name) =>
-        /project="(\w+)".*job_name="(\w+)"/.exec(name)?.slice(1).join(' '),
+    const { simulator, series } = await watch({});
+    const jobs = async (): Promise<string[]> =>
+      seriesWith(await series(), 'automation_job_info{').map(
+        (name) => /project="(\w+)".*job_name="(\w+)"/.exec(name)?.slice(1).join(' ') ?? '',
       );
-      expect(jobs).toEqual(['hr reconcile', 'pay settle']);
-    });
+    await eventually(async () => expect(await jobs()).toEqual(['hr settle', 'pay settle']));
+
+    simulator.control.changeJob('job-of-hr', { name: 'reconcile' });
+    await eventually(async () => expect(await jobs()).toEqual(['hr reconcile', 'pay settle']));
   });
 });
 
