@@ -26,6 +26,15 @@ export function parseHeaders(text: string, place: string): readonly SentHeader[]
   return [...headers.values()];
 }
 
+/** What must never be shown of headers: their values, and what follows the scheme in those of `Bearer …` and the like. */
+export function secretsOf(headers: readonly SentHeader[]): readonly string[] {
+  return headers.flatMap(({ value }) => {
+    const text = value.reveal();
+    const [, credentials] = /^[A-Za-z]+ +(\S.*)$/.exec(text) ?? [];
+    return credentials === undefined ? [text] : [text, credentials];
+  });
+}
+
 const wanted = 'write name=value,name=value, with commas and spaces of values as %2C and %20';
 
 const ours = ['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'connection', 'host'];

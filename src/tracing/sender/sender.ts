@@ -15,7 +15,7 @@ export type SenderOptions = {
   /** Takes known secrets out of what the collector says. */
   readonly scrub: (text: string) => string;
   readonly setAsideBounds: SpoolBounds;
-  /** What one request may hold, before compression. */
+  /** Other bounds of a request than the usual ones. */
   readonly requestBounds?: SpoolBounds;
   readonly clock: Clock;
   readonly random: () => number;
@@ -37,7 +37,8 @@ export type SenderStatus = {
   readonly lastDeliveredMs: number | undefined;
 };
 
-const commonRequestBounds: SpoolBounds = { maxBytes: 4 * 2 ** 20 - 1024, maxTraces: 1000 };
+/** What one request holds at most, before compression. */
+export const requestBounds: SpoolBounds = { maxBytes: 4 * 2 ** 20 - 1024, maxTraces: 1000 };
 
 const idleMs = 30_000;
 /** The status, and the first 200 characters of what was said. */
@@ -48,7 +49,7 @@ const patience = 10;
 /** Empties the spool into the collector: one request at a time, each trace until it was taken or refused for itself alone. */
 export function createSender(options: SenderOptions): Sender {
   const { spool, post, observe, scrub, setAsideBounds, clock, random } = options;
-  const { requestBounds = commonRequestBounds, wait = pause } = options;
+  const { requestBounds: bounds = requestBounds, wait = pause } = options;
   const stopping = new AbortController();
   const cutOff = new AbortController();
   let nap = new AbortController();
@@ -61,7 +62,7 @@ export function createSender(options: SenderOptions): Sender {
     while (!stopping.signal.aborted) {
       nap = new AbortController();
       tellSize();
-      const traces = await insist(() => spool.next(requestBounds));
+      const traces = await insist(() => spool.next(bounds));
       if (traces === undefined) return;
       if (traces.length > 0) await deliver(takeAlike(traces));
       else await wait(idleMs, AbortSignal.any([nap.signal, stopping.signal]));

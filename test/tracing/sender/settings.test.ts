@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { formatComplaint } from '../../../src/config/complaint.ts';
+import { secretsOf } from '../../../src/tracing/sender/headers.ts';
 import { readOtlpSettings } from '../../../src/tracing/sender/settings.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -126,6 +127,11 @@ describe('tracing/sender/settings', () => {
   it('never shows the value of a header', () => {
     const settings = readOtlpSettings({ [`${general}HEADERS`]: 'api-key=canary-4711' });
     expect(inspect(settings, { depth: 9 }) + JSON.stringify(settings)).not.toContain('canary');
+  });
+
+  it('names what must be scrubbed wherever it turns up', () => {
+    const settings = readOtlpSettings({ [`${general}HEADERS`]: 'authorization=Bearer%20canary,api-key=abc def' });
+    expect('headers' in settings && secretsOf(settings.headers)).toEqual(['Bearer canary', 'canary', 'abc def', 'def']);
   });
 
   it.each<[string, string, string]>([
