@@ -1,8 +1,9 @@
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import type { TraceFormat } from './estimate.ts';
 import type { Span, SpanLink, Trace } from './span.ts';
 
 /** One OTLP request with one resource, as OpenTelemetry's own serializer writes it. */
-export function encodeTrace(trace: Trace, format: 'protobuf' | 'json'): Uint8Array {
+export function encodeTrace(trace: Trace, format: TraceFormat): Uint8Array {
   const serializer = format === 'json' ? JsonTraceSerializer : ProtobufTraceSerializer;
   const bytes = serializer.serializeRequest(toReadable(trace));
   if (bytes === undefined) throw new Error('OpenTelemetry serialized a trace to nothing.');

@@ -1,32 +1,48 @@
 import type { Attributes, Span } from './span.ts';
 
-/** No less than what the spans take as protobuf, without making it. */
-export function estimateBytes(spans: readonly Span[], resource: Attributes): number {
-  let bytes = ofRequest + ofAttributes(resource);
+export type TraceFormat = 'protobuf' | 'json';
+
+/** No less than what the spans take in a request, without making it. */
+export function estimateBytes(spans: readonly Span[], resource: Attributes, format: TraceFormat = 'protobuf'): number {
+  const costs = costsOf[format];
+  let bytes = costs.request + ofAttributes(resource, costs);
   for (const span of spans) {
-    bytes += ofSpan + 3 * span.name.length + ofAttributes(span.attributes);
-    for (const link of span.links) bytes += ofSpan + ofAttributes(link.attributes);
+    bytes += costs.span + ofText(span.name, costs) + ofAttributes(span.attributes, costs);
+    for (const link of span.links) bytes += costs.span + ofAttributes(link.attributes, costs);
   }
   return bytes;
 }
 
-const ofRequest = 256;
-/** Ids, times, kind, status, flags, with the lengths before them. */
-const ofSpan = 96;
-/** Tags and lengths of a name and a value. */
-const ofAttribute = 20;
+type Costs = {
+  readonly request: number;
+  /** Ids, times, kind, status, flags, and what is written around them. */
+  readonly span: number;
+  /** What is written around a name and a value, and a value that is no text. */
+  readonly attribute: number;
+  /** The longest form of what is not plain. */
+  readonly character: number;
+};
 
-function ofAttributes(attributes: Attributes): number {
+const costsOf: Readonly<Record<TraceFormat, Costs>> = {
+  protobuf: { request: 256, span: 96, attribute: 20, character: 3 },
+  json: { request: 512, span: 440, attribute: 64, character: 6 },
+};
+
+function ofAttributes(attributes: Attributes, costs: Costs): number {
   let bytes = 0;
   for (const name in attributes) {
     const value = attributes[name];
-    bytes += ofAttribute + name.length;
-    if (typeof value === 'string') bytes += isPlain(value) ? value.length : 3 * value.length;
+    bytes += costs.attribute + ofText(name, costs);
+    if (typeof value === 'string') bytes += ofText(value, costs);
   }
   return bytes;
 }
 
-/** A character of these takes one byte; others up to three for each unit of the text. */
+function ofText(text: string, { character }: Costs): number {
+  return isPlain(text) ? text.length : character * text.length;
+}
+
+/** One byte a character in both formats. */
 function isPlain(text: string): boolean {
-  return /^[ -~]*$/.test(text);
+  return /^[ !#-[\]-~]*$/.test(text);
 }

@@ -36,10 +36,10 @@ export function planTrace(source: SpanSource, settings: TraceSettings): Plan | u
 
   let spans = toSpans(limitSpans(timed, settings.maxSpans), frame);
   let allowed = Math.min(countTimed(timed), settings.maxSpans);
-  for (let bytes = estimateBytes(spans, resource); bytes > settings.maxBytes && allowed > 1; ) {
+  for (let bytes = estimateBytes(spans, resource, settings.format); bytes > settings.maxBytes && allowed > 1; ) {
     allowed = Math.max(1, Math.floor(Math.min(allowed * 0.95, (allowed * settings.maxBytes) / bytes)));
     spans = toSpans(limitSpans(timed, allowed), frame);
-    bytes = estimateBytes(spans, resource);
+    bytes = estimateBytes(spans, resource, settings.format);
   }
   let leftOut = 0;
   for (const { attributes } of spans) leftOut += Number(attributes[own.restSpans] ?? 0);

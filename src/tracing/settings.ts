@@ -1,5 +1,6 @@
 import type { Result } from './attribute-names.ts';
 import type { Joining } from './caller.ts';
+import type { TraceFormat } from './estimate.ts';
 
 /** What a plan depends on beside its execution. */
 export type TraceSettings = {
@@ -23,6 +24,8 @@ export type TraceSettings = {
   readonly maxSpans: number;
   /** Of one request, before it is compressed. */
   readonly maxBytes: number;
+  /** How it is written; protobuf, where nothing else is said. */
+  readonly format?: TraceFormat;
 };
 
 export const traceDefaults = {

@@ -52,10 +52,11 @@ describeWithTools('tracing/encode', ['opentelemetry-proto'], (paths) => {
     expect(first?.scopes[0]?.spans[1]).toMatchObject({ flags: 0x101 });
   });
 
-  it.each(recorded)('takes no more bytes than estimated, and not many less (%s)', (name) => {
+  const cases = recorded.flatMap((name) => (['protobuf', 'json'] as const).map((format) => ({ name, format })));
+  it.each(cases)('takes no more bytes than estimated, and not many less ($name, $format)', ({ name, format }) => {
     const { trace } = planRecorded(name, withAll);
-    const bytes = encodeTrace(trace, 'protobuf').length;
-    const estimated = estimateBytes(trace.spans, trace.resource);
+    const bytes = encodeTrace(trace, format).length;
+    const estimated = estimateBytes(trace.spans, trace.resource, format);
     expect(bytes).toBeLessThanOrEqual(estimated);
     expect(bytes * 4).toBeGreaterThan(estimated);
   });

@@ -100,6 +100,14 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     expect(plan.trace.spans.some(({ name, isError }) => name === 'node-3' && isError)).toBe(true);
   });
 
+  it('keeps a request in JSON below its limit too', () => {
+    const maxBytes = 4 * 1024 * 1024;
+    const plan = planSource(createLarge(100, 200), { format: 'json' });
+    const bytes = encodeTrace(plan.trace, 'json').length;
+    expect(bytes).toBeLessThanOrEqual(maxBytes);
+    expect(bytes).toBeGreaterThan(maxBytes / 2);
+  });
+
   it('cuts long values, never a character in two, and says so', () => {
     const source = readRecorded('no-state');
     const project = `${'x'.repeat(998)}😀${'y'.repeat(50)}`;
