@@ -24,12 +24,14 @@ import { forgetSeries } from './metrics/forget.ts';
 import { chooseFormat, contentTypes } from './metrics/format.ts';
 import { createSelf } from './metrics/self.ts';
 import { createSnapshots } from './metrics/snapshot.ts';
-import type { PollKey } from './schedule/publisher.ts';
 import { createScheduler, type Scheduler } from './schedule/scheduler.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
 import { readStatus } from './status.ts';
-import { type WatchedServer, watchServer } from './watching.ts';
+import { createTraces } from './traces.ts';
+import type { OtlpSettings } from './tracing/sender/settings.ts';
+import { watchServer } from './watching.ts';
+import { isGone, keysOf, startWatching, stopWatching, toText, type Watching } from './watching-all.ts';
 
 export type AppOptions = {
   readonly config: Config;
@@ -38,6 +40,8 @@ export type AppOptions = {
   /** Told of every secret that is read, now and later. */
   readonly onSecret: (value: string) => void;
   readonly clock?: Clock;
+  /** Where traces are sent; absent where nothing says so. */
+  readonly otlp?: OtlpSettings | undefined;
   /** Reads the configuration again and goes over to it. */
   readonly reload?: () => Promise<ReloadOutcome>;
 };
@@ -60,13 +64,6 @@ type Parts = {
   watching: Watching;
 };
 
-/** What follows from a configuration, and goes with it. */
-type Watching = {
-  readonly config: Config;
-  readonly watched: ReadonlyMap<string, WatchedServer>;
-  readonly scheduler: Scheduler;
-};
-
 /** The composition root: from a checked configuration to the running parts. */
 export function createApp(options: AppOptions): App {
   const { log, version, clock = systemClock } = options;
@@ -83,14 +80,20 @@ export function createApp(options: AppOptions): App {
   }
 
   function watch(config: Config, state: State, before?: Watching): Watching {
+    const { otlp } = options;
+    const traces = otlp === undefined ? undefined : createTraces({ config, otlp, state, self, log, clock, version });
     const watched = new Map(
       config.servers.map((server) => [
         server.name,
-        watchServer(server, { ...options, config, clock, state, snapshots, self }, before?.watched.get(server.name)),
+        watchServer(
+          server,
+          { ...options, config, clock, state, snapshots, self, traces },
+          before?.watched.get(server.name),
+        ),
       ]),
     );
     const polls = [...watched.values()].flatMap((server) => server.polls);
-    return { config, watched, scheduler: createScheduler(polls, log) };
+    return { config, watched, scheduler: createScheduler(polls, log), traces };
   }
 
   /** What is served is looked up at each request: a reload changes it. */
@@ -169,7 +172,7 @@ export function createApp(options: AppOptions): App {
       parts = { state, keeping, watching, server };
       url = toUrl(config, port);
       onReload(true);
-      watching.scheduler.start();
+      startWatching(watching);
     } catch (error) {
       await Promise.all([server.close(), state?.close()]);
       throw error;
@@ -189,7 +192,7 @@ export function createApp(options: AppOptions): App {
     await forgetSeries(self.registry, (labels) => isGone(labels, after, kept));
     for (const server of after.watched.values()) await server.resume();
     // A stop that came meanwhile has ended these as well.
-    if (parts?.watching === after) after.scheduler.start();
+    if (parts?.watching === after) startWatching(after);
   }
 
   function onReload(ok: boolean): void {
@@ -198,32 +201,6 @@ export function createApp(options: AppOptions): App {
   }
 
   return { start, stop, reload, onReload };
-}
-
-async function stopWatching({ scheduler, watched }: Watching): Promise<void> {
-  const connections = [...watched.values()].flatMap((server) => server.connections);
-  await Promise.all([scheduler.stop(), ...connections.map((connection) => connection.close())]);
-}
-
-function keysOf({ watched }: Watching): PollKey[] {
-  return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
-}
-
-function toText({ server, member, collector }: Readonly<Partial<Record<string, string | number>>>): string {
-  return JSON.stringify([server, member, collector]);
-}
-
-/** Whether a series of our own is about a server, a member or a poll that there is no longer. */
-function isGone(labels: Readonly<Record<string, string | number>>, { watched }: Watching, kept: Set<string>): boolean {
-  const { server, member, collector, reason } = labels;
-  if (server === undefined) return false;
-  const watchedServer = watched.get(String(server));
-  if (watchedServer === undefined) return true;
-  if (member !== undefined && !watchedServer.members.includes(String(member))) return true;
-  if (collector === undefined) return false;
-  // Why it is off stands there without a member.
-  if (reason === 'config') return watchedServer.polls.some(({ key }) => key.collector === collector);
-  return !kept.has(toText(labels));
 }
 
 /** Addresses that stand for every interface are no address to open. */

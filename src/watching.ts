@@ -24,6 +24,8 @@ import type { ScheduledPoll } from './schedule/scheduler.ts';
 import { createTurns } from './schedule/turns.ts';
 import { createVitality, type Seen, type Vitality } from './schedule/vitality.ts';
 import type { State } from './state/state.ts';
+import type { Traces } from './traces.ts';
+import type { EnrichLoop } from './tracing/enrich/loop.ts';
 import { toWhatRuns } from './what-runs.ts';
 
 export type WatchParts = {
@@ -34,11 +36,15 @@ export type WatchParts = {
   readonly state: State;
   readonly snapshots: Snapshots;
   readonly self: Self;
+  /** Absent where no traces are made. */
+  readonly traces?: Traces | undefined;
 };
 
 export type WatchedServer = {
   readonly connections: readonly Connection[];
   readonly polls: readonly ScheduledPoll[];
+  /** Makes traces of what was counted. */
+  readonly traceLoop: EnrichLoop | undefined;
   readonly members: readonly string[];
   /** What is known of the server, or of one of its members, since the first contact. */
   readonly facts: (member?: string) => ServerFacts | undefined;
@@ -75,6 +81,10 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
   const projectParts = new Map<string, ProjectParts>();
   const executionSettings = toExecutionSettings(server, config);
   let executions: Executions | undefined;
+  const traced = parts.traces?.ofServer(server, {
+    client: common.connection.client,
+    epoch: () => executions?.status().epoch ?? 1,
+  });
   // All sweeps together take half of the budget.
   const turns = createTurns({ clock, gapMs: 2000 / budget.requestsPerSecond });
 
@@ -115,6 +125,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
       ledger: parts.state.ledger,
       isRestored: before === undefined && parts.state.origin.kind === 'restored',
       settings: executionSettings,
+      companion: traced?.companion,
       publish: own.publisher.publish,
       withdraw: own.publisher.withdraw,
       observe: toRoundObserver(self, name),
@@ -149,6 +160,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
   return {
     connections: [common, ...targets].map(({ connection }) => connection),
     polls,
+    traceLoop: traced?.loop,
     members: members.map((member) => member.name),
     facts: (member) => find(member)?.connection.client.facts(),
     seen: (member) => find(member)?.vitality.seen(),

@@ -1,6 +1,8 @@
 import { type App, createApp } from '../app.ts';
+import { formatComplaint } from '../config/complaint.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
 import { StateError } from '../state/state.ts';
+import { readOtlpSettings } from '../tracing/sender/settings.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import type { Loaded } from './load.ts';
 import { createReloading } from './reloading.ts';
@@ -13,11 +15,16 @@ type RunOptions = {
 /** Runs the daemon until it is told to end. */
 export async function runApp(
   loaded: Loaded,
-  { version, complain }: CommandContext,
+  { version, env, complain }: CommandContext,
   { onStarted }: RunOptions = {},
 ): Promise<number> {
   const { config } = loaded;
-  const secrets = new Set<string>();
+  const otlp = readOtlpSettings(env);
+  if (!('endpoint' in otlp)) {
+    complain(`${otlp.map(formatComplaint).join('\n')}\n`);
+    return exitCodes.misconfigured;
+  }
+  const secrets = new Set<string>(otlp.headers.map(({ value }) => value.reveal()));
   const toLog = (level: LogLevel): Log => createLog({ ...config.log, level, secrets: () => [...secrets] });
   let current = toLog(config.log.level);
   const log = forward(() => current);
@@ -30,7 +37,7 @@ export async function runApp(
     },
     onOutcome: (ok) => app.onReload(ok),
   });
-  const app: App = createApp({ config, log, version, onSecret: (value) => secrets.add(value), reload });
+  const app: App = createApp({ config, log, version, onSecret: (value) => secrets.add(value), otlp, reload });
   const ending = nextSignal();
   // Unheard, this signal ends the process; while it starts or stops there is nothing to reload.
   let isServing = false;

@@ -6,6 +6,7 @@ import { autoOrNumber, number, wholeNumber } from './number.ts';
 import { type Option, type OptionTree, option, optional, required } from './option.ts';
 import { type Patterns, pattern, patternList } from './pattern-list.ts';
 import { hostName, pemFile, routePrefix, serverName, urlPath, userName } from './texts.ts';
+import { traceOptions } from './trace-options.ts';
 import { boolean, choice, duration, passwordFile, path, secretFile } from './value-type.ts';
 
 const overdueFactors = { min: 1, max: 1000 } as const;
@@ -67,6 +68,7 @@ export const generalOptions = {
       'How far back an outage is made up for; what ended before is skipped, and said.',
     ),
   },
+  traces: traceOptions,
   metrics: {
     hold_new_series: option(
       duration({ min: '0s', max: '1h' }),

@@ -56,3 +56,13 @@ export function hostName(): ValueType<string, 'plain'> {
     placeholder: 'NAME',
   });
 }
+
+export function plainName(): ValueType<string, 'plain'> {
+  return text({
+    takes: 'a name',
+    pattern: /^[\x21-\x7e\u00a1-\uffff]{1,128}$/,
+    problem: 'is not a name without spaces',
+    examples: ['automation-service'],
+    placeholder: 'NAME',
+  });
+}

@@ -54,7 +54,7 @@ export const rooms: readonly Room[] = [
   },
 
   { room: 'tracing', knows: ['domain'], packages: ['@opentelemetry/semantic-conventions'] },
-  { room: 'tracing/enrich', knows: ['tracing', 'domain', ...catalogue], types: ['api/client', 'state/state'] },
+  { room: 'tracing/enrich', knows: ['tracing', 'domain', ...catalogue], types: ['api/client', 'state'] },
   { room: 'tracing/encode', knows: ['tracing'], types: ['state/state'], packages: ['@opentelemetry/*'] },
   {
     room: 'tracing/sender',
@@ -103,15 +103,24 @@ export const rooms: readonly Room[] = [
     types: ['api/client', 'executions/options', 'metrics', 'state/spool', 'tracing/sender/observer'],
   },
   {
+    room: 'traces',
+    knows: ['observers', 'tracing'],
+    types: ['api/client', 'config', 'domain', 'log', 'metrics/self', 'state/state'],
+    packages: ['node:fs'],
+  },
+  { room: 'watching-all', types: ['config', 'schedule', 'traces', 'watching'] },
+  {
     room: 'watching',
     knows: ['connect', 'observers', 'what-runs', 'api', 'collectors', 'executions', 'schedule'],
-    types: ['config', 'domain', 'http/status', 'log', 'metrics', 'state/state'],
+    types: ['config', 'domain', 'http/status', 'log', 'metrics', 'state/state', 'traces', 'tracing/enrich'],
   },
   {
     room: 'app',
     knows: [
       'connect',
       'watching',
+      'watching-all',
+      'traces',
       'keeping',
       'observers',
       'status',
@@ -144,6 +153,7 @@ export const rooms: readonly Room[] = [
       'schedule/interval',
       'state/state',
       'tracing/ids',
+      'tracing/sender/settings',
     ],
   },
   { room: 'cli', knows: ['config', 'commands'] },

@@ -81,6 +81,21 @@ executions:
   overdue_floor: 5m
   backfill: 0s
   catch_up_limit: 1w
+traces:
+  enabled: auto
+  service_name: automation-service
+  seal_timeout: 10m
+  max_age: 1d
+  max_spans: 5000
+  upstream:
+    option: traceparent
+    mode: link
+  options_allow: []
+  user_names: false
+  argstring: false
+  spool:
+    max_bytes: 256MiB
+    max_pending: 100000
 metrics:
   hold_new_series: 1m
 log:
@@ -158,6 +173,21 @@ executions:
   overdue_floor: 5m
   backfill: 0s
   catch_up_limit: 1w
+traces:
+  enabled: auto
+  service_name: automation-service
+  seal_timeout: 10m
+  max_age: 1d
+  max_spans: 5000
+  upstream:
+    option: traceparent
+    mode: link
+  options_allow: []
+  user_names: false
+  argstring: false
+  spool:
+    max_bytes: 256MiB
+    max_pending: 100000
 metrics:
   hold_new_series: 1m
 log:

@@ -41,6 +41,18 @@ describe('config/load-config', () => {
         backfillMs: 0,
         catchUpLimitMs: 604_800_000,
       },
+      traces: {
+        enabled: 'auto',
+        serviceName: 'automation-service',
+        sealTimeoutMs: 600_000,
+        maxAgeMs: 86_400_000,
+        maxSpans: 5000,
+        upstream: { option: 'traceparent', mode: 'link' },
+        optionsAllow: [],
+        userNames: false,
+        argstring: false,
+        spool: { maxBytes: 268_435_456, maxPending: 100_000 },
+      },
       metrics: { holdNewSeriesMs: 60_000, families: new Map() },
       log: { level: 'info', format: 'logfmt' },
       state: { dir: './state', memory: false },
@@ -215,7 +227,7 @@ config.yaml:20:3 collectors.execution-mod: is not a collector (did you mean exec
 config.yaml:21:28 collectors.execution-mode.every: takes a duration, found the number 40 (write 40s for seconds, 40m for minutes)
 config.yaml:21:41 collectors.execution-mode.enabled: takes true or false, found the text "yes" (write true or false)
 config.yaml:22:25 collectors.system-info.every: is too short (at least 1s)
-config.yaml:23:1 __proto__: is not a known key (known here: collectors, executions, jobs, log, metrics, servers, state, web)
+config.yaml:23:1 __proto__: is not a known key (known here: collectors, executions, jobs, log, metrics, servers, state, traces, web)
 config.yaml:24:10 state.dir: has no value (write one, or leave the key out)`);
     expect(complaints.join('\n')).not.toContain('hunter2');
   });

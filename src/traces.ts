@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises';
+import type { Client } from './api/client.ts';
+import type { Config, ServerConfig } from './config/config.ts';
+import type { Clock } from './domain/clock.ts';
+import type { Log } from './log.ts';
+import type { Self } from './metrics/self.ts';
+import { toDeliveryObserver } from './observers.ts';
+import type { State } from './state/state.ts';
+import { encodeTrace } from './tracing/encode.ts';
+import { createTraceCompanion, type TraceCompanion } from './tracing/enrich/companion.ts';
+import { createEnricher } from './tracing/enrich/enricher.ts';
+import { createEnrichLoop, type EnrichLoop } from './tracing/enrich/loop.ts';
+import { toNamespace } from './tracing/ids.ts';
+import { planTrace } from './tracing/plan.ts';
+import { createPost } from './tracing/sender/post.ts';
+import { createSender } from './tracing/sender/sender.ts';
+import type { OtlpSettings } from './tracing/sender/settings.ts';
+import { type TraceSettings, traceDefaults } from './tracing/settings.ts';
+
+export type TracesOptions = {
+  readonly config: Config;
+  readonly otlp: OtlpSettings;
+  readonly state: State;
+  readonly self: Self;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly version: string;
+};
+
+export type Traces = {
+  /** What a server's executions need to become traces; its loop runs until it is stopped. */
+  readonly ofServer: (
+    server: ServerConfig,
+    about: AboutServer,
+  ) => { readonly companion: TraceCompanion; readonly loop: EnrichLoop };
+  readonly start: () => void;
+  /** Ends the request under way; what was not delivered stays in the spool. */
+  readonly stop: () => Promise<void>;
+};
+
+type AboutServer = { readonly client: Client; readonly epoch: () => number };
+
+/** From counted executions to delivered traces; undefined where that is switched off, or nowhere to send them to is named. */
+export function createTraces(options: TracesOptions): Traces | undefined {
+  const { config, otlp, state, self, log, clock, version } = options;
+  const { traces } = config;
+  if (traces.enabled === 'off' || (traces.enabled === 'auto' && !otlp.isConfigured)) return undefined;
+  const post = createPost({
+    settings: otlp,
+    readFile: (path) => readFile(path, 'utf8'),
+    userAgent: `automation-exporter/${version}`,
+  });
+  const sender = createSender({
+    spool: state.spool,
+    post,
+    clock,
+    random: Math.random,
+    // The log scrubs every known secret; what the collector says is kept, too.
+    scrub: (text) => otlp.headers.reduce((clean, { value }) => clean.replaceAll(value.reveal(), '<secret>'), text),
+    setAsideBounds,
+    observe: {
+      ...toDeliveryObserver(self),
+      warned: (message) => log.warn({ says: message }, 'the collector took traces and has something to say'),
+      setAside: ({ server, executionId }, reason) =>
+        log.error({ server, execution: executionId, reason }, 'the collector refuses a trace: it is set aside'),
+      dropped: ({ server, executionId }) =>
+        log.error({ server, execution: executionId }, 'a trace that was set aside made room for a newer one'),
+      request: () => undefined,
+      failing: (reason) => log.warn({ reason }, 'traces can not be delivered, they wait'),
+      recovered: () => log.info({}, 'traces are delivered again'),
+    },
+  });
+
+  function toSettings(server: ServerConfig, { client, epoch }: AboutServer): TraceSettings {
+    const namespace = toNamespace(server.url);
+    return {
+      ...traceDefaults,
+      namespace: epoch() > 1 ? `${namespace}#${epoch()}` : namespace,
+      server: server.name,
+      service: traces.serviceName,
+      release: client.facts().release,
+      distro: { name: 'automation-exporter', version },
+      joining: traces.upstream,
+      options: traces.optionsAllow,
+      withUserNames: traces.userNames,
+      withArgstring: traces.argstring,
+      maxSpans: traces.maxSpans,
+    };
+  }
+
+  return {
+    ofServer: (server, about) => {
+      const { name, timeoutMs } = server;
+      const encoding = otlp.protocol === 'http/json' ? 'json' : 'protobuf';
+      const enricher = createEnricher({
+        server: name,
+        ledger: state.ledger,
+        client: about.client,
+        timeoutMs,
+        spool: state.spool,
+        bounds: { maxBytes: traces.spool.maxBytes, maxTraces: traces.spool.maxPending },
+        encoding,
+        plan: (source) => planTrace(source, toSettings(server, about)),
+        encode: ({ trace }) => encodeTrace(trace, encoding),
+        sealTimeoutMs: traces.sealTimeoutMs,
+        backlogAgeMs: Math.max(backlogAgeMs, 2 * traces.sealTimeoutMs),
+        clock,
+        observe: {
+          pending: (pending) => self.tracesPending.set({ server: name }, pending),
+          degraded: (reason) => self.tracesDegraded.inc({ server: name, reason }),
+          skipped: (reason, executions) => self.tracesSkipped.inc({ server: name, reason }, executions),
+          invalidCaller: () => self.traceparentInvalid.inc({ server: name }),
+          failed: (error) => log.error({ server: name, error }, 'a trace can not be made yet'),
+        },
+        onPlan: () => undefined,
+        onSpooled: sender.wake,
+      });
+      const loop = createEnrichLoop(enricher, (error) =>
+        log.error({ server: name, error }, 'traces can not be made yet'),
+      );
+      const companion = createTraceCompanion({
+        nowMs: clock.now,
+        maxAgeMs: traces.maxAgeMs,
+        room: () => traces.spool.maxPending - enricher.size(),
+        onPending: (pending) => {
+          enricher.add(pending);
+          loop.wake();
+        },
+        skipped: (reason, executions) => self.tracesSkipped.inc({ server: name, reason }, executions),
+      });
+      return { companion, loop };
+    },
+    start: sender.start,
+    stop: async () => {
+      await sender.stop(stopLimitMs);
+      post.close();
+    },
+  };
+}
+
+const setAsideBounds = { maxBytes: 64 * 2 ** 20, maxTraces: 10_000 };
+/** What has waited so long for its steps gets none. */
+const backlogAgeMs = 3_600_000;
+const stopLimitMs = 2000;

@@ -1,0 +1,150 @@
+import type { Client } from '../../api/client.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { SpanSource } from '../../domain/span-source.ts';
+import type { Ledger } from '../../state/ledger.ts';
+import type { Spool, SpoolBounds, TraceEncoding } from '../../state/spool.ts';
+import type { Plan } from '../plan.ts';
+import { type Gathered, gather, toBareExecution } from './gather.ts';
+import { type PendingTrace, readPending, toForgetting, toLine, toPendingKey } from './pending.ts';
+import { createWorkflows } from './workflows.ts';
+
+export type EnricherObserver = {
+  readonly pending: (traces: number) => void;
+  readonly degraded: (reason: 'backlog' | 'seal_timeout') => void;
+  readonly skipped: (reason: 'no_trace', executions: number) => void;
+  readonly invalidCaller: () => void;
+  /** Something went wrong that is not the server's: it is tried again. */
+  readonly failed: (error: unknown) => void;
+};
+
+export type EnricherOptions = {
+  readonly server: string;
+  readonly ledger: Ledger;
+  readonly client: Client;
+  readonly timeoutMs: number;
+  readonly spool: Pick<Spool, 'hasRoom'>;
+  readonly bounds: SpoolBounds;
+  readonly encoding: TraceEncoding;
+  readonly plan: (source: SpanSource) => Plan | undefined;
+  readonly encode: (plan: Plan) => Uint8Array;
+  /** A state that is still on its way after so long is not waited for any longer. */
+  readonly sealTimeoutMs: number;
+  /** What has waited for longer gets no steps, so that what comes after it may. */
+  readonly backlogAgeMs: number;
+  readonly clock: Clock;
+  readonly observe: EnricherObserver;
+  /** Told of every plan, for pages. */
+  readonly onPlan: (pending: PendingTrace, plan: Plan) => void;
+  /** Told when something was spooled. */
+  readonly onSpooled: () => void;
+};
+
+export type Enricher = {
+  /** More executions have been counted; they are in the ledger. */
+  readonly add: (pending: readonly PendingTrace[]) => void;
+  readonly size: () => number;
+  /** Makes the traces that can be made now; resolves to when it is worth another try. */
+  readonly run: (signal: AbortSignal) => Promise<{ readonly againInMs: number | undefined }>;
+};
+
+/** Commit 2 of the life of an execution: what is pending gets its steps and becomes a trace in the spool, in one transaction. */
+export function createEnricher(options: EnricherOptions): Enricher {
+  const { server, ledger, client, timeoutMs, spool, bounds, encoding, clock, observe } = options;
+  const waiting = new Map<string, PendingTrace>();
+  const retryAtTicks = new Map<string, number>();
+  const workflows = createWorkflows(clock.ticks);
+  /** Of attempts that were followed by another: who comes before whom. */
+  const previousAttempts = new Map<number, number>();
+  let isLoaded = false;
+
+  function add(pending: readonly PendingTrace[]): void {
+    for (const each of pending) waiting.set(toPendingKey(each), each);
+    observe.pending(waiting.size);
+  }
+
+  async function load(): Promise<void> {
+    if (isLoaded) return;
+    add(readPending(await ledger.load(server)));
+    isLoaded = true;
+  }
+
+  /** What is known of one by now; undefined while its state is worth waiting for. */
+  async function find(pending: PendingTrace, signal: AbortSignal): Promise<SpanSource | undefined> {
+    const waitedMs = clock.now() - pending.seenAtMs;
+    if (waitedMs > options.backlogAgeMs) return { execution: toBareExecution(pending), degraded: 'backlog' };
+    const isOverdue = waitedMs > options.sealTimeoutMs;
+    const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
+    const { source, isPending }: Gathered = await gather(api, pending, workflows).catch((error: unknown) => {
+      // The server answers, and never with this one.
+      if (!isOverdue || !(error instanceof ApiError) || error.details.status === undefined) throw error;
+      return { source: { execution: toBareExecution(pending) }, isPending: true };
+    });
+    if (!isPending) return source;
+    return isOverdue ? { ...source, degraded: 'seal_timeout' } : undefined;
+  }
+
+  async function seal(pending: PendingTrace, found: SpanSource): Promise<void> {
+    const { nextAttemptId } = found.execution;
+    if (nextAttemptId !== undefined) remember(previousAttempts, nextAttemptId, pending.id);
+    const source = { ...found, previousAttemptId: previousAttempts.get(pending.id) };
+    const plan = options.plan(source);
+    const documents = [toForgetting(pending)];
+    if (plan === undefined) {
+      await ledger.commit(server, { documents });
+      observe.skipped('no_trace', 1);
+    } else {
+      const trace = {
+        key: JSON.stringify([server, toPendingKey(pending)]),
+        server,
+        executionId: String(pending.id),
+        startedAtMs: pending.startedAtMs,
+        spooledAtMs: clock.now(),
+        encoding,
+        spans: plan.trace.spans.length,
+        bytes: options.encode(plan),
+      };
+      await ledger.commit(server, { documents, spooled: [trace] });
+      if (plan.caller === 'invalid') observe.invalidCaller();
+      if (found.degraded !== undefined) observe.degraded(found.degraded);
+      options.onPlan(pending, plan);
+      options.onSpooled();
+    }
+    waiting.delete(toPendingKey(pending));
+    retryAtTicks.delete(toPendingKey(pending));
+  }
+
+  async function run(signal: AbortSignal): Promise<{ readonly againInMs: number | undefined }> {
+    await load();
+    for (const pending of toLine(waiting.values())) {
+      if (signal.aborted || !(await spool.hasRoom(bounds))) break;
+      const key = toPendingKey(pending);
+      if ((retryAtTicks.get(key) ?? 0) > clock.ticks()) continue;
+      try {
+        const source = await find(pending, signal);
+        if (source === undefined) retryAtTicks.set(key, clock.ticks() + pendingRetryMs);
+        else await seal(pending, source);
+      } catch (error) {
+        if (signal.aborted) break;
+        retryAtTicks.set(key, clock.ticks() + faultRetryMs);
+        // A server that does not answer this one will not answer the next.
+        if (error instanceof ApiError) break;
+        observe.failed(error);
+      }
+    }
+    observe.pending(waiting.size);
+    return { againInMs: waiting.size === 0 ? undefined : pendingRetryMs };
+  }
+
+  return { add, size: () => waiting.size, run };
+}
+
+const pendingRetryMs = 5000;
+const faultRetryMs = 15_000;
+const mostAttempts = 10_000;
+
+function remember(attempts: Map<number, number>, next: number, previous: number): void {
+  attempts.set(next, previous);
+  const [oldest] = attempts.keys();
+  if (attempts.size > mostAttempts && oldest !== undefined) attempts.delete(oldest);
+}

@@ -1,0 +1,41 @@
+import { pause } from '../sender/pause.ts';
+import type { Enricher } from './enricher.ts';
+
+export type EnrichLoop = {
+  readonly start: () => void;
+  /** There is something to do. */
+  readonly wake: () => void;
+  readonly stop: () => Promise<void>;
+};
+
+/** Runs an enricher whenever there is something to do, one pass at a time. */
+export function createEnrichLoop(enricher: Pick<Enricher, 'run'>, onFault: (error: unknown) => void): EnrichLoop {
+  const stopping = new AbortController();
+  let nap = new AbortController();
+  let running: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      nap = new AbortController();
+      const { againInMs } = await enricher.run(stopping.signal).catch((error: unknown) => {
+        onFault(error);
+        return { againInMs: faultPauseMs };
+      });
+      await pause(againInMs ?? idleMs, AbortSignal.any([nap.signal, stopping.signal]));
+    }
+  }
+
+  return {
+    start: () => {
+      running ??= run();
+    },
+    wake: () => nap.abort(),
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+const idleMs = 60_000;
+const faultPauseMs = 15_000;

@@ -1,0 +1,41 @@
+import type { Execution } from '../../domain/execution.ts';
+import type { LedgerDocument } from '../../state/ledger.ts';
+
+/** A counted execution whose trace has not been made yet: enough of it for a trace without steps. */
+export type PendingTrace = Execution & {
+  readonly project: string;
+  readonly endedAtMs: number;
+  /** Our clock when it was counted. */
+  readonly seenAtMs: number;
+};
+
+const kind = 'pending-trace';
+
+export function toPendingDocument(pending: PendingTrace): LedgerDocument {
+  return { kind, key: toPendingKey(pending), body: JSON.stringify(pending) };
+}
+
+/** What forgets it, in the change that spools its trace. */
+export function toForgetting(pending: PendingTrace): LedgerDocument {
+  return { kind, key: toPendingKey(pending), body: undefined };
+}
+
+export function readPending(documents: readonly LedgerDocument[]): PendingTrace[] {
+  // The cast is true: only the function above writes these documents.
+  return documents.flatMap(({ kind: found, body = '' }) => (found === kind ? [JSON.parse(body) as PendingTrace] : []));
+}
+
+export function toPendingKey({ id, startedAtMs }: Pick<PendingTrace, 'id' | 'startedAtMs'>): string {
+  return `${startedAtMs} ${id}`;
+}
+
+/** Those that failed come first, then who has waited longest. */
+export function toLine(pending: Iterable<PendingTrace>): PendingTrace[] {
+  return [...pending].sort(
+    (one, other) => Number(isGood(one)) - Number(isGood(other)) || one.endedAtMs - other.endedAtMs || one.id - other.id,
+  );
+}
+
+function isGood({ status }: Pick<Execution, 'status'>): boolean {
+  return status === 'succeeded';
+}

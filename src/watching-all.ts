@@ -1,0 +1,52 @@
+import type { Config } from './config/config.ts';
+import type { PollKey } from './schedule/publisher.ts';
+import type { Scheduler } from './schedule/scheduler.ts';
+import type { Traces } from './traces.ts';
+import type { WatchedServer } from './watching.ts';
+
+/** What follows from a configuration, and goes with it. */
+export type Watching = {
+  readonly config: Config;
+  readonly watched: ReadonlyMap<string, WatchedServer>;
+  readonly scheduler: Scheduler;
+  readonly traces: Traces | undefined;
+};
+
+export function startWatching({ scheduler, watched, traces }: Watching): void {
+  traces?.start();
+  for (const { traceLoop } of watched.values()) traceLoop?.start();
+  scheduler.start();
+}
+
+export async function stopWatching({ scheduler, watched, traces }: Watching): Promise<void> {
+  const servers = [...watched.values()];
+  const connections = servers.flatMap((server) => server.connections);
+  const loops = servers.map(({ traceLoop }) => traceLoop?.stop());
+  await Promise.all([scheduler.stop(), ...loops, ...connections.map((connection) => connection.close())]);
+  await traces?.stop();
+}
+
+export function keysOf({ watched }: Watching): PollKey[] {
+  return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
+}
+
+export function toText({ server, member, collector }: Readonly<Partial<Record<string, string | number>>>): string {
+  return JSON.stringify([server, member, collector]);
+}
+
+/** Whether a series of our own is about a server, a member or a poll that there is no longer. */
+export function isGone(
+  labels: Readonly<Record<string, string | number>>,
+  { watched }: Watching,
+  kept: Set<string>,
+): boolean {
+  const { server, member, collector, reason } = labels;
+  if (server === undefined) return false;
+  const watchedServer = watched.get(String(server));
+  if (watchedServer === undefined) return true;
+  if (member !== undefined && !watchedServer.members.includes(String(member))) return true;
+  if (collector === undefined) return false;
+  // Why it is off stands there without a member.
+  if (reason === 'config') return watchedServer.polls.some(({ key }) => key.collector === collector);
+  return !kept.has(toText(labels));
+}

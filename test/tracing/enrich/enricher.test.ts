@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { openSqliteState } from '../../../src/state/sqlite.ts';
+import { createEnricher } from '../../../src/tracing/enrich/enricher.ts';
+import { type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
+import { type Plan, planTrace } from '../../../src/tracing/plan.ts';
+import { traceDefaults } from '../../../src/tracing/settings.ts';
+import { createTestClient, fixedSecret } from '../../support/client.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+const settings = {
+  ...traceDefaults,
+  namespace: 'https://automation.example.org',
+  server: 'prod',
+  distro: { name: 'automation-exporter', version: 'test' },
+};
+
+/** A service with one finished run of a job, and what makes its trace. */
+async function setUp({ maxTraces = 10 } = {}) {
+  const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
+  endings.push(() => simulator.stop());
+  simulator.control.createProject('pay', ['web01']);
+  simulator.control.runJob(simulator.control.createJob('pay', { name: 'settle', group: 'nightly' }));
+  simulator.advance(3_600_000);
+  const [run] = simulator.truth().executions;
+  if (run?.endedAtMs === undefined) throw new Error('the run has not ended');
+  const state = openSqliteState({ memory: true });
+  let clockMs = 0;
+  const clock = { now: () => clockMs, ticks: () => clockMs };
+  const { client, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
+  endings.push(close, () => state.close());
+  const pending: PendingTrace = {
+    id: run.id,
+    status: 'succeeded',
+    customStatus: undefined,
+    project: 'pay',
+    startedAtMs: run.startedAtMs,
+    endedAtMs: run.endedAtMs,
+    job: { id: run.jobId, name: 'settle', group: 'nightly', averageDurationMs: undefined },
+    isJobDeleted: false,
+    type: 'user',
+    succeededNodes: 1,
+    failedNodes: [],
+    seenAtMs: 0,
+  };
+  await state.ledger.commit('prod', { documents: [toPendingDocument(pending)] });
+  const plans: Plan[] = [];
+  const told: string[] = [];
+  const enricher = createEnricher({
+    server: 'prod',
+    ledger: state.ledger,
+    client,
+    timeoutMs: 5000,
+    spool: state.spool,
+    bounds: { maxBytes: 1_000_000, maxTraces },
+    encoding: 'protobuf',
+    plan: (source) => planTrace(source, settings),
+    encode: ({ trace }) => Buffer.from(JSON.stringify(trace.spans.map(({ name }) => name))),
+    sealTimeoutMs: 600_000,
+    backlogAgeMs: 1_200_000,
+    clock,
+    observe: {
+      pending: (traces) => told.push(`pending ${traces}`),
+      degraded: (reason) => told.push(`degraded ${reason}`),
+      skipped: (reason) => told.push(`skipped ${reason}`),
+      invalidCaller: () => told.push('invalid caller'),
+      failed: (error) => told.push(String(error)),
+    },
+    onPlan: (_pending, plan) => plans.push(plan),
+    onSpooled: () => told.push('spooled'),
+  });
+  const run1 = () => enricher.run(new AbortController().signal);
+  const spooled = async () => {
+    const traces = await state.spool.next({ maxBytes: 1_000_000, maxTraces: 100 });
+    return traces.map(({ executionId, bytes }) => `${executionId} ${Buffer.from(bytes).toString('utf8')}`);
+  };
+  const left = async () => (await state.ledger.load('prod')).map(({ kind }) => kind);
+  return { simulator, pending, plans, told, run: run1, spooled, left, wait: (ms: number) => (clockMs += ms) };
+}
+
+describe('tracing/enrich/enricher', () => {
+  it('makes a trace with steps of what was pending, and forgets it in the same change', async () => {
+    const { run, spooled, left, plans, told } = await setUp();
+    expect(await run()).toEqual({ againInMs: undefined });
+    const [trace = ''] = await spooled();
+    expect(trace).toContain('RUN pay/nightly/settle');
+    expect(plans[0]?.trace.spans.length).toBeGreaterThan(1);
+    expect(await left()).toEqual([]);
+    expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
+  });
+
+  it('waits for a state that is on its way, and not for ever', async () => {
+    const { simulator, run, spooled, told, wait } = await setUp();
+    simulator.control.configure({ statePending: 'all' });
+    expect(await run()).toEqual({ againInMs: 5000 });
+    expect(await spooled()).toEqual([]);
+    wait(600_001);
+    await run();
+    expect(await spooled()).toHaveLength(1);
+    expect(told).toContain('degraded seal_timeout');
+  });
+
+  it('sends the root alone of what has waited too long, without a question', async () => {
+    const { simulator, run, spooled, told, wait } = await setUp();
+    const before = simulator.requests().length;
+    wait(1_200_001);
+    await run();
+    expect(await spooled()).toEqual([expect.stringContaining('["RUN pay/nightly/settle"]')]);
+    expect(told).toContain('degraded backlog');
+    expect(simulator.requests().length).toBe(before);
+  });
+
+  it('leaves everything where it is while the spool is full, or the server does not answer', async () => {
+    const full = await setUp({ maxTraces: 0 });
+    await full.run();
+    expect(await full.left()).toEqual(['pending-trace']);
+    const silent = await setUp();
+    await silent.simulator.stop();
+    expect(await silent.run()).toEqual({ againInMs: 5000 });
+    expect(await silent.left()).toEqual(['pending-trace']);
+  });
+});
