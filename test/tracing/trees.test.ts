@@ -82,6 +82,16 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
 `);
   });
 
+  it('passes over a recovered failure for the reason of the whole', () => {
+    expect(tree('recovered-then-failed')).toBe(`
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
+  step 1 (1) 0..1877 failure IOFailure [clamped] - failed, IOFailure, recovered by its handler
+  step 1e (1e) 1877..2877 success [handler] - succeeded
+  step 2 (2) 2877..5877 failure NonZeroResultCode - failed, NonZeroResultCode below
+    web01 (2@web01) 2877..5867 failure NonZeroResultCode - failed, NonZeroResultCode
+`);
+  });
+
   it('shows a handler that failed itself', () => {
     expect(tree('failed-handler')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
