@@ -11,6 +11,7 @@ import { createTraceCompanion, type TraceCompanion } from './tracing/enrich/comp
 import { createEnricher } from './tracing/enrich/enricher.ts';
 import { createEnrichLoop, type EnrichLoop } from './tracing/enrich/loop.ts';
 import { toNamespace } from './tracing/ids.ts';
+import { createKeptPlans, type KeptPlans } from './tracing/kept-plans.ts';
 import { planTrace } from './tracing/plan.ts';
 import { createPost } from './tracing/sender/post.ts';
 import { createSender } from './tracing/sender/sender.ts';
@@ -33,6 +34,8 @@ export type Traces = {
     server: ServerConfig,
     about: AboutServer,
   ) => { readonly companion: TraceCompanion; readonly loop: EnrichLoop };
+  /** The trace of one of the executions that ended last, as it was planned. */
+  readonly planOf: KeptPlans['find'];
   readonly start: () => void;
   /** Ends the request under way; what was not delivered stays in the spool. */
   readonly stop: () => Promise<void>;
@@ -45,6 +48,7 @@ export function createTraces(options: TracesOptions): Traces | undefined {
   const { config, otlp, state, self, log, clock, version } = options;
   const { traces } = config;
   if (traces.enabled === 'off' || (traces.enabled === 'auto' && !otlp.isConfigured)) return undefined;
+  const kept = createKeptPlans();
   const post = createPost({
     settings: otlp,
     readFile: (path) => readFile(path, 'utf8'),
@@ -112,7 +116,7 @@ export function createTraces(options: TracesOptions): Traces | undefined {
           invalidCaller: () => self.traceparentInvalid.inc({ server: name }),
           failed: (error) => log.error({ server: name, error }, 'a trace can not be made yet'),
         },
-        onPlan: () => undefined,
+        onPlan: ({ id }, plan) => kept.keep(name, id, plan),
         onSpooled: sender.wake,
       });
       const loop = createEnrichLoop(enricher, (error) =>
@@ -130,6 +134,7 @@ export function createTraces(options: TracesOptions): Traces | undefined {
       });
       return { companion, loop };
     },
+    planOf: kept.find,
     start: sender.start,
     stop: async () => {
       await sender.stop(stopLimitMs);
