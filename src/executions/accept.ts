@@ -4,6 +4,7 @@ import type { Book, BookChange, RecentRun } from './book.ts';
 import { type MeasureRules, measure, type UnmeasuredReason } from './measure.ts';
 import { toEnding, toJobName } from './naming.ts';
 import type { ProjectState } from './project-state.ts';
+import { planPrune } from './prune.ts';
 import { type Finished, reconcile as reconcileRows } from './reconcile.ts';
 
 /** What becomes of rows, for the daemon's own counters. */
@@ -49,6 +50,12 @@ export type Acceptance = {
 export function createAccept(options: AcceptOptions): (acceptance: Acceptance) => Promise<readonly Finished[]> {
   const { server, book, ledger, rules, isWantedJob, observe, keepMs, companion, reconcile = reconcileRows } = options;
 
+  /** What ended before what is pruned is never counted again. */
+  async function prune(state: ProjectState): Promise<ProjectState> {
+    const countedFromMs = await planPrune(ledger, server, state, state.scannedThroughMs - keepMs);
+    return countedFromMs === state.countedFromMs ? state : { ...state, countedFromMs };
+  }
+
   return async ({ project, rows, advance, lateBeforeMs = Number.NEGATIVE_INFINITY }) => {
     let counted: readonly Finished[] = [];
     let tell = (): void => {};
@@ -86,7 +93,7 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
           if (status === 'other' && customStatus === undefined) observe.unknownValue('status');
         }
       };
-      const advanced = prune(advance?.(state) ?? state, keepMs);
+      const advanced = await prune(advance?.(state) ?? state);
       return {
         ...(isNewEpoch ? { facts: { ...facts, epoch: facts.epoch + 1, epochStartedAtMs: found.newEpochAtMs } } : {}),
         states: advanced === state ? [] : [advanced],
@@ -107,14 +114,6 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
     return counted;
   };
 }
-
-/** Ids are pruned by the hour, and what ended before them is never counted again. */
-function prune(state: ProjectState, keepMs: number): ProjectState {
-  const keptFromMs = state.scannedThroughMs - keepMs;
-  return keptFromMs - state.countedFromMs < hourMs ? state : { ...state, countedFromMs: keptFromMs };
-}
-
-const hourMs = 3_600_000;
 
 function toStarts(entries: readonly { readonly id: number; readonly startedAtMs: number }[]): Map<number, number[]> {
   const starts = new Map<number, number[]>();

@@ -4,6 +4,7 @@ export type Activities = {
   readonly all: ReadonlyMap<string, ProjectActivity>;
   /** Changes what is remembered of a project; of one that is new, what is not said follows from its name. */
   readonly note: (project: string, change: Partial<ProjectActivity>, nowMs: number) => void;
+  readonly forget: (project: string) => void;
 };
 
 /** What is remembered of the projects while the process lives. */
@@ -13,6 +14,9 @@ export function createActivities(): Activities {
     all,
     note: (project, change, nowMs) => {
       all.set(project, { ...(all.get(project) ?? toNewActivity(project, nowMs)), ...change });
+    },
+    forget: (project) => {
+      all.delete(project);
     },
   };
 }

@@ -1,10 +1,12 @@
 import type { Api } from '../api/client.ts';
-import { ApiError, type ErrorKind } from '../api/errors.ts';
+import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
 import { createAccept } from './accept.ts';
 import { createActivities } from './activities.ts';
 import { type Book, openBook, type RecentRun } from './book.ts';
 import { executionFamilies as families } from './families.ts';
+import { createFaults } from './faults.ts';
+import { createForgetting } from './forgetting.ts';
 import { createGap, type Gap } from './gap.ts';
 import { inTurns } from './in-turns.ts';
 import { toLagSeconds } from './lag.ts';
@@ -14,6 +16,7 @@ import { createOverlap, type Overlap } from './overlap.ts';
 import { type PlannedRead, planReads } from './plan.ts';
 import { createProjectReading, type ProjectReading } from './project-reading.ts';
 import { readRunning } from './reader.ts';
+import { rebucket } from './rebucket.ts';
 import { createRelease, type Release } from './release.ts';
 import { toTotalRows } from './rows.ts';
 import { toRunningRows } from './running.ts';
@@ -40,6 +43,8 @@ export type ExecutionsStatus = {
   readonly nowMs: number | undefined;
 };
 
+type RunningList = Awaited<ReturnType<typeof readRunning>>;
+
 type Parts = {
   readonly book: Book;
   readonly gap: Gap;
@@ -47,6 +52,7 @@ type Parts = {
   readonly reading: ProjectReading;
   readonly secondLook: SecondLook;
   readonly release: Release;
+  readonly forgetOld: (nowMs: number) => Promise<void>;
 };
 
 /** Finds what ran on one server, counts every finished execution once, and shows it. */
@@ -68,7 +74,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const activities = createActivities();
   const tripwire = createTripwire();
   let opened: Promise<Parts> | undefined;
-  let latest: { readonly running: readonly Execution[]; readonly nowMs: number } | undefined;
+  let latest: { readonly running: RunningList['executions']; readonly nowMs: number } | undefined;
   let names: readonly string[] = [];
   let nextListTicks = Number.NEGATIVE_INFINITY;
   const readServerTime = createServerClock(clock);
@@ -83,12 +89,16 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const rules = { buckets, detail, cap };
     const accept = createAccept({ ...options, book, rules, isWantedJob, keepMs, ...reconcilePart });
     const overlap = createOverlap(settings.overlapMs);
-    const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe });
+    const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe, tell: options.tell });
     const secondLook = createSecondLook({ server, book, ledger, activities, reading, overlap });
     const gap = createGap(book, options.isRestored === true);
+    const changed = rebucket(book.totals.cells.values(), book.facts(), buckets);
+    await book.update(async () => changed);
+    if ((changed?.cells ?? []).length > 0) options.tell?.('buckets of durations begin anew: their bounds have changed');
     return {
       book,
       gap,
+      forgetOld: createForgetting({ server, book, ledger, activities }),
       overlap,
       reading,
       secondLook,
@@ -128,27 +138,32 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 
   async function checkWire({ book, overlap }: Parts, nowMs: number, signal: AbortSignal): Promise<void> {
     const endMs = nowMs - overlap.ms(nowMs);
-    const projects = [...book.states.keys()];
+    const projects = [...book.states.values()].flatMap(({ project, hold }) => (hold === 'excluded' ? [] : [project]));
     await tripwire.check(within(signal), {
       nowMs,
       activities,
+      projects,
       window: { beginMs: endMs - settings.maxDelayMs, endMs },
-      countKnown: (window) => ledger.countEnds(server, { projects, ...window }),
+      countKnown: (window) => ledger.countEnds(server, { projects: [...book.states.keys()], ...window }),
     });
   }
 
   async function show({ book, gap, release }: Parts, nowMs: number): Promise<number> {
+    const { totals } = book;
     await gap.end();
     await release.due();
-    const executions = latest?.running ?? [];
+    const executions = latest?.running;
     const isRead = (project: string): boolean => book.states.get(project)?.hold === undefined;
     const projects = names.filter(isRead);
     const hidden = [...activities.all].flatMap(([project, activity]) =>
       activity.hidden > 0 ? families.hidden.rows(activity.hidden, { project }) : [],
     );
     const rows = [
-      ...toRunningRows({ executions, projects, nowMs, places: book.totals.places, settings }),
-      ...(gap.untilMs() === undefined ? toTotalRows({ totals: book.totals, states: book.states, settings }) : []),
+      // What is not known is not shown as 0.
+      ...(executions === undefined
+        ? []
+        : toRunningRows({ executions, projects, nowMs, places: totals.places, settings })),
+      ...(gap.untilMs() === undefined ? toTotalRows({ totals, states: book.states, settings }) : []),
       ...hidden,
     ];
     observe.lag(toLagSeconds(book, activities, nowMs));
@@ -165,25 +180,19 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     });
     const { book, overlap } = found;
     const startedTicks = clock.ticks();
-    const running = await readRunning(within(signal, 'vital'));
-    const nowMs = await readServerTime(within(signal), running.serverMs);
-    latest = { running: running.executions, nowMs };
+    const { attempt, all: faults } = createFaults(signal);
+    let inAll: RunningList = { executions: undefined, serverMs: undefined };
+    await attempt(async () => {
+      inAll = await readRunning(within(signal, 'vital'));
+    });
+    const nowMs = await readServerTime(within(signal), inAll.serverMs);
+    latest = { running: inAll.executions, nowMs };
     await refreshList(found, nowMs, signal);
     await found.gap.begin(nowMs);
-    for (const { project, endedAtMs } of running.executions) {
+    for (const { project, endedAtMs } of inAll.executions ?? []) {
       if (project === undefined || endedAtMs !== undefined || !book.states.has(project)) continue;
       activities.note(project, { activeUntilMs: nowMs + activeForMs(settings) }, nowMs);
     }
-    const faults: ApiError[] = [];
-    const attempt = async (work: () => Promise<void>): Promise<void> => {
-      try {
-        await work();
-      } catch (error) {
-        if (!(error instanceof ApiError) || signal.aborted) throw error;
-        faults.push(error);
-        if (error.kind === 'unauthorized' || error.details.unsent === true) throw error;
-      }
-    };
     const planned = plan({
       states: book.states,
       activities: activities.all,
@@ -199,6 +208,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
         if (each.purpose === 'behind' && clock.ticks() - startedTicks > timeForPast * everyMs) return;
         await attempt(() => readOne(found, each, nowMs, signal));
       });
+      await found.forgetOld(nowMs);
       await attempt(() => found.secondLook.look(() => within(signal), nowMs));
       await attempt(() => checkWire(found, nowMs, signal));
     } finally {
@@ -209,7 +219,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     return {
       result: 'failed',
       kind: first.kind,
-      message: `${faults.length} of ${planned.length} projects: ${first.message}`,
+      message: `${faults.length} of ${planned.length + 1} reads: ${first.message}`,
     };
   }
 

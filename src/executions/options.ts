@@ -30,6 +30,8 @@ export type ExecutionsOptions = {
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
   readonly withdraw: () => void;
   readonly observe: RoundObserver;
+  /** What people should hear of, once. */
+  readonly tell?: (message: string) => void;
   readonly clock: { readonly now: () => number; readonly ticks: () => number };
   /** Parts that tests replace by wrong ones, to see that it shows. */
   readonly parts?: {

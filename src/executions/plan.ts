@@ -36,15 +36,23 @@ export function planReads(input: PlanInput): PlannedRead[] {
   }
   const readAt = ({ project, scannedThroughMs }: ProjectState): number =>
     activities.get(project)?.readAtMs ?? scannedThroughMs;
+  // What has gone from the list may be deleted: its series end as soon as that is known.
+  const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
+  const gone = idle.filter(isGone).slice(0, mostGone);
   idle.sort((one, other) => readAt(one) - readAt(other));
   const sweeping = sweepBeforeMs === undefined ? 0 : idle.filter((state) => readAt(state) < sweepBeforeMs).length;
   const quota = Math.max(Math.ceil((idle.length * everyMs) / maxDelayMs), Math.min(sweeping, sweepQuota));
-  const turns = idle.slice(0, quota).map((state) => toRead(state, toPurpose(state, input), input));
+  const turns = [...new Set([...gone, ...idle.slice(0, quota)])].map((state) =>
+    toRead(state, toPurpose(state, input), input),
+  );
   return [...live, ...turns.filter(({ purpose }) => purpose !== 'behind'), ...behind, ...turns.filter(isOfBehind)];
 }
 
 /** After so long without one row that is shown, its turn is enough for a project. */
 const unshownForMs = 600_000;
+
+/** How many of those that are gone a round looks for before their turn. */
+const mostGone = 5;
 
 /** The least part of a longer past that is read, and kept, at once. */
 const stepMs = 86_400_000;

@@ -15,7 +15,8 @@ type ProjectReadingOptions = {
   readonly accept: (acceptance: Acceptance) => Promise<readonly Finished[]>;
   readonly overlap: Overlap;
   readonly catchUpLimitMs: number;
-  readonly observe: ExecutionsObserver;
+  readonly observe: Pick<ExecutionsObserver, 'skipped'>;
+  readonly tell?: ((message: string) => void) | undefined;
 };
 
 /** What one read of a project came to. */
@@ -50,7 +51,7 @@ const batch = 2000;
 
 /** Reads the ends of one project within a window, takes them in, and says how far it has been read. */
 export function createProjectReading(options: ProjectReadingOptions): ProjectReading {
-  const { book, accept, overlap, catchUpLimitMs, observe } = options;
+  const { book, accept, overlap, catchUpLimitMs, observe, tell } = options;
 
   /** Takes in parts as they come, each time with how far that brings it; what was read before a fault is not read again. */
   async function takeIn(reading: WindowReading, how: TakeIn): Promise<Taken> {
@@ -119,7 +120,9 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     const lateBeforeMs = purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY;
     const { counted, shown } = await takeIn(reading, { project, lateBeforeMs, advance }).finally(() => {
       const isSkipped = (book.states.get(project)?.countedFromMs ?? 0) >= state.countedFromMs;
-      if (skippedRuns > 0 && isSkipped) observe.skipped(before.hold ?? 'outage', skippedRuns);
+      if (skippedRuns === 0 || !isSkipped) return;
+      observe.skipped(before.hold ?? 'outage', skippedRuns);
+      tell?.(`${project}: ${skippedRuns} executions ended too long ago to be caught up with, and are skipped`);
     });
     for (const { endedAtMs } of counted) overlap.noteLateness(fromMs - endedAtMs, nowMs);
     const hidden = Math.max(0, reading.total() - shown);

@@ -5,6 +5,7 @@ import type { Activities } from './activities.ts';
 import type { Book } from './book.ts';
 import type { Overlap } from './overlap.ts';
 import type { ProjectReading } from './project-reading.ts';
+import type { ProjectState } from './project-state.ts';
 import { readTotal } from './reader.ts';
 
 type SecondLookOptions = {
@@ -29,6 +30,9 @@ export function createSecondLook(options: SecondLookOptions): SecondLook {
   const { server, book, ledger, activities, reading, overlap } = options;
   /** Rows that the server counts and never shows, by project and hour: known differences are no news. */
   const residues = new Map<string, number>();
+
+  /** Where there is more to do than a round has room for, all get their turn. */
+  let lastLookedAt: string | undefined;
 
   async function differs(api: Api, project: string, window: Window): Promise<boolean> {
     const total = await readTotal(api, project, window);
@@ -78,8 +82,9 @@ export function createSecondLook(options: SecondLookOptions): SecondLook {
 
   async function look(api: () => Api, nowMs: number): Promise<void> {
     let looks = 0;
-    for (const { project, hold, scannedThroughMs, countedFromMs } of book.states.values()) {
+    for (const { project, hold, scannedThroughMs, countedFromMs } of inLine(book.states, lastLookedAt)) {
       if (looks >= mostLooks) return;
+      lastLookedAt = project;
       const activity = activities.all.get(project);
       if (hold !== undefined || activity === undefined) continue;
       const readAgain: ReadAgain = (window) => reading.readAgain(api(), project, window);
@@ -109,6 +114,13 @@ const mostLooks = 3;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const mostResidues = 50_000;
+
+/** All of them, beginning after the last one. */
+function inLine(states: ReadonlyMap<string, ProjectState>, last: string | undefined): ProjectState[] {
+  const all = [...states.values()];
+  const next = all.findIndex(({ project }) => project === last) + 1;
+  return [...all.slice(next), ...all.slice(0, next)];
+}
 
 function toHourStart(timestampMs: number): number {
   return Math.floor(timestampMs / hourMs) * hourMs;

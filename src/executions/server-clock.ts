@@ -1,16 +1,31 @@
 import type { Api } from '../api/client.ts';
 import { systemInfo } from '../api/endpoints/system.ts';
+import { ApiError } from '../api/errors.ts';
 
 type Clock = { readonly now: () => number; readonly ticks: () => number };
 
 /** The server's time: as its answer says, else reckoned from ours and from how far the two were apart. */
 export function createServerClock(clock: Clock): (api: Api, answeredAtMs: number | undefined) => Promise<number> {
   let skew: { readonly ms: number; readonly untilTicks: number } | undefined;
-  return async (api, answeredAtMs) => {
-    if (answeredAtMs !== undefined) return answeredAtMs;
-    if (skew === undefined || clock.ticks() >= skew.untilTicks) {
+
+  async function readSkewMs(api: Api): Promise<number> {
+    try {
       const { answer, midRequestMs } = await api.getTimed(systemInfo);
-      skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, untilTicks: clock.ticks() + knownForMs };
+      return (answer.timestampMs ?? midRequestMs) - midRequestMs;
+    } catch (error) {
+      // Not everybody may read it; then nothing is better than what was known last, and our own clock.
+      if (error instanceof ApiError && error.kind === 'forbidden') return skew?.ms ?? 0;
+      throw error;
+    }
+  }
+
+  return async (api, answeredAtMs) => {
+    if (answeredAtMs !== undefined) {
+      skew = { ms: answeredAtMs - clock.now(), untilTicks: Number.NEGATIVE_INFINITY };
+      return answeredAtMs;
+    }
+    if (skew === undefined || clock.ticks() >= skew.untilTicks) {
+      skew = { ms: await readSkewMs(api), untilTicks: clock.ticks() + knownForMs };
     }
     return clock.now() + skew.ms;
   };

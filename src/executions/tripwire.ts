@@ -1,5 +1,6 @@
 import type { Api } from '../api/client.ts';
 import { executionsTotal } from '../api/endpoints/executions.ts';
+import { ApiError, type ErrorKind } from '../api/errors.ts';
 import type { Window } from '../api/paging.ts';
 import type { Activities } from './activities.ts';
 
@@ -15,7 +16,9 @@ export type Tripwire = {
 type WireInput = {
   readonly nowMs: number;
   readonly window: Window;
-  readonly activities: Activities;
+  readonly activities: Pick<Activities, 'all'>;
+  /** Projects that are read at all. */
+  readonly projects: readonly string[];
   /** How many executions are known to have ended in the window. */
   readonly countKnown: (window: Window) => Promise<number>;
 };
@@ -38,20 +41,33 @@ export function createTripwire(): Tripwire {
     nextCheckMs = nowMs + ignoredForMs;
   }
 
+  /** Some servers have the endpoint and do not answer it: they do not let everybody, or their database can not. */
+  async function readTotal(api: Api, { window, nowMs }: WireInput): Promise<number | undefined> {
+    try {
+      return await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
+    } catch (error) {
+      if (!(error instanceof ApiError) || !refusals.includes(error.kind)) throw error;
+      nextCheckMs = nowMs + ignoredForMs;
+      return undefined;
+    }
+  }
+
   return {
     sweepSinceMs: () => sweep?.sinceMs,
     noteRead: (counted) => {
       if (sweep !== undefined) sweep.found += counted;
     },
-    check: async (api, { nowMs, window, activities, countKnown }) => {
+    check: async (api, input) => {
+      const { nowMs, window, activities, projects, countKnown } = input;
       if (sweep !== undefined) {
         const { sinceMs } = sweep;
-        if ([...activities.all.values()].every(({ readAtMs }) => readAtMs >= sinceMs)) endSweep(nowMs);
+        const isRead = (project: string): boolean => (activities.all.get(project)?.readAtMs ?? sinceMs) >= sinceMs;
+        if (projects.every(isRead)) endSweep(nowMs);
         return;
       }
       if (nowMs < nextCheckMs || !(await api.supports(executionsTotal))) return;
       nextCheckMs = nowMs + checkEveryMs;
-      const total = await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
+      const total = await readTotal(api, input);
       if (total === undefined) return;
       const difference = total - (await countKnown(window));
       // Of the first difference nobody knows whether it is usual: a sweep finds out.
@@ -61,6 +77,7 @@ export function createTripwire(): Tripwire {
   };
 }
 
+const refusals: readonly ErrorKind[] = ['forbidden', 'not_found', 'server', 'rejected', 'decode', 'empty', 'html'];
 const checkEveryMs = 60_000;
 const mostFalseTrips = 3;
 const ignoredForMs = 3_600_000;

@@ -43,6 +43,14 @@ describe('executions/plan', () => {
     expect(plan({ states, activities: { pay: active, gone: active } })).toEqual(['probe pay -180 s … 0 s']);
   });
 
+  it('looks at once for a project that has gone from the list, and then when its turn comes', () => {
+    const gone: ProjectState = { ...scanned('gone', -60_000), hold: 'hidden', heldSinceMs: nowMs };
+    const states = [gone, scanned('stock', -90_000)];
+    expect(plan({ states })).toEqual(['probe gone -180 s … 0 s', 'rotation stock -210 s … 0 s']);
+    const activities = { gone: { ...idle, readAtMs: nowMs } };
+    expect(plan({ states, activities })).toEqual(['rotation stock -210 s … 0 s']);
+  });
+
   it('leaves a project that shows none of its rows to its turn', () => {
     const states = [scanned('pay', -900_000), scanned('stock', -1_000_000)];
     const pay = { ...active, unshownSinceMs: nowMs - 600_001, readAtMs: nowMs - 1000 };

@@ -153,16 +153,7 @@ function createScene({ answer, catchUpLimitMs = 1e12, ...fields }: Given) {
     if (state !== undefined && advance !== undefined) states.set(project, advance(state));
     return fresh;
   };
-  const ignore = (): void => {};
-  const observe = {
-    observed: ignore,
-    late: ignore,
-    imported: ignore,
-    unmeasured: ignore,
-    dropped: ignore,
-    unknownValue: ignore,
-    skipped: (reason: string, executions: number) => skipped.push(`${reason} ${executions}`),
-  };
+  const observe = { skipped: (reason: string, executions: number) => skipped.push(`${reason} ${executions}`) };
   const overlap = createOverlap(120_000);
   const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe });
   return {

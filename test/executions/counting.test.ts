@@ -1,0 +1,137 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Played, play as startPlay } from './play.ts';
+import type { SceneOptions } from './scene.ts';
+
+let played: Played | undefined;
+
+describe('executions/counting', () => {
+  afterEach(async () => {
+    await played?.stop();
+    played = undefined;
+  });
+
+  it('counts imported rows apart, never in the total', async () => {
+    const { finish, counted, rounds, told } = await play({ settings: { backfillMs: 5 * dayMs } });
+    finish('pay');
+    await rounds(10);
+    finish('pay', { agoMs: 3 * dayMs });
+    await rounds(100, 15 * 60_000);
+    expect(told.filter((line) => line.startsWith('imported'))).toEqual(['imported 1']);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
+  it('keeps its counters when history is deleted', async () => {
+    const { control, finish, counted, rounds } = await play();
+    await rounds(2);
+    const id = finish('pay');
+    await rounds(4);
+    control.deleteExecutions([id]);
+    await rounds(20);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
+  it('starts an epoch where ids start again, and counts on', async () => {
+    const { control, finish, counted, rounds, told } = await play();
+    await rounds(2);
+    for (let count = 0; count < 5; count += 1) finish('pay');
+    await rounds(10);
+    control.restart({ newDatabase: true });
+    finish('pay');
+    await rounds(10);
+    expect(told).toEqual(['epoch 2']);
+    expect(counted()).toEqual(['pay settle succeeded 6']);
+  });
+
+  it('shows a new series as 0 first, and its value a while later, after a restart too', async () => {
+    const { finish, counted, rounds, restart, shown } = await play({ settings: { holdNewSeriesMs: 60_000 } });
+    await rounds(2);
+    finish('pay');
+    await rounds(4);
+    const all = () => shown('automation_executions_total').filter((line) => line.includes('succeeded'));
+    expect(all()).toEqual([
+      'automation_executions_total{project="pay",job_group="nightly",job_name="settle",status="succeeded"} 0',
+    ]);
+    await rounds(8);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+    restart();
+    await rounds(1);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
+  it('names a deleted job by its mark', async () => {
+    const { control, finish, counted, rounds, job } = await play({ apiVersion: 58 });
+    await rounds(2);
+    finish('pay');
+    control.deleteJob(job);
+    await rounds(10);
+    expect(counted()).toEqual(['pay __deleted__ succeeded 1']);
+  });
+
+  it('keeps counts and sums when the bounds of buckets change, starts the buckets anew, and says so', async () => {
+    const { finish, rounds, restart, shown, told } = await play();
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    restart({ buckets: [5, 60, 600] });
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    const labels = 'project="pay",job_group="nightly",job_name="settle",status="succeeded"';
+    expect(shown('automation_execution_duration_seconds')).toEqual([
+      `automation_execution_duration_seconds_bucket{${labels},le="5.0"} 1`,
+      `automation_execution_duration_seconds_bucket{${labels},le="60.0"} 1`,
+      `automation_execution_duration_seconds_bucket{${labels},le="600.0"} 1`,
+      `automation_execution_duration_seconds_bucket{${labels},le="+Inf"} 2`,
+      `automation_execution_duration_seconds_sum{${labels}} 4`,
+      `automation_execution_duration_seconds_count{${labels}} 2`,
+    ]);
+    expect(told).toEqual(['buckets of durations begin anew: their bounds have changed']);
+  });
+
+  it('adds two jobs of one group and name up, and says so', async () => {
+    const { control, finish, counted, rounds, told } = await play();
+    await rounds(2);
+    const twin = control.createJob('pay', { name: 'settle', group: 'nightly' }, twinId);
+    finish('pay');
+    finish('pay', { jobId: twin });
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 2']);
+    expect(told).toEqual(['dropped merged 1']);
+  });
+
+  it('goes on reading when the list of what runs fails alone, and shows nothing of what runs', async () => {
+    const { control, finish, counted, round, shown } = await play();
+    await round();
+    control.addFault({ kind: 'status', path: '/executions/running', status: 500 });
+    finish('pay');
+    let outcome = '';
+    for (let count = 0; count < 12; count += 1) outcome = await round();
+    expect(outcome).toContain('GET running-executions');
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+    expect(shown('automation_executions_running')).toEqual([]);
+  });
+
+  it('takes it for no fault that nothing at all may be read', async () => {
+    const { control, rounds, shown, simulator } = await play();
+    control.addToken({ token: simulator.token, policy: { events: [] } });
+    await rounds(10);
+    expect(shown('automation_executions_running')).toEqual([]);
+  });
+
+  it('counts on the oldest servers: no totals of the system, and no time in their answers', async () => {
+    const { finish, counted, rounds, simulator } = await play({ apiVersion: 14, clientVersion: 14 });
+    await rounds(2);
+    finish('pay');
+    await rounds(12);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+    expect(simulator.requests().some(({ path }) => path.endsWith('executions/metrics'))).toBe(false);
+  });
+});
+
+const twinId = '00000000-0000-4000-8000-000000000001';
+const dayMs = 86_400_000;
+
+async function play(options: SceneOptions = {}): Promise<Played> {
+  played = await startPlay(options);
+  return played;
+}

@@ -1,0 +1,28 @@
+import { createScene, type SceneOptions } from './scene.ts';
+
+type Finish = { readonly agoMs?: number; readonly isAdHoc?: boolean; readonly jobId?: string };
+
+/** A service with one project and one job, on which runs of two seconds end. */
+export async function play(options: SceneOptions = {}) {
+  const played = await createScene(options);
+  const { control, nowMs, shown } = played;
+  control.createProject('pay');
+  const job = control.createJob('pay', { name: 'settle', group: 'nightly' });
+  return {
+    ...played,
+    job,
+    finish: (project: string, { agoMs = 0, isAdHoc = false, jobId = job }: Finish = {}): number => {
+      const endedAtMs = nowMs() - agoMs;
+      return control.addFinished(project, { ...(isAdHoc ? {} : { jobId }), startedAtMs: endedAtMs - 2000, endedAtMs });
+    },
+    /** What was counted and is not 0: project, job, status and count. */
+    counted: (): string[] =>
+      shown('automation_executions_total').flatMap((line) => {
+        const [, project, name, status, count] =
+          /project="(.*?)".*job_name="(.*?)",status="(.*?)"} (\d+)/.exec(line) ?? [];
+        return count === '0' ? [] : [`${project} ${name} ${status} ${count}`];
+      }),
+  };
+}
+
+export type Played = Awaited<ReturnType<typeof play>>;

@@ -1,0 +1,185 @@
+import { createProjectList } from '../../src/api/project-list.ts';
+import { createExecutions } from '../../src/executions/executions.ts';
+import type { ExecutionsOptions } from '../../src/executions/options.ts';
+import type { ExecutionSettings } from '../../src/executions/settings.ts';
+import type { Row } from '../../src/metrics/family.ts';
+import { renderSamples } from '../../src/metrics/render.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
+import type { Ledger } from '../../src/state/ledger.ts';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+import { createTestClient, fixedSecret } from '../support/client.ts';
+
+export type Scene = {
+  readonly simulator: Simulator;
+  readonly control: Simulator['control'];
+  readonly ledger: Ledger;
+  readonly nowMs: () => number;
+  /** Time passes for the service and for the daemon. */
+  readonly pass: (ms: number) => void;
+  /** What a round came to, some seconds after the one before: `success`, or its fault. */
+  readonly round: (afterMs?: number) => Promise<string>;
+  readonly rounds: (count: number, afterMs?: number) => Promise<void>;
+  /** The samples of a family that a scrape would show. */
+  readonly shown: (family: string) => string[];
+  readonly publishes: () => number;
+  /** What the rounds told of themselves: `late 2`, `skipped disabled 3`. */
+  readonly told: readonly string[];
+  readonly lag: () => number;
+  /** The daemon starts again with what it kept. */
+  readonly restart: (changed?: Partial<ExecutionSettings>) => void;
+  readonly stop: () => Promise<void>;
+};
+
+export type SceneOptions = Partial<SimulatorOptions> & {
+  readonly settings?: Partial<ExecutionSettings>;
+  readonly clientVersion?: number;
+};
+
+/** The rounds of the daemon before a simulated service, both on one clock that stands still until it is told to move. */
+export async function createScene({
+  settings = {},
+  clientVersion = 47,
+  ...options
+}: SceneOptions = {}): Promise<Scene> {
+  const simulator = await startSimulator({
+    scenario: 'empty',
+    clock: 'free',
+    apiVersion: 47,
+    retained: 1e9,
+    ...options,
+  });
+  const state = openSqliteState({ memory: true });
+  const told: string[] = [];
+  let nowMs = birthMs;
+  let rows: readonly Row[] = [];
+  let publishes = 0;
+  let lag = 0;
+  const clock = { now: () => nowMs, ticks: () => nowMs };
+  const { client, close } = createTestClient({
+    url: simulator.url,
+    token: fixedSecret(simulator.token),
+    dialect: 'rundeck',
+    apiVersion: clientVersion,
+    budget: { requestsPerSecond: 1_000_000, concurrency: 10 },
+    clock,
+  });
+
+  function start(changed: Partial<ExecutionSettings>) {
+    const ofScene = { ...usual, ...settings, ...changed };
+    const list = createProjectList({ isWanted: ofScene.isWantedProject, clock });
+    return createExecutions({
+      server: 'upstream',
+      everyMs: 15_000,
+      timeoutMs: 10_000,
+      requestsPerSecond: 10,
+      client,
+      ledger: state.ledger,
+      clock,
+      readProjects: async (api) => (await list.read(api)).map(({ name }) => name),
+      settings: ofScene,
+      publish: async (published) => {
+        rows = published;
+        publishes += 1;
+        return published.length;
+      },
+      withdraw: () => undefined,
+      tell: (message) => told.push(message),
+      observe: toObserver(told, (seconds) => {
+        lag = seconds;
+      }),
+    });
+  }
+
+  let executions = start({});
+
+  async function round(afterMs = 15_000): Promise<string> {
+    pass(afterMs);
+    const outcome = await executions.read(new AbortController().signal);
+    return outcome.result === 'success' ? 'success' : outcome.message;
+  }
+
+  function pass(ms: number): void {
+    nowMs += ms;
+    simulator.advance(ms);
+  }
+
+  return {
+    simulator,
+    control: simulator.control,
+    ledger: state.ledger,
+    nowMs: () => nowMs,
+    pass,
+    round,
+    rounds: async (count, afterMs) => {
+      for (let left = count; left > 0; left -= 1) {
+        const outcome = await round(afterMs);
+        if (outcome !== 'success') throw new Error(outcome);
+      }
+    },
+    shown: (family) => toLines(rows.filter((row) => row.family.name === family)),
+    publishes: () => publishes,
+    told,
+    lag: () => lag,
+    restart: (changed = {}) => {
+      executions = start(changed);
+    },
+    stop: async () => {
+      await close();
+      await state.close();
+      await simulator.stop();
+    },
+  };
+}
+
+/** The start of the service's free clock. */
+export const birthMs = Date.UTC(2026, 0, 15, 12);
+
+const usual: ExecutionSettings = {
+  overlapMs: 120_000,
+  maxDelayMs: 120_000,
+  backfillMs: 0,
+  catchUpLimitMs: 7 * 86_400_000,
+  overdueFactorOf: () => 3,
+  overdueFloorMs: 300_000,
+  holdNewSeriesMs: 0,
+  buckets: [1, 10],
+  detail: 200,
+  cap: 5000,
+  isWantedProject: () => true,
+  isWantedJob: () => true,
+  successAgeMsOf: () => undefined,
+};
+
+function toLines(rows: readonly Row[]): string[] {
+  return renderSamples(rows)
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+function toObserver(told: string[], onLag: (seconds: number) => void): ExecutionsOptions['observe'] {
+  const note =
+    (what: string) =>
+    (executions: number): void => {
+      if (executions > 0) told.push(`${what} ${executions}`);
+    };
+  const ofReason =
+    (what: string) =>
+    (reason: string, executions: number): void =>
+      note(`${what} ${reason}`)(executions);
+  let epoch = 1;
+  return {
+    observed: () => undefined,
+    late: note('late'),
+    imported: note('imported'),
+    unmeasured: ofReason('unmeasured'),
+    skipped: ofReason('skipped'),
+    dropped: ofReason('dropped'),
+    unknownValue: (field) => told.push(`unknown ${field}`),
+    lag: onLag,
+    epoch: (next) => {
+      if (next !== epoch) told.push(`epoch ${next}`);
+      epoch = next;
+    },
+    entries: () => undefined,
+  };
+}

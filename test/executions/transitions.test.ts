@@ -1,0 +1,165 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Played, play as startPlay } from './play.ts';
+import type { SceneOptions } from './scene.ts';
+
+let played: Played | undefined;
+
+describe('executions/transitions', () => {
+  afterEach(async () => {
+    await played?.stop();
+    played = undefined;
+  });
+
+  it('begins counting with its first start, and a backfill before it', async () => {
+    const { finish, counted, rounds } = await play({ settings: { backfillMs: hourMs } });
+    finish('pay', { agoMs: 1.5 * hourMs });
+    finish('pay', { agoMs: 0.5 * hourMs });
+    await rounds(2);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
+  it('counts what a new project ran before it was first listed', async () => {
+    const { control, finish, counted, rounds } = await play();
+    await rounds(2);
+    control.createProject('new');
+    finish('new', { agoMs: -5000, isAdHoc: true });
+    await rounds(10);
+    expect(counted()).toEqual(['new  succeeded 1']);
+  });
+
+  it('holds a disabled project where it is and resumes there', async () => {
+    const { control, finish, counted, rounds, shown, lag } = await play();
+    await rounds(2);
+    control.changeProject('pay', { disabled: true });
+    await rounds(2);
+    finish('pay');
+    await rounds(40, 60_000);
+    expect(counted()).toEqual([]);
+    expect(lag()).toBe(0);
+    expect(shown('automation_executions_running')).toEqual([]);
+    control.changeProject('pay', { disabled: false });
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
+  it('holds a hidden project where it is and resumes there, without complaint', async () => {
+    const { control, finish, counted, rounds, simulator } = await play();
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    control.addToken({ token: simulator.token, policy: { projects: [], events: [] } });
+    await rounds(10);
+    finish('pay');
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+    control.addToken({ token: simulator.token });
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 2']);
+  });
+
+  it('holds a project of which no row is shown, says how many there are, and counts them once they are', async () => {
+    const { control, finish, counted, rounds, shown, simulator, job, lag } = await play();
+    await rounds(2);
+    control.addToken({ token: simulator.token, policy: { hiddenJobs: [job] } });
+    finish('pay');
+    finish('pay');
+    await rounds(60, 30 * 60_000);
+    expect(shown('automation_exporter_executions_hidden')).toEqual([
+      'automation_exporter_executions_hidden{project="pay"} 2',
+    ]);
+    expect(lag()).toBe(0);
+    control.addToken({ token: simulator.token });
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 2']);
+    expect(shown('automation_exporter_executions_hidden')).toEqual([]);
+  });
+
+  it('ends the series of a deleted project at once, and forgets it after thirty days', async () => {
+    const { control, finish, counted, rounds, shown, ledger } = await play();
+    control.createProject('stock');
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    control.deleteProject('pay');
+    await rounds(1, 60_000);
+    expect(counted()).toEqual([]);
+    expect(shown('automation_executions_running')).toEqual([
+      'automation_executions_running{project="stock",job_group="",job_name=""} 0',
+    ]);
+    const keysOfPay = async (): Promise<string[]> =>
+      (await ledger.load('upstream')).map(({ kind, key }) => `${kind} ${key}`).filter((key) => key.includes('pay'));
+    await rounds(29, dayMs);
+    expect(await keysOfPay()).toContain('project pay');
+    expect(await ledger.size('upstream')).toBe(1);
+    await rounds(3, dayMs);
+    expect(await keysOfPay()).toEqual([]);
+    expect(await ledger.size('upstream')).toBe(0);
+  });
+
+  it('goes on with a deleted project that comes back within thirty days', async () => {
+    const { control, finish, counted, rounds } = await play();
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    control.deleteProject('pay');
+    await rounds(4, 60_000);
+    control.createProject('pay');
+    finish('pay', { isAdHoc: true });
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 1', 'pay  succeeded 1']);
+  });
+
+  it('counts what is skipped after more than the catch-up limit, by its reason, and says so', async () => {
+    const { control, finish, counted, rounds, told } = await play();
+    await rounds(2);
+    control.changeProject('pay', { disabled: true });
+    await rounds(2);
+    finish('pay');
+    finish('pay');
+    await rounds(9, dayMs);
+    finish('pay');
+    control.changeProject('pay', { disabled: false });
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+    expect(told).toEqual([
+      'skipped disabled 2',
+      'pay: 2 executions ended too long ago to be caught up with, and are skipped',
+    ]);
+  });
+
+  it('begins the interval of a project when configuration includes it', async () => {
+    const { finish, counted, rounds, restart } = await play();
+    await rounds(2);
+    restart({ isWantedProject: () => false });
+    await rounds(2);
+    finish('pay');
+    await rounds(2);
+    restart();
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
+  it('counts a job that was excluded from when it is included on', async () => {
+    const { finish, counted, rounds, restart, ledger } = await play({ settings: { isWantedJob: () => false } });
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    expect(await ledger.size('upstream')).toBe(1);
+    restart({ isWantedJob: () => true });
+    await rounds(10);
+    expect(counted()).toEqual([]);
+    finish('pay');
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+});
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+async function play(options: SceneOptions = {}): Promise<Played> {
+  played = await startPlay(options);
+  return played;
+}
