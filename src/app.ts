@@ -28,7 +28,7 @@ import { createScheduler, type Scheduler } from './schedule/scheduler.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
 import { readStatus } from './status.ts';
-import { createTraces } from './traces.ts';
+import type { createTraces } from './traces.ts';
 import type { OtlpSettings } from './tracing/sender/settings.ts';
 import { watchServer } from './watching.ts';
 import { isGone, keysOf, startWatching, stopWatching, toText, type Watching } from './watching-all.ts';
@@ -79,9 +79,17 @@ export function createApp(options: AppOptions): App {
     return parts?.watching.config ?? options.config;
   }
 
-  function watch(config: Config, state: State, before?: Watching): Watching {
+  /** OpenTelemetry takes its time to load: only where traces are made. */
+  async function loadTracing({ traces }: Config): Promise<typeof createTraces | undefined> {
+    const isOn = traces.enabled === 'on' || (traces.enabled === 'auto' && options.otlp?.isConfigured === true);
+    return isOn ? (await import('./traces.ts')).createTraces : undefined;
+  }
+
+  type Tracing = Awaited<ReturnType<typeof loadTracing>>;
+
+  function watch(config: Config, state: State, tracing: Tracing, before?: Watching): Watching {
     const { otlp } = options;
-    const traces = otlp === undefined ? undefined : createTraces({ config, otlp, state, self, log, clock, version });
+    const traces = otlp && tracing?.({ config, otlp, state, self, log, clock, version });
     const watched = new Map(
       config.servers.map((server) => [
         server.name,
@@ -162,13 +170,14 @@ export function createApp(options: AppOptions): App {
   async function start(): Promise<{ url: string }> {
     const { config } = options;
     // The port first: where that can not be had, nothing else has been touched. No request is read before the rest is there.
+    const tracing = await loadTracing(config);
     const server = serve();
     const port = await server.listen();
     let state: State | undefined;
     try {
       state = openSqliteState(config.state.memory ? { memory: true } : { dir: config.state.dir }, clock.now());
       const keeping = keepState(state, { log, self });
-      const watching = watch(config, state);
+      const watching = watch(config, state, tracing);
       parts = { state, keeping, watching, server };
       url = toUrl(config, port);
       onReload(true);
@@ -184,7 +193,8 @@ export function createApp(options: AppOptions): App {
   async function reload(config: Config): Promise<void> {
     if (parts === undefined) throw new Error('the daemon is not running');
     const before = parts.watching;
-    const after = watch(config, parts.state, before);
+    const tracing = await loadTracing(config);
+    const after = watch(config, parts.state, tracing, before);
     parts.watching = after;
     await stopWatching(before);
     const kept = new Set(keysOf(after).map(toText));

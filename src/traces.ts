@@ -43,11 +43,10 @@ export type Traces = {
 
 type AboutServer = { readonly client: Client; readonly epoch: () => number };
 
-/** From counted executions to delivered traces; undefined where that is switched off, or nowhere to send them to is named. */
-export function createTraces(options: TracesOptions): Traces | undefined {
+/** From counted executions to delivered traces. */
+export function createTraces(options: TracesOptions): Traces {
   const { config, otlp, state, self, log, clock, version } = options;
   const { traces } = config;
-  if (traces.enabled === 'off' || (traces.enabled === 'auto' && !otlp.isConfigured)) return undefined;
   const kept = createKeptPlans();
   const post = createPost({
     settings: otlp,
