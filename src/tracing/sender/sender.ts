@@ -15,8 +15,8 @@ export type SenderOptions = {
   /** Takes known secrets out of what the collector says. */
   readonly scrub: (text: string) => string;
   readonly setAsideBounds: SpoolBounds;
-  /** Other bounds of a request than the usual ones. */
-  readonly requestBounds?: SpoolBounds;
+  /** Up to where traces are gathered into one request, if not up to the usual. */
+  readonly gathering?: SpoolBounds;
   readonly clock: Clock;
   readonly random: () => number;
   readonly wait?: (forMs: number, signal: AbortSignal) => Promise<void>;
@@ -37,8 +37,11 @@ export type SenderStatus = {
   readonly lastDeliveredMs: number | undefined;
 };
 
-/** What one request holds at most, before compression. */
+/** What one request holds at most, before compression: no trace may be larger. */
 export const requestBounds: SpoolBounds = { maxBytes: 4 * 2 ** 20 - 1024, maxTraces: 1000 };
+
+/** Smaller traces are gathered up to this: larger requests save nothing, and hold up whatever else the process does. */
+const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
 
 const idleMs = 30_000;
 /** The status, and the first 200 characters of what was said. */
@@ -49,7 +52,7 @@ const patience = 10;
 /** Empties the spool into the collector: one request at a time, each trace until it was taken or refused for itself alone. */
 export function createSender(options: SenderOptions): Sender {
   const { spool, post, observe, scrub, setAsideBounds, clock, random } = options;
-  const { requestBounds: bounds = requestBounds, wait = pause } = options;
+  const { gathering = gatheringBounds, wait = pause } = options;
   const stopping = new AbortController();
   const cutOff = new AbortController();
   let nap = new AbortController();
@@ -62,7 +65,7 @@ export function createSender(options: SenderOptions): Sender {
     while (!stopping.signal.aborted) {
       nap = new AbortController();
       tellSize();
-      const traces = await insist(() => spool.next(bounds));
+      const traces = await insist(() => spool.next(gathering));
       if (traces === undefined) return;
       if (traces.length > 0) await deliver(takeAlike(traces));
       else await wait(idleMs, AbortSignal.any([nap.signal, stopping.signal]));

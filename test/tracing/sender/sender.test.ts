@@ -28,11 +28,11 @@ describe('tracing/sender/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
   });
 
-  it('keeps every request under 4 MiB', async () => {
-    const large = new Uint8Array(1_100_000).fill(7);
-    await spool(makeTraces(8).map((trace) => ({ ...trace, bytes: large })));
+  it('gathers traces up to a mebibyte, and sends a larger one alone', async () => {
+    const sizes = [400_000, 400_000, 400_000, 4_000_000, 100];
+    await spool(makeTraces(5).map((trace, index) => ({ ...trace, bytes: new Uint8Array(sizes[index] ?? 0).fill(7) })));
     const { sent } = await runUntilIdle(() => answer(200));
-    expect(sent.map(({ bytes }) => bytes.length)).toEqual([3_300_000, 3_300_000, 2_200_000]);
+    expect(sent.map(({ bytes }) => bytes.length)).toEqual([800_000, 400_000, 4_000_000, 100]);
   });
 
   it('sends what was spooled in another encoding by itself', async () => {

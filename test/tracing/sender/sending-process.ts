@@ -33,7 +33,7 @@ const sender = createSender({
   },
   scrub: (text) => text,
   setAsideBounds: { maxBytes: 1e9, maxTraces: 1e6 },
-  requestBounds: { maxBytes: 1e6, maxTraces: 15 },
+  gathering: { maxBytes: 1e6, maxTraces: 15 },
   clock: { now: Date.now, ticks: () => performance.now() },
   random: Math.random,
   // A second of waiting takes a millisecond.
