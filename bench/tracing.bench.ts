@@ -8,7 +8,7 @@ const rounds = 5;
 const spansARound = 200_000;
 const startedAtMs = 1_716_200_000_123;
 
-const settings: TraceSettings = {
+export const settings: TraceSettings = {
   ...traceDefaults,
   namespace: 'https://automation.example.org',
   server: 'main',
@@ -48,7 +48,7 @@ function measure(what: string, source: SpanSource) {
   };
 }
 
-function createSource(steps: number, nodes: number): SpanSource {
+export function createSource(steps: number, nodes: number): SpanSource {
   const toStep = (step: number): StepState => {
     const progress = {
       condition: 'succeeded',
