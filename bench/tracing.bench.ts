@@ -5,7 +5,7 @@ import { planTrace } from '../src/tracing/plan.ts';
 import { type TraceSettings, traceDefaults } from '../src/tracing/settings.ts';
 
 const rounds = 5;
-const spansARound = 200_000;
+const spansARound = 100_000;
 const startedAtMs = 1_716_200_000_123;
 
 export const settings: TraceSettings = {

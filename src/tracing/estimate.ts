@@ -1,3 +1,4 @@
+import { toOptionAttribute } from './attribute-names.ts';
 import type { Attributes, Span } from './span.ts';
 
 export type TraceFormat = 'protobuf' | 'json';
@@ -28,11 +29,14 @@ const costsOf: Readonly<Record<TraceFormat, Costs>> = {
   json: { request: 512, span: 440, attribute: 64, character: 6 },
 };
 
+const ofOptions = toOptionAttribute('');
+
 function ofAttributes(attributes: Attributes, costs: Costs): number {
   let bytes = 0;
   for (const name in attributes) {
     const value = attributes[name];
-    bytes += costs.attribute + ofText(name, costs);
+    // Names are ours, but for those of options that were asked for.
+    bytes += costs.attribute + (name.startsWith(ofOptions) ? ofText(name, costs) : name.length);
     if (typeof value === 'string') bytes += ofText(value, costs);
   }
   return bytes;

@@ -61,6 +61,22 @@ describeWithTools('tracing/encode', ['opentelemetry-proto'], (paths) => {
     expect(bytes * 4).toBeGreaterThan(estimated);
   });
 
+  it.each(['protobuf', 'json'] as const)('estimates spans that are little but a name, in %s', (format) => {
+    const bare = { kind: 'internal', isError: true, attributes: {}, links: [], why: '' } as const;
+    const times = { startMs: 1_716_200_000_123, endMs: 1_716_200_009_456 };
+    for (const name of ['x', '\u0001'.repeat(100), '時'.repeat(200)]) {
+      const spans = Array.from({ length: 50 }, () => ({
+        ...bare,
+        ...times,
+        id: 'ab'.repeat(8),
+        parentId: 'cd'.repeat(8),
+        name,
+      }));
+      const trace = { traceId: 'ef'.repeat(16), spans, resource: {}, scope: { name: 'x', version: '1' } };
+      expect(encodeTrace(trace, format).length).toBeLessThanOrEqual(estimateBytes(spans, {}, format));
+    }
+  });
+
   it('writes JSON with the same ids', () => {
     const { trace } = planRecorded('failed-node');
     const request: unknown = JSON.parse(new TextDecoder().decode(encodeTrace(trace, 'json')));

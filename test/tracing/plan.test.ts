@@ -144,6 +144,11 @@ describe('tracing/plan', () => {
     expect(adhoc.trace.resource).not.toHaveProperty('cicd.pipeline.name');
   });
 
+  it('has no counts of nodes where there are none', () => {
+    const names = Object.keys(planChanged({}).root?.attributes ?? {});
+    expect(names.filter((name) => name.includes('count'))).toEqual([]);
+  });
+
   it('survives an end before the start, and times before 1970', () => {
     expect(planChanged({ startedAtMs: 5000, endedAtMs: 1000 }).root).toMatchObject({
       startMs: 5000,
