@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { createScene, type Scene, type SceneOptions } from './scene.ts';
+
+const minuteMs = 60_000;
+
+describe('executions/requests', () => {
+  it('asks little of a thousand projects, and counts the active ones at once and the idle ones within a sweep', async () => {
+    const { perRound, sweepRounds, activeRounds, idleMs, missing } = await watch({ rounds: 240 });
+    process.stdout.write(
+      `requests a round: ${perRound.toFixed(1)} over ${240 - sweepRounds} rounds, ${sweepRounds} of sweeps apart; `,
+    );
+    process.stdout.write(`active within ${activeRounds} rounds, idle within ${idleMs / 1000} s\n`);
+    expect(missing).toEqual([]);
+    expect(perRound).toBeLessThanOrEqual(30);
+    expect(activeRounds).toBeLessThanOrEqual(2);
+    // It is seen once it is older than the overlap, looked for once a minute, and found with half of the budget.
+    expect(idleMs).toBeLessThanOrEqual(8 * minuteMs);
+  }, 60_000);
+
+  it('counts idle projects within the delay where nothing hints at them', async () => {
+    const options = { apiVersion: 14, clientVersion: 14 };
+    const { perRound, sweepRounds, activeRounds, idleMs, missing } = await watch({ rounds: 85, ...options });
+    process.stdout.write(
+      `requests a round without a tripwire: ${perRound.toFixed(1)}; idle within ${idleMs / 1000} s\n`,
+    );
+    expect(missing).toEqual([]);
+    expect(sweepRounds).toBe(0);
+    expect(perRound).toBeLessThanOrEqual(30);
+    expect(activeRounds).toBeLessThanOrEqual(2);
+    expect(idleMs).toBeLessThanOrEqual(16 * minuteMs);
+  }, 60_000);
+
+  it('loses nothing of sixty a minute in one project and forty thousand an hour in another', async () => {
+    const scene = await createScene();
+    try {
+      const { control, nowMs } = scene;
+      for (const project of ['steady', 'flood']) control.createProject(project);
+      await scene.round();
+      const rounds = 24;
+      for (let count = 0; count < rounds; count += 1) {
+        const endedAtMs = nowMs();
+        for (let run = 0; run < 15; run += 1) finish(scene, 'steady', endedAtMs + run * 1000);
+        for (let run = 0; run < 167; run += 1) finish(scene, 'flood', endedAtMs + run * 89);
+        await scene.rounds(1);
+      }
+      await scene.rounds(3);
+      const labels = 'job_group="",job_name="",status="succeeded"';
+      expect(
+        scene
+          .shown('automation_executions_total')
+          .filter((line) => line.includes('succeeded'))
+          .sort(),
+      ).toEqual([
+        `automation_executions_total{project="flood",${labels}} 4008`,
+        `automation_executions_total{project="steady",${labels}} 360`,
+      ]);
+    } finally {
+      await scene.stop();
+    }
+  }, 60_000);
+});
+
+const projects = 1000;
+const unreadable = 200;
+const active = 10;
+
+type Run = {
+  readonly project: string;
+  readonly endedAtMs: number;
+  readonly round: number;
+  readonly isIdle: boolean;
+};
+
+/** Rounds over many projects of which few are active, some may not be read, and now and then an idle one has a run. */
+async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: number }) {
+  let asked = 0;
+  const onRequest = (): void => {
+    asked += 1;
+  };
+  const scene = await createScene({
+    ...options,
+    settings: { maxDelayMs: 15 * minuteMs },
+    threadPoolSize: 100,
+    onRequest,
+  });
+  try {
+    const { control, nowMs } = scene;
+    const names = Array.from({ length: projects }, (_, index) => `p${index}`);
+    for (const name of names) control.createProject(name);
+    control.addToken({ token: scene.simulator.token, policy: { events: names.slice(unreadable) } });
+    await scene.rounds(10);
+    const open = new Map<number, Run>();
+    const foundBefore = new Set<string>();
+    let [quietRequests, quietRounds, activeRounds, idleMs] = [0, 0, 0, 0];
+    for (let round = 0; round < rounds; round += 1) {
+      const endedAtMs = nowMs() + 14_000;
+      const isLast = round >= rounds - 62;
+      for (let index = 0; index < active; index += 1) {
+        const project = names[unreadable + index] ?? '';
+        const id = finish(scene, project, endedAtMs);
+        if (!isLast) open.set(id, { project, endedAtMs, round, isIdle: false });
+      }
+      if (round % 40 === 20 && !isLast) {
+        const project = names[unreadable + 300 + round] ?? '';
+        const id = finish(scene, project, endedAtMs);
+        open.set(id, { project, endedAtMs, round, isIdle: true });
+      }
+      asked = 0;
+      await scene.rounds(1);
+      if (asked < sweep) {
+        quietRequests += asked;
+        quietRounds += 1;
+      }
+      const known = await scene.ledger.find('upstream', [...open.keys()]);
+      const foundNow = new Set<string>();
+      for (const { id } of known) {
+        const found = open.get(id);
+        open.delete(id);
+        if (found?.isIdle === true) idleMs = Math.max(idleMs, nowMs() - found.endedAtMs);
+        // The first turn finds out that they are active.
+        else if (found !== undefined && foundBefore.has(found.project))
+          activeRounds = Math.max(activeRounds, round - found.round + 1);
+        if (found !== undefined) foundNow.add(found.project);
+      }
+      for (const project of foundNow) foundBefore.add(project);
+    }
+    const perRound = quietRequests / quietRounds;
+    return { perRound, sweepRounds: rounds - quietRounds, activeRounds, idleMs, missing: [...open.keys()] };
+  } finally {
+    await scene.stop();
+  }
+}
+
+/** More requests than this only a sweep makes. */
+const sweep = 60;
+
+function finish({ control }: Scene, project: string, endedAtMs: number): number {
+  return control.addFinished(project, { startedAtMs: endedAtMs - 1000, endedAtMs });
+}
+
+function byText(one: string, other: string): number {
+  return one.localeCompare(other);
+}
