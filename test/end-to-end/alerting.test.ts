@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildRules } from '../../alerts/generate.ts';
+import { dashboardJson, dashboardNames } from '../../dashboards/generate.ts';
 import { panelQueries } from '../../dashboards/queries.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
@@ -32,7 +33,8 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
 
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'automation-exporter-alerting-'));
-    simulator = await startSimulator({ speed: 60 });
+    // Enough threads for all that happens at this speed: a job that is run starts at once.
+    simulator = await startSimulator({ speed: 60, threadPoolSize: 500 });
     endings.push(() => simulator.stop());
     daemon = startDaemon(dir, simulator);
     endings.push(daemon.stop);
@@ -76,11 +78,14 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     rmSync(dir, { recursive: true, force: true });
   });
 
-  async function delivered(alertname: string, status: string) {
+  async function delivered(alertname: string, status: string, more: Readonly<Record<string, string>> = {}) {
     return eventually(
       async () => {
         const alerts = deliveries.flatMap((delivery) => delivery.alerts);
-        const alert = alerts.find(({ labels, status: now }) => labels['alertname'] === alertname && now === status);
+        const wanted = Object.entries({ alertname, ...more });
+        const alert = alerts.find(
+          ({ labels, status: now }) => now === status && wanted.every(([label, value]) => labels[label] === value),
+        );
         if (alert === undefined) throw new Error(`${alertname} was not delivered as ${status}`);
         return alert;
       },
@@ -88,20 +93,24 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     );
   }
 
-  it('answers every query of the dashboard from a real Prometheus', async () => {
-    const queries = panelQueries(readFileSync(new URL('../../dashboards/overview.json', import.meta.url), 'utf8'));
-    expect(queries.length).toBeGreaterThan(10);
-    const empty = async (): Promise<string[]> => {
-      const missing: string[] = [];
-      for (const { panel, expr, emptyReason } of queries) {
-        const rows = await prometheus.query(expr);
-        if (rows.length === 0 && emptyReason === undefined) missing.push(`${panel}: ${expr}`);
-      }
-      return missing;
-    };
+  it.each(dashboardNames)(
+    'answers every query of the dashboard %s from a real Prometheus',
+    async (name) => {
+      const queries = panelQueries(dashboardJson(name));
+      expect(queries.length).toBeGreaterThan(10);
+      const empty = async (): Promise<string[]> => {
+        const missing: string[] = [];
+        for (const { panel, expr, emptyReason } of queries) {
+          const rows = await prometheus.query(expr);
+          if (rows.length === 0 && emptyReason === undefined) missing.push(`${panel}: ${expr}`);
+        }
+        return missing;
+      };
 
-    await eventually(async () => expect(await empty()).toEqual([]));
-  }, 30_000);
+      await eventually(async () => expect(await empty()).toEqual([]));
+    },
+    30_000,
+  );
 
   it('delivers that the server is passive, with a runbook that opens, and that it is over', async () => {
     await postAsPerson(simulator, 'disable');
@@ -115,6 +124,33 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
 
     await postAsPerson(simulator, 'enable');
     await delivered('AutomationExecutionModePassive', 'resolved');
+  }, 120_000);
+
+  it('delivers that a new job keeps failing, with a runbook that opens, and that it is over', async () => {
+    const job = simulator.control.createJob('sandbox', { name: 'export', group: 'nightly', work: toWork(1) });
+    for (let failures = 1; failures <= 3; failures += 1) await runToItsEnd(simulator, job);
+
+    const alert = await delivered('AutomationJobFailingRepeatedly', 'firing', { job_name: 'export' });
+    expect(alert.labels).toMatchObject({
+      server: 'prod',
+      severity: 'warning',
+      project: 'sandbox',
+      job_group: 'nightly',
+    });
+    expect(alert.annotations['summary']).toBe('Job sandbox/nightly/export keeps failing');
+    expect(alert.annotations['description']).toBe('sandbox/nightly/export on prod has failed 3 times in a row.');
+    expect(alert.annotations['runbook_url']).toBe(`${url}/runbooks/AutomationJobFailingRepeatedly`);
+    expect((await fetch(alert.annotations['runbook_url'] ?? '')).status).toBe(200);
+    // Its counter was 0 before it was 3, so that the first failures can be seen.
+    await eventually(async () =>
+      expect(
+        await prometheus.query('increase(automation_executions_total{job_name="export",status="failed"}[1m]) > 0'),
+      ).toHaveLength(1),
+    );
+
+    simulator.control.changeJob(job, { work: toWork(0) });
+    await runToItsEnd(simulator, job);
+    await delivered('AutomationJobFailingRepeatedly', 'resolved', { job_name: 'export' });
   }, 120_000);
 
   it('delivers that log storage fails, and that it is over', async () => {
@@ -139,11 +175,31 @@ collectors:
   execution-mode: { every: 1s }
   healthcheck: { every: 1s }
   log-storage: { every: 1s }
+  executions: { every: 1s }
+metrics: { hold_new_series: 3s }
 web: { listen_address: '127.0.0.1:0' }
 state: { dir: ${join(dir, 'state')} }
 `,
   );
   return startCli(['serve', `--config.file=${join(dir, 'config.yaml')}`]);
+}
+
+/** One short step on one node that always or never fails. */
+function toWork(failureChance: 0 | 1) {
+  const step = { kind: 'exec', text: 'export', nodeStep: true, seconds: 0.05, failureChance } as const;
+  return { nodes: ['box01'], steps: [step], keepGoing: false, timeoutMs: undefined, references: new Map() };
+}
+
+async function runToItsEnd(simulator: Simulator, job: string): Promise<void> {
+  const id = await eventually(async () => {
+    const started = simulator.control.runJob(job);
+    if (started === undefined) throw new Error('the job was not started');
+    return started;
+  });
+  await eventually(async () => {
+    const run = simulator.truth().executions.find((execution) => execution.id === id);
+    if (run?.endedAtMs === undefined) throw new Error(`execution ${id} has not ended`);
+  });
 }
 
 /** What an administrator does with the service's own API. */
