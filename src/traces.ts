@@ -13,6 +13,7 @@ import { createEnrichLoop, type EnrichLoop } from './tracing/enrich/loop.ts';
 import { toNamespace } from './tracing/ids.ts';
 import { createKeptPlans, type KeptPlans } from './tracing/kept-plans.ts';
 import { planTrace } from './tracing/plan.ts';
+import { secretsOf } from './tracing/sender/headers.ts';
 import { createPost } from './tracing/sender/post.ts';
 import { createSender } from './tracing/sender/sender.ts';
 import type { OtlpSettings } from './tracing/sender/settings.ts';
@@ -59,7 +60,7 @@ export function createTraces(options: TracesOptions): Traces {
     clock,
     random: Math.random,
     // The log scrubs every known secret; what the collector says is kept, too.
-    scrub: (text) => otlp.headers.reduce((clean, { value }) => clean.replaceAll(value.reveal(), '<secret>'), text),
+    scrub: (text) => secretsOf(otlp.headers).reduce((clean, secret) => clean.replaceAll(secret, '<secret>'), text),
     setAsideBounds,
     observe: {
       ...toDeliveryObserver(self),
@@ -88,6 +89,7 @@ export function createTraces(options: TracesOptions): Traces {
       withUserNames: traces.userNames,
       withArgstring: traces.argstring,
       maxSpans: traces.maxSpans,
+      format: otlp.protocol === 'http/json' ? 'json' : 'protobuf',
     };
   }
 

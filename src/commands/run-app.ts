@@ -2,6 +2,7 @@ import { type App, createApp } from '../app.ts';
 import { formatComplaint } from '../config/complaint.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
 import { StateError } from '../state/state.ts';
+import { secretsOf } from '../tracing/sender/headers.ts';
 import { readOtlpSettings } from '../tracing/sender/settings.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import type { Loaded } from './load.ts';
@@ -24,7 +25,7 @@ export async function runApp(
     complain(`${otlp.map(formatComplaint).join('\n')}\n`);
     return exitCodes.misconfigured;
   }
-  const secrets = new Set<string>(otlp.headers.map(({ value }) => value.reveal()));
+  const secrets = new Set<string>(secretsOf(otlp.headers));
   const toLog = (level: LogLevel): Log => createLog({ ...config.log, level, secrets: () => [...secrets] });
   let current = toLog(config.log.level);
   const log = forward(() => current);

@@ -4,6 +4,8 @@ import type { Command } from './command.ts';
 type CommandRow = {
   readonly name: string;
   readonly help: string;
+  /** How many words may follow it; none unless it says so. */
+  readonly positionals?: number;
   /** Imported only when called, so that one command does not load what another needs. */
   readonly load: () => Promise<Command>;
 };
@@ -45,13 +47,19 @@ export const commandWords: readonly CommandRow[] = [
     help: 'Print the trace context of an execution, or of one of its steps.',
     load: async () => (await import('./traceparent.ts')).traceparent,
   },
+  {
+    name: 'replay',
+    help: 'Print the traces of recorded executions, one file each, and why each span is what it is.',
+    positionals: 100,
+    load: async () => (await import('./replay.ts')).replay,
+  },
 ];
 
 /** Flags that are no options of the configuration. */
 export const commandFlags: readonly CommandFlag[] = [
   { name: 'help', letter: 'h', help: 'Print this help.' },
   { name: 'version', letter: 'V', help: 'Print the version.' },
-  { name: 'json', help: 'Print JSON.', commands: ['check'] },
+  { name: 'json', help: 'Print JSON.', commands: ['check', 'replay'] },
   { name: 'schema', help: 'Print the JSON Schema of the configuration file.', commands: ['config'] },
   {
     name: 'scenario',
@@ -67,7 +75,7 @@ export const commandFlags: readonly CommandFlag[] = [
     name: 'namespace',
     placeholder: 'URL',
     help: 'Address of the server, as it is configured.',
-    commands: ['traceparent'],
+    commands: ['traceparent', 'replay'],
   },
   { name: 'execution', placeholder: 'ID', help: 'Id of the execution.', commands: ['traceparent'] },
   { name: 'step', placeholder: 'CONTEXT', help: 'Step within it, such as 2/1.', commands: ['traceparent'] },

@@ -23,7 +23,7 @@ export const traceOptions = {
     '24h',
     'Executions that are found longer after their end get no trace.',
   ),
-  max_spans: option(wholeNumber({ min: 1, max: 100_000 }), 5000, 'Most spans of one execution.'),
+  max_spans: option(wholeNumber({ min: 2, max: 100_000 }), 5000, 'Most spans of one execution.'),
   upstream: {
     option: option(plainName(), 'traceparent', "Option of an execution that may hold the caller's trace context."),
     mode: option(

@@ -153,6 +153,8 @@ export const rooms: readonly Room[] = [
       'schedule/interval',
       'state/state',
       'tracing/ids',
+      'tracing/enrich/replay',
+      'tracing/sender/headers',
       'tracing/sender/settings',
     ],
   },
