@@ -130,8 +130,9 @@ describe('tracing/sender/settings', () => {
   });
 
   it('names what must be scrubbed wherever it turns up', () => {
-    const settings = readOtlpSettings({ [`${general}HEADERS`]: 'authorization=Bearer%20canary,api-key=abc def' });
-    expect('headers' in settings && secretsOf(settings.headers)).toEqual(['Bearer canary', 'canary', 'abc def', 'def']);
+    const headers = 'authorization=Bearer%20canary,api-key=abc%20def,tenant=eu1';
+    const settings = readOtlpSettings({ [`${general}HEADERS`]: headers });
+    expect('headers' in settings && secretsOf(settings.headers)).toEqual(['Bearer canary', 'canary', 'abc def']);
   });
 
   it.each<[string, string, string]>([
