@@ -1,8 +1,9 @@
 import { wholeNumber } from './number.ts';
-import { type OptionTree, option } from './option.ts';
+import { type OptionTree, option, optional } from './option.ts';
 import { size } from './size.ts';
 import { textList } from './text-list.ts';
 import { plainName } from './texts.ts';
+import { traceLink } from './trace-link.ts';
 import { boolean, choice, duration } from './value-type.ts';
 
 /** What is said of traces; where they are sent, the variables of OpenTelemetry say. */
@@ -35,6 +36,10 @@ export const traceOptions = {
   options_allow: option(textList, [], 'Options of executions whose values may be shown in traces.'),
   user_names: option(boolean, false, 'Show in traces who started and who aborted an execution.'),
   argstring: option(boolean, false, 'Show in traces with which arguments an execution was started.'),
+  link: optional(
+    traceLink,
+    'Where a trace is shown: pages link there, with the id of the trace in place of {trace_id}.',
+  ),
   spool: {
     max_bytes: option(
       size,

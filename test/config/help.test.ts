@@ -39,6 +39,7 @@ describe('config/help', () => {
 --traces.options-allow=NAME,…  …TRACES_OPTIONS_ALLOW  traces.options_allow  []
 --[no-]traces.user-names  …TRACES_USER_NAMES  traces.user_names  false
 --[no-]traces.argstring  …TRACES_ARGSTRING  traces.argstring  false
+--traces.link=URL  …TRACES_LINK  traces.link  -
 --traces.spool.max-bytes=SIZE  …TRACES_SPOOL_MAX_BYTES  traces.spool.max_bytes  256MiB
 --traces.spool.max-pending=NUMBER  …TRACES_SPOOL_MAX_PENDING  traces.spool.max_pending  100000
 --metrics.hold-new-series=DURATION  …METRICS_HOLD_NEW_SERIES  metrics.hold_new_series  60s

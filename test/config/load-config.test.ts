@@ -51,6 +51,7 @@ describe('config/load-config', () => {
         optionsAllow: [],
         userNames: false,
         argstring: false,
+        link: undefined,
         spool: { maxBytes: 268_435_456, maxPending: 100_000 },
       },
       metrics: { holdNewSeriesMs: 60_000, families: new Map() },
