@@ -68,7 +68,7 @@ export function createSender(options: SenderOptions): Sender {
       const traces = await insist(() => spool.next(gathering));
       if (traces === undefined) return;
       if (traces.length > 0) await deliver(takeAlike(traces));
-      else await wait(idleMs, AbortSignal.any([nap.signal, stopping.signal]));
+      else await wait(idleMs, nap.signal);
     }
   }
 
@@ -181,6 +181,7 @@ export function createSender(options: SenderOptions): Sender {
     },
     stop: async (limitMs) => {
       stopping.abort();
+      nap.abort();
       const ended = new AbortController();
       void wait(limitMs, ended.signal).then(() => cutOff.abort());
       await running;
