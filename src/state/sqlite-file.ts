@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, sta
 import { dirname, join, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { migrate } from './migrations.ts';
+import { findDamage, findDamageOfFile } from './sqlite-health.ts';
 import { StateError, type StateOrigin } from './state.ts';
 
 export type OpenedFile = {
@@ -27,6 +28,8 @@ export function openStateFile(dir: string, nowMs: number): OpenedFile {
 
 function openOrRestore(file: string, copy: string, nowMs: number): Omit<OpenedFile, 'backUp'> {
   try {
+    // SQLite takes what is empty or gone for a first start; a copy tells that it is none.
+    if (isEmpty(file) && existsSync(copy)) throw Object.assign(new Error('it is empty'), { errcode: corrupt });
     return { database: openDatabase(file), origin: { kind: 'usual' } };
   } catch (error) {
     if (!isDamage(error)) throw error;
@@ -37,6 +40,10 @@ function openOrRestore(file: string, copy: string, nowMs: number): Omit<OpenedFi
   }
 }
 
+function isEmpty(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+}
+
 function openDatabase(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
@@ -45,8 +52,8 @@ function openDatabase(file: string): DatabaseSync {
     // The lock is the operating system's: it goes with the process, whatever becomes of it.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     database.exec('BEGIN IMMEDIATE; COMMIT;');
-    const { quick_check: health } = database.prepare('PRAGMA quick_check(1)').get() ?? {};
-    if (health !== 'ok') throw Object.assign(new Error(String(health)), { errcode: corrupt });
+    const damage = findDamage(database);
+    if (damage !== undefined) throw Object.assign(new Error(damage), { errcode: corrupt });
     migrate(database);
     return database;
   } catch (error) {
@@ -83,6 +90,11 @@ async function copyTo(copy: string, database: DatabaseSync): Promise<void> {
   const half = `${copy}.half`;
   removeDatabase(half);
   await backup(database, half, { rate: pagesAtOnce });
+  const damage = await findDamageOfFile(half);
+  if (damage !== undefined)
+    throw new StateError(
+      `the copy of the state is damaged: the last good one stays (${damage}); restart to restore it`,
+    );
   chmodSync(half, 0o600);
   renameSync(half, copy);
 }

@@ -68,6 +68,7 @@ export const rooms: readonly Room[] = [
   { room: 'state', knows: ['domain'], types: ['node:sqlite'] },
   { room: 'state/sqlite', knows: ['state', 'domain'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-file', knows: ['state', 'domain'], packages: ['node:sqlite'] },
+  { room: 'state/sqlite-health', knows: ['state', 'domain'], packages: ['node:sqlite'] },
 
   {
     room: 'schedule',
@@ -97,6 +98,7 @@ export const rooms: readonly Room[] = [
     types: ['executions', 'http/status'],
     pure: true,
   },
+  { room: 'what-ran', knows: ['tracing/attribute-names'], types: ['http/past-execution', 'tracing'], pure: true },
   { room: 'keeping', types: ['log', 'metrics/self', 'state/state'] },
   {
     room: 'observers',
@@ -124,6 +126,7 @@ export const rooms: readonly Room[] = [
       'keeping',
       'observers',
       'status',
+      'what-ran',
       'domain',
       'api',
       'metrics',
