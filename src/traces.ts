@@ -42,7 +42,12 @@ export type Traces = {
   readonly stop: () => Promise<void>;
 };
 
-type AboutServer = { readonly client: Client; readonly epoch: () => number };
+type AboutServer = {
+  readonly client: Client;
+  readonly epoch: () => number;
+  /** The server's own time, once it is known. */
+  readonly nowMs: () => number | undefined;
+};
 
 /** From counted executions to delivered traces. */
 export function createTraces(options: TracesOptions): Traces {
@@ -129,6 +134,7 @@ export function createTraces(options: TracesOptions): Traces {
       );
       const companion = createTraceCompanion({
         nowMs: clock.now,
+        serverNowMs: () => about.nowMs() ?? clock.now(),
         maxAgeMs: traces.maxAgeMs,
         room: () => traces.spool.maxPending - enricher.size(),
         onPending: (pending) => {

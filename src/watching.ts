@@ -84,6 +84,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
   const traced = parts.traces?.ofServer(server, {
     client: common.connection.client,
     epoch: () => executions?.status().epoch ?? 1,
+    nowMs: () => executions?.status().nowMs,
   });
   // All sweeps together take half of the budget.
   const turns = createTurns({ clock, gapMs: 2000 / budget.requestsPerSecond });

@@ -8,6 +8,7 @@ import { parseArguments } from '../../src/config/command-line.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { createLog } from '../../src/log.ts';
+import { type OtlpEnvironment, readOtlpSettings } from '../../src/tracing/sender/settings.ts';
 
 export type Daemon = {
   readonly url: string;
@@ -26,10 +27,12 @@ export type DaemonOptions = {
   readonly token: string;
   readonly flags?: readonly string[];
   readonly clock?: Clock;
+  /** Variables of OpenTelemetry. */
+  readonly env?: OtlpEnvironment;
 };
 
 /** The daemon in this process, as configured by a file, on a free port and with its state in memory. */
-export async function startDaemon({ yaml, token, flags = [], clock }: DaemonOptions): Promise<Daemon> {
+export async function startDaemon({ yaml, token, flags = [], clock, env = {} }: DaemonOptions): Promise<Daemon> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-daemon-'));
   const tokenFile = join(directory, 'token');
   const file = join(directory, 'config.yaml');
@@ -51,7 +54,9 @@ export async function startDaemon({ yaml, token, flags = [], clock }: DaemonOpti
   const logged: string[] = [];
   const log = createLog({ ...config.log, secrets: () => [token], write: (line) => logged.push(line) });
   const clocked = clock === undefined ? {} : { clock };
-  const app = createApp({ config, log, version: 'test', onSecret: () => undefined, ...clocked });
+  const otlp = readOtlpSettings(env);
+  if (!('endpoint' in otlp)) throw new Error('the variables of OpenTelemetry are wrong');
+  const app = createApp({ config, log, version: 'test', onSecret: () => undefined, otlp, ...clocked });
   const { url } = await app.start();
   return {
     url,

@@ -11,6 +11,8 @@ export type TraceCompanion = {
 
 type CompanionOptions = {
   readonly nowMs: () => number;
+  /** The server's own time, by which it dates the ends of executions. */
+  readonly serverNowMs: () => number;
   /** What is found longer after its end gets no trace. */
   readonly maxAgeMs: number;
   /** How many more may be pending. */
@@ -21,13 +23,14 @@ type CompanionOptions = {
 
 /** What tracing keeps of counted executions, in the transaction that counts them. */
 export function createTraceCompanion(options: CompanionOptions): TraceCompanion {
-  const { nowMs, maxAgeMs, room, onPending, skipped } = options;
+  const { nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
   const chosen = new WeakMap<readonly Run[], readonly PendingTrace[]>();
   return {
     keep: (project, runs) => {
       const seenAtMs = nowMs();
+      const readAtMs = serverNowMs();
       const traceable = runs.filter(({ status }) => status !== 'missed');
-      const young = traceable.filter(({ endedAtMs }) => seenAtMs - endedAtMs <= maxAgeMs);
+      const young = traceable.filter(({ endedAtMs }) => readAtMs - endedAtMs <= maxAgeMs);
       const pending = young.slice(0, Math.max(0, room())).map((run): PendingTrace => ({ ...run, project, seenAtMs }));
       skipped('max_age', traceable.length - young.length);
       skipped('max_pending', young.length - pending.length);
