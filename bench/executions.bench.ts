@@ -15,7 +15,7 @@ import type { State } from '../src/state/state.ts';
 const known = 1_000_000;
 const flood = 100_000;
 const perPage = 500;
-const jobs = 200;
+const jobs = 20;
 const beginMs = Date.UTC(2026, 0, 15, 12);
 const dayMs = 86_400_000;
 
@@ -35,7 +35,7 @@ export async function run() {
       },
       {
         what: 'event loop during the flood, p99',
-        figure: `${flooded.p99Ms.toFixed(1)} ms (longest ${flooded.longestMs.toFixed(1)} ms)`,
+        figure: `${flooded.p99Ms.toFixed(1)} ms (${flooded.busyMs.toFixed(1)} ms of work, the rest is waiting for the disk)`,
         mustReach: '< 20 ms',
         reached: flooded.p99Ms < 20,
       },
@@ -61,23 +61,29 @@ async function measureFlood(dir: string, pages: readonly string[]) {
   const state = openSqliteState({ dir });
   const { accept } = await openProject(state);
   const delay = monitorEventLoopDelay({ resolution: 1 });
-  let longestMs = 0;
+  const busyMs: number[] = [];
   // The first pages warm up.
   for (const page of pages.slice(0, 20)) await accept({ project: 'pay', rows: await decode(page) });
   delay.enable();
   const startedTicks = performance.now();
   for (const page of pages.slice(20)) {
     const rows = await decode(page);
-    const begunTicks = performance.now();
+    const cpu = process.threadCpuUsage();
     await accept({ project: 'pay', rows, advance: (latest) => ({ ...latest, scannedThroughMs: beginMs }) });
-    longestMs = Math.max(longestMs, performance.now() - begunTicks);
+    const { user, system } = process.threadCpuUsage(cpu);
+    busyMs.push((user + system) / 1000);
     // A page comes over the network: between two of them others have their turn.
     await turn();
   }
   const perSecond = ((pages.length - 20) * perPage * 1000) / (performance.now() - startedTicks);
   delay.disable();
   await state.close();
-  return { perSecond, p99Ms: delay.percentile(99) / 1e6, longestMs };
+  busyMs.sort((one, other) => one - other);
+  return {
+    perSecond,
+    p99Ms: delay.percentile(99) / 1e6,
+    busyMs: busyMs[Math.floor(busyMs.length * 0.99)] ?? Number.NaN,
+  };
 }
 
 async function measureStart(dir: string) {

@@ -1,10 +1,11 @@
 import type { Execution } from '../domain/execution.ts';
 import type { Ledger, LedgerDocument } from '../state/ledger.ts';
-import type { Book, BookChange, RecentRun } from './book.ts';
+import type { Book, BookChange } from './book.ts';
 import { type MeasureRules, measure, type UnmeasuredReason } from './measure.ts';
 import { toEnding, toJobName } from './naming.ts';
 import type { ProjectState } from './project-state.ts';
 import { planPrune } from './prune.ts';
+import type { RecentRun } from './recent-runs.ts';
 import { type Finished, reconcile as reconcileRows } from './reconcile.ts';
 
 /** What becomes of rows, for the daemon's own counters. */

@@ -1,8 +1,8 @@
 import type { Ledger, LedgerDocument, LedgerEntry } from '../state/ledger.ts';
 import { type IdHour, toForgottenHours } from './id-hours.ts';
-import type { Ending } from './naming.ts';
 import { createPlaces } from './places.ts';
 import type { ProjectState } from './project-state.ts';
+import { addRecent, type RecentRun, type RecentSheets, toNewest } from './recent-runs.ts';
 import { type Cell, type JobFacts, type Totals, toCellKey, toJobKey } from './totals.ts';
 
 /** What is known of a server's executions as a whole. */
@@ -18,16 +18,7 @@ export type ServerFacts = {
   readonly buckets?: readonly number[] | undefined;
 };
 
-/** A finished execution as pages show it. */
-export type RecentRun = {
-  readonly id: number;
-  readonly project: string;
-  readonly group: string;
-  readonly name: string;
-  readonly ending: Ending;
-  readonly startedAtMs: number;
-  readonly endedAtMs: number;
-};
+export type { RecentRun } from './recent-runs.ts';
 
 export type BookChange = {
   readonly facts?: ServerFacts;
@@ -58,8 +49,6 @@ export type Book = {
   readonly update: (make: () => Promise<BookChange | undefined>) => Promise<void>;
 };
 
-/** How many finished executions pages can show. */
-const mostRecent = 1000;
 /** Hours in which something started: about three months of them. */
 const mostIdHours = 2000;
 
@@ -71,13 +60,14 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
   );
   const states = new Map(read<ProjectState>(documents, 'project').map((state) => [state.project, state]));
   const idHours = new Map(read<IdHour>(documents, 'id-hour').map((hour) => [hour.hour, hour]));
-  let recent: readonly RecentRun[] = read<RecentRun>(documents, 'recent').sort(byEnd);
+  let sheets: RecentSheets = toSheets(documents);
+  let recent = toNewest(sheets);
   let [facts = { epoch: 1, epochStartedAtMs: 0 }] = read<ServerFacts>(documents, 'server');
   const totals: Totals = { cells, jobs, places: createPlaces(cells.values()) };
   let last: Promise<void> = Promise.resolve();
 
   async function commit(change: BookChange): Promise<void> {
-    const { kept, added, removed } = keepNewest(recent, change.recent ?? []);
+    const added = addRecent(sheets, recent, change.recent ?? []);
     const oldHours = (change.idHours ?? []).length === 0 ? [] : toForgottenHours(idHours, mostIdHours);
     const documentsToPut: LedgerDocument[] = [
       ...(change.facts === undefined ? [] : [toDocument('server', '', change.facts)]),
@@ -86,8 +76,8 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
       ...put('job', change.jobs, (job) => toJobKey(job.project, job.group, job.name)),
       ...(change.hasNewEpoch === true ? [...idHours.keys()].map((hour) => forget('id-hour', String(hour))) : []),
       ...put('id-hour', change.idHours, ({ hour }) => String(hour)),
-      ...put('recent', added, toRecentKey),
-      ...removed.map((run) => forget('recent', toRecentKey(run))),
+      ...added.written.map((key) => toDocument('recent', key, added.sheets.get(key))),
+      ...added.forgotten.map((key) => forget('recent', key)),
       ...(change.alongside ?? []),
     ];
     const { entries = [], prune } = change;
@@ -95,7 +85,9 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
     await ledger.commit(server, { entries, documents: documentsToPut, ...(prune === undefined ? {} : { prune }) });
     apply(change);
     for (const hour of oldHours) idHours.delete(hour);
-    recent = kept;
+    if (added.sheets === sheets) return;
+    sheets = added.sheets;
+    recent = toNewest(sheets);
   }
 
   function toForgotten(project: string | undefined): LedgerDocument[] {
@@ -142,18 +134,6 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
   };
 }
 
-/** The newest ends of both, and what that changes of what was kept. */
-function keepNewest(before: readonly RecentRun[], more: readonly RecentRun[]) {
-  if (more.length === 0) return { kept: before, added: [], removed: [] };
-  const kept = [...before, ...more].sort(byEnd).slice(0, mostRecent);
-  const isKept = new Set(kept);
-  return {
-    kept,
-    added: more.filter((run) => isKept.has(run)),
-    removed: before.filter((run) => !isKept.has(run)),
-  };
-}
-
 type Kind = 'server' | 'project' | 'cell' | 'job' | 'id-hour' | 'recent';
 
 function read<Body>(documents: readonly LedgerDocument[], kind: Kind): Body[] {
@@ -173,10 +153,14 @@ function forget(kind: Kind, key: string): LedgerDocument {
   return { kind, key, body: undefined };
 }
 
-function toRecentKey({ id, startedAtMs }: RecentRun): string {
-  return `${startedAtMs} ${id}`;
-}
-
-function byEnd(one: RecentRun, other: RecentRun): number {
-  return other.endedAtMs - one.endedAtMs || other.id - one.id;
+/** Before there were sheets each run had a document of its own. */
+function toSheets(documents: readonly LedgerDocument[]): RecentSheets {
+  const sheets = new Map<string, readonly RecentRun[]>();
+  for (const { kind, key, body } of documents) {
+    if (kind !== 'recent') continue;
+    // The cast is true: only this file writes these documents.
+    const runs = JSON.parse(body ?? '[]') as RecentRun | readonly RecentRun[];
+    sheets.set(key, [runs].flat());
+  }
+  return sheets;
 }

@@ -3,7 +3,7 @@ import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
 import { createAccept } from './accept.ts';
 import { createActivities } from './activities.ts';
-import { type Book, openBook, type RecentRun } from './book.ts';
+import { type Book, openBook } from './book.ts';
 import { executionFamilies as families } from './families.ts';
 import { createFaults } from './faults.ts';
 import { createForgetting } from './forgetting.ts';
@@ -17,6 +17,7 @@ import { type PlannedRead, planReads } from './plan.ts';
 import { createProjectReading, type ProjectReading } from './project-reading.ts';
 import { readRunning } from './reader.ts';
 import { rebucket } from './rebucket.ts';
+import type { RecentRun } from './recent-runs.ts';
 import { createRelease, type Release } from './release.ts';
 import { toTotalRows } from './rows.ts';
 import { toRunningRows } from './running.ts';
@@ -91,7 +92,8 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const overlap = createOverlap(settings.overlapMs);
     const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe, tell: options.tell });
     const secondLook = createSecondLook({ server, book, ledger, activities, reading, overlap });
-    const gap = createGap(book, options.isRestored === true);
+    const gap = createGap(book);
+    await gap.open(options.isRestored === true);
     const changed = rebucket(book.totals.cells.values(), book.facts(), buckets);
     await book.update(async () => changed);
     if ((changed?.cells ?? []).length > 0) options.tell?.('buckets of durations begin anew: their bounds have changed');
@@ -150,7 +152,6 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 
   async function show({ book, gap, release }: Parts, nowMs: number): Promise<number> {
     const { totals } = book;
-    await gap.end();
     await release.due();
     const executions = latest?.running;
     const isRead = (project: string): boolean => book.states.get(project)?.hold === undefined;
@@ -163,7 +164,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       ...(executions === undefined
         ? []
         : toRunningRows({ executions, projects, nowMs, places: totals.places, settings })),
-      ...(gap.untilMs() === undefined ? toTotalRows({ totals, states: book.states, settings }) : []),
+      ...toTotalRows({ totals, states: gap.readStates(), settings }),
       ...hidden,
     ];
     observe.lag(toLagSeconds(book, activities, nowMs));

@@ -46,8 +46,8 @@ type TakeIn = {
 
 type Taken = { readonly counted: readonly Finished[]; readonly shown: number };
 
-/** Rows that are taken in at once, at least. */
-const batch = 2000;
+/** Rows that are taken in at once, at least: while they are written nobody else has a turn. */
+const batch = 500;
 
 /** Reads the ends of one project within a window, takes them in, and says how far it has been read. */
 export function createProjectReading(options: ProjectReadingOptions): ProjectReading {

@@ -14,33 +14,51 @@ async function setUp(isRestored: boolean) {
   await scan('pay', 500);
   await scan('shop', 900);
   await scan('old', 100, 'disabled');
-  return { book, scan, open, gap: createGap(book, isRestored) };
+  const gap = createGap(book);
+  await gap.open(isRestored);
+  return { book, scan, reopen: () => open(), gap, shown: () => [...gap.readStates().keys()] };
 }
 
 describe('executions/gap', () => {
-  it('is open after a restored copy until every project that is not held has been read that far', async () => {
-    const { gap, scan } = await setUp(true);
+  it('shows each project once it has been read up to the first round after a restored copy', async () => {
+    const { gap, scan, shown } = await setUp(true);
+    expect(shown()).toEqual([]);
     await gap.begin(1000);
+    expect(shown()).toEqual([]);
     await scan('pay', 1000);
-    await gap.end();
-    expect(gap.untilMs()).toBe(1000);
-    await scan('shop', 1015);
     await gap.begin(1015);
-    await gap.end();
-    expect(gap.untilMs()).toBeUndefined();
-    await gap.begin(1030);
-    expect(gap.untilMs()).toBeUndefined();
+    expect(shown()).toEqual(['pay']);
+    await scan('shop', 1015);
+    expect(shown()).toEqual(['pay', 'shop']);
   });
 
-  it('stays open over a restart that comes meanwhile', async () => {
-    const { gap, open } = await setUp(true);
+  it('ends when what is held has come back too', async () => {
+    const { gap, scan, shown } = await setUp(true);
     await gap.begin(1000);
-    expect(createGap(await open(), false).untilMs()).toBe(1000);
+    for (const project of ['pay', 'shop']) await scan(project, 1000);
+    await gap.begin(1015);
+    expect(gap.untilMs()).toBe(1000);
+    await scan('old', 1030);
+    await gap.begin(1030);
+    expect(gap.untilMs()).toBeUndefined();
+    expect(shown()).toEqual(['pay', 'shop', 'old']);
+  });
+
+  it('is open still where the process starts again before its first round, or in the middle', async () => {
+    const { gap, reopen } = await setUp(true);
+    const beforeFirst = createGap(await reopen());
+    await beforeFirst.open(false);
+    expect([...beforeFirst.readStates().keys()]).toEqual([]);
+    await gap.begin(1000);
+    const inTheMiddle = createGap(await reopen());
+    await inTheMiddle.open(false);
+    expect(inTheMiddle.untilMs()).toBe(1000);
   });
 
   it('is never open after a usual start', async () => {
-    const { gap } = await setUp(false);
+    const { gap, shown } = await setUp(false);
     await gap.begin(1000);
     expect(gap.untilMs()).toBeUndefined();
+    expect(shown()).toEqual(['pay', 'shop', 'old']);
   });
 });

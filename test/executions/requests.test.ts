@@ -49,7 +49,7 @@ describe('executions/requests', () => {
         scene
           .shown('automation_executions_total')
           .filter((line) => line.includes('succeeded'))
-          .sort(),
+          .toSorted((one, other) => one.localeCompare(other)),
       ).toEqual([
         `automation_executions_total{project="flood",${labels}} 4008`,
         `automation_executions_total{project="steady",${labels}} 360`,
@@ -136,8 +136,4 @@ const sweep = 60;
 
 function finish({ control }: Scene, project: string, endedAtMs: number): number {
   return control.addFinished(project, { startedAtMs: endedAtMs - 1000, endedAtMs });
-}
-
-function byText(one: string, other: string): number {
-  return one.localeCompare(other);
 }

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { addRecent, type RecentRun, type RecentSheets, toNewest } from '../../src/executions/recent-runs.ts';
+
+describe('executions/recent-runs', () => {
+  it('fills one sheet after the other, the oldest end first, and writes only what changes', () => {
+    const first = add(new Map(), runs(1, 60));
+    expect(first.written).toEqual(['0', '1']);
+    expect(sizes(first.sheets)).toEqual(['0: 50', '1: 10']);
+    const next = add(first.sheets, runs(61, 5));
+    expect(next.written).toEqual(['1']);
+    expect(sizes(next.sheets)).toEqual(['0: 50', '1: 15']);
+    expect(toNewest(next.sheets).map(({ id }) => id)[0]).toBe(65);
+  });
+
+  it('keeps the newest thousand, and forgets sheets of which none is left', () => {
+    const { sheets } = add(new Map(), runs(1, 1000));
+    const next = add(sheets, runs(1001, 120));
+    expect(toNewest(next.sheets)).toHaveLength(1000);
+    expect(toNewest(next.sheets).at(-1)?.id).toBe(121);
+    expect(next.forgotten).toEqual(['0', '1']);
+    expect(next.written).toEqual(['20', '21', '22']);
+  });
+
+  it('takes in nothing that is older than a thousand others', () => {
+    const { sheets } = add(new Map(), runs(1001, 1000));
+    expect(add(sheets, runs(1, 100))).toEqual({ sheets, written: [], forgotten: [] });
+  });
+
+  it('goes on from runs that were kept one by one', () => {
+    const before: RecentSheets = new Map(runs(1, 3).map((run) => [`${run.startedAtMs} ${run.id}`, [run]]));
+    const next = add(before, runs(4, 1));
+    expect(next.written).toEqual(['0']);
+    expect(toNewest(next.sheets).map(({ id }) => id)).toEqual([4, 3, 2, 1]);
+  });
+});
+
+function add(sheets: RecentSheets, more: readonly RecentRun[]) {
+  return addRecent(sheets, toNewest(sheets), more);
+}
+
+function runs(firstId: number, count: number): RecentRun[] {
+  return Array.from({ length: count }, (_, index) => {
+    const id = firstId + index;
+    const names = { project: 'pay', group: '', name: 'settle' };
+    return { id, ...names, ending: 'succeeded', startedAtMs: id * 1000, endedAtMs: id * 1000 + 500 };
+  });
+}
+
+function sizes(sheets: RecentSheets): string[] {
+  return [...sheets].map(([key, kept]) => `${key}: ${kept.length}`);
+}
