@@ -1,27 +1,20 @@
 import type { Api } from '../api/client.ts';
 import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
-import { createAccept } from './accept.ts';
 import { createActivities } from './activities.ts';
-import { type Book, openBook } from './book.ts';
+import type { Book } from './book.ts';
 import { executionFamilies as families } from './families.ts';
 import { createFaults } from './faults.ts';
-import { createForgetting } from './forgetting.ts';
-import { createGap, type Gap } from './gap.ts';
 import { inTurns } from './in-turns.ts';
 import { toLagSeconds } from './lag.ts';
 import { planListing } from './listing.ts';
 import type { ExecutionsOptions } from './options.ts';
-import { createOverlap, type Overlap } from './overlap.ts';
+import { openParts, type Parts } from './parts.ts';
 import { type PlannedRead, planReads } from './plan.ts';
-import { createProjectReading, type ProjectReading } from './project-reading.ts';
 import { readRunning } from './reader.ts';
-import { rebucket } from './rebucket.ts';
 import type { RecentRun } from './recent-runs.ts';
-import { createRelease, type Release } from './release.ts';
 import { toTotalRows } from './rows.ts';
 import { toRunningRows } from './running.ts';
-import { createSecondLook, type SecondLook } from './second-look.ts';
 import { createServerClock } from './server-clock.ts';
 import { createTripwire } from './tripwire.ts';
 
@@ -45,16 +38,6 @@ export type ExecutionsStatus = {
 };
 
 type RunningList = Awaited<ReturnType<typeof readRunning>>;
-
-type Parts = {
-  readonly book: Book;
-  readonly gap: Gap;
-  readonly overlap: Overlap;
-  readonly reading: ProjectReading;
-  readonly secondLook: SecondLook;
-  readonly release: Release;
-  readonly forgetOld: (nowMs: number) => Promise<void>;
-};
 
 /** Finds what ran on one server, counts every finished execution once, and shows it. */
 export function createExecutions(options: ExecutionsOptions): Executions {
@@ -82,30 +65,9 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   let shownBook: Book | undefined;
 
   async function open(): Promise<Parts> {
-    const book = await openBook(ledger, server);
-    shownBook = book;
-    const { isWantedJob, buckets, detail, cap, catchUpLimitMs, backfillMs } = settings;
-    const keepMs = Math.max(leastKeptMs, catchUpLimitMs, backfillMs) + dayMs;
-    const reconcilePart = parts.reconcile === undefined ? {} : { reconcile: parts.reconcile };
-    const rules = { buckets, detail, cap };
-    const accept = createAccept({ ...options, book, rules, isWantedJob, keepMs, ...reconcilePart });
-    const overlap = createOverlap(settings.overlapMs);
-    const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe, tell: options.tell });
-    const secondLook = createSecondLook({ server, book, ledger, activities, reading, overlap });
-    const gap = createGap(book);
-    await gap.open(options.isRestored === true);
-    const changed = rebucket(book.totals.cells.values(), book.facts(), buckets);
-    await book.update(async () => changed);
-    if ((changed?.cells ?? []).length > 0) options.tell?.('buckets of durations begin anew: their bounds have changed');
-    return {
-      book,
-      gap,
-      forgetOld: createForgetting({ server, book, ledger, activities }),
-      overlap,
-      reading,
-      secondLook,
-      release: createRelease(book, settings.holdNewSeriesMs, clock.ticks),
-    };
+    const found = await openParts(options, activities);
+    shownBook = found.book;
+    return found;
   }
 
   function within(signal: AbortSignal, lane: 'vital' | 'normal' = 'normal'): Api {
@@ -154,8 +116,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const { totals } = book;
     await release.due();
     const executions = latest?.running;
-    const isRead = (project: string): boolean => book.states.get(project)?.hold === undefined;
-    const projects = names.filter(isRead);
+    const projects = names.filter((project) => book.states.get(project)?.hold === undefined);
     const hidden = [...activities.all].flatMap(([project, activity]) =>
       activity.hidden > 0 ? families.hidden.rows(activity.hidden, { project }) : [],
     );
@@ -201,7 +162,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       everyMs,
       overlapMs: overlap.ms(nowMs),
       maxDelayMs: settings.maxDelayMs,
-      sweepBeforeMs: found.gap.untilMs() ?? tripwire.sweepSinceMs(),
+      sweepBeforeMs: tripwire.sweepSinceMs() ?? found.gap.untilMs(),
       sweepQuota: Math.ceil((requestsPerSecond * everyMs) / 2000),
     });
     try {
@@ -238,7 +199,6 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const leastKeptMs = 8 * dayMs;
 const leastValidMs = 60_000;
 const listEveryMs = 60_000;
 /** Requests for projects that are under way at once. */

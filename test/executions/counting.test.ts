@@ -10,6 +10,22 @@ describe('executions/counting', () => {
     played = undefined;
   });
 
+  it('shows nothing of a project after a restored copy until it was read again, and the others at once', async () => {
+    const { control, finish, counted, rounds, round, restart } = await play();
+    control.createProject('shop');
+    await rounds(2);
+    finish('pay');
+    finish('shop', { isAdHoc: true });
+    await rounds(10);
+    control.addFault({ kind: 'status', path: '/project/shop/executions', status: 500 });
+    restart({}, true);
+    for (let count = 0; count < 10; count += 1) await round();
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+    control.clearFaults();
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 1', 'shop  succeeded 1']);
+  });
+
   it('counts imported rows apart, never in the total', async () => {
     const { finish, counted, rounds, told } = await play({ settings: { backfillMs: 5 * dayMs } });
     finish('pay');

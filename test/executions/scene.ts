@@ -26,7 +26,7 @@ export type Scene = {
   readonly told: readonly string[];
   readonly lag: () => number;
   /** The daemon starts again with what it kept. */
-  readonly restart: (changed?: Partial<ExecutionSettings>) => void;
+  readonly restart: (changed?: Partial<ExecutionSettings>, isRestored?: boolean) => void;
   readonly stop: () => Promise<void>;
 };
 
@@ -64,7 +64,7 @@ export async function createScene({
     clock,
   });
 
-  function start(changed: Partial<ExecutionSettings>) {
+  function start(changed: Partial<ExecutionSettings>, isRestored = false) {
     const ofScene = { ...usual, ...settings, ...changed };
     const list = createProjectList({ isWanted: ofScene.isWantedProject, clock });
     return createExecutions({
@@ -77,6 +77,7 @@ export async function createScene({
       clock,
       readProjects: async (api) => (await list.read(api)).map(({ name }) => name),
       settings: ofScene,
+      isRestored,
       publish: async (published) => {
         rows = published;
         publishes += 1;
@@ -120,8 +121,8 @@ export async function createScene({
     publishes: () => publishes,
     told,
     lag: () => lag,
-    restart: (changed = {}) => {
-      executions = start(changed);
+    restart: (changed = {}, isRestored = false) => {
+      executions = start(changed, isRestored);
     },
     stop: async () => {
       await close();
