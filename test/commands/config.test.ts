@@ -65,6 +65,7 @@ describe.concurrent('commands/config', () => {
       'web',
       'jobs',
       'executions',
+      'traces',
       'metrics',
       'log',
       'state',
