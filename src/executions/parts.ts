@@ -1,0 +1,52 @@
+import { createAccept } from './accept.ts';
+import type { Activities } from './activities.ts';
+import { type Book, openBook } from './book.ts';
+import { createForgetting } from './forgetting.ts';
+import { createGap, type Gap } from './gap.ts';
+import type { ExecutionsOptions } from './options.ts';
+import { createOverlap, type Overlap } from './overlap.ts';
+import { createProjectReading, type ProjectReading } from './project-reading.ts';
+import { rebucket } from './rebucket.ts';
+import { createRelease, type Release } from './release.ts';
+import { createSecondLook, type SecondLook } from './second-look.ts';
+
+export type Parts = {
+  readonly book: Book;
+  readonly gap: Gap;
+  readonly overlap: Overlap;
+  readonly reading: ProjectReading;
+  readonly secondLook: SecondLook;
+  readonly release: Release;
+  readonly forgetOld: (nowMs: number) => Promise<void>;
+};
+
+/** What the rounds of a server are made of, around what is kept of it. */
+export async function openParts(options: ExecutionsOptions, activities: Activities): Promise<Parts> {
+  const { server, ledger, settings, observe, clock } = options;
+  const book = await openBook(ledger, server);
+  const { isWantedJob, buckets, detail, cap, catchUpLimitMs, backfillMs } = settings;
+  const keepMs = Math.max(leastKeptMs, catchUpLimitMs, backfillMs) + dayMs;
+  const reconcilePart = options.parts?.reconcile === undefined ? {} : { reconcile: options.parts.reconcile };
+  const rules = { buckets, detail, cap };
+  const accept = createAccept({ ...options, book, rules, isWantedJob, keepMs, ...reconcilePart });
+  const overlap = createOverlap(settings.overlapMs);
+  const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe, tell: options.tell });
+  const secondLook = createSecondLook({ server, book, ledger, activities, reading, overlap });
+  const gap = createGap(book);
+  await gap.open(options.isRestored === true);
+  const changed = rebucket(book.totals.cells.values(), book.facts(), buckets);
+  await book.update(async () => changed);
+  if ((changed?.cells ?? []).length > 0) options.tell?.('buckets of durations begin anew: their bounds have changed');
+  return {
+    book,
+    gap,
+    forgetOld: createForgetting({ server, book, ledger, activities }),
+    overlap,
+    reading,
+    secondLook,
+    release: createRelease(book, settings.holdNewSeriesMs, clock.ticks),
+  };
+}
+
+const dayMs = 86_400_000;
+const leastKeptMs = 8 * dayMs;
