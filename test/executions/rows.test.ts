@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { createPlaces } from '../../src/executions/places.ts';
+import { type Hold, type ProjectState, toNewProject } from '../../src/executions/project-state.ts';
+import { toTotalRows } from '../../src/executions/rows.ts';
+import { type Cell, type JobFacts, toCellKey, toJobKey } from '../../src/executions/totals.ts';
+import { toLines } from './some-rows.ts';
+
+const of = 'project="pay",job_group="nightly",job_name="settle"';
+const labels = ['pay', 'nightly', 'settle'];
+
+describe('executions/rows', () => {
+  it('shows what adds up', () => {
+    const cells: Cell[] = [
+      { kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true },
+      { kind: 'nodes', labels: [...labels, 'failed'], count: 4, isReleased: true },
+      { kind: 'node-failures', labels: ['pay', 'web01'], count: 2, isReleased: true },
+    ];
+    expect(show({ cells })).toEqual([
+      `executions_total{${of},status="failed"} 3`,
+      `execution_nodes_total{${of},result="failed"} 4`,
+      'node_failures_total{project="pay",node="web01"} 2',
+    ]);
+  });
+
+  it('shows durations as a histogram', () => {
+    const cells: Cell[] = [
+      {
+        kind: 'durations',
+        labels: [...labels, 'succeeded'],
+        count: 6,
+        sumSeconds: 50,
+        buckets: [1, 2, 3],
+        isReleased: true,
+      },
+    ];
+    const name = 'execution_duration_seconds';
+    expect(show({ cells })).toEqual([
+      `${name}_bucket{${of},status="succeeded",le="1.0"} 1`,
+      `${name}_bucket{${of},status="succeeded",le="10.0"} 3`,
+      `${name}_bucket{${of},status="succeeded",le="+Inf"} 6`,
+      `${name}_sum{${of},status="succeeded"} 50`,
+      `${name}_count{${of},status="succeeded"} 6`,
+    ]);
+  });
+
+  it('shows what was never shown as 0 first', () => {
+    const cells: Cell[] = [
+      { kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: false },
+      {
+        kind: 'durations',
+        labels: [...labels, 'failed'],
+        count: 3,
+        sumSeconds: 9,
+        buckets: [1, 2, 0],
+        isReleased: false,
+      },
+    ];
+    expect(show({ cells }).filter((line) => !line.endsWith(' 0'))).toEqual([]);
+  });
+
+  it.each([
+    ['disabled', 1],
+    ['hidden', 1],
+    ['missing', 0],
+    ['excluded', 0],
+  ] as const)('has of a project that is %s so many series: %i', (hold, series) => {
+    const cells: Cell[] = [{ kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true }];
+    expect(show({ cells, hold })).toHaveLength(series);
+  });
+
+  it('shows what is known of a job, and nothing of what is not', () => {
+    const job: JobFacts = {
+      project: 'pay',
+      group: 'nightly',
+      name: 'settle',
+      jobId: 'a-1',
+      lastStartMs: 1_500_000,
+      lastEndMs: 1_502_500,
+      lastSuccessMs: undefined,
+      lastDurationMs: 2500,
+      lastId: 42,
+      lastFailedId: 42,
+      lastEnding: 'timedout',
+      consecutiveFailures: 2,
+      averageDurationMs: undefined,
+    };
+    expect(show({ jobs: [job] })).toEqual([
+      `job_last_start_timestamp_seconds{${of}} 1500`,
+      `job_last_end_timestamp_seconds{${of}} 1502.5`,
+      `job_last_duration_seconds{${of}} 2.5`,
+      `job_last_execution_id{${of}} 42`,
+      `job_last_failed_execution_id{${of}} 42`,
+      `job_last_status{${of},status="succeeded"} 0`,
+      `job_last_status{${of},status="failed"} 0`,
+      `job_last_status{${of},status="aborted"} 0`,
+      `job_last_status{${of},status="timedout"} 1`,
+      `job_last_status{${of},status="failed-with-retry"} 0`,
+      `job_last_status{${of},status="missed"} 0`,
+      `job_last_status{${of},status="other"} 0`,
+      `job_consecutive_failures{${of}} 2`,
+      `job_success_age_limit_seconds{${of}} 86400`,
+    ]);
+  });
+});
+
+type Given = { readonly cells?: readonly Cell[]; readonly jobs?: readonly JobFacts[]; readonly hold?: Hold };
+
+function show({ cells = [], jobs = [], hold }: Given): string[] {
+  const state: ProjectState = { ...toNewProject('pay', 0), hold };
+  const rows = toTotalRows({
+    totals: {
+      cells: new Map(cells.map((cell) => [toCellKey(cell.kind, cell.labels), cell])),
+      jobs: new Map(jobs.map((job) => [toJobKey(job.project, job.group, job.name), job])),
+      places: createPlaces([]),
+    },
+    states: new Map([['pay', state]]),
+    settings: { buckets: [1, 10], successAgeMsOf: (path) => (path === 'pay/nightly/settle' ? 86_400_000 : undefined) },
+  });
+  return toLines(rows);
+}
