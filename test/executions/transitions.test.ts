@@ -127,6 +127,22 @@ describe('executions/transitions', () => {
     ]);
   });
 
+  it('goes on at the catch-up limit after the daemon itself was down for longer', async () => {
+    const { finish, counted, rounds, told, pass, lag } = await play();
+    await rounds(3);
+    finish('pay', { agoMs: -1000 });
+    pass(10 * dayMs);
+    finish('pay', { agoMs: 2 * dayMs });
+    finish('pay');
+    await rounds(20);
+    expect(counted()).toEqual(['pay settle succeeded 2']);
+    expect(told).toEqual([
+      'skipped outage 1',
+      'pay: 1 executions ended too long ago to be caught up with, and are skipped',
+    ]);
+    expect(lag()).toBeLessThan(300);
+  });
+
   it('begins the interval of a project when configuration includes it', async () => {
     const { finish, counted, rounds, restart } = await play();
     await rounds(2);
