@@ -34,6 +34,23 @@ export function toTook(ms: number): string {
   return ms < second || ms >= 10 * second ? toDuration(ms) : `${(ms / second).toFixed(1)} s`;
 }
 
+/** How long a step of a whole took: two units, so that lengths can be compared. */
+export function toLength(ms: number): string {
+  if (ms < second) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < minute) return `${Math.floor(ms / 100) / 10} s`;
+  const at = lengths.findIndex(([, of]) => ms >= of);
+  const [[name, large], [rest, small]] = [lengths[at] ?? ['min', minute], lengths[at + 1] ?? ['s', second]];
+  const left = Math.floor((ms % large) / small);
+  return `${Math.floor(ms / large)} ${name}${left === 0 ? '' : ` ${left} ${rest}`}`;
+}
+
+const lengths: readonly (readonly [string, number])[] = [
+  ['d', day],
+  ['h', hour],
+  ['min', minute],
+  ['s', second],
+];
+
 /** The time as people tell it; the day only where it is another one. */
 export function toTime(atMs: number, nowMs: number): string {
   const at = new Date(atMs).toISOString();

@@ -53,6 +53,25 @@ pre code { padding: 0; background: none; overflow-wrap: normal; user-select: all
 ul.links { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); gap: .5rem; }
 ul.links a { display: block; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem .8rem; text-decoration: none; height: 100%; }
 ul.links span { display: block; color: var(--soft); font-size: .875rem; }
+main:has(.waterfall) { max-width: 84rem; }
+.headline.off { background: var(--panel); color: var(--off); }
+.headline .id { font-weight: 400; }
+code.copy { user-select: all; }
+.waterfall table { table-layout: fixed; }
+.waterfall thead th { width: 27%; }
+.waterfall th.axis { width: 33%; }
+.waterfall th.number { width: 7rem; }
+.waterfall tbody th .id, .headline .id { white-space: normal; }
+.waterfall th.axis span + span { float: right; }
+.waterfall tbody th { padding-left: calc(var(--depth) * 1rem); }
+.waterfall td.track { padding-right: .75rem; }
+.waterfall .track i { display: block; height: .85rem; margin-top: .3rem; margin-left: min(var(--from), calc(100% - 3px)); width: var(--for); min-width: 3px; border: 1px solid var(--link); border-radius: 2px; background: var(--link); }
+.waterfall tr.success .track i { border-color: var(--good); background: var(--good); }
+.waterfall tr.stopped .track i { border-color: var(--off); background: none; }
+.waterfall tr.failed .track i { border-color: var(--bad); background: repeating-linear-gradient(45deg, var(--bad) 0 4px, var(--bad-paper) 4px 7px); }
+.waterfall .why { display: block; color: var(--soft); font-size: .9rem; }
+.waterfall tr.failed .why { color: var(--ink); }
+.waterfall tr.gap td { color: var(--soft); }
 @media (max-width: 40rem) {
   section thead { display: none; }
   section table, section tbody, section tr, section tbody th, section td { display: block; }
@@ -60,6 +79,10 @@ ul.links span { display: block; color: var(--soft); font-size: .875rem; }
   section tr { border-top: 1px solid var(--line); padding: .4rem 0; display: flex; flex-wrap: wrap; gap: 0 1rem; }
   section tr.why { border-top: 0; padding-top: 0; }
   section tbody th { flex: 1 1 100%; }
+  section.waterfall tbody th { padding-left: calc(var(--depth) * .5rem); }
+  section.waterfall td.track { flex: 1 1 100%; padding: 0; }
+  .waterfall .track i { height: .5rem; margin-top: .1rem; margin-bottom: .2rem; }
+  section.waterfall td.result { flex: 1 1 100%; }
   section td.none { display: none; }
   section td.brief { white-space: normal; }
   section td[data-is]:not([data-is="Result"])::before { content: attr(data-is) " "; color: var(--soft); font-size: .8rem; }

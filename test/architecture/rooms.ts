@@ -98,7 +98,12 @@ export const rooms: readonly Room[] = [
     types: ['executions', 'http/status'],
     pure: true,
   },
-  { room: 'what-ran', knows: ['tracing/attribute-names'], types: ['http/past-execution', 'tracing'], pure: true },
+  {
+    room: 'what-ran',
+    knows: ['http/ages', 'tracing/attribute-names'],
+    types: ['http/past-execution', 'tracing'],
+    pure: true,
+  },
   { room: 'keeping', types: ['log', 'metrics/self', 'state/state'] },
   {
     room: 'observers',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toAge, toDuration, toTime, toTook, toWait } from '../../src/http/ages.ts';
+import { toAge, toDuration, toLength, toTime, toTook, toWait } from '../../src/http/ages.ts';
 
 const nowMs = Date.parse('2024-05-20T03:19:40.500Z');
 
@@ -31,6 +31,20 @@ describe('http/ages', () => {
 
   it('says seconds exactly while they are few', () => {
     expect([23.4, 1340, 9990, 42_000].map(toTook)).toEqual(['23 ms', '1.3 s', '10.0 s', '42 s']);
+  });
+
+  it.each([
+    [-5, '0 ms'],
+    [999.4, '999 ms'],
+    [1040, '1 s'],
+    [59_999, '59.9 s'],
+    [60_000, '1 min'],
+    [125_900, '2 min 5 s'],
+    [3_600_000, '1 h'],
+    [7_325_000, '2 h 2 min'],
+    [90_000_000, '1 d 1 h'],
+  ])('gives %d ms the length %s', (ms, words) => {
+    expect(toLength(ms)).toBe(words);
   });
 
   it('says the day only where it is another one', () => {

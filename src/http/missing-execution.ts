@@ -1,0 +1,60 @@
+import { toDuration } from './ages.ts';
+import { type Html, html } from './html.ts';
+
+/** What decides which executions have a page. */
+export type Tracing = {
+  readonly isOn: boolean;
+  readonly servers: readonly string[];
+  readonly sealTimeoutMs: number;
+  readonly maxAgeMs: number;
+};
+
+type Missing = {
+  readonly server: string;
+  readonly id: string;
+  readonly isId: boolean;
+  readonly tracing: Tracing;
+};
+
+/** What is kept, why this one may not be, and what mends it. */
+export function renderMissing({ server, id, isId, tracing }: Missing): Html {
+  return html`<h1>No execution ${cut(id)} of ${cut(server)} is kept</h1>
+${renderReason({ server, isId, tracing })}
+<p class="note">The page of an execution is made from its trace. The last 1,000 that ended are kept, fewer where they are very large, in memory: a start of the daemon and a reload of its configuration begin anew.</p>
+`;
+}
+
+function renderReason({ server, isId, tracing }: Omit<Missing, 'id'>): Html {
+  if (!tracing.isOn) return renderOff();
+  if (!tracing.servers.includes(server)) {
+    return html`<p>No server of that name is watched. These are: ${tracing.servers.join(', ')}.</p>`;
+  }
+  if (!isId) return html`<p>That is no id of an execution: ids are whole numbers.</p>`;
+  return html`<p>It may be one of these:</p>
+<ul>
+<li>It still runs, or waits to run: the front page shows what runs.</li>
+<li>It is over, but its steps are not complete yet: they are waited for, at most ${toDuration(tracing.sealTimeoutMs)}.</li>
+<li>It ended before the daemon started or read its configuration again, or more than ${toDuration(tracing.maxAgeMs)} before it was found.</li>
+<li>Newer ones took its place.</li>
+<li>Its project or job is not watched, or the server has no such execution.</li>
+</ul>
+`;
+}
+
+function renderOff(): Html {
+  return html`<p>Executions have no pages here, since no traces are made. To switch them on, say where traces go:</p>
+<pre tabindex="0"><code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code></pre>
+<p>or write into the configuration, to send them to <code>http://localhost:4318</code>:</p>
+<pre tabindex="0"><code>traces:
+  enabled: on
+</code></pre>
+<p>Executions that end from then on have a page.</p>
+`;
+}
+
+/** An address may hold whatever someone wrote. */
+function cut(text: string): string {
+  return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
+}
+
+const longest = 100;

@@ -1,0 +1,97 @@
+import { toLength } from './http/ages.ts';
+import type { Fact, PastExecution, SpanRow } from './http/past-execution.ts';
+import { conventional, own } from './tracing/attribute-names.ts';
+import type { Plan } from './tracing/plan.ts';
+import type { Attributes, Span } from './tracing/span.ts';
+
+/** What the page of an execution tells of its trace; undefined for a trace without spans. */
+export function toPastExecution(
+  { trace, leftOut }: Plan,
+  of: Pick<PastExecution, 'server' | 'id'>,
+): PastExecution | undefined {
+  const [root, ...below] = trace.spans;
+  if (root === undefined) return undefined;
+  const { attributes } = root;
+  const depths = new Map([[root.id, 0]]);
+  const rows = below.map((span) => {
+    const depth = 1 + (depths.get(span.parentId ?? root.id) ?? 0);
+    depths.set(span.id, depth);
+    return toRow(span, depth);
+  });
+  return {
+    ...of,
+    project: toText(attributes[own.project]),
+    job: toJob(attributes),
+    traceId: trace.traceId,
+    permalink: toText(trace.resource[conventional.runUrl]),
+    facts: toFacts(attributes),
+    notes: toNotes(attributes, leftOut),
+    spans: [toRow(root, 0), ...rows],
+  };
+}
+
+function toRow({ name, attributes, startMs, endMs, isError, why }: Span, depth: number): SpanRow {
+  return {
+    name,
+    path: toText(attributes[conventional.taskRunId]),
+    depth,
+    startMs,
+    endMs,
+    isFitted: attributes[own.clamped] === true,
+    result: toText(attributes[conventional.result] ?? attributes[conventional.taskResult]),
+    hasFailed: isError,
+    why,
+    remarks: [...toRemarks(attributes)],
+  };
+}
+
+function* toRemarks(attributes: Attributes): Generator<string> {
+  if (attributes[own.handler] === true) yield 'an error handler';
+  const notStarted = attributes[own.notStarted];
+  if (notStarted !== undefined) yield `${notStarted} below it never started`;
+  if (attributes[own.endInferred] === true) yield 'when it ended is inferred';
+  if (attributes[own.truncated] === true) yield 'a long text of it was cut';
+}
+
+function toJob(attributes: Attributes): string {
+  const name = toText(attributes[own.jobName]);
+  if (name === undefined) return attributes[own.adhoc] === true ? 'ad hoc' : 'a job that was deleted';
+  const group = toText(attributes[own.jobGroup]);
+  return group === undefined ? name : `${group}/${name}`;
+}
+
+/** People are in the attributes only where configuration wants them there. */
+function toFacts(attributes: Attributes): readonly Fact[] {
+  const average = attributes[own.jobAverage];
+  const facts: readonly (readonly [string, string | number | boolean | undefined])[] = [
+    ['Usually takes', typeof average === 'number' ? toLength(average * 1000) : undefined],
+    ['Reason', attributes[conventional.errorType]],
+    ['Its own status', attributes[own.customStatus]],
+    ['Nodes that failed', attributes[own.failedNodes]],
+    ['Nodes that succeeded', attributes[own.succeededNodes]],
+    ['Started by', attributes[own.trigger]],
+    ['User', attributes[conventional.user]],
+    ['Aborted by', attributes[own.abortedBy]],
+    ['Retry', attributes[own.retryAttempt]],
+    ['Tried again', attributes[own.willRetry] === true ? 'yes' : undefined],
+  ];
+  return facts.flatMap(([name, value]) => {
+    return typeof value === 'string' || typeof value === 'number' ? [{ name, value }] : [];
+  });
+}
+
+const degradedWords: Readonly<Record<string, string>> = {
+  backlog: 'Its steps were not read: too many executions waited for theirs.',
+  seal_timeout: 'Its steps were not complete when they had been waited for long enough.',
+};
+
+function toNotes(attributes: Attributes, leftOut: number): readonly string[] {
+  const degraded = toText(attributes[own.degraded]);
+  const notes = degraded === undefined ? [] : [degradedWords[degraded] ?? `Its trace is not whole: ${degraded}.`];
+  if (leftOut === 0) return notes;
+  return [...notes, `Its trace has no room for ${leftOut} more spans; rows named “more” stand for them.`];
+}
+
+function toText(value: Attributes[string] | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

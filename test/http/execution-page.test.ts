@@ -1,0 +1,228 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { executionPageRoute } from '../../src/http/execution-page.ts';
+import type { PastExecution } from '../../src/http/past-execution.ts';
+import { toText } from './page-text.ts';
+import { type Answer, serve } from './serve.ts';
+import { failure, largeExecution, pastExecution, span, startMs } from './some-execution.ts';
+
+type Given = {
+  readonly execution?: PastExecution | undefined;
+  readonly path?: string;
+  readonly link?: string | undefined;
+  readonly isOn?: boolean;
+  readonly routePrefix?: string;
+};
+
+async function read({ path = '/executions/prod/4711', isOn = true, ...given }: Given): Promise<Answer> {
+  const asked: string[] = [];
+  const route = executionPageRoute({
+    find: async (server, id) => {
+      asked.push(`${server} ${id}`);
+      return given.execution;
+    },
+    tracing: () => ({ isOn, servers: ['prod', 'test'], sealTimeoutMs: 600_000, maxAgeMs: 86_400_000 }),
+    traceLink: () => given.link,
+    nowMs: () => startMs + 400_000,
+  });
+  const { ask } = await serve([route], given.routePrefix === undefined ? {} : { routePrefix: given.routePrefix });
+  const answer = await ask(path);
+  expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+  expect(answer.headers['cache-control']).toBe('no-store');
+  expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+  return answer;
+}
+
+async function readPage(given: Given): Promise<string> {
+  const { status, body } = await read(given);
+  expect(status).toBe(200);
+  return body;
+}
+
+describe('http/execution-page', () => {
+  it('tells how an execution went, span by span, and why', async () => {
+    const page = await readPage({ execution: pastExecution() });
+    expect(toText(page)).toBe(`✗nightly/settle #4711: failure
+Why: the execution failed; the first that failed gives NonZeroResultCode.
+Server: prod
+Project: pay
+Started: 2024-05-20 03:17:55 UTC
+Ended: 2024-05-20 03:20:00 UTC (4 min ago)
+Took: 2 min 5 s
+Usually takes: 110 s
+Reason: NonZeroResultCode
+Trace id: f45e4a6a6cb0f6a2569d62819cbf45ac
+The execution in the serviceWith its output
+What it did
+3 of 7 spans failed; the first by itself is db02.
+Step | 02 min 5 s | Starts | Took | Result
+RUN pay/nightly/settle |  | 0 | 2 min 5 s | ✗ failure (the execution failed; the first that failed gives NonZeroResultCode)
+start wait |  | 0 | 2.5 s | (it waited for its first step)
+Build 1 |  | +2.5 s | 57.5 s | ✓ success
+Settle 2 |  | +1 min | 1 min | ✗ failure (failed, NonZeroResultCode below)
+db01 2@db01 |  | +1 min | 30 s | ✓ success
+db02 2@db02 |  | +1 min | 59.5 s | ✗ failure (failed, NonZeroResultCode)
+Tell somebody 2e |  | +2 min | 5 s | ! cancellation (an error handler)`);
+    expect(page).toContain('<title>failure: #4711 nightly/settle</title>');
+    expect(page).toContain('<header><a class="brand" href="../../">');
+    expect(page).toContain('<tr class="failed" id="failed"><th scope="row" style="--depth:2"><bdi>db02</bdi>');
+  });
+
+  it('places each bar by its start and its length, within the whole', async () => {
+    const at = (from: number, to: number) => ({ startMs: startMs + from, endMs: startMs + to });
+    const spans = [
+      span('a', { depth: 0, ...at(0, 8000) }),
+      span('b', at(2000, 3000)),
+      span('c', at(8000, 8000)),
+    ] as const;
+    const outside = span('d', at(-5000, 90_000));
+    const page = await readPage({ execution: pastExecution({ spans: [...spans, outside] }) });
+    expect(page.match(/--from:[^"]*/g)).toEqual([
+      '--from:0.00%;--for:100.00%',
+      '--from:25.00%;--for:12.50%',
+      '--from:100.00%;--for:0.00%',
+      '--from:0.00%;--for:100.00%',
+    ]);
+  });
+
+  it('shows an execution that took no time', async () => {
+    const root = span('RUN', { depth: 0, endMs: startMs });
+    expect(await readPage({ execution: pastExecution({ spans: [root] }) })).toContain('--from:0.00%;--for:0.00%');
+  });
+
+  it('marks what was made to fit, and says what the trace lacks', async () => {
+    const root = span('RUN', { depth: 0 });
+    const execution = pastExecution({
+      spans: [root, span('a', { isFitted: true })],
+      notes: ['Its steps were not read.'],
+    });
+    const text = toText(await readPage({ execution }));
+    expect(text).toContain('\n≈ marks times that were made to fit into what is above them');
+    expect(text).toContain('\na |  | ≈ 0 | 1 s | ✓ success');
+    expect(text).toContain('\n! Its steps were not read.\n');
+  });
+
+  it('shows the first of many spans, and every one that failed', async () => {
+    const text = toText(await readPage({ execution: largeExecution(1000) }));
+    expect(text).toContain(
+      '\nShown are the first 250 of 1000 spans and every one that failed; 743 more are left out here.\n',
+    );
+    expect(text.slice(text.indexOf('web246 '))).toBe(`web246 1@web246 |  | +24.6 s | 5 s | ✓ success
+web247 1@web247 |  | +24.7 s | 5 s | ✓ success
+… 51 more that did not fail
+web299 1@web299 |  | +29.9 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+… 99 more that did not fail
+web399 1@web399 |  | +39.9 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+… 99 more that did not fail
+web499 1@web499 |  | +49.9 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+… 99 more that did not fail
+web599 1@web599 |  | +59.9 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+… 99 more that did not fail
+web699 1@web699 |  | +1 min 9 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+… 99 more that did not fail
+web799 1@web799 |  | +1 min 19 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+… 99 more that did not fail
+web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+… 98 more that did not fail`);
+  });
+
+  it('stays bounded where thousands failed', async () => {
+    const bad = Array.from({ length: 5000 }, (_, index) => span(`web${index}`, failure));
+    const page = await readPage({
+      execution: pastExecution({ spans: [span('RUN', { depth: 0, ...failure }), ...bad] }),
+    });
+    expect(page.match(/<tr/g)?.length).toBe(2252);
+    expect(toText(page)).toContain(
+      'Shown are the first 250 of 5001 spans and the first 2000 of the others that failed; 2751 more are left out here, 2751 of them failed.',
+    );
+    expect(toText(page)).toContain('\n… 2751 more of which 2751 failed');
+  });
+
+  it('links to the trace, and to the service by addresses that are safe to follow', async () => {
+    const link = 'https://traces.example.org/trace/{trace_id}?again={trace_id}';
+    const page = await readPage({ execution: pastExecution({ traceId: '$&ab' }), link });
+    expect(page).toContain('<a href="https://traces.example.org/trace/$&#38;ab?again=$&#38;ab" rel="noreferrer">');
+    expect(page).toContain(
+      '<a href="https://automation.example.org/project/pay/execution/show/4711" rel="noreferrer">',
+    );
+
+    for (const permalink of ['javascript:alert(1)', 'data:text/html,x', '//evil.example.org', 'https://', undefined]) {
+      const harmless = await readPage({ execution: pastExecution({ permalink }) });
+      expect(harmless.match(/<a [^>]*>/g)).toEqual(['<a class="brand" href="../../">', '<a href="#failed">']);
+    }
+  });
+
+  it('leads back to the front page below a prefix', async () => {
+    const given = { execution: pastExecution(), routePrefix: '/here/too' };
+    expect(await readPage({ ...given, path: '/here/too/executions/prod/4711' })).toContain(
+      'class="brand" href="../../"',
+    );
+    expect(await readPage({ ...given, path: '/here/too/executions/prod/4711/' })).toContain('href="../../../"');
+  });
+
+  it.each([
+    ['/executions/prod/4711', 'No execution 4711 of prod is kept', 'It may be one of these:'],
+    [
+      '/executions/away/4711',
+      'No execution 4711 of away is kept',
+      'No server of that name is watched. These are: prod, test.',
+    ],
+    [
+      '/executions/prod/x%3Ci%3E',
+      'No execution x&#60;i&#62; of prod is kept',
+      'That is no id of an execution: ids are whole numbers.',
+    ],
+  ])('says of %s what is kept and why it may not be', async (path, title, reason) => {
+    const { status, body } = await read({ path });
+    const [first, second] = toText(body).split('\n');
+    expect({ status, first, second }).toEqual({ status: 404, first: title, second: reason });
+    expect(toText(body)).toContain('The last 1,000 that ended are kept');
+  });
+
+  it('says how to switch traces on', async () => {
+    const { status, body } = await read({ isOn: false });
+    expect(status).toBe(404);
+    expect(toText(body)).toContain('Executions have no pages here, since no traces are made.');
+    expect(body).toContain('<code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code>');
+    expect(body).toContain('<code>traces:\n  enabled: on\n</code>');
+  });
+
+  it('takes no id for another one', async () => {
+    const execution = pastExecution();
+    for (const id of ['4711x', '-1', '1e3', '0x10', '9007199254740993', '4711.0', '%204711']) {
+      expect({ id, status: (await read({ execution, path: `/executions/prod/${id}` })).status }).toEqual({
+        id,
+        status: 404,
+      });
+    }
+  });
+
+  it('shows any text as text', async () => {
+    let execution = pastExecution();
+    const tracing = { isOn: true, servers: ['prod'], sealTimeoutMs: 0, maxAgeMs: 0 };
+    const options = { find: async () => execution, tracing: () => tracing, traceLink: () => undefined, nowMs: () => 0 };
+    const { ask } = await serve([executionPageRoute(options)]);
+    const countTags = async (text: string): Promise<number> => {
+      const given = { name: text, path: text, why: text, result: text, remarks: [text] };
+      execution = pastExecution({
+        server: text,
+        project: text,
+        job: text,
+        traceId: text,
+        permalink: text,
+        notes: [text],
+        facts: [{ name: text, value: text }],
+        spans: [span(text, { ...given, depth: 0 }), span(text, { ...given, hasFailed: true })],
+      });
+      return (await ask('/executions/prod/1')).body.split('<').length;
+    };
+    const harmless = await countTags('x');
+
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
+        expect(await countTags(`${text}<script>"'`)).toBe(harmless);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,17 @@
+/** What a person reads: a line a block, a bar between the cells of a table. */
+export function toText(page: string): string {
+  const [, main = ''] = /<main>(.*)<\/main>/s.exec(page) ?? [];
+  return main
+    .replaceAll('\n', ' ')
+    .replaceAll(/<pre.*?<\/pre>/gs, '')
+    .replaceAll(/<span class="why">(.*?)<\/span>/g, ' ($1)')
+    .replaceAll(/<\/(td|th)><t/g, ' | <t')
+    .replaceAll(/<\/dt>/g, ': ')
+    .replaceAll(/<\/?(h1|h2|h3|p|li|tr|div|section|dl|ul|thead|tbody|table)\b[^>]*>/g, '\n')
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll('  (', ' (')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('\n');
+}
