@@ -10,6 +10,7 @@ import { apiStatusRoute } from './http/api-status.ts';
 import { configRoute } from './http/config-text.ts';
 import { readContent } from './http/content.ts';
 import { dashboardRoutes } from './http/dashboards.ts';
+import { executionPageRoute } from './http/execution-page.ts';
 import { frontPageRoute } from './http/front-page.ts';
 import { healthRoutes } from './http/health.ts';
 import { metricsRoute } from './http/metrics.ts';
@@ -28,7 +29,7 @@ import { createScheduler, type Scheduler } from './schedule/scheduler.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
 import { readStatus } from './status.ts';
-import type { createTraces } from './traces.ts';
+import type { createTraces, Traces } from './traces.ts';
 import type { OtlpSettings } from './tracing/sender/settings.ts';
 import { watchServer } from './watching.ts';
 import { isGone, keysOf, startWatching, stopWatching, toText, type Watching } from './watching-all.ts';
@@ -114,6 +115,7 @@ export function createApp(options: AppOptions): App {
     const { config } = options;
     const content = readContent();
     const externalUrl = (): string => current().web.externalUrl ?? url;
+    const planOf: Traces['planOf'] = (name, id) => serving().watching.traces?.planOf(name, id);
     const status = (): Promise<Status> =>
       readStatus({
         version,
@@ -131,7 +133,25 @@ export function createApp(options: AppOptions): App {
       ...config.web.listenAddress,
       routePrefix: config.web.routePrefix,
       routes: [
-        frontPageRoute({ metricsPath: config.web.telemetryPath, status }),
+        frontPageRoute({
+          metricsPath: config.web.telemetryPath,
+          status,
+          hasPage: (name, id) => planOf(name, id) !== undefined,
+        }),
+        executionPageRoute({
+          find: async (name, id) => {
+            const plan = planOf(name, id);
+            // Imported by the first reader: it loads names of OpenTelemetry.
+            return plan && (await import('./what-ran.ts')).toPastExecution(plan, { server: name, id });
+          },
+          tracing: () => ({
+            ...current().traces,
+            isOn: serving().watching.traces !== undefined,
+            servers: current().servers.map(({ name }) => name),
+          }),
+          traceLink: () => current().traces.link,
+          nowMs: clock.now,
+        }),
         apiStatusRoute(status),
         configRoute(() => toEffectiveYaml(current())),
         metricsRoute({

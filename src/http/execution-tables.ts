@@ -2,11 +2,14 @@ import { toAge, toDuration, toTime, toTook } from './ages.ts';
 import { type Html, html } from './html.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningStatus, ServerStatus } from './status.ts';
 
+/** Where the front page is, and which executions have a page. */
+export type Pages = { readonly root: string; readonly hasPage: (server: string, id: number) => boolean };
+
 /** What runs on a server, against what it usually takes, and what ended last. */
-export function renderExecutions({ executions, state }: ServerStatus): Html | undefined {
+export function renderExecutions({ name, executions, state }: ServerStatus, pages: Pages): Html | undefined {
   if (executions === undefined) return undefined;
   const isOld = state !== 'up';
-  return html`${renderRunning(executions, isOld)}${renderEnded(executions)}`;
+  return html`${renderRunning(executions, isOld)}${renderEnded(executions, (id) => toAddress(pages, name, id))}`;
 }
 
 function renderRunning(executions: ExecutionsOfServer, isOld: boolean): Html {
@@ -38,27 +41,39 @@ function renderRunningRow(execution: RunningStatus, nowMs: number): Html {
 `;
 }
 
-function renderEnded({ ended, endedCount, serverNowMs }: ExecutionsOfServer): Html | undefined {
+type Find = (id: number) => string | undefined;
+
+/** Only what can be shown is worth a link. */
+function toAddress({ root, hasPage }: Pages, server: string, id: number): string | undefined {
+  return hasPage(server, id) ? `${root}executions/${encodeURIComponent(server.toWellFormed())}/${id}` : undefined;
+}
+
+function renderEnded({ ended, endedCount, serverNowMs }: ExecutionsOfServer, find: Find): Html | undefined {
   if (ended.length === 0) return undefined;
   return html`<h3>Ended last</h3>
 <table>
 <thead><tr><th>Job</th><th>Project</th><th>Result</th><th>Ended</th><th class="number">Took</th></tr></thead>
-<tbody>${ended.map((execution) => renderEndedRow(execution, serverNowMs))}</tbody>
+<tbody>${ended.map((execution) => renderEndedRow(execution, { nowMs: serverNowMs, find }))}</tbody>
 </table>
 ${renderMore(endedCount - ended.length, 'more that ended before')}`;
 }
 
-function renderEndedRow(execution: EndedStatus, nowMs: number): Html {
-  const { project, ending, startedAtMs, endedAtMs } = execution;
+function renderEndedRow(
+  execution: EndedStatus,
+  { nowMs, find }: { readonly nowMs: number; readonly find: Find },
+): Html {
+  const { id, project, ending, startedAtMs, endedAtMs } = execution;
   const took = endedAtMs < startedAtMs ? undefined : toTook(endedAtMs - startedAtMs);
-  return html`<tr>${renderJob(execution)}<td data-is="Project">${project}</td><td data-is="Result">${renderEnding(
+  return html`<tr>${renderJob(execution, find(id))}<td data-is="Project">${project}</td><td data-is="Result">${renderEnding(
     ending,
   )}</td><td data-is="Ended" class="brief">${toAge(endedAtMs, nowMs)}</td><td data-is="Took" class="number">${took}</td></tr>
 `;
 }
 
-function renderJob({ id, job }: Pick<RunningStatus, 'id' | 'job'>): Html {
-  return html`<th scope="row">${job ?? 'ad hoc'} <span class="id">#${id}</span></th>`;
+function renderJob({ id, job = 'ad hoc' }: Pick<RunningStatus, 'id' | 'job'>, address?: string): Html {
+  const name = address === undefined ? job : html`<a href="${address}">${job}</a>`;
+  // Isolated: a name may turn the direction of what follows it.
+  return html`<th scope="row"><bdi>${name}</bdi> <span class="id">#${id}</span></th>`;
 }
 
 const bad: readonly string[] = ['failed', 'timedout', 'other'];

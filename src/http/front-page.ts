@@ -5,13 +5,18 @@ import { findProblems, type Problem, toHeadline } from './problems.ts';
 import { renderServer, toAnchor } from './server-section.ts';
 import type { Status } from './status.ts';
 
-type FrontPageOptions = { readonly metricsPath: string; readonly status: () => Promise<Status> };
+type FrontPageOptions = {
+  readonly metricsPath: string;
+  readonly status: () => Promise<Status>;
+  /** Whether an execution has a page of its own. */
+  readonly hasPage: (server: string, id: number) => boolean;
+};
 
 /**
  * `/`: how each server is doing, and where everything is. It reloads itself only for who asks for that: it would take away
  * what is being read, marked and copied.
  */
-export function frontPageRoute({ metricsPath, status }: FrontPageOptions): Router {
+export function frontPageRoute({ metricsPath, status, hasPage }: FrontPageOptions): Router {
   const router = Router();
   router.get('/', async (request, response) => {
     const current = await status();
@@ -21,7 +26,7 @@ export function frontPageRoute({ metricsPath, status }: FrontPageOptions): Route
     response.set('cache-control', 'no-store').send(
       renderPage({
         title: problems.length === 0 ? 'No problem seen' : `${count(problems.length, 'problem')}: ${problems[0]?.text}`,
-        body: renderStatus(current, problems, { root, metricsPath, refreshSeconds }),
+        body: renderStatus(current, problems, { root, metricsPath, hasPage, refreshSeconds }),
         root,
         refreshSeconds,
       }),
@@ -32,7 +37,10 @@ export function frontPageRoute({ metricsPath, status }: FrontPageOptions): Route
 
 const shortRefreshSeconds = 30;
 
-type About = { readonly root: string; readonly metricsPath: string; readonly refreshSeconds: number | undefined };
+type About = Pick<FrontPageOptions, 'metricsPath' | 'hasPage'> & {
+  readonly root: string;
+  readonly refreshSeconds: number | undefined;
+};
 
 function renderStatus(status: Status, problems: readonly Problem[], about: About): Html {
   const { version, atMs, servers } = status;
@@ -45,7 +53,7 @@ function renderStatus(status: Status, problems: readonly Problem[], about: About
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${mood === 'good' ? '✓' : '✗'}</span>${toHeadline(status, problems)}</h1>
 ${renderOthers(problems.slice(1))}</div>
 <p class="note">As of ${at}; <a href="./">look again</a> or ${refresh}.</p>
-${servers.map((server) => renderServer(server, atMs))}
+${servers.map((server) => renderServer(server, { ...about, nowMs: atMs }))}
 ${renderLinks(about)}
 <p class="note">Version ${version}. Of failing jobs tell the dashboards and the alerts; this page is about the servers, and what the exporter can see of them.</p>`;
 }

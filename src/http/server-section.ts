@@ -1,15 +1,18 @@
 import { toAge, toTime } from './ages.ts';
 import { renderCollectors } from './collector-table.ts';
-import { renderExecutions } from './execution-tables.ts';
+import { type Pages, renderExecutions } from './execution-tables.ts';
 import { type Html, html } from './html.ts';
 import type { ServerState, ServerStatus, TargetStatus } from './status.ts';
 
+type About = Pages & { readonly nowMs: number };
+
 /** One server, the members of its cluster, and the policy that it lacks. */
-export function renderServer(server: ServerStatus, nowMs: number): Html {
+export function renderServer(server: ServerStatus, about: About): Html {
+  const { nowMs } = about;
   return html`<section id="${toAnchor(server.name)}">
 <h2>${server.name} ${renderState(server)}</h2>
 ${renderFacts(server, nowMs)}
-${renderHidden(server)}${renderExecutions(server)}${renderCollectors(server, nowMs)}
+${renderHidden(server)}${renderExecutions(server, about)}${renderCollectors(server, nowMs)}
 ${renderDenied(server)}
 ${server.members.map(
   (member) => html`<div class="member">

@@ -2,11 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frontPageRoute } from '../../src/http/front-page.ts';
 import type { ServerStatus } from '../../src/http/status.ts';
+import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { atMs, collector, ended, executions, running, server, status } from './some-status.ts';
 
+function hasPage(server: string, id: number): boolean {
+  return server === 'prod' && id === 4709;
+}
+
 async function readPage(servers: readonly ServerStatus[], path = '/'): Promise<string> {
-  const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers) });
+  const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers), hasPage });
   const { ask } = await serve([route]);
   const { status: code, headers, body } = await ask(path);
   expect({ code, type: headers['content-type'], cache: headers['cache-control'] }).toEqual({
@@ -15,22 +20,6 @@ async function readPage(servers: readonly ServerStatus[], path = '/'): Promise<s
     cache: 'no-store',
   });
   return body;
-}
-
-/** What a person reads: a line a block, a bar between the cells of a table. */
-function toText(page: string): string {
-  const [, main = ''] = /<main>(.*)<\/main>/s.exec(page) ?? [];
-  return main
-    .replaceAll('\n', ' ')
-    .replaceAll(/<pre.*?<\/pre>/gs, '')
-    .replaceAll(/<\/(td|th)><t/g, ' | <t')
-    .replaceAll(/<\/dt>/g, ': ')
-    .replaceAll(/<\/?(h1|h2|h3|p|li|tr|div|section|dl|ul|thead|tbody|table)\b[^>]*>/g, '\n')
-    .replaceAll(/<[^>]*>/g, '')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join('\n');
 }
 
 const failing = collector('log-storage', {
@@ -162,6 +151,12 @@ and 1 more that ended before
 `);
   });
 
+  it('leads to what has a page, and to nothing else', async () => {
+    const told = executions({ running: [running({ id: 4711 })], ended: [ended(), ended({ id: 4709, job: 'a<b' })] });
+    const page = await readPage([server('prod', { executions: told }), server('test', { executions: told })]);
+    expect(page.match(/<a [^>]*executions[^>]*>.*?<\/a>/g)).toEqual(['<a href="./executions/prod/4709">a&#60;b</a>']);
+  });
+
   it('says where nothing runs, and where that is old', async () => {
     const quiet = toText(await readPage([server('prod', { executions: executions() })]));
     expect(quiet).toContain('\nRuns now: nothing\nCollectors\n');
@@ -271,7 +266,7 @@ GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
 
   it('lets no name, message or release open a tag', async () => {
     let servers: readonly ServerStatus[] = [];
-    const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers) });
+    const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers), hasPage });
     const { ask } = await serve([route]);
     const countTags = async (text: string): Promise<number> => {
       const collectors = [

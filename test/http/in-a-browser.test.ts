@@ -5,12 +5,15 @@ import { apiStatusRoute } from '../../src/http/api-status.ts';
 import { configRoute } from '../../src/http/config-text.ts';
 import { readContent } from '../../src/http/content.ts';
 import { dashboardRoutes } from '../../src/http/dashboards.ts';
+import { executionPageRoute } from '../../src/http/execution-page.ts';
 import { frontPageRoute } from '../../src/http/front-page.ts';
+import type { PastExecution } from '../../src/http/past-execution.ts';
 import { runbookRoutes } from '../../src/http/runbooks.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import type { Status } from '../../src/http/status.ts';
 import { type Browser, startBrowser } from '../support/browser.ts';
 import { describeWithTools } from '../support/tools.ts';
+import { failure, largeExecution, pastExecution, span } from './some-execution.ts';
 import { atMs, collector, ended, executions, running, server, status } from './some-status.ts';
 
 const views = [
@@ -65,6 +68,23 @@ const statuses: Readonly<Record<string, Status>> = {
   ),
 };
 
+const texts = { name: longWord, path: longWord, result: longWord, why: longWord, remarks: [longWord] };
+const below = Array.from({ length: 12 }, (_, depth) => span(longWord, { ...texts, depth: depth + 1 }));
+const pastExecutions: Readonly<Record<string, PastExecution>> = {
+  4710: pastExecution(),
+  1000: largeExecution(1000),
+  666: pastExecution({
+    server: longWord,
+    project: longWord,
+    job: longWord,
+    traceId: longWord,
+    permalink: `https://automation.example.org/${longWord}`,
+    facts: [{ name: longWord, value: longWord }],
+    notes: [longWord],
+    spans: [span(longWord, { ...texts, depth: 0 }), ...below, span(longWord, { ...failure, depth: 2 })],
+  }),
+};
+
 describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
   let browser: Browser;
   let httpServer: HttpServer;
@@ -77,7 +97,13 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     const metrics = Router().get('/metrics', (_request, response) => response.send('up 1\n'));
     const routes = [
       metrics,
-      frontPageRoute({ metricsPath: '/metrics', status: read }),
+      frontPageRoute({ metricsPath: '/metrics', status: read, hasPage: (_, id) => id in pastExecutions }),
+      executionPageRoute({
+        find: async (_, id) => pastExecutions[id],
+        tracing: () => ({ isOn: false, servers: [], sealTimeoutMs: 0, maxAgeMs: 0 }),
+        traceLink: () => 'https://traces.example.org/trace/{trace_id}',
+        nowMs: () => atMs,
+      }),
       apiStatusRoute(read),
       configRoute(() => 'servers: []\n'),
       dashboardRoutes(content, () => 'https://exporter.example.org'),
@@ -112,8 +138,27 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     });
   }
 
+  for (const id of Object.keys(pastExecutions)) {
+    it.each(views)(`shows execution ${id} without scrolling sideways: $name`, async ({ width, isDark, background }) => {
+      const opened = await browser.open(`${url}/executions/prod/${id}`, { width, isDark });
+
+      expect({ contentWidth: opened.contentWidth, complaints: opened.complaints }).toEqual({
+        contentWidth: width,
+        complaints: [],
+      });
+      expect(opened.background).toBe(background);
+      expect(opened.text).toContain('What it did');
+    });
+  }
+
+  it('fits what is said of an execution that is not kept on a phone', async () => {
+    const { contentWidth, text } = await browser.open(`${url}/executions/prod/1`, { width: 390 });
+    expect({ contentWidth, isTold: text.includes('To switch them on') }).toEqual({ contentWidth: 390, isTold: true });
+  });
+
   it('leads from every page to pages that are there', async () => {
-    current = statuses['one server denied'] ?? status();
+    const { missingPolicy } = statuses['one server denied']?.servers[0] ?? {};
+    current = status(server('prod', { missingPolicy, executions: busy }));
     const toVisit = [`${url}/`, url];
     const seen = new Set<string>();
     for (const address of toVisit) {
@@ -124,11 +169,17 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
         seen.add(link);
         const { status: code } = await fetch(link);
         expect({ link, code }).toEqual({ link, code: 200 });
-        if (/\/(dashboards|runbooks)\/$/.test(link)) toVisit.push(link);
+        if (/\/(dashboards|runbooks)\/$|\/executions\//.test(link)) toVisit.push(link);
       }
     }
     expect([...seen].map((link) => link.replace(url, ''))).toEqual(
-      expect.arrayContaining(['/', '/?refresh', '/dashboards/overview.json', '/runbooks/AutomationServiceDown']),
+      expect.arrayContaining([
+        '/',
+        '/?refresh',
+        '/executions/prod/4710',
+        '/dashboards/overview.json',
+        '/runbooks/AutomationServiceDown',
+      ]),
     );
   });
 
