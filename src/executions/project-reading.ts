@@ -101,8 +101,11 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     const { state, skipped } = resume(before, nowMs, catchUpLimitMs);
     const skippedRuns = skipped === undefined ? 0 : await readTotal(api, project, skipped);
     const beginMs = Math.max(window.beginMs, state.countedFromMs);
-    const reading = readProjectWindow(api, project, { ...window, beginMs });
-    const advance: TakeIn['advance'] = (hasShown, throughMs = window.endMs) => {
+    // What is skipped may reach beyond the whole window: then it is moved.
+    const movedEndMs = Math.min(beginMs + window.endMs - window.beginMs, nowMs);
+    const endMs = skipped === undefined ? window.endMs : Math.max(window.endMs, movedEndMs);
+    const reading = readProjectWindow(api, project, { beginMs, endMs });
+    const advance: TakeIn['advance'] = (hasShown, throughMs = endMs) => {
       // Rows that are counted and not shown may be shown once they are permitted: nothing of them has been read.
       if ((!hasShown && reading.total() > 0) || throughMs < beginMs) return undefined;
       return (latest) => {
@@ -112,7 +115,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
           countedFromMs: Math.max(latest.countedFromMs, state.countedFromMs),
           rereadThroughMs: Math.max(latest.rereadThroughMs, state.rereadThroughMs),
           // A part may end where all had been read before; only the whole window rewinds.
-          scannedThroughMs: throughMs < window.endMs ? Math.max(throughMs, latest.scannedThroughMs) : throughMs,
+          scannedThroughMs: throughMs < endMs ? Math.max(throughMs, latest.scannedThroughMs) : throughMs,
         };
       };
     };
