@@ -1,0 +1,85 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { toText } from '../http/page-text.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { accept, startSink } from '../tracing/sender/sink.ts';
+
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+/** A service in which a job ran, and the daemon that watches it. */
+async function setUp(isTracing: boolean) {
+  const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
+  endings.push(() => simulator.stop());
+  simulator.control.createProject('pay', ['web01']);
+  const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly' });
+  const sink = await startSink((response) => accept(response));
+  endings.push(() => sink.stop());
+  const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
+collectors: { executions: { enabled: true, every: 1s } }
+executions: { max_delay: 1s }
+traces: { link: 'https://traces.example.org/trace/{trace_id}' }
+web: { route_prefix: /here/too }
+`;
+  const daemon = await startDaemon({
+    yaml,
+    token: simulator.token,
+    flags: ['--collector.disable-defaults'],
+    env: isTracing ? { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url } : {},
+  });
+  endings.push(daemon.stop);
+  const metrics = async (): Promise<string> => (await fetch(`${daemon.url}/metrics`)).text();
+  await eventually(async () => expect(await metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
+  simulator.control.runJob(job);
+  simulator.advance(3_600_000);
+  const id = simulator.truth().executions[0]?.id ?? 0;
+  await eventually(async () => expect(await readPage(`${daemon.url}/`)).toContain(`#${id}</span>`));
+  return { simulator, daemon, id, yaml };
+}
+
+async function readPage(address: string): Promise<string> {
+  return (await fetch(address)).text();
+}
+
+describe('end-to-end/execution-page', () => {
+  it('leads from the front page to the steps of an execution, and asks the service nothing for that', async () => {
+    const { simulator, daemon, id } = await setUp(true);
+    const address = await eventually(async () => {
+      const [link = ''] = /\.\/executions\/prod\/\d+/.exec(await readPage(`${daemon.url}/`)) ?? [];
+      expect(link).toBe(`./executions/prod/${id}`);
+      return new URL(link, `${daemon.url}/`).href;
+    });
+    const countAsked = (): number => simulator.requests().filter(({ path }) => path.includes(`/${id}`)).length;
+    const before = countAsked();
+    const page = await readPage(address);
+
+    expect(toText(page)).toMatch(new RegExp(`^✓nightly/settle #${id}: success\\nWhy: the execution succeeded\\.\\n`));
+    expect(toText(page)).toMatch(
+      /\nRUN pay\/nightly\/settle \| {2}\| 0 \| .* \| ✓ success \(the execution succeeded\)\n/,
+    );
+    expect(toText(page)).toMatch(/\nweb01 1@web01 \|/);
+    expect(page).toMatch(/<a href="https:\/\/traces\.example\.org\/trace\/[0-9a-f]{32}" rel="noreferrer">/);
+    expect(before).toBeGreaterThan(0);
+    expect(countAsked()).toBe(before);
+  });
+
+  it('says of an execution without a trace how to get one', async () => {
+    const { daemon, id } = await setUp(false);
+    expect(await readPage(`${daemon.url}/`)).not.toContain('./executions/');
+    const answer = await fetch(`${daemon.url}/executions/prod/${id}`);
+    expect(answer.status).toBe(404);
+    expect(toText(await answer.text())).toContain('To switch them on, say where traces go:');
+  });
+
+  it('begins anew when the configuration is read again', async () => {
+    const { daemon, id, yaml } = await setUp(true);
+    await eventually(async () => expect((await fetch(`${daemon.url}/executions/prod/${id}`)).status).toBe(200));
+    await daemon.app.reload(await daemon.load(yaml));
+    const answer = await fetch(`${daemon.url}/executions/prod/${id}`);
+    expect(answer.status).toBe(404);
+    expect(await answer.text()).toContain('a reload of its configuration begin anew');
+  });
+});
