@@ -1,77 +1,54 @@
 import { describe, expect, it } from 'vitest';
 import type { Api } from '../../src/api/client.ts';
-import { ApiError } from '../../src/api/errors.ts';
 import { createServerClock } from '../../src/executions/server-clock.ts';
-
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
-
-/** Our clock shows 1,000,000 when its ticks are at 0. */
-function setUp(info?: { readonly aheadMs: number } | ApiError) {
-  let ticks = 0;
-  let asked = 0;
-  const now = (): number => 1_000_000 + ticks;
-  const getTimed = async () => {
-    asked += 1;
-    if (info === undefined || info instanceof ApiError) throw info ?? new Error('nothing is to be asked');
-    return { answer: { timestampMs: now() + info.aheadMs }, midRequestMs: now() };
-  };
-  const read = createServerClock({ now, ticks: () => ticks });
-  // The cast is true for what is called.
-  const api = { getTimed } as unknown as Api;
-  return {
-    after: (ms: number) => {
-      ticks += ms;
-    },
-    read: (answeredAtMs?: number) => read(api, answeredAtMs),
-    asked: () => asked,
-  };
-}
+import { refusal } from './fake-api.ts';
 
 describe('executions/server-clock', () => {
-  it('takes the time that an answer says', async () => {
-    const { read, after } = setUp();
-    expect(await read(5_000_000)).toBe(5_000_000);
-    after(15_000);
-    expect(await read(4_000_000)).toBe(4_000_000);
+  it('takes the time of the answer', async () => {
+    const { read, asked } = createScene(() => 0);
+    expect(await read(7000)).toBe(7000);
+    expect(asked()).toBe(0);
   });
 
-  it('asks once in five minutes where answers say none, and reckons in between', async () => {
-    const { read, after, asked } = setUp({ aheadMs: 500 });
-    expect(await read()).toBe(1_000_500);
-    after(4 * minuteMs);
-    expect(await read()).toBe(1_240_500);
+  it('asks for it where answers do not tell, and reckons on for five minutes', async () => {
+    const { read, asked, pass } = createScene((nowMs) => nowMs + 90_000);
+    expect(await read(undefined)).toBe(1_090_000);
+    pass(299_999);
+    expect(await read(undefined)).toBe(1_389_999);
     expect(asked()).toBe(1);
-    after(2 * minuteMs);
-    expect(await read()).toBe(1_360_500);
+    pass(1);
+    await read(undefined);
     expect(asked()).toBe(2);
   });
 
-  it('takes our own time where nobody tells it', async () => {
-    const { read } = setUp(new ApiError('no', { kind: 'forbidden', apiEndpoint: 'system-info' }));
-    expect(await read()).toBe(1_000_000);
-  });
-
-  it('believes a jump ahead once it has lasted for five minutes', async () => {
-    const { read, after } = setUp();
-    await read(5_000_000);
-    after(15_000);
-    expect(await read(5_015_000 + dayMs)).toBe(5_015_000);
-    after(4 * minuteMs);
-    expect(await read(5_255_000 + dayMs)).toBe(5_255_000);
-    after(minuteMs);
-    expect(await read(5_315_000 + dayMs)).toBe(5_315_000 + dayMs);
-    after(15_000);
-    expect(await read(5_330_000 + dayMs)).toBe(5_330_000 + dayMs);
-  });
-
-  it('never believes one of several members that is a day ahead', async () => {
-    const { read, after } = setUp();
-    await read(5_000_000);
-    for (let minutes = 1; minutes <= 20; minutes += 1) {
-      after(minuteMs);
-      const nowMs = 5_000_000 + minutes * minuteMs;
-      expect(await read(minutes % 2 === 0 ? nowMs : nowMs + dayMs)).toBe(nowMs);
-    }
+  it('goes by what was known last where nobody may ask', async () => {
+    const refuse = (): never => {
+      throw refusal('forbidden');
+    };
+    const { read, pass } = createScene(refuse);
+    expect(await read(undefined)).toBe(1_000_000);
+    await read(1_060_000);
+    pass(15_000);
+    expect(await read(undefined)).toBe(1_075_000);
   });
 });
+
+function createScene(answer: (nowMs: number) => number) {
+  let nowMs = 1_000_000;
+  let asked = 0;
+  const api = {
+    getTimed: async () => {
+      asked += 1;
+      return { answer: { timestampMs: answer(nowMs) }, midRequestMs: nowMs };
+    },
+  };
+  const readTime = createServerClock({ now: () => nowMs, ticks: () => nowMs });
+  return {
+    // The cast is true: it asks nothing else.
+    read: (answeredAtMs: number | undefined) => readTime(api as unknown as Api, answeredAtMs),
+    asked: () => asked,
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
