@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { corrupt, explainFault, isDamage } from './explain-fault.ts';
 import { migrate } from './migrations.ts';
 import { findDamage, findDamageOfFile } from './sqlite-health.ts';
 import { StateError, type StateOrigin } from './state.ts';
@@ -22,7 +23,7 @@ export function openStateFile(dir: string, nowMs: number): OpenedFile {
     return { database, origin, backUp: () => copyTo(copy, database) };
   } catch (error) {
     if (error instanceof StateError) throw error;
-    throw new StateError(`the state directory ${dir} can not be used: ${explain(error)}`, { cause: error });
+    throw new StateError(`the state directory ${dir} can not be used: ${explainFault(error)}`, { cause: error });
   }
 }
 
@@ -101,32 +102,6 @@ async function copyTo(copy: string, database: DatabaseSync): Promise<void> {
 
 /** Written between two turns of the event loop: 2 MB. */
 const pagesAtOnce = 500;
-
-const corrupt = 11;
-const notADatabase = 26;
-
-function isDamage(error: unknown): boolean {
-  const { errcode } = error as { readonly errcode?: number };
-  return errcode !== undefined && [corrupt, notADatabase].includes(errcode & 0xff);
-}
-
-function explain(error: unknown): string {
-  const { code, errcode = 0, message } = error as { code?: string; errcode?: number; message?: string };
-  if (errcode === 5) return 'another process uses it; stop that one, or give this one its own `state.dir`';
-  if (errcode === 13 || code === 'ENOSPC') return 'the disk is full; make room, or choose another `state.dir`';
-  if (
-    code === 'EACCES' ||
-    code === 'EPERM' ||
-    code === 'EROFS' ||
-    code === 'ENOENT' ||
-    errcode === 14 ||
-    (errcode & 0xff) === 8
-  ) {
-    return 'no permission; give the user of this process write access, or choose another `state.dir`';
-  }
-  if (code === 'EEXIST' || code === 'ENOTDIR') return 'it is no directory; choose another `state.dir`';
-  return message ?? 'unknown error';
-}
 
 /** One folder after the other: Node's own recursion never ends where a file system refuses without saying so. */
 function makeDirectory(dir: string): void {

@@ -4,6 +4,7 @@ import { migrate } from './migrations.ts';
 import { type OpenedFile, openStateFile } from './sqlite-file.ts';
 import { createSqliteLedger } from './sqlite-ledger.ts';
 import { createSqliteSpool } from './sqlite-spool.ts';
+import { inTransaction } from './sqlite-transaction.ts';
 import type { State } from './state.ts';
 
 export type SqliteOptions =
@@ -26,7 +27,7 @@ export function openSqliteState(options: SqliteOptions, nowMs: number = Date.now
     spool: createSqliteSpool(database),
     recall: async ({ server, collector }) => toMemory(select.get(server, collector)?.memory),
     remember: async ({ server, collector }, memory) => {
-      upsert.run(server, collector, JSON.stringify(memory));
+      inTransaction(database, () => upsert.run(server, collector, JSON.stringify(memory)));
     },
     backUp,
     close: async () => database.close(),

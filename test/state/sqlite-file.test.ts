@@ -92,7 +92,9 @@ describe('state/sqlite-file', () => {
     const full = openSqliteState({ dir, mostPages: pages });
     const many = Array.from({ length: 5000 }, (_, id) => ({ project: 'pay', id, startedAtMs: 1, endedAtMs: 2 }));
 
-    await expect(full.ledger.commit('prod', { entries: many })).rejects.toThrow('database or disk is full');
+    await expect(full.ledger.commit('prod', { entries: many })).rejects.toThrow(
+      'the state can not be written: the disk is full; make room',
+    );
     expect(await full.ledger.size('prod')).toBe(1);
     await full.close();
     const roomy = openSqliteState({ dir });

@@ -1,0 +1,80 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inTransaction } from '../../src/state/sqlite-transaction.ts';
+
+let dir: string;
+let file: string;
+let open: DatabaseSync[];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'automation-exporter-transaction-'));
+  file = join(dir, 'some.sqlite');
+  open = [];
+  connect().exec('CREATE TABLE note (text TEXT)');
+});
+afterEach(() => {
+  for (const database of open) database.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+function connect(options: { readonly readOnly?: boolean } = {}): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: 0, ...options });
+  open.push(database);
+  return database;
+}
+
+function write(database: DatabaseSync, text = 'something'): void {
+  inTransaction(database, () => database.prepare('INSERT INTO note VALUES (?)').run(text));
+}
+
+function countNotes(): unknown {
+  return connect().prepare('SELECT count(*) AS count FROM note').get()?.count;
+}
+
+describe('state/sqlite-transaction', () => {
+  it('keeps nothing of what did not end well', () => {
+    const database = connect();
+    const work = (): void => {
+      database.exec(`INSERT INTO note VALUES ('half')`);
+      throw new Error('something else');
+    };
+    expect(() => inTransaction(database, work)).toThrow('the state can not be written: something else');
+    expect(countNotes()).toBe(0);
+    write(database);
+    expect(countNotes()).toBe(1);
+  });
+
+  it('says that there is no room, and goes on where there is', () => {
+    const database = connect();
+    const { page_count: pages } = database.prepare('PRAGMA page_count').get() ?? {};
+    database.exec(`PRAGMA max_page_count = ${pages}`);
+    expect(() => write(database, 'x'.repeat(100_000))).toThrow(
+      'the state can not be written: the disk is full; make room, or choose another `state.dir`',
+    );
+    database.exec('PRAGMA max_page_count = 1000');
+    write(database, 'x'.repeat(100_000));
+    expect(countNotes()).toBe(1);
+  });
+
+  it('says that it may not write', () => {
+    expect(() => write(connect({ readOnly: true }))).toThrow(
+      'the state can not be written: no permission; give the user of this process write access, or choose another `state.dir`',
+    );
+  });
+
+  it('says that another process writes', () => {
+    connect().exec('BEGIN IMMEDIATE');
+    expect(() => write(connect())).toThrow('the state can not be written: another process uses it');
+  });
+
+  it('says that the file is damaged', () => {
+    write(connect());
+    writeFileSync(file, readFileSync(file).fill(0xa5, 4096));
+    expect(() => write(connect())).toThrow(
+      'the state can not be written: it is damaged; restart to restore its last copy',
+    );
+  });
+});
