@@ -127,6 +127,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
       isRestored: before === undefined && parts.state.origin.kind === 'restored',
       settings: executionSettings,
       companion: traced?.companion,
+      tell: (message) => log.warn({ server: name, message }, 'executions are not as they were'),
       publish: own.publisher.publish,
       withdraw: own.publisher.withdraw,
       observe: toRoundObserver(self, name),

@@ -1,4 +1,4 @@
-import type { RecentRun } from './executions/book.ts';
+import type { RecentRun } from './executions/recent-runs.ts';
 import type { ExecutionsStatus } from './executions/executions.ts';
 import { type JobName, toJobName, toJobPath } from './executions/naming.ts';
 import { isOverdue } from './executions/running.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Execution } from '../src/domain/execution.ts';
-import type { RecentRun } from '../src/executions/book.ts';
+import type { RecentRun } from '../src/executions/recent-runs.ts';
 import { toWhatRuns } from '../src/what-runs.ts';
 
 const nowMs = Date.parse('2024-05-20T03:19:40Z');

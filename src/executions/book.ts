@@ -18,8 +18,6 @@ export type ServerFacts = {
   readonly buckets?: readonly number[] | undefined;
 };
 
-export type { RecentRun } from './recent-runs.ts';
-
 export type BookChange = {
   readonly facts?: ServerFacts;
   readonly states?: readonly ProjectState[];
