@@ -17,7 +17,8 @@ export function createSqliteLedger(database: DatabaseSync): Ledger {
   );
   const size = database.prepare('SELECT count(*) AS count FROM ledger_entry WHERE server = ?');
   const insert = database.prepare(
-    'INSERT OR IGNORE INTO ledger_entry (server, project, id, started_at, ended_at) VALUES (?, ?, ?, ?, ?)',
+    `INSERT INTO ledger_entry (server, project, id, started_at, ended_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (server, id, started_at) DO NOTHING`,
   );
   const put = database.prepare(
     `INSERT INTO ledger_document (server, kind, key, body) VALUES (?, ?, ?, ?)

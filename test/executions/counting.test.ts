@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Ledger } from '../../src/state/ledger.ts';
+import { StateError } from '../../src/state/state.ts';
 import { type Played, play as startPlay } from './play.ts';
 import type { SceneOptions } from './scene.ts';
 
@@ -24,6 +26,30 @@ describe('executions/counting', () => {
     control.clearFaults();
     await rounds(10);
     expect(counted()).toEqual(['pay settle succeeded 1', 'shop  succeeded 1']);
+  });
+
+  it('shows nothing that is not kept while there is no room for it, and loses nothing', async () => {
+    let isFull = false;
+    const keepBy = (ledger: Ledger): Ledger => ({
+      ...ledger,
+      commit: async (server, change) => {
+        if (isFull) throw new StateError('the state can not be written: the disk is full');
+        await ledger.commit(server, change);
+      },
+    });
+    const { finish, counted, rounds, round } = await play({ keepBy });
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    isFull = true;
+    finish('pay');
+    for (let count = 0; count < 10; count += 1)
+      await expect(round()).rejects.toThrow('the state can not be written: the disk is full');
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+    isFull = false;
+    finish('pay');
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 3']);
   });
 
   it('counts imported rows apart, never in the total', async () => {

@@ -33,12 +33,15 @@ export type Scene = {
 export type SceneOptions = Partial<SimulatorOptions> & {
   readonly settings?: Partial<ExecutionSettings>;
   readonly clientVersion?: number;
+  /** Stands between the daemon and what it keeps. */
+  readonly keepBy?: (ledger: Ledger) => Ledger;
 };
 
 /** The rounds of the daemon before a simulated service, both on one clock that stands still until it is told to move. */
 export async function createScene({
   settings = {},
   clientVersion = 47,
+  keepBy = (ledger) => ledger,
   ...options
 }: SceneOptions = {}): Promise<Scene> {
   const simulator = await startSimulator({
@@ -73,7 +76,7 @@ export async function createScene({
       timeoutMs: 10_000,
       requestsPerSecond: 10,
       client,
-      ledger: state.ledger,
+      ledger: keepBy(state.ledger),
       clock,
       readProjects: async (api) => (await list.read(api)).map(({ name }) => name),
       settings: ofScene,

@@ -50,7 +50,7 @@ describe('state/sqlite-transaction', () => {
   it('says that there is no room, and goes on where there is', () => {
     const database = connect();
     const { page_count: pages } = database.prepare('PRAGMA page_count').get() ?? {};
-    database.exec(`PRAGMA max_page_count = ${pages}`);
+    database.exec(`PRAGMA max_page_count = ${Number(pages)}`);
     expect(() => write(database, 'x'.repeat(100_000))).toThrow(
       'the state can not be written: the disk is full; make room, or choose another `state.dir`',
     );
