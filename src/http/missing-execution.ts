@@ -18,7 +18,7 @@ type Missing = {
 
 /** What is kept, why this one may not be, and what mends it. */
 export function renderMissing({ server, id, isId, tracing }: Missing): Html {
-  return html`<h1>No execution ${cut(id)} of ${cut(server)} is kept</h1>
+  return html`<h1>No execution <bdi>${cut(id)}</bdi> of <bdi>${cut(server)}</bdi> is kept</h1>
 ${renderReason({ server, isId, tracing })}
 <p class="note">The page of an execution is made from its trace. The last 1,000 that ended are kept, fewer where they are very large, in memory: a start of the daemon and a reload of its configuration begin anew.</p>
 `;
@@ -33,7 +33,7 @@ function renderReason({ server, isId, tracing }: Omit<Missing, 'id'>): Html {
   return html`<p>It may be one of these:</p>
 <ul>
 <li>It still runs, or waits to run: the front page shows what runs.</li>
-<li>It is over, but its steps are not complete yet: they are waited for, at most ${toDuration(tracing.sealTimeoutMs)}.</li>
+<li>It is over, but its trace is not made yet: its steps are waited for, at most ${toDuration(tracing.sealTimeoutMs)}, or others come first.</li>
 <li>It ended before the daemon started or read its configuration again, or more than ${toDuration(tracing.maxAgeMs)} before it was found.</li>
 <li>Newer ones took its place.</li>
 <li>Its project or job is not watched, or the server has no such execution.</li>

@@ -67,7 +67,7 @@ function renderRow(span: SpanRow, { root, isFirst }: About): Html {
   const id = path === undefined ? undefined : html` <bdi class="id">${path}</bdi>`;
   const said = [...toWhy(span), ...remarks].join('; ');
   const why = said === '' ? undefined : html`<span class="why">${said}</span>`;
-  return html`<tr class="${toMood(span)}"${isFirst ? html` id="failed"` : undefined}><th scope="row" style="--depth:${Math.min(depth, deepest)}"><bdi>${name}</bdi>${id}</th><td class="track" aria-hidden="true"><i style="${toPlace(span, root)}"></i></td><td data-is="Starts" class="number">${isFitted ? '≈ ' : ''}${toStart(startMs - root.startMs)}</td><td data-is="Took" class="number">${toLength(endMs - startMs)}</td><td class="result">${renderResult(span)}${why}</td></tr>
+  return html`<tr class="${toMood(span)}"${isFirst ? html` id="failed"` : undefined}><th scope="row" style="--depth:${Math.min(depth, deepest)}"><bdi>${name}</bdi>${id}</th><td class="track"><i style="${toPlace(span, root)}"></i></td><td data-is="Starts" class="number">${isFitted ? '≈ ' : ''}${toStart(startMs - root.startMs)}</td><td data-is="Took" class="number">${toLength(endMs - startMs)}</td><td class="result">${renderResult(span)}${why}</td></tr>
 `;
 }
 

@@ -179,6 +179,18 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failure (failed, NonZeroResultCode)
     expect(toText(body)).toContain('The last 1,000 that ended are kept');
   });
 
+  it('names every reason why an execution of a watched server may be missing', async () => {
+    const text = toText((await read({})).body);
+    expect(text).toBe(`No execution 4711 of prod is kept
+It may be one of these:
+It still runs, or waits to run: the front page shows what runs.
+It is over, but its trace is not made yet: its steps are waited for, at most 10 min, or others come first.
+It ended before the daemon started or read its configuration again, or more than 24 h before it was found.
+Newer ones took its place.
+Its project or job is not watched, or the server has no such execution.
+The page of an execution is made from its trace. The last 1,000 that ended are kept, fewer where they are very large, in memory: a start of the daemon and a reload of its configuration begin anew.`);
+  });
+
   it('says how to switch traces on', async () => {
     const { status, body } = await read({ isOn: false });
     expect(status).toBe(404);
