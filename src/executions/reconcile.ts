@@ -53,7 +53,9 @@ export function reconcile(input: ReconcileInput): Reconciled {
     seen.set(id, [...(seen.get(id) ?? []), startedAtMs]);
     const earlier = known.get(id);
     if (isOneOf(earlier, startedAtMs)) continue;
-    const entry = { id, startedAtMs, endedAtMs };
+    const entry = { id, startedAtMs: Math.round(startedAtMs), endedAtMs: Math.round(endedAtMs) };
+    // Nothing that a server in its senses gives: what can not be kept must not be counted, since it would be each time.
+    if (!Object.values(entry).every(Number.isSafeInteger)) continue;
     entries.push(entry);
     order ??= createIdOrder(ids);
     // Their ids are given long before they start.
