@@ -114,7 +114,8 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 
   async function show({ book, gap, release }: Parts, nowMs: number): Promise<number> {
     const { totals } = book;
-    await release.due();
+    const states = gap.readStates();
+    await release.due((project) => states.has(project));
     const executions = latest?.running;
     const projects = names.filter((project) => book.states.get(project)?.hold === undefined);
     const hidden = [...activities.all].flatMap(([project, activity]) =>
@@ -125,7 +126,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       ...(executions === undefined
         ? []
         : toRunningRows({ executions, projects, nowMs, places: totals.places, settings })),
-      ...toTotalRows({ totals, states: gap.readStates(), settings }),
+      ...toTotalRows({ totals, states, settings }),
       ...hidden,
     ];
     observe.lag(toLagSeconds(book, activities, nowMs));

@@ -1,31 +1,45 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Book } from './book.ts';
 import type { Cell } from './totals.ts';
 
 export type Release = {
   /** Marks what has been shown as 0 for long enough: from now on its value is shown, after a restart too. */
-  readonly due: () => Promise<void>;
-  /** Whether something waits for it. */
-  readonly isPending: () => boolean;
+  readonly due: (isShown?: (project: string) => boolean) => Promise<void>;
 };
 
 /** New series appear as 0 and get their value a while later, so that a scraper sees their first step. */
 export function createRelease(book: Book, holdMs: number, ticks: () => number): Release {
   const shownSince = new Map<string, number>();
 
+  function findDue(isShown: (project: string) => boolean): string[] {
+    const nowTicks = ticks();
+    const due: string[] = [];
+    for (const [key, { isReleased, labels }] of book.totals.cells) {
+      if (isReleased || !isShown(labels[0] ?? '')) continue;
+      const since = shownSince.get(key);
+      if (since === undefined) shownSince.set(key, nowTicks);
+      else if (nowTicks - since >= holdMs) due.push(key);
+    }
+    return due;
+  }
+
+  function release(key: string): Cell[] {
+    const cell = book.totals.cells.get(key);
+    return cell === undefined ? [] : [{ ...cell, isReleased: true }];
+  }
+
   return {
-    due: async () => {
-      const nowTicks = ticks();
-      const released: Cell[] = [];
-      for (const [key, cell] of book.totals.cells) {
-        if (cell.isReleased) continue;
-        const since = shownSince.get(key);
-        if (since === undefined) shownSince.set(key, nowTicks);
-        else if (nowTicks - since >= holdMs) released.push({ ...cell, isReleased: true });
+    due: async (isShown = () => true) => {
+      const due = findDue(isShown);
+      // After a first start all there is becomes due at once, and whoever waits for the database waits for all of it.
+      for (let begin = 0; begin < due.length; begin += mostAtOnce) {
+        if (begin > 0) await nextTurn();
+        const keys = due.slice(begin, begin + mostAtOnce);
+        await book.update(async () => ({ cells: keys.flatMap(release) }));
+        for (const key of keys) shownSince.delete(key);
       }
-      if (released.length === 0) return;
-      await book.update(async () => ({ cells: released }));
-      for (const key of shownSince.keys()) if (book.totals.cells.get(key)?.isReleased === true) shownSince.delete(key);
     },
-    isPending: () => shownSince.size > 0,
   };
 }
+
+const mostAtOnce = 500;

@@ -18,13 +18,47 @@ describe('executions/release', () => {
     nowTicks = 59_999;
     await release.due();
     expect(isReleased()).toEqual([false]);
-    expect(release.isPending()).toBe(true);
     await book.update(async () => ({ cells: [{ ...cell, count: 5 }] }));
     nowTicks = 60_000;
     await release.due();
     expect([...book.totals.cells.values()]).toEqual([{ ...cell, count: 5, isReleased: true }]);
-    expect(release.isPending()).toBe(false);
     const again = await openBook(ledger, 'upstream');
     expect([...again.totals.cells.values()]).toEqual([{ ...cell, count: 5, isReleased: true }]);
+  });
+
+  it('lets others have their turn between the parts of many, and takes over what they change', async () => {
+    const { ledger } = openSqliteState({ memory: true });
+    const book = await openBook(ledger, 'upstream');
+    let nowTicks = 0;
+    const release = createRelease(book, 60_000, () => nowTicks);
+    const cells = Array.from({ length: 2000 }, (_, node): Cell => ({ ...cell, labels: ['pay', `n${node}`] }));
+    await book.update(async () => ({ cells }));
+    await release.due();
+    nowTicks = 60_000;
+    let turns = 0;
+    setImmediate(() => {
+      turns += 1;
+    });
+    const last: Cell = { ...cell, labels: ['pay', 'n1999'] };
+    const released = release.due();
+    await book.update(async () => ({ cells: [{ ...last, count: 7 }] }));
+    await released;
+    expect([...book.totals.cells.values()].filter(({ isReleased }) => !isReleased)).toEqual([]);
+    expect([...book.totals.cells.values()].at(-1)).toEqual({ ...last, count: 7, isReleased: true });
+    expect(turns).toBe(1);
+  });
+
+  it('waits with what is not shown at all', async () => {
+    const book = await openBook(openSqliteState({ memory: true }).ledger, 'upstream');
+    let nowTicks = 0;
+    const release = createRelease(book, 60_000, () => nowTicks);
+    await book.update(async () => ({ cells: [cell] }));
+    await release.due(() => false);
+    nowTicks = 60_000;
+    await release.due();
+    expect([...book.totals.cells.values()]).toEqual([cell]);
+    nowTicks = 120_000;
+    await release.due();
+    expect([...book.totals.cells.values()]).toEqual([{ ...cell, isReleased: true }]);
   });
 });
