@@ -98,6 +98,8 @@ async function copyTo(copy: string, database: DatabaseSync): Promise<void> {
     );
   chmodSync(half, 0o600);
   renameSync(half, copy);
+  // What the look at its health left behind belongs to nothing now.
+  removeDatabase(half);
 }
 
 /** Written between two turns of the event loop: 2 MB. */
