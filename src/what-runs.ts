@@ -1,6 +1,6 @@
-import type { RecentRun } from './executions/recent-runs.ts';
 import type { ExecutionsStatus } from './executions/executions.ts';
 import { type JobName, toJobName, toJobPath } from './executions/naming.ts';
+import type { RecentRun } from './executions/recent-runs.ts';
 import { isOverdue } from './executions/running.ts';
 import type { ExecutionSettings } from './executions/settings.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningStatus } from './http/status.ts';
