@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from './api/client.ts';
 import type { Config, ServerConfig } from './config/config.ts';
 import type { Clock } from './domain/clock.ts';
+import type { TracedRun } from './executions/exemplars.ts';
 import type { Log } from './log.ts';
 import type { Self } from './metrics/self.ts';
 import { toDeliveryObserver } from './observers.ts';
@@ -47,6 +48,8 @@ type AboutServer = {
   readonly epoch: () => number;
   /** The server's own time, once it is known. */
   readonly nowMs: () => number | undefined;
+  /** Told of every trace that is on its way. */
+  readonly onTrace: (traced: TracedRun) => void;
 };
 
 /** From counted executions to delivered traces. */
@@ -126,7 +129,11 @@ export function createTraces(options: TracesOptions): Traces {
           invalidCaller: () => self.traceparentInvalid.inc({ server: name }),
           failed: (error) => log.error({ server: name, error }, 'a trace can not be made yet'),
         },
-        onPlan: ({ id }, plan) => kept.keep(name, id, plan),
+        onPlan: (run, plan) => {
+          kept.keep(name, run.id, plan);
+          const { traceId, spans } = plan.trace;
+          if (spans[0] !== undefined) about.onTrace({ run, traceId, spanId: spans[0].id });
+        },
         onSpooled: sender.wake,
       });
       const loop = createEnrichLoop(enricher, (error) =>

@@ -85,6 +85,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
     client: common.connection.client,
     epoch: () => executions?.status().epoch ?? 1,
     nowMs: () => executions?.status().nowMs,
+    onTrace: (traced) => executions?.noteTrace(traced),
   });
   // All sweeps together take half of the budget.
   const turns = createTurns({ clock, gapMs: 2000 / budget.requestsPerSecond });

@@ -3,6 +3,7 @@ import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
 import { createActivities } from './activities.ts';
 import type { Book } from './book.ts';
+import { createExemplars, type TracedRun } from './exemplars.ts';
 import { executionFamilies as families } from './families.ts';
 import { createFaults } from './faults.ts';
 import { inTurns } from './in-turns.ts';
@@ -26,6 +27,8 @@ export type Executions = {
   /** One round: what runs, what has ended, and what a scrape is to show of both. */
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
+  /** The trace of a counted run is made: it may stand for others of its duration. */
+  readonly noteTrace: (traced: TracedRun) => void;
   /** What pages show: what ran in the last round, and what ended last. */
   readonly status: () => ExecutionsStatus;
 };
@@ -62,6 +65,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   let names: readonly string[] = [];
   let nextListTicks = Number.NEGATIVE_INFINITY;
   const readServerTime = createServerClock(clock);
+  const exemplars = createExemplars(settings.buckets);
   let shownBook: Book | undefined;
 
   async function open(): Promise<Parts> {
@@ -126,7 +130,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       ...(executions === undefined
         ? []
         : toRunningRows({ executions, projects, nowMs, places: totals.places, settings })),
-      ...toTotalRows({ totals, states, settings }),
+      ...toTotalRows({ totals, states, settings, exemplars }),
       ...hidden,
     ];
     observe.lag(toLagSeconds(book, activities, nowMs));
@@ -189,6 +193,9 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   return {
     read,
     withdraw: options.withdraw,
+    noteTrace: (traced) => {
+      if (shownBook !== undefined) exemplars.note(traced, shownBook.totals);
+    },
     status: () => ({
       running: latest?.running ?? [],
       recent: shownBook?.recent() ?? [],

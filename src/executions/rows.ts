@@ -1,4 +1,5 @@
 import type { Row } from '../metrics/family.ts';
+import type { Exemplars } from './exemplars.ts';
 import { executionFamilies as families } from './families.ts';
 import { toJobPath } from './naming.ts';
 import type { ProjectState } from './project-state.ts';
@@ -9,14 +10,15 @@ type RowsInput = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly settings: Pick<ExecutionSettings, 'buckets' | 'successAgeMsOf'>;
+  readonly exemplars: Pick<Exemplars, 'of'>;
 };
 
 /** What was counted, as series. Projects that were deleted have none; what was never shown is shown as 0 first. */
-export function toTotalRows({ totals, states, settings }: RowsInput): Row[] {
+export function toTotalRows({ totals, states, settings, exemplars }: RowsInput): Row[] {
   const isShown = (project: string): boolean => isOfShown(states.get(project));
   const rows: Row[] = [];
   for (const cell of totals.cells.values())
-    if (isShown(cell.labels[0] ?? '')) rows.push(...toCellRows(cell, settings.buckets));
+    if (isShown(cell.labels[0] ?? '')) rows.push(...toCellRows(cell, settings.buckets, exemplars));
   for (const job of totals.jobs.values()) if (isShown(job.project)) rows.push(...toJobRows(job, settings));
   return rows;
 }
@@ -25,10 +27,8 @@ function isOfShown(state: ProjectState | undefined): boolean {
   return state !== undefined && state.hold !== 'missing' && state.hold !== 'excluded';
 }
 
-function toCellRows(
-  { kind, labels, count, sumSeconds = 0, buckets = [], isReleased }: Cell,
-  bounds: readonly number[],
-): Row[] {
+function toCellRows(cell: Cell, bounds: readonly number[], exemplars: RowsInput['exemplars']): Row[] {
+  const { kind, labels, count, sumSeconds = 0, buckets = [], isReleased } = cell;
   const [project = '', second = '', third = '', fourth = ''] = labels;
   const value = isReleased ? count : 0;
   const job = { project, job_group: second, job_name: third };
@@ -40,7 +40,9 @@ function toCellRows(
     case 'node-failures':
       return families.nodeFailures.rows(value, { project, node: second });
     case 'durations': {
-      const shown = isReleased ? { counts: buckets, sum: sumSeconds, count } : { counts: [], sum: 0, count: 0 };
+      const shown = isReleased
+        ? { counts: buckets, sum: sumSeconds, count, exemplars: exemplars.of(cell) }
+        : { counts: [], sum: 0, count: 0 };
       return families.duration.rows({ bounds, ...shown }, { ...job, status: fourth });
     }
     default:

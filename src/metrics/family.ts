@@ -29,6 +29,16 @@ export type Row = {
   readonly extra?: readonly [name: 'le' | 'quantile', value: number];
   /** Labels that configuration adds to this row, after those of the family. */
   readonly added?: readonly LabelPair[];
+  /** Shown where the format has a place for it. */
+  readonly exemplar?: Exemplar;
+};
+
+/** The trace of one of those that a sample counts. */
+export type Exemplar = {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly value: number;
+  readonly atMs: number;
 };
 
 type LabelValues<Label extends string> = Readonly<Record<Label, string | undefined>>;
@@ -59,6 +69,8 @@ export type Histogram = {
   readonly counts: readonly number[];
   readonly sum: number;
   readonly count: number;
+  /** In the order of the counts. */
+  readonly exemplars?: readonly (Exemplar | undefined)[];
 };
 
 export type Summary = {
@@ -152,24 +164,16 @@ export function histogram<const Label extends string>(
   const family: Family = { name, help, type: 'histogram', labels, merge: 'sum' };
   return {
     ...family,
-    rows: ({ bounds, counts, sum, count }, values) => {
+    rows: ({ bounds, counts, sum, count, exemplars = [] }, values) => {
       const row = { family, labels: labels.map((label) => values[label] ?? '') };
       let below = 0;
-      const buckets = bounds.map((bound, index): Row => {
+      const buckets = [...bounds, Number.POSITIVE_INFINITY].map((bound, index): Row => {
         below += counts[index] ?? 0;
-        return { ...row, value: below, suffix: '_bucket', extra: ['le', bound] };
+        const exemplar = exemplars[index];
+        const bucket: Row = { ...row, value: below, suffix: '_bucket', extra: ['le', bound] };
+        return exemplar === undefined ? bucket : { ...bucket, exemplar };
       });
-      return [
-        ...buckets,
-        {
-          ...row,
-          value: below + (counts[bounds.length] ?? 0),
-          suffix: '_bucket',
-          extra: ['le', Number.POSITIVE_INFINITY],
-        },
-        { ...row, value: sum, suffix: '_sum' },
-        { ...row, value: count, suffix: '_count' },
-      ];
+      return [...buckets, { ...row, value: sum, suffix: '_sum' }, { ...row, value: count, suffix: '_count' }];
     },
   };
 }

@@ -1,7 +1,7 @@
-import type { Family, LabelPair, Row } from './family.ts';
+import type { Exemplar, Family, LabelPair, Row } from './family.ts';
 import type { Format } from './format.ts';
 
-/** The sample lines of rows of one family, the same in both formats; base labels stand first. */
+/** The sample lines of rows of one family, the same in both formats but for exemplars, which are left out; base labels stand first. */
 export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPair[] = []): string {
   const [first] = rows;
   if (first === undefined) return '';
@@ -48,6 +48,15 @@ export function createRowRenderer(family: Family, baseLabels: readonly LabelPair
     }
     return isBare ? `${name}${suffix ?? ''} ${number}\n` : text + `${closing}} ${number}\n`;
   };
+}
+
+/** The sample line of a row with its exemplar behind it, as OpenMetrics has it. */
+export function addExemplar(line: string, { traceId, spanId, value, atMs }: Exemplar): string {
+  const labels = renderPairs([
+    ['trace_id', traceId],
+    ['span_id', spanId],
+  ]);
+  return `${line.slice(0, -1)} # {${labels}} ${renderValue(value)} ${renderValue(atMs / 1000)}\n`;
 }
 
 /** The HELP and TYPE lines of a family, and in OpenMetrics the UNIT line. */

@@ -1,9 +1,10 @@
 import { type Block, joinBlocks, toBlock } from './block.ts';
 import type { Family, LabelPair, Row } from './family.ts';
-import { createRowRenderer } from './render.ts';
+import type { Format } from './format.ts';
+import { addExemplar, createRowRenderer } from './render.ts';
 
-/** The samples of one family in one snapshot. */
-export type Segment = { readonly family: Family; readonly samples: Block };
+/** The samples of one family in one snapshot; the formats share their blocks up to the first exemplar. */
+export type Segment = { readonly family: Family; readonly samples: Readonly<Record<Format, Block>> };
 
 /** Ends once it is this caller's turn to keep the event loop busy for about a millisecond. */
 export type NextTurn = () => Promise<void>;
@@ -21,33 +22,58 @@ export async function renderSegments(
     const { family } = row;
     let entry = growing.get(family);
     if (entry === undefined) {
-      entry = { render: createRowRenderer(family, baseLabels), text: '', encoded: [], blocks: [] };
+      entry = { render: createRowRenderer(family, baseLabels), text: createStream() };
       growing.set(family, entry);
     }
-    const line = entry.render(row);
-    entry.text += line;
-    sinceTurn += line.length;
+    const { render, text } = entry;
+    const line = render(row);
+    if (row.exemplar !== undefined) entry.openmetrics ??= fork(text);
+    const { openmetrics } = entry;
+    text.pending += line;
+    if (openmetrics !== undefined) openmetrics.pending += line && row.exemplar ? addExemplar(line, row.exemplar) : line;
+    sinceTurn += openmetrics === undefined ? line.length : 2 * line.length;
     if (sinceTurn < sliceLength) continue;
-    encode(entry);
-    if (entry.encoded.length === slicesOfBlock) await deflate(entry);
+    for (const stream of streamsOf(entry)) {
+      encode(stream);
+      if (stream.encoded.length >= slicesOfBlock) await deflate(stream);
+    }
     await nextTurn();
     sinceTurn = 0;
   }
   const segments: Segment[] = [];
   for (const [family, entry] of growing) {
-    encode(entry);
-    await deflate(entry);
-    if (entry.blocks.length > 0) segments.push({ family, samples: joinBlocks(entry.blocks) });
+    for (const stream of streamsOf(entry)) {
+      encode(stream);
+      await deflate(stream);
+    }
+    if (entry.text.blocks.length === 0) continue;
+    const text = joinBlocks(entry.text.blocks);
+    const openmetrics = entry.openmetrics === undefined ? text : joinBlocks(entry.openmetrics.blocks);
+    segments.push({ family, samples: { text, openmetrics } });
   }
   return segments;
 }
 
 type Growing = {
   readonly render: (row: Row) => string;
-  text: string;
-  readonly encoded: Buffer[];
-  readonly blocks: Block[];
+  readonly text: Stream;
+  /** Where it is not the same as the text. */
+  openmetrics?: Stream;
 };
+
+type Stream = { pending: string; readonly encoded: Buffer[]; readonly blocks: Block[] };
+
+function createStream(): Stream {
+  return { pending: '', encoded: [], blocks: [] };
+}
+
+function fork({ pending, encoded, blocks }: Stream): Stream {
+  return { pending, encoded: [...encoded], blocks: [...blocks] };
+}
+
+function streamsOf({ text, openmetrics }: Growing): readonly Stream[] {
+  return openmetrics === undefined ? [text] : [text, openmetrics];
+}
 
 /** In characters: about a millisecond's work. */
 const sliceLength = 131_072;
@@ -55,14 +81,14 @@ const sliceLength = 131_072;
 /** To hand a block over to another thread takes long as well, so it is done for several slices at once. */
 const slicesOfBlock = 4;
 
-function encode(entry: Growing): void {
-  if (entry.text !== '') entry.encoded.push(Buffer.from(entry.text, 'utf8'));
-  entry.text = '';
+function encode(stream: Stream): void {
+  if (stream.pending !== '') stream.encoded.push(Buffer.from(stream.pending, 'utf8'));
+  stream.pending = '';
 }
 
-async function deflate(entry: Growing): Promise<void> {
-  const encoded = entry.encoded.splice(0);
-  if (encoded.length > 0) entry.blocks.push(await toBlock(joinBytes(encoded)));
+async function deflate({ encoded, blocks }: Stream): Promise<void> {
+  const taken = encoded.splice(0);
+  if (taken.length > 0) blocks.push(await toBlock(joinBytes(taken)));
 }
 
 /** In memory of its own: what is kept must not keep a piece of Node's pool from being used again. */

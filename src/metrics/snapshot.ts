@@ -100,8 +100,9 @@ function joinFamilies(snapshots: readonly Rendered[], headers: ReadonlyMap<strin
   for (const { segments } of snapshots) {
     for (const { family, samples } of segments) {
       const blocks = byName.get(family.name);
-      if (blocks === undefined) byName.set(family.name, [headers.get(family.name)?.[format] ?? emptyBlock, samples]);
-      else blocks.push(samples);
+      if (blocks === undefined)
+        byName.set(family.name, [headers.get(family.name)?.[format] ?? emptyBlock, samples[format]]);
+      else blocks.push(samples[format]);
     }
   }
   const names = [...byName.keys()].sort();

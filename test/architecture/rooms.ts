@@ -112,7 +112,7 @@ export const rooms: readonly Room[] = [
   {
     room: 'traces',
     knows: ['observers', 'tracing'],
-    types: ['api/client', 'config', 'domain', 'log', 'metrics/self', 'state/state'],
+    types: ['api/client', 'config', 'domain', 'executions/exemplars', 'log', 'metrics/self', 'state/state'],
     packages: ['node:fs'],
   },
   { room: 'watching-all', types: ['config', 'schedule', 'traces', 'watching'] },

@@ -114,6 +114,7 @@ function show({ cells = [], jobs = [], hold }: Given): string[] {
       places: createPlaces([]),
     },
     states: new Map([['pay', state]]),
+    exemplars: { of: () => [] },
     settings: { buckets: [1, 10], successAgeMsOf: (path) => (path === 'pay/nightly/settle' ? 86_400_000 : undefined) },
   });
   return toLines(rows);

@@ -42,6 +42,30 @@ async function onEveryTurn(all: Promise<unknown>, look: () => void): Promise<voi
 }
 
 describe('metrics/snapshot', () => {
+  it('shows exemplars in OpenMetrics alone, and all else alike', async () => {
+    const snapshots = createSnapshots(() => 0);
+    const exemplar = { traceId: 'cafe', spanId: 'beef', value: 3.5, atMs: 1_700_000_000_250 };
+    const given = { bounds: [1, 10], counts: [1, 1, 0], sum: 4, count: 2, exemplars: [undefined, exemplar] };
+    // Some of it is deflated before the first exemplar comes, and some of it afterwards.
+    const rows = Array.from({ length: 9000 }, (_, index) => {
+      const { exemplars, ...plain } = given;
+      return spread.rows(index === 4500 ? { ...plain, exemplars } : plain, { project: `p${index}` });
+    });
+    await snapshots.publish(snapshotOf('one', [...stored.rows(1), ...rows.flat()]));
+    const text = Buffer.concat(snapshots.show('text').text).toString('utf8');
+    const openMetrics = Buffer.concat(snapshots.show('openmetrics').text).toString('utf8');
+
+    const found = openMetrics.split('\n').filter((line) => line.includes('# {'));
+    expect(found).toEqual([
+      'demo_spread_bucket{project="p4500",le="10.0"} 2 # {trace_id="cafe",span_id="beef"} 3.5 1700000000.25',
+    ]);
+    expect(openMetrics.replace(/ # \{.*/, '')).toBe(
+      text.replaceAll('demo_stored_total S', 'demo_stored S').replaceAll('demo_stored_total c', 'demo_stored c'),
+    );
+    const gzip = Buffer.concat(toGzip(snapshots.show('openmetrics')));
+    expect(gunzipSync(gzip).toString('utf8')).toBe(openMetrics);
+  });
+
   it('shows nothing of a snapshot before all of it is there', async () => {
     const snapshots = createSnapshots(() => 0);
     await snapshots.publish(snapshotOf('one', manyRows(1)));

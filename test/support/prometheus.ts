@@ -43,6 +43,7 @@ ${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_config
     `--storage.tsdb.path=${join(dir, 'data')}`,
     `--web.listen-address=127.0.0.1:${port}`,
     '--rules.alert.resend-delay=1s',
+    '--enable-feature=exemplar-storage',
   ]);
   await child.waitFor(/Server is ready to receive web requests/);
   const url = `http://127.0.0.1:${port}`;
