@@ -26,6 +26,7 @@ import { chooseFormat, contentTypes } from './metrics/format.ts';
 import { createSelf } from './metrics/self.ts';
 import { createSnapshots } from './metrics/snapshot.ts';
 import { createScheduler, type Scheduler } from './schedule/scheduler.ts';
+import type { SelfTracing } from './self-tracing.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
 import { readStatus } from './status.ts';
@@ -43,6 +44,8 @@ export type AppOptions = {
   readonly clock?: Clock;
   /** Where traces are sent; absent where nothing says so. */
   readonly otlp?: OtlpSettings | undefined;
+  /** Traces what the exporter itself does; absent where nobody asks for it. */
+  readonly selfTracing?: SelfTracing | undefined;
   /** Reads the configuration again and goes over to it. */
   readonly reload?: () => Promise<ReloadOutcome>;
 };
@@ -89,8 +92,8 @@ export function createApp(options: AppOptions): App {
   type Tracing = Awaited<ReturnType<typeof loadTracing>>;
 
   function watch(config: Config, state: State, tracing: Tracing, before?: Watching): Watching {
-    const { otlp } = options;
-    const traces = otlp && tracing?.({ config, otlp, state, self, log, clock, version });
+    const { otlp, selfTracing } = options;
+    const traces = otlp && tracing?.({ config, otlp, state, self, log, clock, version, selfTracing });
     const watched = new Map(
       config.servers.map((server) => [
         server.name,

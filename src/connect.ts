@@ -7,6 +7,7 @@ import { type Client, type ClientObserver, createClient } from './api/client.ts'
 import { createTransport, type TlsOptions } from './api/transport.ts';
 import type { ServerConfig } from './config/config.ts';
 import type { Clock } from './domain/clock.ts';
+import type { SelfTracing } from './self-tracing.ts';
 
 export type Connection = { readonly client: Client; readonly close: () => Promise<void> };
 
@@ -15,13 +16,18 @@ type ConnectOptions = {
   readonly observe: ClientObserver;
   /** Told of every secret that is read, so that no line of the log ever holds one. */
   readonly onSecret: (value: string) => void;
+  readonly selfTracing?: Pick<SelfTracing, 'ofTransport'> | undefined;
 };
 
 /** The client of one configured server. */
-export function connectServer(server: ServerConfig, { clock, observe, onSecret }: ConnectOptions): Connection {
+export function connectServer(
+  server: ServerConfig,
+  { clock, observe, onSecret, selfTracing }: ConnectOptions,
+): Connection {
   const { url, timeoutMs, dialect, apiVersion, budget, tls, proxyUrl } = server;
   const { concurrency } = budget;
-  const transport = createTransport({ url, timeoutMs, concurrency, proxyUrl, tls: readTls(tls) });
+  const plain = createTransport({ url, timeoutMs, concurrency, proxyUrl, tls: readTls(tls) });
+  const transport = selfTracing?.ofTransport(server.name, plain) ?? plain;
   const credentials = toCredentials(server, clock, onSecret);
   const client = createClient({
     transport,

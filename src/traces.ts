@@ -6,6 +6,7 @@ import type { TracedRun } from './executions/exemplars.ts';
 import type { Log } from './log.ts';
 import type { Self } from './metrics/self.ts';
 import { toDeliveryObserver } from './observers.ts';
+import type { SelfTracing } from './self-tracing.ts';
 import type { State } from './state/state.ts';
 import { encodeTrace } from './tracing/encode.ts';
 import { createTraceCompanion, type TraceCompanion } from './tracing/enrich/companion.ts';
@@ -28,6 +29,7 @@ export type TracesOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly version: string;
+  readonly selfTracing?: SelfTracing | undefined;
 };
 
 export type Traces = {
@@ -57,11 +59,12 @@ export function createTraces(options: TracesOptions): Traces {
   const { config, otlp, state, self, log, clock, version } = options;
   const { traces } = config;
   const kept = createKeptPlans();
-  const post = createPost({
+  const plainPost = createPost({
     settings: otlp,
     readFile: (path) => readFile(path, 'utf8'),
     userAgent: `automation-exporter/${version}`,
   });
+  const post = options.selfTracing?.ofPost(plainPost) ?? plainPost;
   const sender = createSender({
     spool: state.spool,
     post,

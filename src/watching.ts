@@ -23,6 +23,7 @@ import type { Reading, ReadingOptions } from './schedule/reading.ts';
 import type { ScheduledPoll } from './schedule/scheduler.ts';
 import { createTurns } from './schedule/turns.ts';
 import { createVitality, type Seen, type Vitality } from './schedule/vitality.ts';
+import type { SelfTracing } from './self-tracing.ts';
 import type { State } from './state/state.ts';
 import type { Traces } from './traces.ts';
 import type { EnrichLoop } from './tracing/enrich/loop.ts';
@@ -38,6 +39,7 @@ export type WatchParts = {
   readonly self: Self;
   /** Absent where no traces are made. */
   readonly traces?: Traces | undefined;
+  readonly selfTracing?: SelfTracing | undefined;
 };
 
 export type WatchedServer = {
@@ -147,7 +149,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
     const reading = toReading(collector, { key, everyMs, publisher, client: connection.client });
     readings.set(toText(key), reading);
     const poll = createPoll({ ...parts, key, collector, everyMs, reading, vitality: vitality.ended });
-    return { key, vital: collector.vital, everyMs, poll };
+    return { key, vital: collector.vital, everyMs, poll: parts.selfTracing?.ofPoll(key, poll) ?? poll };
   }
 
   const polls: ScheduledPoll[] = [];

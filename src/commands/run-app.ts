@@ -1,6 +1,7 @@
 import { type App, createApp } from '../app.ts';
 import { formatComplaint } from '../config/complaint.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
+import type { SelfTracing } from '../self-tracing.ts';
 import { StateError } from '../state/state.ts';
 import { secretsOf } from '../tracing/sender/headers.ts';
 import { readOtlpSettings } from '../tracing/sender/settings.ts';
@@ -38,7 +39,16 @@ export async function runApp(
     },
     onOutcome: (ok) => app.onReload(ok),
   });
-  const app: App = createApp({ config, log, version, onSecret: (value) => secrets.add(value), otlp, reload });
+  const selfTracing = await loadSelfTracing(env, { version, log });
+  const app: App = createApp({
+    config,
+    log,
+    version,
+    onSecret: (value) => secrets.add(value),
+    otlp,
+    reload,
+    selfTracing,
+  });
   const ending = nextSignal();
   // Unheard, this signal ends the process; while it starts or stops there is nothing to reload.
   let isServing = false;
@@ -56,8 +66,20 @@ export async function runApp(
   isServing = true;
   const signal = await ending;
   isServing = false;
-  await endOn(signal, log, app.stop);
+  await endOn(signal, log, async () => {
+    await app.stop();
+    await selfTracing?.stop();
+  });
   return exitCodes.well;
+}
+
+/** The SDK takes its time and its memory: it is loaded only where it is asked for. The endpoint alone asks for the traces of executions. */
+async function loadSelfTracing(
+  { OTEL_TRACES_EXPORTER: wanted = '' }: CommandContext['env'],
+  options: { readonly version: string; readonly log: Log },
+): Promise<SelfTracing | undefined> {
+  if (wanted.trim() === '' || wanted.trim() === 'none') return undefined;
+  return (await import('../self-tracing.ts')).startSelfTracing(options);
 }
 
 /** A log whose level can change under those who write to it. */

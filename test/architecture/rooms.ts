@@ -86,7 +86,7 @@ export const rooms: readonly Room[] = [
   { room: 'log', packages: ['pino'] },
   { room: 'simulator', packages: ['express', 'yaml', ...server] },
 
-  { room: 'connect', knows: ['api', 'domain'], types: ['config'], packages: ['node:fs'] },
+  { room: 'connect', knows: ['api', 'domain'], types: ['config', 'self-tracing'], packages: ['node:fs'] },
   {
     room: 'status',
     knows: ['api/access-policy'],
@@ -112,14 +112,38 @@ export const rooms: readonly Room[] = [
   {
     room: 'traces',
     knows: ['observers', 'tracing'],
-    types: ['api/client', 'config', 'domain', 'executions/exemplars', 'log', 'metrics/self', 'state/state'],
+    types: [
+      'api/client',
+      'config',
+      'domain',
+      'executions/exemplars',
+      'log',
+      'metrics/self',
+      'self-tracing',
+      'state/state',
+    ],
     packages: ['node:fs'],
+  },
+  {
+    room: 'self-tracing',
+    types: ['api/transport', 'log', 'schedule', 'tracing/sender/post'],
+    packages: ['@opentelemetry/*'],
   },
   { room: 'watching-all', types: ['config', 'schedule', 'traces', 'watching'] },
   {
     room: 'watching',
     knows: ['connect', 'observers', 'what-runs', 'api', 'collectors', 'executions', 'schedule'],
-    types: ['config', 'domain', 'http/status', 'log', 'metrics', 'state/state', 'traces', 'tracing/enrich'],
+    types: [
+      'config',
+      'domain',
+      'http/status',
+      'log',
+      'metrics',
+      'self-tracing',
+      'state/state',
+      'traces',
+      'tracing/enrich',
+    ],
   },
   {
     room: 'app',
@@ -128,6 +152,7 @@ export const rooms: readonly Room[] = [
       'watching',
       'watching-all',
       'traces',
+      'self-tracing',
       'keeping',
       'observers',
       'status',
@@ -151,6 +176,7 @@ export const rooms: readonly Room[] = [
     // Of the schedule only which intervals it can keep, of the state only what can go wrong with it.
     knows: [
       'app',
+      'self-tracing',
       'connect',
       'config',
       'collectors',

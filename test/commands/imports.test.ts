@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+
+describe('commands/imports', () => {
+  it('loads of OpenTelemetry for `serve` no more than the interface that comes with prom-client', () => {
+    expect(importsOf('commands/command-line.ts', 'commands/serve.ts').filter(isOfOpenTelemetry)).toEqual([]);
+  });
+
+  it('sees what is loaded', () => {
+    expect(importsOf('self-tracing.ts').filter(isOfOpenTelemetry)).not.toEqual([]);
+  });
+});
+
+function isOfOpenTelemetry(url: string): boolean {
+  return /@opentelemetry.(?!api)/.test(url);
+}
+
+/** Every module that comes with those of ours, by a process of its own. */
+function importsOf(...files: readonly string[]): string[] {
+  const urls = files.map((file) => new URL(`../../src/${file}`, import.meta.url).href);
+  const script = `
+    const { registerHooks } = await import('node:module');
+    const seen = [];
+    registerHooks({
+      resolve: (name, context, next) => {
+        const found = next(name, context);
+        seen.push(found.url);
+        return found;
+      },
+    });
+    for (const url of ${JSON.stringify(urls)}) await import(url);
+    process.stdout.write(JSON.stringify(seen));
+    process.exit(0);
+  `;
+  // The cast is true: it is what the script writes.
+  return JSON.parse(
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }),
+  ) as string[];
+}
