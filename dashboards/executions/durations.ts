@@ -12,11 +12,11 @@ export function durationsRow(): QuestionRow {
       heatmap({
         id: 401,
         title: 'Durations',
-        description: 'How many executions took how long. The darker a cell, the more ended there.',
+        description: 'How many executions took how long. The darker a cell, the more ended there. Points lead to traces.',
         unit: 's',
         width: 12,
         height: 9,
-        queries: [{ expr: `sum by (le) (increase(${buckets}[$__rate_interval]))`, legend: '{{le}}' }],
+        queries: [{ expr: `sum by (le) (increase(${buckets}[$__rate_interval]))`, legend: '{{le}}', exemplars: true }],
       }),
       timeSeries({
         id: 402,
@@ -28,6 +28,7 @@ export function durationsRow(): QuestionRow {
         queries: [50, 90, 99].map((percent) => ({
           expr: `histogram_quantile(${percent / 100}, sum by (server, le) (rate(${buckets}[1h])))`,
           legend: `{{server}} ${percent} %`,
+          exemplars: true,
         })),
       }),
       timeSeries({

@@ -20,6 +20,8 @@ export interface PanelFacts {
 export interface PanelQuery {
   readonly expr: string;
   readonly legend: string;
+  /** Draws the traces that buckets point to; the data source knows where they lead. */
+  readonly exemplars?: true;
 }
 
 /** A finished panel that only lacks its place. */
@@ -62,6 +64,7 @@ function toTarget(query: PanelQuery, index: number, asking: Asking): DataqueryBu
     .datasource(dataSource)
     .expr(query.expr)
     .legendFormat(query.legend);
+  if (query.exemplars) target.exemplar(true);
   switch (asking) {
     case 'now':
       return target.instant();
