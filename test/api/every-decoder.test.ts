@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readAnswer } from '../../src/api/classify.ts';
+import type { Endpoint } from '../../src/api/endpoint.ts';
+import { ApiError, errorKinds } from '../../src/api/errors.ts';
+
+const folder = join(import.meta.dirname, '../../src/api/endpoints');
+
+/** Every endpoint of the catalogue, with the words of its file: those that its decoder looks for are among them. */
+const endpoints = await Promise.all(
+  readdirSync(folder).map(async (file) => {
+    const found: Readonly<Record<string, unknown>> = await import(join(folder, file));
+    const words = [...new Set(readFileSync(join(folder, file), 'utf8').match(/[A-Za-z_][\w-]*/g))];
+    return Object.values(found).flatMap((value) =>
+      isEndpoint(value) ? [{ name: value.name, endpoint: value, words }] : [],
+    );
+  }),
+).then((all) => all.flat());
+
+function isEndpoint(value: unknown): value is Endpoint<unknown> {
+  return typeof value === 'object' && value !== null && 'body' in value && 'path' in value && 'name' in value;
+}
+
+/** Objects that hold these words at every depth, with anything as their values. */
+function toBodies(words: readonly string[]) {
+  const key = fc.constantFrom(...words, '__proto__', 'constructor', 'toString');
+  const value = fc.oneof(
+    fc.constantFrom('', '0', '-1', 'true', '2024-05-20T10:13:20Z', 'null', '1e999'),
+    fc.jsonValue(),
+  );
+  return fc.object({ key, maxDepth: 4, maxKeys: 8, values: [value] }).map((body) => JSON.stringify(body));
+}
+
+function readKind(endpoint: Endpoint<unknown>, body: string): string {
+  try {
+    readAnswer(endpoint, { status: 200, headers: {}, cookies: [], body }, { isSession: false, nowMs: 0 });
+    return 'answer';
+  } catch (error) {
+    return error instanceof ApiError ? error.kind : String(error);
+  }
+}
+
+describe('api/every-decoder', () => {
+  it('knows the catalogue', () => {
+    expect(endpoints.length).toBeGreaterThan(30);
+  });
+
+  it.each(endpoints)('reads any answer to $name, or says by a known kind why it can not', ({ endpoint, words }) => {
+    const body = toBodies(words);
+    const texts = fc.oneof(
+      body,
+      fc.array(body, { maxLength: 3 }).map((parts) => `[${parts.join()}]`),
+    );
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(['answer', ...errorKinds]).toContain(readKind(endpoint, text));
+        expect(Object.keys(Object.prototype)).toEqual([]);
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
