@@ -1,7 +1,6 @@
 import { collectors } from './collectors/index.ts';
-import { formatListenAddress } from './config/address.ts';
 import type { Config } from './config/config.ts';
-import { toEffectiveYaml } from './config/effective-config.ts';
+import { toOwnAddress } from './config/own-address.ts';
 import type { ReloadOutcome } from './config/reload.ts';
 import { systemClock } from './connect.ts';
 import type { Clock } from './domain/clock.ts';
@@ -17,7 +16,9 @@ import { metricsRoute } from './http/metrics.ts';
 import { reloadRoute } from './http/reload.ts';
 import { runbookRoutes } from './http/runbooks.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
+import { setAsideRoutes } from './http/set-aside.ts';
 import type { Status } from './http/status.ts';
+import { tracesPageRoute } from './http/traces-page.ts';
 import { keepState } from './keeping.ts';
 import type { Log } from './log.ts';
 import { createExposition, ownCollector } from './metrics/exposition.ts';
@@ -118,7 +119,10 @@ export function createApp(options: AppOptions): App {
     const { config } = options;
     const content = readContent();
     const externalUrl = (): string => current().web.externalUrl ?? url;
+    const lifecycle = { isEnabled: () => current().web.enableLifecycle, externalUrl };
     const planOf: Traces['planOf'] = (name, id) => serving().watching.traces?.planOf(name, id);
+    const hasPage = (name: string, id: number): boolean => planOf(name, id) !== undefined;
+    const setAsides = (): Traces['setAsides'] | undefined => serving().watching.traces?.setAsides;
     const status = (): Promise<Status> =>
       readStatus({
         version,
@@ -129,18 +133,18 @@ export function createApp(options: AppOptions): App {
         facts: (name, member) => serving().watching.watched.get(name)?.facts(member),
         seen: (name, member) => serving().watching.watched.get(name)?.seen(member),
         executions: (name) => serving().watching.watched.get(name)?.executions(),
+        delivery: () => serving().watching.traces?.delivery(),
         state: serving().state,
+        spool: serving().state.spool,
         clock,
       });
     return createHttpServer({
       ...config.web.listenAddress,
       routePrefix: config.web.routePrefix,
       routes: [
-        frontPageRoute({
-          metricsPath: config.web.telemetryPath,
-          status,
-          hasPage: (name, id) => planOf(name, id) !== undefined,
-        }),
+        frontPageRoute({ metricsPath: config.web.telemetryPath, status, hasPage }),
+        tracesPageRoute({ status, setAsides, hasPage, lifecycle }),
+        setAsideRoutes({ setAsides, lifecycle }),
         executionPageRoute({
           find: async (name, id) => {
             const plan = planOf(name, id);
@@ -156,7 +160,8 @@ export function createApp(options: AppOptions): App {
           nowMs: clock.now,
         }),
         apiStatusRoute(status),
-        configRoute(() => toEffectiveYaml(current())),
+        // Imported by the first reader: who configures by variables needs no YAML.
+        configRoute(async () => (await import('./config/effective-config.ts')).toEffectiveYaml(current())),
         metricsRoute({
           path: config.web.telemetryPath,
           names: () => ({
@@ -171,7 +176,7 @@ export function createApp(options: AppOptions): App {
           onBusy: () => log.warn({ maxRequests: config.web.maxRequests }, 'too many scrapes at once, some are refused'),
         }),
         healthRoutes(() => waitingFor(serving().watching.scheduler)),
-        reloadRoute({ isEnabled: () => current().web.enableLifecycle, reload: options.reload, externalUrl }),
+        reloadRoute({ ...lifecycle, reload: options.reload }),
         dashboardRoutes(content, externalUrl),
         alertRoutes(content, externalUrl),
         runbookRoutes(content),
@@ -202,7 +207,7 @@ export function createApp(options: AppOptions): App {
       const keeping = keepState(state, { log, self });
       const watching = watch(config, state, tracing);
       parts = { state, keeping, watching, server };
-      url = toUrl(config, port);
+      url = toOwnAddress(config.web, port);
       onReload(true);
       startWatching(watching);
     } catch (error) {
@@ -234,13 +239,6 @@ export function createApp(options: AppOptions): App {
   }
 
   return { start, stop, reload, onReload };
-}
-
-/** Addresses that stand for every interface are no address to open. */
-function toUrl({ web: { listenAddress, routePrefix } }: Config, port: number): string {
-  const isAnywhere = listenAddress.host === undefined || /^(0\.0\.0\.0|::)$/.test(listenAddress.host);
-  const address = formatListenAddress({ host: isAnywhere ? 'localhost' : listenAddress.host, port });
-  return `http://${address}${routePrefix === '/' ? '' : routePrefix}`;
 }
 
 function waitingFor(scheduler: Scheduler): string[] {

@@ -1,10 +1,11 @@
 import { Router } from 'express';
 
 /** `/config`: the configuration in force, secrets masked; plain text, which a browser shows and a shell can keep. */
-export function configRoute(toYaml: () => string): Router {
+export function configRoute(toYaml: () => Promise<string>): Router {
   const router = Router();
-  router.get('/config', (_request, response) => {
-    response.set('cache-control', 'no-store').type('text/plain').send(toYaml());
+  router.get('/config', async (_request, response) => {
+    const text = await toYaml();
+    response.set('cache-control', 'no-store').type('text/plain').send(text);
   });
   return router;
 }

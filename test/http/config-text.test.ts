@@ -5,7 +5,7 @@ import { serve } from './serve.ts';
 describe('http/config-text', () => {
   it('shows the configuration in force as text that no browser takes for a page', async () => {
     let text = 'servers: []\n';
-    const { ask } = await serve([configRoute(() => text)]);
+    const { ask } = await serve([configRoute(async () => text)]);
     expect((await ask('/config')).body).toBe('servers: []\n');
 
     text = 'name: <script>\n';
