@@ -6,11 +6,13 @@ import type { Clock } from './domain/clock.ts';
 import type { Memory } from './domain/memory.ts';
 import type {
   CollectorStatus,
+  DeliveryStatus,
   DeniedToAll,
   ExecutionsOfServer,
   ServerStatus,
   Status,
   TargetStatus,
+  TracesStatus,
 } from './http/status.ts';
 import type { PollStatus } from './schedule/scheduler.ts';
 import type { Seen } from './schedule/vitality.ts';
@@ -29,15 +31,29 @@ export type StatusParts = {
   /** What the vital polls of a server, or of a member of its cluster, have seen. */
   readonly seen: (server: string, member?: string) => Seen | undefined;
   readonly executions: (server: string) => ExecutionsOfServer | undefined;
+  /** How the delivery of traces goes; undefined where none are made. */
+  readonly delivery: () => DeliveryStatus | undefined;
   readonly state: Pick<State, 'recall'>;
+  readonly spool: Pick<State['spool'], 'size'>;
   readonly clock: Pick<Clock, 'now'>;
 };
 
 /** What the daemon knows of the servers it watches, for pages and programs. */
 export async function readStatus(parts: StatusParts): Promise<Status> {
   const polls = parts.polls();
-  const servers = parts.servers.map((server) => readServer(server, parts, polls));
-  return { version: parts.version, atMs: parts.clock.now(), servers: await Promise.all(servers) };
+  const [traces, ...servers] = await Promise.all([
+    readTraces(parts),
+    ...parts.servers.map((server) => readServer(server, parts, polls)),
+  ]);
+  return { version: parts.version, atMs: parts.clock.now(), servers, traces };
+}
+
+/** A state that can not be read costs what is told of it, not the page. */
+function readTraces({ delivery, spool }: StatusParts): Promise<TracesStatus | undefined> {
+  return spool.size().then(
+    ({ traces: waiting, bytes: waitingBytes, ...rest }) => ({ ...rest, waiting, waitingBytes, delivery: delivery() }),
+    () => undefined,
+  );
 }
 
 async function readServer(

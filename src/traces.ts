@@ -7,17 +7,19 @@ import type { Log } from './log.ts';
 import type { Self } from './metrics/self.ts';
 import { toDeliveryObserver } from './observers.ts';
 import type { SelfTracing } from './self-tracing.ts';
+import type { SpoolBounds } from './state/spool.ts';
 import type { State } from './state/state.ts';
 import { encodeTrace } from './tracing/encode.ts';
 import { createTraceCompanion, type TraceCompanion } from './tracing/enrich/companion.ts';
-import { createEnricher } from './tracing/enrich/enricher.ts';
+import { createEnricher, type Enricher } from './tracing/enrich/enricher.ts';
 import { createEnrichLoop, type EnrichLoop } from './tracing/enrich/loop.ts';
 import { toNamespace } from './tracing/ids.ts';
 import { createKeptPlans, type KeptPlans } from './tracing/kept-plans.ts';
 import { planTrace } from './tracing/plan.ts';
 import { secretsOf } from './tracing/sender/headers.ts';
 import { createPost } from './tracing/sender/post.ts';
-import { createSender } from './tracing/sender/sender.ts';
+import { createSender, type SenderStatus } from './tracing/sender/sender.ts';
+import { createSetAsides, type SetAsides } from './tracing/sender/set-asides.ts';
 import type { OtlpSettings } from './tracing/sender/settings.ts';
 import { type TraceSettings, traceDefaults } from './tracing/settings.ts';
 
@@ -40,9 +42,22 @@ export type Traces = {
   ) => { readonly companion: TraceCompanion; readonly loop: EnrichLoop };
   /** The trace of one of the executions that ended last, as it was planned. */
   readonly planOf: KeptPlans['find'];
+  readonly delivery: () => Delivery;
+  readonly setAsides: SetAsides;
   readonly start: () => void;
   /** Ends the request under way; what was not delivered stays in the spool. */
   readonly stop: () => Promise<void>;
+};
+
+/** How the traces get on. */
+export type Delivery = SenderStatus & {
+  /** The collector's host, and nothing else of its address: that may hold secrets. */
+  readonly collector: string;
+  /** Executions that were counted and have no trace yet. */
+  readonly pending: number;
+  /** How much may wait in line, and how much may be set aside beside it. */
+  readonly bounds: SpoolBounds;
+  readonly setAsideBounds: SpoolBounds;
 };
 
 type AboutServer = {
@@ -65,6 +80,9 @@ export function createTraces(options: TracesOptions): Traces {
     userAgent: `automation-exporter/${version}`,
   });
   const post = options.selfTracing?.ofPost(plainPost) ?? plainPost;
+  const bounds: SpoolBounds = { maxBytes: traces.spool.maxBytes, maxTraces: traces.spool.maxPending };
+  const enrichers: Enricher[] = [];
+  const numbers = toDeliveryObserver(self);
   const sender = createSender({
     spool: state.spool,
     post,
@@ -78,7 +96,7 @@ export function createTraces(options: TracesOptions): Traces {
     },
     setAsideBounds,
     observe: {
-      ...toDeliveryObserver(self),
+      ...numbers,
       warned: (message) => log.warn({ says: message }, 'the collector took traces and has something to say'),
       setAside: ({ server, executionId }, reason) =>
         log.error({ server, execution: executionId, reason }, 'the collector refuses a trace: it is set aside'),
@@ -118,7 +136,7 @@ export function createTraces(options: TracesOptions): Traces {
         client: about.client,
         timeoutMs,
         spool: state.spool,
-        bounds: { maxBytes: traces.spool.maxBytes, maxTraces: traces.spool.maxPending },
+        bounds,
         encoding,
         plan: (source) => planTrace(source, toSettings(server, about)),
         encode: ({ trace }) => encodeTrace(trace, encoding),
@@ -139,6 +157,7 @@ export function createTraces(options: TracesOptions): Traces {
         },
         onSpooled: sender.wake,
       });
+      enrichers.push(enricher);
       const loop = createEnrichLoop(enricher, (error) =>
         log.error({ server: name, error }, 'traces can not be made yet'),
       );
@@ -156,6 +175,14 @@ export function createTraces(options: TracesOptions): Traces {
       return { companion, loop };
     },
     planOf: kept.find,
+    delivery: () => ({
+      ...sender.status(),
+      collector: new URL(otlp.endpoint).host,
+      pending: countPending(enrichers),
+      bounds,
+      setAsideBounds,
+    }),
+    setAsides: createSetAsides({ spool: state.spool, wake: sender.wake, observe: numbers }),
     start: sender.start,
     stop: async () => {
       await sender.stop(stopLimitMs);
@@ -164,7 +191,13 @@ export function createTraces(options: TracesOptions): Traces {
   };
 }
 
-const setAsideBounds = { maxBytes: 64 * 2 ** 20, maxTraces: 10_000 };
+function countPending(enrichers: readonly Enricher[]): number {
+  let pending = 0;
+  for (const enricher of enrichers) pending += enricher.size();
+  return pending;
+}
+
+const setAsideBounds: SpoolBounds = { maxBytes: 64 * 2 ** 20, maxTraces: 10_000 };
 /** What has waited so long for its steps gets none. */
 const backlogAgeMs = 3_600_000;
 const stopLimitMs = 2000;

@@ -5,8 +5,10 @@ import type { Outcome } from '../src/schedule/judge.ts';
 import type { PollKey } from '../src/schedule/publisher.ts';
 import type { PollStatus } from '../src/schedule/scheduler.ts';
 import type { Seen } from '../src/schedule/vitality.ts';
+import type { SpoolSize } from '../src/state/spool.ts';
 import { readStatus, type StatusParts } from '../src/status.ts';
 
+const emptySpool: SpoolSize = { traces: 0, bytes: 0, oldestMs: undefined, setAside: 0, setAsideBytes: 0 };
 const nowMs = Date.parse('2024-05-20T03:19:40Z');
 const success: Outcome = { result: 'success', series: 14 };
 const timedOut: Outcome = { result: 'failed', kind: 'timeout', message: 'no answer within 10 s' };
@@ -31,7 +33,13 @@ const vital = { vital: true };
 const rule = 'resource: [{ equals: { kind: system }, allow: [read] }]';
 
 async function read(polls: readonly PollStatus[], given: Partial<StatusParts> = {}) {
-  const { servers } = await readStatus({
+  const [server] = (await readAll(polls, given)).servers;
+  if (server === undefined) throw new Error('one server was given');
+  return server;
+}
+
+function readAll(polls: readonly PollStatus[], given: Partial<StatusParts> = {}) {
+  return readStatus({
     version: '0.1.0',
     servers: [{ name: 'prod', url: 'https://prod.example.org' }],
     config: { collectors: {} },
@@ -44,13 +52,12 @@ async function read(polls: readonly PollStatus[], given: Partial<StatusParts> = 
     facts: () => undefined,
     seen: () => undefined,
     executions: () => undefined,
+    delivery: () => undefined,
+    spool: { size: async () => emptySpool },
     state: { recall: async () => undefined },
     clock: { now: () => nowMs },
     ...given,
   });
-  const [server] = servers;
-  if (server === undefined) throw new Error('one server was given');
-  return server;
 }
 
 describe('status', () => {
@@ -192,5 +199,22 @@ describe('status', () => {
       'a https://a.example.org down',
       'b https://b.example.org up',
     ]);
+  });
+
+  it('tells what waits, what is set aside and how the delivery goes', async () => {
+    const size: SpoolSize = { traces: 3, bytes: 9000, oldestMs: nowMs - 5000, setAside: 1, setAsideBytes: 400 };
+    const bounds = { maxTraces: 10, maxBytes: 10_000 };
+    const failing = { sinceMs: nowMs - 1000, reason: 'HTTP 503' };
+    const rest = { lastDeliveredMs: undefined, pending: 2, bounds, setAsideBounds: bounds };
+    const delivery = { collector: 'collector.example.org', failing, ...rest };
+    const { traces } = await readAll([], { spool: { size: async () => size }, delivery: () => delivery });
+    const counts = { waiting: 3, waitingBytes: 9000, oldestMs: nowMs - 5000, setAside: 1, setAsideBytes: 400 };
+    expect(traces).toEqual({ ...counts, delivery });
+  });
+
+  it('tells of servers where the state can not tell of traces', async () => {
+    const size = (): Promise<SpoolSize> => Promise.reject(new Error('the disk is gone'));
+    const { servers, traces } = await readAll([], { spool: { size } });
+    expect({ servers: servers.length, traces }).toEqual({ servers: 1, traces: undefined });
   });
 });

@@ -1,6 +1,13 @@
 import { Router } from 'express';
 import { findProblems, toHeadline } from './problems.ts';
-import type { CollectorStatus, ExecutionsOfServer, ServerStatus, Status, TargetStatus } from './status.ts';
+import type {
+  CollectorStatus,
+  ExecutionsOfServer,
+  ServerStatus,
+  Status,
+  TargetStatus,
+  TracesStatus,
+} from './status.ts';
 
 /** `/api/status`: what the front page tells, for programs. Every key is always there; what is not known is null. */
 export function apiStatusRoute(status: () => Promise<Status>): Router {
@@ -18,7 +25,7 @@ function toJson(status: Status) {
     at: toIso(status.atMs),
     well: problems.length === 0,
     summary: toHeadline(status, problems),
-    problems: problems.map(({ kind, server, member = null, collector = null, text }) => ({
+    problems: problems.map(({ kind, server = null, member = null, collector = null, text }) => ({
       kind,
       server,
       member,
@@ -26,6 +33,24 @@ function toJson(status: Status) {
       text,
     })),
     servers: status.servers.map(toServer),
+    traces: status.traces === undefined ? null : toTraces(status.traces),
+  };
+}
+
+function toTraces({ delivery, waiting, waitingBytes, oldestMs, setAside, setAsideBytes }: TracesStatus) {
+  return {
+    enabled: delivery !== undefined,
+    collector: delivery?.collector ?? null,
+    failing: delivery?.failing !== undefined,
+    failing_since: toIso(delivery?.failing?.sinceMs),
+    message: delivery?.failing?.reason ?? null,
+    last_delivered: toIso(delivery?.lastDeliveredMs),
+    pending_count: delivery?.pending ?? null,
+    waiting_count: waiting,
+    waiting_bytes: waitingBytes,
+    waiting_since: toIso(oldestMs),
+    set_aside_count: setAside,
+    set_aside_bytes: setAsideBytes,
   };
 }
 

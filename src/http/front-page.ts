@@ -4,6 +4,7 @@ import { renderPage, toRoot } from './page.ts';
 import { findProblems, type Problem, toHeadline } from './problems.ts';
 import { renderServer, toAnchor } from './server-section.ts';
 import type { Status } from './status.ts';
+import { toTracesText } from './traces-text.ts';
 
 type FrontPageOptions = {
   readonly metricsPath: string;
@@ -51,29 +52,30 @@ function renderStatus(status: Status, problems: readonly Problem[], about: About
       ? html`<a href="?refresh">refresh every ${shortRefreshSeconds} s</a>`
       : html`refreshed every ${about.refreshSeconds} s, <a href="./">stop that</a>`;
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${mood === 'good' ? '✓' : '✗'}</span>${toHeadline(status, problems)}</h1>
-${renderOthers(problems.slice(1))}</div>
+${renderOthers(problems.slice(1), about)}</div>
 <p class="note">As of ${at}; <a href="./">look again</a> or ${refresh}.</p>
 ${servers.map((server) => renderServer(server, { ...about, nowMs: atMs }))}
-${renderLinks(about)}
+${renderLinks(status, about)}
 <p class="note">Version ${version}. Of failing jobs tell the dashboards and the alerts; this page is about the servers, and what the exporter can see of them.</p>`;
 }
 
 /** So many that a person reads them; the rest is further down. */
 const mostShown = 12;
 
-function renderOthers(problems: readonly Problem[]): Html | undefined {
+function renderOthers(problems: readonly Problem[], { root }: About): Html | undefined {
   if (problems.length === 0) return undefined;
   const items = problems.slice(0, mostShown).map(({ server, text }) => {
-    return html`<li><a href="#${toAnchor(server)}">${text}</a></li>\n`;
+    return html`<li><a href="${server === undefined ? `${root}traces` : `#${toAnchor(server)}`}">${text}</a></li>\n`;
   });
   const rest = problems.length - items.length;
   const more = rest > 0 ? html`<li>and ${count(rest, 'more problem')}, below</li>` : undefined;
   return html`<p>${count(problems.length, 'more problem')}:</p><ul>${items}${more}</ul>`;
 }
 
-function renderLinks({ root, metricsPath }: About): Html {
+function renderLinks({ traces, atMs }: Status, { root, metricsPath }: About): Html {
   const links = [
     [metricsPath.slice(1), 'Metrics', 'What Prometheus scrapes'],
+    ['traces', 'Traces', toTracesText(traces, atMs)],
     ['dashboards/', 'Dashboards', 'Ready to import in Grafana'],
     ['alerts/rules.yaml', 'Alert rules', 'Ready to load in Prometheus'],
     ['runbooks/', 'Runbooks', 'What to do when an alert fires'],

@@ -5,7 +5,7 @@ import type { RequestHandler } from 'express';
 export type HttpLimits = {
   /** How long a client may take to say what it wants. */
   readonly headersMs: number;
-  /** The same with a body, which nothing here has a use for. */
+  /** The same with a body, which little here has a use for. */
   readonly requestMs: number;
   /** How long a client may take from its question until it has the whole answer. */
   readonly answerMs: number;

@@ -1,5 +1,6 @@
 import { toDuration } from './ages.ts';
 import { type Html, html } from './html.ts';
+import { renderSwitchOn } from './switch-on-traces.ts';
 
 /** What decides which executions have a page. */
 export type Tracing = {
@@ -43,12 +44,7 @@ function renderReason({ server, isId, tracing }: Omit<Missing, 'id'>): Html {
 
 function renderOff(): Html {
   return html`<p>Executions have no pages here, since no traces are made. To switch them on, say where traces go:</p>
-<pre tabindex="0"><code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code></pre>
-<p>or write into the configuration, to send them to <code>http://localhost:4318</code>:</p>
-<pre tabindex="0"><code>traces:
-  enabled: on
-</code></pre>
-<p>Executions that end from then on have a page.</p>
+${renderSwitchOn()}<p>Executions that end from then on have a page.</p>
 `;
 }
 

@@ -1,5 +1,5 @@
 import { toAge, toDuration, toTime } from './ages.ts';
-import type { CollectorStatus, ServerStatus, Status, TargetStatus } from './status.ts';
+import type { CollectorStatus, ServerStatus, Status, TargetStatus, TracesStatus } from './status.ts';
 
 /** What can be wrong, worst first. */
 export const problemKinds = [
@@ -9,6 +9,8 @@ export const problemKinds = [
   'unwell',
   'failing',
   'late',
+  'undelivered',
+  'set_aside',
   'denied',
   'partial',
   'hidden',
@@ -18,7 +20,8 @@ export type ProblemKind = (typeof problemKinds)[number];
 
 export type Problem = {
   readonly kind: ProblemKind;
-  readonly server: string;
+  /** Undefined for what is wrong with the exporter's own traces. */
+  readonly server?: string;
   readonly member?: string;
   readonly collector?: string;
   /** A sentence for someone who reads nothing else. */
@@ -26,13 +29,14 @@ export type Problem = {
 };
 
 /** Everything that is wrong, the worst first, and among equals in the order of the page. */
-export function findProblems({ servers, atMs }: Status): readonly Problem[] {
-  const problems = servers.flatMap((server) => [
+export function findProblems({ servers, traces, atMs }: Status): readonly Problem[] {
+  const ofServers = servers.flatMap((server): Problem[] => [
     ...findIn(server, { server: server.name }, atMs),
     ...server.members.flatMap((member) => [...findIn(member, { server: server.name, member: member.name }, atMs)]),
     ...findDenied(server),
     ...findHidden(server),
   ]);
+  const problems = [...ofServers, ...findInTraces(traces, atMs)];
   const brief = problems.map((problem) => ({ ...problem, text: cut(problem.text) }));
   return problemKinds.flatMap((kind) => brief.filter((problem) => problem.kind === kind));
 }
@@ -54,7 +58,7 @@ function toTargets(server: ServerStatus): readonly TargetStatus[] {
   return [server, ...server.members];
 }
 
-type Place = Pick<Problem, 'server' | 'member'>;
+type Place = { readonly server: string; readonly member?: string };
 
 function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<Problem> {
   const { state, message, executionMode, executionModeSinceMs, collectors } = target;
@@ -114,6 +118,20 @@ function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Pr
   if (!hidesMembers) return;
   const text = `Several members of a cluster answer as ${server}: list them under members, or what each counts is left out`;
   yield { kind: 'hidden', server, text };
+}
+
+/** Where no traces are made, nothing of them is amiss. */
+function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generator<Problem> {
+  if (traces?.delivery === undefined) return;
+  const { delivery, setAside } = traces;
+  if (delivery.failing !== undefined) {
+    const { sinceMs, reason } = delivery.failing;
+    yield { kind: 'undelivered', text: `Traces can not be delivered${toSince(sinceMs, nowMs)}: ${reason}` };
+  }
+  if (setAside > 0) {
+    const text = `${setAside === 1 ? '1 trace is' : `${setAside} traces are`} set aside: the collector refuses ${setAside === 1 ? 'it' : 'them'}`;
+    yield { kind: 'set_aside', text };
+  }
 }
 
 /** After so long its numbers go away. */

@@ -86,8 +86,52 @@ export type ServerStatus = TargetStatus & {
 /** A collector that only administrators may ask, and the right that they have. */
 export type DeniedToAll = { readonly collector: string; readonly right: string };
 
+/** Traces on their way to the collector. */
+export type TracesStatus = {
+  /** Undefined where none are made; what is still kept of earlier ones is told all the same. */
+  readonly delivery: DeliveryStatus | undefined;
+  /** In line. */
+  readonly waiting: number;
+  readonly waitingBytes: number;
+  /** When the first in line was finished. */
+  readonly oldestMs: number | undefined;
+  readonly setAside: number;
+  readonly setAsideBytes: number;
+};
+
+export type DeliveryStatus = {
+  /** The host that they are sent to. */
+  readonly collector: string;
+  /** Since when nothing can be delivered, and why; undefined while it works. */
+  readonly failing: { readonly sinceMs: number; readonly reason: string } | undefined;
+  readonly lastDeliveredMs: number | undefined;
+  /** Executions that are counted and have no trace yet. */
+  readonly pending: number;
+  readonly bounds: TraceBounds;
+  readonly setAsideBounds: TraceBounds;
+};
+
+export type TraceBounds = { readonly maxTraces: number; readonly maxBytes: number };
+
+/** A trace that the collector refuses for itself alone. */
+export type SetAsideStatus = {
+  /** What people call it: `SERVER/EXECUTION`. */
+  readonly name: string;
+  readonly server: string;
+  readonly executionId: string;
+  readonly spans: number;
+  /** In bytes. */
+  readonly size: number;
+  /** Since when it is set aside. */
+  readonly atMs: number;
+  /** What the collector said. */
+  readonly reason: string;
+};
+
 export type Status = {
   readonly version: string;
   readonly atMs: number;
   readonly servers: readonly ServerStatus[];
+  /** Undefined where the state can not tell. */
+  readonly traces: TracesStatus | undefined;
 };

@@ -72,6 +72,11 @@ code.copy { user-select: all; }
 .waterfall .why { display: block; color: var(--soft); font-size: .9rem; }
 .waterfall tr.failed .why { color: var(--ink); }
 .waterfall tr.gap td { color: var(--soft); }
+form { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: baseline; }
+button { font: inherit; font-size: .9rem; color: var(--link); background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .2rem .7rem; cursor: pointer; }
+button:hover { border-color: var(--link); }
+summary { cursor: pointer; color: var(--soft); font-size: .9rem; }
+details button { color: var(--bad); margin-top: .25rem; }
 @media (max-width: 40rem) {
   section thead { display: none; }
   section table, section tbody, section tr, section tbody th, section td { display: block; }

@@ -120,6 +120,7 @@ export const rooms: readonly Room[] = [
       'log',
       'metrics/self',
       'self-tracing',
+      'state/spool',
       'state/state',
     ],
     packages: ['node:fs'],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { apiStatusRoute } from '../../src/http/api-status.ts';
 import { serve } from './serve.ts';
-import { atMs, collector, ended, executions, running, server, status } from './some-status.ts';
+import { atMs, collector, ended, executions, running, server, status, stuckTraces } from './some-status.ts';
 
 describe('http/api-status', () => {
   it('tells programs what the page tells people, every key always there', async () => {
@@ -25,7 +25,7 @@ describe('http/api-status', () => {
     });
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
     const prod = server('prod', { collectors: [broken], ...changed, needsAdmin, executions: told });
-    const { ask } = await serve([apiStatusRoute(async () => status(prod))]);
+    const { ask } = await serve([apiStatusRoute(async () => ({ ...status(prod), traces: stuckTraces() }))]);
     const { headers, body } = await ask('/api/status');
 
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
@@ -41,6 +41,20 @@ describe('http/api-status', () => {
           member: null,
           collector: 'log-storage',
           text: 'log-storage of prod fails (since 01:19 UTC, 2 h ago): GET log-storage: no answer within 10 s',
+        },
+        {
+          kind: 'undelivered',
+          server: null,
+          member: null,
+          collector: null,
+          text: 'Traces can not be delivered (since 03:09 UTC, 10 min ago): collector.example.org:4318: the connection was refused; is the collector running? (ECONNREFUSED)',
+        },
+        {
+          kind: 'set_aside',
+          server: null,
+          member: null,
+          collector: null,
+          text: '2 traces are set aside: the collector refuses them',
         },
         { kind: 'waiting', server: 'prod', member: 'a', collector: null, text: 'prod/a has not been asked yet' },
       ],
@@ -129,6 +143,20 @@ describe('http/api-status', () => {
           ],
         },
       ],
+      traces: {
+        enabled: true,
+        collector: 'collector.example.org:4318',
+        failing: true,
+        failing_since: '2024-05-20T03:09:40.000Z',
+        message: 'collector.example.org:4318: the connection was refused; is the collector running? (ECONNREFUSED)',
+        last_delivered: '2024-05-20T03:19:28.000Z',
+        pending_count: 3,
+        waiting_count: 1200,
+        waiting_bytes: 5_000_000,
+        waiting_since: '2024-05-20T03:04:40.000Z',
+        set_aside_count: 2,
+        set_aside_bytes: 6800,
+      },
     });
   });
 
@@ -137,5 +165,17 @@ describe('http/api-status', () => {
     const { body } = await ask('/api/status');
 
     expect(JSON.parse(body)).toMatchObject({ well: true, problems: [], servers: [{ executions: null }] });
+  });
+
+  it('says that no traces are made, and what is still kept', async () => {
+    const { ask } = await serve([apiStatusRoute(async () => status(server('prod')))]);
+    expect(JSON.parse((await ask('/api/status')).body)).toMatchObject({
+      traces: { enabled: false, collector: null, pending_count: null, waiting_count: 0, failing: false },
+    });
+  });
+
+  it('answers where the state does not', async () => {
+    const { ask } = await serve([apiStatusRoute(async () => ({ ...status(server('prod')), traces: undefined }))]);
+    expect(JSON.parse((await ask('/api/status')).body)).toMatchObject({ well: true, traces: null });
   });
 });

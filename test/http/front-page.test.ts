@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frontPageRoute } from '../../src/http/front-page.ts';
-import type { ServerStatus } from '../../src/http/status.ts';
+import type { ServerStatus, TracesStatus } from '../../src/http/status.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
-import { atMs, collector, ended, executions, running, server, status } from './some-status.ts';
+import { atMs, collector, ended, executions, running, server, status, stuckTraces, traces } from './some-status.ts';
 
 function hasPage(server: string, id: number): boolean {
   return server === 'prod' && id === 4709;
@@ -20,6 +20,12 @@ async function readPage(servers: readonly ServerStatus[], path = '/'): Promise<s
     cache: 'no-store',
   });
   return body;
+}
+
+async function readTraces(shown: TracesStatus | undefined): Promise<string> {
+  const read = async () => ({ ...status(server('prod')), traces: shown });
+  const { ask } = await serve([frontPageRoute({ metricsPath: '/metrics', status: read, hasPage })]);
+  return (await ask('/')).body;
 }
 
 const failing = collector('log-storage', {
@@ -109,6 +115,7 @@ Release: 5.3.0-20240520
 API: 47, rundeck
 Where to go
 MetricsWhat Prometheus scrapes
+TracesNone are made; how to switch them on
 DashboardsReady to import in Grafana
 Alert rulesReady to load in Prometheus
 RunbooksWhat to do when an alert fires
@@ -240,6 +247,27 @@ GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
     expect(toText(await readPage([server('prod', { message, collectors })]))).toContain(
       'system-info | ✗ denied |  | in 3 s |  |\nGET system-info: HTTP 403\n',
     );
+  });
+
+  it('says that traces are stuck, and leads to where more is said', async () => {
+    const stuck = await readTraces(stuckTraces());
+    expect(toText(stuck)).toMatch(
+      /^✗Traces can not be delivered \(since 03:09 UTC, 10 min ago\): collector\.example\.org:4318: the connection was refused; is the collector running\? \(ECONNREFUSED\)\.\n1 more problem:\n2 traces are set aside: the collector refuses them\n/,
+    );
+    expect(stuck).toContain('<a href="./traces">2 traces are set aside: the collector refuses them</a>');
+    expect(toText(stuck)).toContain(
+      '\nTraces✗ delivery fails; ✗ 2 set aside; 1,200 traces to deliver, the first finished 15 min ago\n',
+    );
+  });
+
+  it.each<[string, TracesStatus | undefined]>([
+    ['All delivered', traces()],
+    ['1 trace to deliver, the first finished 5 s ago', traces({ waiting: 1, oldestMs: atMs - 5000 })],
+    ['The state can not tell what waits', undefined],
+  ])('finds no problem where it says of traces: %s', async (text, shown) => {
+    const page = toText(await readTraces(shown));
+    expect(page).toMatch(/^✓No problem seen/);
+    expect(page).toContain(`\nTraces${text}\n`);
   });
 
   it('says first that there is no problem', async () => {

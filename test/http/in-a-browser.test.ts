@@ -105,7 +105,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
         nowMs: () => atMs,
       }),
       apiStatusRoute(read),
-      configRoute(() => 'servers: []\n'),
+      configRoute(async () => 'servers: []\n'),
       dashboardRoutes(content, () => 'https://exporter.example.org'),
       alertRoutes(content, () => 'https://exporter.example.org'),
       runbookRoutes(content),

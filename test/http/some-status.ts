@@ -4,7 +4,9 @@ import type {
   ExecutionsOfServer,
   RunningStatus,
   ServerStatus,
+  SetAsideStatus,
   Status,
+  TracesStatus,
 } from '../../src/http/status.ts';
 
 export const atMs = Date.parse('2024-05-20T03:19:40Z');
@@ -72,6 +74,42 @@ export function executions(given: Partial<ExecutionsOfServer> = {}): ExecutionsO
   return { serverNowMs: atMs, epoch: 1, waitingCount: 0, ...counts, ...lists, ...given };
 }
 
+/** Traces that were all delivered, the last one 12 s ago, except for what is given. */
+export function traces(given: Partial<TracesStatus> = {}): TracesStatus {
+  const delivery = {
+    collector: 'collector.example.org:4318',
+    failing: undefined,
+    lastDeliveredMs: atMs - 12_000,
+    pending: 0,
+    bounds: { maxTraces: 100_000, maxBytes: 256 * 2 ** 20 },
+    setAsideBounds: { maxTraces: 10_000, maxBytes: 64 * 2 ** 20 },
+  };
+  return { delivery, waiting: 0, waitingBytes: 0, oldestMs: undefined, setAside: 0, setAsideBytes: 0, ...given };
+}
+
+/** Traces that can not be delivered since 10 min, some in line, some set aside. */
+export function stuckTraces(): TracesStatus {
+  const reason = 'collector.example.org:4318: the connection was refused; is the collector running? (ECONNREFUSED)';
+  const { delivery } = traces();
+  return traces({
+    delivery: delivery && { ...delivery, failing: { sinceMs: atMs - 600_000, reason }, pending: 3 },
+    waiting: 1200,
+    waitingBytes: 5_000_000,
+    oldestMs: atMs - 900_000,
+    setAside: 2,
+    setAsideBytes: 6800,
+  });
+}
+
+/** A trace that was set aside 12 min ago, except for what is given. */
+export function setAside(given: Partial<SetAsideStatus> = {}): SetAsideStatus {
+  const { server: of = 'prod', executionId = '4711' } = given;
+  const facts = { spans: 12, size: 3400, atMs: atMs - 720_000, reason: 'HTTP 400: bad span' };
+  return { name: `${of}/${executionId}`, server: of, executionId, ...facts, ...given };
+}
+
+/** These servers, and no traces. */
 export function status(...servers: readonly ServerStatus[]): Status {
-  return { version: '0.1.0', atMs, servers };
+  const { delivery: _, ...nothing } = traces();
+  return { version: '0.1.0', atMs, servers, traces: { ...nothing, delivery: undefined } };
 }

@@ -1,0 +1,19 @@
+/** How large something is, in the one unit that a person would take. */
+export function toSize(bytes: number): string {
+  const unit = units.find(({ size }) => bytes >= size);
+  if (unit === undefined) return `${bytes} B`;
+  const count = bytes / unit.size;
+  // Cut, not rounded: nothing seems to be over a bound that it keeps.
+  return `${count >= 10 ? Math.floor(count) : Math.floor(count * 10) / 10} ${unit.name}`;
+}
+
+const units = [
+  { name: 'GiB', size: 2 ** 30 },
+  { name: 'MiB', size: 2 ** 20 },
+  { name: 'KiB', size: 2 ** 10 },
+] as const;
+
+/** Numbers as people read them. */
+export function toCount(count: number, thing: string): string {
+  return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
+}

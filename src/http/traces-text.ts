@@ -1,0 +1,18 @@
+import { toAge } from './ages.ts';
+import { toCount } from './sizes.ts';
+import type { TracesStatus } from './status.ts';
+
+/** How the traces get on, in a few words. */
+export function toTracesText(traces: TracesStatus | undefined, nowMs: number): string {
+  if (traces === undefined) return 'The state can not tell what waits';
+  const { delivery, waiting, oldestMs, setAside } = traces;
+  if (delivery === undefined) return 'None are made; how to switch them on';
+  const facts = [
+    delivery.failing === undefined ? undefined : '✗ delivery fails',
+    setAside === 0 ? undefined : `✗ ${setAside.toLocaleString('en')} set aside`,
+    waiting === 0
+      ? undefined
+      : `${toCount(waiting, 'trace')} to deliver${oldestMs === undefined ? '' : `, the first finished ${toAge(oldestMs, nowMs)}`}`,
+  ].filter((fact) => fact !== undefined);
+  return facts.length === 0 ? 'All delivered' : facts.join('; ');
+}

@@ -1,0 +1,70 @@
+import type { SetAsideTrace, Spool } from '../../state/spool.ts';
+import type { SenderObserver } from './observer.ts';
+
+type Options = {
+  readonly spool: Pick<Spool, 'setAsides' | 'retry' | 'drop'>;
+  /** Told after every change, so that what is in line again is sent, and the new sizes are known. */
+  readonly wake: () => void;
+  readonly observe: Pick<SenderObserver, 'rejected'>;
+};
+
+export type SetAsides = {
+  /** The ones that were set aside first come first. */
+  readonly list: () => Promise<readonly NamedTrace[]>;
+  /** Puts them back in line; where one is not set aside, nothing happens at all. */
+  readonly retry: (which: Which) => Promise<Handled>;
+  /** Forgets them for good, and counts their spans as dropped. */
+  readonly drop: (which: Which) => Promise<Handled>;
+};
+
+/** `SERVER/EXECUTION`: ids hold no slash, names of servers may. Where ids began anew, one name may stand for two traces. */
+export type NamedTrace = SetAsideTrace & { readonly name: string };
+
+/** Traces by the names that people use, or all that are set aside. */
+export type Which = readonly string[] | 'all';
+
+export type Handled = { readonly traces: number } | { readonly unknown: readonly string[] };
+
+/** What a person can do about traces that the collector refuses. */
+export function createSetAsides({ spool, wake, observe }: Options): SetAsides {
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One change at a time: two that meet would count the same traces. */
+  function inTurn(change: () => Promise<Handled>): Promise<Handled> {
+    const mine = last.then(change);
+    last = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async function list(): Promise<readonly NamedTrace[]> {
+    const traces = await spool.setAsides();
+    return traces.map((trace) => ({ ...trace, name: `${trace.server}/${trace.executionId}` }));
+  }
+
+  async function handle(
+    which: Which,
+    change: (keys: readonly string[]) => Promise<number>,
+    done: (traces: readonly SetAsideTrace[]) => void,
+  ): Promise<Handled> {
+    const all = await list();
+    const names = new Set(which === 'all' ? all.map(({ name }) => name) : which);
+    const wanted = all.filter(({ name }) => names.has(name));
+    for (const { name } of wanted) names.delete(name);
+    if (names.size > 0) return { unknown: [...names] };
+    const traces = await change(wanted.map(({ key }) => key));
+    done(wanted);
+    wake();
+    return { traces };
+  }
+
+  return {
+    list,
+    retry: (which) => inTurn(() => handle(which, spool.retry, () => {})),
+    drop: (which) =>
+      inTurn(() =>
+        handle(which, spool.drop, (dropped) => {
+          for (const { spans } of dropped) observe.rejected('dropped', spans);
+        }),
+      ),
+  };
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { setAsideRoutes } from '../../src/http/set-aside.ts';
+import { serve } from './serve.ts';
+import { setAside } from './some-status.ts';
+
+type Given = { readonly isOn?: boolean; readonly isEnabled?: boolean; readonly unknown?: readonly string[] };
+
+async function start({ isOn = true, isEnabled = true, unknown = [] }: Given = {}) {
+  const done: string[] = [];
+  const act = (action: string) => async (which: readonly string[] | 'all') => {
+    done.push(`${action} ${JSON.stringify(which)}`);
+    return unknown.length > 0 ? { unknown } : { traces: which === 'all' ? 7 : which.length };
+  };
+  const setAsides = { list: async () => [setAside()], retry: act('retry'), drop: act('drop') };
+  const lifecycle = { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org/here' };
+  const { url } = await serve([setAsideRoutes({ lifecycle, setAsides: () => (isOn ? setAsides : undefined) })]);
+
+  async function post(action: string, body: string | object, headers: Readonly<Record<string, string>> = {}) {
+    const isForm = typeof body === 'string';
+    const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
+    const response = await fetch(`${url}/-/set-aside/${action}`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'content-type': type, ...headers },
+      body: isForm ? body : JSON.stringify(body),
+    });
+    const location = response.headers.get('location');
+    return { status: response.status, body: await response.text(), ...(location === null ? {} : { location }) };
+  }
+  return { url, done, post };
+}
+
+describe('http/set-aside', () => {
+  it('lists what is set aside', async () => {
+    const { url } = await start();
+    const response = await fetch(`${url}/api/set-aside`);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toEqual({
+      set_aside: [
+        {
+          key: 'prod/4711',
+          server: 'prod',
+          execution: 4711,
+          spans: 12,
+          bytes: 3400,
+          set_aside: '2024-05-20T03:07:40.000Z',
+          reason: 'HTTP 400: bad span',
+        },
+      ],
+    });
+  });
+
+  it('sends again or drops those that are named, or all', async () => {
+    const { done, post } = await start();
+    expect(await post('retry', { keys: ['prod/4711'] })).toEqual({ status: 200, body: '{"traces":1}' });
+    expect(await post('drop', { all: true })).toEqual({ status: 200, body: '{"traces":7}' });
+    expect(done).toEqual(['retry ["prod/4711"]', 'drop "all"']);
+  });
+
+  it('takes forms too, and leads back to the page', async () => {
+    const { done, post } = await start();
+    const back = { status: 303, location: '../../traces' };
+    expect(await post('retry', 'key=a%2F1')).toMatchObject(back);
+    expect(await post('drop', 'key=a%2F1&key=b%2F2')).toMatchObject(back);
+    expect(await post('drop', 'all=true')).toMatchObject(back);
+    expect(done).toEqual(['retry ["a/1"]', 'drop ["a/1","b/2"]', 'drop "all"']);
+  });
+
+  it.each([
+    {},
+    { keys: [] },
+    { keys: 'prod/1' },
+    { keys: [1] },
+    { keys: [['prod/1']] },
+    { all: false },
+    { all: true, keys: ['prod/1'] },
+    [],
+    '',
+    'all=true&key=prod%2F1',
+    'all=yes',
+  ])('does nothing where it is not clear which: %j', async (body) => {
+    const { done, post } = await start();
+    const answer = await post('drop', body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatch(/^Say which/);
+    expect(done).toEqual([]);
+  });
+
+  it('does nothing with what is neither JSON nor a form, broken, or endless', async () => {
+    const { done, post } = await start();
+    const statuses = [
+      await post('drop', { all: true }, { 'content-type': 'text/plain' }),
+      await post('drop', '{"all":', { 'content-type': 'application/json' }),
+      await post('drop', { keys: ['x'.repeat(2 ** 20)] }),
+    ].map(({ status }) => status);
+    expect({ statuses, done }).toEqual({ statuses: [400, 400, 413], done: [] });
+  });
+
+  it('names what is not set aside, and not a thousand of them', async () => {
+    const unknown = Array.from({ length: 1000 }, (_, index) => `prod/${index}`);
+    const { post } = await start({ unknown });
+    expect(await post('retry', { keys: unknown })).toEqual({
+      status: 404,
+      body: 'Nothing was done, since these are not set aside: prod/0, prod/1, prod/2, prod/3, prod/4, prod/5, prod/6, prod/7, prod/8, prod/9 and 990 more\n',
+    });
+  });
+
+  it('says where no traces are made', async () => {
+    const { url, post } = await start({ isOn: false });
+    const off = 'No traces are made here: the page /traces says how to switch them on.\n';
+    expect(await post('retry', { all: true })).toEqual({ status: 409, body: off });
+    const listed = await fetch(`${url}/api/set-aside`);
+    expect({ status: listed.status, body: await listed.text() }).toEqual({ status: 409, body: off });
+  });
+
+  it('changes nothing unless configuration lets requests do that', async () => {
+    const { done, post } = await start({ isEnabled: false });
+    const off = { status: 403, body: 'Off: switch it on with --web.enable-lifecycle.\n' };
+    expect(await post('retry', { all: true })).toEqual(off);
+    expect(await post('drop', { all: true })).toEqual(off);
+    expect(done).toEqual([]);
+  });
+
+  it('changes nothing for a page of another site, and reads nothing of what it sends', async () => {
+    const { done, post } = await start();
+    const answer = await post('drop', '{"all":', {
+      'sec-fetch-site': 'cross-site',
+      'content-type': 'application/json',
+    });
+    expect(answer).toEqual({ status: 403, body: 'Refused: a page of another site asked for this.\n' });
+    expect((await post('drop', 'all=true', { origin: 'null' })).status).toBe(403);
+    expect(done).toEqual([]);
+  });
+
+  it.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])('changes nothing on %s', async (method) => {
+    const { url, done } = await start();
+    const { status, headers } = await fetch(`${url}/-/set-aside/drop`, { method });
+    expect({ status, allow: headers.get('allow'), done }).toEqual({ status: 405, allow: 'POST', done: [] });
+  });
+});
