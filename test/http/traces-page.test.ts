@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SetAsideStatus, TracesStatus } from '../../src/http/status.ts';
+import { tracesPageRoute } from '../../src/http/traces-page.ts';
+import { toText } from './page-text.ts';
+import { serve } from './serve.ts';
+import { atMs, setAside, stuckTraces, traces } from './some-status.ts';
+
+type Given = {
+  readonly shown?: TracesStatus | undefined;
+  readonly setAsides?: readonly SetAsideStatus[];
+  readonly isEnabled?: boolean;
+};
+
+async function readPage(given: Given) {
+  const { setAsides = [], isEnabled = false } = given;
+  const shown = 'shown' in given ? given.shown : traces();
+  const route = tracesPageRoute({
+    status: async () => ({ traces: shown, atMs }),
+    setAsides: () => (shown?.delivery === undefined ? undefined : { list: async () => setAsides }),
+    hasPage: (server, id) => server === 'prod' && id === 4711,
+    lifecycle: { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org/here' },
+  });
+  const { ask } = await serve([route]);
+  const { status, headers, body } = await ask('/traces');
+  expect({ status, cache: headers['cache-control'] }).toEqual({ status: 200, cache: 'no-store' });
+  return { body, text: toText(body), headers };
+}
+
+const refused = { ...traces(), setAside: 2, setAsideBytes: 6800 };
+const both = [setAside(), setAside({ server: "o'hara's", executionId: '12', reason: 'HTTP 413' })];
+
+describe('http/traces-page', () => {
+  it('says that all is delivered', async () => {
+    const { text, body } = await readPage({});
+    expect(text).toBe(`✓All traces are delivered
+As of 2024-05-20 03:19:40 UTC; look again.
+Collector: collector.example.org:4318
+Delivered last: 03:19 UTC (12 s ago)
+Wait to be delivered: nothing
+Room for: 100,000 traces, 256 MiB
+Set aside: nothing`);
+    expect(body).toContain('<title>All traces are delivered</title>');
+  });
+
+  it('says why nothing is delivered, since when, and what waits', async () => {
+    const { text } = await readPage({ shown: stuckTraces() });
+    expect(text).toBe(`✗Traces can not be delivered (since 03:09 UTC, 10 min ago)
+Why: collector.example.org:4318: the connection was refused; is the collector running? (ECONNREFUSED).
+As of 2024-05-20 03:19:40 UTC; look again.
+Collector: collector.example.org:4318
+Delivered last: 03:19 UTC (12 s ago)
+Wait to be delivered: 1,200 traces, 4.7 MiB
+The first was finished: 03:04 UTC (15 min ago)
+Room for: 100,000 traces, 256 MiB
+Wait for their steps: 3 executions
+Set aside: 2 traces, 6.6 KiB
+Room for these: 10,000 traces, 64 MiB`);
+  });
+
+  it('says that the line is full', async () => {
+    const { text } = await readPage({ shown: traces({ waiting: 100_000, waitingBytes: 5000, oldestMs: atMs }) });
+    expect(text).toMatch(/^✓100,000 traces on the way\n/);
+    expect(text).toContain('\n! There is no room for more: executions are counted, and their traces are made once');
+  });
+
+  it('shows what is set aside with its reason, and the commands to copy', async () => {
+    const { text, body, headers } = await readPage({ shown: refused, setAsides: both });
+    expect(text).toMatch(/^✗The collector refuses 2 traces\n/);
+    expect(text.slice(text.indexOf('Execution |'))).toBe(`Execution | Spans | Size | Since
+prod #4711 | 12 | 3.3 KiB | 03:07 UTC (12 min ago)
+HTTP 400: bad span
+o&#39;hara&#39;s #12 | 12 | 3.3 KiB | 03:07 UTC (12 min ago)
+HTTP 413
+From the command line
+To send again or to drop needs --web.enable-lifecycle, or web: { enable_lifecycle: true } in the configuration, which is read again on SIGHUP; then there are buttons here, too.`);
+    expect(body).toContain(`<code>automation-exporter set-aside list --url=https://exporter.example.org/here
+automation-exporter set-aside retry --all --url=https://exporter.example.org/here
+automation-exporter set-aside retry prod/4711 --url=https://exporter.example.org/here
+automation-exporter set-aside drop prod/4711 --url=https://exporter.example.org/here
+</code>`);
+    expect(body).not.toContain('<form');
+    expect(headers['content-security-policy']).toContain("form-action 'none'");
+  });
+
+  it('leads to the executions that have a page, and to no other', async () => {
+    const { body } = await readPage({ shown: refused, setAsides: both });
+    expect(body.match(/<a href="[^"]*executions[^"]*"/g)).toEqual(['<a href="./executions/prod/4711"']);
+  });
+
+  it('quotes names for the shell', async () => {
+    const { body } = await readPage({ shown: refused, setAsides: both.toReversed() });
+    expect(body).toContain(`set-aside drop ${"'o'\\''hara'\\''s/12'".replaceAll("'", '&#39;')} --url=`);
+  });
+
+  it('has forms where configuration lets requests change something', async () => {
+    const { body, text, headers } = await readPage({ shown: refused, setAsides: both, isEnabled: true });
+    expect(body.match(/<form method="post" action="\.\/-\/set-aside\/retry">/g)).toHaveLength(3);
+    expect(body).toContain('<button name="key" value="prod/4711" aria-label="Send prod #4711 again">');
+    expect(body).toContain('<button name="key" value="o&#39;hara&#39;s/12" formaction="./-/set-aside/drop"');
+    expect(body).toContain('<button name="all" value="true" aria-label="Send all again">');
+    expect(text).not.toContain('--web.enable-lifecycle');
+    expect(headers['content-security-policy']).toContain("form-action 'self'");
+    // Else a browser sends forms with the origin `null`, which is refused.
+    expect(headers['referrer-policy']).toBe('same-origin');
+  });
+
+  it('shows fifty of very many', async () => {
+    const setAsides = Array.from({ length: 1234 }, (_, index) => setAside({ executionId: String(index + 1) }));
+    const { body, text } = await readPage({ shown: { ...refused, setAside: 1234 }, setAsides });
+    expect(body.match(/<th scope="row">/g)).toHaveLength(50);
+    expect(text).toContain('\nand 1,184 more traces\n');
+  });
+
+  it('says how to switch traces on, and what is kept until then', async () => {
+    const { text, body } = await readPage({ shown: traces({ delivery: undefined, waiting: 3, setAside: 1 }) });
+    expect(text).toBe(`…No traces are made
+As of 2024-05-20 03:19:40 UTC; look again.
+Each finished execution can become one OpenTelemetry trace. To switch that on, say where traces go:
+or write into the configuration, to send them to http://localhost:4318:
+4 traces of an earlier time are kept until then.`);
+    expect(body).toContain('<code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code>');
+  });
+
+  it('says that the state can not tell', async () => {
+    expect((await readPage({ shown: undefined })).text).toBe('✗The state can not tell what waits');
+  });
+
+  it('lets no name and no reason open a tag', async () => {
+    const countTags = async (text: string): Promise<number> => {
+      const delivery = stuckTraces().delivery && {
+        ...stuckTraces().delivery,
+        collector: text,
+        failing: { sinceMs: 0, reason: text },
+      };
+      // The cast is true: only texts were changed.
+      const shown = { ...refused, delivery: delivery as TracesStatus['delivery'] };
+      const setAsides = [setAside({ server: text, reason: text, name: text })];
+      return (await readPage({ shown, setAsides, isEnabled: true })).body.split('<').length;
+    };
+    const harmless = await countTags('x');
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (text) => {
+        expect(await countTags(`${text}<script>"'`)).toBe(harmless);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
