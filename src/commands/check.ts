@@ -1,10 +1,10 @@
-import { systemInfo } from '../api/endpoints/system.ts';
 import { collectors } from '../collectors/index.ts';
-import type { ServerConfig } from '../config/config.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
 import { connectServer, systemClock } from '../connect.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { isFine, probeServer, type ServerReport } from './probe.ts';
+import { toProbes } from './probes.ts';
 
 /** Asks every server what the collectors that are on would ask, once. */
 export async function check(context: CommandContext): Promise<number> {
@@ -16,22 +16,19 @@ export async function check(context: CommandContext): Promise<number> {
     return exitCodes.misconfigured;
   }
   const enabled = collectors.filter(({ name }) => config.collectors[name]?.enabled);
-  const reports = await Promise.all(config.servers.map((server) => probe(server, enabled)));
+  const reports = await Promise.all(config.servers.map((server) => probe(server, config, enabled)));
   const asJson = context.arguments.flags.get('json') === true;
   context.write(asJson ? `${JSON.stringify(reports, undefined, 2)}\n` : reports.map(renderReport).join('\n'));
   return reports.every(isFine) ? exitCodes.well : exitCodes.failed;
 }
 
-async function probe(server: ServerConfig, enabled: typeof collectors): Promise<ServerReport> {
+async function probe(server: ServerConfig, config: Config, enabled: typeof collectors): Promise<ServerReport> {
   const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
   const connection = connectServer(server, { clock: systemClock, observe, onSecret: ignore });
-  // System info is asked whatever is on: it tells whether this is the service at all. What is asked of each project or
-  // folder has no one path that could be tried.
-  const tried = enabled.flatMap(({ reads }) => reads).filter(({ path }) => !path.includes('{'));
-  const endpoints = new Set([systemInfo, ...tried]);
-  const api = connection.client.within({ lane: 'vital', forMs: server.timeoutMs * endpoints.size });
+  const probes = toProbes(server, config, enabled);
+  const api = connection.client.within({ lane: 'vital', forMs: server.timeoutMs * probes.length });
   try {
-    return await probeServer(server, api, [...endpoints]);
+    return await probeServer(server, api, probes);
   } finally {
     await connection.close();
   }
@@ -41,7 +38,9 @@ function ignore(): void {}
 
 /** What to write so that the endpoint is not asked. */
 function toSwitches(endpoint: string): string {
-  const asking = collectors.filter(({ reads }) => reads.some(({ name }) => name === endpoint));
+  const asking = collectors.filter(
+    ({ name: own, reads }) => own === endpoint || reads.some(({ name }) => name === endpoint),
+  );
   return asking.map(({ name }) => `collectors.${name}.enabled: false`).join(', ');
 }
 

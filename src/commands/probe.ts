@@ -4,7 +4,18 @@ import type { Endpoint } from '../api/endpoint.ts';
 import { ApiError } from '../api/errors.ts';
 import { isAuthenticatedAnswer, toVerdict } from '../api/verdict.ts';
 
-/** What asking an endpoint once says about it. */
+/** One line of a report: something that is asked once, or once of each of a few projects. */
+export type Probe = {
+  readonly name: string;
+  /** What it may ask. */
+  readonly reads: readonly Endpoint<unknown>[];
+  readonly ask: (api: Api) => Promise<Finding>;
+};
+
+/** Undefined where all is well, and there is nothing to say of it. */
+export type Finding = { readonly fault?: ApiError; readonly note?: string } | undefined;
+
+/** What asking once says. */
 export type Verdict = 'ok' | 'denied' | 'too old' | 'disabled' | 'broken';
 export type EndpointReport = {
   readonly endpoint: string;
@@ -26,18 +37,19 @@ export type ServerReport = {
   readonly endpoints: readonly EndpointReport[];
 };
 
-/** Asks each endpoint once, one after the other: a check must be no load. */
+/** Asks one after the other: a check must be no load. */
 export async function probeServer(
   { name, url }: { readonly name: string; readonly url: string },
   api: Api,
-  endpoints: readonly Endpoint<unknown>[],
+  probes: readonly Probe[],
 ): Promise<ServerReport> {
   const reports: EndpointReport[] = [];
   let reachable = false;
   let credentials: ServerReport['credentials'] = 'unknown';
-  for (const endpoint of endpoints) {
-    const fault = await ask(api, endpoint);
-    reports.push(toReport(endpoint, fault));
+  for (const probe of probes) {
+    const finding = await find(api, probe);
+    reports.push(toReport(probe, finding));
+    const fault = finding?.fault;
     reachable ||= fault === undefined || fault.details.status !== undefined;
     if (fault?.kind === 'unauthorized') credentials = 'refused';
     else if (fault === undefined || isAuthenticatedAnswer(fault)) credentials = 'accepted';
@@ -52,25 +64,61 @@ export function isFine({ credentials, endpoints }: ServerReport): boolean {
   return credentials === 'accepted' && endpoints.every(({ verdict }) => verdict !== 'denied' && verdict !== 'broken');
 }
 
-const words = { denied: 'denied', not_found: 'disabled', version: 'too old', failed: 'broken' } as const;
-
-function toReport(endpoint: Endpoint<unknown>, fault: ApiError | undefined): EndpointReport {
-  if (fault === undefined) return { endpoint: endpoint.name, verdict: 'ok' };
-  const verdict = words[toVerdict(fault, [endpoint])];
-  const isMended = verdict === 'denied' && fault.details.isOfService === true;
-  const right = toAdminRight(endpoint);
-  const mend = right === undefined ? { mendedBy: endpoint.allowedBy } : { needs: right };
-  return {
-    endpoint: endpoint.name,
-    verdict,
-    message: fault.message,
-    ...(isMended ? mend : {}),
-  };
+/** Asks the same of each of some projects; the first fault stands for all of them. */
+export async function findInProjects(
+  projects: readonly string[],
+  of: number,
+  ask: (project: string) => Promise<unknown>,
+): Promise<Finding> {
+  const faults: ApiError[] = [];
+  const faulty: string[] = [];
+  const off: string[] = [];
+  for (const project of projects) {
+    const fault = await toFault(() => ask(project));
+    if (fault === undefined) continue;
+    // A project that is switched off is listed, and then not found.
+    const isOff = fault.kind === 'not_found' && fault.details.isOfService === true;
+    (isOff ? off : faulty).push(project);
+    if (!isOff) faults.push(fault);
+  }
+  const tried = projects.length === of ? `${of}` : `${projects.length} of ${of}`;
+  const note = [
+    `${tried} ${of === 1 ? 'project' : 'projects'} tried`,
+    ...(off.length === 0 ? [] : [`switched off: ${off.join(', ')}`]),
+    ...(faulty.length === 0 ? [] : [`not well: ${faulty.join(', ')}`]),
+  ].join('; ');
+  const [fault] = faults;
+  return fault === undefined ? { note } : { fault, note };
 }
 
-async function ask(api: Api, endpoint: Endpoint<unknown>): Promise<ApiError | undefined> {
+const words = { denied: 'denied', not_found: 'disabled', version: 'too old', failed: 'broken' } as const;
+
+function toReport({ name, reads }: Probe, finding: Finding): EndpointReport {
+  const { fault, note } = finding ?? {};
+  if (fault === undefined) return { endpoint: name, verdict: 'ok', ...(note === undefined ? {} : { message: note }) };
+  const verdict = words[toVerdict(fault, reads)];
+  const refused = reads.find((endpoint) => endpoint.name === fault.details.apiEndpoint);
+  const message = note === undefined ? fault.message : `${note}; ${fault.message}`;
+  const isMended = verdict === 'denied' && fault.details.isOfService === true && refused !== undefined;
+  return { endpoint: name, verdict, message, ...(isMended ? toMend(refused) : {}) };
+}
+
+function toMend(endpoint: Endpoint<unknown>): Pick<EndpointReport, 'mendedBy' | 'needs'> {
+  const right = toAdminRight(endpoint);
+  return right === undefined ? { mendedBy: endpoint.allowedBy } : { needs: right };
+}
+
+async function find(api: Api, { ask }: Probe): Promise<Finding> {
+  let finding: Finding;
+  const fault = await toFault(async () => {
+    finding = await ask(api);
+  });
+  return fault === undefined ? finding : { fault };
+}
+
+async function toFault(ask: () => Promise<unknown>): Promise<ApiError | undefined> {
   try {
-    await api.get(endpoint);
+    await ask();
     return undefined;
   } catch (error) {
     if (error instanceof ApiError) return error;

@@ -55,6 +55,30 @@ describe.concurrent('commands/check', () => {
     expect(facts.slice(5).filter((row) => !row.endsWith(': ok'))).toEqual([]);
   });
 
+  it('asks a few projects, and says which of them are not as they should be', async () => {
+    const simulator = await start();
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) simulator.control.createProject(name, []);
+    simulator.control.changeProject('b', { disabled: true });
+    simulator.control.addFault({ kind: 'status', status: 500, path: 'project/c/executions' });
+    const { stdout, ...ended } = await check(simulator);
+
+    expect(ended).toEqual({ code: 1, stderr: '', left: [] });
+    const lines = stdout.split('\n').map((line) => line.trim().replace(/ {2,}/g, ' '));
+    expect(lines).toContain('running-executions ok');
+    expect(lines).toContain('project-jobs ok (5 of 6 projects tried; switched off: b)');
+    expect(lines.find((line) => line.startsWith('project-executions'))).toMatch(
+      /^project-executions broken \(5 of 6 projects tried; switched off: b; not well: c; GET project-executions: HTTP 500/,
+    );
+    expect(lines.filter((line) => line.startsWith('projects '))).toHaveLength(1);
+  });
+
+  it('says that no project can be seen', async () => {
+    const { stdout } = await check(await start());
+    const untried = '(not tried: no project is visible to these credentials)';
+    expect(stdout).toMatch(new RegExp(`running-executions +ok +${RegExp.escape(untried)}`));
+    expect(stdout).toMatch(new RegExp(`project-executions +ok +${RegExp.escape(untried)}`));
+  });
+
   it('says which line of the access policy mends a denial', async () => {
     const simulator = await start({ dialect: 'service' });
     simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
