@@ -53,13 +53,19 @@ export const commandWords: readonly CommandRow[] = [
     positionals: 100,
     load: async () => (await import('./replay.ts')).replay,
   },
+  {
+    name: 'set-aside',
+    help: 'List the traces that the collector refuses, send them again (retry) or drop them, through the running daemon.',
+    positionals: 1000,
+    load: async () => (await import('./set-aside.ts')).setAside,
+  },
 ];
 
 /** Flags that are no options of the configuration. */
 export const commandFlags: readonly CommandFlag[] = [
   { name: 'help', letter: 'h', help: 'Print this help.' },
   { name: 'version', letter: 'V', help: 'Print the version.' },
-  { name: 'json', help: 'Print JSON.', commands: ['check', 'replay'] },
+  { name: 'json', help: 'Print JSON.', commands: ['check', 'replay', 'set-aside'] },
   { name: 'schema', help: 'Print the JSON Schema of the configuration file.', commands: ['config'] },
   {
     name: 'scenario',
@@ -80,4 +86,6 @@ export const commandFlags: readonly CommandFlag[] = [
   { name: 'execution', placeholder: 'ID', help: 'Id of the execution.', commands: ['traceparent'] },
   { name: 'step', placeholder: 'CONTEXT', help: 'Step within it, such as 2/1.', commands: ['traceparent'] },
   { name: 'node', placeholder: 'NAME', help: 'Node of that step.', commands: ['traceparent'] },
+  { name: 'all', help: 'All that are set aside.', commands: ['set-aside'] },
+  { name: 'url', placeholder: 'URL', help: 'Address of the daemon, if not as configured.', commands: ['set-aside'] },
 ];

@@ -109,9 +109,10 @@ export const rooms: readonly Room[] = [
     room: 'observers',
     types: ['api/client', 'executions/options', 'metrics', 'state/spool', 'tracing/sender/observer'],
   },
+  { room: 'trace-settings', knows: ['tracing/settings'], types: ['config', 'tracing'], pure: true },
   {
     room: 'traces',
-    knows: ['observers', 'tracing'],
+    knows: ['observers', 'trace-settings', 'tracing'],
     types: [
       'api/client',
       'config',
@@ -185,6 +186,9 @@ export const rooms: readonly Room[] = [
       'metrics',
       'simulator',
       'log',
+      // How numbers and times are told to people.
+      'http/ages',
+      'http/sizes',
       'schedule/interval',
       'state/state',
       'tracing/ids',

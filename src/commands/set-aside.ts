@@ -1,0 +1,113 @@
+import { toOwnAddress } from '../config/own-address.ts';
+import { toAge, toTime } from '../http/ages.ts';
+import { toCount, toSize } from '../http/sizes.ts';
+import { askDaemon, type DaemonAnswer } from './ask-daemon.ts';
+import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
+import { loadOrComplain } from './load.ts';
+import { renderTable } from './table.ts';
+
+/** What the collector refuses: lists it, sends it again or drops it, through the running daemon. */
+export async function setAside(context: CommandContext): Promise<number> {
+  const wish = readWish(context);
+  const url = wish && (await findDaemon(context));
+  if (wish === undefined || url === undefined) return exitCodes.misconfigured;
+  const { action, keys } = wish;
+  const answer =
+    action === 'list'
+      ? await askDaemon({ url, path: '/api/set-aside' })
+      : await askDaemon({ url, path: `/-/set-aside/${action}`, body: keys.length === 0 ? { all: true } : { keys } });
+  if (answer.kind !== 'answered') return explain(answer, url, context);
+  if (!isOwn(action, answer.content)) {
+    return explain({ kind: 'unreachable', says: 'an answer that is not of the daemon' }, url, context);
+  }
+  const asJson = context.arguments.flags.get('json') === true;
+  context.write(asJson ? `${JSON.stringify(answer.content, undefined, 2)}\n` : render(action, answer.content));
+  return exitCodes.well;
+}
+
+const actions = ['list', 'retry', 'drop'] as const;
+type Action = (typeof actions)[number];
+type Wish = { readonly action: Action; readonly keys: readonly string[] };
+
+/** What is wanted of which traces, none meaning all; undefined after a complaint. */
+function readWish(context: CommandContext): Wish | undefined {
+  const { positionals, flags } = context.arguments;
+  const [word, ...keys] = positionals;
+  const action = actions.find((one) => one === word);
+  const isAll = flags.get('all') === true;
+  const fail = (text: string): undefined => {
+    context.complain(`set-aside: ${text}\n`);
+    return undefined;
+  };
+  if (action === undefined) return fail('say what to do: list, retry or drop');
+  if (action === 'list')
+    return keys.length > 0 || isAll ? fail('list takes no traces, it lists all') : { action, keys };
+  if (isAll === keys.length > 0) return fail(`${action} takes traces as SERVER/EXECUTION, or all of them with --all`);
+  const wrong = keys.find((key) => !/^.+\/\d+$/s.test(key));
+  if (wrong !== undefined) return fail(`${JSON.stringify(wrong)} is no trace: write SERVER/EXECUTION, as list does`);
+  return { action, keys };
+}
+
+/** As the flag says, or else as the configuration does; undefined after a complaint. */
+async function findDaemon(context: CommandContext): Promise<string | undefined> {
+  const given = context.arguments.flags.get('url')?.toString();
+  if (given !== undefined) {
+    if (!areArgumentsFine(context)) return undefined;
+    if (/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(given) && URL.canParse(given)) return given.replace(/\/+$/, '');
+    context.complain('--url: is not the address of a daemon (for example http://localhost:9720)\n');
+    return undefined;
+  }
+  const loaded = await loadOrComplain(context);
+  if (loaded === undefined) return undefined;
+  if (loaded.config.web.listenAddress.port !== 0) return toOwnAddress(loaded.config.web);
+  context.complain('--url: is missing (the daemon listens on a port that the system chooses)\n');
+  return undefined;
+}
+
+function explain(answer: Exclude<DaemonAnswer, { kind: 'answered' }>, url: string, context: CommandContext): number {
+  if (answer.kind === 'unreachable') {
+    context.complain(`${url}: ${answer.says}\nWhere it listens elsewhere, say so with --url\n`);
+    return exitCodes.failed;
+  }
+  context.complain(`${answer.says}\n`);
+  // What is not there any more may have been delivered meanwhile; all else has to be changed by a person.
+  return answer.status === 404 ? exitCodes.failed : exitCodes.misconfigured;
+}
+
+type Listed = {
+  readonly server: string;
+  readonly execution: number;
+  readonly spans: number;
+  readonly bytes: number;
+  readonly set_aside: string;
+  readonly reason: string;
+};
+
+type Content = { readonly set_aside: readonly Listed[]; readonly traces: number };
+
+/** Whether it looks like an answer of the daemon; what is in its lists is believed. */
+function isOwn(action: Action, content: unknown): content is Content {
+  if (typeof content !== 'object' || content === null) return false;
+  if (action === 'list') return 'set_aside' in content && Array.isArray(content.set_aside);
+  return 'traces' in content && typeof content.traces === 'number';
+}
+
+function render(action: Action, { set_aside, traces }: Content): string {
+  if (action === 'list') return renderList(set_aside);
+  const verb = traces === 1 ? 'is' : 'are';
+  return `${toCount(traces, 'trace')} ${verb} ${action === 'retry' ? 'in line again' : 'dropped'}\n`;
+}
+
+function renderList(traces: readonly Listed[]): string {
+  if (traces.length === 0) return 'No trace is set aside\n';
+  const nowMs = Date.now();
+  const rows = traces.map(({ server, execution, spans, bytes, set_aside, reason }) => {
+    const atMs = Date.parse(set_aside);
+    const since = `${toTime(atMs, nowMs)}, ${toAge(atMs, nowMs)}`;
+    return [server, String(execution), String(spans), toSize(bytes), since, reason];
+  });
+  let sum = 0;
+  for (const { bytes } of traces) sum += bytes;
+  const head = ['SERVER', 'EXECUTION', 'SPANS', 'SIZE', 'SET ASIDE', 'REASON'];
+  return `${renderTable([head, ...rows])}${toCount(traces.length, 'trace')}, ${toSize(sum)}\n`;
+}
