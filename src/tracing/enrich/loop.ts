@@ -1,4 +1,4 @@
-import { pause } from '../sender/pause.ts';
+import { pause, type Wait } from '../sender/pause.ts';
 import type { Enricher } from './enricher.ts';
 
 export type EnrichLoop = {
@@ -9,7 +9,11 @@ export type EnrichLoop = {
 };
 
 /** Runs an enricher whenever there is something to do, one pass at a time. */
-export function createEnrichLoop(enricher: Pick<Enricher, 'run'>, onFault: (error: unknown) => void): EnrichLoop {
+export function createEnrichLoop(
+  enricher: Pick<Enricher, 'run'>,
+  onFault: (error: unknown) => void,
+  wait: Wait = pause,
+): EnrichLoop {
   const stopping = new AbortController();
   let nap = new AbortController();
   let running: Promise<void> | undefined;
@@ -21,7 +25,7 @@ export function createEnrichLoop(enricher: Pick<Enricher, 'run'>, onFault: (erro
         onFault(error);
         return { againInMs: faultPauseMs };
       });
-      await pause(againInMs ?? idleMs, AbortSignal.any([nap.signal, stopping.signal]));
+      await wait(againInMs ?? idleMs, AbortSignal.any([nap.signal, stopping.signal]));
     }
   }
 

@@ -1,3 +1,5 @@
+export type Wait = (forMs: number, signal: AbortSignal) => Promise<void>;
+
 /** Waits for a while, or until the signal says that it is enough; never rejects. */
 export function pause(forMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -3,7 +3,7 @@ import type { Spool, SpoolBounds, SpooledTrace } from '../../state/spool.ts';
 import { backoffMs } from './backoff.ts';
 import { halve, takeAlike, toContent } from './batch.ts';
 import type { SenderObserver } from './observer.ts';
-import { pause } from './pause.ts';
+import { pause, type Wait } from './pause.ts';
 import type { Post } from './post.ts';
 import { PostFault } from './post-fault.ts';
 import { toVerdict, type Verdict } from './verdict.ts';
@@ -19,7 +19,7 @@ export type SenderOptions = {
   readonly gathering?: SpoolBounds;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly wait?: (forMs: number, signal: AbortSignal) => Promise<void>;
+  readonly wait?: Wait | undefined;
 };
 
 export type Sender = {
