@@ -1,0 +1,129 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { runCli } from '../commands/run-cli.ts';
+import { toText } from '../http/page-text.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { accept, say, startSink } from '../tracing/sender/sink.ts';
+
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+/** A daemon whose collector refuses the traces of one job until it is mended; two jobs have run, the other's is delivered. */
+async function setUp() {
+  const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
+  endings.push(() => simulator.stop());
+  simulator.control.createProject('pay', ['web01']);
+  const jobs = ['settle', 'poisoned'].map((name) => simulator.control.createJob('pay', { name, group: 'nightly' }));
+  let isMended = false;
+  const sink = await startSink((response, request, index) => {
+    const isRefused = !isMended && request.body.includes('nightly/poisoned');
+    (isRefused ? say(400, 'attribute too\nlong') : accept)(response, request, index);
+  });
+  endings.push(() => sink.stop());
+  const daemon = await startDaemon({
+    yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
+collectors: { executions: { enabled: true, every: 1s } }
+executions: { max_delay: 1s }
+web: { enable_lifecycle: true }
+`,
+    token: simulator.token,
+    flags: ['--collector.disable-defaults'],
+    env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
+  });
+  endings.push(daemon.stop);
+  await eventually(async () => expect(await daemon.metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
+  for (const job of jobs) simulator.control.runJob(job);
+  simulator.advance(3_600_000);
+  await eventually(async () => {
+    const metrics = await daemon.metrics();
+    expect(metrics).toContain('\nautomation_exporter_traces_set_aside 1\n');
+    expect(metrics).toContain('\nautomation_exporter_spool_traces 0\n');
+  });
+  const run = (...args: readonly string[]) => runCli(['set-aside', ...args, `--url=${daemon.url}`]);
+  const listed = JSON.parse((await run('list', '--json')).stdout) as {
+    readonly set_aside: readonly { readonly key: string; readonly spans: number }[];
+  };
+  const [trace = { key: '', spans: 0 }] = listed.set_aside;
+  expect(listed.set_aside).toHaveLength(1);
+  return { daemon, sink, run, trace, mend: () => (isMended = true) };
+}
+
+async function ask(url: string, path: string): Promise<string> {
+  return (await fetch(`${url}${path}`)).text();
+}
+
+describe('end-to-end/set-aside', () => {
+  it('tells of a poisoned trace everywhere, and delivers it when the collector is mended', async () => {
+    const { daemon, sink, run, trace, mend } = await setUp();
+    const [, id] = trace.key.split('/');
+    const { stdout } = await run('list');
+    expect(stdout).toMatch(new RegExp(`^prod +${id} +${trace.spans} .* HTTP 400: attribute too long$`, 'm'));
+    expect(JSON.parse(await ask(daemon.url, '/api/status'))).toMatchObject({
+      well: false,
+      summary: '1 trace is set aside: the collector refuses it.',
+      traces: { enabled: true, failing: false, waiting_count: 0, set_aside_count: 1 },
+    });
+    expect(await ask(daemon.url, '/')).toContain('✗ 1 set aside');
+    const page = await ask(daemon.url, '/traces');
+    expect(toText(page)).toMatch(/^✗The collector refuses 1 trace\n/);
+    expect(page).toContain(`<a href="./executions/prod/${id}">`);
+    expect((await fetch(`${daemon.url}/executions/prod/${id}`)).status).toBe(200);
+
+    expect(await run('retry', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is in line again\n' });
+    // Refused once more.
+    await eventually(async () =>
+      expect(await daemon.metrics()).toContain(`rejected_total{reason="refused"} ${2 * trace.spans}\n`),
+    );
+    const refused = sink.requests.length;
+
+    mend();
+    expect(await run('retry', '--all')).toMatchObject({ code: 0, stdout: '1 trace is in line again\n' });
+    await eventually(async () => {
+      const metrics = await daemon.metrics();
+      expect(metrics).toContain('\nautomation_exporter_traces_set_aside 0\n');
+      expect(metrics).toContain('\nautomation_exporter_spool_traces 0\n');
+      expect(metrics).toContain(`rejected_total{reason="refused"} ${2 * trace.spans}\n`);
+    });
+    const delivered = sink.requests.slice(refused).map(({ body }) => body.toString('utf8'));
+    expect(delivered).toEqual([expect.stringContaining('RUN pay/nightly/poisoned')]);
+    expect(JSON.parse(await ask(daemon.url, '/api/status'))).toMatchObject({ well: true, problems: [] });
+  });
+
+  it('forgets what is dropped, and counts it', async () => {
+    const { daemon, sink, run, trace, mend } = await setUp();
+    expect(await run('drop', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is dropped\n' });
+    await eventually(async () => {
+      const metrics = await daemon.metrics();
+      expect(metrics).toContain('\nautomation_exporter_traces_set_aside 0\n');
+      expect(metrics).toContain(`rejected_total{reason="dropped"} ${trace.spans}\n`);
+    });
+    const before = sink.requests.length;
+    mend();
+    expect(await run('retry', trace.key)).toMatchObject({
+      code: 1,
+      stderr: `Nothing was done, since these are not set aside: ${trace.key}\n`,
+    });
+    expect(await run('list')).toMatchObject({ code: 0, stdout: 'No trace is set aside\n' });
+    expect(sink.requests.length).toBe(before);
+    expect(toText(await ask(daemon.url, '/traces'))).toMatch(/^✓All traces are delivered\n/);
+  });
+
+  it('keeps what is set aside when the configuration is read again, and can do nothing where traces are off', async () => {
+    const { daemon, run, trace } = await setUp();
+    await daemon.app.reload(await daemon.load('traces: { enabled: off }\nweb: { enable_lifecycle: true }\n'));
+    const off = 'No traces are made here: the page /traces says how to switch them on.\n';
+    expect(await run('list')).toMatchObject({ code: 2, stderr: off });
+    expect(await run('drop', '--all')).toMatchObject({ code: 2, stderr: off });
+    expect(await ask(daemon.url, '/traces')).toContain('1 trace of an earlier time is kept until then.');
+
+    await daemon.app.reload(await daemon.load('web: { enable_lifecycle: false }\n'));
+    expect((await run('list')).stdout).toContain(trace.key.split('/')[1] ?? '?');
+    expect(await run('drop', '--all')).toMatchObject({
+      code: 2,
+      stderr: 'Off: switch it on with --web.enable-lifecycle.\n',
+    });
+  });
+});
