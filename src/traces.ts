@@ -9,29 +9,31 @@ import { toDeliveryObserver } from './observers.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import type { SpoolBounds } from './state/spool.ts';
 import type { State } from './state/state.ts';
+import { toTraceSettings } from './trace-settings.ts';
 import { encodeTrace } from './tracing/encode.ts';
 import { createTraceCompanion, type TraceCompanion } from './tracing/enrich/companion.ts';
 import { createEnricher, type Enricher } from './tracing/enrich/enricher.ts';
 import { createEnrichLoop, type EnrichLoop } from './tracing/enrich/loop.ts';
-import { toNamespace } from './tracing/ids.ts';
 import { createKeptPlans, type KeptPlans } from './tracing/kept-plans.ts';
 import { planTrace } from './tracing/plan.ts';
 import { secretsOf } from './tracing/sender/headers.ts';
+import type { Wait } from './tracing/sender/pause.ts';
 import { createPost } from './tracing/sender/post.ts';
 import { createSender, type SenderStatus } from './tracing/sender/sender.ts';
 import { createSetAsides, type SetAsides } from './tracing/sender/set-asides.ts';
 import type { OtlpSettings } from './tracing/sender/settings.ts';
-import { type TraceSettings, traceDefaults } from './tracing/settings.ts';
 
 export type TracesOptions = {
-  readonly config: Config;
+  readonly config: Pick<Config, 'traces'>;
   readonly otlp: OtlpSettings;
   readonly state: State;
   readonly self: Self;
   readonly log: Log;
   readonly clock: Clock;
   readonly version: string;
-  readonly selfTracing?: SelfTracing | undefined;
+  readonly selfTracing?: Pick<SelfTracing, 'ofPost'> | undefined;
+  /** How it waits, if not by the clock. */
+  readonly wait?: Wait | undefined;
 };
 
 export type Traces = {
@@ -71,7 +73,7 @@ type AboutServer = {
 
 /** From counted executions to delivered traces. */
 export function createTraces(options: TracesOptions): Traces {
-  const { config, otlp, state, self, log, clock, version } = options;
+  const { config, otlp, state, self, log, clock, version, wait } = options;
   const { traces } = config;
   const kept = createKeptPlans();
   const plainPost = createPost({
@@ -88,6 +90,7 @@ export function createTraces(options: TracesOptions): Traces {
     post,
     clock,
     random: Math.random,
+    wait,
     // The log scrubs every known secret; what the collector says is kept, too.
     scrub: (text) => {
       let clean = text;
@@ -108,28 +111,14 @@ export function createTraces(options: TracesOptions): Traces {
     },
   });
 
-  function toSettings(server: ServerConfig, { client, epoch }: AboutServer): TraceSettings {
-    const namespace = toNamespace(server.url);
-    return {
-      ...traceDefaults,
-      namespace: epoch() > 1 ? `${namespace}#${epoch()}` : namespace,
-      server: server.name,
-      service: traces.serviceName,
-      release: client.facts().release,
-      distro: { name: 'automation-exporter', version },
-      joining: traces.upstream,
-      options: traces.optionsAllow,
-      withUserNames: traces.userNames,
-      withArgstring: traces.argstring,
-      maxSpans: traces.maxSpans,
-      format: otlp.protocol === 'http/json' ? 'json' : 'protobuf',
-    };
-  }
-
   return {
     ofServer: (server, about) => {
       const { name, timeoutMs } = server;
       const encoding = otlp.protocol === 'http/json' ? 'json' : 'protobuf';
+      const toSettings = () => {
+        const { release } = about.client.facts();
+        return toTraceSettings(server, traces, { epoch: about.epoch(), release, version, format: encoding });
+      };
       const enricher = createEnricher({
         server: name,
         ledger: state.ledger,
@@ -138,7 +127,8 @@ export function createTraces(options: TracesOptions): Traces {
         spool: state.spool,
         bounds,
         encoding,
-        plan: (source) => planTrace(source, toSettings(server, about)),
+        detail: traces.detail,
+        plan: (source) => planTrace(source, toSettings()),
         encode: ({ trace }) => encodeTrace(trace, encoding),
         sealTimeoutMs: traces.sealTimeoutMs,
         backlogAgeMs: Math.max(backlogAgeMs, 2 * traces.sealTimeoutMs),
@@ -158,9 +148,8 @@ export function createTraces(options: TracesOptions): Traces {
         onSpooled: sender.wake,
       });
       enrichers.push(enricher);
-      const loop = createEnrichLoop(enricher, (error) =>
-        log.error({ server: name, error }, 'traces can not be made yet'),
-      );
+      const onFault = (error: unknown): void => log.error({ server: name, error }, 'traces can not be made yet');
+      const loop = createEnrichLoop(enricher, onFault, wait);
       const companion = createTraceCompanion({
         nowMs: clock.now,
         serverNowMs: () => about.nowMs() ?? clock.now(),

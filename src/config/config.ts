@@ -15,7 +15,11 @@ export type MetricsConfig = Settings<typeof generalOptions.metrics> & {
   readonly families: ReadonlyMap<string, FamilyConfig>;
 };
 
-export type ServerConfig = Omit<Settings<typeof serverOptions>, 'projects'> & { readonly projects: ProjectsConfig };
+export type ServerConfig = Omit<Settings<typeof serverOptions>, 'namespace' | 'projects'> & {
+  /** Of the ids of its traces. */
+  readonly namespace: string;
+  readonly projects: ProjectsConfig;
+};
 
 export type ProjectsConfig = Settings<typeof serverOptions.projects> & {
   readonly isWanted: (project: string) => boolean;

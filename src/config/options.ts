@@ -5,7 +5,7 @@ import { mapList } from './map-list.ts';
 import { autoOrNumber, number, wholeNumber } from './number.ts';
 import { type Option, type OptionTree, option, optional, required } from './option.ts';
 import { type Patterns, pattern, patternList } from './pattern-list.ts';
-import { hostName, pemFile, routePrefix, serverName, urlPath, userName } from './texts.ts';
+import { hostName, namespace, pemFile, routePrefix, serverName, urlPath, userName } from './texts.ts';
 import { traceOptions } from './trace-options.ts';
 import { boolean, choice, duration, passwordFile, path, secretFile } from './value-type.ts';
 
@@ -113,6 +113,10 @@ export const serverOptions = {
     insecure_skip_verify: option(boolean, false, 'Trust any certificate; anyone in between can then read along.'),
   },
   proxy_url: optional(proxyAddress, 'Proxy to reach the server through.'),
+  namespace: optional(
+    namespace(),
+    'What the ids of traces are computed from, taken as written; without it, the url. To keep when the url changes.',
+  ),
   budget: {
     requests_per_second: option(number({ min: 0.1, max: 1000 }), 10, 'Most requests to send in a second.'),
     concurrency: option(wholeNumber({ min: 1, max: 100 }), 4, 'Most requests to have under way at once.'),

@@ -68,9 +68,11 @@ export async function readServers(about: About): Promise<Servers> {
   return { servers, resolved };
 }
 
-function toServer({ projects, ...server }: Settings<typeof serverOptions>): ServerConfig {
+function toServer({ projects, namespace, ...server }: Settings<typeof serverOptions>): ServerConfig {
   return {
     ...server,
+    // An address has passed its own type, which left out all that a namespace does not have.
+    namespace: namespace ?? server.url,
     projects: { ...projects, isWanted: toChoice(projects), labelsOf: toLabelChoice(projects.labels) },
   };
 }

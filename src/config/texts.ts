@@ -66,3 +66,14 @@ export function plainName(): ValueType<string, 'plain'> {
     placeholder: 'NAME',
   });
 }
+
+/** Taken as it is written, into ids that others compute as well: so nothing in it that can not be seen. */
+export function namespace(): ValueType<string, 'plain'> {
+  return text({
+    takes: 'a namespace',
+    pattern: /^[\x21-\x7e\u00a1-\uffff]([\x20-\x7e\u00a1-\uffff]{0,254}[\x21-\x7e\u00a1-\uffff])?$/,
+    problem: 'is not one line of 1 to 256 characters',
+    examples: ['https://automation.example.org'],
+    placeholder: 'TEXT',
+  });
+}

@@ -1,6 +1,7 @@
 import { wholeNumber } from './number.ts';
 import { type OptionTree, option, optional } from './option.ts';
 import { size } from './size.ts';
+import { statusMap } from './status-map.ts';
 import { textList } from './text-list.ts';
 import { plainName } from './texts.ts';
 import { traceLink } from './trace-link.ts';
@@ -12,6 +13,11 @@ export const traceOptions = {
     choice('auto', 'on', 'off'),
     'auto',
     'Whether each execution becomes a trace; auto: once OTEL_EXPORTER_OTLP_ENDPOINT, or its form for traces, is set.',
+  ),
+  detail: option(
+    choice('root', 'steps', 'nodes'),
+    'nodes',
+    'What a trace shows: the execution alone, its steps as well, or the nodes of each step too; root asks the least of the server.',
   ),
   service_name: option(plainName(), 'automation-service', 'The service.name of what is traced.'),
   seal_timeout: option(
@@ -33,6 +39,11 @@ export const traceOptions = {
       "What to do with it: be part of the caller's trace, link to it, or nothing.",
     ),
   },
+  status_map: option(
+    statusMap,
+    {},
+    'How executions end whose job gave them a status of its own: success, failure, error, timeout, cancellation or skip; failure for what is not named.',
+  ),
   options_allow: option(textList, [], 'Options of executions whose values may be shown in traces.'),
   user_names: option(boolean, false, 'Show in traces who started and who aborted an execution.'),
   argstring: option(boolean, false, 'Show in traces with which arguments an execution was started.'),

@@ -1,6 +1,7 @@
 import type { SpanSource } from '../domain/span-source.ts';
 import { own } from './attribute-names.ts';
 import { type Caller, findCaller } from './caller.ts';
+import { reduceTo } from './detail.ts';
 import { dropDoubles } from './doubles.ts';
 import { draftRoot, type RootDraft } from './draft-root.ts';
 import { estimateBytes } from './estimate.ts';
@@ -20,6 +21,8 @@ export type Plan = {
   readonly isUnknown: boolean;
   /** Spans that had to be left out. */
   readonly leftOut: number;
+  /** The attempts before it and after it, where they are known. */
+  readonly attempts: { readonly previous: number | undefined; readonly next: number | undefined };
 };
 
 /** The trace of an execution that is over; none for one that is not, or that never began. */
@@ -30,7 +33,8 @@ export function planTrace(source: SpanSource, settings: TraceSettings): Plan | u
   const startMs = Math.min(Math.max(0, Math.round(execution.startedAtMs)), latest);
   const endMs = Math.min(Math.max(startMs, Math.round(execution.endedAtMs)), latest);
   const isClamped = startMs !== Math.round(execution.startedAtMs) || endMs !== Math.round(execution.endedAtMs);
-  const timed = { ...settleTimes(dropDoubles(root.draft), { startMs, endMs }), isClamped };
+  const settled = { ...settleTimes(dropDoubles(root.draft), { startMs, endMs }), isClamped };
+  const timed = reduceTo(settings.detail, settled);
   const frame = toFrame(source, root, settings);
   const resource = toResource(source, settings);
 
@@ -44,7 +48,8 @@ export function planTrace(source: SpanSource, settings: TraceSettings): Plan | u
   let leftOut = 0;
   for (const { attributes } of spans) leftOut += Number(attributes[own.restSpans] ?? 0);
   const trace = { traceId: frame.traceId, spans, resource, scope: settings.distro };
-  return { trace, caller: tellCaller(frame.caller, settings), isUnknown: root.outcome.isUnknown, leftOut };
+  const attempts = { previous: source.previousAttemptId, next: execution.nextAttemptId };
+  return { trace, caller: tellCaller(frame.caller, settings), isUnknown: root.outcome.isUnknown, leftOut, attempts };
 }
 
 /** The last moment that 64 bits of nanoseconds can tell, and some. */

@@ -50,8 +50,9 @@ function toCustom(
   if (customStatus === incomplete) {
     return { ...plain('error', 'the execution was cut off'), errorType: incomplete };
   }
-  const why = 'it ended with a status of its own';
-  const result = Object.hasOwn(customStatuses, customStatus) ? (customStatuses[customStatus] ?? 'failure') : 'failure';
+  const mapped = Object.hasOwn(customStatuses, customStatus) ? customStatuses[customStatus] : undefined;
+  const result = mapped ?? 'failure';
+  const why = `it ended with a status of its own${mapped === undefined ? '' : `, which stands for ${mapped}`}`;
   switch (result) {
     case 'success':
     case 'cancellation':

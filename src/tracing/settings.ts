@@ -1,5 +1,6 @@
 import type { Result } from './attribute-names.ts';
 import type { Joining } from './caller.ts';
+import type { Detail } from './detail.ts';
 import type { TraceFormat } from './estimate.ts';
 
 /** What a plan depends on beside its execution. */
@@ -14,6 +15,7 @@ export type TraceSettings = {
   readonly release: string | undefined;
   /** Who traces. */
   readonly distro: { readonly name: string; readonly version: string };
+  readonly detail: Detail;
   readonly joining: Joining;
   /** How executions of the server's own statuses end; a failure where it says nothing. */
   readonly customStatuses: Readonly<Record<string, Result>>;
@@ -31,6 +33,7 @@ export type TraceSettings = {
 export const traceDefaults = {
   service: 'automation-service',
   release: undefined,
+  detail: 'nodes',
   joining: { option: 'traceparent', mode: 'link' },
   customStatuses: {},
   options: [],

@@ -19,6 +19,7 @@ const effective = `servers:
     timeout: 1m30s
     tls:
       insecure_skip_verify: false
+    namespace: https://prod.example.org
     budget:
       requests_per_second: 10
       concurrency: 4
@@ -37,6 +38,7 @@ const effective = `servers:
     timeout: 10s
     tls:
       insecure_skip_verify: false
+    namespace: http://[::1]:4440
     budget:
       requests_per_second: 10
       concurrency: 4
@@ -83,6 +85,7 @@ executions:
   catch_up_limit: 1w
 traces:
   enabled: auto
+  detail: nodes
   service_name: automation-service
   seal_timeout: 10m
   max_age: 1d
@@ -90,6 +93,7 @@ traces:
   upstream:
     option: traceparent
     mode: link
+  status_map: {}
   options_allow: []
   user_names: false
   argstring: false
@@ -129,6 +133,7 @@ describe('config/effective-config', () => {
     timeout: 10s
     tls:
       insecure_skip_verify: false
+    namespace: http://localhost:4440
     budget:
       requests_per_second: 10
       concurrency: 4
@@ -175,6 +180,7 @@ executions:
   catch_up_limit: 1w
 traces:
   enabled: auto
+  detail: nodes
   service_name: automation-service
   seal_timeout: 10m
   max_age: 1d
@@ -182,6 +188,7 @@ traces:
   upstream:
     option: traceparent
     mode: link
+  status_map: {}
   options_allow: []
   user_names: false
   argstring: false
@@ -216,6 +223,7 @@ state:
       server_name: inner.example.org
       insecure_skip_verify: true
     proxy_url: http://forward.example.org:3128
+    namespace: https://prod.example.org
     budget:
       requests_per_second: 0.5
       concurrency: 1

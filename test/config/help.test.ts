@@ -30,12 +30,14 @@ describe('config/help', () => {
 --executions.backfill=DURATION  …EXECUTIONS_BACKFILL  executions.backfill  0s
 --executions.catch-up-limit=DURATION  …EXECUTIONS_CATCH_UP_LIMIT  executions.catch_up_limit  7d
 --traces.enabled=auto|on|off  …TRACES_ENABLED  traces.enabled  auto
+--traces.detail=root|steps|nodes  …TRACES_DETAIL  traces.detail  nodes
 --traces.service-name=NAME  …TRACES_SERVICE_NAME  traces.service_name  automation-service
 --traces.seal-timeout=DURATION  …TRACES_SEAL_TIMEOUT  traces.seal_timeout  10m
 --traces.max-age=DURATION  …TRACES_MAX_AGE  traces.max_age  24h
 --traces.max-spans=NUMBER  …TRACES_MAX_SPANS  traces.max_spans  5000
 --traces.upstream.option=NAME  …TRACES_UPSTREAM_OPTION  traces.upstream.option  traceparent
 --traces.upstream.mode=parent|link|off  …TRACES_UPSTREAM_MODE  traces.upstream.mode  link
+--traces.status-map=STATUS=RESULT,…  …TRACES_STATUS_MAP  traces.status_map  {}
 --traces.options-allow=NAME,…  …TRACES_OPTIONS_ALLOW  traces.options_allow  []
 --[no-]traces.user-names  …TRACES_USER_NAMES  traces.user_names  false
 --[no-]traces.argstring  …TRACES_ARGSTRING  traces.argstring  false
@@ -68,6 +70,7 @@ describe('config/help', () => {
 -  …TLS_SERVER_NAME  servers[].tls.server_name  -
 -  …TLS_INSECURE_SKIP_VERIFY  servers[].tls.insecure_skip_verify  false
 -  …PROXY_URL  servers[].proxy_url  -
+-  …NAMESPACE  servers[].namespace  -
 -  …BUDGET_REQUESTS_PER_SECOND  servers[].budget.requests_per_second  10
 -  …BUDGET_CONCURRENCY  servers[].budget.concurrency  4
 -  …LABELS  servers[].labels  {}

@@ -139,6 +139,13 @@ describe('config/json-schema', () => {
           pattern: '^[hH][tT][tT][pP][sS]?://[^@?#]+$',
           examples: ['http://forward.example.org:3128'],
         },
+        namespace: {
+          description:
+            'What the ids of traces are computed from, taken as written; without it, the url. To keep when the url changes.',
+          type: 'string',
+          pattern: '^[\\x21-\\x7e\\u00a1-\\uffff]([\\x20-\\x7e\\u00a1-\\uffff]{0,254}[\\x21-\\x7e\\u00a1-\\uffff])?$',
+          examples: ['https://automation.example.org'],
+        },
         budget: {
           type: 'object',
           additionalProperties: false,

@@ -33,4 +33,26 @@ describe('config/texts', () => {
       `--web.max-requests: takes a whole number from 1 to 10000, found ${found}`,
     ]);
   });
+
+  it('takes a namespace as it is written, and the address where there is none', async () => {
+    const yaml = `
+servers:
+  - { name: a, url: "HTTPS://Auto.Example.org:443/x/", token_file: /run/token }
+  - { name: b, url: https://new.example.org, token_file: /run/token, namespace: "HTTPS://Old.example.org:443/#2" }
+`;
+    const { config } = await load({ yaml });
+    expect(config.servers.map(({ namespace }) => namespace)).toEqual([
+      'https://auto.example.org/x',
+      'HTTPS://Old.example.org:443/#2',
+    ]);
+  });
+
+  it.each([' a', 'a ', 'a\nb', 'a\u0000', 'x'.repeat(257)])('refuses %j as a namespace', async (namespace) => {
+    const env = {
+      AUTOMATION_EXPORTER_URL: 'https://prod.example.org',
+      AUTOMATION_EXPORTER_TOKEN: 'k3y',
+      AUTOMATION_EXPORTER_NAMESPACE: namespace,
+    };
+    expect(await complain({ env })).toEqual([expect.stringContaining('AUTOMATION_EXPORTER_NAMESPACE')]);
+  });
 });

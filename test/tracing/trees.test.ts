@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { TraceSettings } from '../../src/tracing/settings.ts';
 import { toTreeText } from '../../src/tracing/tree-text.ts';
 import { planRecorded } from './recorded.ts';
 
 describe('tracing/plan, whole trees', () => {
-  const tree = (name: string) => `\n${toTreeText(planRecorded(name).trace)}`;
+  const tree = (name: string, changes: Partial<TraceSettings> = {}) =>
+    `\n${toTreeText(planRecorded(name, changes).trace)}`;
 
   it('names steps from the workflow and gives the server no node span', () => {
     expect(tree('succeeded')).toBe(`
@@ -251,6 +253,57 @@ RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
   step 2 (2) 2877..4000 success [clamped] - succeeded
     web01 (2@web01) 2877..2877 success [clamped] - succeeded
     web02 (2@web02) 4000..4000 success [clamped] - succeeded
+`);
+  });
+
+  it('shows no nodes where steps are enough, and loses neither their reasons nor their times', () => {
+    expect(tree('failed-node', { detail: 'steps' })).toBe(`
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
+  Build (1) 0..4877 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
+`);
+    expect(tree('per-node-reference', { detail: 'steps' })).toBe(`
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
+  Drain (1) 0..777 success [clamped] - succeeded
+  restart (2) 877..7877 failure NonZeroResultCode [nodes mixed] - mixed, failed below, NonZeroResultCode below
+    Stop (2@node=web01/1) 877..1877 success - succeeded
+    Start (2@node=web01/2) 1877..3877 success - succeeded
+    Stop (2@node=web02/1) 3877..4877 success - succeeded
+    Start (2@node=web02/2) 4877..7877 failure NonZeroResultCode - failed, NonZeroResultCode below
+`);
+    expect(tree('mixed-in-succeeded', { detail: 'steps' })).toBe(`
+RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
+  step 1 (1) 0..1077 success [nodes mixed] [not-started 1] [clamped] [end-inferred] - mixed, nothing below it failed for good
+  step 2 (2) 1877..4377 success [nodes partial] [not-started 1] [end-inferred] - partial, nothing below it failed for good
+`);
+  });
+
+  it('shows the execution alone where that is enough', () => {
+    expect(tree('failed-node', { detail: 'root' })).toBe(`
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
+`);
+  });
+
+  it('has the same ids at every detail', () => {
+    const idsOf = (detail: TraceSettings['detail']) =>
+      planRecorded('per-node-reference', { detail }).trace.spans.map(({ id }) => id);
+    const all = idsOf('nodes');
+    expect(idsOf('steps').filter((id) => !all.includes(id))).toEqual([]);
+    expect(idsOf('root')).toEqual(['307b5cfc9224f771']);
+  });
+
+  it('counts steps alone among what is too much', () => {
+    expect(tree('per-node-reference', { detail: 'steps', maxSpans: 4 })).toBe(`
+RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
+  Drain (1) 0..777 success [clamped] - succeeded
+  restart (2) 877..7877 failure NonZeroResultCode [nodes mixed] - mixed, failed below, NonZeroResultCode below
+    4 more 877..7877 node_failure - stands for 4 that were too many, 1 of them failed
+`);
+  });
+
+  it('takes a status of its own for what configuration says', () => {
+    expect(tree('custom-status', { customStatuses: { 'needs review': 'success' } })).toBe(`
+RUN shop/load/etl/nightly 0..5000 success - it ended with a status of its own, which stands for success
+  step 1 (1) 0..3877 failure _OTHER [clamped] - failed, _OTHER
 `);
   });
 });

@@ -4,6 +4,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { Spool, SpoolBounds, TraceEncoding } from '../../state/spool.ts';
+import type { Detail } from '../detail.ts';
 import type { Plan } from '../plan.ts';
 import { type Gathered, gather, toBareExecution } from './gather.ts';
 import { type PendingTrace, readPending, toForgetting, toLine, toPendingKey } from './pending.ts';
@@ -26,6 +27,7 @@ export type EnricherOptions = {
   readonly spool: Pick<Spool, 'hasRoom'>;
   readonly bounds: SpoolBounds;
   readonly encoding: TraceEncoding;
+  readonly detail: Detail;
   readonly plan: (source: SpanSource) => Plan | undefined;
   readonly encode: (plan: Plan) => Uint8Array;
   /** A state that is still on its way after so long is not waited for any longer. */
@@ -50,7 +52,7 @@ export type Enricher = {
 
 /** Commit 2 of the life of an execution: what is pending gets its steps and becomes a trace in the spool, in one transaction. */
 export function createEnricher(options: EnricherOptions): Enricher {
-  const { server, ledger, client, timeoutMs, spool, bounds, encoding, clock, observe } = options;
+  const { server, ledger, client, timeoutMs, spool, bounds, encoding, detail, clock, observe } = options;
   const waiting = new Map<string, PendingTrace>();
   const retryAtTicks = new Map<string, number>();
   const workflows = createWorkflows(clock.ticks);
@@ -75,11 +77,13 @@ export function createEnricher(options: EnricherOptions): Enricher {
     if (waitedMs > options.backlogAgeMs) return { execution: toBareExecution(pending), degraded: 'backlog' };
     const isOverdue = waitedMs > options.sealTimeoutMs;
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
-    const { source, isPending }: Gathered = await gather(api, pending, workflows).catch((error: unknown) => {
-      // The server answers, and never with this one.
-      if (!isOverdue || !(error instanceof ApiError) || error.details.status === undefined) throw error;
-      return { source: { execution: toBareExecution(pending) }, isPending: true };
-    });
+    const { source, isPending }: Gathered = await gather(api, pending, { detail, workflows }).catch(
+      (error: unknown) => {
+        // The server answers, and never with this one.
+        if (!isOverdue || !(error instanceof ApiError) || error.details.status === undefined) throw error;
+        return { source: { execution: toBareExecution(pending) }, isPending: true };
+      },
+    );
     if (!isPending) return source;
     return isOverdue ? { ...source, degraded: 'seal_timeout' } : undefined;
   }

@@ -7,21 +7,38 @@ import { ApiError } from '../../api/errors.ts';
 import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
 import type { ExecutionState, StepState } from '../../domain/step-state.ts';
 import type { WorkflowStep } from '../../domain/workflow.ts';
+import type { Detail } from '../detail.ts';
 import type { PendingTrace } from './pending.ts';
 import type { Workflows } from './workflows.ts';
 
 /** What was found of an execution, or that its state is still on its way. */
 export type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
+type GatherOptions = {
+  /** What is not going to be shown is not asked for. */
+  readonly detail: Detail;
+  readonly workflows: Workflows;
+};
+
 /** Asks for all that a trace is made of. What is denied or gone is left out; what fails is thrown, to be tried again. */
-export async function gather(api: Api, pending: PendingTrace, workflows: Workflows): Promise<Gathered> {
+export async function gather(api: Api, pending: PendingTrace, options: GatherOptions): Promise<Gathered> {
   const found = await read(api.get(executionEndpoint, { path: { id: pending.id } }));
-  const execution = found ?? toBareExecution(pending);
-  const state = await read(api.get(executionState, { path: { id: pending.id } }));
+  return gatherSteps(api, found ?? toBareExecution(pending), options);
+}
+
+/** Asks for what a trace is made of beside its execution. */
+export async function gatherSteps(
+  api: Api,
+  execution: TracedExecution,
+  { detail, workflows }: GatherOptions,
+): Promise<Gathered> {
+  const { id } = execution;
+  const hasSteps = detail !== 'root';
+  const state = hasSteps ? await read(api.get(executionState, { path: { id } })) : undefined;
   if (state === 'pending') return { source: { execution }, isPending: true };
   const jobId = execution.job?.id;
   const workflow = state === undefined || jobId === undefined ? undefined : await readWorkflow(api, jobId, workflows);
-  const loggedReason = needsReason(execution, state) ? await readReason(api, pending.id) : undefined;
+  const loggedReason = needsReason(execution, state) ? await readReason(api, id) : undefined;
   return { source: { execution, state, workflow, loggedReason }, isPending: false };
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
+import type { Detail } from '../../../src/tracing/detail.ts';
 import { createEnricher } from '../../../src/tracing/enrich/enricher.ts';
 import { type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
 import { type Plan, planTrace } from '../../../src/tracing/plan.ts';
@@ -20,7 +21,7 @@ const settings = {
 };
 
 /** A service with one finished run of a job, and what makes its trace. */
-async function setUp({ maxTraces = 10 } = {}) {
+async function setUp({ maxTraces = 10, detail = 'nodes' }: { maxTraces?: number; detail?: Detail } = {}) {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
   endings.push(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
@@ -58,7 +59,8 @@ async function setUp({ maxTraces = 10 } = {}) {
     spool: state.spool,
     bounds: { maxBytes: 1_000_000, maxTraces },
     encoding: 'protobuf',
-    plan: (source) => planTrace(source, settings),
+    detail,
+    plan: (source) => planTrace(source, { ...settings, detail }),
     encode: ({ trace }) => Buffer.from(JSON.stringify(trace.spans.map(({ name }) => name))),
     sealTimeoutMs: 600_000,
     backlogAgeMs: 1_200_000,
@@ -122,5 +124,13 @@ describe('tracing/enrich/enricher', () => {
     await silent.simulator.stop();
     expect(await silent.run()).toEqual({ againInMs: 5000 });
     expect(await silent.left()).toEqual(['pending-trace']);
+  });
+
+  it('asks for the execution alone where nothing else is shown', async () => {
+    const { simulator, run, spooled } = await setUp({ detail: 'root' });
+    await run();
+    expect(await spooled()).toEqual([expect.stringContaining('["RUN pay/nightly/settle"]')]);
+    const asked = simulator.requests().map(({ path }) => path.replace(/^\/api\/\d+\/|\?.*$/g, ''));
+    expect(asked.filter((path) => path.startsWith('execution/') || path.startsWith('job/'))).toEqual(['execution/1']);
   });
 });
