@@ -9,7 +9,12 @@ export type Browser = {
   readonly stop: () => Promise<void>;
 };
 
-export type View = { readonly width?: number; readonly isDark?: boolean };
+export type View = {
+  readonly width?: number;
+  readonly isDark?: boolean;
+  /** What is pressed once the page is there, each by a selector; the last one leads to the page that is looked at. */
+  readonly press?: readonly string[];
+};
 
 /** A page as a person sees it: no script of its own may run. */
 export type Opened = {
@@ -72,7 +77,7 @@ const question = `JSON.stringify({
   background: getComputedStyle(document.body).backgroundColor,
 })`;
 
-async function look(tab: Tab, url: string, { width = 1280, isDark = false }: View): Promise<Opened> {
+async function look(tab: Tab, url: string, { width = 1280, isDark = false, press = [] }: View): Promise<Opened> {
   const complaints: string[] = [];
   tab.on('Log.entryAdded', ({ entry }) => complaints.push(JSON.stringify(entry)));
   tab.on('Runtime.exceptionThrown', (thrown) => complaints.push(JSON.stringify(thrown)));
@@ -89,6 +94,15 @@ async function look(tab: Tab, url: string, { width = 1280, isDark = false }: Vie
   const loaded = tab.next('Page.loadEventFired');
   await tab.send('Page.navigate', { url });
   await loaded;
+  if (press.length > 0) {
+    const next = tab.next('Page.loadEventFired');
+    for (const selector of press) {
+      const expression = `document.querySelector(${JSON.stringify(selector)}).click()`;
+      const { exceptionDetails } = await tab.send('Runtime.evaluate', { expression });
+      if (exceptionDetails !== undefined) throw new Error(`nothing to press: ${selector}`);
+    }
+    await next;
+  }
   const { result } = await tab.send('Runtime.evaluate', { expression: question });
   // The question above answers with exactly that.
   const seen = JSON.parse((result as { readonly value: string }).value) as Omit<Opened, 'complaints' | 'screenshot'>;

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { frontPageRoute } from '../../src/http/front-page.ts';
+import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
+import { setAsideRoutes } from '../../src/http/set-aside.ts';
+import type { SetAsideStatus, Status, TracesStatus } from '../../src/http/status.ts';
+import { tracesPageRoute } from '../../src/http/traces-page.ts';
+import { type Browser, startBrowser } from '../support/browser.ts';
+import { describeWithTools } from '../support/tools.ts';
+import { server, setAside, status, stuckTraces, traces } from './some-status.ts';
+
+const views = [
+  { name: 'light', width: 1280, isDark: false, background: 'rgb(255, 255, 255)' },
+  { name: 'dark', width: 1280, isDark: true, background: 'rgb(18, 23, 30)' },
+  { name: 'phone', width: 390, isDark: false, background: 'rgb(255, 255, 255)' },
+  { name: 'dark phone', width: 390, isDark: true, background: 'rgb(18, 23, 30)' },
+] as const;
+
+const longWord = `${'<script>alert(1)</script>'.repeat(8)}${'x'.repeat(400)}`;
+const hostile = setAside({
+  server: longWord,
+  reason: longWord,
+  size: 2 ** 31,
+  spans: 5000,
+  executionId: '9007199254740991',
+});
+const twenty = Array.from({ length: 20 }, (_, index) => setAside({ executionId: String(4711 + index) }));
+const shown: Readonly<Record<string, TracesStatus | undefined>> = {
+  'that all is delivered': traces(),
+  'that nothing is': stuckTraces(),
+  'that none are made': traces({ delivery: undefined, waiting: 3 }),
+  'that the state can not tell': undefined,
+};
+
+describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium }) => {
+  let browser: Browser;
+  let httpServer: HttpServer;
+  let url: string;
+  let isEnabled = true;
+  let current: TracesStatus | undefined;
+  let refused: readonly SetAsideStatus[] = [];
+  const done: string[] = [];
+
+  beforeAll(async () => {
+    const read = async (): Promise<Status> => ({ ...status(server('prod')), traces: current });
+    const act = (action: string) => async (which: readonly string[] | 'all') => {
+      const names = which === 'all' ? refused.map(({ name }) => name) : which;
+      done.push(`${action} ${which === 'all' ? which : which.join(' ')}`);
+      refused = refused.filter(({ name }) => !names.includes(name));
+      return { traces: names.length };
+    };
+    const setAsides = { list: async () => refused, retry: act('retry'), drop: act('drop') };
+    // What is in front of it has another name.
+    const lifecycle = { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org' };
+    const hasPage = (): boolean => false;
+    const routes = [
+      frontPageRoute({ metricsPath: '/metrics', status: read, hasPage }),
+      tracesPageRoute({ status: read, setAsides: () => setAsides, hasPage, lifecycle }),
+      setAsideRoutes({ setAsides: () => setAsides, lifecycle }),
+    ];
+    const onError = (error: unknown): never => {
+      throw error;
+    };
+    httpServer = createHttpServer({ host: '127.0.0.1', port: 0, routePrefix: '/here/too', routes, onError });
+    url = `http://127.0.0.1:${await httpServer.listen()}/here/too`;
+    browser = await startBrowser(chromium);
+  }, 60_000);
+
+  afterAll(async () => {
+    await browser?.stop();
+    await httpServer?.close();
+  });
+
+  beforeEach(() => {
+    isEnabled = true;
+    current = traces({ setAside: 2, setAsideBytes: 6800 });
+    refused = twenty;
+    done.length = 0;
+  });
+
+  for (const [name, told] of Object.entries(shown)) {
+    it.each(views)(`says ${name} without scrolling sideways: $name`, async ({ width, isDark, background }) => {
+      current = told;
+      refused = [];
+      const opened = await browser.open(`${url}/traces`, { width, isDark });
+      const { contentWidth, complaints } = opened;
+      expect({ contentWidth, complaints, background: opened.background }).toEqual({
+        contentWidth: width,
+        complaints: [],
+        background,
+      });
+    });
+  }
+
+  for (const mayChange of [true, false]) {
+    it.each(views)(`fits what is set aside, changeable: ${mayChange}: $name`, async ({ width, isDark }) => {
+      isEnabled = mayChange;
+      refused = [hostile, ...twenty];
+      const { contentWidth, complaints, text } = await browser.open(`${url}/traces`, { width, isDark });
+      expect({ contentWidth, complaints }).toEqual({ contentWidth: width, complaints: [] });
+      expect(text.includes('Send all again')).toBe(mayChange);
+      expect(text).toContain('From the command line');
+    });
+  }
+
+  it('sends one again where its button is pressed, and shows what is left', async () => {
+    const press = ['button[value="prod/4712"]'];
+    const { text, complaints } = await browser.open(`${url}/traces`, { width: 390, press });
+    expect({ done, complaints }).toEqual({ done: ['retry prod/4712'], complaints: [] });
+    expect(text).toContain('#4711');
+    expect(text).not.toContain('#4712');
+  });
+
+  it('drops for good in two steps', async () => {
+    expect((await browser.open(`${url}/traces`)).text).not.toContain('Drop for good');
+    const drop = '[formaction$="drop"][value="prod/4711"]';
+    const opened = await browser.open(`${url}/traces`, { press: [`details:has(${drop}) summary`, drop] });
+    expect({ done, complaints: opened.complaints }).toEqual({ done: ['drop prod/4711'], complaints: [] });
+    expect(opened.text).not.toContain('#4711');
+  });
+
+  it('sends all again, and comes back to the page', async () => {
+    const { text } = await browser.open(`${url}/traces`, { press: ['button[name="all"]'] });
+    expect(done).toEqual(['retry all']);
+    expect(text).not.toContain('Send all again');
+  });
+
+  it('is what the front page leads to', async () => {
+    const { links, text } = await browser.open(`${url}/`);
+    expect(text).toContain('✗ 2 set aside');
+    expect(links).toContain(`${url}/traces`);
+  });
+});
