@@ -57,10 +57,11 @@ function renderChanges(field: 'key' | 'all', value: string, { root, of }: About 
 function renderCommands([first]: readonly SetAsideStatus[], { mayChange, url }: About): Html {
   const one = first === undefined ? '--all' : quote(first.name);
   const lines = [`list`, `retry --all`, `retry ${one}`, `drop ${one}`];
-  const text = lines.map((line) => `automation-exporter set-aside ${line} --url=${quote(url)}\n`).join('');
+  // Each by itself: a click marks one line.
+  const commands = lines.map((line) => html`<code>automation-exporter set-aside ${line} --url=${quote(url)}</code>\n`);
   const off = html`<p class="note">To send again or to drop needs <code>--web.enable-lifecycle</code>, or <code>web: { enable_lifecycle: true }</code> in the configuration, which is read again on SIGHUP; then there are buttons here, too.</p>\n`;
   return html`<h3>From the command line</h3>
-<pre tabindex="0"><code>${text}</code></pre>
+<pre tabindex="0">${commands}</pre>
 ${mayChange ? undefined : off}`;
 }
 

@@ -74,11 +74,11 @@ o&#39;hara&#39;s #12 | 12 | 3.3 KiB | 03:07 UTC (12 min ago)
 HTTP 413
 From the command line
 To send again or to drop needs --web.enable-lifecycle, or web: { enable_lifecycle: true } in the configuration, which is read again on SIGHUP; then there are buttons here, too.`);
-    expect(body).toContain(`<code>automation-exporter set-aside list --url=https://exporter.example.org/here
-automation-exporter set-aside retry --all --url=https://exporter.example.org/here
-automation-exporter set-aside retry prod/4711 --url=https://exporter.example.org/here
-automation-exporter set-aside drop prod/4711 --url=https://exporter.example.org/here
-</code>`);
+    expect(body).toContain(`<code>automation-exporter set-aside list --url=https://exporter.example.org/here</code>
+<code>automation-exporter set-aside retry --all --url=https://exporter.example.org/here</code>
+<code>automation-exporter set-aside retry prod/4711 --url=https://exporter.example.org/here</code>
+<code>automation-exporter set-aside drop prod/4711 --url=https://exporter.example.org/here</code>
+`);
     expect(body).not.toContain('<form');
     expect(headers['content-security-policy']).toContain("form-action 'none'");
   });
