@@ -6,7 +6,7 @@ export function toAccessPolicy(
   endpoints: readonly Pick<Endpoint<unknown>, 'allowedBy'>[],
   dialect: Dialect = 'rundeck',
 ): string {
-  const rules = [...new Set(endpoints.map(({ allowedBy }) => allowedBy))].map(readRule);
+  const rules = readRules(endpoints.map(({ allowedBy }) => allowedBy));
   const ofProjects = rules.filter(isOfProjects);
   const ofApplication = rules.filter((rule) => !isOfProjects(rule));
   const documents = [
@@ -16,18 +16,25 @@ export function toAccessPolicy(
   return documents.filter((document) => document !== '').join('---\n');
 }
 
-/** The right that an endpoint takes where only administrators have it: nobody is to be handed that by pasting. */
+/** The right that an endpoint takes where it lets change things, too: nobody is to be handed that by pasting. */
 export function toAdminRight({ allowedBy }: Pick<Endpoint<unknown>, 'allowedBy'>): string | undefined {
-  const [, kind, allowed = ''] = /kind: (\w+) .*allow: \[([^\]]*)\]/.exec(allowedBy) ?? [];
-  return /\badmin\b/.test(allowed) ? `${kind} admin` : undefined;
+  const [, right] = /allow: \[(admin|configure)\]/.exec(allowedBy) ?? [];
+  if (right === undefined) return undefined;
+  const [, kind] = /kind: (\w+)/.exec(allowedBy) ?? /^(\w+):/.exec(allowedBy) ?? [];
+  return `${kind} ${right}`;
 }
 
 type Rule = { readonly type: string; readonly entries: string };
 
-/** `resource: [{ … }]` as an endpoint declares it. */
-function readRule(allowedBy: string): Rule {
-  const [type = '', entries = ''] = allowedBy.split(/: \[(.*)\]$/s);
-  return { type, entries };
+/** `resource: [{ … }]` as an endpoint declares it, or several of these with commas between them; each once. */
+function readRules(declared: readonly string[]): Rule[] {
+  const rules = new Map<string, Rule>();
+  for (const allowedBy of declared) {
+    for (const [rule, type = '', entries = ''] of allowedBy.matchAll(/(\w+): \[(\{.*?\})\](?=, \w+: \[|$)/gs)) {
+      rules.set(rule, { type, entries });
+    }
+  }
+  return [...rules.values()];
 }
 
 /** What belongs to one project is allowed in the context of projects, everything else in that of the application. */

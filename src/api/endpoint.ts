@@ -14,7 +14,7 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly since: number | Readonly<Record<Dialect, number>>;
   /** Whether servers can be told not to have it: then a 404 is no fault. */
   readonly mayBeOff: boolean;
-  /** The line of an access policy that allows it. */
+  /** The rules of an access policy that allow it: `type: [{ … }]`, with commas between several. */
   readonly allowedBy: string;
   /** Statuses beside 200 whose body is an answer, if it decodes. */
   readonly alsoAnswers: readonly number[];
@@ -95,3 +95,6 @@ function unfitFor(apiEndpoint: string, parameter: string): ApiError {
 
 /** In the application's context (Document A, section 5). */
 export const systemRead = 'resource: [{ equals: { kind: system }, allow: [read] }]';
+
+/** Executions are read by whoever may read their jobs, and those without a job by whoever may read what runs ad hoc. */
+export const executionRead = 'job: [{ allow: [read] }], adhoc: [{ allow: [read] }]';

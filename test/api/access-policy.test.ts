@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { toAccessPolicy } from '../../src/api/access-policy.ts';
+import { toAccessPolicy, toAdminRight } from '../../src/api/access-policy.ts';
 import { collectors } from '../../src/collectors/index.ts';
 
 const system = { allowedBy: 'resource: [{ equals: { kind: system }, allow: [read] }]' };
 const users = { allowedBy: 'resource: [{ equals: { kind: user }, allow: [admin] }]' };
-const project = { allowedBy: 'project: [{ equals: { kind: project }, allow: [read] }]' };
+const project = { allowedBy: 'project: [{ allow: [read] }]' };
 const events = { allowedBy: 'resource: [{ equals: { kind: event }, allow: [read] }]' };
 const jobs = { allowedBy: 'job: [{ allow: [view] }]' };
 
@@ -19,7 +19,7 @@ for:
     - { equals: { kind: system }, allow: [read] }
     - { equals: { kind: user }, allow: [admin] }
   project:
-    - { equals: { kind: project }, allow: [read] }
+    - { allow: [read] }
 by:
   group: automation-exporter
 `);
@@ -46,6 +46,51 @@ for:
 by:
   group: automation-exporter
 `);
+  });
+
+  it('takes apart what needs several rules, and gives none of them twice', () => {
+    const executions = { allowedBy: `${events.allowedBy}, job: [{ allow: [read] }], adhoc: [{ allow: [read] }]` };
+    const execution = { allowedBy: 'job: [{ allow: [read] }], adhoc: [{ allow: [read] }]' };
+
+    expect(toAccessPolicy([executions, execution, events])).toBe(`description: what automation-exporter reads
+context:
+  project: '.*'
+for:
+  resource:
+    - { equals: { kind: event }, allow: [read] }
+  job:
+    - { allow: [read] }
+  adhoc:
+    - { allow: [read] }
+by:
+  group: automation-exporter
+`);
+  });
+
+  it('hands out nothing that lets change a server', () => {
+    expect(toAdminRight(users)).toBe('user admin');
+    expect(toAdminRight({ allowedBy: 'project: [{ allow: [configure] }]' })).toBe('project configure');
+    expect([system, project, events, jobs].map(toAdminRight)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  it('allows what real servers ask for where it matters most', () => {
+    const reads = collectors.flatMap((collector) => collector.reads).filter((read) => toAdminRight(read) === undefined);
+    const [application, projects] = parseAllDocuments(toAccessPolicy(reads)).map(({ contents }) => contents?.toJSON());
+
+    // Projects have a name and no kind: a rule that asks for a kind shows none of them (rundeck dialect).
+    expect(application).toMatchObject({ for: { project: [{ allow: ['read'] }] } });
+    // Executions are shown to who may read their job, those without one to who may read what runs ad hoc.
+    expect(projects).toMatchObject({
+      for: {
+        resource: [
+          { equals: { kind: 'node' }, allow: ['read'] },
+          { equals: { kind: 'event' }, allow: ['read'] },
+        ],
+        job: [{ allow: ['read'] }],
+        adhoc: [{ allow: ['read'] }],
+        node: [{ allow: ['read'] }],
+      },
+    });
   });
 
   it('gives YAML for everything that any collector reads', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, executionRead } from '../endpoint.ts';
 import { flag, text } from '../lenient.ts';
 
 /** What is taken from the end of a log: never its lines, which may hold anything. */
@@ -18,7 +18,7 @@ export const executionOutput = defineEndpoint({
   path: 'execution/{id}/output',
   query: ['lastlines'],
   since: 14,
-  allowedBy: 'resource: [{ equals: { kind: job }, allow: [read] }]',
+  allowedBy: executionRead,
   body: z
     .object({ pending: text, completed: flag, entries: z.array(z.unknown()).catch([]) })
     .transform(({ pending, completed, entries }): LogTail => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ExecutionState, NodeState, Progress, StepCondition, StepState } from '../../domain/step-state.ts';
 import { toTimestampMs } from '../../domain/time.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, executionRead } from '../endpoint.ts';
 import { toNumber, toText } from '../lenient.ts';
 
 /** Document B, 2.6: a state that is not loaded yet answers 200 and `{"error":"pending"}`; it is to be asked for again. */
@@ -9,7 +9,7 @@ export const executionState = defineEndpoint({
   name: 'execution-state',
   path: 'execution/{id}/state',
   since: 14,
-  allowedBy: 'resource: [{ equals: { kind: job }, allow: [read] }]',
+  allowedBy: executionRead,
   body: z.unknown().transform((answer, context): ExecutionState | 'pending' => {
     const fields = toFields(answer);
     if (fields.error === 'pending') return 'pending';

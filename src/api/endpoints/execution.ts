@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toExecutionStatus } from '../../domain/execution.ts';
 import type { TracedExecution } from '../../domain/span-source.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, executionRead } from '../endpoint.ts';
 import { flag, number, section, text, timestampMs } from '../lenient.ts';
 
 const names = z
@@ -46,7 +46,7 @@ export const execution = defineEndpoint({
   name: 'execution',
   path: 'execution/{id}',
   since: 14,
-  allowedBy: 'resource: [{ equals: { kind: job }, allow: [read] }]',
+  allowedBy: executionRead,
   body: fields.transform((answer, context): TracedExecution => {
     const startedAtMs = answer['date-started'];
     if (startedAtMs === undefined) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Execution, toExecutionStatus } from '../../domain/execution.ts';
 import { toTimestampMs } from '../../domain/time.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, executionRead } from '../endpoint.ts';
 import { number, toNumber, toText } from '../lenient.ts';
 
 const executionList = z
@@ -17,6 +17,7 @@ const executionList = z
   });
 
 const readEvents = 'resource: [{ equals: { kind: event }, allow: [read] }]';
+const readExecutions = `${readEvents}, ${executionRead}`;
 
 /** Document B, 4.2: executions that ended within a window, newest end first; both ends of the window belong to it. */
 export const projectExecutions = defineEndpoint({
@@ -24,7 +25,7 @@ export const projectExecutions = defineEndpoint({
   path: 'project/{project}/executions',
   query: ['begin', 'end', 'max', 'offset'],
   since: 14,
-  allowedBy: readEvents,
+  allowedBy: readExecutions,
   body: executionList,
 });
 
@@ -37,7 +38,7 @@ export const runningExecutions = defineEndpoint({
   path: 'project/{project}/executions/running',
   query: ['max', 'offset', 'includePostponed'],
   since: 14,
-  allowedBy: readEvents,
+  allowedBy: readExecutions,
   body: executionList,
 });
 

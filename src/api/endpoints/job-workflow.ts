@@ -11,7 +11,7 @@ export const jobWorkflow = defineEndpoint({
   name: 'job-workflow',
   path: 'job/{id}/workflow',
   since: { service: 33, rundeck: 34 },
-  allowedBy: 'resource: [{ equals: { kind: job }, allow: [read] }]',
+  allowedBy: 'job: [{ allow: [read] }]',
   body: z
     .object({ workflow: z.array(z.unknown()) })
     .transform(({ workflow }): readonly WorkflowStep[] => toSteps(workflow, 1)),

@@ -8,7 +8,7 @@ export const projectNodes = defineEndpoint({
   path: 'project/{project}/resources',
   query: ['format'],
   since: 14,
-  allowedBy: 'resource: [{ equals: { kind: node }, allow: [read] }]',
+  allowedBy: 'resource: [{ equals: { kind: node }, allow: [read] }], node: [{ allow: [read] }]',
   body: z.custom<object>(isMap, 'is no map of nodes').transform(countFamilies),
 });
 

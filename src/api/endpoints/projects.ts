@@ -32,7 +32,8 @@ const body = z.array(
     }),
 );
 
-const readProject = 'project: [{ equals: { kind: project }, allow: [read] }]';
+/** Projects are told apart by their names alone: they are of no `kind`. */
+const readProject = 'project: [{ allow: [read] }]';
 
 /** Document A, 4.9: only the projects that may be read, sorted by name. */
 export const projects = defineEndpoint({ name: 'projects', path: 'projects', since: 14, allowedBy: readProject, body });
