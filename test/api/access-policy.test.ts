@@ -75,7 +75,9 @@ by:
 
   it('allows what real servers ask for where it matters most', () => {
     const reads = collectors.flatMap((collector) => collector.reads).filter((read) => toAdminRight(read) === undefined);
-    const [application, projects] = parseAllDocuments(toAccessPolicy(reads)).map(({ contents }) => contents?.toJSON());
+    const [application, projects] = parseAllDocuments(toAccessPolicy(reads)).map((document): unknown =>
+      document.toJS(),
+    );
 
     // Projects have a name and no kind: a rule that asks for a kind shows none of them (rundeck dialect).
     expect(application).toMatchObject({ for: { project: [{ allow: ['read'] }] } });
