@@ -11,6 +11,7 @@ import type { PastExecution } from '../../src/http/past-execution.ts';
 import { runbookRoutes } from '../../src/http/runbooks.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import type { Status } from '../../src/http/status.ts';
+import { tracesPageRoute } from '../../src/http/traces-page.ts';
 import { type Browser, startBrowser } from '../support/browser.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { failure, largeExecution, pastExecution, span } from './some-execution.ts';
@@ -104,6 +105,12 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
         traceLink: () => 'https://traces.example.org/trace/{trace_id}',
         nowMs: () => atMs,
       }),
+      tracesPageRoute({
+        status: read,
+        setAsides: () => undefined,
+        hasPage: () => false,
+        lifecycle: { isEnabled: () => false, externalUrl: () => 'https://exporter.example.org' },
+      }),
       apiStatusRoute(read),
       configRoute(async () => 'servers: []\n'),
       dashboardRoutes(content, () => 'https://exporter.example.org'),
@@ -179,6 +186,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
         '/executions/prod/4710',
         '/dashboards/overview.json',
         '/runbooks/AutomationServiceDown',
+        '/traces',
       ]),
     );
   });
