@@ -50,6 +50,10 @@ export interface Thresholds {
   readonly configReloadFailedFor: string;
   readonly seriesDroppedWindow: string;
   readonly seriesDroppedFor: string;
+  /** A trace that has waited for longer than this is not delivered. */
+  readonly traceOldestSeconds: number;
+  readonly spansRejectedWindow: string;
+  readonly tracesNotDeliveredFor: string;
 }
 
 export const defaultThresholds: Thresholds = {
@@ -97,4 +101,7 @@ export const defaultThresholds: Thresholds = {
   configReloadFailedFor: '5m',
   seriesDroppedWindow: '15m',
   seriesDroppedFor: '15m',
+  traceOldestSeconds: 900,
+  spansRejectedWindow: '15m',
+  tracesNotDeliveredFor: '15m',
 };

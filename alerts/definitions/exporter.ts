@@ -42,6 +42,26 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
       description: `The exporter leaves out series that {{ $labels.collector }} has of ${serverText}; the reason is {{ $labels.reason }}. Dashboards and alerts do not see them.`,
     },
     {
+      alert: 'AutomationExporterTracesNotDelivered',
+      // Three ways not to arrive, told apart by a label, so that each is an alert of its own.
+      expr: [
+        toCause(
+          `time() - automation_exporter_spool_oldest_timestamp_seconds > ${limits.traceOldestSeconds}`,
+          'waiting',
+        ),
+        toCause('automation_exporter_traces_set_aside > 0', 'set_aside'),
+        toCause(
+          `increase(automation_exporter_spans_rejected_total{reason="partial_success"}[${limits.spansRejectedWindow}]) > 0`,
+          'rejected',
+        ),
+      ].join('\nor\n'),
+      for: limits.tracesNotDeliveredFor,
+      severity: 'warning',
+      summary: 'Traces of executions do not get to the collector',
+      description:
+        '{{ if eq $labels.cause "waiting" }}A finished trace has waited for {{ $value | humanizeDuration }}: the collector can not be reached, or can not take it.{{ else if eq $labels.cause "set_aside" }}Traces that are set aside, since the collector refuses them: {{ $value }}.{{ else }}The collector takes traces, but not all of their spans; those are lost.{{ end }} The page /traces of {{ $labels.instance }} says more.',
+    },
+    {
       alert: 'AutomationExporterConfigReloadFailed',
       expr: 'automation_exporter_config_last_reload_successful == 0',
       for: limits.configReloadFailedFor,
@@ -60,4 +80,8 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
         'There is no working target with the job {{ $labels.job }}. No other alert of the automation service can fire.',
     },
   ];
+}
+
+function toCause(expression: string, cause: string): string {
+  return `label_replace(${expression}, "cause", "${cause}", "", "")`;
 }

@@ -47,6 +47,7 @@ describe('alerts/generate', () => {
       'AutomationExporterCollectorDenied warning',
       'AutomationExporterExecutionsLagging warning',
       'AutomationExporterSeriesDropped warning',
+      'AutomationExporterTracesNotDelivered warning',
       'AutomationExporterConfigReloadFailed warning',
       'AutomationExporterDown warning',
     ]);
@@ -100,6 +101,7 @@ describe('alerts/generate', () => {
     expect(buildRules({ evaluationInterval: '1s' })).toContain('interval: 1s');
     expect(buildRules({ logStorageWindow: '1m' })).toContain('increase(automation_log_storage_failed_total[1m])');
     expect(buildRules({ jobConsecutiveFailures: 5 })).toContain('automation_job_consecutive_failures >= 5');
+    expect(buildRules({ traceOldestSeconds: 60 })).toContain('spool_oldest_timestamp_seconds > 60');
     expect(buildRules({ exporterJob: 'watcher' })).toContain('up{job="watcher"} == 0 or absent(up{job="watcher"})');
   });
 });

@@ -72,4 +72,11 @@ export const contractMetrics: ReadonlySet<string> = new Set([
   'automation_exporter_config_last_reload_timestamp_seconds',
   'automation_exporter_api_budget_wait_seconds_total',
   'process_resident_memory_bytes',
+  'automation_exporter_spans_exported_total',
+  'automation_exporter_spans_rejected_total',
+  'automation_exporter_spool_traces',
+  'automation_exporter_spool_bytes',
+  'automation_exporter_spool_oldest_timestamp_seconds',
+  'automation_exporter_traces_set_aside',
+  'automation_exporter_traces_pending',
 ]);
