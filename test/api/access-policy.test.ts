@@ -75,9 +75,8 @@ by:
 
   it('allows what real servers ask for where it matters most', () => {
     const reads = collectors.flatMap((collector) => collector.reads).filter((read) => toAdminRight(read) === undefined);
-    const [application, projects] = parseAllDocuments(toAccessPolicy(reads)).map((document): unknown =>
-      document.toJS(),
-    );
+    const documents = parseAllDocuments(toAccessPolicy(reads));
+    const [application, projects]: unknown[] = documents.map((document) => document.toJS() as unknown);
 
     // Projects have a name and no kind: a rule that asks for a kind shows none of them (rundeck dialect).
     expect(application).toMatchObject({ for: { project: [{ allow: ['read'] }] } });
