@@ -64,6 +64,23 @@ describe('api/endpoints/execution-state', () => {
     });
   });
 
+  it('reads the words of newer servers, and reasons that are none', () => {
+    // Release 6: a step whose conditions were not met. Before: a failure for which a plugin gave no reason.
+    const answer = {
+      steps: [
+        { stepctx: '1', executionState: 'SKIPPED', duration: -1, nodeStates: { web01: { executionState: 'SKIPPED' } } },
+        { stepctx: '2', executionState: 'FAILED', meta: { failureReason: 'Unknown', handlerTriggered: 'true' } },
+      ],
+    };
+
+    expect(executionState.body.parse(answer)).toMatchObject({
+      steps: [
+        { condition: 'not-started', nodes: [{ node: 'web01', condition: 'not-started' }] },
+        { condition: 'failed', failureReason: undefined },
+      ],
+    });
+  });
+
   it('tells a state that is still on its way from one that can not be read', () => {
     expect(executionState.body.parse({ error: 'pending' })).toBe('pending');
     expect(executionState.body.safeParse({ error: 'other' }).success).toBe(false);

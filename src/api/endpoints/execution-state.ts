@@ -33,6 +33,8 @@ const conditions: Readonly<Record<string, StepCondition>> = {
   NODE_PARTIAL_SUCCEEDED: 'partial',
   NODE_MIXED: 'mixed',
   NOT_STARTED: 'not-started',
+  // Release 6 of the rundeck dialect: its conditions were not met.
+  SKIPPED: 'not-started',
 };
 
 /** Jobs that refer to each other nest as deep as they like, and reading goes as deep as they do. */
@@ -70,8 +72,14 @@ function toProgress(fields: Fields): Progress {
     endedAtMs: toTimestampMs(fields.endTime),
     // −1 stands for "not started".
     durationMs: durationMs !== undefined && durationMs >= 0 ? durationMs : undefined,
-    failureReason: toText(toFields(fields.meta).failureReason),
+    failureReason: toReason(fields.meta),
   };
+}
+
+/** Servers write `Unknown` where a step fails without a reason. */
+function toReason(meta: unknown): string | undefined {
+  const reason = toText(toFields(meta).failureReason);
+  return reason === 'Unknown' ? undefined : reason;
 }
 
 function toFields(value: unknown): Fields {
