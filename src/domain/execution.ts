@@ -20,6 +20,7 @@ export type Execution = {
   /** The server's own word, where the status is `other`. */
   readonly customStatus: string | undefined;
   readonly project: string | undefined;
+  /** Infinite for what waits and has no start yet. */
   readonly startedAtMs: number;
   /** Absent while it is not over, whatever the status says. */
   readonly endedAtMs: number | undefined;

@@ -76,6 +76,20 @@ describe('api/executions', () => {
     });
   });
 
+  it('does not ask of what waits when it started', async () => {
+    const { answer } = await read(`{"paging":{"total":2},"executions":[
+      {"id":1,"status":"queued","project":"p","date-started":null},
+      {"id":2,"status":"running","project":"p","date-started":{"unixtime":1716200000123}}]}`);
+
+    expect(answer).toMatchObject({
+      total: 2,
+      items: [
+        { id: 1, status: 'queued', startedAtMs: Number.POSITIVE_INFINITY, endedAtMs: undefined },
+        { id: 2, status: 'running', startedAtMs: 1716200000123 },
+      ],
+    });
+  });
+
   it('names what a row lacks', async () => {
     const { answer } = await read('{"paging":{"total":1},"executions":[{"id":1,"status":"succeeded"}]}');
 

@@ -59,16 +59,20 @@ function toExecution(item: unknown): Execution | string {
   const fields = toFields(item);
   const id = toNumber(fields.id);
   if (id === undefined) return 'id';
-  const startedAtMs = toTimestampMs(fields['date-started']);
+  const status = toExecutionStatus(toText(fields.status));
+  const endedAtMs = toTimestampMs(fields['date-ended']);
+  // What waits may have no start yet: one row of these must not cost all the others.
+  const isWaiting = endedAtMs === undefined && (status === 'queued' || status === 'scheduled');
+  const startedAtMs = toTimestampMs(fields['date-started']) ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);
   if (startedAtMs === undefined) return 'date-started';
   const job = fields.job === undefined || fields.job === null ? undefined : toFields(fields.job);
   return {
     id,
-    status: toExecutionStatus(toText(fields.status)),
+    status,
     customStatus: toText(fields.customStatus),
     project: toText(fields.project),
     startedAtMs,
-    endedAtMs: toTimestampMs(fields['date-ended']),
+    endedAtMs,
     job: job && {
       id: toText(job.id),
       name: toText(job.name),
