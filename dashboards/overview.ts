@@ -3,6 +3,7 @@ import { executionsRow } from './overview/executions.ts';
 import { healthRow } from './overview/health.ts';
 import { logStorageRow } from './overview/log-storage.ts';
 import { resourcesRow } from './overview/resources.ts';
+import { tracesRow } from './overview/traces.ts';
 import { trustRow } from './overview/trust.ts';
 import { frame } from './pieces/frame.ts';
 import { serverVariable } from './pieces/variables.ts';
@@ -14,6 +15,6 @@ export function overview(): object {
     title: 'Automation service: overview',
     description: 'Is the automation service up, active, healthy and storing logs, and do its jobs succeed?',
     variables: [serverVariable()],
-    rows: [availabilityRow(), executionsRow(), healthRow(), logStorageRow(), resourcesRow(), trustRow()],
+    rows: [availabilityRow(), executionsRow(), healthRow(), logStorageRow(), resourcesRow(), tracesRow(), trustRow()],
   });
 }

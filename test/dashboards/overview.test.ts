@@ -26,6 +26,7 @@ describe('dashboards/overview', () => {
       'Does the server call itself healthy?',
       'Are logs being stored?',
       'Does the server have room to work?',
+      'Do traces get to the collector?',
       'Can I trust these numbers?',
     ]);
   });
