@@ -1,24 +1,82 @@
 import { readFile } from 'node:fs/promises';
-import { replay as replayRecording } from '../tracing/enrich/replay.ts';
+import type { Config } from '../config/config.ts';
+import { type ReplayFormat, replay as replayRecording } from '../tracing/enrich/replay.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
+import { loadOrComplain } from './load.ts';
+import { chooseServer, readExecutionWord, replayFromServer } from './replay-from-server.ts';
 
-/** What would be sent of executions that were recorded, one file each: their trees, or with `--json` their requests. */
+type Options = {
+  readonly namespace: string | undefined;
+  readonly format: ReplayFormat;
+  readonly version: string;
+};
+
+type Ended = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** What would be sent of executions, recorded in files or asked of their servers: their trees, or with `--json` their requests. */
 export async function replay(context: CommandContext): Promise<number> {
-  const { arguments: given, version, write, complain } = context;
+  const { arguments: given, version, complain } = context;
   if (!areArgumentsFine(context)) return exitCodes.misconfigured;
   if (given.positionals.length === 0) {
-    complain('replay: needs a file, JSON with execution, and state and workflow where there are any\n');
+    complain(
+      'replay: needs SERVER/ID of an execution, or a file: JSON with execution, and state and workflow where there are any\n',
+    );
     return exitCodes.misconfigured;
   }
   const namespace = given.flags.get('namespace')?.toString();
-  const format = given.flags.get('json') === true ? 'json' : 'tree';
-  for (const file of given.positionals) {
-    try {
-      write(replayRecording(await readFile(file, 'utf8'), { namespace, format, version }));
-    } catch (error) {
-      complain(`${file}: can not be replayed: ${error instanceof Error ? error.message : String(error)}\n`);
+  const options: Options = { namespace, format: given.flags.get('json') === true ? 'json' : 'tree', version };
+  const config = createConfigReader(context);
+  let worst: Ended = exitCodes.well;
+  for (const word of given.positionals) {
+    const ended = await replayOne(word, { context, config, options });
+    if (ended > worst) worst = ended;
+  }
+  return worst;
+}
+
+type Parts = {
+  readonly context: CommandContext;
+  readonly config: () => Promise<Config | undefined>;
+  readonly options: Options;
+};
+
+/** What is there as a file is one. */
+async function replayOne(word: string, { context, config, options }: Parts): Promise<Ended> {
+  const { write, complain } = context;
+  const execution = readExecutionWord(word);
+  try {
+    write(replayRecording(await readFile(word, 'utf8'), options));
+    return exitCodes.well;
+  } catch (error) {
+    const isThere = !(error instanceof Error && 'code' in error && noFile.includes(String(error.code)));
+    if (isThere || execution === undefined) {
+      const message = error instanceof Error ? error.message : String(error);
+      complain(
+        `${word}: can not be replayed: ${isThere ? message : 'it is no file that is there, and no SERVER/ID'}\n`,
+      );
       return exitCodes.misconfigured;
     }
   }
-  return exitCodes.well;
+  const { servers, traces } = (await config()) ?? {};
+  if (servers === undefined || traces === undefined) return exitCodes.misconfigured;
+  const server = chooseServer(execution, servers);
+  if (typeof server === 'string') {
+    complain(`${word}: ${server}\n`);
+    return exitCodes.misconfigured;
+  }
+  const { text, complaint } = await replayFromServer(server, execution.id, { ...options, traces });
+  if (text !== undefined) write(text);
+  if (complaint !== undefined) complain(`${server.name}/${execution.id}: ${complaint}\n`);
+  return text === undefined ? exitCodes.failed : exitCodes.well;
+}
+
+const noFile: readonly string[] = ['ENOENT', 'ENOTDIR'];
+
+/** Read once, and only where a server is to be asked. */
+function createConfigReader(context: CommandContext): Parts['config'] {
+  let reading: Promise<Config | undefined> | undefined;
+  return () => {
+    reading ??= loadOrComplain(context).then((loaded) => loaded?.config);
+    return reading;
+  };
 }

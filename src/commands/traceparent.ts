@@ -1,22 +1,36 @@
+import { parseTraceparent } from '../tracing/caller.ts';
 import { type SpanKey, toSpanId, toTraceId, toTraceparent } from '../tracing/ids.ts';
-import { type CommandContext, exitCodes } from './command.ts';
+import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 
 /** The `traceparent` of an execution or of one of its steps, for a step that wants to make spans of its own. */
-export async function traceparent({ arguments: { flags }, write, complain }: CommandContext): Promise<number> {
+export async function traceparent(context: CommandContext): Promise<number> {
+  const {
+    arguments: { flags },
+    write,
+    complain,
+  } = context;
+  if (!areArgumentsFine(context)) return exitCodes.misconfigured;
   const text = (name: string): string | undefined => flags.get(name)?.toString();
   const [namespace, execution, step, node] = ['namespace', 'execution', 'step', 'node'].map(text);
+  const given = text('traceparent')?.trim();
+  // With mode `parent` an execution is part of its caller's trace.
+  const caller = given === undefined ? undefined : parseTraceparent(given);
   const complaints: string[] = [];
   if (namespace === undefined) complaints.push('--namespace: is missing (the address of the server, as configured)');
   if (execution === undefined) complaints.push('--execution: is missing (the id of the execution)');
   if (node !== undefined && step === undefined) complaints.push('--node: needs --step beside it');
+  if (given !== undefined && caller === undefined) complaints.push(notOfCaller);
   if (namespace === undefined || execution === undefined || complaints.length > 0) {
     complain(`${complaints.join('\n')}\n`);
     return exitCodes.misconfigured;
   }
   const spanId = toSpanId(namespace, execution, toKey(step, node));
-  write(`${toTraceparent(toTraceId(namespace, execution), spanId)}\n`);
+  write(`${toTraceparent(caller?.traceId ?? toTraceId(namespace, execution), spanId)}\n`);
   return exitCodes.well;
 }
+
+const notOfCaller =
+  '--traceparent: is no trace context, and the exporter ignores it too (for example 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01)';
 
 function toKey(path: string | undefined, node: string | undefined): SpanKey {
   if (path === undefined) return { kind: 'root' };

@@ -49,7 +49,7 @@ export const commandWords: readonly CommandRow[] = [
   },
   {
     name: 'replay',
-    help: 'Print the traces of recorded executions, one file each, and why each span is what it is.',
+    help: 'Print the traces of executions, as SERVER/ID or recorded in a file, and why each span is what it is.',
     positionals: 100,
     load: async () => (await import('./replay.ts')).replay,
   },
@@ -79,13 +79,19 @@ export const commandFlags: readonly CommandFlag[] = [
   { name: 'api-version', placeholder: 'N', help: 'Newest API version that it speaks.', commands: ['simulate'] },
   {
     name: 'namespace',
-    placeholder: 'URL',
-    help: 'Address of the server, as it is configured.',
+    placeholder: 'TEXT',
+    help: 'Namespace of the ids: the address of the server, if not configured otherwise.',
     commands: ['traceparent', 'replay'],
   },
   { name: 'execution', placeholder: 'ID', help: 'Id of the execution.', commands: ['traceparent'] },
   { name: 'step', placeholder: 'CONTEXT', help: 'Step within it, such as 2/1.', commands: ['traceparent'] },
   { name: 'node', placeholder: 'NAME', help: 'Node of that step.', commands: ['traceparent'] },
+  {
+    name: 'traceparent',
+    placeholder: 'VALUE',
+    help: "The caller's trace context, where executions become part of its trace (mode parent).",
+    commands: ['traceparent'],
+  },
   { name: 'all', help: 'All that are set aside.', commands: ['set-aside'] },
   { name: 'url', placeholder: 'URL', help: 'Address of the daemon, if not as configured.', commands: ['set-aside'] },
 ];

@@ -22,7 +22,13 @@ describe('commands/replay', () => {
     const none = await runCli(['replay']);
     expect({ code: none.code, stderr: none.stderr }).toEqual({
       code: 2,
-      stderr: 'replay: needs a file, JSON with execution, and state and workflow where there are any\n',
+      stderr:
+        'replay: needs SERVER/ID of an execution, or a file: JSON with execution, and state and workflow where there are any\n',
+    });
+    const absent = await runCli(['replay', 'one.json']);
+    expect({ code: absent.code, stderr: absent.stderr }).toEqual({
+      code: 2,
+      stderr: 'one.json: can not be replayed: it is no file that is there, and no SERVER/ID\n',
     });
     const broken = await runCli(['replay', 'one.json'], { files: { 'one.json': '{' } });
     expect(broken.code).toBe(2);

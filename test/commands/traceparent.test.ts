@@ -20,4 +20,36 @@ describe('commands/traceparent', () => {
       '--namespace: is missing (the address of the server, as configured)\n--execution: is missing (the id of the execution)\n--node: needs --step beside it\n',
     );
   });
+
+  const caller = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+  it.each([
+    [[], '307b5cfc9224f771'],
+    [['--step=2/1'], '1c752ab49d6c45c8'],
+    [['--step=2/1', '--node=web01'], 'c3f70e54fd5adcc7'],
+  ])("has the caller's trace and the ids of its own spans for %j", async (flags, spanId) => {
+    const { code, stdout } = await runCli([...base, ...flags, `--traceparent=${caller}`]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `00-0af7651916cd43dd8448eb211c80319c-${spanId}-01\n` });
+  });
+
+  it.each([
+    caller.slice(0, -1),
+    '00-00000000000000000000000000000000-b7ad6b7169203331-01',
+    '00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01',
+    `ff${caller.slice(2)}`,
+    `${caller}-00`,
+    caller.toUpperCase(),
+    ' ',
+  ])('refuses %j as the trace of a caller', async (value) => {
+    const { code, stdout, stderr } = await runCli([...base, `--traceparent=${value}`]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toBe(
+      `--traceparent: is no trace context, and the exporter ignores it too (for example ${caller})\n`,
+    );
+  });
+
+  it('complains of what it does not know', async () => {
+    const { code, stderr } = await runCli([...base, '--stp=1']);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: '--stp: is not a known flag (did you mean --step?)\n' });
+  });
 });

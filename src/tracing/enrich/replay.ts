@@ -2,15 +2,17 @@ import type { SpanSource } from '../../domain/span-source.ts';
 import { encodeTrace } from '../encode.ts';
 import { toNamespace } from '../ids.ts';
 import { type Plan, planTrace } from '../plan.ts';
-import { traceDefaults } from '../settings.ts';
+import { type TraceSettings, traceDefaults } from '../settings.ts';
 import { toTreeText } from '../tree-text.ts';
 import { readRecording } from './recording.ts';
+
+/** A tree for people, or the request of OTLP. */
+export type ReplayFormat = 'tree' | 'json';
 
 export type ReplayOptions = {
   /** Of the ids; without it, the address that the recorded permalink shows. */
   readonly namespace: string | undefined;
-  /** A tree for people, or the request of OTLP. */
-  readonly format: 'tree' | 'json';
+  readonly format: ReplayFormat;
   /** Ours. */
   readonly version: string;
 };
@@ -18,12 +20,18 @@ export type ReplayOptions = {
 /** What would be sent of a recorded execution. */
 export function replay(recording: string, { namespace, format, version }: ReplayOptions): string {
   const source = readRecording(recording);
-  const plan = planTrace(source, {
+  const settings = {
     ...traceDefaults,
     namespace: namespace ?? findNamespace(source),
     server: 'replay',
     distro: { name: 'automation-exporter', version },
-  });
+  };
+  return replaySource(source, settings, format);
+}
+
+/** What is sent of an execution. */
+export function replaySource(source: SpanSource, settings: TraceSettings, format: ReplayFormat): string {
+  const plan = planTrace(source, settings);
   if (plan === undefined)
     return format === 'json' ? '{"resourceSpans":[]}\n' : 'No trace: it is not over, or never began.\n';
   if (format === 'json') return `${new TextDecoder().decode(encodeTrace(plan.trace, 'json'))}\n`;

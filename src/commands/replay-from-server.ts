@@ -1,0 +1,79 @@
+import { execution } from '../api/endpoints/execution.ts';
+import { ApiError } from '../api/errors.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
+import { connectServer, systemClock } from '../connect.ts';
+import { toTraceSettings } from '../trace-settings.ts';
+import { askForExecution } from '../tracing/enrich/ask.ts';
+import { type ReplayFormat, replaySource } from '../tracing/enrich/replay.ts';
+
+export type ExecutionWord = { readonly server: string | undefined; readonly id: number };
+
+/** `prod/4711`, or `4711` alone where one server is configured. */
+export function readExecutionWord(word: string): ExecutionWord | undefined {
+  const [, server, digits] = /^(?:([A-Za-z0-9_.:-]{1,64})\/)?(\d{1,16})$/.exec(word) ?? [];
+  const id = Number(digits);
+  return digits === undefined || !Number.isSafeInteger(id) ? undefined : { server, id };
+}
+
+/** The server that is meant, or what is wrong with that. */
+export function chooseServer({ server, id }: ExecutionWord, servers: Config['servers']): ServerConfig | string {
+  const [first, ...others] = servers;
+  if (first === undefined)
+    return 'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or give --config.file';
+  if (server === undefined && others.length === 0) return first;
+  const names = servers.map(({ name }) => name).join(', ');
+  if (server === undefined) return `of which server? Write SERVER/${id} with one of ${names}`;
+  return servers.find(({ name }) => name === server) ?? `no server ${server} is configured: ${names}`;
+}
+
+export type Replayed = {
+  /** The tree or the request; undefined where there is none. */
+  readonly text: string | undefined;
+  /** What is to be said beside it. */
+  readonly complaint: string | undefined;
+};
+
+type About = {
+  readonly traces: Config['traces'];
+  /** Instead of the configured one. */
+  readonly namespace: string | undefined;
+  readonly format: ReplayFormat;
+  readonly version: string;
+};
+
+/** What the daemon sends of an execution, asked for now. */
+export async function replayFromServer(configured: ServerConfig, id: number, about: About): Promise<Replayed> {
+  const { traces, namespace = configured.namespace, format, version } = about;
+  const server = { ...configured, namespace };
+  const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
+  const { client, close } = connectServer(server, { clock: systemClock, observe, onSecret: ignore });
+  try {
+    const api = client.within({ lane: 'vital', forMs: mostRequests * server.timeoutMs });
+    const source = await askForExecution(api, id, { detail: traces.detail });
+    if (source === undefined) return { text: undefined, complaint: 'is not over yet' };
+    const { release } = client.facts();
+    const settings = toTraceSettings(server, traces, { epoch: 1, release, version, format: 'protobuf' });
+    const isLate = source.degraded !== undefined;
+    const hasNoSteps = source.state === undefined && traces.detail !== 'root';
+    const complaint = isLate ? late : hasNoSteps ? 'the server tells nothing of its steps' : undefined;
+    return { text: replaySource(source, settings, format), complaint };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { text: undefined, complaint: explain(error) };
+  } finally {
+    await close();
+  }
+}
+
+/** The first contact, the execution, its state a few times, its workflow and the end of its log. */
+const mostRequests = 8;
+const late = 'the server is still loading its steps: this is what is sent once they were waited for long enough';
+
+function explain({ kind, message, details }: ApiError): string {
+  if (kind === 'forbidden' && details.isOfService === true)
+    return `${message}; allow it in an access policy: ${execution.allowedBy}`;
+  if (kind === 'not_found' && details.isOfService === true) return 'the server has no such execution';
+  return message;
+}
+
+function ignore(): void {}

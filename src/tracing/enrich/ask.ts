@@ -1,0 +1,34 @@
+import type { Api } from '../../api/client.ts';
+import { execution as executionEndpoint } from '../../api/endpoints/execution.ts';
+import type { SpanSource } from '../../domain/span-source.ts';
+import type { Detail } from '../detail.ts';
+import { pause, type Wait } from '../sender/pause.ts';
+import { gatherSteps } from './gather.ts';
+import type { Workflows } from './workflows.ts';
+
+type AskOptions = {
+  readonly detail: Detail;
+  /** How it waits, if not by the clock. */
+  readonly wait?: Wait;
+};
+
+/** An execution that is over as its server tells of it now, by the questions of the enricher; undefined while it is not. */
+export async function askForExecution(
+  api: Api,
+  id: number,
+  { detail, wait = pause }: AskOptions,
+): Promise<SpanSource | undefined> {
+  const execution = await api.get(executionEndpoint, { path: { id } });
+  if (execution.endedAtMs === undefined) return undefined;
+  const workflows: Workflows = { read: (_jobId, ask) => ask() };
+  for (let tries = 1; ; tries += 1) {
+    const { source, isPending } = await gatherSteps(api, execution, { detail, workflows });
+    if (!isPending) return source;
+    // A question makes a server load a state that it had put away.
+    if (tries === mostTries) return { ...source, degraded: 'seal_timeout' };
+    await wait(betweenTriesMs, new AbortController().signal);
+  }
+}
+
+const mostTries = 4;
+const betweenTriesMs = 1000;

@@ -1,0 +1,174 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { collectors } from '../../src/collectors/index.ts';
+import { replay as replayCommand } from '../../src/commands/replay.ts';
+import { commandFlags, commandWords } from '../../src/commands/words.ts';
+import { parseArguments } from '../../src/config/command-line.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
+import { strangerPolicy } from '../../src/simulator/world/access.ts';
+import { toSpanId, toTraceId } from '../../src/tracing/ids.ts';
+import { type CliRun, runCli } from './run-cli.ts';
+
+const simulators: Simulator[] = [];
+afterAll(async () => {
+  for (const simulator of simulators) await simulator.stop();
+});
+
+/** A service where one run of a job has ended, and what it is called. */
+async function start(options: SimulatorOptions = {}) {
+  const simulator = await startSimulator({ scenario: 'empty', clock: 'free', ...options });
+  simulators.push(simulator);
+  simulator.control.createProject('pay', ['web01']);
+  const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly' });
+  simulator.control.runJob(job);
+  simulator.advance(3_600_000);
+  const [run] = simulator.truth().executions;
+  return { simulator, job, id: String(run?.id) };
+}
+
+type Run = Omit<CliRun, 'left'>;
+
+/** The command in this process, with one server of the environment, or with those of a file. */
+async function replay(
+  { url, token }: Simulator,
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Run> {
+  const argv = ['replay', ...words];
+  const said = { stdout: '', stderr: '' };
+  const code = await replayCommand({
+    argv,
+    env: {
+      AUTOMATION_EXPORTER_NAME: 'prod',
+      AUTOMATION_EXPORTER_URL: url,
+      AUTOMATION_EXPORTER_TOKEN: token,
+      ...env,
+    },
+    arguments: parseArguments(argv, { collectors, commandLine: { commands: commandWords, flags: commandFlags } }),
+    version: '0.1.0',
+    write: (text) => (said.stdout += text),
+    complain: (text) => (said.stderr += text),
+  });
+  return { code, ...said };
+}
+
+describe('commands/replay-from-server', () => {
+  it.each(['rundeck', 'service'] as const)('prints the tree of an execution in the dialect %s', async (dialect) => {
+    const { simulator, id } = await start({ dialect });
+    const { code, stdout, stderr } = await replay(simulator, [`prod/${id}`]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [title, root, ...below] = stdout.trimEnd().split('\n');
+    expect(title).toMatch(new RegExp(`^trace ${toTraceId(simulator.url, id)}, ${below.length + 1} spans$`));
+    expect(root).toMatch(/^RUN pay\/nightly\/settle 0\.\.\d+ success - the execution succeeded$/);
+    expect(below.filter((line) => /^ {4}web01 \(1@web01\) .* success .*- succeeded$/.test(line))).toHaveLength(1);
+  });
+
+  it('takes the id alone where one server is configured, and prints the request with --json', async () => {
+    const { simulator, id } = await start();
+    const { code, stdout } = await replay(simulator, ['--json', id]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      resourceSpans: [
+        {
+          scopeSpans: [
+            {
+              spans: expect.arrayContaining([
+                expect.objectContaining({
+                  traceId: toTraceId(simulator.url, id),
+                  spanId: toSpanId(simulator.url, id, { kind: 'root' }),
+                  name: 'RUN pay/nightly/settle',
+                }),
+              ]) as object[],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('has the ids of the namespace that is configured, unless it is given another', async () => {
+    const { simulator, id } = await start();
+    const env = { AUTOMATION_EXPORTER_NAMESPACE: 'https://automation.example.org' };
+    const titleOf = async (...words: string[]) => (await replay(simulator, words, env)).stdout.split(',')[0];
+    expect(await titleOf(id)).toBe(`trace ${toTraceId('https://automation.example.org', id)}`);
+    const second = 'https://automation.example.org#2';
+    expect(await titleOf(id, `--namespace=${second}`)).toBe(`trace ${toTraceId(second, id)}`);
+  });
+
+  it('shows what is configured, and asks for no more', async () => {
+    const { simulator, id } = await start();
+    const { stdout } = await replay(simulator, [id], { AUTOMATION_EXPORTER_TRACES_DETAIL: 'root' });
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      `trace ${toTraceId(simulator.url, id)}, 1 span`,
+      expect.stringMatching(/^RUN pay\/nightly\/settle /),
+    ]);
+    const asked = simulator.requests().map(({ path }) => path);
+    expect(asked.filter((path) => path.includes('/state') || path.includes('/workflow'))).toEqual([]);
+  });
+
+  it('takes what is there as a file for one', async () => {
+    const { code, stderr } = await runCli(['replay', '4711'], { files: { '4711': '{' } });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^4711: can not be replayed: .*JSON/);
+  });
+
+  it('names the servers that there are', async () => {
+    const { simulator, id } = await start();
+    const server = (name: string) => `  - { name: ${name}, url: '${simulator.url}', token_file: ./token }\n`;
+    const files = { 'config.yaml': `servers:\n${server('prod')}${server('test')}`, token: simulator.token };
+    const argv = ['replay', '--config.file=config.yaml', `stage/${id}`, id];
+    const { code, stdout, stderr } = await runCli(argv, { files });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toBe(
+      `stage/${id}: no server stage is configured: prod, test\n${id}: of which server? Write SERVER/${id} with one of prod, test\n`,
+    );
+  });
+
+  it('says that no server is configured', async () => {
+    expect(await runCli(['replay', 'prod/1'])).toMatchObject({
+      code: 2,
+      stderr:
+        'prod/1: no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or give --config.file\n',
+    });
+  });
+
+  it('says what is not over, and what is not there, and goes on', async () => {
+    const { simulator, job, id } = await start();
+    simulator.control.runJob(job);
+    const runningId = String(simulator.truth().executions.at(-1)?.id);
+    const { code, stdout, stderr } = await replay(simulator, [runningId, '987654321', id]);
+    expect(code).toBe(1);
+    expect(stderr).toBe(`prod/${runningId}: is not over yet\nprod/987654321: the server has no such execution\n`);
+    expect(stdout).toContain('RUN pay/nightly/settle');
+  });
+
+  it('says what the credentials lack', async () => {
+    const { simulator, id } = await start();
+    simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
+    const denied = await replay({ ...simulator, token: 'stranger-token' }, [id]);
+    expect({ code: denied.code, stdout: denied.stdout }).toEqual({ code: 1, stdout: '' });
+    expect(denied.stderr).toContain(
+      `prod/${id}: GET execution: HTTP 403, these credentials may not read it; allow it in an access policy: `,
+    );
+    const refused = await replay({ ...simulator, token: 'wrong-token' }, [id]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/^prod\/\d+: GET .*the credentials are missing, wrong or expired\n$/);
+    expect(refused.stderr).not.toContain('wrong-');
+  });
+
+  it('says that nothing listens', async () => {
+    const { simulator, id } = await start();
+    await simulator.stop();
+    const { code, stderr } = await replay(simulator, [id]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^prod\/\d+: .*the connection was refused/);
+  });
+
+  it('says that steps are not told, and shows what is sent without them', async () => {
+    const { simulator, id } = await start();
+    simulator.control.addFault({ kind: 'status', status: 404, path: '/state$' });
+    const { code, stdout, stderr } = await replay(simulator, [id]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(', 1 span\nRUN pay/nightly/settle ');
+    expect(stderr).toBe(`prod/${id}: the server tells nothing of its steps\n`);
+  });
+});

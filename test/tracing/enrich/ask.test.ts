@@ -1,0 +1,55 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { askForExecution } from '../../../src/tracing/enrich/ask.ts';
+import { createTestClient, fixedSecret } from '../../support/client.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+async function setUp() {
+  const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
+  endings.push(() => simulator.stop());
+  simulator.control.createProject('pay', ['web01']);
+  simulator.control.runJob(simulator.control.createJob('pay', { name: 'settle', group: 'nightly' }));
+  const id = simulator.truth().executions[0]?.id ?? 0;
+  const { client, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
+  endings.push(close);
+  return { simulator, id, api: client.within({ lane: 'vital', forMs: 5000 }) };
+}
+
+describe('tracing/enrich/ask', () => {
+  it('waits a few times for a state that the server is loading', async () => {
+    const { simulator, id, api } = await setUp();
+    simulator.advance(3_600_000);
+    simulator.control.configure({ statePending: 'all' });
+    const waits: number[] = [];
+    const wait = async (forMs: number): Promise<void> => {
+      waits.push(forMs);
+      if (waits.length === 2) simulator.control.configure({ statePending: new Set() });
+    };
+    const source = await askForExecution(api, id, { detail: 'nodes', wait });
+    expect({ waits, steps: source?.state?.steps.length, degraded: source?.degraded }).toEqual({
+      waits: [1000, 1000],
+      steps: 1,
+      degraded: undefined,
+    });
+  });
+
+  it('shows what the daemon sends once it has waited long enough', async () => {
+    const { simulator, id, api } = await setUp();
+    simulator.advance(3_600_000);
+    simulator.control.configure({ statePending: 'all' });
+    const source = await askForExecution(api, id, { detail: 'nodes', wait: async () => undefined });
+    expect({ state: source?.state, degraded: source?.degraded }).toEqual({
+      state: undefined,
+      degraded: 'seal_timeout',
+    });
+  });
+
+  it('has nothing of what still runs', async () => {
+    const { id, api } = await setUp();
+    expect(await askForExecution(api, id, { detail: 'nodes' })).toBeUndefined();
+  });
+});
