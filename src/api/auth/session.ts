@@ -3,6 +3,7 @@ import { isLoginPage, isLoginPath } from '../classify.ts';
 import { ApiError } from '../errors.ts';
 import type { Transport, TransportAnswer } from '../transport.ts';
 import { waitFor } from '../wait-for.ts';
+import { createCookies } from './cookies.ts';
 import { type AuthHeaders, type Credentials, createRereadable, type SecretSource } from './credentials.ts';
 
 export type SessionOptions = {
@@ -19,10 +20,10 @@ const pauseAfterFailureMs = 60_000;
 /** A session refused so soon after its login is not helped by another. */
 const shortestSessionMs = 30_000;
 
-/** Login with a password (Document A, section 5): one session, whose cookie is the newest that the server sent. */
+/** Login with a password (Document A, section 5): one session, whose cookies are the newest that the server sent. */
 export function createSessionCredentials({ username, password: secret, clock }: SessionOptions): Credentials {
   const password = createRereadable(secret);
-  let cookie: string | undefined;
+  const cookies = createCookies();
   let generation = 0;
   let loggedInAtTicks = Number.NEGATIVE_INFINITY;
   let loggingIn: Promise<void> | undefined;
@@ -36,7 +37,7 @@ export function createSessionCredentials({ username, password: secret, clock }: 
     try {
       await openSession(transport);
     } catch (error) {
-      cookie = undefined;
+      cookies.clear();
       if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
       failure = { error, untilTicks: clock.ticks() + pauseAfterFailureMs };
       if (!(await password.reread(used))) throw error;
@@ -52,43 +53,35 @@ export function createSessionCredentials({ username, password: secret, clock }: 
     const form = { j_username: username, j_password: password.value() };
     let answer = await transport.postForm({ apiEndpoint, path: '/j_security_check', form, headers: {} });
     for (let hop = 0; hop < mostRedirects && isRedirect(answer); hop++) {
-      noteCookie(answer.cookies);
+      cookies.note(answer.cookies);
       const path = toOwnPath(transport, answer);
       if (isLoginPath(path)) throw refused();
-      answer = await transport.get({ apiEndpoint, path, headers: toCookieHeader(cookie) });
+      answer = await transport.get({ apiEndpoint, path, headers: cookies.toHeader() });
     }
-    noteCookie(answer.cookies);
-    if (answer.status !== 200 || cookie === undefined || isLoginPage(answer)) throw unusable(answer);
-  }
-
-  function noteCookie(cookies: readonly string[]): void {
-    for (const header of cookies) cookie = /^\s*JSESSIONID=([^;\s]+)/i.exec(header)?.[1] ?? cookie;
+    cookies.note(answer.cookies);
+    if (answer.status !== 200 || !cookies.hasSession() || isLoginPage(answer)) throw unusable(answer);
   }
 
   return {
     isSession: true,
     authorize: async (transport, _dialect, signal): Promise<AuthHeaders> => {
-      if (cookie === undefined) {
+      if (!cookies.hasSession()) {
         // Shared by all who wait for it, so it ends with none of them.
         loggingIn ??= logIn(transport).finally(() => {
           loggingIn = undefined;
         });
         await waitFor(loggingIn, { signal, orElse: stopped });
       }
-      return { headers: toCookieHeader(cookie), generation };
+      return { headers: cookies.toHeader(), generation };
     },
     renew: async (refusedGeneration) => {
       if (refusedGeneration !== generation) return true;
       if (clock.ticks() < loggedInAtTicks + shortestSessionMs) return false;
-      cookie = undefined;
+      cookies.clear();
       return true;
     },
-    noteAnswer: ({ cookies }) => noteCookie(cookies),
+    noteAnswer: (answer) => cookies.note(answer.cookies),
   };
-}
-
-function toCookieHeader(cookie: string | undefined): Readonly<Record<string, string>> {
-  return cookie === undefined ? {} : { cookie: `JSESSIONID=${cookie}` };
 }
 
 function isRedirect({ status }: TransportAnswer): boolean {

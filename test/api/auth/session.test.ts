@@ -149,6 +149,35 @@ describe('api/auth/session', () => {
     ]);
   });
 
+  it('comes back to the member that a balancer chose', async () => {
+    let answers = 0;
+    const own = await startServer((request, response) => {
+      const isLogin = request.url === '/j_security_check';
+      const chosen = ['AWSALB=m1; Expires=Sat, 28 Nov 2026 12:00:00 GMT; Path=/', 'jsessionid=one; Path=/; HttpOnly'];
+      answers += 1;
+      if (isLogin) {
+        response.writeHead(302, { location: '/menu/home', 'set-cookie': chosen }).end();
+      } else {
+        const taken = ['AWSALB=; Max-Age=0', 'LANG=en; Max-Age=0', 'JSESSIONID=; Max-Age=0'];
+        const headers = { 'content-type': 'application/json', 'set-cookie': answers === 4 ? taken : ['LANG=en'] };
+        response.writeHead(200, headers).end('{"system":{"rundeck":{"apiversion":47}},"executionMode":"active"}');
+      }
+    });
+    endings.push(own.stop);
+    const { api } = connectTo(own.url, 'right');
+
+    await api.get(executionMode);
+    await api.get(executionMode);
+
+    expect(own.asked.map(({ line, headers }) => `${line} ${String(headers.cookie)}`)).toEqual([
+      'POST /j_security_check undefined',
+      'GET /menu/home AWSALB=m1; JSESSIONID=one',
+      'GET /api/47/system/info AWSALB=m1; JSESSIONID=one; LANG=en',
+      'GET /api/47/system/executions/status AWSALB=m1; JSESSIONID=one; LANG=en',
+      'GET /api/47/system/executions/status JSESSIONID=one',
+    ]);
+  });
+
   it('logs in below the path of the URL', async () => {
     const own = await startSessionServer('/automation');
     const { api } = connectTo(`${own.url}/automation`, 'right');
