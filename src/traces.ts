@@ -171,7 +171,14 @@ export function createTraces(options: TracesOptions): Traces {
       bounds,
       setAsideBounds,
     }),
-    setAsides: createSetAsides({ spool: state.spool, wake: sender.wake, observe: numbers }),
+    setAsides: createSetAsides({
+      spool: state.spool,
+      wake: sender.wake,
+      observe: {
+        ...numbers,
+        handled: (action, count) => log.warn({ action, traces: count }, 'set aside traces are handled as asked'),
+      },
+    }),
     start: sender.start,
     stop: async () => {
       await sender.stop(stopLimitMs);

@@ -35,6 +35,7 @@ describe('end-to-end/route-prefix', () => {
       './',
       '?refresh',
       './metrics',
+      './traces',
       './dashboards/',
       './alerts/rules.yaml',
       './runbooks/',

@@ -11,6 +11,8 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
 
+const secret = 'planted-where-nobody-may-see-it';
+
 /** A daemon whose collector refuses the traces of one job until it is mended; two jobs have run, the other's is delivered. */
 async function setUp() {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
@@ -20,7 +22,9 @@ async function setUp() {
   let isMended = false;
   const sink = await startSink((response, request, index) => {
     const isRefused = !isMended && request.body.includes('nightly/poisoned');
-    (isRefused ? say(400, 'attribute too\nlong') : accept)(response, request, index);
+    // A collector that repeats what it was sent, secrets too.
+    const says = `attribute too\nlong, ${request.headers.authorization}`;
+    (isRefused ? say(400, says) : accept)(response, request, index);
   });
   endings.push(() => sink.stop());
   const daemon = await startDaemon({
@@ -31,7 +35,11 @@ web: { enable_lifecycle: true }
 `,
     token: simulator.token,
     flags: ['--collector.disable-defaults'],
-    env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
+    env: {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${secret}`,
+    },
   });
   endings.push(daemon.stop);
   await eventually(async () => expect(await daemon.metrics()).toMatch(/collector_success\{.*"executions"\} 1/));
@@ -60,7 +68,9 @@ describe('end-to-end/set-aside', () => {
     const { daemon, sink, run, trace, mend } = await setUp();
     const [, id] = trace.key.split('/');
     const { stdout } = await run('list');
-    expect(stdout).toMatch(new RegExp(`^prod +${id} +${trace.spans} .* HTTP 400: attribute too long$`, 'm'));
+    expect(stdout).toMatch(
+      new RegExp(`^prod +${id} +${trace.spans} .* HTTP 400: attribute too long, (Bearer )?<secret>$`, 'm'),
+    );
     expect(JSON.parse(await ask(daemon.url, '/api/status'))).toMatchObject({
       well: false,
       summary: '1 trace is set aside: the collector refuses it.',
@@ -71,6 +81,9 @@ describe('end-to-end/set-aside', () => {
     expect(toText(page)).toMatch(/^✗The collector refuses 1 trace\n/);
     expect(page).toContain(`<a href="./executions/prod/${id}">`);
     expect((await fetch(`${daemon.url}/executions/prod/${id}`)).status).toBe(200);
+
+    const told = [stdout, page, await ask(daemon.url, '/api/set-aside'), ...daemon.logged];
+    expect(told.filter((text) => text.includes(secret))).toEqual([]);
 
     expect(await run('retry', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is in line again\n' });
     // Refused once more.

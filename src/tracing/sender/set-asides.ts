@@ -5,7 +5,10 @@ type Options = {
   readonly spool: Pick<Spool, 'setAsides' | 'retry' | 'drop'>;
   /** Told after every change, so that what is in line again is sent, and the new sizes are known. */
   readonly wake: () => void;
-  readonly observe: Pick<SenderObserver, 'rejected'>;
+  readonly observe: Pick<SenderObserver, 'rejected'> & {
+    /** What a person asked for was done. */
+    readonly handled: (action: 'retry' | 'drop', traces: number) => void;
+  };
 };
 
 export type SetAsides = {
@@ -41,30 +44,22 @@ export function createSetAsides({ spool, wake, observe }: Options): SetAsides {
     return traces.map((trace) => ({ ...trace, name: `${trace.server}/${trace.executionId}` }));
   }
 
-  async function handle(
-    which: Which,
-    change: (keys: readonly string[]) => Promise<number>,
-    done: (traces: readonly SetAsideTrace[]) => void,
-  ): Promise<Handled> {
+  async function handle(action: 'retry' | 'drop', which: Which): Promise<Handled> {
     const all = await list();
     const names = new Set(which === 'all' ? all.map(({ name }) => name) : which);
     const wanted = all.filter(({ name }) => names.has(name));
     for (const { name } of wanted) names.delete(name);
     if (names.size > 0) return { unknown: [...names] };
-    const traces = await change(wanted.map(({ key }) => key));
-    done(wanted);
+    const traces = await spool[action](wanted.map(({ key }) => key));
+    if (action === 'drop') for (const { spans } of wanted) observe.rejected('dropped', spans);
+    observe.handled(action, traces);
     wake();
     return { traces };
   }
 
   return {
     list,
-    retry: (which) => inTurn(() => handle(which, spool.retry, () => {})),
-    drop: (which) =>
-      inTurn(() =>
-        handle(which, spool.drop, (dropped) => {
-          for (const { spans } of dropped) observe.rejected('dropped', spans);
-        }),
-      ),
+    retry: (which) => inTurn(() => handle('retry', which)),
+    drop: (which) => inTurn(() => handle('drop', which)),
   };
 }

@@ -20,7 +20,8 @@ afterEach(() => state.close());
 
 function create() {
   const rejected = (reason: string, spans: number): unknown => events.push(`${reason} ${spans}`);
-  return createSetAsides({ spool: state.spool, wake: () => events.push('woken'), observe: { rejected } });
+  const handled = (action: string, traces: number): unknown => events.push(`${action} ${traces}`);
+  return createSetAsides({ spool: state.spool, wake: () => events.push('woken'), observe: { rejected, handled } });
 }
 
 async function left(): Promise<string[]> {
@@ -44,14 +45,14 @@ describe('tracing/sender/set-asides', () => {
       'prod/3',
       'prod/4',
     ]);
-    expect(events).toEqual(['woken']);
+    expect(events).toEqual(['retry 1', 'woken']);
   });
 
   it('drops for good, counts the spans, and has the new sizes told', async () => {
     expect(await create().drop('all')).toEqual({ traces: 2 });
     expect(await left()).toEqual([]);
     expect(await state.spool.size()).toMatchObject({ traces: 2, setAside: 0, setAsideBytes: 0 });
-    expect(events).toEqual(['dropped 3', 'dropped 3', 'woken']);
+    expect(events).toEqual(['dropped 3', 'dropped 3', 'drop 2', 'woken']);
   });
 
   it('does nothing at all where one is not set aside', async () => {
@@ -65,7 +66,7 @@ describe('tracing/sender/set-asides', () => {
     const setAsides = create();
     const answers = await Promise.all([setAsides.drop('all'), setAsides.drop('all'), setAsides.retry(['prod/2'])]);
     expect(answers).toEqual([{ traces: 2 }, { traces: 0 }, { unknown: ['prod/2'] }]);
-    expect(events).toEqual(['dropped 3', 'dropped 3', 'woken', 'woken']);
+    expect(events).toEqual(['dropped 3', 'dropped 3', 'drop 2', 'woken', 'drop 0', 'woken']);
   });
 
   it('goes on after a state that could not be written', async () => {
@@ -77,7 +78,7 @@ describe('tracing/sender/set-asides', () => {
     const setAsides = createSetAsides({
       spool: { ...state.spool, drop },
       wake: () => {},
-      observe: { rejected: () => {} },
+      observe: { rejected: () => {}, handled: () => {} },
     });
     await expect(setAsides.drop('all')).rejects.toThrow('database or disk is full');
     expect(await setAsides.drop('all')).toEqual({ traces: 2 });
