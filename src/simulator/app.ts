@@ -1,4 +1,4 @@
-import type { Express, NextFunction, Request, Response } from 'express';
+import type { Express, NextFunction, Request, Response, Router } from 'express';
 import express from 'express';
 import type { Control } from './control.ts';
 import { advance } from './engine/engine.ts';
@@ -21,13 +21,16 @@ export type AppParts = {
   readonly control: Control;
   /** Which member serves a request: the pinned one, or the next behind the balancer. */
   readonly nextMember: () => Member;
+  /** Beside the service, and no part of it: no request to it is one to the service. */
+  readonly traceSink: Router;
 };
 
 /** The service as one HTTP application; a cluster has one per address. */
-export function createApp({ world, faults, sessions, log, control, nextMember }: AppParts): Express {
+export function createApp({ world, faults, sessions, log, control, nextMember, traceSink }: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.use(traceSink);
   app.use((request, response, next) => {
     const trueMs = world.clock.now();
     advance(world, trueMs);

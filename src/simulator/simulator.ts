@@ -13,6 +13,7 @@ import type { SimulatorRequest } from './request-log.ts';
 import { createRequestLog } from './request-log.ts';
 import { createSessions } from './routes/sessions.ts';
 import { findScenario } from './scenarios/scenario.ts';
+import { createTraceSink, type ExecutionPage } from './traces/trace-sink.ts';
 import { type Truth, tellTruth } from './truth.ts';
 import { everythingPolicy } from './world/access.ts';
 import type { Member } from './world/member.ts';
@@ -51,6 +52,8 @@ export type SimulatorOptions = {
   readonly historyMs?: number;
   /** Hears of each request before it is answered: what happens between two pages of a list is done here. */
   readonly onRequest?: (request: SimulatorRequest) => void;
+  /** Where the trace of an execution leads back to. */
+  readonly executionPage?: ExecutionPage;
 };
 
 export type Simulator = {
@@ -94,7 +97,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   control.addToken({ token, user: 'exporter', name: 'demo', policy: everythingPolicy });
   scenario.build(world, liveMs);
 
-  const parts = { world, faults, sessions, log, control };
+  const traceSink = createTraceSink(options.executionPage);
+  const parts = { world, faults, sessions, log, control, traceSink };
   const servers = [
     await listen(createApp({ ...parts, nextMember: balance(world.members, frozen) }), host, options.port ?? 0),
   ];

@@ -9,7 +9,7 @@ import type { Conditions } from '../world/work.ts';
 import { send } from './exchange.ts';
 
 /** The controls over HTTP, for a person with curl or another process. */
-export function createControlRouter(control: Control, views: Views): Router {
+export function createControlRouter(control: Control, { truth, requests }: Views): Router {
   const router = Router();
   router.use(json());
   router.get('/', (request, response) => {
@@ -20,13 +20,11 @@ export function createControlRouter(control: Control, views: Views): Router {
       about,
     }));
     const stories = scenarios.map(({ name, about }) => ({ name, about }));
-    send(request, response, {
-      status: 200,
-      json: { controls, views: ['GET /simulator/truth', 'GET /simulator/requests'], faultKinds, scenarios: stories },
-    });
+    const views = ['truth', 'requests', 'traces'].map((view) => `GET /simulator/${view}`);
+    send(request, response, { status: 200, json: { controls, views, faultKinds, scenarios: stories } });
   });
-  router.get('/truth', (request, response) => send(request, response, { status: 200, json: views.truth() }));
-  router.get('/requests', (request, response) => send(request, response, { status: 200, json: views.requests() }));
+  router.get('/truth', (request, response) => send(request, response, { status: 200, json: truth() }));
+  router.get('/requests', (request, response) => send(request, response, { status: 200, json: requests() }));
   for (const { path, act } of rows) {
     router.post(`/${path}`, (request, response) => {
       // People type these bodies; a wrong one shows in what the service then does.

@@ -1,0 +1,61 @@
+import type { SunkSpan } from './read-request.ts';
+
+export type KeptTrace = {
+  readonly traceId: string;
+  /** The one that all others hang from; where several have no parent here, the one that began first. */
+  readonly root: SunkSpan;
+  readonly spans: readonly SunkSpan[];
+};
+
+export type Shelf = {
+  readonly keep: (spans: readonly SunkSpan[]) => void;
+  /** Those that began last come first. */
+  readonly list: () => readonly KeptTrace[];
+  readonly find: (traceId: string) => KeptTrace | undefined;
+};
+
+export type ShelfLimits = { readonly traces: number; readonly bytes: number };
+
+/** The last traces, by when they began, within limits; a span that comes again takes its own place. */
+export function createShelf(limits: ShelfLimits): Shelf {
+  const traces = new Map<string, KeptTrace>();
+  let bytes = 0;
+
+  function drop({ traceId, spans }: KeptTrace): void {
+    traces.delete(traceId);
+    bytes -= sumBytes(spans);
+  }
+
+  function list(): readonly KeptTrace[] {
+    return [...traces.values()].toSorted((left, right) => right.root.startMs - left.root.startMs);
+  }
+
+  return {
+    keep: (spans) => {
+      for (const [traceId, news] of Map.groupBy(spans, (span) => span.traceId)) {
+        const before = traces.get(traceId);
+        const all = [...new Map([...(before?.spans ?? []), ...news].map((span) => [span.id, span])).values()];
+        const root = findRoot(all);
+        if (root === undefined) continue;
+        bytes += sumBytes(all) - sumBytes(before?.spans ?? []);
+        traces.set(traceId, { traceId, root, spans: all });
+      }
+      for (const oldest of list().toReversed()) {
+        if (traces.size <= limits.traces && bytes <= limits.bytes) return;
+        drop(oldest);
+      }
+    },
+    list,
+    find: (traceId) => traces.get(traceId),
+  };
+}
+
+function sumBytes(spans: readonly SunkSpan[]): number {
+  return spans.reduce((sum, span) => sum + span.bytes, 0);
+}
+
+function findRoot(spans: readonly SunkSpan[]): SunkSpan | undefined {
+  const ids = new Set(spans.map(({ id }) => id));
+  const roots = spans.filter(({ parentId }) => !ids.has(parentId));
+  return (roots.length === 0 ? spans : roots).toSorted((left, right) => left.startMs - right.startMs)[0];
+}
