@@ -1,3 +1,4 @@
+import type { ExecutionPage } from '../simulator/traces/trace-sink.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';
@@ -9,12 +10,24 @@ export async function demo(context: CommandContext): Promise<number> {
   // Nothing starts before everything is known to be right; the port may be known only then.
   const checked = await loadOrComplain(context, toEnvironment({ url: 'http://127.0.0.1', token: 'checked' }));
   if (plan === undefined || checked === undefined) return exitCodes.misconfigured;
-  const simulator = await startSimulation(context, plan);
+  let daemonUrl: string | undefined;
+  const executionPage: ExecutionPage = (server, id) =>
+    daemonUrl && `${daemonUrl}/executions/${encodeURIComponent(server)}/${encodeURIComponent(id)}`;
+  const simulator = await startSimulation(context, { ...plan, executionPage });
   if (simulator === undefined) return exitCodes.failed;
   try {
-    const loaded = await loadOrComplain(context, { ...soon(context), ...toEnvironment(simulator) });
+    const sink = toSink(context, simulator);
+    const withSink = { ...context, env: { ...context.env, ...sink } };
+    const loaded = await loadOrComplain(withSink, { ...soon(context), ...toEnvironment(simulator) });
     if (loaded === undefined) return exitCodes.misconfigured;
-    return await runApp(loaded, context, { onStarted: (url) => context.write(welcome(url, simulator.url)) });
+    const { traces, web } = loaded.config;
+    const hasTraces = sink !== undefined && traces.enabled !== 'off';
+    return await runApp(loaded, withSink, {
+      onStarted: (url) => {
+        daemonUrl = web.externalUrl ?? url;
+        context.write(welcome(url, simulator.url, hasTraces));
+      },
+    });
   } finally {
     await simulator.stop();
   }
@@ -28,9 +41,26 @@ function soon({ env }: CommandContext): Record<string, string> {
     AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h',
     AUTOMATION_EXPORTER_METRICS_HOLD_NEW_SERIES: '0s',
     AUTOMATION_EXPORTER_COLLECTOR_EXECUTIONS_EVERY: '5s',
+    // Steps are read execution by execution: of a long past that takes minutes, in which what is new waits.
+    AUTOMATION_EXPORTER_TRACES_MAX_AGE: '1h',
+    AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '100',
   };
   return Object.fromEntries(Object.entries(wishes).map(([name, wish]) => [name, env[name] || wish]));
 }
+
+/** Traces go to the simulated service's own collector, unless the person names one. */
+function toSink({ env }: CommandContext, { url }: { readonly url: string }): Record<string, string> | undefined {
+  const isNamed = [env['OTEL_EXPORTER_OTLP_ENDPOINT'], env[tracesEndpoint]].some((value) => value?.trim());
+  if (isNamed) return undefined;
+  return {
+    [tracesEndpoint]: `${url}/v1/traces`,
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/protobuf',
+    [traceLink]: env[traceLink] || `${url}/simulator/traces/{trace_id}`,
+  };
+}
+
+const tracesEndpoint = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
+const traceLink = 'AUTOMATION_EXPORTER_TRACES_LINK';
 
 /** What is set for a server of the person's own gives way: an empty variable is none. */
 function toEnvironment({ url, token }: { readonly url: string; readonly token: string }): Record<string, string> {
@@ -44,7 +74,8 @@ function toEnvironment({ url, token }: { readonly url: string; readonly token: s
   };
 }
 
-function welcome(url: string, simulatorUrl: string): string {
+function welcome(url: string, simulatorUrl: string, hasTraces: boolean): string {
+  const traces = hasTraces ? `\n  traces        ${simulatorUrl}/simulator/traces` : '';
   return `
 Watching a simulated service at ${simulatorUrl}. Live now:
 
@@ -52,7 +83,7 @@ Watching a simulated service at ${simulatorUrl}. Live now:
   metrics       ${url}/metrics
   dashboards    ${url}/dashboards/
   alert rules   ${url}/alerts/rules.yaml
-  runbooks      ${url}/runbooks/
+  runbooks      ${url}/runbooks/${traces}
   controls      ${simulatorUrl}/simulator   (make it passive, let its log storage fail)
 
 To watch your own server: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE. Ctrl-C ends this.

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { accept, startSink } from '../tracing/sender/sink.ts';
 import { type Demo, type DemoOptions, startDemo } from './start-demo.ts';
 
 const demos: Demo[] = [];
@@ -90,12 +91,60 @@ describe('end-to-end/demo', () => {
       ['dashboards', `${demo.url}/dashboards/`],
       ['alert rules', `${demo.url}/alerts/rules.yaml`],
       ['runbooks', `${demo.url}/runbooks/`],
+      ['traces', `${demo.simulatorUrl}/simulator/traces`],
       ['controls', `${demo.simulatorUrl}/simulator`],
     ]);
     for (const [title, link = ''] of links) {
       const { status } = await fetch(link);
       expect({ title, status }).toEqual({ title, status: 200 });
     }
+  });
+
+  it('leads from an execution to its trace, and back', async () => {
+    const { url, simulatorUrl } = await start();
+
+    const id = await eventually(
+      async () => {
+        const [, found] = /"\.\/executions\/demo\/(\d+)"/.exec(await (await fetch(`${url}/`)).text()) ?? [];
+        expect(found).toMatch(/^\d+$/);
+        return found;
+      },
+      { limitMs: 15_000 },
+    );
+    const page = await (await fetch(`${url}/executions/demo/${id}`)).text();
+    const [link = '', traceId] = /http:[^"]*\/simulator\/traces\/([0-9a-f]{32})/.exec(page) ?? [];
+    expect(link).toBe(`${simulatorUrl}/simulator/traces/${traceId}`);
+    const trace = await eventually(async () => {
+      const answer = await fetch(link);
+      expect(answer.status).toBe(200);
+      return answer.text();
+    });
+    expect(trace).toContain(`<a href="${url}/executions/demo/${id}">`);
+    expect(trace).toContain('<dt>service.name</dt><dd>automation-service</dd>');
+    expect(await (await fetch(`${simulatorUrl}/simulator/traces`)).text()).toContain(`/simulator/traces/${traceId}"`);
+  });
+
+  it('sends traces where the person wants them', async () => {
+    const sink = await startSink((response) => accept(response));
+    try {
+      const env = {
+        OTEL_EXPORTER_OTLP_ENDPOINT: sink.url.replace('/v1/traces', ''),
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      };
+      const { output, simulatorUrl } = await start({ env });
+      await eventually(async () => expect(sink.requests.length).toBeGreaterThan(0), { limitMs: 15_000 });
+      expect(sink.requests[0]?.body.toString('utf8')).toContain('"cicd.pipeline.run.id"');
+      expect(output()).not.toContain('/simulator/traces');
+      expect(await (await fetch(`${simulatorUrl}/simulator/traces`)).text()).toContain('None has come yet.');
+    } finally {
+      await sink.stop();
+    }
+  });
+
+  it('makes no traces where the person wants none', async () => {
+    const { output, url } = await start({ flags: ['--traces.enabled=off'] });
+    expect(output()).not.toContain('/simulator/traces');
+    expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('automation_exporter_spool_traces ');
   });
 
   it('links its rules and dashboards to the address that people know', async () => {
@@ -128,8 +177,10 @@ describe('end-to-end/demo', () => {
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends within a second of %s and leaves nothing behind', async (signal) => {
     const demo = await start();
-    // A connection that a browser would keep open.
-    await (await fetch(`${demo.url}/`)).text();
+    // What a start has to do is done, and a connection is open that a browser would keep.
+    await eventually(async () => {
+      expect(await (await fetch(`${demo.url}/metrics`)).text()).toContain('\nautomation_up{server="demo"} 1\n');
+    });
 
     const askedAtMs = performance.now();
     demo.kill(signal);

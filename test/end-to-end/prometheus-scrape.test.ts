@@ -29,16 +29,9 @@ const reasons: Readonly<Record<string, string>> = {
   automation_exporter_executions_unmeasured_total: 'every execution has a duration',
   automation_exporter_executions_skipped_total: 'nothing is too long ago',
   automation_exporter_unknown_values_total: 'every word is known',
-  automation_exporter_traces_pending: 'the demo has no receiver of traces',
-  automation_exporter_traces_set_aside: 'the demo has no receiver of traces',
-  automation_exporter_traces_degraded_total: 'the demo has no receiver of traces',
-  automation_exporter_traces_skipped_total: 'the demo has no receiver of traces',
-  automation_exporter_traceparent_invalid_total: 'the demo has no receiver of traces',
-  automation_exporter_spans_exported_total: 'the demo has no receiver of traces',
-  automation_exporter_spans_rejected_total: 'the demo has no receiver of traces',
-  automation_exporter_spool_traces: 'the demo has no receiver of traces',
-  automation_exporter_spool_bytes: 'the demo has no receiver of traces',
-  automation_exporter_spool_oldest_timestamp_seconds: 'the demo has no receiver of traces',
+  automation_exporter_traces_degraded_total: 'the steps of every execution are read in time',
+  automation_exporter_traceparent_invalid_total: 'no execution was handed a context',
+  automation_exporter_spool_oldest_timestamp_seconds: 'what is sent at once does not wait',
 };
 
 const endings: (() => Promise<unknown>)[] = [];

@@ -31,7 +31,8 @@ describe('end-to-end/route-prefix', () => {
     expect(response.url).toBe(`${demo.url}/`);
 
     const links = [...(await response.text()).matchAll(/<a href="([^"#]*)"/g)].map(([, link = '']) => link);
-    expect(links).toEqual([
+    // Whether an execution has a page yet is a matter of moments.
+    expect(links.filter((link) => !link.startsWith('./executions/'))).toEqual([
       './',
       '?refresh',
       './metrics',
