@@ -12,10 +12,10 @@ import { planListing } from './listing.ts';
 import type { ExecutionsOptions } from './options.ts';
 import { openParts, type Parts } from './parts.ts';
 import { type PlannedRead, planReads } from './plan.ts';
-import { readRunning } from './reader.ts';
 import type { RecentRun } from './recent-runs.ts';
 import { toTotalRows } from './rows.ts';
 import { toRunningRows } from './running.ts';
+import { createRunningReader, type Running } from './running-reader.ts';
 import { createServerClock } from './server-clock.ts';
 import { createTripwire } from './tripwire.ts';
 
@@ -40,8 +40,6 @@ export type ExecutionsStatus = {
   readonly nowMs: number | undefined;
 };
 
-type RunningList = Awaited<ReturnType<typeof readRunning>>;
-
 /** Finds what ran on one server, counts every finished execution once, and shows it. */
 export function createExecutions(options: ExecutionsOptions): Executions {
   const {
@@ -61,10 +59,11 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const activities = createActivities();
   const tripwire = createTripwire();
   let opened: Promise<Parts> | undefined;
-  let latest: { readonly running: RunningList['executions']; readonly nowMs: number } | undefined;
+  let latest: { readonly running: Running['executions']; readonly nowMs: number } | undefined;
   let names: readonly string[] = [];
   let nextListTicks = Number.NEGATIVE_INFINITY;
   const readServerTime = createServerClock(clock);
+  const readRunning = createRunningReader(clock.ticks);
   const exemplars = createExemplars(settings.buckets);
   let shownBook: Book | undefined;
 
@@ -148,9 +147,9 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const { book, overlap } = found;
     const startedTicks = clock.ticks();
     const { attempt, all: faults } = createFaults(signal);
-    let inAll: RunningList = { executions: undefined, serverMs: undefined };
+    let inAll: Running = { executions: undefined, serverMs: undefined };
     await attempt(async () => {
-      inAll = await readRunning(within(signal, 'vital'));
+      inAll = await readRunning((lane) => within(signal, lane), names);
     });
     const nowMs = await readServerTime(within(signal), inAll.serverMs);
     latest = { running: inAll.executions, nowMs };

@@ -1,6 +1,5 @@
 import type { Api } from '../api/client.ts';
-import { projectExecutions, runningExecutions } from '../api/endpoints/executions.ts';
-import { ApiError } from '../api/errors.ts';
+import { projectExecutions } from '../api/endpoints/executions.ts';
 import { readWindow, type Window } from '../api/paging.ts';
 import type { Execution } from '../domain/execution.ts';
 
@@ -53,38 +52,3 @@ export async function readTotal(api: Api, project: string, { beginMs, endMs }: W
   const query = { begin: Math.max(beginMs, 1), end: endMs, max: 1 };
   return (await api.get(projectExecutions, { path: { project }, query })).total;
 }
-
-export type Running = {
-  /** Undefined where nothing may be read. */
-  readonly executions: readonly Execution[] | undefined;
-  readonly serverMs: number | undefined;
-};
-
-/** What runs or waits anywhere, in as few requests as it takes. */
-export async function readRunning(api: Api): Promise<Running> {
-  try {
-    return await readList(api);
-  } catch (error) {
-    // Of all projects together the answer is 401 where none of them may be read: no fault, and no news of any.
-    if (error instanceof ApiError && error.kind === 'forbidden') return { executions: undefined, serverMs: undefined };
-    throw error;
-  }
-}
-
-async function readList(api: Api): Promise<Running> {
-  const executions = new Map<number, Execution>();
-  let serverMs: number | undefined;
-  // The list moves while it is read: pages overlap, and a list without an end is cut.
-  for (let offset = 0, pages = 0; pages < mostPages; pages++) {
-    const query = { max: pageSize, offset, includePostponed: true };
-    const timed = await api.getTimed(runningExecutions, { path: { project: '*' }, query });
-    serverMs ??= timed.serverMs;
-    for (const execution of timed.answer.items) executions.set(execution.id, execution);
-    if (offset + pageSize >= timed.answer.total) break;
-    offset += pageSize - overlap;
-  }
-  return { executions: [...executions.values()], serverMs };
-}
-
-const mostPages = 40;
-const overlap = 20;

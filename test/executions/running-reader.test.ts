@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import type { Api } from '../../src/api/client.ts';
+import { ApiError } from '../../src/api/errors.ts';
+import { createRunningReader } from '../../src/executions/running-reader.ts';
+import { refusal } from './fake-api.ts';
+import { createScene } from './scene.ts';
+import { someRunning } from './some-execution.ts';
+
+const missing =
+  '{"errorCode":"api.error.project.missing","apiversion":45,"error":true,"message":"Project does not exist: *"}';
+
+describe('executions/running-reader', () => {
+  it('asks project by project where a server takes the star for a name', async () => {
+    const scene = await createScene({ apiVersion: 45, clientVersion: 45 });
+    try {
+      const { control } = scene;
+      for (const project of ['pay', 'stock']) control.createProject(project);
+      control.addFault({ kind: 'status', path: '/project/\\*/executions/running', status: 404, body: missing });
+      await scene.rounds(2);
+      const id = control.createJob('pay', { name: 'settle', group: 'nightly' });
+      control.runJob(id, { atMs: scene.nowMs() + 600_000 });
+      await scene.rounds(1);
+
+      expect(scene.shown('automation_executions_queued').filter((line) => line.endsWith(' 1'))).toEqual([
+        'automation_executions_queued{project="pay",status="scheduled"} 1',
+      ]);
+      const asked = scene.simulator.requests().filter(({ path }) => path.endsWith('/executions/running'));
+      expect(asked.map(({ path }) => path.replace('/api/45/project/', ''))).toEqual([
+        '*/executions/running',
+        '*/executions/running',
+        'pay/executions/running',
+        'stock/executions/running',
+        'pay/executions/running',
+        'stock/executions/running',
+      ]);
+    } finally {
+      await scene.stop();
+    }
+  });
+
+  it('asks for a few of many in each round, and for those that run something each time', async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
+    const { read, asked, pass } = setUp((project) => (project === 'p12' ? [someRunning({ id: 7, project })] : []));
+
+    // Not everything is known yet.
+    expect((await read(names)).executions).toBeUndefined();
+    expect(asked.splice(0)).toEqual(['*', ...names.slice(0, 25)]);
+    expect((await read(names)).executions?.map(({ id }) => id)).toEqual([7]);
+    expect(asked.splice(0)).toEqual(['p12', ...names.slice(25), ...names.slice(0, 10)]);
+    await read(names.filter((name) => name !== 'p12'));
+    expect(asked.splice(0)).not.toContain('p12');
+    pass(3_600_000);
+    await read(names);
+    expect(asked[0]).toBe('*');
+  });
+
+  it('leaves out projects that are gone or may not be read', async () => {
+    const { read } = setUp((project) => {
+      if (project === 'gone') throw refusal('not_found', 'api.error.project.missing');
+      if (project === 'closed') throw refusal('forbidden', 'api.error.item.unauthorized');
+      return [someRunning({ id: 7, project })];
+    });
+
+    expect((await read(['gone', 'closed', 'pay'])).executions?.map(({ id }) => id)).toEqual([7]);
+  });
+
+  it('takes a failing server for what it is, but in the releases that fail over the star', async () => {
+    const failure = () => new ApiError('failed', { kind: 'server', apiEndpoint: 'any', status: 500 });
+    const answer = (): [] => [];
+
+    await expect(setUp(answer, failure, '5.3.0').read(['pay'])).rejects.toThrow('failed');
+    expect(await setUp(answer, failure, '3.2.7-20200615').read(['pay'])).toMatchObject({ executions: [] });
+  });
+});
+
+function setUp(
+  answer: (project: string) => readonly ReturnType<typeof someRunning>[],
+  ofStar = () => refusal('not_found', 'api.error.project.missing'),
+  release = '4.15.0',
+) {
+  const asked: string[] = [];
+  let nowTicks = 0;
+  const api = {
+    getTimed: async (_endpoint: unknown, { path: { project } }: { readonly path: { readonly project: string } }) => {
+      asked.push(project);
+      if (project === '*') throw ofStar();
+      const items = answer(project);
+      return { answer: { total: items.length, items }, serverMs: 5 };
+    },
+    server: () => ({ release }),
+  };
+  const reader = createRunningReader(() => nowTicks);
+  return {
+    asked,
+    // The cast is true as far as the reader goes: it asks nothing else.
+    read: (projects: readonly string[]) => reader(() => api as unknown as Api, projects),
+    pass: (ms: number) => {
+      nowTicks += ms;
+    },
+  };
+}
