@@ -7,7 +7,8 @@ import type { Spool, SpoolBounds, TraceEncoding } from '../../state/spool.ts';
 import type { Detail } from '../detail.ts';
 import type { Plan } from '../plan.ts';
 import { type Gathered, gather, toBareExecution } from './gather.ts';
-import { type PendingTrace, readPending, toForgetting, toLine, toPendingKey } from './pending.ts';
+import { toLine } from './line.ts';
+import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
 import { createWorkflows } from './workflows.ts';
 
 export type EnricherObserver = {
@@ -59,9 +60,12 @@ export function createEnricher(options: EnricherOptions): Enricher {
   /** Of attempts that were followed by another: who comes before whom. */
   const previousAttempts = new Map<number, number>();
   let isLoaded = false;
+  /** Whoever came since the line was made may be more urgent than the next in it. */
+  let hasNew = false;
 
   function add(pending: readonly PendingTrace[]): void {
     for (const each of pending) waiting.set(toPendingKey(each), each);
+    hasNew ||= pending.length > 0;
     observe.pending(waiting.size);
   }
 
@@ -71,11 +75,14 @@ export function createEnricher(options: EnricherOptions): Enricher {
     isLoaded = true;
   }
 
+  function isLate({ seenAtMs }: PendingTrace): boolean {
+    return clock.now() - seenAtMs > options.backlogAgeMs;
+  }
+
   /** What is known of one by now; undefined while its state is worth waiting for. */
   async function find(pending: PendingTrace, signal: AbortSignal): Promise<SpanSource | undefined> {
-    const waitedMs = clock.now() - pending.seenAtMs;
-    if (waitedMs > options.backlogAgeMs) return { execution: toBareExecution(pending), degraded: 'backlog' };
-    const isOverdue = waitedMs > options.sealTimeoutMs;
+    if (isLate(pending)) return { execution: toBareExecution(pending), degraded: 'backlog' };
+    const isOverdue = clock.now() - pending.seenAtMs > options.sealTimeoutMs;
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
     const { source, isPending }: Gathered = await gather(api, pending, { detail, workflows }).catch(
       (error: unknown) => {
@@ -120,8 +127,9 @@ export function createEnricher(options: EnricherOptions): Enricher {
 
   async function run(signal: AbortSignal): Promise<{ readonly againInMs: number | undefined }> {
     await load();
-    for (const pending of toLine(waiting.values())) {
-      if (signal.aborted || !(await spool.hasRoom(bounds))) break;
+    hasNew = false;
+    for (const pending of toLine(waiting.values(), isLate)) {
+      if (hasNew || signal.aborted || !(await spool.hasRoom(bounds))) break;
       const key = toPendingKey(pending);
       if ((retryAtTicks.get(key) ?? 0) > clock.ticks()) continue;
       try {
@@ -137,7 +145,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
       }
     }
     observe.pending(waiting.size);
-    return { againInMs: waiting.size === 0 ? undefined : pendingRetryMs };
+    return { againInMs: waiting.size === 0 ? undefined : hasNew ? 0 : pendingRetryMs };
   }
 
   return { add, size: () => waiting.size, run };

@@ -28,14 +28,3 @@ export function readPending(documents: readonly LedgerDocument[]): PendingTrace[
 export function toPendingKey({ id, startedAtMs }: Pick<PendingTrace, 'id' | 'startedAtMs'>): string {
   return `${startedAtMs} ${id}`;
 }
-
-/** Those that failed come first, then who has waited longest. */
-export function toLine(pending: Iterable<PendingTrace>): PendingTrace[] {
-  return [...pending].sort(
-    (one, other) => Number(isGood(one)) - Number(isGood(other)) || one.endedAtMs - other.endedAtMs || one.id - other.id,
-  );
-}
-
-function isGood({ status }: Pick<Execution, 'status'>): boolean {
-  return status === 'succeeded';
-}

@@ -81,7 +81,17 @@ async function setUp({ maxTraces = 10, detail = 'nodes' }: { maxTraces?: number;
     return traces.map(({ executionId, bytes }) => `${executionId} ${Buffer.from(bytes).toString('utf8')}`);
   };
   const left = async () => (await state.ledger.load('prod')).map(({ kind }) => kind);
-  return { simulator, pending, plans, told, run: run1, spooled, left, wait: (ms: number) => (clockMs += ms) };
+  const wait = (ms: number) => (clockMs += ms);
+  return { simulator, pending, plans, told, run: run1, add: enricher.add, spooled, left, wait };
+}
+
+function onNextPlan(plans: Plan[], then: () => void): void {
+  const { push } = plans;
+  plans.push = (...more) => {
+    plans.push = push;
+    then();
+    return plans.push(...more);
+  };
 }
 
 describe('tracing/enrich/enricher', () => {
@@ -132,5 +142,17 @@ describe('tracing/enrich/enricher', () => {
     expect(await spooled()).toEqual([expect.stringContaining('["RUN pay/nightly/settle"]')]);
     const asked = simulator.requests().map(({ path }) => path.replace(/^\/api\/\d+\/|\?.*$/g, ''));
     expect(asked.filter((path) => path.startsWith('execution/') || path.startsWith('job/'))).toEqual(['execution/1']);
+  });
+
+  it('makes its line anew when more have come', async () => {
+    const { run, add, pending, plans } = await setUp();
+    const older = { ...pending, id: pending.id + 1, startedAtMs: 1, endedAtMs: 2 };
+    const newer = { ...pending, id: pending.id + 2, status: 'failed' as const };
+    add([older]);
+    onNextPlan(plans, () => add([newer]));
+    expect(await run()).toEqual({ againInMs: 0 });
+    await run();
+    const ids = plans.map(({ trace }) => trace.resource['cicd.pipeline.run.id']);
+    expect(ids).toEqual([pending.id, newer.id, older.id].map(String));
   });
 });
