@@ -66,7 +66,9 @@ export function reconcile(input: ReconcileInput): Reconciled {
     }
     if (!isOneTime && startedAtMs >= epochStartedAtMs) {
       regular.push(entry);
-      if (earlier !== undefined || order.startsAgain(entry)) {
+      // An id of a database before this one comes back once for each of its executions, and tells nothing new.
+      const isTakenAgain = earlier?.some((start) => start >= epochStartedAtMs) === true;
+      if (isTakenAgain || order.startsAgain(entry)) {
         newEpochAtMs = Math.min(newEpochAtMs ?? startedAtMs, startedAtMs);
       }
     }

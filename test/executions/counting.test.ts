@@ -84,6 +84,21 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 6']);
   });
 
+  it('starts one epoch for all the ids that a new database gives again', async () => {
+    const { control, finish, counted, rounds, told } = await play();
+    await rounds(2);
+    for (let count = 0; count < 5; count += 1) finish('pay');
+    await rounds(10);
+    control.restart({ newDatabase: true });
+    for (let count = 0; count < 4; count += 1) {
+      finish('pay');
+      await rounds(2);
+    }
+    await rounds(10);
+    expect(told).toEqual(['epoch 2']);
+    expect(counted()).toEqual(['pay settle succeeded 9']);
+  });
+
   it('shows a new series as 0 first, and its value a while later, after a restart too', async () => {
     const { finish, counted, rounds, restart, shown } = await play({ settings: { holdNewSeriesMs: 60_000 } });
     await rounds(2);

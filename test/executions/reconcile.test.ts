@@ -76,6 +76,12 @@ describe('executions/reconcile', () => {
     expect(found.idHours).toEqual([{ hour: 102, leastId: 55, greatestId: 55 }]);
   });
 
+  it('sees none where an id comes back that was known before ids started again', () => {
+    const known = new Map([[55, [360_000_000]]]);
+    const rows = [at({ id: 55, hour: 102 })];
+    expect(reconcile(input({ rows, known, epochStartedAtMs: 101 * hourMs })).newEpochAtMs).toBeUndefined();
+  });
+
   it('sees a new epoch where a new id is below one that started over a day before', () => {
     const rows = [at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
     const found = reconcile(input({ rows, ids: hours([100, 50, 60]) }));
