@@ -26,7 +26,8 @@ import { forgetSeries } from './metrics/forget.ts';
 import { chooseFormat, contentTypes } from './metrics/format.ts';
 import { createSelf } from './metrics/self.ts';
 import { createSnapshots } from './metrics/snapshot.ts';
-import { createScheduler, type Scheduler } from './schedule/scheduler.ts';
+import { forgetDelivery } from './observers.ts';
+import { createScheduler } from './schedule/scheduler.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
@@ -34,7 +35,7 @@ import { readStatus } from './status.ts';
 import type { createTraces, Traces } from './traces.ts';
 import type { OtlpSettings } from './tracing/sender/settings.ts';
 import { watchServer } from './watching.ts';
-import { isGone, keysOf, startWatching, stopWatching, toText, type Watching } from './watching-all.ts';
+import { isGone, keysOf, listUntried, startWatching, stopWatching, toText, type Watching } from './watching-all.ts';
 
 export type AppOptions = {
   readonly config: Config;
@@ -175,7 +176,7 @@ export function createApp(options: AppOptions): App {
           },
           onBusy: () => log.warn({ maxRequests: config.web.maxRequests }, 'too many scrapes at once, some are refused'),
         }),
-        healthRoutes(() => waitingFor(serving().watching.scheduler)),
+        healthRoutes(() => listUntried(serving().watching)),
         reloadRoute({ ...lifecycle, reload: options.reload }),
         dashboardRoutes(content, externalUrl),
         alertRoutes(content, externalUrl),
@@ -225,6 +226,7 @@ export function createApp(options: AppOptions): App {
     const after = watch(config, parts.state, tracing, before);
     parts.watching = after;
     await stopWatching(before);
+    if (after.traces === undefined) forgetDelivery(self);
     const kept = new Set(keysOf(after).map(toText));
     for (const key of keysOf(before)) if (!kept.has(toText(key))) before.watched.get(key.server)?.withdraw(key);
     await forgetSeries(self.registry, (labels) => isGone(labels, after, kept));
@@ -239,9 +241,4 @@ export function createApp(options: AppOptions): App {
   }
 
   return { start, stop, reload, onReload };
-}
-
-function waitingFor(scheduler: Scheduler): string[] {
-  const untried = scheduler.status().filter(({ vital, last }) => vital && last === undefined);
-  return untried.map(({ key }) => Object.values(key).join(' '));
 }

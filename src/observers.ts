@@ -54,4 +54,10 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
   };
 }
 
+/** Where traces are made no longer, what is left of them is nobody's concern: no series of it stays behind, and no alert. */
+export function forgetDelivery({ tracesPending, spoolTraces, spoolBytes, spoolOldest, tracesSetAside }: Self): void {
+  tracesPending.reset();
+  for (const gauge of [spoolTraces, spoolBytes, spoolOldest, tracesSetAside]) gauge.remove();
+}
+
 const rejectReasons = ['partial_success', 'refused', 'dropped'] as const satisfies readonly RejectReason[];

@@ -26,6 +26,12 @@ export async function stopWatching({ scheduler, watched, traces }: Watching): Pr
   await traces?.stop();
 }
 
+/** The vital polls that have not been tried once. */
+export function listUntried({ scheduler }: Watching): string[] {
+  const untried = scheduler.status().filter(({ vital, last }) => vital && last === undefined);
+  return untried.map(({ key }) => Object.values(key).join(' '));
+}
+
 export function keysOf({ watched }: Watching): PollKey[] {
   return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
 }

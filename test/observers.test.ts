@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readOwnFamilies } from '../src/metrics/own-rows.ts';
 import { createSelf, type Self } from '../src/metrics/self.ts';
-import { toDeliveryObserver } from '../src/observers.ts';
+import { forgetDelivery, toDeliveryObserver } from '../src/observers.ts';
 
 describe('observers, of the delivery of traces', () => {
   it('says nothing of it where no traces are sent', async () => {
@@ -41,6 +41,24 @@ describe('observers, of the delivery of traces', () => {
     ]);
     observe.size({ traces: 0, bytes: 0, oldestMs: undefined, setAside: 1, setAsideBytes: 100 });
     expect(await linesOf(self)).not.toContain('spool_oldest_timestamp_seconds 1.5');
+  });
+
+  it('forgets what waits where traces are made no longer, and not what was counted', async () => {
+    const self = create();
+    const observe = toDeliveryObserver(self);
+    observe.exported(7);
+    observe.size({ traces: 2, bytes: 900, oldestMs: 1_500, setAside: 1, setAsideBytes: 100 });
+    self.tracesPending.set({ server: 'prod' }, 3);
+    expect(await linesOf(self)).toContain('traces_pending server=prod 3');
+    forgetDelivery(self);
+    expect(await linesOf(self)).toEqual([
+      'spans_exported_total 7',
+      'spans_rejected_total reason=partial_success 0',
+      'spans_rejected_total reason=refused 0',
+      'spans_rejected_total reason=dropped 0',
+    ]);
+    observe.size({ traces: 2, bytes: 900, oldestMs: 1_500, setAside: 1, setAsideBytes: 100 });
+    expect(await linesOf(self)).toContain('traces_set_aside 1');
   });
 });
 

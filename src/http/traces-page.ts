@@ -29,7 +29,7 @@ export function tracesPageRoute({ status, setAsides, hasPage, lifecycle }: Trace
     const headline = toHeadline(traces, atMs);
     const about = { root, hasPage, mayChange, url: lifecycle.externalUrl(), nowMs: atMs };
     const body = html`${renderHeadline(headline)}
-${renderTraces(traces, atMs)}${refused.length === 0 ? undefined : renderSetAsides(refused, about)}`;
+${renderTraces(traces, about)}${refused.length === 0 ? undefined : renderSetAsides(refused, about)}`;
     response.set('cache-control', 'no-store').send(renderPage({ title: headline.text, body, root }));
   });
   return router;
@@ -58,10 +58,13 @@ function renderHeadline({ mood, text, why }: Headline): Html {
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span>${text}</h1>${reason}</div>`;
 }
 
-function renderTraces(traces: TracesStatus | undefined, nowMs: number): Html | undefined {
+function renderTraces(
+  traces: TracesStatus | undefined,
+  { root, nowMs }: { readonly root: string; readonly nowMs: number },
+): Html | undefined {
   if (traces === undefined) return undefined;
   const at = `${new Date(nowMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-  const note = html`<p class="note">As of ${at}; <a href="traces">look again</a>.</p>\n`;
+  const note = html`<p class="note">As of ${at}; <a href="${root}traces">look again</a>.</p>\n`;
   return traces.delivery === undefined
     ? html`${note}${renderOff(traces)}`
     : html`${note}${renderFacts(traces, traces.delivery, nowMs)}`;

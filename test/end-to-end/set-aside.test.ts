@@ -56,7 +56,11 @@ web: { enable_lifecycle: true }
   };
   const [trace = { key: '', spans: 0 }] = listed.set_aside;
   expect(listed.set_aside).toHaveLength(1);
-  return { daemon, sink, run, trace, mend: () => (isMended = true) };
+  const rerun = (): void => {
+    simulator.control.runJob(jobs[0] ?? '');
+    simulator.advance(3_600_000);
+  };
+  return { daemon, sink, run, rerun, trace, mend: () => (isMended = true) };
 }
 
 async function ask(url: string, path: string): Promise<string> {
@@ -131,12 +135,44 @@ describe('end-to-end/set-aside', () => {
     expect(await run('list')).toMatchObject({ code: 2, stderr: off });
     expect(await run('drop', '--all')).toMatchObject({ code: 2, stderr: off });
     expect(await ask(daemon.url, '/traces')).toContain('1 trace of an earlier time is kept until then.');
+    // Nobody is woken for what has been switched off.
+    await eventually(async () => expect(await daemon.metrics()).not.toMatch(/\nautomation_exporter_(spool|traces)_/));
 
     await daemon.app.reload(await daemon.load('web: { enable_lifecycle: false }\n'));
     expect((await run('list')).stdout).toContain(trace.key.split('/')[1] ?? '?');
+    await eventually(async () =>
+      expect(await daemon.metrics()).toContain('\nautomation_exporter_traces_set_aside 1\n'),
+    );
     expect(await run('drop', '--all')).toMatchObject({
       code: 2,
       stderr: 'Off: switch it on with --web.enable-lifecycle.\n',
     });
+  });
+
+  it('says that nothing can be delivered, since when, and that it is over', async () => {
+    const { daemon, sink, rerun } = await setUp();
+    await sink.stop();
+    rerun();
+    const failing = await eventually(async () => {
+      const told = JSON.parse(await ask(daemon.url, '/api/status')) as {
+        readonly problems: readonly { readonly kind: string; readonly text: string }[];
+        readonly traces: { readonly waiting_count: number };
+      };
+      expect(told.problems.map(({ kind }) => kind)).toEqual(['undelivered', 'set_aside']);
+      expect(told.traces.waiting_count).toBe(1);
+      return told;
+    });
+    expect(failing.problems[0]?.text).toMatch(/^Traces can not be delivered \(since .*\): 127\.0\.0\.1:\d+: /);
+    expect(toText(await ask(daemon.url, '/traces'))).toMatch(/^✗Traces can not be delivered .*\nWhy: 127\.0\.0\.1/);
+
+    const again = await startSink((response) => accept(response), { port: sink.port });
+    endings.push(again.stop);
+    await eventually(async () => expect(again.requests.length).toBe(1));
+    await eventually(async () =>
+      expect(JSON.parse(await ask(daemon.url, '/api/status'))).toMatchObject({
+        problems: [{ kind: 'set_aside' }],
+        traces: { failing: false, failing_since: null, waiting_count: 0 },
+      }),
+    );
   });
 });

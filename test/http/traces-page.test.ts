@@ -41,6 +41,7 @@ Wait to be delivered: nothing
 Room for: 100,000 traces, 256 MiB
 Set aside: nothing`);
     expect(body).toContain('<title>All traces are delivered</title>');
+    expect(body).toContain('<a href="./traces">look again</a>');
   });
 
   it('says why nothing is delivered, since when, and what waits', async () => {
