@@ -13,7 +13,7 @@ type Context = {
 export function readAnswer<Answer>(endpoint: Endpoint<Answer>, answer: TransportAnswer, context: Context): Answer {
   const { status, headers, body } = answer;
   const json = parseJson(body);
-  const details = { apiEndpoint: endpoint.name, status, ...errorFields(json) };
+  const details = { apiEndpoint: endpoint.name, status, ...errorFields(json ?? fromXml(body)) };
   const fail = ([kind, says]: Refusal): ApiError => {
     const retryAfterMs = readRetryAfterMs(headers['retry-after'], context.nowMs);
     const asked = status === 429 || status === 503 ? retryAfterMs : undefined;
@@ -100,6 +100,15 @@ function errorFields(json: unknown): ErrorFields {
     ...(typeof errorCode === 'string' ? { errorCode } : {}),
     ...(Number.isInteger(version) && version > 0 ? { serverApiVersion: version } : {}),
   };
+}
+
+/** Releases 3 of the rundeck dialect tell some errors in XML, whatever they were asked for. */
+function fromXml(body: string): unknown {
+  const [result] = /^\s*(?:<\?xml[^>]*>\s*)?<result\b[^>]*>\s*<error\b[^>]*>/.exec(body.slice(0, 1000)) ?? [];
+  if (result === undefined || !/<result\b[^>]*\berror=["']true["']/.test(result)) return undefined;
+  const [, apiversion] = /<result\b[^>]*\bapiversion=["'](\d+)["']/.exec(result) ?? [];
+  const [, errorCode] = /<error\b[^>]*\bcode=["']([\w.-]+)["']/.exec(result) ?? [];
+  return { error: true, apiversion, errorCode };
 }
 
 function isHtml({ headers, body }: TransportAnswer): boolean {

@@ -42,6 +42,10 @@ async function fail(answer: Answer, times?: number) {
   return { kind, message, retryAfterMs: details.retryAfterMs };
 }
 
+/** As releases 3 of the rundeck dialect say some errors, also to those who accept JSON alone. */
+const xmlRefusal = (code: string): string =>
+  `<result error='true' apiversion='31'>\n  <error code='${code}'>\n    <message>No &amp; no</message>\n  </error>\n</result>`;
+
 const refusal = (errorCode: string): string =>
   JSON.stringify({ error: true, apiversion: 47, errorCode, message: 'no' });
 
@@ -87,6 +91,17 @@ describe('api/plain answers', () => {
     [refusal('unauthorized'), 'unauthorized', 'the credentials are missing, wrong or expired'],
     [refusal('api.error.item.unauthorized'), 'forbidden', 'these credentials may not read it'],
     ['{"error":true,"message":"Forbidden"}', 'forbidden', 'these credentials may not read it'],
+    [xmlRefusal('api.error.item.unauthorized'), 'forbidden', 'these credentials may not read it'],
+    [
+      `<?xml version="1.0"?>${xmlRefusal('unauthorized')}`,
+      'unauthorized',
+      'the credentials are missing, wrong or expired',
+    ],
+    [
+      "<result success='true' apiversion='31'><error/></result>",
+      'forbidden',
+      'refused by something in front of the service',
+    ],
     ['<html>Forbidden</html>', 'forbidden', 'refused by something in front of the service'],
     ['', 'forbidden', 'refused by something in front of the service'],
   ])('tells by a 403 of %j what is refused', async (body, kind, says) => {
@@ -98,6 +113,7 @@ describe('api/plain answers', () => {
 
   it.each([
     [400, refusal('api.error.api-version.unsupported'), 'unsupported_version'],
+    [400, xmlRefusal('api.error.api-version.unsupported'), 'unsupported_version'],
     [400, refusal('api.error.parameter.invalid'), 'rejected'],
     [405, '{"error":"Method not allowed"}', 'rejected'],
     [415, refusal('api.error.item.unsupported-format'), 'rejected'],
