@@ -31,6 +31,8 @@ export type TracesOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly version: string;
+  /** Where pages find the plans; they stay over a reload. */
+  readonly keptPlans?: KeptPlans;
   readonly selfTracing?: Pick<SelfTracing, 'ofPost'> | undefined;
   /** How it waits, if not by the clock. */
   readonly wait?: Wait | undefined;
@@ -64,7 +66,6 @@ export type Delivery = SenderStatus & {
 
 type AboutServer = {
   readonly client: Client;
-  readonly epoch: () => number;
   /** The server's own time, once it is known. */
   readonly nowMs: () => number | undefined;
   /** Told of every trace that is on its way. */
@@ -73,9 +74,8 @@ type AboutServer = {
 
 /** From counted executions to delivered traces. */
 export function createTraces(options: TracesOptions): Traces {
-  const { config, otlp, state, self, log, clock, version, wait } = options;
+  const { config, otlp, state, self, log, clock, version, wait, keptPlans = createKeptPlans() } = options;
   const { traces } = config;
-  const kept = createKeptPlans();
   const plainPost = createPost({
     settings: otlp,
     readFile: (path) => readFile(path, 'utf8'),
@@ -115,9 +115,9 @@ export function createTraces(options: TracesOptions): Traces {
     ofServer: (server, about) => {
       const { name, timeoutMs } = server;
       const encoding = otlp.protocol === 'http/json' ? 'json' : 'protobuf';
-      const toSettings = () => {
+      const toSettings = (epoch: number) => {
         const { release } = about.client.facts();
-        return toTraceSettings(server, traces, { epoch: about.epoch(), release, version, format: encoding });
+        return toTraceSettings(server, traces, { epoch, release, version, format: encoding });
       };
       const enricher = createEnricher({
         server: name,
@@ -128,7 +128,7 @@ export function createTraces(options: TracesOptions): Traces {
         bounds,
         encoding,
         detail: traces.detail,
-        plan: (source) => planTrace(source, toSettings()),
+        plan: (source, epoch) => planTrace(source, toSettings(epoch)),
         encode: ({ trace }) => encodeTrace(trace, encoding),
         sealTimeoutMs: traces.sealTimeoutMs,
         backlogAgeMs: Math.max(backlogAgeMs, 2 * traces.sealTimeoutMs),
@@ -141,7 +141,7 @@ export function createTraces(options: TracesOptions): Traces {
           failed: (error) => log.error({ server: name, error }, 'a trace can not be made yet'),
         },
         onPlan: (run, plan) => {
-          kept.keep(name, run.id, plan);
+          keptPlans.keep(name, run.id, plan);
           const { traceId, spans } = plan.trace;
           if (spans[0] !== undefined) about.onTrace({ run, traceId, spanId: spans[0].id });
         },
@@ -163,7 +163,7 @@ export function createTraces(options: TracesOptions): Traces {
       });
       return { companion, loop };
     },
-    planOf: kept.find,
+    planOf: keptPlans.find,
     delivery: () => ({
       ...sender.status(),
       collector: new URL(otlp.endpoint).host,

@@ -85,7 +85,6 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
   let executions: Executions | undefined;
   const traced = parts.traces?.ofServer(server, {
     client: common.connection.client,
-    epoch: () => executions?.status().epoch ?? 1,
     nowMs: () => executions?.status().nowMs,
     onTrace: (traced) => executions?.noteTrace(traced),
   });

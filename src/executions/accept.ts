@@ -21,7 +21,7 @@ export type ExecutionsObserver = {
 
 /** Somebody who keeps something of counted executions in the transaction that counts them, and hears when it is done. */
 export type Companion = {
-  readonly keep: (project: string, runs: readonly Finished[]) => readonly LedgerDocument[];
+  readonly keep: (project: string, runs: readonly Finished[], epoch: number) => readonly LedgerDocument[];
   readonly kept: (project: string, runs: readonly Finished[]) => void;
 };
 
@@ -79,6 +79,7 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
       });
       const measured = measure(book.totals, project, found.counted, rules);
       const isNewEpoch = found.newEpochAtMs !== undefined;
+      const epoch = facts.epoch + Number(isNewEpoch);
       counted = found.counted;
       tell = () => {
         observe.observed(counted.length);
@@ -96,7 +97,7 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
       };
       const advanced = await prune(advance?.(state) ?? state);
       return {
-        ...(isNewEpoch ? { facts: { ...facts, epoch: facts.epoch + 1, epochStartedAtMs: found.newEpochAtMs } } : {}),
+        ...(isNewEpoch ? { facts: { ...facts, epoch, epochStartedAtMs: found.newEpochAtMs } } : {}),
         states: advanced === state ? [] : [advanced],
         entries: found.entries.map((entry) => ({ project, ...entry })),
         cells: [...measured.cells.values()],
@@ -104,7 +105,7 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
         idHours: found.idHours,
         hasNewEpoch: isNewEpoch,
         recent: counted.map((run) => toRecent(project, run)),
-        alongside: counted.length === 0 ? [] : (companion?.keep(project, counted) ?? []),
+        alongside: counted.length === 0 ? [] : (companion?.keep(project, counted, epoch) ?? []),
         ...(advanced.countedFromMs === countedFromMs
           ? {}
           : { prune: { project, endedBeforeMs: advanced.countedFromMs } }),

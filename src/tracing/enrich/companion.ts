@@ -5,7 +5,7 @@ import { type PendingTrace, toPendingDocument } from './pending.ts';
 type Run = Execution & { readonly endedAtMs: number };
 
 export type TraceCompanion = {
-  readonly keep: (project: string, runs: readonly Run[]) => readonly LedgerDocument[];
+  readonly keep: (project: string, runs: readonly Run[], epoch: number) => readonly LedgerDocument[];
   readonly kept: (project: string, runs: readonly Run[]) => void;
 };
 
@@ -24,19 +24,32 @@ type CompanionOptions = {
 /** What tracing keeps of counted executions, in the transaction that counts them. */
 export function createTraceCompanion(options: CompanionOptions): TraceCompanion {
   const { nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
-  const chosen = new WeakMap<readonly Run[], readonly PendingTrace[]>();
+  const choices = new WeakMap<readonly Run[], Choice>();
   return {
-    keep: (project, runs) => {
+    keep: (project, runs, epoch) => {
       const seenAtMs = nowMs();
       const readAtMs = serverNowMs();
       const traceable = runs.filter(({ status }) => status !== 'missed');
       const young = traceable.filter(({ endedAtMs }) => readAtMs - endedAtMs <= maxAgeMs);
-      const pending = young.slice(0, Math.max(0, room())).map((run): PendingTrace => ({ ...run, project, seenAtMs }));
-      skipped('max_age', traceable.length - young.length);
-      skipped('max_pending', young.length - pending.length);
-      chosen.set(runs, pending);
+      const chosen = young.slice(0, Math.max(0, room()));
+      const pending = chosen.map((run): PendingTrace => ({ ...run, project, epoch, seenAtMs }));
+      choices.set(runs, {
+        pending,
+        tooOld: traceable.length - young.length,
+        tooMany: young.length - pending.length,
+      });
       return pending.map(toPendingDocument);
     },
-    kept: (_project, runs) => onPending(chosen.get(runs) ?? []),
+    // What could not be committed is chosen again, and has left nothing out.
+    kept: (_project, runs) => {
+      const { pending, tooOld, tooMany } = choices.get(runs) ?? nothing;
+      skipped('max_age', tooOld);
+      skipped('max_pending', tooMany);
+      onPending(pending);
+    },
   };
 }
+
+type Choice = { readonly pending: readonly PendingTrace[]; readonly tooOld: number; readonly tooMany: number };
+
+const nothing: Choice = { pending: [], tooOld: 0, tooMany: 0 };

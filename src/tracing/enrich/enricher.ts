@@ -29,7 +29,8 @@ export type EnricherOptions = {
   readonly bounds: SpoolBounds;
   readonly encoding: TraceEncoding;
   readonly detail: Detail;
-  readonly plan: (source: SpanSource) => Plan | undefined;
+  /** Ids tell nothing without the epoch they were given in. */
+  readonly plan: (source: SpanSource, epoch: number) => Plan | undefined;
   readonly encode: (plan: Plan) => Uint8Array;
   /** A state that is still on its way after so long is not waited for any longer. */
   readonly sealTimeoutMs: number;
@@ -58,7 +59,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
   const retryAtTicks = new Map<string, number>();
   const workflows = createWorkflows(clock.ticks);
   /** Of attempts that were followed by another: who comes before whom. */
-  const previousAttempts = new Map<number, number>();
+  const previousAttempts = new Map<string, number>();
   let isLoaded = false;
   /** Whoever came since the line was made may be more urgent than the next in it. */
   let hasNew = false;
@@ -97,9 +98,10 @@ export function createEnricher(options: EnricherOptions): Enricher {
 
   async function seal(pending: PendingTrace, found: SpanSource): Promise<void> {
     const { nextAttemptId } = found.execution;
-    if (nextAttemptId !== undefined) remember(previousAttempts, nextAttemptId, pending.id);
-    const source = { ...found, previousAttemptId: previousAttempts.get(pending.id) };
-    const plan = options.plan(source);
+    const { id, epoch } = pending;
+    if (nextAttemptId !== undefined) remember(previousAttempts, `${epoch} ${nextAttemptId}`, id);
+    const source = { ...found, previousAttemptId: previousAttempts.get(`${epoch} ${id}`) };
+    const plan = options.plan(source, epoch);
     const documents = [toForgetting(pending)];
     if (plan === undefined) {
       await ledger.commit(server, { documents });
@@ -155,7 +157,7 @@ const pendingRetryMs = 5000;
 const faultRetryMs = 15_000;
 const mostAttempts = 10_000;
 
-function remember(attempts: Map<number, number>, next: number, previous: number): void {
+function remember(attempts: Map<string, number>, next: string, previous: number): void {
   attempts.set(next, previous);
   const [oldest] = attempts.keys();
   if (attempts.size > mostAttempts && oldest !== undefined) attempts.delete(oldest);

@@ -8,7 +8,7 @@ import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
 import type { ExecutionState, StepState } from '../../domain/step-state.ts';
 import type { WorkflowStep } from '../../domain/workflow.ts';
 import type { Detail } from '../detail.ts';
-import type { PendingTrace } from './pending.ts';
+import { isSameRun, type PendingTrace } from './pending.ts';
 import type { Workflows } from './workflows.ts';
 
 /** What was found of an execution, or that its state is still on its way. */
@@ -22,8 +22,11 @@ type GatherOptions = {
 
 /** Asks for all that a trace is made of. What is denied or gone is left out; what fails is thrown, to be tried again. */
 export async function gather(api: Api, pending: PendingTrace, options: GatherOptions): Promise<Gathered> {
+  const bare = toBareExecution(pending);
   const found = await read(api.get(executionEndpoint, { path: { id: pending.id } }));
-  return gatherSteps(api, found ?? toBareExecution(pending), options);
+  // Another has its id by now, and what else could be asked is about that one.
+  if (found !== undefined && !isSameRun(pending, found)) return { source: { execution: bare }, isPending: false };
+  return gatherSteps(api, found?.endedAtMs === undefined ? bare : found, options);
 }
 
 /** Asks for what a trace is made of beside its execution. */
@@ -44,7 +47,7 @@ export async function gatherSteps(
 
 /** What the rounds know of it, without a question: all that a trace without steps needs. */
 export function toBareExecution(pending: PendingTrace): TracedExecution {
-  const { seenAtMs: _seen, ...execution } = pending;
+  const { seenAtMs: _seen, epoch: _epoch, ...execution } = pending;
   return {
     ...execution,
     permalink: undefined,

@@ -5,6 +5,8 @@ import type { LedgerDocument } from '../../state/ledger.ts';
 export type PendingTrace = Execution & {
   readonly project: string;
   readonly endedAtMs: number;
+  /** How often the server's ids had started when it was counted, from 1 on: it may end as a trace much later. */
+  readonly epoch: number;
   /** Our clock when it was counted. */
   readonly seenAtMs: number;
 };
@@ -23,6 +25,11 @@ export function toForgetting(pending: PendingTrace): LedgerDocument {
 export function readPending(documents: readonly LedgerDocument[]): PendingTrace[] {
   // The cast is true: only the function above writes these documents.
   return documents.flatMap(({ kind: found, body = '' }) => (found === kind ? [JSON.parse(body) as PendingTrace] : []));
+}
+
+/** Whether an execution of its id is the one that was counted: ids start again. Some answers cut the milliseconds off. */
+export function isSameRun(pending: PendingTrace, { startedAtMs }: Pick<Execution, 'startedAtMs'>): boolean {
+  return Math.abs(pending.startedAtMs - startedAtMs) < 2000;
 }
 
 export function toPendingKey({ id, startedAtMs }: Pick<PendingTrace, 'id' | 'startedAtMs'>): string {

@@ -46,6 +46,7 @@ async function setUp({ maxTraces = 10, detail = 'nodes' }: { maxTraces?: number;
     type: 'user',
     succeededNodes: 1,
     failedNodes: [],
+    epoch: 1,
     seenAtMs: 0,
   };
   await state.ledger.commit('prod', { documents: [toPendingDocument(pending)] });
@@ -134,6 +135,15 @@ describe('tracing/enrich/enricher', () => {
     await silent.simulator.stop();
     expect(await silent.run()).toEqual({ againInMs: 5000 });
     expect(await silent.left()).toEqual(['pending-trace']);
+  });
+
+  it('makes its trace of what was counted where another execution has its id by now', async () => {
+    const { simulator, run, spooled, plans } = await setUp();
+    simulator.control.restart({ newDatabase: true });
+    simulator.control.addFinished('pay', { startedAtMs: 5_000_000_000, endedAtMs: 5_000_001_000, status: 'failed' });
+    await run();
+    expect(await spooled()).toEqual([expect.stringContaining('["RUN pay/nightly/settle"]')]);
+    expect(plans[0]?.trace.spans[0]?.isError).toBe(false);
   });
 
   it('asks for the execution alone where nothing else is shown', async () => {
