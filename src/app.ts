@@ -33,6 +33,7 @@ import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
 import { readStatus } from './status.ts';
 import type { createTraces, Traces } from './traces.ts';
+import { createKeptPlans } from './tracing/kept-plans.ts';
 import type { OtlpSettings } from './tracing/sender/settings.ts';
 import { watchServer } from './watching.ts';
 import { isGone, keysOf, listUntried, startWatching, stopWatching, toText, type Watching } from './watching-all.ts';
@@ -77,6 +78,7 @@ export function createApp(options: AppOptions): App {
   const snapshots = createSnapshots(clock.ticks);
   const labelsOf = (name: string) => current().servers.find((server) => server.name === name)?.labels ?? [];
   const exposition = createExposition({ snapshots, registry: self.registry, labelsOf, ticks: clock.ticks });
+  const keptPlans = createKeptPlans();
   let url = '';
   let parts: Parts | undefined;
 
@@ -95,7 +97,7 @@ export function createApp(options: AppOptions): App {
 
   function watch(config: Config, state: State, tracing: Tracing, before?: Watching): Watching {
     const { otlp, selfTracing } = options;
-    const traces = otlp && tracing?.({ config, otlp, state, self, log, clock, version, selfTracing });
+    const traces = otlp && tracing?.({ config, otlp, state, self, log, clock, version, selfTracing, keptPlans });
     const watched = new Map(
       config.servers.map((server) => [
         server.name,
@@ -150,7 +152,7 @@ export function createApp(options: AppOptions): App {
           find: async (name, id) => {
             const plan = planOf(name, id);
             // Imported by the first reader: it loads names of OpenTelemetry.
-            return plan && (await import('./what-ran.ts')).toPastExecution(plan, { server: name, id });
+            return plan && (await import('./what-ran.ts')).toPastExecution(plan, { server: name, id }, hasPage);
           },
           tracing: () => ({
             ...current().traces,
@@ -227,6 +229,7 @@ export function createApp(options: AppOptions): App {
     parts.watching = after;
     await stopWatching(before);
     if (after.traces === undefined) forgetDelivery(self);
+    keptPlans.goOver(before.config, config);
     const kept = new Set(keysOf(after).map(toText));
     for (const key of keysOf(before)) if (!kept.has(toText(key))) before.watched.get(key.server)?.withdraw(key);
     await forgetSeries(self.registry, (labels) => isGone(labels, after, kept));

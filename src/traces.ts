@@ -66,6 +66,7 @@ export type Delivery = SenderStatus & {
 
 type AboutServer = {
   readonly client: Client;
+  readonly epoch: () => number;
   /** The server's own time, once it is known. */
   readonly nowMs: () => number | undefined;
   /** Told of every trace that is on its way. */
@@ -115,9 +116,9 @@ export function createTraces(options: TracesOptions): Traces {
     ofServer: (server, about) => {
       const { name, timeoutMs } = server;
       const encoding = otlp.protocol === 'http/json' ? 'json' : 'protobuf';
-      const toSettings = (epoch: number) => {
+      const toSettings = () => {
         const { release } = about.client.facts();
-        return toTraceSettings(server, traces, { epoch, release, version, format: encoding });
+        return toTraceSettings(server, traces, { epoch: about.epoch(), release, version, format: encoding });
       };
       const enricher = createEnricher({
         server: name,
@@ -128,7 +129,7 @@ export function createTraces(options: TracesOptions): Traces {
         bounds,
         encoding,
         detail: traces.detail,
-        plan: (source, epoch) => planTrace(source, toSettings(epoch)),
+        plan: (source) => planTrace(source, toSettings()),
         encode: ({ trace }) => encodeTrace(trace, encoding),
         sealTimeoutMs: traces.sealTimeoutMs,
         backlogAgeMs: Math.max(backlogAgeMs, 2 * traces.sealTimeoutMs),

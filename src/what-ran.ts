@@ -1,13 +1,14 @@
 import { toLength } from './http/ages.ts';
-import type { Fact, PastExecution, SpanRow } from './http/past-execution.ts';
+import type { Attempt, Fact, PastExecution, SpanRow } from './http/past-execution.ts';
 import { conventional, own } from './tracing/attribute-names.ts';
-import type { Plan } from './tracing/plan.ts';
+import type { Attempts, Plan } from './tracing/plan.ts';
 import type { Attributes, Span } from './tracing/span.ts';
 
 /** What the page of an execution tells of its trace; undefined for a trace without spans. */
 export function toPastExecution(
-  { trace, leftOut }: Plan,
+  { trace, leftOut, attempts }: Plan,
   of: Pick<PastExecution, 'server' | 'id'>,
+  hasPage: (server: string, id: number) => boolean,
 ): PastExecution | undefined {
   const [root, ...below] = trace.spans;
   if (root === undefined) return undefined;
@@ -24,10 +25,19 @@ export function toPastExecution(
     job: toJob(attributes),
     traceId: trace.traceId,
     permalink: toText(trace.resource[conventional.runUrl]),
+    attempts: toAttempts(attempts, (id) => hasPage(of.server, id)),
     facts: toFacts(attributes),
     notes: toNotes(attributes, leftOut),
     spans: [toRow(root, 0), ...rows],
   };
+}
+
+function toAttempts({ previous, next }: Attempts, hasPage: (id: number) => boolean): readonly Attempt[] {
+  const others = [
+    { relation: 'retry of', id: previous },
+    { relation: 'retried by', id: next },
+  ] as const;
+  return others.flatMap(({ relation, id }) => (id === undefined ? [] : [{ relation, id, hasPage: hasPage(id) }]));
 }
 
 function toRow({ name, attributes, startMs, endMs, isError, why }: Span, depth: number): SpanRow {

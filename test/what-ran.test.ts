@@ -3,9 +3,10 @@ import { toPastExecution } from '../src/what-ran.ts';
 import { planRecorded, planSource, readRecorded } from './tracing/recorded.ts';
 
 const of = { server: 'prod', id: 4711 };
+const hasPage = (server: string, id: number): boolean => server === 'prod' && id === 4710;
 
 function tell(...given: Parameters<typeof planRecorded>) {
-  const past = toPastExecution(planRecorded(...given), of);
+  const past = toPastExecution(planRecorded(...given), of, hasPage);
   if (past === undefined) throw new Error('It tells nothing.');
   return past;
 }
@@ -41,6 +42,7 @@ describe('what-ran', () => {
       job: 'load/etl/nightly',
       traceId: 'f45e4a6a6cb0f6a2569d62819cbf45ac',
       permalink: 'https://automation.example.org/project/shop/execution/show/4711',
+      attempts: [],
       facts: [
         { name: 'Usually takes', value: '5.1 s' },
         { name: 'Reason', value: 'NonZeroResultCode' },
@@ -63,24 +65,34 @@ describe('what-ran', () => {
       'Its trace has no room for 12 more spans; rows named “more” stand for them.',
     ]);
     const degraded = planSource({ ...readRecorded('succeeded'), degraded: 'backlog' });
-    expect(toPastExecution(degraded, of)?.notes).toEqual([
+    expect(toPastExecution(degraded, of, hasPage)?.notes).toEqual([
       'Its steps were not read: too many executions waited for theirs.',
     ]);
   });
 
   it('tells nothing of a trace without spans', () => {
     const plan = planRecorded('succeeded');
-    expect(toPastExecution({ ...plan, trace: { ...plan.trace, spans: [] } }, of)).toBeUndefined();
+    expect(toPastExecution({ ...plan, trace: { ...plan.trace, spans: [] } }, of, hasPage)).toBeUndefined();
   });
 
   it('names what has no job', () => {
     expect(tell('ad-hoc').job).toBe('ad hoc');
     const source = readRecorded('succeeded');
     const deleted = planSource({ ...source, execution: { ...source.execution, job: undefined, isJobDeleted: true } });
-    expect(toPastExecution(deleted, of)?.job).toBe('a job that was deleted');
+    expect(toPastExecution(deleted, of, hasPage)?.job).toBe('a job that was deleted');
   });
 
   it('marks times that were made to fit', () => {
     expect(tell('per-node-reference').spans.map(({ isFitted }) => isFitted)).toContain(true);
+  });
+
+  it('tells of the attempts before and after it, and which of them have a page', () => {
+    const source = readRecorded('no-state');
+    const execution = { ...source.execution, nextAttemptId: 4712 };
+    const plan = planSource({ ...source, execution, previousAttemptId: 4710 });
+    expect(toPastExecution(plan, of, hasPage)?.attempts).toEqual([
+      { relation: 'retry of', id: 4710, hasPage: true },
+      { relation: 'retried by', id: 4712, hasPage: false },
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import { toAge, toLength } from './ages.ts';
 import { type Html, html } from './html.ts';
 import { renderMissing, type Tracing } from './missing-execution.ts';
 import { renderPage, toRoot } from './page.ts';
-import type { PastExecution } from './past-execution.ts';
+import type { Attempt, PastExecution } from './past-execution.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
 export type ExecutionPageOptions = {
@@ -28,7 +28,7 @@ export function executionPageRoute({ find, tracing, traceLink, nowMs }: Executio
       response.status(404).send(renderPage({ title: 'No such execution is kept', body, root }));
       return;
     }
-    const body = renderExecution(execution, { link: traceLink(), nowMs: nowMs() });
+    const body = renderExecution(execution, { link: traceLink(), nowMs: nowMs(), root });
     const title = `${execution.spans[0].result ?? 'ended'}: #${execution.id} ${execution.job}`;
     response.send(renderPage({ title, body, root }));
   });
@@ -39,13 +39,13 @@ function isId(text: string): boolean {
   return /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text));
 }
 
-type About = { readonly link: string | undefined; readonly nowMs: number };
+type About = { readonly link: string | undefined; readonly nowMs: number; readonly root: string };
 
 const moods = { failed: 'bad', stopped: 'off', success: 'good', plain: 'off' } as const;
 const signs = { failed: '✗', stopped: '!', success: '✓', plain: '…' } as const;
 
-function renderExecution(execution: PastExecution, { link, nowMs }: About): Html {
-  const { server, project, id, job, traceId, permalink, facts, notes, spans } = execution;
+function renderExecution(execution: PastExecution, { link, nowMs, root }: About): Html {
+  const { server, project, id, job, traceId, permalink, attempts, facts, notes, spans } = execution;
   const [{ result, why, startMs, endMs }] = spans;
   const mood = toMood(spans[0]);
   const shown = [
@@ -54,6 +54,7 @@ function renderExecution(execution: PastExecution, { link, nowMs }: About): Html
     renderFact('Started', renderTime(startMs)),
     renderFact('Ended', html`${renderTime(endMs)} (${toAge(endMs, nowMs)})`),
     renderFact('Took', toLength(endMs - startMs)),
+    ...attempts.map((attempt) => renderAttempt(attempt, server, root)),
     ...facts.map(({ name, value }) => renderFact(name, value)),
     renderFact('Trace id', html`<code class="copy">${traceId}</code>`),
   ].filter((fact) => fact !== undefined);
@@ -73,6 +74,15 @@ ${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links.length === 
 
 function renderFact(name: string, value: Html | string | number): Html {
   return html`<div><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>`;
+}
+
+const relations = { 'retry of': 'Retry of', 'retried by': 'Retried by' } as const;
+
+/** Only what can be shown is worth a link. */
+function renderAttempt({ relation, id, hasPage }: Attempt, server: string, root: string): Html {
+  const address = `${root}executions/${encodeURIComponent(server.toWellFormed())}/${id}`;
+  const shown = hasPage ? html`<a href="${address}">#${id}</a>` : html`#${id}, which has no page here`;
+  return renderFact(relations[relation], shown);
 }
 
 function renderTime(atMs: number): Html {

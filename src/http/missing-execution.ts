@@ -21,7 +21,7 @@ type Missing = {
 export function renderMissing({ server, id, isId, tracing }: Missing): Html {
   return html`<h1>No execution <bdi>${cut(id)}</bdi> of <bdi>${cut(server)}</bdi> is kept</h1>
 ${renderReason({ server, isId, tracing })}
-<p class="note">The page of an execution is made from its trace. The last 1,000 that ended are kept, fewer where they are very large, in memory: a start of the daemon and a reload of its configuration begin anew.</p>
+<p class="note">The page of an execution is made from its trace. The last 1,000 that ended are kept, fewer where they are very large, in memory: a start of the daemon begins anew.</p>
 `;
 }
 
@@ -35,8 +35,8 @@ function renderReason({ server, isId, tracing }: Omit<Missing, 'id'>): Html {
 <ul>
 <li>It still runs, or waits to run: the front page shows what runs.</li>
 <li>It is over, but its trace is not made yet: its steps are waited for, at most ${toDuration(tracing.sealTimeoutMs)}, or others come first.</li>
-<li>It ended before the daemon started or read its configuration again, or more than ${toDuration(tracing.maxAgeMs)} before it was found.</li>
-<li>Newer ones took its place.</li>
+<li>It ended before the daemon started, or more than ${toDuration(tracing.maxAgeMs)} before it was found.</li>
+<li>Newer ones took its place, or the configuration was read again and does not allow to show it any longer.</li>
 <li>Its project or job is not watched, or the server has no such execution.</li>
 </ul>
 `;

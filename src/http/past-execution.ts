@@ -8,12 +8,21 @@ export type PastExecution = {
   readonly traceId: string;
   /** Where the service shows it. */
   readonly permalink: string | undefined;
+  /** The attempt before it, then the one after it, where they are known. */
+  readonly attempts: readonly Attempt[];
   /** What else is known of it, in the order of the page. */
   readonly facts: readonly Fact[];
   /** What the trace lacks, in sentences. */
   readonly notes: readonly string[];
   /** The root first, every parent before its children. */
   readonly spans: readonly [SpanRow, ...SpanRow[]];
+};
+
+/** Another attempt at the same. */
+export type Attempt = {
+  readonly relation: 'retry of' | 'retried by';
+  readonly id: number;
+  readonly hasPage: boolean;
 };
 
 export type Fact = { readonly name: string; readonly value: string | number };

@@ -21,8 +21,14 @@ export type Plan = {
   readonly isUnknown: boolean;
   /** Spans that had to be left out. */
   readonly leftOut: number;
-  /** The attempts before it and after it, where they are known. */
-  readonly attempts: { readonly previous: number | undefined; readonly next: number | undefined };
+  readonly attempts: Attempts;
+};
+
+/** The executions before it and after it, where they are known, and how often it was tried before. */
+export type Attempts = {
+  readonly previous: number | undefined;
+  readonly next: number | undefined;
+  readonly retry: number | undefined;
 };
 
 /** The trace of an execution that is over; none for one that is not, or that never began. */
@@ -48,7 +54,8 @@ export function planTrace(source: SpanSource, settings: TraceSettings): Plan | u
   let leftOut = 0;
   for (const { attributes } of spans) leftOut += Number(attributes[own.restSpans] ?? 0);
   const trace = { traceId: frame.traceId, spans, resource, scope: settings.distro };
-  const attempts = { previous: source.previousAttemptId, next: execution.nextAttemptId };
+  const { nextAttemptId: next, retryAttempt: retry } = execution;
+  const attempts = { previous: source.previousAttemptId, next, retry };
   return { trace, caller: tellCaller(frame.caller, settings), isUnknown: root.outcome.isUnknown, leftOut, attempts };
 }
 

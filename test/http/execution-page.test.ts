@@ -152,6 +152,21 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failure (failed, NonZeroResultCode)
     }
   });
 
+  it('leads to the attempts before and after it, and says which have no page', async () => {
+    const execution = pastExecution({
+      server: 'a/b',
+      attempts: [
+        { relation: 'retry of', id: 4710, hasPage: true },
+        { relation: 'retried by', id: 4712, hasPage: false },
+      ],
+    });
+    const page = await readPage({ execution });
+    expect(toText(page)).toContain('\nRetry of: #4710\nRetried by: #4712, which has no page here\n');
+    expect(page.match(/<a href="[^"]*executions[^"]*">/g)).toEqual(['<a href="../../executions/a%2Fb/4710">']);
+    const withSlash = await readPage({ execution, path: '/executions/prod/4711/' });
+    expect(withSlash).toContain('<a href="../../../executions/a%2Fb/4710">#4710</a>');
+  });
+
   it('leads back to the front page below a prefix', async () => {
     const given = { execution: pastExecution(), routePrefix: '/here/too' };
     expect(await readPage({ ...given, path: '/here/too/executions/prod/4711' })).toContain(
@@ -185,10 +200,10 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failure (failed, NonZeroResultCode)
 It may be one of these:
 It still runs, or waits to run: the front page shows what runs.
 It is over, but its trace is not made yet: its steps are waited for, at most 10 min, or others come first.
-It ended before the daemon started or read its configuration again, or more than 24 h before it was found.
-Newer ones took its place.
+It ended before the daemon started, or more than 24 h before it was found.
+Newer ones took its place, or the configuration was read again and does not allow to show it any longer.
 Its project or job is not watched, or the server has no such execution.
-The page of an execution is made from its trace. The last 1,000 that ended are kept, fewer where they are very large, in memory: a start of the daemon and a reload of its configuration begin anew.`);
+The page of an execution is made from its trace. The last 1,000 that ended are kept, fewer where they are very large, in memory: a start of the daemon begins anew.`);
   });
 
   it('says how to switch traces on', async () => {

@@ -21,6 +21,7 @@ export function pastExecution(given: Partial<PastExecution> = {}): PastExecution
     job: 'nightly/settle',
     traceId: 'f45e4a6a6cb0f6a2569d62819cbf45ac',
     permalink: 'https://automation.example.org/project/pay/execution/show/4711',
+    attempts: [],
     facts: [
       { name: 'Usually takes', value: '110 s' },
       { name: 'Reason', value: 'NonZeroResultCode' },
