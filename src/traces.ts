@@ -66,7 +66,6 @@ export type Delivery = SenderStatus & {
 
 type AboutServer = {
   readonly client: Client;
-  readonly epoch: () => number;
   /** The server's own time, once it is known. */
   readonly nowMs: () => number | undefined;
   /** Told of every trace that is on its way. */
@@ -116,9 +115,9 @@ export function createTraces(options: TracesOptions): Traces {
     ofServer: (server, about) => {
       const { name, timeoutMs } = server;
       const encoding = otlp.protocol === 'http/json' ? 'json' : 'protobuf';
-      const toSettings = () => {
+      const toSettings = (epoch: number) => {
         const { release } = about.client.facts();
-        return toTraceSettings(server, traces, { epoch: about.epoch(), release, version, format: encoding });
+        return toTraceSettings(server, traces, { epoch, release, version, format: encoding });
       };
       const enricher = createEnricher({
         server: name,
@@ -129,7 +128,7 @@ export function createTraces(options: TracesOptions): Traces {
         bounds,
         encoding,
         detail: traces.detail,
-        plan: (source) => planTrace(source, toSettings()),
+        plan: (source, epoch) => planTrace(source, toSettings(epoch)),
         encode: ({ trace }) => encodeTrace(trace, encoding),
         sealTimeoutMs: traces.sealTimeoutMs,
         backlogAgeMs: Math.max(backlogAgeMs, 2 * traces.sealTimeoutMs),
