@@ -67,6 +67,8 @@ describe('tracing/enrich/line', () => {
 
   it('takes each once, also where attempts seem to repeat each other', () => {
     const at = { status: 'failed-with-retry', startedAtMs: 10_000 } as const;
-    expect(idsOf([ended(1, 10, at), ended(2, 10, at), ended(3, 11, at)]).toSorted()).toEqual([1, 2, 3]);
+    expect(idsOf([ended(1, 10, at), ended(2, 10, at), ended(3, 11, at)]).toSorted((one, other) => one - other)).toEqual(
+      [1, 2, 3],
+    );
   });
 });
