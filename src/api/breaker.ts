@@ -1,4 +1,5 @@
 import type { Clock } from '../domain/clock.ts';
+import type { Lane } from './budget.ts';
 import type { ApiError } from './errors.ts';
 
 export type BreakerOptions = {
@@ -9,7 +10,7 @@ export type BreakerOptions = {
 
 export type Breaker = {
   /** Undefined where the request may be sent; else the fault that opened the circuit. A probe passes alone. */
-  readonly refusal: (isVital: boolean) => ApiError | undefined;
+  readonly refusal: (lane: Lane) => ApiError | undefined;
   /** Told before a request is sent and when it is over: without a fault, the server answered. */
   readonly begin: () => void;
   readonly end: (fault: ApiError | undefined) => void;
@@ -23,7 +24,8 @@ const longestOpenMs = 30_000;
 
 /**
  * Spares a server that does not answer: after some faults in a row requests are refused at once, but for one probe at a
- * time. A vital poll may always be the probe, so that a server that is back is seen by its next poll.
+ * time. A vital poll may always be the probe, so that a server that is back is seen by its next poll; enrichment never
+ * is.
  */
 export function createBreaker({ clock, random, onChange }: BreakerOptions): Breaker {
   let faults = 0;
@@ -49,9 +51,11 @@ export function createBreaker({ clock, random, onChange }: BreakerOptions): Brea
   }
 
   return {
-    refusal: (isVital) => {
+    refusal: (lane) => {
       if (opened === 0 || last === undefined) return undefined;
-      const mayProbe = inFlight === 0 && (isVital || clock.ticks() >= probeAfterTicks);
+      // Enrichment can wait for others to find the server back: as the probe it would be in the way of a vital poll.
+      const mayTry = lane === 'vital' || (lane === 'normal' && clock.ticks() >= probeAfterTicks);
+      const mayProbe = inFlight === 0 && mayTry;
       return mayProbe ? undefined : last;
     },
     begin: () => {

@@ -81,7 +81,7 @@ export function createRequester(options: RequesterOptions): Requester {
   }
 
   function refuseWhileOpen(endpoint: Endpoint<unknown>, lane: Lane): void {
-    const last = breaker.refusal(lane === 'vital');
+    const last = breaker.refusal(lane);
     if (last === undefined) return;
     throw unsent(endpoint, last.kind, `the server did not answer several times in a row; last: ${last.message}`);
   }

@@ -28,7 +28,7 @@ function setUp(random = 1) {
     /** How long until a request that is not vital may be the probe. */
     closedForMs: () => {
       const startedTicks = nowTicks;
-      while (breaker.refusal(false) !== undefined && nowTicks < startedTicks + 100_000) nowTicks += 100;
+      while (breaker.refusal('normal') !== undefined && nowTicks < startedTicks + 100_000) nowTicks += 100;
       return nowTicks - startedTicks;
     },
   };
@@ -38,11 +38,11 @@ describe('api/breaker', () => {
   it('opens after five outages in a row and refuses with the last of them', () => {
     const { breaker, changes, request } = setUp();
     for (let count = 0; count < 4; count++) request(fault());
-    expect([breaker.refusal(false), changes]).toEqual([undefined, []]);
+    expect([breaker.refusal('normal'), changes]).toEqual([undefined, []]);
 
     const last = fault({ kind: 'timeout' });
     request(last);
-    expect(breaker.refusal(false)).toBe(last);
+    expect(breaker.refusal('normal')).toBe(last);
     expect(changes).toEqual([true]);
   });
 
@@ -70,7 +70,7 @@ describe('api/breaker', () => {
   ])('takes %o for an answer', (details) => {
     const { breaker, changes, request } = setUp();
     for (let count = 0; count < 20; count++) request(fault(details));
-    expect([breaker.refusal(false), changes]).toEqual([undefined, []]);
+    expect([breaker.refusal('normal'), changes]).toEqual([undefined, []]);
 
     for (let count = 0; count < 4; count++) request(fault());
     request(fault(details));
@@ -81,19 +81,29 @@ describe('api/breaker', () => {
   it('lets a vital request probe at once, and alone', () => {
     const { breaker, open } = setUp();
     open();
-    expect(breaker.refusal(false)).toBeDefined();
-    expect(breaker.refusal(true)).toBeUndefined();
+    expect(breaker.refusal('normal')).toBeDefined();
+    expect(breaker.refusal('vital')).toBeUndefined();
     breaker.begin();
-    expect(breaker.refusal(true)).toBeDefined();
+    expect(breaker.refusal('vital')).toBeDefined();
     breaker.end(fault());
-    expect(breaker.refusal(true)).toBeUndefined();
+    expect(breaker.refusal('vital')).toBeUndefined();
+  });
+
+  it('never lets enrichment probe, however long the circuit is open, and lets it go on with all others', () => {
+    const { breaker, open, closedForMs, request } = setUp();
+    open();
+    closedForMs();
+    expect(breaker.refusal('normal')).toBeUndefined();
+    expect(breaker.refusal('enrichment')).toBeDefined();
+    request(undefined);
+    expect(breaker.refusal('enrichment')).toBeUndefined();
   });
 
   it('closes on the first answer, of whatever kind', () => {
     const { breaker, changes, open, request } = setUp();
     open();
     request(fault({ kind: 'forbidden', status: 403 }));
-    expect(breaker.refusal(false)).toBeUndefined();
+    expect(breaker.refusal('normal')).toBeUndefined();
     expect(changes).toEqual([true, false]);
 
     open();
@@ -144,8 +154,8 @@ describe('api/breaker', () => {
     breaker.begin();
     breaker.abandon();
     expect(changes).toEqual([true]);
-    expect(breaker.refusal(false)).toBeDefined();
+    expect(breaker.refusal('normal')).toBeDefined();
     // The abandoned probe is over: the next may go.
-    expect(breaker.refusal(true)).toBeUndefined();
+    expect(breaker.refusal('vital')).toBeUndefined();
   });
 });
