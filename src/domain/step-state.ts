@@ -21,6 +21,8 @@ export type Progress = {
   /** Exact, where `endedAtMs - startedAtMs` is not; absent before the start. */
   readonly durationMs: number | undefined;
   readonly failureReason: string | undefined;
+  /** Whether its error handler ran, where a state says so without a step of the handler's own. */
+  readonly hadHandler?: boolean;
 };
 
 export type NodeState = Progress & { readonly node: string };

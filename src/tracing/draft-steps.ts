@@ -113,9 +113,9 @@ function hasBegun({ condition }: Progress): boolean {
   return condition !== 'waiting' && condition !== 'not-started';
 }
 
-function toTask({ condition }: Progress, { isHandler }: StepPlace) {
+function toTask({ condition, hadHandler }: Progress, { isHandler }: StepPlace) {
   return {
-    isHandler: isHandler || condition === 'running-handler',
+    isHandler: isHandler || condition === 'running-handler' || hadHandler === true,
     nodeOutcome: condition === 'partial' || condition === 'mixed' ? condition : undefined,
   };
 }

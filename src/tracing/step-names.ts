@@ -27,7 +27,9 @@ function namesOfLevel(workflow: Steps, states: States, expanded: ReadonlyMap<str
   return {
     nameOf: (number, isHandler) => toName(find(number, isHandler)),
     below: ({ number, isHandler }, statesBelow) => {
-      const step = find(number, isHandler);
+      const found = find(number, isHandler);
+      // Servers put the steps of a handler that refers to a job below the step that it handled.
+      const step = found?.kind === 'reference' ? found : (found?.handler ?? found);
       const below = step?.workflow ?? (step?.jobId === undefined ? undefined : expanded.get(step.jobId));
       return below === undefined ? noNames : namesOfLevel(below, statesBelow, expanded);
     },
@@ -43,7 +45,7 @@ function isFitting(workflow: Steps, states: States): boolean {
 function isOfKind(step: WorkflowStep, state: StepState | undefined): boolean {
   if (state === undefined || step.isNodeStep !== state.isNodeStep) return false;
   const isReference = state.workflow !== undefined || state.perNode.length > 0;
-  if (step.kind !== 'reference') return !isReference;
+  if (step.kind !== 'reference') return !isReference || step.handler?.kind === 'reference';
   return isReference || step.jobId === undefined;
 }
 

@@ -76,7 +76,7 @@ describe('api/endpoints/execution-state', () => {
     expect(executionState.body.parse(answer)).toMatchObject({
       steps: [
         { condition: 'not-started', nodes: [{ node: 'web01', condition: 'not-started' }] },
-        { condition: 'failed', failureReason: undefined },
+        { condition: 'failed', failureReason: undefined, hadHandler: true },
       ],
     });
   });

@@ -64,6 +64,7 @@ function toPerNode(step: Fields, depth: number): StepState[] {
 }
 
 function toProgress(fields: Fields): Progress {
+  const meta = toFields(fields.meta);
   const word = toText(fields.executionState) ?? '';
   const durationMs = toNumber(fields.duration);
   return {
@@ -72,13 +73,14 @@ function toProgress(fields: Fields): Progress {
     endedAtMs: toTimestampMs(fields.endTime),
     // −1 stands for "not started".
     durationMs: durationMs !== undefined && durationMs >= 0 ? durationMs : undefined,
-    failureReason: toReason(fields.meta),
+    failureReason: toReason(meta),
+    ...(toText(meta.handlerTriggered) === 'true' ? { hadHandler: true } : {}),
   };
 }
 
 /** Servers write `Unknown` where a step fails without a reason. */
-function toReason(meta: unknown): string | undefined {
-  const reason = toText(toFields(meta).failureReason);
+function toReason(meta: Fields): string | undefined {
+  const reason = toText(meta.failureReason);
   return reason === 'Unknown' ? undefined : reason;
 }
 

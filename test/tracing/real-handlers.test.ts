@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { readRecording } from '../../src/tracing/enrich/recording.ts';
+import { toTreeText } from '../../src/tracing/tree-text.ts';
+import { planSource } from './recorded.ts';
+
+/** A step that was handled by a job, as servers of the rundeck dialect write it: no step `1e`, and paths that start again. */
+const recording = {
+  execution: {
+    id: 4711,
+    status: 'succeeded',
+    project: 'shop',
+    'date-started': { unixtime: 1716200000000 },
+    'date-ended': { unixtime: 1716200009000 },
+    job: { id: '5f1c', name: 'nightly', group: '' },
+  },
+  state: {
+    executionId: 4711,
+    serverNode: 'auto-1',
+    executionState: 'SUCCEEDED',
+    steps: [
+      {
+        hasSubworkflow: true,
+        workflow: {
+          executionState: 'SUCCEEDED',
+          steps: [
+            {
+              nodeStates: { web01: { executionState: 'SUCCEEDED', startTime: '2024-05-20T10:13:23Z', duration: 1000 } },
+              parameterStates: {},
+              id: '1',
+              stepctx: '1',
+              nodeStep: true,
+              executionState: 'SUCCEEDED',
+              startTime: '2024-05-20T10:13:23Z',
+              duration: 1000,
+            },
+          ],
+        },
+        nodeStates: {
+          web01: {
+            executionState: 'FAILED',
+            startTime: '2024-05-20T10:13:20Z',
+            duration: 2000,
+            meta: { failureReason: 'NonZeroResultCode', resultCode: 127 },
+          },
+        },
+        parameterStates: {},
+        id: '1',
+        stepctx: '1',
+        nodeStep: true,
+        executionState: 'SUCCEEDED',
+        startTime: '2024-05-20T10:13:20Z',
+        duration: 5000,
+        meta: { handlerTriggered: 'true' },
+      },
+      {
+        nodeStates: { web01: { executionState: 'SUCCEEDED', startTime: '2024-05-20T10:13:26Z', duration: 1000 } },
+        parameterStates: {},
+        id: '2',
+        stepctx: '2',
+        nodeStep: true,
+        executionState: 'SUCCEEDED',
+        startTime: '2024-05-20T10:13:26Z',
+        duration: 1000,
+      },
+    ],
+  },
+  workflow: {
+    workflow: [
+      {
+        exec: 'x',
+        description: 'Deploy',
+        errorhandler: { jobref: { name: 'roll-back', group: '', nodeStep: 'true' } },
+        ehJobId: '77aa',
+        ehWorkflow: [{ exec: 'z', description: 'Undo' }],
+      },
+      { exec: 'y', description: 'Announce' },
+    ],
+  },
+};
+
+describe('tracing/plan, handlers as servers tell of them', () => {
+  it('names the steps of a job that handled an error, and those beside it', () => {
+    const { trace } = planSource(readRecording(JSON.stringify(recording)));
+
+    expect(`\n${toTreeText(trace)}`).toBe(`
+RUN shop/nightly 0..9000 success - the execution succeeded
+  Deploy (1) 0..5000 success [handler] - succeeded
+    web01 (1@web01) 0..2000 failure NonZeroResultCode - failed, NonZeroResultCode
+    Undo (1/1) 3000..4000 success - succeeded
+      web01 (1/1@web01) 3000..4000 success - succeeded
+  Announce (2) 6000..7000 success - succeeded
+    web01 (2@web01) 6000..7000 success - succeeded
+`);
+  });
+});
