@@ -41,6 +41,17 @@ describe('api/endpoints/job-workflow', () => {
     ]);
   });
 
+  it('knows the plugins that stand for commands and scripts', () => {
+    const types = ['exec-command', 'script-inline', 'script-file-url', 'ansible-playbook'];
+    const answer = { workflow: types.map((type) => ({ type, nodeStep: true })) };
+    expect(jobWorkflow.body.parse(answer)).toEqual([
+      { ...plain, kind: 'command', isNodeStep: true },
+      { ...plain, kind: 'script', isNodeStep: true },
+      { ...plain, kind: 'script', isNodeStep: true },
+      { ...plain, kind: 'plugin', target: 'ansible-playbook', isNodeStep: true },
+    ]);
+  });
+
   it('stops somewhere in references that never end', () => {
     let workflow: unknown[] = [];
     for (let depth = 0; depth < 20_000; depth += 1) workflow = [{ jobref: { name: 'again' }, workflow }];

@@ -47,9 +47,16 @@ function toHandler(handler: Fields, { ehJobId, ehWorkflow }: Fields): Fields {
   return { jobId: ehJobId, workflow: ehWorkflow, ...handler };
 }
 
+/** Since release 3.4 of the rundeck dialect commands and scripts are plugins, too. */
+const builtIn: ReadonlyMap<unknown, WorkflowStep['kind']> = new Map([
+  ['exec-command', 'command'],
+  ['script-inline', 'script'],
+  ['script-file-url', 'script'],
+]);
+
 function toKind(step: Fields): WorkflowStep['kind'] {
   if (isFields(step.jobref) || isFields(step.jobRef)) return 'reference';
-  if (step.type !== undefined && step.type !== null) return 'plugin';
+  if (step.type !== undefined && step.type !== null) return builtIn.get(step.type) ?? 'plugin';
   return step.exec === undefined || step.exec === null ? 'script' : 'command';
 }
 
