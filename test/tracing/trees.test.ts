@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { StepState } from '../../src/domain/step-state.ts';
 import type { TraceSettings } from '../../src/tracing/settings.ts';
 import { toTreeText } from '../../src/tracing/tree-text.ts';
-import { planRecorded } from './recorded.ts';
+import { planRecorded, planSource, readRecorded } from './recorded.ts';
 
 describe('tracing/plan, whole trees', () => {
   const tree = (name: string, changes: Partial<TraceSettings> = {}) =>
@@ -275,6 +276,18 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   step 1 (1) 0..1077 success [nodes mixed] [not-started 1] [clamped] [end-inferred] - mixed, nothing below it failed for good
   step 2 (2) 1877..4377 success [nodes partial] [not-started 1] [end-inferred] - partial, nothing below it failed for good
 `);
+  });
+
+  it('counts at a step what never started below its nodes', () => {
+    const source = readRecorded('per-node-reference');
+    const notStarted = (step: StepState): StepState => ({ ...step, condition: 'not-started' });
+    const steps = source.state?.steps.map((step) => ({
+      ...step,
+      perNode: step.perNode.map((node) => ({ ...node, workflow: node.workflow?.map(notStarted) })),
+    }));
+    const state = source.state && { ...source.state, steps: steps ?? [] };
+    const { trace } = planSource({ ...source, state }, { detail: 'steps' });
+    expect(trace.spans.at(-1)?.attributes['automation.step.not_started_count']).toBe(4);
   });
 
   it('shows the execution alone where that is enough', () => {
