@@ -51,7 +51,7 @@ web: { enable_lifecycle: true }
     expect(metrics).toContain('\nautomation_exporter_spool_traces 0\n');
   });
   const run = (...args: readonly string[]) => runCli(['set-aside', ...args, `--url=${daemon.url}`]);
-  const listed = JSON.parse((await run('list', '--json')).stdout) as {
+  const listed = JSON.parse(await ask(daemon.url, '/api/set-aside')) as {
     readonly set_aside: readonly { readonly key: string; readonly spans: number }[];
   };
   const [trace = { key: '', spans: 0 }] = listed.set_aside;
@@ -67,7 +67,8 @@ async function ask(url: string, path: string): Promise<string> {
   return (await fetch(`${url}${path}`)).text();
 }
 
-describe('end-to-end/set-aside', () => {
+// Each starts several processes, on machines that may be busy.
+describe('end-to-end/set-aside', { timeout: 60_000 }, () => {
   it('tells of a poisoned trace everywhere, and delivers it when the collector is mended', async () => {
     const { daemon, sink, run, trace, mend } = await setUp();
     const [, id] = trace.key.split('/');
