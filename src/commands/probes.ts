@@ -3,6 +3,7 @@ import type { Endpoint } from '../api/endpoint.ts';
 import { projectExecutions, runningExecutions } from '../api/endpoints/executions.ts';
 import { projects } from '../api/endpoints/projects.ts';
 import { systemInfo } from '../api/endpoints/system.ts';
+import { ApiError } from '../api/errors.ts';
 import { createProjectList } from '../api/project-list.ts';
 import type { Collector, ProjectCollector } from '../collectors/collector.ts';
 import type { Watch } from '../collectors/watch.ts';
@@ -47,8 +48,16 @@ export function toProbes(server: ServerConfig, { jobs, collectors: settings }: C
       // Where no project is visible there is no right to read all of them.
       ask: async (api) => {
         if ((await list.read(api)).length === 0) return untried;
-        await api.get(runningExecutions, { path: { project: '*' }, query: { max: 1 } });
-        return undefined;
+        const ask = (project: string) => api.get(runningExecutions, { path: { project }, query: { max: 1 } });
+        try {
+          await ask('*');
+          return undefined;
+        } catch (error) {
+          // Releases that take the `*` for a name are asked project by project by the rounds, too.
+          if (!(error instanceof ApiError) || error.details.isOfService !== true || error.kind === 'forbidden')
+            throw error;
+          return inProjects(api, ask);
+        }
       },
     },
     {

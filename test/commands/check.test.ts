@@ -72,6 +72,18 @@ describe.concurrent('commands/check', () => {
     expect(lines.filter((line) => line.startsWith('projects '))).toHaveLength(1);
   });
 
+  it('asks project by project for what runs where the release takes the star for a name', async () => {
+    const simulator = await start();
+    simulator.control.createProject('pay', []);
+    const body =
+      '{"error":true,"apiversion":41,"errorCode":"api.error.project.missing","message":"Project does not exist: *"}';
+    simulator.control.addFault({ kind: 'status', status: 404, path: 'project/(\\*|%2A)/executions/running', body });
+    const { stdout, ...ended } = await check(simulator);
+
+    expect(ended).toEqual({ code: 0, stderr: '', left: [] });
+    expect(stdout).toMatch(/running-executions +ok +\(1 project tried\)/);
+  });
+
   it('says that no project can be seen', async () => {
     const { stdout } = await check(await start());
     const untried = /(\S+) +ok +\(not tried: no project is visible to these credentials\)/g;
