@@ -32,7 +32,7 @@ export function createDeliveryInstruments(registers: Registry[]) {
     spansExported,
     spansRejected: new Counter({
       name: 'automation_exporter_spans_rejected_total',
-      help: 'Spans that did not get to the backend: partial_success (taken without them), refused (their trace is set aside), dropped (too many were set aside).',
+      help: 'Spans that did not get to the backend: partial_success (taken without them), refused (their trace is set aside), dropped (set aside, and then dropped by hand, or since too many were).',
       labelNames: ['reason'],
       registers,
     }),
