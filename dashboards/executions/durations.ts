@@ -12,7 +12,8 @@ export function durationsRow(): QuestionRow {
       heatmap({
         id: 401,
         title: 'Durations',
-        description: 'How many executions took how long. The darker a cell, the more ended there. Points lead to traces.',
+        description:
+          'How many executions took how long. The darker a cell, the more ended there. Points lead to traces.',
         unit: 's',
         width: 12,
         height: 9,
