@@ -56,7 +56,8 @@ export async function replayFromServer(configured: ServerConfig, id: number, abo
     const isLate = source.degraded !== undefined;
     const hasNoSteps = source.state === undefined && traces.detail !== 'root';
     const complaint = isLate ? late : hasNoSteps ? 'the server tells nothing of its steps' : undefined;
-    return { text: replaySource(source, settings, format), complaint };
+    const text = replaySource(source, settings, format);
+    return { text: format === 'tree' ? `${server.name}/${id}: ${text}` : text, complaint };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { text: undefined, complaint: explain(error) };

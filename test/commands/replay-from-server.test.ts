@@ -57,7 +57,7 @@ describe('commands/replay-from-server', () => {
     const { code, stdout, stderr } = await replay(simulator, [`prod/${id}`]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [title, root, ...below] = stdout.trimEnd().split('\n');
-    expect(title).toMatch(new RegExp(`^trace ${toTraceId(simulator.url, id)}, ${below.length + 1} spans$`));
+    expect(title).toMatch(new RegExp(`^prod/${id}: trace ${toTraceId(simulator.url, id)}, ${below.length + 1} spans$`));
     expect(root).toMatch(/^RUN pay\/nightly\/settle 0\.\.\d+ success - the execution succeeded$/);
     expect(below.filter((line) => /^ {4}web01 \(1@web01\) .* success .*- succeeded$/.test(line))).toHaveLength(1);
   });
@@ -89,16 +89,16 @@ describe('commands/replay-from-server', () => {
     const { simulator, id } = await start();
     const env = { AUTOMATION_EXPORTER_NAMESPACE: 'https://automation.example.org' };
     const titleOf = async (...words: string[]) => (await replay(simulator, words, env)).stdout.split(',')[0];
-    expect(await titleOf(id)).toBe(`trace ${toTraceId('https://automation.example.org', id)}`);
+    expect(await titleOf(id)).toBe(`prod/${id}: trace ${toTraceId('https://automation.example.org', id)}`);
     const second = 'https://automation.example.org#2';
-    expect(await titleOf(id, `--namespace=${second}`)).toBe(`trace ${toTraceId(second, id)}`);
+    expect(await titleOf(id, `--namespace=${second}`)).toBe(`prod/${id}: trace ${toTraceId(second, id)}`);
   });
 
   it('shows what is configured, and asks for no more', async () => {
     const { simulator, id } = await start();
     const { stdout } = await replay(simulator, [id], { AUTOMATION_EXPORTER_TRACES_DETAIL: 'root' });
     expect(stdout.trimEnd().split('\n')).toEqual([
-      `trace ${toTraceId(simulator.url, id)}, 1 span`,
+      `prod/${id}: trace ${toTraceId(simulator.url, id)}, 1 span`,
       expect.stringMatching(/^RUN pay\/nightly\/settle /),
     ]);
     const asked = simulator.requests().map(({ path }) => path);
