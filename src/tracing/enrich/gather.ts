@@ -82,8 +82,9 @@ function needsReason({ status }: TracedExecution, state: ExecutionState | undefi
   return status === 'failed' && !(state?.steps ?? []).some(hasReason);
 }
 
-function hasReason({ failureReason, nodes, workflow = [], perNode }: StepState): boolean {
-  if (failureReason !== undefined || nodes.some((node) => node.failureReason !== undefined)) return true;
+function hasReason({ nodes, workflow = [], perNode, ...step }: StepState): boolean {
+  // What succeeded keeps the reason of an attempt before.
+  if ([step, ...nodes].some((each) => each.condition === 'failed' && each.failureReason !== undefined)) return true;
   return workflow.some(hasReason) || perNode.some(hasReason);
 }
 

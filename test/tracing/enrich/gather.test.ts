@@ -1,0 +1,69 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { TracedExecution } from '../../../src/domain/span-source.ts';
+import { gatherSteps } from '../../../src/tracing/enrich/gather.ts';
+import { createWorkflows } from '../../../src/tracing/enrich/workflows.ts';
+import { startCannedServer } from '../../support/canned-server.ts';
+import { createTestClient, fixedSecret } from '../../support/client.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+const failed: TracedExecution = {
+  id: 7,
+  status: 'failed',
+  customStatus: undefined,
+  project: 'pay',
+  startedAtMs: 1000,
+  endedAtMs: 2000,
+  job: undefined,
+  isJobDeleted: false,
+  type: 'user',
+  succeededNodes: 0,
+  failedNodes: [],
+  permalink: undefined,
+  user: undefined,
+  abortedBy: undefined,
+  argstring: undefined,
+  options: new Map(),
+  serverUuid: undefined,
+  retryAttempt: undefined,
+  nextAttemptId: undefined,
+};
+
+/** What is found of a failed run whose only step has a node in this state. */
+async function gatherWith(node: string) {
+  const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
+  const { api, close } = createTestClient({ url: server.url, token: fixedSecret(server.token), dialect: 'rundeck' });
+  endings.push(server.stop, close);
+  server.answer({
+    'execution/7/state': {
+      body: `{"executionState":"FAILED","steps":[{"stepctx":"1","nodeStep":true,"executionState":"FAILED","nodeStates":{"web01":${node}}}]}`,
+    },
+    'execution/7/output': {
+      body: '{"id":"7","completed":true,"entries":[{"log":"Failed: NonZeroResultCode: Result code was 1","level":"ERROR"}]}',
+    },
+  });
+  const { source } = await gatherSteps(api, failed, { detail: 'nodes', workflows: createWorkflows(() => 0) });
+  return {
+    reason: source.loggedReason,
+    asked: server.requests.filter((request) => request.includes('/output')).length,
+  };
+}
+
+describe('tracing/enrich/gather', () => {
+  it('leaves the log alone where the state says why', async () => {
+    const node = '{"executionState":"FAILED","meta":{"failureReason":"HostNotFound"}}';
+    expect(await gatherWith(node)).toEqual({ reason: undefined, asked: 0 });
+  });
+
+  it('reads the end of the log where the state does not say why', async () => {
+    expect(await gatherWith('{"executionState":"FAILED"}')).toEqual({ reason: 'NonZeroResultCode', asked: 1 });
+  });
+
+  it('takes no reason from what succeeded in the end', async () => {
+    const node = '{"executionState":"SUCCEEDED","meta":{"failureReason":"HostNotFound"}}';
+    expect(await gatherWith(node)).toEqual({ reason: 'NonZeroResultCode', asked: 1 });
+  });
+});
