@@ -52,4 +52,19 @@ describe('tracing/enrich/ask', () => {
     const { id, api } = await setUp();
     expect(await askForExecution(api, id, { detail: 'nodes' })).toBeUndefined();
   });
+
+  it('asks for the reason of a failure too where the execution is shown alone', async () => {
+    const { simulator, api } = await setUp();
+    simulator.control.setConditions({ downNodes: ['web01'] });
+    simulator.control.runJob(simulator.control.createJob('pay', { name: 'report' }));
+    simulator.advance(3_600_000);
+    const id = simulator.truth().executions.at(-1)?.id ?? 0;
+    const source = await askForExecution(api, id, { detail: 'root' });
+    expect(source).toMatchObject({ state: undefined, workflow: undefined, loggedReason: 'ConnectionFailure' });
+    const asked = simulator.requests().map(({ path }) => path.replace(/^\/api\/\d+\/|\?.*$/g, ''));
+    expect(asked.filter((path) => path.startsWith('execution/'))).toEqual([
+      `execution/${id}`,
+      `execution/${id}/output`,
+    ]);
+  });
 });
