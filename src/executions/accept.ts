@@ -97,7 +97,9 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
       };
       const advanced = await prune(advance?.(state) ?? state);
       return {
-        ...(isNewEpoch ? { facts: { ...facts, epoch, epochStartedAtMs: found.newEpochAtMs } } : {}),
+        ...(found.epochStartedAtMs === epochStartedAtMs
+          ? {}
+          : { facts: { ...facts, epoch, epochStartedAtMs: found.epochStartedAtMs } }),
         states: advanced === state ? [] : [advanced],
         entries: found.entries.map((entry) => ({ project, ...entry })),
         cells: [...measured.cells.values()],

@@ -31,13 +31,16 @@ export type Reconciled = {
   readonly imported: number;
   /** When ids began to start again, where they do: an id that had another start before, or one far behind old ones. */
   readonly newEpochAtMs: number | undefined;
+  /** Since when ids count as they do now, of all that is known by now. */
+  readonly epochStartedAtMs: number;
   /** The hours that changed; of a new epoch all there are. */
   readonly idHours: readonly IdHour[];
 };
 
 /** Which of the rows that were read are new and count; pure, whatever was read before, twice or out of order. */
 export function reconcile(input: ReconcileInput): Reconciled {
-  const { project, rows, known, countedFromMs, ids, epochStartedAtMs, isWanted } = input;
+  const { project, rows, known, countedFromMs, ids, isWanted } = input;
+  let { epochStartedAtMs } = input;
   const entries: Entry[] = [];
   const counted: Finished[] = [];
   const regular: Entry[] = [];
@@ -64,6 +67,10 @@ export function reconcile(input: ReconcileInput): Reconciled {
       imported += 1;
       continue;
     }
+    // What is read first of an epoch need not be the first of it: this one began before, with an id that is given again.
+    if (!isOneTime && earlier?.every((start) => start < startedAtMs) === true) {
+      epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
+    }
     if (!isOneTime && startedAtMs >= epochStartedAtMs) {
       regular.push(entry);
       // An id of a database before this one comes back once for each of its executions, and tells nothing new.
@@ -81,7 +88,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
           new Map(),
           regular.filter(({ startedAtMs }) => startedAtMs >= newEpochAtMs),
         );
-  return { entries, counted, imported, newEpochAtMs, idHours };
+  return { entries, counted, imported, newEpochAtMs, epochStartedAtMs: newEpochAtMs ?? epochStartedAtMs, idHours };
 }
 
 function isFinished(row: Execution): row is Finished {

@@ -122,10 +122,8 @@ function readAll(calls: readonly (readonly Execution[])[], countedFromMs: number
     const isWanted = (): boolean => true;
     const found = reconcile({ project: 'pay', rows, known, countedFromMs, ids, epochStartedAtMs, isWanted });
     for (const { id, startedAtMs } of found.entries) known.set(id, [...(known.get(id) ?? []), startedAtMs]);
-    if (found.newEpochAtMs !== undefined) {
-      ids = new Map();
-      epochStartedAtMs = found.newEpochAtMs;
-    }
+    if (found.newEpochAtMs !== undefined) ids = new Map();
+    epochStartedAtMs = found.epochStartedAtMs;
     for (const hour of found.idHours) ids.set(hour.hour, hour);
     counted.push(...found.counted);
   }

@@ -82,6 +82,19 @@ describe('executions/reconcile', () => {
     expect(reconcile(input({ rows, known, epochStartedAtMs: 101 * hourMs })).newEpochAtMs).toBeUndefined();
   });
 
+  it('knows the first id of an epoch again although a later one of another project was read before', () => {
+    const old = new Map([[1, [1000]]]);
+    const first = reconcile(input({ rows: [at({ id: 1, hour: 101 })], known: old, epochStartedAtMs: 102 * hourMs }));
+    expect(first).toMatchObject({ newEpochAtMs: undefined, epochStartedAtMs: 101 * hourMs });
+
+    const known = new Map([[1, [1000, 101 * hourMs]]]);
+    const again = at({ id: 1, hour: 103 });
+    expect(reconcile(input({ rows: [again], known, epochStartedAtMs: first.epochStartedAtMs }))).toMatchObject({
+      newEpochAtMs: 103 * hourMs,
+      epochStartedAtMs: 103 * hourMs,
+    });
+  });
+
   it('sees a new epoch where a new id is below one that started over a day before', () => {
     const rows = [at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
     const found = reconcile(input({ rows, ids: hours([100, 50, 60]) }));
