@@ -1,0 +1,33 @@
+import {
+  type Context,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace as tracing,
+} from '@opentelemetry/api';
+import type { Trace } from '../src/tracing/span.ts';
+
+/** The spans of a planned trace as OpenTelemetry's SDK wants them made: one by one, each within its parent. */
+export function makeSpans(tracer: Tracer, { spans }: Trace): void {
+  const contexts = new Map<string, Context>();
+  for (const { id, parentId, name, kind, startMs, endMs, isError, attributes, links } of spans) {
+    const within = contexts.get(parentId ?? '') ?? ROOT_CONTEXT;
+    const span = tracer.startSpan(
+      name,
+      {
+        kind: kind === 'server' ? SpanKind.SERVER : SpanKind.INTERNAL,
+        startTime: startMs,
+        attributes,
+        links: links.map(({ traceId, spanId, attributes: about }) => ({
+          context: { traceId, spanId, traceFlags: 1 },
+          attributes: about,
+        })),
+      },
+      within,
+    );
+    contexts.set(id, tracing.setSpan(within, span));
+    if (isError) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end(endMs);
+  }
+}
