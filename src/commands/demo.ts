@@ -41,8 +41,7 @@ function soon({ env }: CommandContext): Record<string, string> {
     AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h',
     AUTOMATION_EXPORTER_METRICS_HOLD_NEW_SERIES: '0s',
     AUTOMATION_EXPORTER_COLLECTOR_EXECUTIONS_EVERY: '5s',
-    // Steps are read execution by execution: of a long past that takes minutes, in which what is new waits.
-    AUTOMATION_EXPORTER_TRACES_MAX_AGE: '1h',
+    // Nobody else needs this service, and the steps of the past are many requests.
     AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '100',
   };
   return Object.fromEntries(Object.entries(wishes).map(([name, wish]) => [name, env[name] || wish]));

@@ -4,7 +4,7 @@ import type { KeptTrace } from './shelf.ts';
 import { style } from './style.ts';
 import { type SpanRow, toRows } from './tree.ts';
 
-/** The traces that are kept, those that began last first. */
+/** The traces that began last, of all that are kept. */
 export function renderList(traces: readonly KeptTrace[], kept: number): string {
   const table = page`<table>
 <thead><tr><th>Trace</th><th>Began</th><th class="count">Took</th><th class="count">Spans</th><th>Result</th></tr></thead>
@@ -14,7 +14,7 @@ export function renderList(traces: readonly KeptTrace[], kept: number): string {
   return renderWhole(
     'Traces',
     page`<h1>The last traces</h1>
-<p class="dim">What a collector would get: each execution as one OpenTelemetry trace. The last ${kept} are kept, in memory alone.</p>
+<p class="dim">What a collector would get: each execution as one OpenTelemetry trace, in memory alone. Shown are ${traces.length} of ${kept}.</p>
 ${traces.length === 0 ? none : table}`,
   );
 }

@@ -22,7 +22,9 @@ export function createTraceSink(executionPage: ExecutionPage = () => undefined):
     // An answer without a field says that all was taken.
     response.type(protobuf).end();
   });
-  router.get('/simulator/traces', (_request, response) => response.send(renderList(shelf.list(), limits.traces)));
+  router.get('/simulator/traces', (_request, response) => {
+    response.send(renderList(shelf.list().slice(0, mostListed), shelf.list().length));
+  });
   router.get('/simulator/traces/:id', (request, response) => {
     const trace = shelf.find(request.params.id);
     if (trace === undefined) response.status(404).send(renderMissing(limits.traces));
@@ -34,7 +36,8 @@ export function createTraceSink(executionPage: ExecutionPage = () => undefined):
 
 const protobuf = 'application/x-protobuf';
 const mostBytes = 8 * 2 ** 20;
-const limits = { traces: 200, bytes: 8 * 2 ** 20 };
+const limits = { traces: 1000, bytes: 16 * 2 ** 20 };
+const mostListed = 200;
 
 function toExecutionPage({ root: { resource } }: KeptTrace, executionPage: ExecutionPage): string | undefined {
   const server = resource.get('automation.server.name');

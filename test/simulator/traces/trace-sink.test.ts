@@ -55,6 +55,25 @@ describe('simulator/traces/trace-sink', () => {
     expect(asked).toEqual([]);
   });
 
+  it('lists the last 200 and shows all that are kept', async () => {
+    const simulator = await startEmpty();
+    const toId = (place: number): string => String(place).padStart(32, '0');
+    const all = Array.from({ length: 1001 }, (_, place) =>
+      encode([{ ...root, startMs: startMs + place * 1000, endMs: startMs + place * 1000 }], { id: toId(place + 1) }),
+    );
+    await post(simulator, Buffer.concat(all));
+    const list = await ask(simulator, 'simulator/traces');
+    const statuses = [1, 2, 1001].map(
+      async (place) => (await ask(simulator, `simulator/traces/${toId(place)}`)).status,
+    );
+    const found = await Promise.all(statuses);
+    await simulator.stop();
+    expect(list.text).toContain('Shown are 200 of 1000.');
+    expect(list.text.match(/<tr><th scope="row">/g)).toHaveLength(200);
+    expect(list.text).toContain(toId(1001));
+    expect(found).toEqual([404, 200, 200]);
+  });
+
   it('leads nowhere where nothing watches', async () => {
     const simulator = await startEmpty();
     await post(simulator, encode([root], { resource }));
