@@ -2,12 +2,15 @@ import { createTokenCredentials } from '../../../src/api/auth/token.ts';
 import { type Client, createClient } from '../../../src/api/client.ts';
 import { createProjectList } from '../../../src/api/project-list.ts';
 import { createTransport } from '../../../src/api/transport.ts';
-import { createExecutions } from '../../../src/executions/executions.ts';
+import type { Companion } from '../../../src/executions/accept.ts';
+import { createExecutions, type Executions } from '../../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../../src/executions/options.ts';
 import type { ExecutionSettings } from '../../../src/executions/settings.ts';
 import type { Row } from '../../../src/metrics/family.ts';
 import { renderSamples } from '../../../src/metrics/render.ts';
 import type { Ledger } from '../../../src/state/ledger.ts';
+import type { Traces } from '../../../src/traces.ts';
+import { createHandClock, type HandClock } from './hand-clock.ts';
 import { readTokenFile } from './token-file.ts';
 
 export type WatchOptions = {
@@ -17,9 +20,15 @@ export type WatchOptions = {
   readonly rules: WatchRules;
   readonly publish: (text: string) => void;
   readonly parts?: ExecutionsOptions['parts'] | undefined;
+  /** Starts the making of traces of what is counted; without it none are made. */
+  readonly trace?: Trace | undefined;
+  readonly clock?: HandClock;
   /** Lets a test put a wrong part between the rounds and the real client. */
   readonly wrap?: ((client: Client) => Client) | undefined;
 };
+
+/** What it is told of the rounds is what the daemon tells it. */
+export type Trace = (about: Parameters<Traces['ofServer']>[1]) => Companion;
 
 export type WatchRules = Pick<ExecutionSettings, 'backfillMs' | 'holdNewSeriesMs'>;
 
@@ -31,9 +40,8 @@ export type Watch = {
 
 /** The rounds of the daemon with its real client, on a clock that only the test moves. */
 export function createWatch(options: WatchOptions): Watch {
-  const { url, tokenFile, ledger, rules, publish, parts = {}, wrap = (client) => client } = options;
-  let clockMs = 0;
-  const clock = { now: () => clockMs, ticks: () => clockMs };
+  const { url, tokenFile, ledger, rules, publish, trace, parts = {}, wrap = (client) => client } = options;
+  const { clock = createHandClock() } = options;
   const transport = createTransport({ url, timeoutMs: 10_000 });
   const ignore = (): void => {};
   const client = createClient({
@@ -49,7 +57,12 @@ export function createWatch(options: WatchOptions): Watch {
     observe: { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore },
   });
   const list = createProjectList({ isWanted: () => true, clock });
-  const executions = createExecutions({
+  const companion = trace?.({
+    client,
+    nowMs: () => executions.status().nowMs,
+    onTrace: (traced) => executions.noteTrace(traced),
+  });
+  const executions: Executions = createExecutions({
     server: 'upstream',
     everyMs: 15_000,
     timeoutMs: 10_000,
@@ -58,6 +71,7 @@ export function createWatch(options: WatchOptions): Watch {
     ledger,
     clock,
     parts,
+    companion,
     readProjects: async (api) => (await list.read(api)).map(({ name }) => name),
     settings: { ...settings, ...rules },
     publish: async (rows) => {
@@ -81,7 +95,7 @@ export function createWatch(options: WatchOptions): Watch {
 
   return {
     round: async (nowMs) => {
-      clockMs = nowMs;
+      clock.set(nowMs);
       try {
         const outcome = await executions.read(new AbortController().signal);
         return outcome.result === 'success' ? undefined : outcome.message;

@@ -2,42 +2,51 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { StopPoint } from './points.ts';
 import type { Random } from './random.ts';
 import type { Sightings } from './sightings.ts';
-import { startWatched, type WatchedProcess } from './watched-process.ts';
+import { type Starting, startWatched, type WatchedProcess } from './watched-process.ts';
 import type { Order, Word } from './watcher.ts';
 
 export type Daemon = {
   /** One round, or one that does not come to its end; the fault it told of, if it lived to tell. */
   readonly round: (nowMs: number, isLast: boolean) => Promise<string | undefined>;
   readonly noteRequest: () => void;
+  /** Told of each request of its own that reached a collector: when it arrived, and once its answer is written. */
+  readonly noteDelivery: (moment: Moment) => void;
+  /** What waits of traces. */
+  readonly look: () => Promise<Word | undefined>;
   /** Kills it between two rounds. */
   readonly kill: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
+export type Moment = 'arrived' | 'answered';
+
 type DaemonOptions = {
-  readonly order: Extract<Order, { do: 'open' }>;
+  readonly order: Omit<Extract<Order, { do: 'open' }>, 'nowMs'>;
   readonly random: Random;
   readonly sightings: Sightings;
-  readonly onText: (text: string) => void;
-  readonly cacheDir: string;
+  readonly hear: (word: Word) => void;
+  readonly starting: Starting;
 };
 
 type Death =
   | { readonly by: 'point'; readonly point: StopPoint }
+  | { readonly by: 'delivery'; readonly moment: Moment; readonly after: number }
   | { readonly by: 'request' | 'turns'; readonly after: number };
 
 /** The daemon over all its lives, each a process of its own on the same state; the next one waits, loaded and idle. */
-export function startDaemon({ order, random, sightings, onText, cacheDir }: DaemonOptions): Daemon {
+export function startDaemon({ order, random, sightings, hear, starting }: DaemonOptions): Daemon {
   let standby = start();
   let current: WatchedProcess | undefined;
   let requestsLeft = Number.POSITIVE_INFINITY;
-  let isInside = false;
+  let deliveriesLeft: { readonly moment: Moment; count: number } | undefined;
+  let stoppedAt: StopPoint['at'] | undefined;
+  let nowMs = 0;
 
   function start(): WatchedProcess {
     return startWatched((word) => {
-      if (word.says === 'published') onText(word.text);
-      if (word.says === 'stopped') isInside = word.point.at === 'in-commit';
-    }, cacheDir);
+      if (word.says === 'stopped') stoppedAt = word.point.at;
+      hear(word);
+    }, starting);
   }
 
   async function open(): Promise<WatchedProcess> {
@@ -45,7 +54,7 @@ export function startDaemon({ order, random, sightings, onText, cacheDir }: Daem
       const next = standby;
       await next.ready;
       standby = start();
-      const opening = next.order(order, ['opened']);
+      const opening = next.order({ ...order, nowMs }, ['opened']);
       // Some do not even live to open their state.
       if (current === undefined && sightings.count('kills') % 9 === 8) {
         await bury(next);
@@ -60,27 +69,32 @@ export function startDaemon({ order, random, sightings, onText, cacheDir }: Daem
     await process.kill();
     current = undefined;
     requestsLeft = Number.POSITIVE_INFINITY;
+    deliveriesLeft = undefined;
     sightings.see('kills');
-    if (isInside) sightings.see('kills inside a transaction');
-    isInside = false;
+    if (stoppedAt !== undefined) sightings.see(sights[stoppedAt]);
+    stoppedAt = undefined;
   }
 
   function toDeath(): Death {
-    const at = random.pick([
-      'before-commit',
-      'in-commit',
-      'in-commit',
-      'in-commit',
-      'after-commit',
-      'published',
-    ] as const);
+    const at = random.pick(starting.isTraced ? placesWithTraces : places);
     const point = { at, commits: random.between(0, 4), writes: random.between(1, 3) };
     return random.pick<Death>([
       { by: 'point', point },
       { by: 'point', point },
       { by: 'request', after: random.between(1, 12) },
       { by: 'turns', after: random.between(1, 300) },
+      ...(starting.isTraced ? [{ by: 'point', point } as const, toDelivery()] : []),
     ]);
+  }
+
+  function toDelivery(): Death {
+    return { by: 'delivery', moment: random.pick(['arrived', 'answered']), after: random.between(1, 2) };
+  }
+
+  /** Traces are made and sent beside the rounds: the round may be over by then. */
+  async function waitForDeath(process: WatchedProcess, death: Death): Promise<void> {
+    const isBeside = death.by === 'delivery' || (death.by === 'point' && /spooling|answered/.test(death.point.at));
+    if (isBeside) await process.hearNext(['stopped'], longestWaitMs);
   }
 
   return {
@@ -88,11 +102,25 @@ export function startDaemon({ order, random, sightings, onText, cacheDir }: Daem
       requestsLeft -= 1;
       if (requestsLeft === 0) void current?.kill();
     },
-    round: async (nowMs, isLast) => {
+    noteDelivery: (moment) => {
+      if (deliveriesLeft?.moment !== moment) return;
+      deliveriesLeft.count -= 1;
+      if (deliveriesLeft.count > 0) return;
+      deliveriesLeft = undefined;
+      sightings.see('kills around an answer');
+      void current?.kill();
+    },
+    look: async () => {
+      current ??= await open();
+      return current.order({ do: 'look' }, ['waiting']);
+    },
+    round: async (atMs, isLast) => {
+      nowMs = atMs;
       current ??= await open();
       const process = current;
       const death = isLast ? toDeath() : undefined;
       if (death?.by === 'request') requestsLeft = death.after;
+      if (death?.by === 'delivery') deliveriesLeft = { moment: death.moment, count: death.after };
       const stopAt = death?.by === 'point' ? { stopAt: death.point } : {};
       const told = process.order({ do: 'round', nowMs, ...stopAt }, ['done', 'stopped']);
       if (death?.by === 'turns') {
@@ -102,6 +130,7 @@ export function startDaemon({ order, random, sightings, onText, cacheDir }: Daem
       }
       const word: Word | undefined = await told;
       if (death === undefined && word === undefined) throw new Error('the daemon ended by itself');
+      if (death !== undefined && word?.says === 'done') await waitForDeath(process, death);
       // A point that did not come up, too: then it dies between two rounds.
       if (death !== undefined) await bury(process);
       return word?.says === 'done' ? word.fault : undefined;
@@ -114,3 +143,28 @@ export function startDaemon({ order, random, sightings, onText, cacheDir }: Daem
     },
   };
 }
+
+const places: Places = ['before-commit', 'in-commit', 'in-commit', 'in-commit', 'after-commit', 'published'];
+const placesWithTraces: Places = [
+  ...places,
+  'after-commit',
+  'in-spooling',
+  'in-spooling',
+  'answered',
+  'answered',
+  'answered',
+];
+
+type Places = readonly [StopPoint['at'], ...StopPoint['at'][]];
+
+const sights: Readonly<Record<StopPoint['at'], string>> = {
+  'before-commit': 'kills before a transaction',
+  'in-commit': 'kills inside a transaction',
+  'in-spooling': 'kills inside one that spools a trace',
+  'after-commit': 'kills after a transaction',
+  published: 'kills once all is shown',
+  answered: 'kills between an answer and what follows',
+};
+
+/** A collector may be away, and then no death of a delivery comes. */
+const longestWaitMs = 200;

@@ -15,6 +15,8 @@ export type Expectation = {
   /** Value by series, in the words of the text format. */
   readonly series: ReadonlyMap<string, number>;
   readonly counted: readonly TrueExecution[];
+  /** How often ids had started when it got its own, from 1 on. */
+  readonly epochOf: (execution: TrueExecution) => number;
   readonly unreadable: number;
   readonly imported: number;
   /** Ids that an execution had before another database gave them again. */
@@ -41,6 +43,7 @@ export function expect(truth: readonly TrueExecution[], contract: Contract): Exp
   return {
     series: toSeries(counted),
     counted,
+    epochOf: (execution) => 1 + epochs.findIndex((epoch) => epoch.includes(execution)),
     unreadable: finished.length - readable.length,
     imported: inInterval.length - counted.length,
     idsAgain,

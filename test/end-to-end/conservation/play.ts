@@ -1,46 +1,23 @@
 import { type Card, settle } from './cards.ts';
-import { compare, expect } from './expectation.ts';
-import { cutPages, deleteWhileReading, lie, shift } from './page-cards.ts';
-import { createAndDelete, deletedUnread, disable, hide, importOld, oneTime, veryLate } from './project-cards.ts';
-import { absence, newDatabase, outage, skew, stepBack } from './server-cards.ts';
+import { compare, type Expectation, expect } from './expectation.ts';
 import type { Sightings } from './sightings.ts';
 import { startWorld, type World, type WorldOptions } from './world.ts';
 
-/** Ids that start again need everything read before; clocks and totals that lie make that take a day: two kinds of worlds. */
-const decks: Readonly<Record<'renewed' | 'crooked', readonly (readonly [Card, number])[]>> = {
-  renewed: [
-    [disable, 3],
-    [hide, 3],
-    [createAndDelete, 2],
-    [outage, 3],
-    [absence, 1],
-    [oneTime, 2],
-    [deletedUnread, 3],
-    [deleteWhileReading, 4],
-    [shift, 4],
-    [cutPages, 1],
-    [newDatabase, 3],
-  ],
-  crooked: [
-    [disable, 3],
-    [hide, 3],
-    [outage, 3],
-    [absence, 1],
-    [oneTime, 2],
-    [deletedUnread, 2],
-    [cutPages, 1],
-    [lie, 3],
-    [stepBack, 6],
-    [skew, 4],
-    [importOld, 4],
-    [veryLate, 4],
-  ],
-};
+/** Troubles, and how often each of them is played. */
+export type Deck = readonly (readonly [Card, number])[];
 
-export type PlayOptions = Omit<WorldOptions, 'backfillMs' | 'roundsPerKill'> & {
-  readonly kind: keyof typeof decks;
+export type PlayOptions = Omit<WorldOptions, 'roundsPerKill'> & {
+  readonly deck: Deck;
+  /** In about how many rounds of the deck a daemon may be killed. */
+  readonly roundsOfDeck: number;
   /** So many daemons are killed at least. */
   readonly kills: number;
+  /** So long nothing happens at the end: passes over the past take a day and more. */
+  readonly restHours: number;
+  /** Before the first round. */
+  readonly begin?: (world: World) => void;
+  /** What else is wrong once everything has come to rest. */
+  readonly atRest?: (world: World, expected: Expectation) => Promise<readonly string[]>;
 };
 
 export type Report = {
@@ -50,20 +27,25 @@ export type Report = {
 };
 
 /** Plays troubles in a random order over a world, lets it come to rest, and compares what is shown with what was. */
-export async function play({ kind, kills, ...options }: PlayOptions): Promise<Report> {
-  const world = await startWorld({
-    ...options,
-    backfillMs: kind === 'crooked' ? 3 * dayMs : 0,
-    roundsPerKill: Math.max(2, Math.round(roundsOfDeck / kills)),
-  });
+export async function play({
+  deck,
+  roundsOfDeck,
+  kills,
+  restHours,
+  begin,
+  atRest,
+  ...options
+}: PlayOptions): Promise<Report> {
+  const world = await startWorld({ ...options, roundsPerKill: Math.max(2, Math.round(roundsOfDeck / kills)) });
   try {
+    begin?.(world);
     await world.round({ isCalm: true, advanceMs: 0 });
     await settle(world);
-    const deck = decks[kind].flatMap(([card, times]) => Array.from({ length: times }, (_, index) => ({ card, index })));
-    for (const { card, index } of world.random.shuffle(deck)) await card(world, index);
+    const cards = deck.flatMap(([card, times]) => Array.from({ length: times }, (_, index) => ({ card, index })));
+    for (const { card, index } of world.random.shuffle(cards)) await card(world, index);
     while (world.sightings.count('kills') < kills) await world.round();
-    await comeToRest(world);
-    return report(world);
+    await comeToRest(world, restHours);
+    return await report(world, atRest);
   } catch (error) {
     // The other worlds come to their end all the same.
     return {
@@ -75,23 +57,20 @@ export async function play({ kind, kills, ...options }: PlayOptions): Promise<Re
   }
 }
 
-/** Rounds in which a daemon may be killed, until all cards are played. */
-const roundsOfDeck = 290;
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
-/** A day and more without troubles or work, so that the passes over the past have had their time. */
-async function comeToRest(world: World): Promise<void> {
+/** Hours without troubles or work, so that the passes over the past have had their time. */
+async function comeToRest(world: World, hours: number): Promise<void> {
   world.simulator.control.setExecutionMode('passive');
   await settle(world);
-  for (let count = 0; count < 27; count += 1) {
+  for (let count = 0; count < hours; count += 1) {
     await world.round({ isCalm: true, advanceMs: hourMs });
     await world.round({ isCalm: true, advanceMs: 15_000 });
   }
   for (let count = 0; count < 40; count += 1) await world.round({ isCalm: true, advanceMs: 15_000 });
 }
 
-function report(world: World): Report {
+async function report(world: World, atRest: PlayOptions['atRest']): Promise<Report> {
   const { sightings, published, complaints, estate, contract, roundTimes } = world;
   const { executions } = world.simulator.truth();
   const expected = expect(executions, { ...contract, hiddenJobs: [estate.hiddenJob] });
@@ -109,6 +88,7 @@ function report(world: World): Report {
     sightings,
     faults: [
       ...compare(expected.series, published.latest()),
+      ...((await atRest?.(world, expected)) ?? []),
       ...published.falls.map((fall) => `fell: ${fall}`),
       ...published.bornHigh.map((birth) => `not born at 0: ${birth}`),
       ...complaints.map((complaint) => `complained: ${complaint}`),

@@ -1,8 +1,11 @@
 import type { Ledger, LedgerChange } from '../../../src/state/ledger.ts';
 
-/** Where a process stops and waits for its end: around a transaction, or after so many writes inside one. */
+/**
+ * Where a process stops and waits for its end: around a transaction, after so many writes inside one or after that of a
+ * trace, or once a collector has answered and nothing has become of it.
+ */
 export type StopPoint = {
-  readonly at: 'before-commit' | 'in-commit' | 'after-commit' | 'published';
+  readonly at: 'before-commit' | 'in-commit' | 'in-spooling' | 'after-commit' | 'published' | 'answered';
   /** How many commits pass before. */
   readonly commits: number;
   readonly writes: number;
@@ -12,6 +15,7 @@ export type Points = {
   readonly arm: (point: StopPoint | undefined) => void;
   readonly around: (ledger: Ledger) => Ledger;
   readonly published: () => void;
+  readonly answered: () => void;
 };
 
 /** Stops the process dead at the chosen point; `tell` must have said so before. */
@@ -22,7 +26,8 @@ export function createPoints(tell: (point: StopPoint) => void): Points {
 
   function pass(at: StopPoint['at']): void {
     if (armed?.at !== at) return;
-    if (at === 'published' || (commits >= armed.commits && (at !== 'in-commit' || writes >= armed.writes))) {
+    const isInTime = at === 'published' || at === 'answered' || commits >= armed.commits;
+    if (isInTime && (at !== 'in-commit' || writes >= armed.writes)) {
       tell(armed);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30_000);
       // Nobody came: whoever armed the point is gone.
@@ -30,18 +35,27 @@ export function createPoints(tell: (point: StopPoint) => void): Points {
     }
   }
 
-  function* stepByStep<Item>(items: readonly Item[]): Generator<Item> {
+  function* stepByStep<Item>(items: readonly Item[], at: StopPoint['at']): Generator<Item> {
     for (const item of items) {
       yield item;
       writes += 1;
-      pass('in-commit');
+      pass(at);
     }
   }
 
+  function toWalk<Item>(items: readonly Item[], at: StopPoint['at']): readonly Item[] {
+    return Object.assign([...items], { [Symbol.iterator]: () => stepByStep([...items], at) as ArrayIterator<Item> });
+  }
+
   /** The same change; the ledger takes its rows one by one, and so the process can stop between two writes. */
-  function slowly({ entries = [], documents = [], ...rest }: LedgerChange): LedgerChange {
+  function slowly({ entries = [], documents = [], spooled = [], ...rest }: LedgerChange): LedgerChange {
     writes = 0;
-    return { ...rest, entries: toWalk(entries, stepByStep), documents: toWalk(documents, stepByStep) };
+    return {
+      ...rest,
+      entries: toWalk(entries, 'in-commit'),
+      documents: toWalk(documents, 'in-commit'),
+      spooled: toWalk(spooled, 'in-spooling'),
+    };
   }
 
   return {
@@ -59,9 +73,6 @@ export function createPoints(tell: (point: StopPoint) => void): Points {
       },
     }),
     published: () => pass('published'),
+    answered: () => pass('answered'),
   };
-}
-
-function toWalk<Item>(items: readonly Item[], walk: (items: readonly Item[]) => Generator<Item>): readonly Item[] {
-  return Object.assign([...items], { [Symbol.iterator]: () => walk([...items]) as ArrayIterator<Item> });
 }

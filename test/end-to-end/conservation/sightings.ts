@@ -1,33 +1,11 @@
-/** What has to be seen, and how often at least, before equal counters mean anything. */
-export const wanted = {
-  'executions shorter than the poll interval': 100,
-  'ends that became visible late': 100,
-  'pages cut by permissions': 10,
-  'pages that shifted under the reader': 10,
-  'deletions while reading': 10,
-  'totals that lied': 10,
-  'steps back of the server clock': 10,
-  'rounds over members with skewed clocks': 10,
-  'ids that started again': 10,
-  'imports of old rows': 10,
-  'one-time runs': 10,
-  'projects disabled and back': 10,
-  'projects hidden and back': 10,
-  'projects created and deleted': 10,
-  'outages longer than the overlap': 10,
-  'executions with hostile names': 10,
-  'kills inside a transaction': 10,
-} as const;
-
-export type Sight = keyof typeof wanted;
-
-/** Said and left out of the comparison, or of interest alone. */
-export type Remark = 'executions that counted' | 'deleted before anyone could read them' | 'kills' | 'rounds';
-
+/** What was seen, and how often. */
 export type Sightings = {
-  readonly see: (what: Sight | Remark, times?: number) => void;
-  readonly count: (what: Sight | Remark) => number;
+  readonly see: (what: string, times?: number) => void;
+  readonly count: (what: string) => number;
 };
+
+/** What has to be seen, and how often at least, before anything that is equal means anything. */
+export type Wanted = Readonly<Record<string, number>>;
 
 export function createSightings(): Sightings {
   const seen = new Map<string, number>();
@@ -37,20 +15,15 @@ export function createSightings(): Sightings {
   };
 }
 
-const remarks: readonly Remark[] = [
-  'executions that counted',
-  'deleted before anyone could read them',
-  'rounds',
-  'kills',
-];
-
-/** Sights and remarks over some worlds, a line each. */
-export function toTable(all: readonly Sightings[]): { readonly text: string; readonly missing: readonly string[] } {
-  const sum = (what: Sight | Remark): number => all.reduce((total, sightings) => total + sightings.count(what), 0);
+/** What was seen in some worlds, a line each: what is of interest alone, then what is wanted. */
+export function toTable(
+  all: readonly Sightings[],
+  { remarks, wanted }: { readonly remarks: readonly string[]; readonly wanted: Wanted },
+): { readonly text: string; readonly missing: readonly string[] } {
+  const sum = (what: string): number => all.reduce((total, sightings) => total + sightings.count(what), 0);
   const lines = remarks.map((remark) => toLine(remark, sum(remark), undefined));
   const missing: string[] = [];
-  // The cast is true: these are its keys.
-  for (const [what, least] of Object.entries(wanted) as [Sight, number][]) {
+  for (const [what, least] of Object.entries(wanted)) {
     lines.push(toLine(what, sum(what), least));
     if (sum(what) < least) missing.push(what);
   }

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import type { Order, Word } from './watcher.ts';
 
 export type WatchedProcess = {
+  /** Resolves with the next word that is one of these; undefined where it is gone, or after a while. */
+  readonly hearNext: (until: readonly Word['says'][], limitMs: number) => Promise<Word | undefined>;
   /** Resolves with the first word that is one of these; everything said on the way is heard by `hear`. */
   readonly order: (order: Order, until: readonly Word['says'][]) => Promise<Word | undefined>;
   readonly ready: Promise<Word | undefined>;
@@ -13,21 +15,28 @@ export type WatchedProcess = {
   readonly kill: () => Promise<void>;
 };
 
+/** How its processes are started. */
+export type Starting = {
+  /** Of compiled code. */
+  readonly cacheDir: string;
+  readonly isTraced: boolean;
+};
+
 const script = fileURLToPath(new URL('./watcher.ts', import.meta.url));
 
 /** Fills the cache of compiled code: a process that is killed leaves nothing in it. */
-export async function warmUp(cacheDir: string): Promise<void> {
-  const child = spawn(process.execPath, [script], {
-    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: cacheDir },
+export async function warmUp(starting: Starting): Promise<void> {
+  const child = spawn(process.execPath, toArguments(starting), {
+    env: toEnvironment(starting),
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   await once(child, 'close');
 }
 
 /** A process of the daemon; its words come in order, and undefined means that it is gone. */
-export function startWatched(hear: (word: Word) => void, cacheDir: string): WatchedProcess {
-  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, [script], {
-    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: cacheDir },
+export function startWatched(hear: (word: Word) => void, starting: Starting): WatchedProcess {
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, toArguments(starting), {
+    env: toEnvironment(starting),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const gone = once(child, 'close');
@@ -60,6 +69,10 @@ export function startWatched(hear: (word: Word) => void, cacheDir: string): Watc
   }
 
   return {
+    hearNext: (until, limitMs) => {
+      const limit = setTimeout(() => settle(undefined), limitMs);
+      return waitFor(until).finally(() => clearTimeout(limit));
+    },
     ready: waitFor(['ready']),
     order: (order, until) => {
       const word = waitFor(until);
@@ -71,4 +84,12 @@ export function startWatched(hear: (word: Word) => void, cacheDir: string): Watc
       await gone;
     },
   };
+}
+
+function toArguments({ isTraced }: Starting): string[] {
+  return isTraced ? [script, 'traced'] : [script];
+}
+
+function toEnvironment({ cacheDir }: Starting): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: cacheDir };
 }

@@ -1,47 +1,73 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
+import type { Tracing, TracingOrder, Waiting } from '../delivery/tracing.ts';
 import { createWatch, type Watch, type WatchRules } from './composition.ts';
+import { createHandClock } from './hand-clock.ts';
 import { createPoints, type StopPoint } from './points.ts';
 
 /** What the process is told, a line of JSON each. */
 export type Order =
   | {
       readonly do: 'open';
+      readonly nowMs: number;
       readonly url: string;
       readonly tokenFile: string;
       readonly dir: string;
       readonly rules: WatchRules;
+      /** Absent where no traces are made. */
+      readonly tracing?: TracingOrder | undefined;
     }
-  | { readonly do: 'round'; readonly nowMs: number; readonly stopAt?: StopPoint };
+  | { readonly do: 'round'; readonly nowMs: number; readonly stopAt?: StopPoint }
+  /** What waits of traces. */
+  | { readonly do: 'look' };
 
 /** What it says: a line of JSON each, written before anything else happens. */
 export type Word =
   | { readonly says: 'ready' | 'opened' }
   | { readonly says: 'published'; readonly text: string }
   | { readonly says: 'stopped'; readonly point: StopPoint }
-  | { readonly says: 'done'; readonly fault: string | undefined };
+  | { readonly says: 'done'; readonly fault: string | undefined }
+  | { readonly says: 'undelivered' | 'wrong'; readonly what: string }
+  | { readonly says: 'waiting'; readonly waiting: Waiting | undefined };
 
+// OpenTelemetry takes its time to load: only where traces are made.
+const createTracing = process.argv.includes('traced')
+  ? (await import('../delivery/tracing.ts')).createTracing
+  : undefined;
 const points = createPoints((point) => say({ says: 'stopped', point }));
+const clock = createHandClock();
 let watch: Watch | undefined;
+let tracing: Tracing | undefined;
 let before = '';
 
 async function follow(order: Order): Promise<void> {
   if (order.do === 'open') {
-    const { ledger } = openSqliteState({ dir: order.dir });
-    watch = createWatch({ ...order, ledger: points.around(ledger), publish });
+    clock.set(order.nowMs);
+    const state = openSqliteState({ dir: order.dir });
+    const ledger = points.around(state.ledger);
+    tracing =
+      order.tracing &&
+      createTracing?.({ order: order.tracing, state: { ...state, ledger }, clock, answered: points.answered, tell });
+    watch = createWatch({ ...order, clock, ledger, publish, trace: tracing?.trace });
     say({ says: 'opened' });
-    return;
+  } else if (order.do === 'round') {
+    points.arm(order.stopAt);
+    const fault = await watch?.round(order.nowMs);
+    say({ says: 'done', fault });
+  } else {
+    say({ says: 'waiting', waiting: await tracing?.look() });
   }
-  points.arm(order.stopAt);
-  const fault = await watch?.round(order.nowMs);
-  say({ says: 'done', fault });
 }
 
 function publish(text: string): void {
   if (text !== before) say({ says: 'published', text });
   before = text;
   points.published();
+}
+
+function tell(says: 'undelivered' | 'wrong', what: string): void {
+  say({ says, what });
 }
 
 /** At once and whole: the process may not live to see the next turn of its loop. */

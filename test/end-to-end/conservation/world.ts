@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Simulator, type SimulatorRequest, startSimulator } from '../../../src/simulator/simulator.ts';
 import type { Policy } from '../../../src/simulator/world/access.ts';
+import type { TracingOrder } from '../delivery/tracing.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { createEstate, type Estate } from './estate.ts';
 import { createPublished, type Published } from './published.ts';
 import { createRandom, type Random } from './random.ts';
 import { createSightings, type Sightings } from './sightings.ts';
 import { createTraffic } from './traffic.ts';
+import type { Word } from './watcher.ts';
 
 export type WorldOptions = {
   readonly seed: number;
@@ -17,9 +19,17 @@ export type WorldOptions = {
   /** About every so many rounds the daemon is killed. */
   readonly roundsPerKill: number;
   readonly cacheDir: string;
+  /** How traces of the service at an address are made and sent; absent where there are none. */
+  readonly tracing?: (url: string) => Promise<TracingOrder>;
+  /** Where more is seen than in the world itself. */
+  readonly sightings?: Sightings;
+  /** Told of everything that the daemon says. */
+  readonly hear?: (word: Word) => void;
 };
 
 export type World = {
+  /** Where the daemon keeps its state. */
+  readonly stateDir: string;
   readonly simulator: Simulator;
   readonly estate: Estate;
   readonly random: Random;
@@ -53,9 +63,9 @@ export const birthMs = Date.UTC(2026, 0, 15, 12);
 
 /** A simulated service with work on it, and a daemon of its own that watches it. */
 export async function startWorld(options: WorldOptions): Promise<World> {
-  const { seed, backfillMs, roundsPerKill, holdNewSeriesMs, cacheDir } = options;
+  const { seed, backfillMs, roundsPerKill, holdNewSeriesMs, cacheDir, tracing, hear } = options;
   const random = createRandom(seed);
-  const sightings = createSightings();
+  const { sightings = createSightings() } = options;
   const published = createPublished();
   let listen: (request: SimulatorRequest) => void = () => {};
   const simulator = await startSimulator({
@@ -80,11 +90,21 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   writeFileSync(tokenFile, `${simulator.token}\n`);
   const rules = { backfillMs, holdNewSeriesMs };
   const daemon: Daemon = startDaemon({
-    order: { do: 'open', url: simulator.url, tokenFile, dir: join(dir, 'state'), rules },
+    order: {
+      do: 'open',
+      url: simulator.url,
+      tokenFile,
+      dir: join(dir, 'state'),
+      rules,
+      tracing: await tracing?.(simulator.url),
+    },
     random,
     sightings,
-    onText: published.take,
-    cacheDir,
+    hear: (word) => {
+      if (word.says === 'published') published.take(word.text);
+      hear?.(word);
+    },
+    starting: { cacheDir, isTraced: tracing !== undefined },
   });
   let nowMs = birthMs;
   const roundTimes: number[] = [];
@@ -92,6 +112,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const passTraffic = createTraffic({ simulator, estate, random });
 
   return {
+    stateDir: join(dir, 'state'),
     simulator,
     estate,
     random,

@@ -49,7 +49,10 @@ export async function startSink(answer: Answer, { port: wanted = 0, tls }: SinkO
     socket.on('close', () => sockets.delete(socket));
   });
   server.on('tlsClientError', () => {});
-  await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(wanted, '127.0.0.1', resolve);
+  });
   // The cast is true: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
   return {

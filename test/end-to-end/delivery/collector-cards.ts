@@ -1,0 +1,42 @@
+import { eventually } from '../../support/eventually.ts';
+import { type Card, finishSome, playRounds } from '../conservation/cards.ts';
+import { floodProject } from '../conservation/estate.ts';
+import type { Deck } from '../conservation/play.ts';
+import type { Collector, Trouble } from './collector.ts';
+
+/** What is seen of a trouble, in the words of the table. */
+export const sightOf: Readonly<Record<Trouble, string>> = {
+  hanging: 'requests that hung',
+  overloaded: 'answers of 503 with Retry-After',
+  partial: 'partial successes',
+  forgetful: 'answers lost after acceptance',
+  down: 'connections that were refused',
+  nameless: 'names that could not be resolved',
+  untrusted: 'certificates that were not trusted',
+};
+
+/** A collector in every kind of trouble, while work goes on and the daemon is killed. */
+export function toDeck(collector: Collector, troubles: readonly Trouble[], times: number): Deck {
+  return troubles.map((trouble) => [toCard(collector, trouble), times]);
+}
+
+function toCard(collector: Collector, trouble: Trouble): Card {
+  return async (world) => {
+    const { sightings } = world;
+    const sight = sightOf[trouble];
+    const wanted = sightings.count(sight) + leastTimes;
+    await collector.begin(trouble);
+    await playRounds(world, 4);
+    await eventually(async () => {
+      if (sightings.count(sight) >= wanted) return;
+      // Somebody has to live, and to have something to send, to run into it.
+      finishSome(world, floodProject, 1);
+      await world.round({ isCalm: true });
+      throw new Error(`seen too seldom: ${sight}`);
+    });
+    await collector.end();
+    await playRounds(world, 2);
+  };
+}
+
+const leastTimes = 3;

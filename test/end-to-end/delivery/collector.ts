@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { eventually } from '../../support/eventually.ts';
+import { type Answer, accept, type Sink, say, startSink } from '../../tracing/sender/sink.ts';
+import type { Moment } from '../conservation/daemon.ts';
+import type { Sightings } from '../conservation/sightings.ts';
+import { collectorName } from './names.ts';
+import { type ReadTrace, readTraces } from './otlp-reader.ts';
+
+/** What may be wrong with a collector for a while. */
+export type Trouble = keyof typeof answers | 'down' | 'nameless' | 'untrusted';
+
+export type Arrival = Omit<ReadTrace, 'bytes'> & {
+  /** One where all repeats are alike. */
+  readonly hashes: Set<string>;
+  /** Whether the collector took it; if not, it has only been seen. */
+  isTaken: boolean;
+};
+
+export type Collector = {
+  readonly endpoint: string;
+  /** By trace id. */
+  readonly arrivals: ReadonlyMap<string, Arrival>;
+  readonly begin: (trouble: Trouble) => Promise<void>;
+  /** Everything is well again. */
+  readonly end: () => Promise<void>;
+  /** Told of every request: when it has arrived, and once its answer is written. */
+  readonly onRequest: (listener: (moment: Moment) => void) => void;
+  readonly stop: () => Promise<void>;
+};
+
+export type CollectorOptions = {
+  readonly sightings: Sightings;
+  /** Where its address is written, for those who can resolve its name. */
+  readonly addressFile: string;
+  /** Whether it refuses an execution's trace, for ever. */
+  readonly isPoisoned: (runId: string) => boolean;
+  /** With the right certificate, and with a wrong one; absent where it speaks without TLS. */
+  readonly tls?: Readonly<Record<'right' | 'wrong', { readonly cert: string; readonly key: string }>> | undefined;
+};
+
+/** A collector that everything may happen to, and that remembers every trace it ever saw. */
+export async function startCollector(options: CollectorOptions): Promise<Collector> {
+  const { sightings, addressFile, isPoisoned, tls } = options;
+  const arrivals = new Map<string, Arrival>();
+  let trouble: Trouble | undefined;
+  let listener: (moment: Moment) => void = () => {};
+  let port = 0;
+
+  const serve: Answer = (response, request, index) => {
+    const traces = readTraces(request.body);
+    const behaviour = toBehaviour(trouble);
+    const isRefused = behaviour.isTaken && traces.some(({ runId }) => isPoisoned(runId));
+    const { sight, answer, isTaken } = isRefused ? poisoned : behaviour;
+    sightings.see(sight);
+    for (const trace of traces) note(trace, isTaken);
+    listener('arrived');
+    answer(response, request, index);
+    listener('answered');
+  };
+
+  function note({ bytes, ...trace }: ReadTrace, isTaken: boolean): void {
+    const known = arrivals.get(trace.traceId);
+    const arrival = known ?? { ...trace, hashes: new Set(), isTaken: false };
+    if (known?.isTaken === true) sightings.see('traces that came again');
+    arrival.hashes.add(createHash('sha256').update(bytes).digest('hex'));
+    arrival.isTaken ||= isTaken;
+    arrivals.set(trace.traceId, arrival);
+  }
+
+  /** Where another took its port meanwhile, that will not last. */
+  async function open(certificate: 'right' | 'wrong'): Promise<Sink> {
+    const given = tls === undefined ? {} : { tls: tls[certificate] };
+    const opened = await eventually(() => startSink(serve, { ...given, port }));
+    port = opened.port;
+    writeFileSync(addressFile, '127.0.0.1');
+    return opened;
+  }
+
+  let sink = await open('right');
+  return {
+    endpoint: `${tls === undefined ? 'http' : 'https'}://${collectorName}:${port}/v1/traces`,
+    arrivals,
+    begin: async (next) => {
+      trouble = next;
+      if (next !== 'down' && next !== 'nameless' && next !== 'untrusted') return;
+      // Connections that are there would go on.
+      await sink.stop();
+      if (next === 'untrusted') sink = await open('wrong');
+      if (next === 'nameless') {
+        sink = await open('right');
+        rmSync(addressFile);
+      }
+    },
+    end: async () => {
+      const wasAway = trouble === 'down' || trouble === 'nameless' || trouble === 'untrusted';
+      trouble = undefined;
+      if (!wasAway) return;
+      await sink.stop();
+      sink = await open('right');
+    },
+    onRequest: (next) => {
+      listener = next;
+    },
+    stop: () => sink.stop(),
+  };
+}
+
+type Behaviour = { readonly sight: string; readonly answer: Answer; readonly isTaken: boolean };
+
+const accepting: Behaviour = { sight: 'requests that were accepted', answer: accept, isTaken: true };
+const poisoned: Behaviour = {
+  sight: 'requests refused for a poisoned trace',
+  answer: say(400, 'bad span'),
+  isTaken: false,
+};
+
+/** Troubles with what the collector answers; all others are about getting there. */
+const answers = {
+  hanging: { sight: 'requests that hung', answer: () => {}, isTaken: false },
+  overloaded: {
+    sight: 'answers of 503 with Retry-After',
+    // Longer than the sender waits by itself.
+    answer: say(503, 'full', { 'retry-after': '90' }),
+    isTaken: false,
+  },
+  partial: {
+    sight: 'partial successes',
+    // One span of the request was rejected.
+    answer: say(200, Buffer.from('0a020801', 'hex'), { 'content-type': 'application/x-protobuf' }),
+    isTaken: true,
+  },
+  forgetful: {
+    sight: 'answers lost after acceptance',
+    answer: (response) => void response.socket?.destroy(),
+    isTaken: true,
+  },
+} as const satisfies Readonly<Record<string, Behaviour>>;
+
+function toBehaviour(trouble: Trouble | undefined): Behaviour {
+  return Object.entries(answers).find(([name]) => name === trouble)?.[1] ?? accepting;
+}

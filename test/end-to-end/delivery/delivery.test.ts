@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openSqliteState } from '../../../src/state/sqlite.ts';
+import { createCertificates, hasOpenssl, withoutOpenssl } from '../../api/certificates.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Expectation } from '../conservation/expectation.ts';
+import { type Deck, play, type Report } from '../conservation/play.ts';
+import { deletedUnread, disable, hide, importOld, oneTime } from '../conservation/project-cards.ts';
+import { absence, newDatabase, outage, stepBack } from '../conservation/server-cards.ts';
+import { createSightings, toTable } from '../conservation/sightings.ts';
+import { warmUp } from '../conservation/watched-process.ts';
+import type { Word } from '../conservation/watcher.ts';
+import type { World } from '../conservation/world.ts';
+import { type Collector, startCollector, type Trouble } from './collector.ts';
+import { sightOf, toDeck } from './collector-cards.ts';
+import { configure } from './configured.ts';
+import { compareTraces, expectTraces } from './expected-traces.ts';
+
+const kills = Number(process.env['DELIVERY_KILLS'] ?? 100);
+const seed = Number(process.env['DELIVERY_SEED'] ?? 1);
+const cacheDir = mkdtempSync(join(tmpdir(), 'delivery-cache-'));
+const certificates = hasOpenssl ? createCertificates() : undefined;
+
+const troubles: readonly Trouble[] = ['hanging', 'overloaded', 'partial', 'forgetful', 'down', 'nameless'];
+const allTroubles: readonly Trouble[] = hasOpenssl ? [...troubles, 'untrusted'] : troubles;
+
+/** Ids that start again, and clocks that lie, need worlds of their own. */
+const renewed: Deck = [
+  [disable, 1],
+  [hide, 1],
+  [outage, 1],
+  [deletedUnread, 1],
+  [newDatabase, 2],
+];
+const crooked: Deck = [
+  [absence, 1],
+  [oneTime, 1],
+  [stepBack, 1],
+  [importOld, 1],
+];
+
+const remarks = ['executions that counted', 'rounds', 'traces that were expected', 'requests that were accepted'];
+const wanted = {
+  ...Object.fromEntries(allTroubles.map((trouble) => [sightOf[trouble], 10])),
+  'requests refused for a poisoned trace': 10,
+  'traces that came again': 10,
+  'ids that started again': 10,
+  kills,
+  'kills inside a transaction': 3,
+  'kills inside one that spools a trace': 3,
+  'kills after a transaction': 3,
+  'kills between an answer and what follows': 3,
+  'kills around an answer': 3,
+};
+
+describe('end-to-end/delivery', () => {
+  afterAll(() => {
+    rmSync(cacheDir, { recursive: true, force: true });
+    certificates?.remove();
+  });
+
+  it(`delivers the trace of every execution that counts, whatever is killed and whatever the collector does${withoutOpenssl}`, async () => {
+    certificates?.makeSelfSigned('ca', '/CN=test authority');
+    certificates?.makeSelfSigned('stranger', '/CN=stranger');
+    certificates?.makeSigned('right', 'DNS:collector.example.org', 2);
+    await warmUp({ cacheDir, isTraced: true });
+    const decks = [renewed, renewed, crooked, crooked];
+    const reports = await Promise.all(decks.map((deck, index) => playWorld(deck, decks.length * seed + index)));
+
+    const { text, missing } = toTable(
+      reports.map(({ sightings }) => sightings),
+      { remarks, wanted },
+    );
+    const replay = `DELIVERY_SEED=${seed} DELIVERY_KILLS=${kills} npx vitest run test/end-to-end/delivery`;
+    process.stdout.write(`${text}\n`);
+    const faults = reports.flatMap((report, index) => report.faults.map((fault) => `world ${index}: ${fault}`));
+    expect(faults, `again with ${replay}`).toEqual([]);
+    expect(missing, `seen too seldom; again with ${replay}`).toEqual([]);
+  }, 600_000);
+});
+
+async function playWorld(deck: Deck, worldSeed: number): Promise<Report> {
+  const dir = mkdtempSync(join(tmpdir(), 'delivery-'));
+  const addressFile = join(dir, 'address');
+  const sightings = createSightings();
+  const wrongs: string[] = [];
+  const collector = await startCollector({ sightings, addressFile, isPoisoned, tls: toTls() });
+  try {
+    return await play({
+      deck: [...deck, ...toDeck(collector, allTroubles, 1)],
+      roundsOfDeck: 110,
+      restHours: 1,
+      kills: Math.ceil(kills / 4),
+      seed: worldSeed,
+      backfillMs: 0,
+      holdNewSeriesMs: 0,
+      cacheDir,
+      sightings,
+      tracing: async (url) => ({
+        env: toEnvironment(collector),
+        ...(await configure(url, 'max_age: 4w')),
+        addressFile,
+      }),
+      hear: (word) => {
+        if (word.says === 'wrong') wrongs.push(word.what);
+        const trouble = word.says === 'undelivered' ? toTrouble(word.what) : undefined;
+        if (trouble !== undefined) sightings.see(sightOf[trouble]);
+      },
+      begin: (world) => collector.onRequest(world.daemon.noteDelivery),
+      atRest: async (world, expected) => [...(await compareAtRest(world, expected, collector)), ...wrongs],
+    });
+  } finally {
+    await collector.stop();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Everything is delivered or set aside; then what came is compared with what should have come. */
+async function compareAtRest(world: World, { counted, epochOf }: Expectation, collector: Collector): Promise<string[]> {
+  const { daemon, sightings, simulator, stateDir } = world;
+  const word = await eventually(async () => {
+    const heard: Word | undefined = await daemon.look();
+    const waiting = heard?.says === 'waiting' ? heard.waiting : undefined;
+    if (waiting?.pending !== 0 || waiting.spooled !== 0) throw new Error(`still waiting: ${JSON.stringify(waiting)}`);
+    return waiting;
+  });
+  await daemon.kill();
+  const state = openSqliteState({ dir: stateDir });
+  const setAsides = await state.spool.setAsides();
+  await state.close();
+  const expected = expectTraces(counted, simulator.url, epochOf);
+  sightings.see('traces that were expected', expected.size);
+  const shown = word.metrics['traces_set_aside'];
+  return [
+    ...compareTraces(expected, { arrivals: collector.arrivals, setAsides, isPoisoned }),
+    ...(shown === setAsides.length ? [] : [`${shown} are shown as set aside instead of ${setAsides.length}`]),
+  ];
+}
+
+function isPoisoned(runId: string): boolean {
+  return Number(runId) % 97 === 5;
+}
+
+function toTrouble(message: string): Trouble | undefined {
+  if (message.includes('the connection was refused')) return 'down';
+  if (message.includes('the host name could not be resolved')) return 'nameless';
+  return message.includes('certificate is not trusted') ? 'untrusted' : undefined;
+}
+
+function toTls() {
+  if (certificates === undefined) return undefined;
+  const read = (name: string) => ({ cert: certificates.pem(`${name}.pem`), key: certificates.pem(`${name}.key`) });
+  return { right: read('right'), wrong: read('stranger') };
+}
+
+function toEnvironment({ endpoint }: Collector): Record<string, string> {
+  return {
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_TIMEOUT: '300',
+    ...(certificates && { OTEL_EXPORTER_OTLP_CERTIFICATE: join(certificates.folder, 'ca.pem') }),
+  };
+}

@@ -1,0 +1,32 @@
+import dns, { type LookupAddress } from 'node:dns';
+import { readFileSync } from 'node:fs';
+
+/** The collector's name; nobody else knows it. */
+export const collectorName = 'collector.example.org';
+
+type Lookup = (
+  name: string,
+  options: { readonly all?: boolean },
+  done: (error: Error | null, address?: string | LookupAddress[], family?: number) => void,
+) => void;
+
+/** Takes the place of this process's resolver: names have the address that a file tells, and none while it is gone. */
+export function followNames(addressFile: string): void {
+  const lookup: Lookup = (name, { all }, done) => {
+    const address = read(addressFile);
+    if (name !== collectorName || address === undefined) {
+      const error = Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND', hostname: name });
+      process.nextTick(done, error);
+    } else if (all === true) process.nextTick(done, null, [{ address, family: 4 }]);
+    else process.nextTick(done, null, address, 4);
+  };
+  Object.assign(dns, { lookup });
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+import type { Config, ServerConfig } from '../../../src/config/config.ts';
+import type { Clock } from '../../../src/domain/clock.ts';
+import type { LogFields } from '../../../src/log.ts';
+import { createSelf, type Self } from '../../../src/metrics/self.ts';
+import type { State } from '../../../src/state/state.ts';
+import { createTraces } from '../../../src/traces.ts';
+import { pause } from '../../../src/tracing/sender/pause.ts';
+import { type OtlpEnvironment, readOtlpSettings } from '../../../src/tracing/sender/settings.ts';
+import type { Trace } from '../conservation/composition.ts';
+import { followNames } from './names.ts';
+import { watchPost } from './watched-post.ts';
+
+/** How a daemon's process makes traces and sends them. */
+export type TracingOrder = {
+  /** The variables of OpenTelemetry. */
+  readonly env: OtlpEnvironment;
+  /** What the configuration says of traces, and of the server. */
+  readonly traces: Config['traces'];
+  readonly server: Pick<ServerConfig, 'name' | 'url' | 'namespace' | 'timeoutMs'>;
+  /** The file with the address of the collector, whose name resolves to nothing without it. */
+  readonly addressFile?: string;
+};
+
+/** What waits of traces, and what our own metrics say. */
+export type Waiting = {
+  readonly pending: number;
+  readonly spooled: number;
+  readonly metrics: Readonly<Record<string, number>>;
+};
+
+export type Tracing = {
+  readonly trace: Trace;
+  readonly look: () => Promise<Waiting>;
+  readonly stop: () => Promise<void>;
+};
+
+type TracingOptions = {
+  readonly order: TracingOrder;
+  readonly state: State;
+  readonly clock: Clock;
+  /** Passed whenever a collector has answered. */
+  readonly answered?: () => void;
+  readonly tell: (says: 'undelivered' | 'wrong', what: string) => void;
+};
+
+/** The daemon's own way from counted executions to delivered traces; only its waits are shorter: a second takes a millisecond. */
+export function createTracing({ order, state, clock, answered, tell }: TracingOptions): Tracing {
+  if (order.addressFile !== undefined) followNames(order.addressFile);
+  const otlp = readOtlpSettings(order.env);
+  if (!('endpoint' in otlp)) throw new Error('the variables are wrong');
+  const self = createSelf({ version: 'test', nodeVersion: process.version });
+  const post = watchPost({ answered, tell });
+  const traces = createTraces({
+    config: order,
+    otlp,
+    state,
+    self,
+    log: { debug: ignore, info: ignore, warn: ignore, error: tellUnlessRefused },
+    clock,
+    version: 'test',
+    selfTracing: { ofPost: post.of },
+    wait: (forMs, signal) => {
+      post.noteWait(forMs);
+      return pause(forMs / 1000, signal);
+    },
+  });
+  const stops = [traces.stop];
+
+  function tellUnlessRefused(fields: LogFields, message: string): void {
+    if (!message.startsWith('the collector refuses a trace')) tell('wrong', `${message} ${String(fields['error'])}`);
+  }
+
+  traces.start();
+  return {
+    trace: (about) => {
+      // The cast is true: of a server nothing else is read.
+      const { companion, loop } = traces.ofServer(order.server as ServerConfig, about);
+      loop.start();
+      stops.unshift(loop.stop);
+      return companion;
+    },
+    look: async () => ({
+      pending: traces.delivery().pending,
+      spooled: (await state.spool.size()).traces,
+      metrics: await readMetrics(self),
+    }),
+    stop: async () => {
+      for (const stop of stops) await stop();
+    },
+  };
+}
+
+function ignore(): void {}
+
+/** The series about traces by their names and labels. */
+async function readMetrics({ registry }: Self): Promise<Record<string, number>> {
+  const lines = (await registry.metrics()).split('\n');
+  const pattern = /^automation_exporter_((?:traces|spans|spool)_\S*) (\S+)$/;
+  const found = lines.map((line) => pattern.exec(line)).filter((match) => match !== null);
+  return Object.fromEntries(found.map(([, name = '', value]) => [name, Number(value)]));
+}
