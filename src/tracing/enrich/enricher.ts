@@ -125,6 +125,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     }
     waiting.delete(toPendingKey(pending));
     retryAtTicks.delete(toPendingKey(pending));
+    observe.pending(waiting.size);
   }
 
   async function run(signal: AbortSignal): Promise<{ readonly againInMs: number | undefined }> {
@@ -146,7 +147,6 @@ export function createEnricher(options: EnricherOptions): Enricher {
         observe.failed(error);
       }
     }
-    observe.pending(waiting.size);
     return { againInMs: waiting.size === 0 ? undefined : hasNew ? 0 : pendingRetryMs };
   }
 
