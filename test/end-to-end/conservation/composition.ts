@@ -23,6 +23,8 @@ export type WatchOptions = {
   /** Starts the making of traces of what is counted; without it none are made. */
   readonly trace?: Trace | undefined;
   readonly clock?: HandClock;
+  /** Longest that a request may take. */
+  readonly timeoutMs?: number;
   /** Lets a test put a wrong part between the rounds and the real client. */
   readonly wrap?: ((client: Client) => Client) | undefined;
 };
@@ -41,8 +43,8 @@ export type Watch = {
 /** The rounds of the daemon with its real client, on a clock that only the test moves. */
 export function createWatch(options: WatchOptions): Watch {
   const { url, tokenFile, ledger, rules, publish, trace, parts = {}, wrap = (client) => client } = options;
-  const { clock = createHandClock() } = options;
-  const transport = createTransport({ url, timeoutMs: 10_000 });
+  const { clock = createHandClock(), timeoutMs = 10_000 } = options;
+  const transport = createTransport({ url, timeoutMs });
   const ignore = (): void => {};
   const client = createClient({
     transport,

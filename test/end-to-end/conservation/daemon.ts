@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Waiting } from '../delivery/tracing.ts';
 import type { StopPoint } from './points.ts';
 import type { Random } from './random.ts';
 import type { Sightings } from './sightings.ts';
@@ -12,7 +13,9 @@ export type Daemon = {
   /** Told of each request of its own that reached a collector: when it arrived, and once its answer is written. */
   readonly noteDelivery: (moment: Moment) => void;
   /** What waits of traces. */
-  readonly look: () => Promise<Word | undefined>;
+  readonly look: () => Promise<Waiting | undefined>;
+  /** How much memory it holds, in bytes. */
+  readonly weigh: () => Promise<number | undefined>;
   /** Kills it between two rounds. */
   readonly kill: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -112,7 +115,12 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
     },
     look: async () => {
       current ??= await open();
-      return current.order({ do: 'look' }, ['waiting']);
+      const word = await current.order({ do: 'look' }, ['waiting']);
+      return word?.says === 'waiting' ? word.waiting : undefined;
+    },
+    weigh: async () => {
+      const word = await current?.order({ do: 'weigh' }, ['weight']);
+      return word?.says === 'weight' ? word.bytes : undefined;
     },
     round: async (atMs, isLast) => {
       nowMs = atMs;

@@ -1,5 +1,7 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import type { Tracing, TracingOrder, Waiting } from '../delivery/tracing.ts';
 import { createWatch, type Watch, type WatchRules } from './composition.ts';
@@ -20,7 +22,9 @@ export type Order =
     }
   | { readonly do: 'round'; readonly nowMs: number; readonly stopAt?: StopPoint }
   /** What waits of traces. */
-  | { readonly do: 'look' };
+  | { readonly do: 'look' }
+  /** How much memory it holds once nothing is left that nobody needs. */
+  | { readonly do: 'weigh' };
 
 /** What it says: a line of JSON each, written before anything else happens. */
 export type Word =
@@ -29,7 +33,8 @@ export type Word =
   | { readonly says: 'stopped'; readonly point: StopPoint }
   | { readonly says: 'done'; readonly fault: string | undefined }
   | { readonly says: 'undelivered' | 'wrong'; readonly what: string }
-  | { readonly says: 'waiting'; readonly waiting: Waiting | undefined };
+  | { readonly says: 'waiting'; readonly waiting: Waiting | undefined }
+  | { readonly says: 'weight'; readonly bytes: number };
 
 // OpenTelemetry takes its time to load: only where traces are made.
 const createTracing = process.argv.includes('traced')
@@ -55,9 +60,18 @@ async function follow(order: Order): Promise<void> {
     points.arm(order.stopAt);
     const fault = await watch?.round(order.nowMs);
     say({ says: 'done', fault });
-  } else {
+  } else if (order.do === 'look') {
     say({ says: 'waiting', waiting: await tracing?.look() });
+  } else {
+    say({ says: 'weight', bytes: weigh() });
   }
+}
+
+function weigh(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc()');
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }
 
 function publish(text: string): void {

@@ -11,7 +11,6 @@ import { deletedUnread, disable, hide, importOld, oneTime } from '../conservatio
 import { absence, newDatabase, outage, stepBack } from '../conservation/server-cards.ts';
 import { createSightings, toTable } from '../conservation/sightings.ts';
 import { warmUp } from '../conservation/watched-process.ts';
-import type { Word } from '../conservation/watcher.ts';
 import type { World } from '../conservation/world.ts';
 import { type Collector, startCollector, type Trouble } from './collector.ts';
 import { sightOf, toDeck } from './collector-cards.ts';
@@ -120,9 +119,8 @@ async function playWorld(deck: Deck, worldSeed: number): Promise<Report> {
 /** Everything is delivered or set aside; then what came is compared with what should have come. */
 async function compareAtRest(world: World, { counted, epochOf }: Expectation, collector: Collector): Promise<string[]> {
   const { daemon, sightings, simulator, stateDir } = world;
-  const word = await eventually(async () => {
-    const heard: Word | undefined = await daemon.look();
-    const waiting = heard?.says === 'waiting' ? heard.waiting : undefined;
+  const { metrics } = await eventually(async () => {
+    const waiting = await daemon.look();
     if (waiting?.pending !== 0 || waiting.spooled !== 0) throw new Error(`still waiting: ${JSON.stringify(waiting)}`);
     return waiting;
   });
@@ -132,7 +130,7 @@ async function compareAtRest(world: World, { counted, epochOf }: Expectation, co
   await state.close();
   const expected = expectTraces(counted, simulator.url, epochOf);
   sightings.see('traces that were expected', expected.size);
-  const shown = word.metrics['traces_set_aside'];
+  const shown = metrics['traces_set_aside'];
   return [
     ...compareTraces(expected, { arrivals: collector.arrivals, setAsides, isPoisoned }),
     ...(shown === setAsides.length ? [] : [`${shown} are shown as set aside instead of ${setAsides.length}`]),

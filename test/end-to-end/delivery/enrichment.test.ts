@@ -1,0 +1,78 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Simulator } from '../../../src/simulator/simulator.ts';
+import { runTraced, type TracedRun } from './traced-world.ts';
+
+type Trouble = (control: Simulator['control']) => void;
+
+const denial = JSON.stringify({ error: true, apiversion: 47, errorCode: 'api.error.item.unauthorized', message: 'no' });
+const many = Number.POSITIVE_INFINITY;
+const ofExecution = '/execution/\\d+';
+const ofState = '/execution/\\d+/state$';
+
+let untraced: TracedRun;
+
+beforeAll(async () => {
+  untraced = await runTraced({});
+}, 60_000);
+
+describe('end-to-end/delivery/enrichment', () => {
+  it('counts everything without traces, to begin with', () => {
+    expect(untraced.faults).toEqual([]);
+    expect(untraced.expected.counted.length).toBeGreaterThan(150);
+    expect(untraced.traces).toEqual([]);
+  });
+
+  it('makes traces with steps beside the very same counters', async () => {
+    const run = await expectSameCounters(() => {});
+    expect(run.traces.filter(({ spans }) => spans > 1).length).toBeGreaterThan(run.traces.length / 2);
+    expect(degraded(run)).toEqual({});
+  });
+
+  it.each<[string, Trouble, string | undefined, number]>([
+    ['denied', fault({ kind: 'status', status: 403, body: denial, path: ofExecution }), undefined, many],
+    ['pending for ever', (control) => control.configure({ statePending: 'all' }), 'seal_timeout', many],
+    ['broken', fault({ kind: 'status', status: 500, path: ofState }), 'seal_timeout', many],
+    // A question that nobody answers holds up no round: all of them are over before a few such questions are.
+    ['never answered', fault({ kind: 'hang', path: ofExecution }), 'backlog', 20],
+    ['dripping', fault({ kind: 'drip', ms: 400, path: ofState }), 'backlog', 20],
+  ])(
+    'counts the same in the same rounds while the steps are %s, and makes roots of all',
+    async (...given) => {
+      const [, trouble, reason, mostAsked] = given;
+      const run = await expectSameCounters(trouble);
+      expect(run.traces.filter(({ spans }) => spans > 1)).toEqual([]);
+      expect(degraded(run)).toEqual(reason === undefined ? {} : { [reason]: run.traces.length });
+      expect(run.asked).toBeLessThan(mostAsked);
+    },
+    60_000,
+  );
+
+  it('counts the same in the same rounds while the steps come slowly', async () => {
+    const run = await expectSameCounters(fault({ kind: 'slow', ms: 15, path: ofState }));
+    expect(run.traces.some(({ spans }) => spans > 1)).toBe(true);
+  }, 60_000);
+});
+
+async function expectSameCounters(trouble: Trouble): Promise<TracedRun> {
+  const run = await runTraced({ trouble });
+  expect(run.faults).toEqual([]);
+  expect(run.shown).toEqual(untraced.shown);
+  expect(run.missing).toEqual([]);
+  return run;
+}
+
+/** How many traces say that they are less than they could be; our own metrics must say the same. */
+function degraded({ traces, metrics }: TracedRun): Record<string, number> {
+  const marked: Record<string, number> = {};
+  for (const { degraded: reason } of traces) if (reason !== undefined) marked[reason] = (marked[reason] ?? 0) + 1;
+  const counted = Object.entries(metrics).flatMap(([name, value]) => {
+    const [, reason] = /^traces_degraded_total\{.*reason="(\w+)"\}$/.exec(name) ?? [];
+    return reason === undefined ? [] : [[reason, value]];
+  });
+  expect(Object.fromEntries(counted)).toEqual(marked);
+  return marked;
+}
+
+function fault(given: Parameters<Simulator['control']['addFault']>[0]): Trouble {
+  return (control) => void control.addFault(given);
+}
