@@ -89,9 +89,11 @@ describe('end-to-end/several-servers', () => {
       );
       expect({ server, others }).toEqual({ server, others: ['automation_up'] });
     }
-    expect(await (await fetch(`${url}/-/ready`)).text()).toBe(
-      'waiting for the first poll of: hanging system-info, hanging execution-mode, hanging executions\n',
-    );
+    await eventually(async () => {
+      expect(await (await fetch(`${url}/-/ready`)).text()).toBe(
+        'waiting for the first poll of: hanging system-info, hanging execution-mode, hanging executions\n',
+      );
+    });
     const page = await (await fetch(url)).text();
     for (const server of ['hanging', 'slow', 'refused', 'healthy']) expect(page).toContain(`<h2>${server} <span`);
   });
