@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -57,6 +58,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
   const { server, ledger, client, timeoutMs, spool, bounds, encoding, detail, clock, observe } = options;
   const waiting = new Map<string, PendingTrace>();
   const retryAtTicks = new Map<string, number>();
+  const unanswered = new Set<string>();
   const workflows = createWorkflows(clock.ticks);
   /** Of attempts that were followed by another: who comes before whom. */
   const previousAttempts = new Map<string, number>();
@@ -78,6 +80,14 @@ export function createEnricher(options: EnricherOptions): Enricher {
 
   function isLate({ seenAtMs }: PendingTrace): boolean {
     return clock.now() - seenAtMs > options.backlogAgeMs;
+  }
+
+  /** A few that the server never answers must not hold up all others: they are asked for again after these. */
+  function listNext(): readonly PendingTrace[] {
+    const line = toLine(waiting.values(), isLate);
+    if (unanswered.size === 0) return line;
+    const isBehind = (pending: PendingTrace): boolean => unanswered.has(toPendingKey(pending)) && !isLate(pending);
+    return [...line.filter((pending) => !isBehind(pending)), ...line.filter(isBehind)];
   }
 
   /** What is known of one by now; undefined while its state is worth waiting for. */
@@ -102,13 +112,14 @@ export function createEnricher(options: EnricherOptions): Enricher {
     if (nextAttemptId !== undefined) remember(previousAttempts, `${epoch} ${nextAttemptId}`, id);
     const source = { ...found, previousAttemptId: previousAttempts.get(`${epoch} ${id}`) };
     const plan = options.plan(source, epoch);
+    const key = toPendingKey(pending);
     const documents = [toForgetting(pending)];
     if (plan === undefined) {
       await ledger.commit(server, { documents });
       observe.skipped('no_trace', 1);
     } else {
       const trace = {
-        key: JSON.stringify([server, toPendingKey(pending)]),
+        key: JSON.stringify([server, key]),
         server,
         executionId: String(pending.id),
         startedAtMs: pending.startedAtMs,
@@ -123,18 +134,21 @@ export function createEnricher(options: EnricherOptions): Enricher {
       options.onPlan(pending, plan);
       options.onSpooled();
     }
-    waiting.delete(toPendingKey(pending));
-    retryAtTicks.delete(toPendingKey(pending));
+    waiting.delete(key);
+    retryAtTicks.delete(key);
+    unanswered.delete(key);
     observe.pending(waiting.size);
   }
 
   async function run(signal: AbortSignal): Promise<{ readonly againInMs: number | undefined }> {
     await load();
     hasNew = false;
-    for (const pending of toLine(waiting.values(), isLate)) {
+    for (const pending of listNext()) {
       if (hasNew || signal.aborted || !(await spool.hasRoom(bounds))) break;
       const key = toPendingKey(pending);
       if ((retryAtTicks.get(key) ?? 0) > clock.ticks()) continue;
+      // What asks nothing waits for nothing: a long line of that alone would keep out scrapes and signals.
+      await nextTurn();
       try {
         const source = await find(pending, signal);
         if (source === undefined) retryAtTicks.set(key, clock.ticks() + pendingRetryMs);
@@ -143,14 +157,24 @@ export function createEnricher(options: EnricherOptions): Enricher {
         if (signal.aborted) break;
         retryAtTicks.set(key, clock.ticks() + faultRetryMs);
         // A server that does not answer this one will not answer the next.
-        if (error instanceof ApiError) break;
+        if (error instanceof ApiError) {
+          unanswered.add(key);
+          break;
+        }
         observe.failed(error);
+        // Nor will a state that can not be written take the next: asking for it would be in vain.
+        if (isOfState(error)) break;
       }
     }
     return { againInMs: waiting.size === 0 ? undefined : hasNew ? 0 : pendingRetryMs };
   }
 
   return { add, size: () => waiting.size, run };
+}
+
+/** By its name: this room knows of the state what it looks like, and no more. */
+function isOfState(error: unknown): boolean {
+  return error instanceof Error && error.name === 'StateError';
 }
 
 const pendingRetryMs = 5000;

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
+import { StateError } from '../../../src/state/state.ts';
 import type { Detail } from '../../../src/tracing/detail.ts';
 import { createEnricher } from '../../../src/tracing/enrich/enricher.ts';
 import { type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
@@ -20,8 +21,10 @@ const settings = {
   distro: { name: 'automation-exporter', version: 'test' },
 };
 
+type Setting = { maxTraces?: number; detail?: Detail; isReadOnly?: boolean };
+
 /** A service with one finished run of a job, and what makes its trace. */
-async function setUp({ maxTraces = 10, detail = 'nodes' }: { maxTraces?: number; detail?: Detail } = {}) {
+async function setUp({ maxTraces = 10, detail = 'nodes', isReadOnly = false }: Setting = {}) {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
   endings.push(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
@@ -52,9 +55,12 @@ async function setUp({ maxTraces = 10, detail = 'nodes' }: { maxTraces?: number;
   await state.ledger.commit('prod', { documents: [toPendingDocument(pending)] });
   const plans: Plan[] = [];
   const told: string[] = [];
+  const refuse = async (): Promise<never> => {
+    throw new StateError('the state can not be written: the disk is full');
+  };
   const enricher = createEnricher({
     server: 'prod',
-    ledger: state.ledger,
+    ledger: isReadOnly ? { ...state.ledger, commit: refuse } : state.ledger,
     client,
     timeoutMs: 5000,
     spool: state.spool,
@@ -164,5 +170,45 @@ describe('tracing/enrich/enricher', () => {
     await run();
     const ids = plans.map(({ trace }) => trace.resource['cicd.pipeline.run.id']);
     expect(ids).toEqual([pending.id, newer.id, older.id].map(String));
+  });
+
+  it('makes the others before it asks again for what the server never answers', async () => {
+    const { simulator, run, add, pending, plans, wait } = await setUp();
+    simulator.control.addFault({ kind: 'status', status: 500, path: '/execution/10\\d' });
+    add([101, 102, 103, 104].map((id) => ({ ...pending, id, status: 'failed' })));
+    for (let passes = 0; passes < 5; passes++) {
+      await run();
+      wait(5000);
+    }
+    expect(plans.map(({ trace }) => trace.resource['cicd.pipeline.run.id'])).toEqual([String(pending.id)]);
+    simulator.control.clearFaults();
+    wait(15_000);
+    await run();
+    expect(plans).toHaveLength(5);
+  });
+
+  it('lets others have their turn between traces that ask nothing', async () => {
+    const { run, add, pending, plans, wait } = await setUp();
+    add(Array.from({ length: 9 }, (_, index) => ({ ...pending, id: 100 + index })));
+    wait(1_200_001);
+    const madeAtTurns: number[] = [];
+    const count = (): void => {
+      madeAtTurns.push(plans.length);
+      if (plans.length < 10) setImmediate(count);
+    };
+    setImmediate(count);
+    await run();
+    expect(madeAtTurns.length).toBeGreaterThan(5);
+  });
+
+  it('tells once that the state can not be written, and asks for no more until later', async () => {
+    const { simulator, run, add, pending, told } = await setUp({ isReadOnly: true });
+    add([101, 102, 103].map((id) => ({ ...pending, id, status: 'failed' })));
+    expect(await run()).toEqual({ againInMs: 5000 });
+    expect(told.filter((line) => line.startsWith('StateError'))).toEqual([
+      'StateError: the state can not be written: the disk is full',
+    ]);
+    const asked = simulator.requests().filter(({ path }) => /\/execution\/\d+$/.test(path));
+    expect(asked).toHaveLength(1);
   });
 });
