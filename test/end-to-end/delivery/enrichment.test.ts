@@ -26,7 +26,7 @@ describe('end-to-end/delivery/enrichment', () => {
     const run = await expectSameCounters(() => {});
     expect(run.traces.filter(({ spans }) => spans > 1).length).toBeGreaterThan(run.traces.length / 2);
     expect(degraded(run)).toEqual({});
-  });
+  }, 60_000);
 
   it.each<[string, Trouble, string | undefined, number]>([
     ['denied', fault({ kind: 'status', status: 403, body: denial, path: ofExecution }), undefined, many],
