@@ -1,14 +1,34 @@
 import { defineConfig } from 'vitest/config';
 
+/** They hold half a second against real sockets and processes: a neighbour's work would look like a fault. */
+const alone = [
+  'test/end-to-end/faults-*.test.ts',
+  'test/end-to-end/{catalogue,failing-night,many-projects,members,permissions,reloading,several-servers}.test.ts',
+];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     allowOnly: false,
     passWithNoTests: true,
     silent: 'passed-only',
-    // Most tests wait for other processes: as many at once as there are cores.
-    maxWorkers: '100%',
     testTimeout: 15_000,
     hookTimeout: 15_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        // Most of them wait for other processes: as many at once as there are cores.
+        test: {
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: alone,
+          maxWorkers: '100%',
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
   },
 });
