@@ -16,9 +16,9 @@ import { createEnricher, type Enricher } from './tracing/enrich/enricher.ts';
 import { createEnrichLoop, type EnrichLoop } from './tracing/enrich/loop.ts';
 import { createKeptPlans, type KeptPlans } from './tracing/kept-plans.ts';
 import { planTrace } from './tracing/plan.ts';
-import { secretsOf } from './tracing/sender/headers.ts';
 import type { Wait } from './tracing/sender/pause.ts';
 import { createPost } from './tracing/sender/post.ts';
+import { secretsOf } from './tracing/sender/secrets.ts';
 import { createSender, type SenderStatus } from './tracing/sender/sender.ts';
 import { createSetAsides, type SetAsides } from './tracing/sender/set-asides.ts';
 import type { OtlpSettings } from './tracing/sender/settings.ts';
@@ -94,7 +94,7 @@ export function createTraces(options: TracesOptions): Traces {
     // The log scrubs every known secret; what the collector says is kept, too.
     scrub: (text) => {
       let clean = text;
-      for (const secret of secretsOf(otlp.headers)) clean = clean.replaceAll(secret, '<secret>');
+      for (const secret of secretsOf(otlp)) clean = clean.replaceAll(secret, '<secret>');
       return clean;
     },
     setAsideBounds,

@@ -3,7 +3,7 @@ import { formatComplaint } from '../config/complaint.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
 import type { SelfTracing } from '../self-tracing.ts';
 import { StateError } from '../state/state.ts';
-import { secretsOf } from '../tracing/sender/headers.ts';
+import { secretsOf } from '../tracing/sender/secrets.ts';
 import { readOtlpSettings } from '../tracing/sender/settings.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import type { Loaded } from './load.ts';
@@ -26,7 +26,7 @@ export async function runApp(
     complain(`${otlp.map(formatComplaint).join('\n')}\n`);
     return exitCodes.misconfigured;
   }
-  const secrets = new Set<string>(secretsOf(otlp.headers));
+  const secrets = new Set<string>(secretsOf(otlp));
   const toLog = (level: LogLevel): Log => createLog({ ...config.log, level, secrets: () => [...secrets] });
   let current = toLog(config.log.level);
   const log = forward(() => current);

@@ -196,7 +196,7 @@ export const rooms: readonly Room[] = [
       'tracing/ids',
       'tracing/enrich/ask',
       'tracing/enrich/replay',
-      'tracing/sender/headers',
+      'tracing/sender/secrets',
       'tracing/sender/settings',
     ],
   },

@@ -26,21 +26,6 @@ export function parseHeaders(text: string, place: string): readonly SentHeader[]
   return [...headers.values()];
 }
 
-/**
- * What must never be shown of headers: their values, and what follows the scheme in those of `Bearer …` and the like. What
- * is too short to be a secret, such as the name of a tenant, would only tear holes into sentences.
- */
-export function secretsOf(headers: readonly SentHeader[]): readonly string[] {
-  const forms = headers.flatMap(({ value }) => {
-    const text = value.reveal();
-    const [, credentials] = /^[A-Za-z]+ +(\S.*)$/.exec(text) ?? [];
-    return credentials === undefined ? [text] : [text, credentials];
-  });
-  return forms.filter(({ length }) => length >= shortestSecret);
-}
-
-const shortestSecret = 4;
-
 const wanted = 'write name=value,name=value, with commas and spaces of values as %2C and %20';
 
 const ours = ['content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'connection', 'host'];

@@ -60,8 +60,9 @@ export function createPost({ settings, readFile, userAgent }: PostOptions): Post
         return await exchange(request, { body, signal, timeoutMs: settings.timeoutMs, host: url.host });
       } catch (error) {
         const fault = toPostFault(error, url.host);
-        // The files are read anew for the next connection: somebody may have put them right.
-        if (fault.kind === 'tls') disconnect();
+        // The files are read anew for the next connection: somebody may have put them right. A collector that takes no
+        // such certificate may end the connection without a word.
+        if (fault.kind === 'tls' || (isTls && fault.kind === 'network')) disconnect();
         throw fault;
       }
     },

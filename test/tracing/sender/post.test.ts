@@ -206,6 +206,24 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     isThere = true;
     expect(await post.send(content, new AbortController().signal)).toMatchObject({ status: 200 });
   });
+
+  it('shows a certificate that was renewed, whatever became of the connection that showed the old one', async () => {
+    const sink = await startTls('good', {
+      ca: certificates.pem('ca.pem'),
+      requestCert: true,
+      rejectUnauthorized: true,
+    });
+    certificates.makeSelfSigned('stranger', '/CN=unknown authority');
+    let name = 'stranger';
+    const mutual = { ca: 'ca.pem', cert: 'pem', key: 'key' };
+    const post = create(sink.url, { files: mutual }, async (path) => {
+      return certificates.pem(path === 'ca.pem' ? path : `${name}.${path}`);
+    });
+    const { kind } = await faultOf(post.send(content, new AbortController().signal));
+    expect(['tls', 'network']).toContain(kind);
+    name = 'client';
+    expect(await post.send(content, new AbortController().signal)).toMatchObject({ status: 200 });
+  });
 });
 
 async function start(answer: Answer, tls?: NonNullable<Parameters<typeof startSink>[1]>['tls']): Promise<Sink> {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { formatComplaint } from '../../../src/config/complaint.ts';
-import { secretsOf } from '../../../src/tracing/sender/headers.ts';
+import { secretsOf } from '../../../src/tracing/sender/secrets.ts';
 import { readOtlpSettings } from '../../../src/tracing/sender/settings.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -132,7 +132,17 @@ describe('tracing/sender/settings', () => {
   it('names what must be scrubbed wherever it turns up', () => {
     const headers = 'authorization=Bearer%20canary,api-key=abc%20def,tenant=eu1';
     const settings = readOtlpSettings({ [`${general}HEADERS`]: headers });
-    expect('headers' in settings && secretsOf(settings.headers)).toEqual(['Bearer canary', 'canary', 'abc def']);
+    expect('headers' in settings && secretsOf(settings)).toEqual(['Bearer canary', 'canary', 'abc def']);
+  });
+
+  it('takes what the query of an endpoint holds for secret, short words only with their names', () => {
+    const endpoint = 'https://otlp.example.org/v1/traces?tenant=prod&key=canary%2F0123456789&x';
+    const settings = readOtlpSettings({ [`${traces}ENDPOINT`]: endpoint });
+    expect('headers' in settings && secretsOf(settings)).toEqual([
+      'tenant=prod',
+      'key=canary%2F0123456789',
+      'canary/0123456789',
+    ]);
   });
 
   it.each<[string, string, string]>([
