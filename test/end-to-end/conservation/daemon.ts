@@ -175,4 +175,4 @@ const sights: Readonly<Record<StopPoint['at'], string>> = {
 };
 
 /** A collector may be away, and then no death of a delivery comes. */
-const longestWaitMs = 200;
+const longestWaitMs = 500;

@@ -26,7 +26,7 @@ export function createPoints(tell: (point: StopPoint) => void): Points {
 
   function pass(at: StopPoint['at']): void {
     if (armed?.at !== at) return;
-    const isInTime = at === 'published' || at === 'answered' || commits >= armed.commits;
+    const isInTime = at === 'published' || at === 'answered' || at === 'in-spooling' || commits >= armed.commits;
     if (isInTime && (at !== 'in-commit' || writes >= armed.writes)) {
       tell(armed);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30_000);
