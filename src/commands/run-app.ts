@@ -70,6 +70,7 @@ export async function runApp(
     await app.stop();
     await selfTracing?.stop();
   });
+  if (selfTracing !== undefined) leaveSoon();
   return exitCodes.well;
 }
 
@@ -103,6 +104,11 @@ async function endOn(signal: NodeJS.Signals, log: Log, stop: () => Promise<void>
   }, longestStopMs);
   await stop();
   clearTimeout(tooLong);
+}
+
+/** What the SDK waits for, and can not be told to leave, would hold the process: an answer of a collector that hangs. */
+function leaveSoon(): void {
+  setTimeout(() => process.exit(exitCodes.well), 100).unref();
 }
 
 function nextSignal(): Promise<NodeJS.Signals> {

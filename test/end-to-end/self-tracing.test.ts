@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
-import { accept, startSink } from '../tracing/sender/sink.ts';
+import { type Answer, accept, startSink } from '../tracing/sender/sink.ts';
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -10,10 +10,10 @@ afterEach(async () => {
 });
 
 /** The daemon as a process, and the collector that it may send to. */
-async function setUp(env: Readonly<Record<string, string>>) {
+async function setUp(env: Readonly<Record<string, string>>, answer: Answer = accept) {
   const simulator = await startSimulator();
   endings.push(() => simulator.stop());
-  const sink = await startSink((response) => accept(response));
+  const sink = await startSink(answer);
   endings.push(() => sink.stop());
   const daemon = startCli(['serve', '--state.memory', '--web.listen-address=127.0.0.1:0'], {
     env: {
@@ -110,6 +110,15 @@ describe('end-to-end/self-tracing', () => {
       expect(spans.find(({ name }) => name === 'send traces')).toMatchObject({ kind: 3 });
     });
   });
+
+  it('ends soon although the collector never answers', async () => {
+    const env = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_TIMEOUT: '60000' };
+    const { sink, daemon } = await setUp(env, () => {});
+    await eventually(async () => expect(sink.requests.length).toBeGreaterThan(0));
+    daemon.kill('SIGTERM');
+
+    expect(await daemon.ended).toEqual({ code: 0, signal: null });
+  }, 15_000);
 
   it('sends what is left before it ends', async () => {
     const { sink, daemon } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_BSP_SCHEDULE_DELAY: '600000' });
