@@ -158,7 +158,8 @@ export function createEnricher(options: EnricherOptions): Enricher {
         retryAtTicks.set(key, clock.ticks() + faultRetryMs);
         // A server that does not answer this one will not answer the next.
         if (error instanceof ApiError) {
-          unanswered.add(key);
+          // What was held back says nothing about this one.
+          if (error.details.unsent !== true) unanswered.add(key);
           break;
         }
         observe.failed(error);
