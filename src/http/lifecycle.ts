@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Request, Response } from 'express';
 
 /** What lets a request change anything. */
@@ -28,7 +29,11 @@ export function letsIn(
     response.set('allow', 'POST');
     return refuse(405, `${verb} with POST.`);
   }
-  if (isCrossSite(request, externalUrl())) return refuse(403, 'Refused: a page of another site asked for this.');
+  if (isCrossSite(request, externalUrl()))
+    return refuse(
+      403,
+      'Refused: a page of another site asked for this. If it is this one, set web.external_url to its address.',
+    );
   if (!isEnabled()) return refuse(403, `Off: switch it on with --web.enable-lifecycle${otherwise}.`);
   return true;
 }
@@ -39,6 +44,13 @@ function isCrossSite({ headers }: Request, externalUrl: string): boolean {
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
   const { origin, host } = headers;
   if (origin === undefined) return false;
-  const ours = [`http://${host}`, `https://${host}`, new URL(externalUrl).origin];
-  return !ours.includes(origin.toLowerCase());
+  const asked = origin.toLowerCase();
+  if (asked === new URL(externalUrl).origin) return false;
+  return !isSafeHost(host) || (asked !== `http://${host}` && asked !== `https://${host}`);
+}
+
+/** A name that anyone can register may lead here today and may have been another's page a minute ago: such a one has to be configured. */
+function isSafeHost(host = ''): boolean {
+  const [, name = ''] = /^(.*?)(?::\d+)?$/.exec(host) ?? [];
+  return isIP(name.replace(/^\[|\]$/g, '')) > 0 || name === 'localhost' || /^[a-z0-9-]+$/i.test(name);
 }

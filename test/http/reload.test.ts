@@ -68,11 +68,16 @@ describe('http/reload', () => {
     { origin: 'null' },
     { origin: 'http://127.0.0.1:1' },
     { 'sec-fetch-site': 'cross-site', origin: 'https://exporter.example.org' },
+    // A name that leads here now, and that was another's page a moment ago.
+    { 'sec-fetch-site': 'same-origin', host: 'rebound.example.org:9720', origin: 'http://rebound.example.org:9720' },
   ])('refuses a page of another site: %o', async (headers) => {
     const served = await start();
     const { status, body } = await post(served, headers);
 
-    expect({ status, body }).toEqual({ status: 403, body: 'Refused: a page of another site asked for this.\n' });
+    expect({ status, body }).toEqual({
+      status: 403,
+      body: 'Refused: a page of another site asked for this. If it is this one, set web.external_url to its address.\n',
+    });
     expect(served.reloads()).toBe(0);
   });
 
@@ -83,6 +88,9 @@ describe('http/reload', () => {
       { 'sec-fetch-site': 'none' },
       { 'sec-fetch-site': 'same-origin', origin: served.url },
       { origin: 'https://exporter.example.org' },
+      { host: 'exporter-host:9720', origin: 'http://exporter-host:9720' },
+      { host: '[::1]:9720', origin: 'http://[::1]:9720' },
+      { host: 'localhost:9720', origin: 'http://localhost:9720' },
     ];
     for (const headers of own) expect(await post(served, headers)).toMatchObject({ status: 200, body: 'reloaded\n' });
   });

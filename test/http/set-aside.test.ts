@@ -127,7 +127,10 @@ describe('http/set-aside', () => {
       'sec-fetch-site': 'cross-site',
       'content-type': 'application/json',
     });
-    expect(answer).toEqual({ status: 403, body: 'Refused: a page of another site asked for this.\n' });
+    expect(answer).toEqual({
+      status: 403,
+      body: 'Refused: a page of another site asked for this. If it is this one, set web.external_url to its address.\n',
+    });
     expect((await post('drop', 'all=true', { origin: 'null' })).status).toBe(403);
     expect(done).toEqual([]);
   });
