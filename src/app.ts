@@ -22,7 +22,6 @@ import { tracesPageRoute } from './http/traces-page.ts';
 import { keepState } from './keeping.ts';
 import type { Log } from './log.ts';
 import { createExposition, ownCollector } from './metrics/exposition.ts';
-import { forgetSeries } from './metrics/forget.ts';
 import { chooseFormat, contentTypes } from './metrics/format.ts';
 import { createSelf } from './metrics/self.ts';
 import { createSnapshots } from './metrics/snapshot.ts';
@@ -36,7 +35,7 @@ import type { createTraces, Traces } from './traces.ts';
 import { createKeptPlans } from './tracing/kept-plans.ts';
 import type { OtlpSettings } from './tracing/sender/settings.ts';
 import { watchServer } from './watching.ts';
-import { isGone, keysOf, listUntried, startWatching, stopWatching, toText, type Watching } from './watching-all.ts';
+import { leaveBehind, listUntried, startWatching, stopWatching, type Watching } from './watching-all.ts';
 
 export type AppOptions = {
   readonly config: Config;
@@ -81,6 +80,7 @@ export function createApp(options: AppOptions): App {
   const keptPlans = createKeptPlans();
   let url = '';
   let parts: Parts | undefined;
+  let reloading = Promise.resolve();
 
   /** The configuration in force. */
   function current(): Config {
@@ -192,8 +192,8 @@ export function createApp(options: AppOptions): App {
     if (parts === undefined) return;
     const { state, keeping, server, watching } = parts;
     parts = undefined;
-    // All at once: a poll that waits for an answer ends with its connection.
-    await Promise.all([stopWatching(watching), server.close()]);
+    // All at once: a poll that waits for an answer ends with its connection. What a reload ends may still write.
+    await Promise.all([stopWatching(watching), server.close(), reloading]);
     await keeping.stop();
     await state.close();
   }
@@ -221,7 +221,7 @@ export function createApp(options: AppOptions): App {
   }
 
   /** The old polls end before the new ones begin: of no server are there two at once. */
-  async function reload(config: Config): Promise<void> {
+  async function goOver(config: Config): Promise<void> {
     if (parts === undefined) throw new Error('the daemon is not running');
     const before = parts.watching;
     const tracing = await loadTracing(config);
@@ -230,12 +230,15 @@ export function createApp(options: AppOptions): App {
     await stopWatching(before);
     if (after.traces === undefined) forgetDelivery(self);
     keptPlans.goOver(before.config, config);
-    const kept = new Set(keysOf(after).map(toText));
-    for (const key of keysOf(before)) if (!kept.has(toText(key))) before.watched.get(key.server)?.withdraw(key);
-    await forgetSeries(self.registry, (labels) => isGone(labels, after, kept));
-    for (const server of after.watched.values()) await server.resume();
+    await leaveBehind(before, after, self.registry);
     // A stop that came meanwhile has ended these as well.
     if (parts?.watching === after) startWatching(after);
+  }
+
+  function reload(config: Config): Promise<void> {
+    const done = goOver(config);
+    reloading = done.catch(() => undefined);
+    return done;
   }
 
   function onReload(ok: boolean): void {

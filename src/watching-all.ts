@@ -1,4 +1,6 @@
+import type { Registry } from 'prom-client';
 import type { Config } from './config/config.ts';
+import { forgetSeries } from './metrics/forget.ts';
 import type { PollKey } from './schedule/publisher.ts';
 import type { Scheduler } from './schedule/scheduler.ts';
 import type { Traces } from './traces.ts';
@@ -32,20 +34,24 @@ export function listUntried({ scheduler }: Watching): string[] {
   return untried.map(({ key }) => Object.values(key).join(' '));
 }
 
-export function keysOf({ watched }: Watching): PollKey[] {
+/** Shows nothing any longer of what only the configuration before had, and again what both have. */
+export async function leaveBehind(before: Watching, after: Watching, registry: Registry): Promise<void> {
+  const kept = new Set(keysOf(after).map(toText));
+  for (const key of keysOf(before)) if (!kept.has(toText(key))) before.watched.get(key.server)?.withdraw(key);
+  await forgetSeries(registry, (labels) => isGone(labels, after, kept));
+  for (const server of after.watched.values()) await server.resume();
+}
+
+function keysOf({ watched }: Watching): PollKey[] {
   return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
 }
 
-export function toText({ server, member, collector }: Readonly<Partial<Record<string, string | number>>>): string {
+function toText({ server, member, collector }: Readonly<Partial<Record<string, string | number>>>): string {
   return JSON.stringify([server, member, collector]);
 }
 
 /** Whether a series of our own is about a server, a member or a poll that there is no longer. */
-export function isGone(
-  labels: Readonly<Record<string, string | number>>,
-  { watched }: Watching,
-  kept: Set<string>,
-): boolean {
+function isGone(labels: Readonly<Record<string, string | number>>, { watched }: Watching, kept: Set<string>): boolean {
   const { server, member, collector, reason } = labels;
   if (server === undefined) return false;
   const watchedServer = watched.get(String(server));

@@ -131,7 +131,11 @@ export const rooms: readonly Room[] = [
     types: ['api/transport', 'log', 'schedule', 'tracing/sender/post'],
     packages: ['@opentelemetry/*'],
   },
-  { room: 'watching-all', types: ['config', 'schedule', 'traces', 'watching'] },
+  {
+    room: 'watching-all',
+    knows: ['metrics/forget'],
+    types: ['config', 'schedule', 'traces', 'watching', 'prom-client'],
+  },
   {
     room: 'watching',
     knows: ['connect', 'observers', 'what-runs', 'api', 'collectors', 'executions', 'schedule'],
