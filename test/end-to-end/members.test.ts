@@ -106,12 +106,11 @@ describe('end-to-end/members', () => {
         expect(common).toContain(family);
       for (const family of ['automation_executions_running', 'automation_job_info', 'automation_executions_recent'])
         expect(common).toContain(family);
+      // Executions are read for the cluster as a whole, and are vital.
+      const both = ['automation_credentials_accepted', 'automation_up'];
+      expect(common.filter((name) => ofMembers.includes(`\n${name}\n`))).toEqual(both);
     });
     const all = await series();
-    const common = familiesOf(all, (name) => !name.includes('member='));
-    // Executions are read for the cluster as a whole, and are vital.
-    const both = ['automation_credentials_accepted', 'automation_up'];
-    expect(common.filter((name) => ofMembers.includes(`\n${name}\n`))).toEqual(both);
     const uuids = seriesWith(all, 'automation_server_info{').map((name) => /server_uuid="([^"]+)"/.exec(name)?.[1]);
     expect(new Set(uuids).size).toBe(3);
   });
@@ -128,6 +127,7 @@ describe('end-to-end/members', () => {
       expect(familiesOf(all, (name) => name.includes('member="a"'))).toEqual(ofMembers.trim().split('\n'));
       expect(familiesOf(all, (name) => name.includes('member="b"'))).toEqual(ofMembers.trim().split('\n'));
       expect(seriesWith(all, 'automation_executions_recent{').length).toBeGreaterThan(0);
+      expect(all.get('automation_up{server="prod"}')).toBe(1);
       expect(seriesWith(all, 'automation_exporter_collector_duration_seconds{').length).toBe(13 + 3 * 8);
       return all;
     });
