@@ -21,8 +21,15 @@ export function toProbes(server: ServerConfig, { jobs, collectors: settings }: C
     hasExecutionMetrics: (project) => settings['execution-metrics']?.projects?.matches(project) === true,
   };
 
+  /** Asked for once: where that fails, it has failed for all that go project by project. */
+  let listed: Promise<readonly string[]> | undefined;
+  function readNames(api: Api): Promise<readonly string[]> {
+    listed ??= list.read(api).then((found) => found.map(({ name }) => name));
+    return listed;
+  }
+
   async function inProjects(api: Api, ask: (project: string, of: number) => Promise<unknown>): Promise<Finding> {
-    const names = (await list.read(api)).map(({ name }) => name);
+    const names = await readNames(api);
     if (names.length === 0) return untried;
     return findInProjects(names.slice(0, mostProjects), names.length, (project) => ask(project, names.length));
   }
@@ -47,7 +54,7 @@ export function toProbes(server: ServerConfig, { jobs, collectors: settings }: C
       reads: [runningExecutions],
       // Where no project is visible there is no right to read all of them.
       ask: async (api) => {
-        if ((await list.read(api)).length === 0) return untried;
+        if ((await readNames(api)).length === 0) return untried;
         const ask = (project: string) => api.get(runningExecutions, { path: { project }, query: { max: 1 } });
         try {
           await ask('*');
