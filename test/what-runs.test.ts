@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Execution } from '../src/domain/execution.ts';
 import type { RecentRun } from '../src/executions/recent-runs.ts';
+import type { Sight } from '../src/executions/sight.ts';
 import { toWhatRuns } from '../src/what-runs.ts';
 
 const nowMs = Date.parse('2024-05-20T03:19:40Z');
@@ -34,13 +35,16 @@ const settings = {
   overdueFloorMs: 300_000,
 };
 
+const sight: Sight = { running: 'known', runningDenied: [], history: [] };
+
 function tell(running: readonly Execution[], recent: readonly RecentRun[] = []) {
-  return toWhatRuns({ running, recent, epoch: 1, nowMs }, settings);
+  return toWhatRuns({ running, recent, epoch: 1, nowMs, sight }, settings);
 }
 
 describe('what-runs', () => {
   it('tells nothing before the first round', () => {
-    expect(toWhatRuns({ running: [], recent: [], epoch: undefined, nowMs: undefined }, settings)).toBeUndefined();
+    const unread = { running: [], recent: [], epoch: undefined, nowMs: undefined, sight };
+    expect(toWhatRuns(unread, settings)).toBeUndefined();
   });
 
   it('puts what is overdue first, then what runs longest', () => {

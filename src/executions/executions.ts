@@ -17,6 +17,7 @@ import { toTotalRows } from './rows.ts';
 import { toRunningRows } from './running.ts';
 import { createRunningReader, type Running } from './running-reader.ts';
 import { createServerClock } from './server-clock.ts';
+import { createSight, type Sight } from './sight.ts';
 import { createTripwire } from './tripwire.ts';
 
 type Outcome =
@@ -38,6 +39,7 @@ export type ExecutionsStatus = {
   readonly recent: readonly RecentRun[];
   readonly epoch: number | undefined;
   readonly nowMs: number | undefined;
+  readonly sight: Sight;
 };
 
 /** Finds what ran on one server, counts every finished execution once, and shows it. */
@@ -58,6 +60,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const list = parts.planListing ?? planListing;
   const activities = createActivities();
   const tripwire = createTripwire();
+  const sight = createSight();
   let opened: Promise<Parts> | undefined;
   let latest: { readonly running: Running['executions']; readonly nowMs: number } | undefined;
   let names: readonly string[] = [];
@@ -92,7 +95,9 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const { project, purpose } = planned;
     activities.note(project, { readAtMs: nowMs }, nowMs);
     const before = activities.all.get(project);
-    const { counted, hidden, isUnshown, serverTimes } = await found.reading.read(within(signal), planned, nowMs);
+    const read = await found.reading.read(within(signal), planned, nowMs);
+    const { counted, hidden, isUnshown, serverTimes } = read;
+    sight.noteRead(project, read);
     const isWide = purpose === 'rotation' && (before?.nextDayMs ?? 0) <= nowMs;
     const unshownSinceMs = isUnshown ? (before?.unshownSinceMs ?? nowMs) : undefined;
     activities.note(project, { hidden, unshownSinceMs, ...(isWide ? { nextDayMs: nowMs + hourMs } : {}) }, nowMs);
@@ -120,7 +125,9 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const states = gap.readStates();
     await release.due((project) => states.has(project));
     const executions = latest?.running;
-    const projects = names.filter((project) => book.states.get(project)?.hold === undefined);
+    const projects = names.filter(
+      (project) => book.states.get(project)?.hold === undefined && sight.mayReadRunning(project),
+    );
     const hidden = [...activities.all].flatMap(([project, activity]) =>
       activity.hidden > 0 ? families.hidden.rows(activity.hidden, { project }) : [],
     );
@@ -153,6 +160,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     });
     const nowMs = await readServerTime(within(signal), inAll.serverMs);
     latest = { running: inAll.executions, nowMs };
+    sight.noteRunning(inAll);
     await refreshList(found, nowMs, signal);
     await found.gap.begin(nowMs);
     for (const { project, endedAtMs } of inAll.executions ?? []) {
@@ -200,6 +208,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       recent: shownBook?.recent() ?? [],
       epoch: shownBook?.facts().epoch,
       nowMs: latest?.nowMs,
+      sight: sight.all(),
     }),
   };
 }

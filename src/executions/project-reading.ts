@@ -22,8 +22,13 @@ type ProjectReadingOptions = {
 /** What one read of a project came to. */
 export type ReadResult = {
   readonly counted: number;
+  /** Rows that the server counts in the window, and how many of them it showed. */
+  readonly total: number;
+  readonly shown: number;
   /** Rows that the total counts and that were not shown. */
   readonly hidden: number;
+  /** Whether the project itself may not be read. */
+  readonly isDenied: boolean;
   /** Whether the total counts rows and not one of them was shown. */
   readonly isUnshown: boolean;
   readonly serverTimes: readonly number[];
@@ -96,7 +101,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     if (purpose === 'probe') {
       // Of what is not shown one page is enough to know, however much it has become.
       const { total, shown } = await readNewest(api, project, window);
-      if (total > 0 && shown === 0) return { ...nothingRead, hidden: total, isUnshown: true };
+      if (total > 0 && shown === 0) return { ...nothingRead, total, hidden: total, isUnshown: true };
     }
     const { state, skipped } = resume(before, nowMs, catchUpLimitMs);
     const skippedRuns = skipped === undefined ? 0 : await readTotal(api, project, skipped);
@@ -128,9 +133,11 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
       tell?.(`${project}: ${skippedRuns} executions ended too long ago to be caught up with, and are skipped`);
     });
     for (const { endedAtMs } of counted) overlap.noteLateness(fromMs - endedAtMs, nowMs);
-    const hidden = Math.max(0, reading.total() - shown);
-    const isUnshown = shown === 0 && reading.total() > 0;
-    return { counted: counted.length, hidden, isUnshown, serverTimes: reading.serverTimes() };
+    const total = reading.total();
+    const hidden = Math.max(0, total - shown);
+    const isUnshown = shown === 0 && total > 0;
+    const serverTimes = reading.serverTimes();
+    return { counted: counted.length, total, shown, hidden, isUnshown, isDenied: false, serverTimes };
   }
 
   return {
@@ -141,7 +148,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
         const held = toHold(error);
         if (held === undefined) throw error;
         await hold(planned.project, held, nowMs);
-        return nothingRead;
+        return { ...nothingRead, isDenied: held === 'hidden' };
       }
     },
     readAgain: async (api, project, window) => {
@@ -151,7 +158,15 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
   };
 }
 
-const nothingRead: ReadResult = { counted: 0, hidden: 0, isUnshown: false, serverTimes: [] };
+const nothingRead: ReadResult = {
+  counted: 0,
+  total: 0,
+  shown: 0,
+  hidden: 0,
+  isUnshown: false,
+  isDenied: false,
+  serverTimes: [],
+};
 
 /** What an answer says of a project that can not be read; undefined where it says nothing of it. */
 function toHold(error: unknown): Hold | undefined {

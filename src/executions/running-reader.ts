@@ -7,6 +7,8 @@ export type Running = {
   /** Undefined where nothing may be read, or not everything has been. */
   readonly executions: readonly Execution[] | undefined;
   readonly serverMs: number | undefined;
+  /** Projects whose running executions may not be read; undefined where the answer covers all and names none. */
+  readonly denied?: 'all' | ReadonlySet<string> | undefined;
 };
 
 type Open = (lane: 'vital' | 'normal') => Api;
@@ -17,6 +19,7 @@ type Open = (lane: 'vital' | 'normal') => Api;
  */
 export function createRunningReader(ticks: () => number) {
   const known = new Map<string, readonly Execution[]>();
+  const denied = new Set<string>();
   let isComplete = false;
   let oneByOneUntilTicks = Number.NEGATIVE_INFINITY;
   let lastAsked = '';
@@ -24,15 +27,22 @@ export function createRunningReader(ticks: () => number) {
   async function readNext(open: Open, projects: readonly string[]): Promise<Running> {
     let serverMs: number | undefined;
     const names = new Set(projects);
-    for (const project of known.keys()) if (!names.has(project)) known.delete(project);
+    for (const project of [...known.keys(), ...denied]) if (!names.has(project)) forget(project);
     for (const project of chooseNext(projects)) {
       lastAsked = project;
       const read = await readList(open('normal'), project).catch(toNothing);
       serverMs ??= read.serverMs;
       known.set(project, read.executions ?? []);
+      if (read.denied === undefined) denied.delete(project);
+      else denied.add(project);
     }
     isComplete ||= projects.every((project) => known.has(project));
-    return { executions: isComplete ? [...known.values()].flat() : undefined, serverMs };
+    return { executions: isComplete ? [...known.values()].flat() : undefined, serverMs, denied: new Set(denied) };
+  }
+
+  function forget(project: string): void {
+    known.delete(project);
+    denied.delete(project);
   }
 
   /** Those that ran something last time, and of the others those whose turn it is. */
@@ -51,7 +61,7 @@ export function createRunningReader(ticks: () => number) {
       return await readList(api, '*');
     } catch (error) {
       // Of all projects together the answer is 401 where none of them may be read: no fault, and no news of any.
-      if (error instanceof ApiError && error.kind === 'forbidden') return nothing;
+      if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
       if (!isUnknownStar(error, api.server().release)) throw error;
     }
     if (projects.length === 0) return nothing;
@@ -77,7 +87,8 @@ function isUnknownStar(error: unknown, release = ''): boolean {
 /** A project that went away, is switched off or may not be read tells nothing, and keeps nobody from the others. */
 function toNothing(error: unknown): Running {
   const isOfProject = error instanceof ApiError && error.details.isOfService === true;
-  if (isOfProject && (error.kind === 'forbidden' || error.kind === 'not_found')) return nothing;
+  if (isOfProject && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
+  if (isOfProject && error.kind === 'not_found') return nothing;
   throw error;
 }
 

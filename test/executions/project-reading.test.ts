@@ -36,7 +36,7 @@ describe('executions/project-reading', () => {
 
   it('shows how many rows of a window are not shown, and goes on', async () => {
     const scene = createScene({ answer: (asked) => ({ ...toPage(runs(3), asked), total: 7 }) });
-    expect(await scene.read('live')).toMatchObject({ counted: 3, hidden: 4, isUnshown: false });
+    expect(await scene.read('live')).toMatchObject({ counted: 3, total: 7, shown: 3, hidden: 4, isUnshown: false });
     expect(scene.state().scannedThroughMs).toBe(nowMs);
   });
 
@@ -72,7 +72,7 @@ describe('executions/project-reading', () => {
       throw refusal(kind, errorCode);
     };
     const scene = createScene({ answer });
-    expect(await scene.read('live')).toMatchObject({ counted: 0 });
+    expect(await scene.read('live')).toMatchObject({ counted: 0, isDenied: hold === 'hidden' });
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), hold, heldSinceMs: nowMs });
   });
 

@@ -61,7 +61,18 @@ describe('executions/running-reader', () => {
       return [someRunning({ id: 7, project })];
     });
 
-    expect((await read(['gone', 'closed', 'pay'])).executions?.map(({ id }) => id)).toEqual([7]);
+    const { executions, denied } = await read(['gone', 'closed', 'pay']);
+    expect(executions?.map(({ id }) => id)).toEqual([7]);
+    expect(denied).toEqual(new Set(['closed']));
+    expect((await read(['gone', 'pay'])).denied).toEqual(new Set());
+  });
+
+  it('says where none of the projects may be read', async () => {
+    const { read } = setUp(
+      () => [],
+      () => refusal('forbidden'),
+    );
+    expect(await read(['pay'])).toMatchObject({ executions: undefined, denied: 'all' });
   });
 
   it('takes a failing server for what it is, but in the releases that fail over the star', async () => {

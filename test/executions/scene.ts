@@ -2,6 +2,7 @@ import { createProjectList } from '../../src/api/project-list.ts';
 import { createExecutions } from '../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../src/executions/options.ts';
 import type { ExecutionSettings } from '../../src/executions/settings.ts';
+import type { Sight } from '../../src/executions/sight.ts';
 import type { Row } from '../../src/metrics/family.ts';
 import { renderSamples } from '../../src/metrics/render.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
@@ -25,6 +26,8 @@ export type Scene = {
   /** What the rounds told of themselves: `late 2`, `skipped disabled 3`. */
   readonly told: readonly string[];
   readonly lag: () => number;
+  /** What the credentials may not read. */
+  readonly sight: () => Sight;
   /** The daemon starts again with what it kept. */
   readonly restart: (changed?: Partial<ExecutionSettings>, isRestored?: boolean) => void;
   readonly stop: () => Promise<void>;
@@ -124,6 +127,7 @@ export async function createScene({
     publishes: () => publishes,
     told,
     lag: () => lag,
+    sight: () => executions.status().sight,
     restart: (changed = {}, isRestored = false) => {
       executions = start(changed, isRestored);
     },
