@@ -124,7 +124,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
     executions = createExecutions({
       ...options,
       server: name,
-      readProjects: async (api) => (await projectList.read(api)).map((project) => project.name),
+      readProjects: projectList.readDated,
       ledger: parts.state.ledger,
       isRestored: before === undefined && parts.state.origin.kind === 'restored',
       settings: executionSettings,

@@ -5,44 +5,59 @@ import { type Project, projects, projectsWithModes } from './endpoints/projects.
 export type ProjectList = {
   /** The watched projects, asked for once by all who need them at about the same time. */
   readonly read: (api: Api) => Promise<readonly Project[]>;
+  /** The same, with when it was asked for: at the given time or later, where one is given. */
+  readonly readDated: (api: Api, sinceTicks?: number) => Promise<DatedList>;
   /** Told of every list that is read. */
   readonly onRead: (listener: (names: ReadonlySet<string>) => void) => void;
 };
+
+/** A list that may have been read for somebody else a moment ago. */
+export type DatedList = { readonly projects: readonly Project[]; readonly askedTicks: number };
 
 type ListOptions = { readonly isWanted: (project: string) => boolean; readonly clock: Clock };
 
 /** The projects of one server that configuration includes. */
 export function createProjectList({ isWanted, clock }: ListOptions): ProjectList {
   const listeners: ((names: ReadonlySet<string>) => void)[] = [];
-  let latest: { readonly list: Promise<readonly Project[]>; readonly untilTicks: number } | undefined;
+  let latest: { readonly list: Promise<DatedList>; readonly askedTicks: number } | undefined;
   let isUnderWay = false;
 
-  async function ask(api: Api): Promise<readonly Project[]> {
+  async function ask(api: Api, askedTicks: number): Promise<DatedList> {
     // One request tells of all projects whether they run anything (Document A, 4.11).
     const hasModes = await api.supports(projectsWithModes);
     const all = hasModes ? await api.get(projectsWithModes, { query: { meta: 'config' } }) : await api.get(projects);
     const wanted = all.filter(({ name }) => isWanted(name));
     const names = new Set(wanted.map(({ name }) => name));
     for (const listener of listeners) listener(names);
-    return wanted;
+    return { projects: wanted, askedTicks };
+  }
+
+  async function readDated(api: Api, sinceTicks = Number.NEGATIVE_INFINITY): Promise<DatedList> {
+    // Never two at once: the answer to the earlier question might come later, and bring back what is gone.
+    if (latest !== undefined && isUnderWay) {
+      if (latest.askedTicks >= sinceTicks) return latest.list;
+      await latest.list.catch(() => undefined);
+      return readDated(api, sinceTicks);
+    }
+    const nowTicks = clock.ticks();
+    if (latest !== undefined && latest.askedTicks >= sinceTicks && nowTicks - latest.askedTicks < sharedForMs) {
+      return latest.list;
+    }
+    isUnderWay = true;
+    const list = ask(api, nowTicks).finally(() => {
+      isUnderWay = false;
+    });
+    latest = { list, askedTicks: nowTicks };
+    // The next one who needs it asks anew.
+    list.catch(() => {
+      latest = undefined;
+    });
+    return list;
   }
 
   return {
-    read: (api) => {
-      const nowTicks = clock.ticks();
-      // Never two at once: the answer to the earlier question might come later, and bring back what is gone.
-      if (latest !== undefined && (isUnderWay || nowTicks < latest.untilTicks)) return latest.list;
-      isUnderWay = true;
-      const list = ask(api).finally(() => {
-        isUnderWay = false;
-      });
-      latest = { list, untilTicks: nowTicks + sharedForMs };
-      // The next one who needs it asks anew.
-      list.catch(() => {
-        latest = undefined;
-      });
-      return list;
-    },
+    read: async (api) => (await readDated(api)).projects,
+    readDated,
     onRead: (listener) => {
       listeners.push(listener);
     },

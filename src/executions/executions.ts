@@ -82,12 +82,24 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 
   async function refreshList({ book, overlap }: Parts, nowMs: number, signal: AbortSignal): Promise<void> {
     if (clock.ticks() < nextListTicks) return;
-    names = await options.readProjects(within(signal));
+    const ticks = clock.ticks();
+    const { projects, askedTicks } = await options.readProjects(within(signal));
+    names = projects.map(({ name }) => name);
+    const listedAtMs = Math.floor(nowMs - Math.max(0, ticks - askedTicks));
     nextListTicks = clock.ticks() + Math.max(listEveryMs, everyMs);
     const { backfillMs, isWantedProject: isWanted } = settings;
     const skewMs = overlap.ms(nowMs) - settings.overlapMs;
     await book.update(async () =>
-      list({ names: new Set(names), states: book.states, facts: book.facts(), nowMs, backfillMs, isWanted, skewMs }),
+      list({
+        names: new Set(names),
+        states: book.states,
+        facts: book.facts(),
+        nowMs,
+        listedAtMs,
+        backfillMs,
+        isWanted,
+        skewMs,
+      }),
     );
   }
 

@@ -7,6 +7,8 @@ type ListingInput = {
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly facts: ServerFacts;
   readonly nowMs: number;
+  /** When the list was asked for: it may have been shared. */
+  readonly listedAtMs: number;
   readonly backfillMs: number;
   readonly isWanted: (project: string) => boolean;
   /** How far the clocks of members were seen apart: a list may have been dated by one that is ahead. */
@@ -19,6 +21,7 @@ export function planListing({
   states,
   facts,
   nowMs,
+  listedAtMs,
   backfillMs,
   isWanted,
   skewMs = 0,
@@ -30,7 +33,7 @@ export function planListing({
     const next = toListed(state, names, nowMs, isWanted);
     if (next !== state) changed.push(next);
   }
-  return { facts: { ...facts, listedAtMs: nowMs }, states: changed };
+  return { facts: { ...facts, listedAtMs }, states: changed };
 }
 
 function toListed(

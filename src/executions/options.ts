@@ -14,14 +14,16 @@ export type RoundObserver = ExecutionsObserver & {
   readonly entries: (entries: number) => void;
 };
 
+export type ListedProjects = { readonly projects: readonly { readonly name: string }[]; readonly askedTicks: number };
+
 export type ExecutionsOptions = {
   readonly server: string;
   readonly everyMs: number;
   readonly timeoutMs: number;
   readonly requestsPerSecond: number;
   readonly client: Client;
-  /** The names of the watched projects. */
-  readonly readProjects: (api: Api) => Promise<readonly string[]>;
+  /** The watched projects: a list that others may have asked for a moment before. */
+  readonly readProjects: (api: Api, sinceTicks?: number) => Promise<ListedProjects>;
   readonly ledger: Ledger;
   /** Whether what the ledger knows is a copy of some time ago. */
   readonly isRestored?: boolean;

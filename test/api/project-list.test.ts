@@ -24,6 +24,10 @@ function setUp(hasModes = false) {
     asked,
     heard,
     read: async () => (await list.read(api)).map(({ name }) => name).join(' '),
+    readDated: async (sinceTicks?: number) => {
+      const { projects, askedTicks } = await list.readDated(api, sinceTicks);
+      return `${projects.map(({ name }) => name).join(' ')} at ${askedTicks}`;
+    },
     later: (ms: number) => {
       nowMs += ms;
     },
@@ -92,6 +96,29 @@ describe('api/project-list', () => {
     expect(await Promise.all([first, second])).toEqual(['a', 'a']);
     expect(asked).toEqual(['v14 meta=']);
     expect(heard).toEqual(['a']);
+  });
+
+  it('tells whom it gives a shared list when it was asked for', async () => {
+    const { readDated, answer, later } = setUp();
+    later(1000);
+    const first = readDated();
+    later(2000);
+    await answer('a');
+    later(3000);
+    expect([await first, await readDated()]).toEqual(['a at 1000', 'a at 1000']);
+  });
+
+  it('asks anew for whom a list is too old, after the answer that is under way', async () => {
+    const { readDated, answer, later, asked } = setUp();
+    const first = readDated();
+    later(1000);
+    const second = readDated(1000);
+    await answer('a');
+    later(500);
+    await answer('b');
+    expect([await first, await second]).toEqual(['a at 0', 'b at 1000']);
+    expect(await readDated(1000)).toBe('b at 1000');
+    expect(asked).toHaveLength(2);
   });
 
   it('keeps no failure for who asks next', async () => {

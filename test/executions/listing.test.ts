@@ -15,6 +15,10 @@ describe('executions/listing', () => {
     expect(states).toEqual([{ project: 'new', countedFromMs: 8000, scannedThroughMs: 8000, rereadThroughMs: 8000 }]);
   });
 
+  it('dates a list by when it was asked for', () => {
+    expect(list({ names: [], nowMs: 9000, readAtMs: 7500 }).facts?.listedAtMs).toBe(7500);
+  });
+
   it('begins a new project now where the clock was set back since', () => {
     const { states } = list({ names: ['new'], listedAtMs: 8000, nowMs: 5000 });
     expect(states).toEqual([{ project: 'new', countedFromMs: 5000, scannedThroughMs: 5000, rereadThroughMs: 5000 }]);
@@ -65,6 +69,7 @@ type Given = {
   readonly known?: readonly ProjectState[];
   readonly listedAtMs?: number;
   readonly nowMs?: number;
+  readonly readAtMs?: number;
   readonly backfillMs?: number;
   readonly isWanted?: (project: string) => boolean;
   readonly skewMs?: number;
@@ -75,6 +80,7 @@ function list({
   known = [],
   listedAtMs,
   nowMs = 9000,
+  readAtMs = nowMs,
   backfillMs = 0,
   isWanted = () => true,
   skewMs = 0,
@@ -84,6 +90,7 @@ function list({
     states: new Map(known.map((state) => [state.project, state])),
     facts: { epoch: 1, epochStartedAtMs: 0, listedAtMs },
     nowMs,
+    listedAtMs: readAtMs,
     backfillMs,
     isWanted,
     skewMs,

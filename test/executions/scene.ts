@@ -1,4 +1,4 @@
-import { createProjectList } from '../../src/api/project-list.ts';
+import { createProjectList, type ProjectList } from '../../src/api/project-list.ts';
 import { createExecutions } from '../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../src/executions/options.ts';
 import type { ExecutionSettings } from '../../src/executions/settings.ts';
@@ -23,6 +23,8 @@ export type Scene = {
   /** The samples of a family that a scrape would show. */
   readonly shown: (family: string) => string[];
   readonly publishes: () => number;
+  /** Somebody else asks for the projects, whose answer is shared. */
+  readonly listProjects: () => Promise<void>;
   /** What the rounds told of themselves: `late 2`, `skipped disabled 3`. */
   readonly told: readonly string[];
   readonly lag: () => number;
@@ -70,9 +72,11 @@ export async function createScene({
     clock,
   });
 
+  let list: ProjectList;
+
   function start(changed: Partial<ExecutionSettings>, isRestored = false) {
     const ofScene = { ...usual, ...settings, ...changed };
-    const list = createProjectList({ isWanted: ofScene.isWantedProject, clock });
+    list = createProjectList({ isWanted: ofScene.isWantedProject, clock });
     return createExecutions({
       server: 'upstream',
       everyMs: 15_000,
@@ -81,7 +85,7 @@ export async function createScene({
       client,
       ledger: keepBy(state.ledger),
       clock,
-      readProjects: async (api) => (await list.read(api)).map(({ name }) => name),
+      readProjects: list.readDated,
       settings: ofScene,
       isRestored,
       publish: async (published) => {
@@ -125,6 +129,9 @@ export async function createScene({
     },
     shown: (family) => toLines(rows.filter((row) => row.family.name === family)),
     publishes: () => publishes,
+    listProjects: async () => {
+      await list.read(client.within({ lane: 'normal', forMs: 10_000 }));
+    },
     told,
     lag: () => lag,
     sight: () => executions.status().sight,

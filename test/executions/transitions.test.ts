@@ -27,6 +27,19 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['new  succeeded 1']);
   });
 
+  it('counts what a new project ran between a list that another poll asked for and the round that shared it', async () => {
+    const { control, finish, counted, rounds, round, pass, listProjects } = await play();
+    await rounds(1);
+    pass(50_000);
+    await listProjects();
+    pass(1000);
+    control.createProject('new');
+    finish('new', { isAdHoc: true });
+    await round(10_000);
+    await rounds(10);
+    expect(counted()).toEqual(['new  succeeded 1']);
+  });
+
   it('holds a disabled project where it is and resumes there', async () => {
     const { control, finish, counted, rounds, shown, lag } = await play();
     await rounds(2);

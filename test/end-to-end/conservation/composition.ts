@@ -74,7 +74,7 @@ export function createWatch(options: WatchOptions): Watch {
     clock,
     parts,
     companion,
-    readProjects: async (api) => (await list.read(api)).map(({ name }) => name),
+    readProjects: list.readDated,
     settings: { ...settings, ...rules },
     publish: async (rows) => {
       publish(renderSamplesOf(rows));
