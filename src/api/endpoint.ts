@@ -60,7 +60,9 @@ type PathValue = string | number | readonly string[];
 export function toPath(endpoint: Pick<Endpoint<unknown>, 'name' | 'path' | 'query'>, input: AnyInput = {}): string {
   const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_braces, parameter: string) => {
     const value = input.path?.[parameter];
-    const segments = (typeof value === 'object' ? value : [value]).map(encodeSegment);
+    const segments = (typeof value === 'object' ? value : [value]).map((segment) =>
+      encodeSegment(typeof segment === 'number' ? toWholeNumber(endpoint.name, parameter, segment) : segment),
+    );
     if (segments.some(isLostOnTheWay)) throw unfitFor(endpoint.name, parameter);
     return segments.join('/');
   });
@@ -68,7 +70,8 @@ export function toPath(endpoint: Pick<Endpoint<unknown>, 'name' | 'path' | 'quer
   const query = new URLSearchParams();
   for (const name of endpoint.query) {
     const value = input.query[name];
-    if (value !== undefined) query.set(name, String(value));
+    if (value !== undefined)
+      query.set(name, typeof value === 'number' ? toWholeNumber(endpoint.name, name, value) : String(value));
   }
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
@@ -78,7 +81,17 @@ export type AnyInput = {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
 };
 
-function encodeSegment(value: string | number | undefined): string {
+/** Every number of this API is a whole one: real servers answer a time with a fraction with 400. */
+function toWholeNumber(apiEndpoint: string, parameter: string, value: number): string {
+  const whole = Math.trunc(value);
+  if (!Number.isSafeInteger(whole)) {
+    const says = `not asked, its ${parameter} would be ${value}, which is no whole number`;
+    throw new ApiError(`GET ${apiEndpoint}: ${says}`, { kind: 'rejected', apiEndpoint, unsent: true });
+  }
+  return String(whole);
+}
+
+function encodeSegment(value: string | undefined): string {
   // Half of a surrogate pair has no encoding.
   return encodeURIComponent(String(value).toWellFormed());
 }

@@ -1,9 +1,9 @@
 /**
- * The moment that a date of the service names, in ms since 1970. Servers write three forms: `…T10:13:20Z`, the same with
+ * The moment that a date of the service names, in whole ms since 1970. Servers write three forms: `…T10:13:20Z`, the same with
  * milliseconds (release 6.0), and an object with `unixtime` or `epoch` in ms; anything else is no date.
  */
 export function toTimestampMs(date: unknown): number | undefined {
-  if (typeof date === 'number') return Number.isFinite(date) ? date : undefined;
+  if (typeof date === 'number') return Number.isFinite(date) ? Math.floor(date) : undefined;
   if (typeof date === 'string') return fromText(date);
   if (typeof date !== 'object' || date === null) return undefined;
   const { epoch, unixtime, datetime, date: text } = date as Readonly<Record<string, unknown>>;

@@ -56,11 +56,11 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
   const jobs = new Map(
     read<JobFacts>(documents, 'job').map((job) => [toJobKey(job.project, job.group, job.name), job]),
   );
-  const states = new Map(read<ProjectState>(documents, 'project').map((state) => [state.project, state]));
+  const states = new Map(read<ProjectState>(documents, 'project').map((state) => [state.project, toWholeTimes(state)]));
   const idHours = new Map(read<IdHour>(documents, 'id-hour').map((hour) => [hour.hour, hour]));
   let sheets: RecentSheets = toSheets(documents);
   let recent = toNewest(sheets);
-  let [facts = { epoch: 1, epochStartedAtMs: 0 }] = read<ServerFacts>(documents, 'server');
+  let [facts = { epoch: 1, epochStartedAtMs: 0 }] = read<ServerFacts>(documents, 'server').map(toWholeTimes);
   const totals: Totals = { cells, jobs, places: createPlaces(cells.values()) };
   let last: Promise<void> = Promise.resolve();
 
@@ -137,6 +137,16 @@ type Kind = 'server' | 'project' | 'cell' | 'job' | 'id-hour' | 'recent';
 function read<Body>(documents: readonly LedgerDocument[], kind: Kind): Body[] {
   // The cast is true: only this file writes these documents.
   return documents.flatMap((document) => (document.kind === kind ? [JSON.parse(document.body ?? '') as Body] : []));
+}
+
+/** Fractions of a millisecond that earlier versions kept: servers answer a window of such times with 400. */
+function toWholeTimes<Body extends object>(body: Body): Body {
+  const whole = Object.entries(body).map(([name, value]: [string, unknown]) => [
+    name,
+    name.endsWith('Ms') && typeof value === 'number' ? Math.floor(value) : value,
+  ]);
+  // The cast is true: no field changes its type.
+  return Object.fromEntries(whole) as Body;
 }
 
 function put<Body>(kind: Kind, bodies: Iterable<Body> | undefined, toKey: (body: Body) => string): LedgerDocument[] {

@@ -65,7 +65,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   let latest: { readonly running: Running['executions']; readonly nowMs: number } | undefined;
   let names: readonly string[] = [];
   let nextListTicks = Number.NEGATIVE_INFINITY;
-  const readServerTime = createServerClock(clock);
+  const serverClock = createServerClock(clock);
   const readRunning = createRunningReader(clock.ticks);
   const exemplars = createExemplars(settings.buckets);
   let shownBook: Book | undefined;
@@ -170,10 +170,11 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     await attempt(async () => {
       inAll = await readRunning((lane) => within(signal, lane), names);
     });
-    const nowMs = await readServerTime(within(signal), inAll.serverMs);
+    if (inAll.serverMs === undefined) await attempt(() => serverClock.ask(within(signal)));
+    const nowMs = serverClock.now(inAll.serverMs);
     latest = { running: inAll.executions, nowMs };
     sight.noteRunning(inAll);
-    await refreshList(found, nowMs, signal);
+    await attempt(() => refreshList(found, nowMs, signal));
     await found.gap.begin(nowMs);
     for (const { project, endedAtMs } of inAll.executions ?? []) {
       if (project === undefined || endedAtMs !== undefined || !book.states.has(project)) continue;

@@ -4,22 +4,17 @@ import { ApiError } from '../api/errors.ts';
 
 type Clock = { readonly now: () => number; readonly ticks: () => number };
 
-/** The server's time: as its answer says, else reckoned from ours and from how far the two were apart. */
-export function createServerClock(clock: Clock): (api: Api, answeredAtMs: number | undefined) => Promise<number> {
+export type ServerClock = {
+  /** Asks for the server's time, where what is known of it is too old. */
+  readonly ask: (api: Api) => Promise<void>;
+  /** The server's time in whole ms: as its answer says, else reckoned from ours and from how far the two were apart. */
+  readonly now: (answeredAtMs: number | undefined) => number;
+};
+
+export function createServerClock(clock: Clock): ServerClock {
   let skew: { readonly ms: number; readonly untilTicks: number } | undefined;
   let last: { readonly ms: number; readonly ticks: number } | undefined;
   let jumpedAtTicks: number | undefined;
-
-  async function readSkewMs(api: Api): Promise<number> {
-    try {
-      const { answer, midRequestMs } = await api.getTimed(systemInfo);
-      return (answer.timestampMs ?? midRequestMs) - midRequestMs;
-    } catch (error) {
-      // Not everybody may read it; then nothing is better than what was known last, and our own clock.
-      if (error instanceof ApiError && error.kind === 'forbidden') return skew?.ms ?? 0;
-      throw error;
-    }
-  }
 
   /** Who believes a wrong time ahead skips what is then too long ago: a jump has to last, and until then time goes on as before. */
   function believe(toldMs: number): number {
@@ -29,18 +24,28 @@ export function createServerClock(clock: Clock): (api: Api, answeredAtMs: number
     jumpedAtTicks = isJump ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
     last = { ms: isDoubtful ? reckonedMs : toldMs, ticks };
-    return last.ms;
+    // Both clocks have fractions: times that are asked for, and kept, have none.
+    return Math.floor(last.ms);
   }
 
-  return async (api, answeredAtMs) => {
-    if (answeredAtMs !== undefined) {
+  return {
+    ask: async (api) => {
+      if (skew !== undefined && clock.ticks() < skew.untilTicks) return;
+      try {
+        const { answer, midRequestMs } = await api.getTimed(systemInfo);
+        const ms = (answer.timestampMs ?? midRequestMs) - midRequestMs;
+        skew = { ms, untilTicks: clock.ticks() + knownForMs };
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
+        // Not everybody may read it; then nothing is better than what was known last, and our own clock.
+        skew = { ms: skew?.ms ?? 0, untilTicks: clock.ticks() + knownForMs };
+      }
+    },
+    now: (answeredAtMs) => {
+      if (answeredAtMs === undefined) return believe(clock.now() + (skew?.ms ?? 0));
       skew = { ms: answeredAtMs - clock.now(), untilTicks: Number.NEGATIVE_INFINITY };
       return believe(answeredAtMs);
-    }
-    if (skew === undefined || clock.ticks() >= skew.untilTicks) {
-      skew = { ms: await readSkewMs(api), untilTicks: clock.ticks() + knownForMs };
-    }
-    return believe(clock.now() + skew.ms);
+    },
   };
 }
 

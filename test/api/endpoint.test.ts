@@ -56,6 +56,25 @@ describe('api/endpoint', () => {
     expect(toPath(info)).toBe('system/info');
   });
 
+  it('cuts fractions off, which real servers answer with 400', () => {
+    const path = { project: 7.9, job: -0.5 };
+    const query = { max: 1_795_321_521_803.9004, offset: -1.5 };
+    expect(toPath(executions, { path, query })).toBe('project/7/job/0/executions?max=1795321521803&offset=-1');
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, 1e21])(
+    'asks nothing with %d, which is no number of milliseconds',
+    (max) => {
+      const path = { project: 'p', job: 'j' };
+      expect(() => toPath(executions, { path, query: { max } })).toThrow(
+        expect.objectContaining({
+          message: `GET executions: not asked, its max would be ${max}, which is no whole number`,
+          kind: 'rejected',
+        }),
+      );
+    },
+  );
+
   it('takes the later version while the dialect is not known', () => {
     expect(sinceVersion(executions, undefined)).toBe(14);
     expect(sinceVersion(executions, 'service')).toBe(5);

@@ -40,6 +40,8 @@ export type SceneOptions = Partial<SimulatorOptions> & {
   readonly clientVersion?: number;
   /** Stands between the daemon and what it keeps. */
   readonly keepBy?: (ledger: Ledger) => Ledger;
+  /** How long the monotonic clock goes on whenever it is read: requests take time, and ticks are no whole numbers. */
+  readonly tickMs?: number;
 };
 
 /** The rounds of the daemon before a simulated service, both on one clock that stands still until it is told to move. */
@@ -47,6 +49,7 @@ export async function createScene({
   settings = {},
   clientVersion = 47,
   keepBy = (ledger) => ledger,
+  tickMs = 0,
   ...options
 }: SceneOptions = {}): Promise<Scene> {
   const simulator = await startSimulator({
@@ -62,7 +65,14 @@ export async function createScene({
   let rows: readonly Row[] = [];
   let publishes = 0;
   let lag = 0;
-  const clock = { now: () => nowMs, ticks: () => nowMs };
+  let reads = 0;
+  const clock = {
+    now: () => nowMs,
+    ticks: () => {
+      reads += 1;
+      return nowMs + reads * tickMs;
+    },
+  };
   const { client, close } = createTestClient({
     url: simulator.url,
     token: fixedSecret(simulator.token),

@@ -21,6 +21,29 @@ describe('executions/server-clock', () => {
     expect(asked()).toBe(2);
   });
 
+  it('tells whole milliseconds, although ticks and the middle of a request are none', async () => {
+    const { read, pass } = createScene((nowMs) => nowMs + 90_000.25);
+    pass(0.9004);
+    expect(await read(undefined)).toBe(1_090_001);
+    pass(15_000.7);
+    expect(await read(undefined)).toBe(1_105_001);
+    expect(await read(1_200_000.5)).toBe(1_200_000);
+  });
+
+  it.each(['server', 'timeout', 'not_found', 'decode'] as const)(
+    'goes by what was known last, or by our own clock, where the question ends in %s',
+    async (kind) => {
+      const refuse = (): never => {
+        throw refusal(kind);
+      };
+      const { read, pass } = createScene(refuse);
+      expect(await read(undefined)).toBe(1_000_000);
+      await read(1_060_000);
+      pass(15_000);
+      expect(await read(undefined)).toBe(1_075_000);
+    },
+  );
+
   it('goes by what was known last where nobody may ask', async () => {
     const refuse = (): never => {
       throw refusal('forbidden');
@@ -42,10 +65,14 @@ function createScene(answer: (nowMs: number) => number) {
       return { answer: { timestampMs: answer(nowMs) }, midRequestMs: nowMs };
     },
   };
-  const readTime = createServerClock({ now: () => nowMs, ticks: () => nowMs });
+  const serverClock = createServerClock({ now: () => nowMs, ticks: () => nowMs });
   return {
-    // The cast is true: it asks nothing else.
-    read: (answeredAtMs: number | undefined) => readTime(api as unknown as Api, answeredAtMs),
+    /** A fault of the question costs only itself. */
+    read: async (answeredAtMs: number | undefined) => {
+      // The cast is true: it asks nothing else.
+      if (answeredAtMs === undefined) await serverClock.ask(api as unknown as Api).catch(() => undefined);
+      return serverClock.now(answeredAtMs);
+    },
     asked: () => asked,
     pass: (ms: number) => {
       nowMs += ms;
