@@ -4,6 +4,7 @@ import type { Fault, Faults } from './faults.ts';
 import { toUuid } from './random.ts';
 import type { Policy } from './world/access.ts';
 import { readerPolicy } from './world/access.ts';
+import { permit } from './world/access-rules.ts';
 import type { Settings } from './world/settings.ts';
 import type { Conditions } from './world/work.ts';
 import type { World } from './world/world.ts';
@@ -56,6 +57,14 @@ function createServiceControl(world: World, faults: Faults, play: () => void) {
         expiresAtMs: options.expiresAtMs,
       };
       world.credentials.set(`${kind}:${kind === 'password' ? user : token}`, credential);
+    },
+    /** Adds the rules of an access control file to what a token may do. */
+    addAccessRules(token: string, text: string): void {
+      const key = `token:${token}`;
+      const credential = world.credentials.get(key);
+      if (credential === undefined) throw new Error('there is no such token');
+      const policy = permit(credential.policy, text, [...world.projects.keys()]);
+      world.credentials.set(key, { ...credential, policy });
     },
     expireToken(token: string): void {
       const credential = world.credentials.get(`token:${token}`);

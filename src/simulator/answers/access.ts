@@ -44,7 +44,9 @@ export function mayReadProject({ caller }: ApiRequest, name: string): boolean {
 }
 
 export function mayReadJob(request: ApiRequest, job: Job): boolean {
-  return mayReadProject(request, job.project.name) && !request.caller.policy.hiddenJobs.includes(job.id);
+  const { jobs, hiddenJobs } = request.caller.policy;
+  const { name } = job.project;
+  return mayReadProject(request, name) && covers(jobs, name) && !hiddenJobs.includes(job.id);
 }
 
 export function mayReadEvents({ caller }: ApiRequest, name: string): boolean {

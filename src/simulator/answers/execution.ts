@@ -31,7 +31,8 @@ export function openExecution(request: ApiRequest): Execution | Answer {
 }
 
 export function mayReadExecution(request: ApiRequest, { project, job }: Execution): boolean {
-  return job === undefined ? mayReadProject(request, project.name) : mayReadJob(request, job);
+  if (job !== undefined) return mayReadJob(request, job);
+  return mayReadProject(request, project.name) && covers(request.caller.policy.adhoc, project.name);
 }
 
 export function mayReadEventsOf({ caller }: ApiRequest, { project }: Execution): boolean {

@@ -90,6 +90,12 @@ const rows: readonly Row[] = [
     'Add a token.',
     (control, body: NewToken) => control.addToken(body),
   ),
+  row(
+    'token/access-rules',
+    { token: 'another-demo-token', rules: 'the YAML of an access policy' },
+    'Allow a token what an access policy says, in addition.',
+    (control, body: { token: string; rules: string }) => control.addAccessRules(body.token, body.rules),
+  ),
   row('token/expire', { token: 'another-demo-token' }, 'Let a token expire.', (control, body: { token: string }) =>
     control.expireToken(body.token),
   ),

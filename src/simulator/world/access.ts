@@ -9,6 +9,10 @@ export type Policy = {
   readonly projects: '*' | readonly string[];
   /** Projects whose events (running executions, history) may be read. */
   readonly events: '*' | readonly string[];
+  /** Projects whose jobs, and what they ran, may be read. */
+  readonly jobs: '*' | readonly string[];
+  /** Projects in which commands that ran without a job may be read. */
+  readonly adhoc: '*' | readonly string[];
   readonly nodes: '*' | readonly string[];
   /** Jobs by id whose definition and executions stay hidden. */
   readonly hiddenJobs: readonly string[];
@@ -35,6 +39,8 @@ export const everythingPolicy: Policy = {
   run: true,
   projects: '*',
   events: '*',
+  jobs: '*',
+  adhoc: '*',
   nodes: '*',
   hiddenJobs: [],
 };
@@ -56,6 +62,8 @@ export const strangerPolicy: Policy = {
   systemRead: false,
   projects: [],
   events: [],
+  jobs: [],
+  adhoc: [],
   nodes: [],
 };
 

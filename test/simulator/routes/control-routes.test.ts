@@ -21,6 +21,7 @@ describe('simulator/routes/control-routes', () => {
       '/simulator/fault',
       '/simulator/faults/clear',
       '/simulator/token',
+      '/simulator/token/access-rules',
       '/simulator/token/expire',
       '/simulator/clock-skew',
       '/simulator/restart',
