@@ -1,5 +1,5 @@
 import type { Execution } from '../domain/execution.ts';
-import type { Ledger, LedgerDocument } from '../state/ledger.ts';
+import type { Ledger, LedgerDocument, LedgerEntry } from '../state/ledger.ts';
 import type { Book, BookChange } from './book.ts';
 import { type MeasureRules, measure, type UnmeasuredReason } from './measure.ts';
 import { toEnding, toJobName } from './naming.ts';
@@ -64,7 +64,7 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
       const state = book.states.get(project);
       if (state === undefined) return undefined;
       const finished = rows.filter(({ endedAtMs }) => endedAtMs !== undefined);
-      const known = toStarts(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]));
+      const known = byId(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]));
       const facts = book.facts();
       const { countedFromMs } = state;
       const { epochStartedAtMs } = facts;
@@ -119,14 +119,14 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
   };
 }
 
-function toStarts(entries: readonly { readonly id: number; readonly startedAtMs: number }[]): Map<number, number[]> {
-  const starts = new Map<number, number[]>();
-  for (const { id, startedAtMs } of entries) {
-    const known = starts.get(id);
-    if (known === undefined) starts.set(id, [startedAtMs]);
-    else known.push(startedAtMs);
+function byId(entries: readonly LedgerEntry[]): Map<number, LedgerEntry[]> {
+  const runs = new Map<number, LedgerEntry[]>();
+  for (const entry of entries) {
+    const known = runs.get(entry.id);
+    if (known === undefined) runs.set(entry.id, [entry]);
+    else known.push(entry);
   }
-  return starts;
+  return runs;
 }
 
 function toRecent(project: string, run: Finished): RecentRun {

@@ -1,18 +1,19 @@
 import type { Execution } from '../domain/execution.ts';
+import { isSameRun, type RunTimes } from '../domain/same-run.ts';
 import { createIdOrder, type IdHour, type IdHours, type IdOrder, withIds } from './id-hours.ts';
 import { toJobName, toJobPath } from './naming.ts';
 
 /** A finished execution as it is kept: enough to know it again. */
 export type Entry = { readonly id: number; readonly startedAtMs: number; readonly endedAtMs: number };
 
-/** Starts that are known by their id. */
-export type KnownStarts = ReadonlyMap<number, readonly number[]>;
+/** Runs that are known by their id. */
+export type KnownRuns = ReadonlyMap<number, readonly Required<RunTimes>[]>;
 
 export type ReconcileInput = {
   readonly project: string;
   /** As the server listed them: in any order, some of them twice, unfinished ones among them. */
   readonly rows: readonly Execution[];
-  readonly known: KnownStarts;
+  readonly known: KnownRuns;
   /** Only what ended in this interval counts: its end lies open. */
   readonly countedFromMs: number;
   readonly ids: IdHours;
@@ -44,7 +45,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   const entries: Entry[] = [];
   const counted: Finished[] = [];
   const regular: Entry[] = [];
-  const seen = new Map<number, number[]>();
+  const seen = new Map<number, RunTimes[]>();
   let imported = 0;
   // Most rounds bring nothing new.
   let order: IdOrder | undefined;
@@ -52,11 +53,11 @@ export function reconcile(input: ReconcileInput): Reconciled {
   for (const row of rows) {
     if (!isFinished(row) || row.endedAtMs < countedFromMs) continue;
     const { id, startedAtMs, endedAtMs } = row;
-    if (isOneOf(seen.get(id), startedAtMs)) continue;
-    seen.set(id, [...(seen.get(id) ?? []), startedAtMs]);
-    const earlier = known.get(id);
-    if (isOneOf(earlier, startedAtMs)) continue;
     const entry = { id, startedAtMs: Math.round(startedAtMs), endedAtMs: Math.round(endedAtMs) };
+    if (isOneOf(seen.get(id), entry)) continue;
+    seen.set(id, [...(seen.get(id) ?? []), entry]);
+    const earlier = known.get(id);
+    if (isOneOf(earlier, entry)) continue;
     // Nothing that a server in its senses gives: what can not be kept must not be counted, since it would be each time.
     if (!Object.values(entry).every(Number.isSafeInteger)) continue;
     entries.push(entry);
@@ -68,13 +69,13 @@ export function reconcile(input: ReconcileInput): Reconciled {
       continue;
     }
     // What is read first of an epoch need not be the first of it: this one began before, with an id that is given again.
-    if (!isOneTime && earlier?.every((start) => start < startedAtMs) === true) {
+    if (!isOneTime && earlier?.every((run) => run.startedAtMs < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }
     if (!isOneTime && startedAtMs >= epochStartedAtMs) {
       regular.push(entry);
       // An id of a database before this one comes back once for each of its executions, and tells nothing new.
-      const isTakenAgain = earlier?.some((start) => start >= epochStartedAtMs) === true;
+      const isTakenAgain = earlier?.some((run) => run.startedAtMs >= epochStartedAtMs) === true;
       if (isTakenAgain || order.startsAgain(entry)) {
         newEpochAtMs = Math.min(newEpochAtMs ?? startedAtMs, startedAtMs);
       }
@@ -95,9 +96,6 @@ function isFinished(row: Execution): row is Finished {
   return row.endedAtMs !== undefined;
 }
 
-/** Some answers cut the milliseconds off. */
-const sameStartMs = 2000;
-
-function isOneOf(starts: readonly number[] | undefined, startedAtMs: number): boolean {
-  return starts?.some((start) => Math.abs(start - startedAtMs) < sameStartMs) === true;
+function isOneOf(runs: readonly RunTimes[] | undefined, entry: Entry): boolean {
+  return runs?.some((run) => isSameRun(run, entry)) === true;
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Execution } from '../../src/domain/execution.ts';
 import type { IdHour } from '../../src/executions/id-hours.ts';
-import { reconcile } from '../../src/executions/reconcile.ts';
+import { type Entry, reconcile } from '../../src/executions/reconcile.ts';
 
 describe('executions/reconcile', () => {
   it('counts the same, whatever the order, the repetition and the split of the rows', () => {
@@ -114,14 +114,14 @@ function toKey({ id, startedAtMs }: Pick<Execution, 'id' | 'startedAtMs'>): stri
 
 /** One call after the other, each with all that is known since the one before. */
 function readAll(calls: readonly (readonly Execution[])[], countedFromMs: number): Execution[] {
-  const known = new Map<number, number[]>();
+  const known = new Map<number, Entry[]>();
   let ids = new Map<number, IdHour>();
   let epochStartedAtMs = 0;
   const counted: Execution[] = [];
   for (const rows of calls) {
     const isWanted = (): boolean => true;
     const found = reconcile({ project: 'pay', rows, known, countedFromMs, ids, epochStartedAtMs, isWanted });
-    for (const { id, startedAtMs } of found.entries) known.set(id, [...(known.get(id) ?? []), startedAtMs]);
+    for (const entry of found.entries) known.set(entry.id, [...(known.get(entry.id) ?? []), entry]);
     if (found.newEpochAtMs !== undefined) ids = new Map();
     epochStartedAtMs = found.epochStartedAtMs;
     for (const hour of found.idHours) ids.set(hour.hour, hour);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { IdHour } from '../../src/executions/id-hours.ts';
-import { type ReconcileInput, reconcile } from '../../src/executions/reconcile.ts';
+import { type KnownRuns, type ReconcileInput, reconcile } from '../../src/executions/reconcile.ts';
 import { someRun, someRunning } from './some-execution.ts';
 
 describe('executions/reconcile', () => {
@@ -19,12 +19,21 @@ describe('executions/reconcile', () => {
       someRun({ id: 1, startedAtMs: 100_000 }),
       someRun({ id: 2, startedAtMs: 200_000 }),
     ];
-    expect(counted({ rows, known: new Map([[2, [200_999]]]) })).toEqual([1]);
+    expect(counted({ rows, known: knownAs([2, 200_999]) })).toEqual([1]);
   });
 
   it('takes starts two seconds apart for two runs of one id', () => {
     const rows = [someRun({ id: 1, startedAtMs: 100_000 }), someRun({ id: 1, startedAtMs: 102_000 })];
     expect(counted({ rows })).toEqual([1, 1]);
+  });
+
+  it('knows a run again that a change of daylight saving time moved by an hour', () => {
+    const rows = [
+      at({ id: 55, hour: 101 }),
+      someRun({ id: 55, startedAtMs: 99 * hourMs, endedAtMs: 100 * hourMs + 5000 }),
+    ];
+    const found = reconcile(input({ rows, known: knownAs([55, 100 * hourMs]), ids: hours([100, 50, 60]) }));
+    expect(found).toMatchObject({ counted: [], entries: [], newEpochAtMs: undefined, idHours: [] });
   });
 
   it('neither counts nor keeps what ended before counting begins', () => {
@@ -69,7 +78,7 @@ describe('executions/reconcile', () => {
   });
 
   it('sees a new epoch where a known id comes back with another start', () => {
-    const known = new Map([[55, [360_000_000]]]);
+    const known = knownAs([55, 360_000_000]);
     const found = reconcile(input({ rows: [at({ id: 55, hour: 102 })], known, ids: hours([100, 50, 60]) }));
     expect(found.newEpochAtMs).toBe(367_200_000);
     expect(found.counted).toHaveLength(1);
@@ -77,17 +86,17 @@ describe('executions/reconcile', () => {
   });
 
   it('sees none where an id comes back that was known before ids started again', () => {
-    const known = new Map([[55, [360_000_000]]]);
+    const known = knownAs([55, 360_000_000]);
     const rows = [at({ id: 55, hour: 102 })];
     expect(reconcile(input({ rows, known, epochStartedAtMs: 101 * hourMs })).newEpochAtMs).toBeUndefined();
   });
 
   it('knows the first id of an epoch again although a later one of another project was read before', () => {
-    const old = new Map([[1, [1000]]]);
+    const old = knownAs([1, 1000]);
     const first = reconcile(input({ rows: [at({ id: 1, hour: 101 })], known: old, epochStartedAtMs: 102 * hourMs }));
     expect(first).toMatchObject({ newEpochAtMs: undefined, epochStartedAtMs: 101 * hourMs });
 
-    const known = new Map([[1, [1000, 101 * hourMs]]]);
+    const known = knownAs([1, 1000], [1, 101 * hourMs]);
     const again = at({ id: 1, hour: 103 });
     expect(reconcile(input({ rows: [again], known, epochStartedAtMs: first.epochStartedAtMs }))).toMatchObject({
       newEpochAtMs: 103 * hourMs,
@@ -140,6 +149,14 @@ function counted(given: Partial<ReconcileInput>): number[] {
 
 function at({ id, hour }: { readonly id: number; readonly hour: number }) {
   return someRun({ id, startedAtMs: hour * hourMs, endedAtMs: hour * hourMs + 5000 });
+}
+
+/** Runs of five seconds by id and start. */
+function knownAs(...runs: readonly (readonly [id: number, startedAtMs: number])[]): KnownRuns {
+  return Map.groupBy(
+    runs.map(([id, startedAtMs]) => ({ id, startedAtMs, endedAtMs: startedAtMs + 5000 })),
+    ({ id }) => id,
+  );
 }
 
 function hours(...known: readonly (readonly [hour: number, leastId: number, greatestId: number])[]) {

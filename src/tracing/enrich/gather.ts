@@ -4,11 +4,12 @@ import { executionOutput } from '../../api/endpoints/execution-output.ts';
 import { executionState } from '../../api/endpoints/execution-state.ts';
 import { jobWorkflow } from '../../api/endpoints/job-workflow.ts';
 import { ApiError } from '../../api/errors.ts';
+import { isSameRun } from '../../domain/same-run.ts';
 import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
 import type { ExecutionState, StepState } from '../../domain/step-state.ts';
 import type { WorkflowStep } from '../../domain/workflow.ts';
 import type { Detail } from '../detail.ts';
-import { isSameRun, type PendingTrace } from './pending.ts';
+import type { PendingTrace } from './pending.ts';
 import type { Workflows } from './workflows.ts';
 
 /** What was found of an execution, or that its state is still on its way. */

@@ -27,11 +27,6 @@ export function readPending(documents: readonly LedgerDocument[]): PendingTrace[
   return documents.flatMap(({ kind: found, body = '' }) => (found === kind ? [JSON.parse(body) as PendingTrace] : []));
 }
 
-/** Whether an execution of its id is the one that was counted: ids start again. Some answers cut the milliseconds off. */
-export function isSameRun(pending: PendingTrace, { startedAtMs }: Pick<Execution, 'startedAtMs'>): boolean {
-  return Math.abs(pending.startedAtMs - startedAtMs) < 2000;
-}
-
 export function toPendingKey({ id, startedAtMs }: Pick<PendingTrace, 'id' | 'startedAtMs'>): string {
   return `${startedAtMs} ${id}`;
 }

@@ -1,0 +1,24 @@
+/** When a run started and ended, as one answer gives it. */
+export type RunTimes = { readonly startedAtMs: number; readonly endedAtMs?: number | undefined };
+
+/**
+ * Whether two answers about one id are about one run; ids start again in a new or restored database. Starts less than two
+ * seconds apart are one start, because some answers cut the milliseconds off. A row without a start stands at its end. A
+ * server that keeps local time shows a start one hour off after a change of daylight saving time: to the millisecond, with
+ * the same end, or with an end that moved as far.
+ */
+export function isSameRun(one: RunTimes, other: RunTimes): boolean {
+  const movedMs = other.startedAtMs - one.startedAtMs;
+  if (Math.abs(movedMs) < sameTimeMs) return true;
+  if (one.endedAtMs === undefined || other.endedAtMs === undefined) return false;
+  const endMovedMs = other.endedAtMs - one.endedAtMs;
+  if (startsAtEnd(one) || startsAtEnd(other)) return Math.abs(endMovedMs) < sameTimeMs;
+  return Math.abs(movedMs) === hourMs && (endMovedMs === 0 || endMovedMs === movedMs);
+}
+
+function startsAtEnd({ startedAtMs, endedAtMs }: RunTimes): boolean {
+  return startedAtMs === endedAtMs;
+}
+
+const sameTimeMs = 2000;
+const hourMs = 3_600_000;
