@@ -5,6 +5,7 @@ import { createClient } from '../src/api/client.ts';
 import { projectExecutions } from '../src/api/endpoints/executions.ts';
 import { logStorage } from '../src/api/endpoints/log-storage.ts';
 import { createTransport } from '../src/api/transport.ts';
+import { systemClock } from '../src/system-clock.ts';
 
 const requests = 1000;
 const atOnce = 4;
@@ -15,7 +16,7 @@ export async function run() {
   const worker = new Worker(new URL('client-server.ts', import.meta.url));
   const url = await new Promise<string>((resolve) => worker.once('message', resolve));
   const plain = new Pool(url, { connections: atOnce });
-  const transport = createTransport({ url, timeoutMs: 10_000, concurrency: atOnce });
+  const transport = createTransport({ url, timeoutMs: 10_000, concurrency: atOnce, clock: systemClock });
   const secret = { reveal: () => 'bench', reread: async () => secret };
   const client = createClient({
     transport,
@@ -24,8 +25,7 @@ export async function run() {
     apiVersion: 47,
     timeoutMs: 10_000,
     budget: { requestsPerSecond: 1_000_000, concurrency: atOnce + 1 },
-    clock: { now: Date.now, ticks: () => performance.now() },
-    random: Math.random,
+    clock: systemClock,
     observe: { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore },
   });
   const api = client.within({ lane: 'normal', forMs: 600_000 });

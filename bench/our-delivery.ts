@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { SpooledTrace, SpoolSize } from '../src/state/spool.ts';
 import { openSqliteState } from '../src/state/sqlite.ts';
+import { systemClock } from '../src/system-clock.ts';
 import { encodeTrace } from '../src/tracing/encode.ts';
-import { pause } from '../src/tracing/sender/pause.ts';
+import { createWait } from '../src/tracing/sender/pause.ts';
 import { createPost } from '../src/tracing/sender/post.ts';
 import { createSender } from '../src/tracing/sender/sender.ts';
 import { type Cost, measureCost } from './cost.ts';
@@ -25,6 +26,7 @@ export async function createDelivery(url: string) {
     settings: { endpoint: `${url}/v1/traces`, headers: [], compression: 'gzip', timeoutMs: 10_000, files: {} },
     readFile: async (path) => path,
     userAgent: 'bench',
+    clock: systemClock,
   });
   let told: (size: SpoolSize) => void = ignore;
   const sender = createSender({
@@ -43,10 +45,9 @@ export async function createDelivery(url: string) {
     },
     scrub: (text) => text,
     setAsideBounds: { maxBytes: 1e9, maxTraces: 1e6 },
-    clock: { now: Date.now, ticks: () => performance.now() },
-    random: Math.random,
+    clock: systemClock,
     // Two hours pass in seconds.
-    wait: (forMs, signal) => pause(forMs / 100, signal),
+    wait: (forMs, signal) => createWait(systemClock)(forMs / 100, signal),
   });
   sender.start();
   let made = 0;

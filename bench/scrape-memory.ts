@@ -1,13 +1,14 @@
 import { createExposition } from '../src/metrics/exposition.ts';
 import { createSelf } from '../src/metrics/self.ts';
 import { createSnapshots } from '../src/metrics/snapshot.ts';
+import { fakeClock } from '../test/support/fake-clock.ts';
 import { collectorCount, createRows, publishRows } from './scrape-series.ts';
 
 /** A process of its own: publishes so many series again and again, scrapes them, and prints the most memory it took. */
 const series = Number(process.argv[2]);
 const rounds = 5;
 const ticks = (): number => performance.now();
-const snapshots = createSnapshots(ticks);
+const snapshots = createSnapshots(fakeClock({ ticks }));
 const { registry } = createSelf({ version: 'bench', nodeVersion: process.version });
 const exposition = createExposition({ snapshots, registry, labelsOf: () => [], ticks });
 

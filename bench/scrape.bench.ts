@@ -14,6 +14,8 @@ import { renderSegments } from '../src/metrics/segment.ts';
 import { createSelf } from '../src/metrics/self.ts';
 import { createSnapshots } from '../src/metrics/snapshot.ts';
 import { createTurns } from '../src/metrics/turns.ts';
+import { systemClock } from '../src/system-clock.ts';
+import { fakeClock } from '../test/support/fake-clock.ts';
 import { collectorCount, createRows, publishRows } from './scrape-series.ts';
 
 const series = 100_000;
@@ -69,7 +71,7 @@ function row(what: string, value: number, limit: number, unit: string) {
 
 async function measureScrapes() {
   const ticks = (): number => performance.now();
-  const snapshots = createSnapshots(ticks);
+  const snapshots = createSnapshots(fakeClock({ ticks }));
   const { registry } = createSelf({ version: 'bench', nodeVersion: process.version });
   const exposition = createExposition({ snapshots, registry, labelsOf: () => [], ticks });
   const rows = Array.from({ length: collectorCount }, (_, collector) => createRows(collector, ofCollector, 0));
@@ -164,7 +166,7 @@ async function measurePromClient() {
 
 /** What the event loop itself spends, building of rows left out; deflating happens beside it. */
 async function measureRendering() {
-  const nextTurn = createTurns();
+  const nextTurn = createTurns(systemClock.nextTurn);
   const samples: number[] = [];
   for (let round = 0; round < 7; round++) {
     const rows: Row[][] = [];
@@ -189,7 +191,7 @@ async function measurePublishing() {
   const observer = new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) garbageMs = Math.max(garbageMs, duration);
   });
-  const snapshots = createSnapshots(() => performance.now());
+  const snapshots = createSnapshots(systemClock);
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const rows = Array.from({ length: collectorCount }, (_, collector) => createRows(collector, ofCollector, 0));
   for (let round = 0; round < 6; round++) {

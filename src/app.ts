@@ -2,7 +2,6 @@ import { collectors } from './collectors/index.ts';
 import type { Config } from './config/config.ts';
 import { toOwnAddress } from './config/own-address.ts';
 import type { ReloadOutcome } from './config/reload.ts';
-import { systemClock } from './connect.ts';
 import type { Clock } from './domain/clock.ts';
 import { alertRoutes } from './http/alerts.ts';
 import { apiStatusRoute } from './http/api-status.ts';
@@ -31,6 +30,7 @@ import type { SelfTracing } from './self-tracing.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
 import { readStatus } from './status.ts';
+import { systemClock } from './system-clock.ts';
 import type { createTraces, Traces } from './traces.ts';
 import { createKeptPlans } from './tracing/kept-plans.ts';
 import type { OtlpSettings } from './tracing/sender/settings.ts';
@@ -74,7 +74,7 @@ type Parts = {
 export function createApp(options: AppOptions): App {
   const { log, version, clock = systemClock } = options;
   const self = createSelf({ version, nodeVersion: process.version });
-  const snapshots = createSnapshots(clock.ticks);
+  const snapshots = createSnapshots(clock);
   const labelsOf = (name: string) => current().servers.find((server) => server.name === name)?.labels ?? [];
   const exposition = createExposition({ snapshots, registry: self.registry, labelsOf, ticks: clock.ticks });
   const keptPlans = createKeptPlans();
@@ -109,7 +109,7 @@ export function createApp(options: AppOptions): App {
       ]),
     );
     const polls = [...watched.values()].flatMap((server) => server.polls);
-    return { config, watched, scheduler: createScheduler(polls, log), traces };
+    return { config, watched, scheduler: createScheduler(polls, { log, clock }), traces };
   }
 
   /** What is served is looked up at each request: a reload changes it. */
@@ -207,8 +207,8 @@ export function createApp(options: AppOptions): App {
     let state: State | undefined;
     try {
       state = openSqliteState(config.state.memory ? { memory: true } : { dir: config.state.dir }, clock.now());
-      const keeping = keepState(state, { log, self });
       const watching = watch(config, state, tracing);
+      const keeping = keepState(state, { log, self, clock });
       parts = { state, keeping, watching, server };
       url = toOwnAddress(config.web, port);
       onReload(true);

@@ -26,7 +26,7 @@ export function connectServer(
 ): Connection {
   const { url, timeoutMs, dialect, apiVersion, budget, tls, proxyUrl } = server;
   const { concurrency } = budget;
-  const plain = createTransport({ url, timeoutMs, concurrency, proxyUrl, tls: readTls(tls) });
+  const plain = createTransport({ url, timeoutMs, concurrency, proxyUrl, tls: readTls(tls), clock });
   const transport = selfTracing?.ofTransport(server.name, plain) ?? plain;
   const credentials = toCredentials(server, clock, onSecret);
   const client = createClient({
@@ -37,14 +37,10 @@ export function connectServer(
     timeoutMs,
     budget,
     clock,
-    random: Math.random,
     observe,
   });
   return { client, close: transport.close };
 }
-
-/** The two clocks of this process. */
-export const systemClock: Clock = { now: Date.now, ticks: () => performance.now() };
 
 function toCredentials(server: ServerConfig, clock: Clock, onSecret: (value: string) => void): Credentials {
   const { token, bearerToken, username, password } = server;

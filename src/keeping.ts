@@ -1,11 +1,16 @@
+import type { Clock } from './domain/clock.ts';
 import type { Log } from './log.ts';
 import type { Self } from './metrics/self.ts';
 import type { State } from './state/state.ts';
 
-type KeepingOptions = { readonly log: Log; readonly self: Pick<Self, 'stateResets'> };
+type KeepingOptions = {
+  readonly log: Log;
+  readonly self: Pick<Self, 'stateResets'>;
+  readonly clock: Pick<Clock, 'after'>;
+};
 
 /** Says where the state comes from, and copies it once in a while and at the end; a copy that fails costs nothing but itself. */
-export function keepState(state: State, { log, self }: KeepingOptions): { readonly stop: () => Promise<void> } {
+export function keepState(state: State, { log, self, clock }: KeepingOptions): { readonly stop: () => Promise<void> } {
   const { origin } = state;
   if (origin.kind !== 'usual') {
     self.stateResets.inc();
@@ -20,10 +25,14 @@ export function keepState(state: State, { log, self }: KeepingOptions): { readon
   function copy(): void {
     copying = state.backUp().catch((error: unknown) => log.error({ error }, 'the state can not be copied'));
   }
-  const timer = setInterval(copy, everyMs).unref();
+  let cancel = clock.after(everyMs, copyAgain);
+  function copyAgain(): void {
+    cancel = clock.after(everyMs, copyAgain);
+    copy();
+  }
   return {
     stop: async () => {
-      clearInterval(timer);
+      cancel();
       await copying;
       copy();
       await copying;

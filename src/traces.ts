@@ -16,7 +16,7 @@ import { createEnricher, type Enricher } from './tracing/enrich/enricher.ts';
 import { createEnrichLoop, type EnrichLoop } from './tracing/enrich/loop.ts';
 import { createKeptPlans, type KeptPlans } from './tracing/kept-plans.ts';
 import { planTrace } from './tracing/plan.ts';
-import type { Wait } from './tracing/sender/pause.ts';
+import { createWait, type Wait } from './tracing/sender/pause.ts';
 import { createPost } from './tracing/sender/post.ts';
 import { secretsOf } from './tracing/sender/secrets.ts';
 import { createSender, type SenderStatus } from './tracing/sender/sender.ts';
@@ -74,12 +74,14 @@ type AboutServer = {
 
 /** From counted executions to delivered traces. */
 export function createTraces(options: TracesOptions): Traces {
-  const { config, otlp, state, self, log, clock, version, wait, keptPlans = createKeptPlans() } = options;
+  const { config, otlp, state, self, log, clock, version, keptPlans = createKeptPlans() } = options;
+  const { wait = createWait(clock) } = options;
   const { traces } = config;
   const plainPost = createPost({
     settings: otlp,
     readFile: (path) => readFile(path, 'utf8'),
     userAgent: `automation-exporter/${version}`,
+    clock,
   });
   const post = options.selfTracing?.ofPost(plainPost) ?? plainPost;
   const bounds: SpoolBounds = { maxBytes: traces.spool.maxBytes, maxTraces: traces.spool.maxPending };
@@ -89,7 +91,6 @@ export function createTraces(options: TracesOptions): Traces {
     spool: state.spool,
     post,
     clock,
-    random: Math.random,
     wait,
     // The log scrubs every known secret; what the collector says is kept, too.
     scrub: (text) => {

@@ -5,6 +5,7 @@ import { findBrokenHabits } from './architecture/habits.ts';
 import { findWrongImports, homesOf } from './architecture/imports.ts';
 import { rooms } from './architecture/rooms.ts';
 import { readImports, readSources } from './architecture/sources.ts';
+import { exempt, findTimeSources } from './architecture/time-sources.ts';
 
 describe('architecture', () => {
   it('lets every room import only what its row allows', () => {
@@ -13,6 +14,15 @@ describe('architecture', () => {
 
   it('keeps names, lengths and exports as the house style wants them', () => {
     expect(findBrokenHabits(readSources(['src', 'test', 'scripts', 'dashboards', 'alerts', 'bench']))).toEqual([]);
+  });
+
+  it('gives timers, clocks and randomness one home', () => {
+    const sources = readSources(['src']);
+    expect(findTimeSources(sources)).toEqual([]);
+    // An exemption that nothing needs any longer is a hole.
+    const isUsed = (place: string) =>
+      findTimeSources(sources.map(({ path, text }) => ({ path: path.replace(place, 'src/other/'), text }))).length > 0;
+    expect(exempt.filter(({ place }) => !isUsed(place))).toEqual([]);
   });
 
   it('gives every package that ships a home', () => {
@@ -77,6 +87,22 @@ describe('architecture/imports', () => {
     expect(judge('src/cache/lru.ts', '')).toEqual([
       'src/cache/lru.ts has no room: add a row to test/architecture/rooms.ts.',
     ]);
+  });
+});
+
+describe('architecture/time-sources', () => {
+  const judge = (path: string, text: string) => findTimeSources([{ path, text }]);
+
+  it('names every way around the clock that is handed in', () => {
+    expect(judge('src/api/budget.ts', '// setTimeout\nconst timer = setTimeout(run, 5);')).toEqual([
+      'src/api/budget.ts:2 uses a timer of its own (setTimeout): take it from a Clock.',
+    ]);
+    expect(judge('src/traces.ts', `import { setTimeout as pause } from 'node:timers/promises';`)).toHaveLength(2);
+    for (const text of ['Date.now()', 'new Date()', 'performance.now()', 'Math.random()', 'AbortSignal.timeout(5)']) {
+      expect(judge('src/app.ts', text)).toHaveLength(1);
+    }
+    expect(judge('src/app.ts', 'new Date(5); clock.now()')).toEqual([]);
+    expect(judge('src/system-clock.ts', 'Date.now()')).toEqual([]);
   });
 });
 

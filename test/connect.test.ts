@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { executionMode } from '../src/api/endpoints/system.ts';
 import { loadConfig } from '../src/config/load-config.ts';
-import { connectServer, systemClock } from '../src/connect.ts';
+import { connectServer } from '../src/connect.ts';
+import { systemClock } from '../src/system-clock.ts';
 import { startGuardedServer, startServer } from './api/auth/guarded-server.ts';
 
 const endings: (() => Promise<void>)[] = [];

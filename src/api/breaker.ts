@@ -3,8 +3,7 @@ import type { Lane } from './budget.ts';
 import type { ApiError } from './errors.ts';
 
 export type BreakerOptions = {
-  readonly clock: Pick<Clock, 'ticks'>;
-  readonly random: () => number;
+  readonly clock: Pick<Clock, 'ticks' | 'random'>;
   readonly onChange: (isOpen: boolean) => void;
 };
 
@@ -27,7 +26,7 @@ const longestOpenMs = 30_000;
  * time. A vital poll may always be the probe, so that a server that is back is seen by its next poll; enrichment never
  * is.
  */
-export function createBreaker({ clock, random, onChange }: BreakerOptions): Breaker {
+export function createBreaker({ clock, onChange }: BreakerOptions): Breaker {
   let faults = 0;
   let opened = 0;
   let last: ApiError | undefined;
@@ -46,7 +45,7 @@ export function createBreaker({ clock, random, onChange }: BreakerOptions): Brea
     opened += 1;
     // Half of the time is random: many exporters must not come back to a server in the same moment.
     const openMs = Math.min(longestOpenMs, firstOpenMs * 2 ** (opened - 1));
-    probeAfterTicks = clock.ticks() + openMs * (0.5 + random() / 2);
+    probeAfterTicks = clock.ticks() + openMs * (0.5 + clock.random() / 2);
     if (opened === 1) onChange(true);
   }
 

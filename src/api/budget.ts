@@ -1,4 +1,4 @@
-import type { Clock } from '../domain/clock.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 
 /** Who goes first: vital polls, then the share of enrichment, then everything else. */
 export const lanes = ['vital', 'normal', 'enrichment'] as const;
@@ -7,7 +7,7 @@ export type Lane = (typeof lanes)[number];
 export type BudgetOptions = {
   readonly requestsPerSecond: number;
   readonly concurrency: number;
-  readonly clock: Pick<Clock, 'ticks'>;
+  readonly clock: Pick<Clock, 'ticks' | 'after'>;
 };
 
 export type Budget = {
@@ -37,7 +37,7 @@ export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOp
   const inFlight: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
   const waiting: Readonly<Record<Lane, Waiting[]>> = { vital: [], normal: [], enrichment: [] };
   let pausedUntilTicks = Number.NEGATIVE_INFINITY;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let cancelWakeUp: Cancel | undefined;
 
   function admitAll(): void {
     const nowTicks = clock.ticks();
@@ -66,12 +66,12 @@ export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOp
 
   /** Places come free by themselves; the rate and a pause have to be waited for. */
   function wakeUp(nowTicks: number): void {
-    clearTimeout(timer);
-    timer = undefined;
+    cancelWakeUp?.();
+    cancelWakeUp = undefined;
     if (lanes.every((lane) => waiting[lane].length === 0)) return;
     const rateTicks = recent[0] === undefined ? nowTicks : recent[0].atTicks + windowMs;
     const atTicks = Math.max(rateTicks, pausedUntilTicks);
-    if (atTicks > nowTicks) timer = setTimeout(admitAll, Math.ceil(atTicks - nowTicks));
+    if (atTicks > nowTicks) cancelWakeUp = clock.after(Math.ceil(atTicks - nowTicks), admitAll);
   }
 
   function leave(lane: Lane): void {
@@ -86,9 +86,9 @@ export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOp
           reject(new BudgetTimeout());
           return;
         }
-        let tooLate: ReturnType<typeof setTimeout> | undefined = undefined;
+        let cancelLimit: Cancel | undefined = undefined;
         const stopWaiting = (): void => {
-          clearTimeout(tooLate);
+          cancelLimit?.();
           signal?.removeEventListener('abort', giveUp);
         };
         let isAdmitted = false;
@@ -113,7 +113,7 @@ export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOp
         admitAll();
         // Most are admitted at once and need neither a timer nor a listener.
         if (isAdmitted) return;
-        tooLate = setTimeout(giveUp, Math.max(0, deadlineTicks - clock.ticks()));
+        cancelLimit = clock.after(Math.max(0, deadlineTicks - clock.ticks()), giveUp);
         signal?.addEventListener('abort', giveUp);
       }),
     pause: (forMs) => {

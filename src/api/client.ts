@@ -20,7 +20,6 @@ export type ClientOptions = {
   /** The time of the first contact, which all polls share. */
   readonly timeoutMs: number;
   readonly clock: Clock;
-  readonly random: () => number;
   readonly observe: ClientObserver;
 };
 
@@ -60,7 +59,7 @@ export type Client = {
 
 /** Speaks to one server, in the dialect and version that both sides know and within its budget. */
 export function createClient({ dialect, apiVersion, budget, observe, timeoutMs, ...options }: ClientOptions): Client {
-  const { clock, random } = options;
+  const { clock } = options;
   const contact = createContact({ dialect, apiVersion });
   observe.circuit(false);
   const ask = createRequester({
@@ -68,7 +67,7 @@ export function createClient({ dialect, apiVersion, budget, observe, timeoutMs, 
     contact,
     observe,
     budget: createBudget({ ...budget, clock }),
-    breaker: createBreaker({ clock, random, onChange: observe.circuit }),
+    breaker: createBreaker({ clock, onChange: observe.circuit }),
   });
 
   /** Shared by all who wait for it, so it ends with none of them: its time is its own, and so is theirs. */
@@ -78,7 +77,7 @@ export function createClient({ dialect, apiVersion, budget, observe, timeoutMs, 
     const settled = contact.settle(
       async (version) => (await ask(systemInfo, versionedPath(systemInfo, version), own)).answer,
     );
-    return waitFor(settled, { forMs: deadlineTicks - nowTicks, signal, orElse: () => unmet(endpoint) });
+    return waitFor(settled, { forMs: deadlineTicks - nowTicks, signal, clock, orElse: () => unmet(endpoint) });
   }
 
   async function getTimed<Answer>(endpoint: Endpoint<Answer>, scope: Scope, input?: AnyInput): Promise<Timed<Answer>> {

@@ -1,3 +1,5 @@
+import type { Clock } from '../domain/clock.ts';
+
 /** What the exchange needs of a dispatcher; any that calls such a handler will do. */
 export type Dispatch<Request> = (request: Request, handler: Handler) => unknown;
 
@@ -14,6 +16,7 @@ export type Limits = {
   readonly limitMs: number;
   readonly maxWireBytes: number;
   readonly signal: AbortSignal | undefined;
+  readonly clock: Pick<Clock, 'after'>;
 };
 
 /**
@@ -23,7 +26,7 @@ export type Limits = {
 export function exchange<Request>(
   dispatch: Dispatch<Request>,
   request: Request,
-  { limitMs, maxWireBytes, signal }: Limits,
+  { limitMs, maxWireBytes, signal, clock }: Limits,
 ): Promise<Received> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -37,7 +40,7 @@ export function exchange<Request>(
     function end(how: Error | true): boolean {
       if (ended !== undefined) return false;
       ended = how;
-      clearTimeout(timer);
+      cancelLimit();
       signal?.removeEventListener('abort', stop);
       return true;
     }
@@ -49,7 +52,7 @@ export function exchange<Request>(
     function stop(): void {
       fail(new ExchangeStopped());
     }
-    const timer = setTimeout(() => fail(new ExchangeTimeout()), limitMs);
+    const cancelLimit = clock.after(limitMs, () => fail(new ExchangeTimeout()));
     if (signal?.aborted === true) {
       stop();
       return;

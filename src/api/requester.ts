@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, sleep } from '../domain/clock.ts';
 import type { Credentials } from './auth/credentials.ts';
 import type { Breaker } from './breaker.ts';
 import { type Budget, BudgetTimeout, type Lane } from './budget.ts';
@@ -17,7 +16,6 @@ export type RequesterOptions = {
   readonly budget: Budget;
   readonly breaker: Breaker;
   readonly clock: Clock;
-  readonly random: () => number;
   readonly observe: RequestObserver;
 };
 
@@ -50,7 +48,7 @@ export type Requester = <Answer>(endpoint: Endpoint<Answer>, path: string, scope
 
 /** One question to the server: waits for its turn, tries again where that can help, renews what was refused, counts every try. */
 export function createRequester(options: RequesterOptions): Requester {
-  const { credentials, contact, budget, breaker, clock, random, observe } = options;
+  const { credentials, contact, budget, breaker, clock, observe } = options;
   const counted = countRequests(options.transport, clock, observe);
 
   /** The turn to send a request; from then on the breaker knows of it, so that no two are the probe. */
@@ -146,9 +144,9 @@ export function createRequester(options: RequesterOptions): Requester {
           mayRenew = false;
           continue;
         }
-        const delayMs = retryDelayMs(error, tries, random());
+        const delayMs = retryDelayMs(error, tries, clock.random());
         if (delayMs === undefined || clock.ticks() + delayMs >= scope.deadlineTicks) throw error;
-        await pause(delayMs, undefined, scope.signal === undefined ? {} : { signal: scope.signal });
+        await sleep(clock, delayMs, scope.signal);
       }
     }
   };

@@ -2,6 +2,7 @@ import { createSecureContext, getCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Clock } from '../domain/clock.ts';
 import { ExchangeTimeout, exchange, type ReceivedHeaders } from './exchange.ts';
 import { toTransportError } from './transport-error.ts';
 
@@ -15,6 +16,7 @@ export type TransportOptions = {
   readonly maxInflatedBytes?: number;
   readonly tls?: TlsOptions;
   readonly proxyUrl?: string | undefined;
+  readonly clock: Pick<Clock, 'after'>;
 };
 
 export type TlsOptions = {
@@ -60,7 +62,7 @@ const keepAliveMs = 120_000;
 
 /** Sends requests to one server: a total deadline, caps on wire and inflated size, no redirects. */
 export function createTransport(options: TransportOptions): Transport {
-  const { url, timeoutMs: longestMs, maxWireBytes = 16 * 2 ** 20, maxInflatedBytes = 64 * 2 ** 20 } = options;
+  const { url, timeoutMs: longestMs, maxWireBytes = 16 * 2 ** 20, maxInflatedBytes = 64 * 2 ** 20, clock } = options;
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/+$/, '');
   const dispatcher = toDispatcher(origin, options);
@@ -81,7 +83,7 @@ export function createTransport(options: TransportOptions): Transport {
       bodyTimeout: 0,
     };
     try {
-      const received = await exchange(dispatch, request, { limitMs, maxWireBytes, signal });
+      const received = await exchange(dispatch, request, { limitMs, maxWireBytes, signal, clock });
       const firstValues = toFirstValues(received.headers);
       const isCompressed = isGzip(firstValues['content-encoding']) && received.bytes.length > 0;
       const bytes = isCompressed

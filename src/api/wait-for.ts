@@ -1,15 +1,18 @@
+import type { Cancel, Clock } from '../domain/clock.ts';
+
 type Patience = {
   readonly forMs?: number;
   readonly signal: AbortSignal | undefined;
   readonly orElse: () => Error;
+  readonly clock: Pick<Clock, 'after'>;
 };
 
 /** What others share and we only wait for: our time may be over before it is, and it goes on without us. */
-export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse }: Patience): Promise<Value> {
+export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse, clock }: Patience): Promise<Value> {
   return new Promise((resolve, reject) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let cancel: Cancel | undefined;
     function stopWaiting(): void {
-      clearTimeout(timer);
+      cancel?.();
       signal?.removeEventListener('abort', giveUp);
     }
     function giveUp(): void {
@@ -23,6 +26,6 @@ export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse }
       return;
     }
     signal?.addEventListener('abort', giveUp);
-    if (forMs !== undefined) timer = setTimeout(giveUp, Math.max(0, forMs));
+    if (forMs !== undefined) cancel = clock.after(Math.max(0, forMs), giveUp);
   });
 }

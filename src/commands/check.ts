@@ -1,6 +1,7 @@
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
-import { connectServer, systemClock } from '../connect.ts';
+import { connectServer } from '../connect.ts';
+import { systemClock } from '../system-clock.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { isFine, probeServer, type ServerReport } from './probe.ts';

@@ -8,7 +8,7 @@ import { createProjectList } from '../api/project-list.ts';
 import type { Collector, ProjectCollector } from '../collectors/collector.ts';
 import type { Watch } from '../collectors/watch.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
-import { systemClock } from '../connect.ts';
+import { systemClock } from '../system-clock.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
 
 /** What the collectors that are on would ask of a server, each of it once; of projects only the first few are asked. */

@@ -1,10 +1,12 @@
 import { execution } from '../api/endpoints/execution.ts';
 import { ApiError } from '../api/errors.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
-import { connectServer, systemClock } from '../connect.ts';
+import { connectServer } from '../connect.ts';
+import { systemClock } from '../system-clock.ts';
 import { toTraceSettings } from '../trace-settings.ts';
 import { askForExecution } from '../tracing/enrich/ask.ts';
 import { type ReplayFormat, replaySource } from '../tracing/enrich/replay.ts';
+import { createWait } from '../tracing/sender/pause.ts';
 
 export type ExecutionWord = { readonly server: string | undefined; readonly id: number };
 
@@ -49,7 +51,7 @@ export async function replayFromServer(configured: ServerConfig, id: number, abo
   const { client, close } = connectServer(server, { clock: systemClock, observe, onSecret: ignore });
   try {
     const api = client.within({ lane: 'vital', forMs: mostRequests * server.timeoutMs });
-    const source = await askForExecution(api, id, { detail: traces.detail });
+    const source = await askForExecution(api, id, { detail: traces.detail, wait: createWait(systemClock) });
     if (source === undefined) return { text: undefined, complaint: 'is not over yet' };
     const { release } = client.facts();
     const settings = toTraceSettings(server, traces, { epoch: 1, release, version, format: 'protobuf' });

@@ -1,4 +1,5 @@
 import type { Api, Client } from '../api/client.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
 import type { Companion, ExecutionsObserver } from './accept.ts';
@@ -34,7 +35,7 @@ export type ExecutionsOptions = {
   readonly observe: RoundObserver;
   /** What people should hear of, once. */
   readonly tell?: (message: string) => void;
-  readonly clock: { readonly now: () => number; readonly ticks: () => number };
+  readonly clock: Clock;
   /** Parts that tests replace by wrong ones, to see that it shows. */
   readonly parts?: {
     readonly reconcile?: typeof reconcile;

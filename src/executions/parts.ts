@@ -44,7 +44,7 @@ export async function openParts(options: ExecutionsOptions, activities: Activiti
     overlap,
     reading,
     secondLook,
-    release: createRelease(book, settings.holdNewSeriesMs, clock.ticks),
+    release: createRelease(book, settings.holdNewSeriesMs, clock),
   };
 }
 

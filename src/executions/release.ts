@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../domain/clock.ts';
 import type { Book } from './book.ts';
 import type { Cell } from './totals.ts';
 
@@ -8,11 +8,11 @@ export type Release = {
 };
 
 /** New series appear as 0 and get their value a while later, so that a scraper sees their first step. */
-export function createRelease(book: Book, holdMs: number, ticks: () => number): Release {
+export function createRelease(book: Book, holdMs: number, clock: Pick<Clock, 'ticks' | 'nextTurn'>): Release {
   const shownSince = new Map<string, number>();
 
   function findDue(isShown: (project: string) => boolean): string[] {
-    const nowTicks = ticks();
+    const nowTicks = clock.ticks();
     const due: string[] = [];
     for (const [key, { isReleased, labels }] of book.totals.cells) {
       if (isReleased || !isShown(labels[0] ?? '')) continue;
@@ -33,7 +33,7 @@ export function createRelease(book: Book, holdMs: number, ticks: () => number): 
       const due = findDue(isShown);
       // After a first start all there is becomes due at once, and whoever waits for the database waits for all of it.
       for (let begin = 0; begin < due.length; begin += mostAtOnce) {
-        if (begin > 0) await nextTurn();
+        if (begin > 0) await clock.nextTurn();
         const keys = due.slice(begin, begin + mostAtOnce);
         await book.update(async () => ({ cells: keys.flatMap(release) }));
         for (const key of keys) shownSince.delete(key);

@@ -1,3 +1,4 @@
+import type { Clock } from '../domain/clock.ts';
 import { type Block, emptyBlock, joinBlocks, toBlockNow } from './block.ts';
 import type { Family, LabelPair, Row } from './family.ts';
 import type { Format } from './format.ts';
@@ -32,11 +33,11 @@ export type Snapshots = {
 };
 
 /** The latest rows of each source, rendered when published and swapped whole. Their age is told by a clock that only goes forwards. */
-export function createSnapshots(ticks: () => number): Snapshots {
+export function createSnapshots({ ticks, nextTurn: nextLoopTurn }: Pick<Clock, 'ticks' | 'nextTurn'>): Snapshots {
   const latest = new Map<string, Rendered>();
   const publishing = new Map<string, symbol>();
   const headers = new Map<string, Header>();
-  const nextTurn = createTurns();
+  const nextTurn = createTurns(nextLoopTurn);
   let everything: Shown | undefined;
 
   function dropOld(nowTicks: number): void {

@@ -1,13 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Api } from '../api/client.ts';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, sleep } from '../domain/clock.ts';
 import type { Turns } from './turns.ts';
 
-export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
-
 type PaceOptions = {
-  readonly clock: Pick<Clock, 'ticks'>;
-  readonly wait?: Wait | undefined;
+  readonly clock: Pick<Clock, 'ticks' | 'after'>;
   /** Shared with the other sweeps over the server. */
   readonly turns?: Turns | undefined;
   /** The API for one request: its time begins when it is asked for. */
@@ -24,14 +20,14 @@ export type Pace = {
   readonly asked: () => number;
 };
 
-export function createPace({ clock, wait = pauseFor, turns, open }: PaceOptions): Pace {
+export function createPace({ clock, turns, open }: PaceOptions): Pace {
   let gapMs = 0;
   let asked = 0;
   let nextTicks = Number.NEGATIVE_INFINITY;
 
   async function takeTurn(signal: AbortSignal): Promise<void> {
     const leftMs = Math.min(gapMs, nextTicks - clock.ticks());
-    if (leftMs > 0) await wait(leftMs, signal);
+    if (leftMs > 0) await sleep(clock, leftMs, signal);
     await turns?.take(signal);
     // What was late is not made up for: that would be a burst.
     nextTicks = clock.ticks() + gapMs;
@@ -57,8 +53,4 @@ export function createPace({ clock, wait = pauseFor, turns, open }: PaceOptions)
     }),
     asked: () => asked,
   };
-}
-
-async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
-  await pause(ms, undefined, { signal });
 }

@@ -1,11 +1,11 @@
 import type { ProjectCollector } from '../collectors/collector.ts';
 import type { Outcome } from './judge.ts';
-import { createPace, type Wait } from './pace.ts';
+import { createPace } from './pace.ts';
 import { createProjectParts } from './project-parts.ts';
 import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
 import { type Fault, isSilence, judgeFault, toFault, toOutcome } from './sweep-fault.ts';
 
-type SweepOptions = ReadingOptions & { readonly collector: ProjectCollector; readonly wait?: Wait };
+type SweepOptions = ReadingOptions & { readonly collector: ProjectCollector };
 
 /** What became of the projects of one pass. */
 type Tally = {

@@ -1,3 +1,4 @@
+import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { Outcome } from './judge.ts';
 import type { LastPoll, Poll } from './poll.ts';
@@ -26,11 +27,22 @@ export type Scheduler = {
   readonly status: () => PollStatus[];
 };
 
+type SchedulerOptions = {
+  readonly log: Log;
+  readonly clock: Pick<Clock, 'after'>;
+  /** Who knows the times, if not cron. */
+  readonly toTimetable?: typeof createTimetable | undefined;
+};
+
 /** Runs all polls, each at its own times, until it is stopped. */
-export function createScheduler(polls: readonly ScheduledPoll[], log: Log): Scheduler {
+export function createScheduler(polls: readonly ScheduledPoll[], options: SchedulerOptions): Scheduler {
+  const { log, clock, toTimetable = createTimetable } = options;
   const ending = new AbortController();
   const lines = polls.map((scheduled) => createRunner(scheduled, log, ending.signal));
-  const timetable = createTimetable(lines.map(({ entry }) => entry));
+  const timetable = toTimetable(
+    lines.map(({ entry }) => entry),
+    clock,
+  );
   return {
     start: timetable.start,
     stop: async () => {

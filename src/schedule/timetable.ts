@@ -1,4 +1,5 @@
 import { createTask, type ScheduledTask } from 'node-cron';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import { toCronExpression } from './interval.ts';
 
 export type TimetableEntry = {
@@ -19,8 +20,8 @@ export type Timetable = {
 };
 
 /** When things run. Each entry has its own second, so that they do not all start together. */
-export function createTimetable(entries: readonly TimetableEntry[]): Timetable {
-  const lines = entries.map(createLine);
+export function createTimetable(entries: readonly TimetableEntry[], clock: Pick<Clock, 'after'>): Timetable {
+  const lines = entries.map((entry, index) => createLine(entry, index, clock));
   return {
     start: () => {
       for (const line of lines) line.start();
@@ -36,13 +37,13 @@ export function createTimetable(entries: readonly TimetableEntry[]): Timetable {
  * One entry. node-cron waits for a time of the wall clock; where that was set back it would wait for as long as the
  * clock was set, so a timer that knows no wall clock runs what is overdue and has the times reckoned anew.
  */
-function createLine({ everyMs, run, onMissed }: TimetableEntry, offsetSeconds: number) {
+function createLine({ everyMs, run, onMissed }: TimetableEntry, offsetSeconds: number, clock: Pick<Clock, 'after'>) {
   let task: ScheduledTask | undefined;
-  let overdue: ReturnType<typeof setTimeout> | undefined;
+  let cancelOverdue: Cancel | undefined;
 
   function tick(): void {
-    clearTimeout(overdue);
-    overdue = setTimeout(startAnew, 2 * everyMs);
+    cancelOverdue?.();
+    cancelOverdue = clock.after(2 * everyMs, startAnew);
     run();
   }
 
@@ -71,7 +72,7 @@ function createLine({ everyMs, run, onMissed }: TimetableEntry, offsetSeconds: n
       tick();
     },
     stop: async () => {
-      clearTimeout(overdue);
+      cancelOverdue?.();
       await task?.destroy();
       task = undefined;
     },

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Memory } from '../domain/memory.ts';
+import { systemClock } from '../system-clock.ts';
 import { migrate } from './migrations.ts';
 import { type OpenedFile, openStateFile } from './sqlite-file.ts';
 import { createSqliteLedger } from './sqlite-ledger.ts';
@@ -12,7 +13,7 @@ export type SqliteOptions =
   { readonly dir: string; readonly mostPages?: number } | { readonly memory: true };
 
 /** State in one embedded SQLite file, locked by its owner for as long as it is open. */
-export function openSqliteState(options: SqliteOptions, nowMs: number = Date.now()): State {
+export function openSqliteState(options: SqliteOptions, nowMs: number = systemClock.now()): State {
   const { database, origin, backUp } = 'dir' in options ? openStateFile(options.dir, nowMs) : openMemory();
   if ('dir' in options && options.mostPages !== undefined)
     database.exec(`PRAGMA max_page_count = ${options.mostPages}`);

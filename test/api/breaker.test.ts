@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createBreaker } from '../../src/api/breaker.ts';
 import { ApiError, type ApiErrorDetails } from '../../src/api/errors.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
 function fault(details: Partial<ApiErrorDetails> = {}): ApiError {
   return new ApiError('GET system-info: gone', { kind: 'network', apiEndpoint: 'system-info', ...details });
@@ -10,8 +11,7 @@ function setUp(random = 1) {
   let nowTicks = 0;
   const changes: boolean[] = [];
   const breaker = createBreaker({
-    clock: { ticks: () => nowTicks },
-    random: () => random,
+    clock: fakeClock({ ticks: () => nowTicks, random: () => random }),
     onChange: (isOpen) => changes.push(isOpen),
   });
   const request = (end: ApiError | undefined): void => {

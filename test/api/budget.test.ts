@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Budget, BudgetTimeout, createBudget, type Lane, lanes } from '../../src/api/budget.ts';
+import { systemClock } from '../../src/system-clock.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -9,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const clock = { ticks: () => performance.now() };
+const clock = systemClock;
 
 function create(requestsPerSecond: number, concurrency: number): Budget {
   return createBudget({ requestsPerSecond, concurrency, clock });

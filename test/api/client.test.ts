@@ -3,6 +3,7 @@ import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import type { ApiError } from '../../src/api/errors.ts';
 import { type CannedAnswer, startCannedServer } from '../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
 const active = { 'system/executions/status': { body: '{"executionMode":"active"}' } };
 const info = (name: string, version = '5.3.0') => ({
@@ -182,7 +183,7 @@ describe('api/client', () => {
       dialect: 'rundeck',
       apiVersion: 47,
       // Every look at the clock takes a tenth of a second; by the wall it always is noon.
-      clock: { now: () => 43_200_000, ticks: () => (ticks += 100) },
+      clock: fakeClock({ now: () => 43_200_000, ticks: () => (ticks += 100) }),
     });
     endings.push(close, server.stop);
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Api } from '../../src/api/client.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
 /** A list whose answers come when the test says so, on a clock that it owns. */
 function setUp(hasModes = false) {
@@ -16,7 +17,7 @@ function setUp(hasModes = false) {
   const api = { get, supports: async () => hasModes } as unknown as Api;
   const list = createProjectList({
     isWanted: (project) => project !== 'hidden',
-    clock: { now: () => nowMs, ticks: () => nowMs },
+    clock: fakeClock({ now: () => nowMs, ticks: () => nowMs }),
   });
   const heard: string[] = [];
   list.onRead((names) => heard.push([...names].join(' ')));

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { executionMode } from '../../src/api/endpoints/system.ts';
 import { createTransport } from '../../src/api/transport.ts';
+import { systemClock } from '../../src/system-clock.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { startGuardedServer, startServer } from './auth/guarded-server.ts';
 
@@ -16,7 +17,7 @@ describe('api/transport through a proxy', () => {
     const server = await startGuardedServer('rundeck');
     server.guard((headers) => headers['x-rundeck-auth-token'] === 'planted');
     const proxy = await startProxy();
-    const transport = createTransport({ url: server.url, timeoutMs: 5000, proxyUrl: proxy.url });
+    const transport = createTransport({ url: server.url, timeoutMs: 5000, proxyUrl: proxy.url, clock: systemClock });
     const { api, close } = createTestClient({ url: server.url, token: fixedSecret('planted'), transport });
     endings.push(close, server.stop);
 
@@ -30,7 +31,13 @@ describe('api/transport through a proxy', () => {
   it('reads no more through a proxy than it is told', async () => {
     const server = await startServer((_request, response) => response.end(Buffer.alloc(5000, ' ')));
     const proxy = await startProxy();
-    const transport = createTransport({ url: server.url, timeoutMs: 5000, proxyUrl: proxy.url, maxWireBytes: 2000 });
+    const transport = createTransport({
+      url: server.url,
+      timeoutMs: 5000,
+      proxyUrl: proxy.url,
+      maxWireBytes: 2000,
+      clock: systemClock,
+    });
     endings.push(transport.close, server.stop);
 
     const asked = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {} });
@@ -43,7 +50,7 @@ describe('api/transport through a proxy', () => {
     const silent = await startServer((_request, response) => response.end());
     endings.push(silent.stop);
     const url = `https://127.0.0.1:${silent.port}`;
-    const transport = createTransport({ url, timeoutMs: 5000, proxyUrl: proxy.url });
+    const transport = createTransport({ url, timeoutMs: 5000, proxyUrl: proxy.url, clock: systemClock });
     endings.push(transport.close);
     const headers = { 'x-rundeck-auth-token': 'planted' };
 

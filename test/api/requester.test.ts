@@ -8,6 +8,7 @@ import { executionMode } from '../../src/api/endpoints/system.ts';
 import { ApiError, type ErrorKind } from '../../src/api/errors.ts';
 import { createRequester, type Scope } from '../../src/api/requester.ts';
 import type { Transport, TransportAnswer, TransportRequest } from '../../src/api/transport.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -18,10 +19,10 @@ afterEach(() => {
 
 type Reply = Partial<TransportAnswer> | ErrorKind;
 const active: Reply = { body: '{"executionMode":"active"}' };
-const clock = { now: () => Date.now(), ticks: () => performance.now() };
 
 /** A requester whose server gives these replies in turn, the last for ever, each after that time. */
 function setUp(replies: readonly Reply[], { tookMs = 0, random = 0.5, credentials = plain } = {}) {
+  const clock = fakeClock({ random: () => random });
   const seen: string[] = [];
   const circuit: boolean[] = [];
   const limitsMs: (number | undefined)[] = [];
@@ -42,7 +43,7 @@ function setUp(replies: readonly Reply[], { tookMs = 0, random = 0.5, credential
   };
   const budget = createBudget({ requestsPerSecond: 1000, concurrency: 10, clock });
   const contact = createContact({ dialect: 'auto', apiVersion: 47 });
-  const breaker = createBreaker({ clock, random: () => random, onChange: (isOpen) => circuit.push(isOpen) });
+  const breaker = createBreaker({ clock, onChange: (isOpen) => circuit.push(isOpen) });
   const observe = {
     request: (endpoint: string, code: string) => seen.push(`${endpoint} ${code}`),
     error: (endpoint: string, kind: string) => seen.push(`${endpoint} ${kind}`),
@@ -56,7 +57,6 @@ function setUp(replies: readonly Reply[], { tookMs = 0, random = 0.5, credential
     budget,
     breaker,
     clock,
-    random: () => random,
     observe,
   });
   const ask = (scope: Partial<Scope> & { readonly forMs?: number } = {}) => {
@@ -79,7 +79,7 @@ const plain: Credentials = {
 describe('api/requester', () => {
   it('tries again what may be over in a moment, and counts every try', async () => {
     const { ask, seen } = setUp(['network', { status: 502 }, active], { random: 0 });
-    expect(await ask()).toBe('active');
+    expect(await inTime(ask())).toBe('active');
     expect(seen).toEqual([
       'execution-mode none',
       'execution-mode network',
@@ -91,7 +91,7 @@ describe('api/requester', () => {
 
   it('gives up after the third try', async () => {
     const { ask, asked } = setUp(['network'], { random: 0 });
-    expect(await ask()).toMatchObject({ kind: 'network' });
+    expect(await inTime(ask())).toMatchObject({ kind: 'network' });
     expect(asked()).toBe(3);
   });
 
@@ -105,7 +105,7 @@ describe('api/requester', () => {
     ['rejected', { status: 400 }],
   ])('asks once where the fault is %s', async (kind, reply) => {
     const { ask, asked } = setUp([reply]);
-    expect(await ask()).toMatchObject({ kind });
+    expect(await inTime(ask())).toMatchObject({ kind });
     expect(asked()).toBe(1);
   });
 
@@ -137,8 +137,8 @@ describe('api/requester', () => {
 
   it('says at once that it will not come to ask, and counts no request', async () => {
     const { ask, seen } = setUp([{ status: 429, headers: { 'retry-after': '60' } }], { random: 0 });
-    expect(await ask()).toMatchObject({ kind: 'busy', details: { unsent: true } });
-    expect(await ask()).toMatchObject({
+    expect(await inTime(ask())).toMatchObject({ kind: 'busy', details: { unsent: true } });
+    expect(await inTime(ask())).toMatchObject({
       message: 'GET execution-mode: not asked, the server asked to be left alone for another 60 s',
       kind: 'busy',
     });
@@ -214,3 +214,9 @@ describe('api/requester', () => {
     expect(await healed.ask()).toBe('active');
   });
 });
+
+/** All waits are over at once. */
+async function inTime<Outcome>(outcome: Promise<Outcome>): Promise<Outcome> {
+  await vi.runAllTimersAsync();
+  return outcome;
+}

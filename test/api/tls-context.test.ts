@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
 import { createTransport } from '../../src/api/transport.ts';
+import { systemClock } from '../../src/system-clock.ts';
 import { createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 
 describe('api/transport over TLS', () => {
@@ -20,6 +21,7 @@ describe('api/transport over TLS', () => {
       url: `https://127.0.0.1:${port}`,
       timeoutMs: 5000,
       tls: { ca: pem('ca.pem') },
+      clock: systemClock,
     });
     const madeContext = vi.spyOn(tls, 'createSecureContext');
     let connections = 0;

@@ -7,6 +7,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiError } from '../../src/api/errors.ts';
 import { createTransport, type TlsOptions } from '../../src/api/transport.ts';
+import { systemClock } from '../../src/system-clock.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 
 const endings: (() => Promise<void>)[] = [];
@@ -88,7 +89,7 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
 
   it('says that the server wants a certificate, though it is told so after the handshake', async () => {
     const url = await startStrictServer();
-    const transport = createTransport({ url, timeoutMs: 5000, tls: { ca: pem('ca.pem') } });
+    const transport = createTransport({ url, timeoutMs: 5000, tls: { ca: pem('ca.pem') }, clock: systemClock });
     endings.push(transport.close);
 
     const asked = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {} });
@@ -113,7 +114,7 @@ async function ask(name: string, tls: TlsOptions = {}, options: ServerOptions = 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // The cast is true: a TCP server has such an address.
   const { port } = server.address() as AddressInfo;
-  const transport = createTransport({ url: `https://127.0.0.1:${port}`, timeoutMs: 5000, tls });
+  const transport = createTransport({ url: `https://127.0.0.1:${port}`, timeoutMs: 5000, tls, clock: systemClock });
   endings.push(transport.close, async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ApiError } from '../../src/api/errors.ts';
 import { createTransport, type TransportAnswer, type TransportOptions } from '../../src/api/transport.ts';
+import { systemClock } from '../../src/system-clock.ts';
 import { eventually } from '../support/eventually.ts';
 import { startRawServer } from '../support/raw-server.ts';
 
@@ -18,7 +19,7 @@ async function ask(
   options: Partial<TransportOptions> = {},
 ): Promise<TransportAnswer | ApiError> {
   const server = await startRawServer(answer);
-  const transport = createTransport({ url: `${server.url}/base/`, timeoutMs: 5000, ...options });
+  const transport = createTransport({ url: `${server.url}/base/`, timeoutMs: 5000, ...options, clock: systemClock });
   endings.push(transport.close, server.stop);
   const request = transport.get({
     apiEndpoint: 'system-info',
@@ -37,7 +38,7 @@ const ok = (body: string | Buffer, headers = '') => {
 describe('api/transport', () => {
   it('asks below the path of the base URL and reads the answer', async () => {
     const server = await startRawServer((socket) => socket.write(ok('{"a":"é"}')));
-    const transport = createTransport({ url: `${server.url}/base/`, timeoutMs: 5000 });
+    const transport = createTransport({ url: `${server.url}/base/`, timeoutMs: 5000, clock: systemClock });
     endings.push(transport.close, server.stop);
 
     const answer = await transport.get({
@@ -64,7 +65,7 @@ describe('api/transport', () => {
 
   it('keeps its connection for the next request', async () => {
     const server = await startRawServer((socket) => socket.write(ok('{}', `x-port: ${socket.remotePort}\r\n`)));
-    const transport = createTransport({ url: server.url, timeoutMs: 5000 });
+    const transport = createTransport({ url: server.url, timeoutMs: 5000, clock: systemClock });
     endings.push(transport.close, server.stop);
     const request = { apiEndpoint: 'system-info', path: '/', headers: {} };
 
@@ -147,7 +148,7 @@ describe('api/transport', () => {
   it('calls a refused connection by its kind', async () => {
     const server = await startRawServer(() => {});
     await server.stop();
-    const transport = createTransport({ url: server.url, timeoutMs: 5000 });
+    const transport = createTransport({ url: server.url, timeoutMs: 5000, clock: systemClock });
     endings.push(transport.close);
 
     const request = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {} });
@@ -161,7 +162,7 @@ describe('api/transport', () => {
   it('ends when its poll ends', async () => {
     const ending = new AbortController();
     const server = await startRawServer(() => ending.abort());
-    const transport = createTransport({ url: server.url, timeoutMs: 5000 });
+    const transport = createTransport({ url: server.url, timeoutMs: 5000, clock: systemClock });
     endings.push(transport.close, server.stop);
 
     const request = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {}, signal: ending.signal });
@@ -172,7 +173,7 @@ describe('api/transport', () => {
   it('sends nothing for a request that ended while it waited for a connection', async () => {
     const replies: (() => void)[] = [];
     const server = await startRawServer((socket) => replies.push(() => socket.write(ok('{}'))));
-    const transport = createTransport({ url: server.url, timeoutMs: 5000, concurrency: 1 });
+    const transport = createTransport({ url: server.url, timeoutMs: 5000, concurrency: 1, clock: systemClock });
     endings.push(transport.close, server.stop);
     const request = { apiEndpoint: 'system-info', path: '/first', headers: {} };
     const ending = new AbortController();

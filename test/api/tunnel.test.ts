@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { executionMode } from '../../src/api/endpoints/system.ts';
 import type { ApiError } from '../../src/api/errors.ts';
 import { createTransport, type TlsOptions } from '../../src/api/transport.ts';
+import { systemClock } from '../../src/system-clock.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 
@@ -97,7 +98,7 @@ describe('api/transport and a proxy that is of no use', () => {
 });
 
 function toTransport(url: string, proxyUrl: string, tls: TlsOptions = {}) {
-  const transport = createTransport({ url, timeoutMs: 5000, proxyUrl, tls });
+  const transport = createTransport({ url, timeoutMs: 5000, proxyUrl, tls, clock: systemClock });
   endings.push(transport.close);
   return transport;
 }

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { waitFor } from '../../src/api/wait-for.ts';
+import { systemClock } from '../../src/system-clock.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -14,15 +15,19 @@ const orElse = (): Error => new Error('waited long enough');
 describe('api/wait-for', () => {
   it('brings what the promise brings, and leaves nothing behind', async () => {
     const { signal } = new AbortController();
-    expect(await waitFor(Promise.resolve(1), { forMs: 100, signal, orElse })).toBe(1);
-    await expect(waitFor(Promise.reject(new Error('gone')), { forMs: 100, signal, orElse })).rejects.toThrow('gone');
+    expect(await waitFor(Promise.resolve(1), { forMs: 100, signal, orElse, clock: systemClock })).toBe(1);
+    await expect(
+      waitFor(Promise.reject(new Error('gone')), { forMs: 100, signal, orElse, clock: systemClock }),
+    ).rejects.toThrow('gone');
     await vi.advanceTimersByTimeAsync(0);
     expect([vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
   });
 
   it('stops waiting when the time is over, and leaves nothing behind', async () => {
     const { signal } = new AbortController();
-    const outcome = waitFor(new Promise(() => {}), { forMs: 100, signal, orElse }).catch((error: unknown) => error);
+    const outcome = waitFor(new Promise(() => {}), { forMs: 100, signal, orElse, clock: systemClock }).catch(
+      (error: unknown) => error,
+    );
     await vi.advanceTimersByTimeAsync(100);
     expect(await outcome).toMatchObject({ message: 'waited long enough' });
     expect([vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([0, 0]);
@@ -31,7 +36,7 @@ describe('api/wait-for', () => {
   it.each([true, false])('stops waiting with its poll (ended before: %s)', async (isBefore) => {
     const ending = new AbortController();
     if (isBefore) ending.abort();
-    const waiting = waitFor(new Promise(() => {}), { forMs: 100, signal: ending.signal, orElse });
+    const waiting = waitFor(new Promise(() => {}), { forMs: 100, signal: ending.signal, orElse, clock: systemClock });
     const outcome = waiting.catch((error: unknown) => error);
     ending.abort();
     expect(await outcome).toMatchObject({ message: 'waited long enough' });

@@ -18,6 +18,7 @@ const server = ['node:http', 'node:https', 'node:net', 'node:tls'];
 /** Who may import whom, in the order of `src/README.md`: pure rooms first, the file that wires last. */
 export const rooms: readonly Room[] = [
   { room: 'domain', pure: true },
+  { room: 'system-clock', types: ['domain'] },
 
   { room: 'api/errors', knows: ['domain'], pure: true },
   { room: 'api/endpoint', knows: ['domain', 'api/errors', 'api/dialect'], packages: ['zod'] },
@@ -34,7 +35,7 @@ export const rooms: readonly Room[] = [
   { room: 'api', knows: ['domain'] },
 
   { room: 'metrics/family', pure: true },
-  { room: 'metrics', types: ['prom-client'] },
+  { room: 'metrics', types: ['domain/clock', 'prom-client'] },
   { room: 'metrics/exposition', knows: ['metrics'], packages: ['prom-client'] },
   { room: 'metrics/self', knows: ['metrics'], packages: ['prom-client'] },
   { room: 'metrics/self-delivery', packages: ['prom-client'] },
@@ -63,19 +64,24 @@ export const rooms: readonly Room[] = [
     types: ['domain/clock', 'state/spool', 'state/state'],
     packages: ['@opentelemetry/*'],
   },
-  { room: 'tracing/sender/post', knows: ['tracing/sender'], packages: ['node:http', 'node:https', 'node:tls'] },
+  {
+    room: 'tracing/sender/post',
+    knows: ['tracing/sender'],
+    types: ['domain/clock'],
+    packages: ['node:http', 'node:https', 'node:tls'],
+  },
 
   { room: 'state', knows: ['domain'], types: ['node:sqlite'] },
-  { room: 'state/sqlite', knows: ['state', 'domain'], packages: ['node:sqlite'] },
+  { room: 'state/sqlite', knows: ['state', 'domain', 'system-clock'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-file', knows: ['state', 'domain'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-health', knows: ['state', 'domain'], packages: ['node:sqlite'] },
 
   {
     room: 'schedule',
-    knows: ['api/errors', 'api/verdict', 'metrics'],
-    types: ['domain', 'api/client', 'api/endpoint', 'api/project-list', 'collectors', 'state/state', 'log'],
+    knows: ['domain', 'api/errors', 'api/verdict', 'metrics'],
+    types: ['api/client', 'api/endpoint', 'api/project-list', 'collectors', 'state/state', 'log'],
   },
-  { room: 'schedule/timetable', knows: ['schedule'], packages: ['node-cron'] },
+  { room: 'schedule/timetable', knows: ['schedule'], types: ['domain/clock'], packages: ['node-cron'] },
 
   { room: 'http', packages: ['express', ...server] },
   { room: 'http/runbooks', knows: ['http'], packages: ['express', 'marked'] },
@@ -104,7 +110,7 @@ export const rooms: readonly Room[] = [
     types: ['http/past-execution', 'tracing'],
     pure: true,
   },
-  { room: 'keeping', types: ['log', 'metrics/self', 'state/state'] },
+  { room: 'keeping', types: ['domain/clock', 'log', 'metrics/self', 'state/state'] },
   {
     room: 'observers',
     types: ['api/client', 'executions/options', 'metrics', 'state/spool', 'tracing/sender/observer'],
@@ -155,6 +161,7 @@ export const rooms: readonly Room[] = [
     room: 'app',
     knows: [
       'connect',
+      'system-clock',
       'watching',
       'watching-all',
       'traces',
@@ -184,6 +191,7 @@ export const rooms: readonly Room[] = [
       'app',
       'self-tracing',
       'connect',
+      'system-clock',
       'config',
       'collectors',
       'api',
@@ -200,6 +208,7 @@ export const rooms: readonly Room[] = [
       'tracing/ids',
       'tracing/enrich/ask',
       'tracing/enrich/replay',
+      'tracing/sender/pause',
       'tracing/sender/secrets',
       'tracing/sender/settings',
     ],

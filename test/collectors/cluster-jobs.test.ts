@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clusterJobsCollector } from '../../src/collectors/cluster-jobs.ts';
 import { createTestClient } from '../support/client.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
 import { createTestTransport } from '../support/transport.ts';
 import { createTestWatch } from '../support/watch.ts';
@@ -62,7 +63,7 @@ automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-800
       return path.endsWith('/lost/jobs') ? [{ serverNodeUUID: 'lost' }] : [];
     });
     const { api } = createTestClient({ url: 'http://unused.test', transport });
-    const { watch } = createTestWatch({ now: () => 0, ticks: () => 0 });
+    const { watch } = createTestWatch(fakeClock({ now: () => 0, ticks: () => 0 }));
     const before = { old: 1000, recent: 1001, lost: 1000 };
     const collected = await clusterJobsCollector.collect(api, watch, before, () => 86_401_000);
     expect(collected).toMatchObject({ memory: { [A]: 86_401_000, lost: 86_401_000, recent: 1001 } });
@@ -90,7 +91,7 @@ automation_cluster_member_jobs{server="prod",server_uuid="3c1a9f5e-0000-4000-800
   it('says then why there is nothing to show', async () => {
     const transport = createTestTransport(() => ({ system: { rundeck: { version: '5.3.0', serverUUID: null } } }));
     const { api } = createTestClient({ url: 'http://unused.test', transport });
-    const { watch } = createTestWatch({ now: () => 0, ticks: () => 0 });
+    const { watch } = createTestWatch(fakeClock({ now: () => 0, ticks: () => 0 }));
     expect(await clusterJobsCollector.collect(api, watch, {}, () => 0)).toMatchObject({
       off: { reason: 'meaningless' },
     });

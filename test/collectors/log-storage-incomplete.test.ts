@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { logStorageIncompleteCollector } from '../../src/collectors/log-storage-incomplete.ts';
 import { createTestClient } from '../support/client.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
 import { createTestTransport } from '../support/transport.ts';
 import { createTestWatch } from '../support/watch.ts';
@@ -103,7 +104,7 @@ async function readPages(total: number, shift: (offset: number) => number) {
     return { total, max: 500, offset, executions };
   });
   const { api } = createTestClient({ url: 'http://unused.test', transport });
-  const { watch } = createTestWatch({ now: () => 0, ticks: () => 0 });
+  const { watch } = createTestWatch(fakeClock({ now: () => 0, ticks: () => 0 }));
   const collected = await logStorageIncompleteCollector.collect(api, watch, {}, () => 0);
   const rows = collected.off === undefined ? collected.rows : [];
   return { asked, rows: rows.map(({ labels, value }) => [...labels, value].join(' ')) };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pingCollector } from '../../src/collectors/ping.ts';
 import { createTestClient } from '../support/client.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
 import { createTestTransport } from '../support/transport.ts';
 import { createTestWatch } from '../support/watch.ts';
@@ -23,7 +24,7 @@ describe('collectors/ping', () => {
 
   it('measures from the request to its answer, and not the first contact before it', async () => {
     let nowMs = 1_716_200_000_000;
-    const clock = { now: () => nowMs, ticks: () => nowMs };
+    const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs });
     const transport = createTestTransport((path) => {
       nowMs += path.endsWith('/metrics/ping') ? 250 : 4000;
       return path.endsWith('/metrics/ping') ? 'pong' : { system: { rundeck: { version: '5.3.0', apiversion: '47' } } };

@@ -8,6 +8,7 @@ import { projectNodesCollector } from '../../src/collectors/project-nodes.ts';
 import { projectsCollector } from '../../src/collectors/projects.ts';
 import { startCannedServer } from '../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { createTestWatch } from '../support/watch.ts';
 
 const key = '{"project.disable.executions":"","project.disable.schedule":""}';
@@ -75,7 +76,7 @@ async function ask(collector: Collector, apiVersion: number, project: string): P
 }
 
 async function connect(apiVersion: number) {
-  const clock = { now: () => 0, ticks: () => 0 };
+  const clock = fakeClock({ now: () => 0, ticks: () => 0 });
   const canned = await startCannedServer({ apiVersion, dialect: 'rundeck' });
   canned.answer(answers);
   const { api, close } = createTestClient({ url: canned.url, token: fixedSecret(canned.token), clock, apiVersion });

@@ -10,6 +10,7 @@ import { parseArguments } from '../../src/config/command-line.ts';
 import { createLog } from '../../src/log.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { type FaultyUpstream, startFaultyUpstream } from './faulty-upstream.ts';
 
 /** The samples of one server without its label, and their values. */
@@ -50,7 +51,10 @@ export async function watchFaults(options: WatchOptions, test: (watch: Watch) =>
   const upstream = await startFaultyUpstream(simulator.url, options.certificate);
   const logged: string[] = [];
   const clockShift = { nowMs: 0, ticks: 0 };
-  const clock = { now: () => Date.now() + clockShift.nowMs, ticks: () => performance.now() + clockShift.ticks };
+  const clock = fakeClock({
+    now: () => Date.now() + clockShift.nowMs,
+    ticks: () => performance.now() + clockShift.ticks,
+  });
   writeFileSync(join(directory, 'token'), `${simulator.token}\n`, { mode: 0o600 });
   await options.before?.(upstream, directory);
   const url = options.url?.(upstream) ?? upstream.url;

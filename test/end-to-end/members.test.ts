@@ -3,6 +3,7 @@ import { collectors } from '../../src/collectors/index.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { seriesWith, toSeries } from './scraped.ts';
 
 const endings: (() => Promise<void>)[] = [];
@@ -65,7 +66,7 @@ async function watchCluster(options: SimulatorOptions, toMembers: (simulator: Si
   const daemon = await startDaemon({
     yaml: `servers: [{ name: prod, ${address}${toMembers(simulator)} }]\ncollectors:\n${settings.join('\n')}\n`,
     token: simulator.token,
-    clock: { now: Date.now, ticks: () => performance.now() + aheadMs },
+    clock: fakeClock({ now: Date.now, ticks: () => performance.now() + aheadMs }),
   });
   endings.push(() => daemon.stop());
   return {

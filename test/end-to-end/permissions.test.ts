@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Control, type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { seriesWith, toSeries } from './scraped.ts';
 
 const endings: (() => Promise<void>)[] = [];
@@ -39,7 +40,7 @@ async function watch(policy: Policy): Promise<Watching> {
   const daemon = await startDaemon({
     yaml: `servers: [${server}]\ncollectors:\n${often.join('')}`,
     token,
-    clock: { now: Date.now, ticks: () => performance.now() + aheadMs },
+    clock: fakeClock({ now: Date.now, ticks: () => performance.now() + aheadMs }),
   });
   endings.push(() => daemon.stop());
   return {

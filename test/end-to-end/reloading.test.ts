@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { scrapeDuring, seriesWith, toSeries } from './scraped.ts';
 
 const endings: (() => Promise<void>)[] = [];
@@ -53,7 +54,7 @@ type Watching = {
 
 async function watch(settings: Settings): Promise<Watching> {
   let aheadMs = 0;
-  const clock = { now: Date.now, ticks: () => performance.now() + aheadMs };
+  const clock = fakeClock({ now: Date.now, ticks: () => performance.now() + aheadMs });
   const daemon = await startDaemon({ yaml: toYaml(settings), token, clock });
   endings.push(daemon.stop);
   return {

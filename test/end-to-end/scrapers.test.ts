@@ -3,6 +3,7 @@ import { collectors } from '../../src/collectors/index.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
 const endings: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -23,7 +24,7 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
   const daemon = await startDaemon({
     yaml,
     token: simulator.token,
-    clock: { now: () => nowMs, ticks: () => performance.now() },
+    clock: fakeClock({ now: () => nowMs, ticks: () => performance.now() }),
   });
   endings.push(() => daemon.stop());
 

@@ -3,6 +3,7 @@ import { collectors } from '../../src/collectors/index.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
 const endings: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -20,7 +21,7 @@ async function watchFrozen(scenario: string): Promise<Daemon> {
   const daemon = await startDaemon({
     yaml: `servers: [{ name: frozen, url: '${simulator.url}', token_file: TOKEN }]\ncollectors:\n${everything}\n`,
     token: simulator.token,
-    clock: { now: () => nowMs, ticks: () => performance.now() },
+    clock: fakeClock({ now: () => nowMs, ticks: () => performance.now() }),
   });
   endings.push(daemon.stop);
   await eventually(async () => {

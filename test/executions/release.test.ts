@@ -3,6 +3,7 @@ import { openBook } from '../../src/executions/book.ts';
 import { createRelease } from '../../src/executions/release.ts';
 import type { Cell } from '../../src/executions/totals.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
 const cell: Cell = { kind: 'runs', labels: ['pay', '', 'settle', 'failed'], count: 1, isReleased: false };
 
@@ -11,7 +12,7 @@ describe('executions/release', () => {
     const { ledger } = openSqliteState({ memory: true });
     const book = await openBook(ledger, 'upstream');
     let nowTicks = 0;
-    const release = createRelease(book, 60_000, () => nowTicks);
+    const release = createRelease(book, 60_000, fakeClock({ ticks: () => nowTicks }));
     const isReleased = (): boolean[] => [...book.totals.cells.values()].map((each) => each.isReleased);
     await book.update(async () => ({ cells: [cell] }));
     await release.due();
@@ -30,7 +31,7 @@ describe('executions/release', () => {
     const { ledger } = openSqliteState({ memory: true });
     const book = await openBook(ledger, 'upstream');
     let nowTicks = 0;
-    const release = createRelease(book, 60_000, () => nowTicks);
+    const release = createRelease(book, 60_000, fakeClock({ ticks: () => nowTicks }));
     const cells = Array.from({ length: 2000 }, (_, node): Cell => ({ ...cell, labels: ['pay', `n${node}`] }));
     await book.update(async () => ({ cells }));
     await release.due();
@@ -51,7 +52,7 @@ describe('executions/release', () => {
   it('waits with what is not shown at all', async () => {
     const book = await openBook(openSqliteState({ memory: true }).ledger, 'upstream');
     let nowTicks = 0;
-    const release = createRelease(book, 60_000, () => nowTicks);
+    const release = createRelease(book, 60_000, fakeClock({ ticks: () => nowTicks }));
     await book.update(async () => ({ cells: [cell] }));
     await release.due(() => false);
     nowTicks = 60_000;

@@ -9,6 +9,7 @@ import { type Simulator, type SimulatorOptions, startSimulator } from '../../src
 import type { Ledger } from '../../src/state/ledger.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
 export type Scene = {
   readonly simulator: Simulator;
@@ -66,13 +67,13 @@ export async function createScene({
   let publishes = 0;
   let lag = 0;
   let reads = 0;
-  const clock = {
+  const clock = fakeClock({
     now: () => nowMs,
     ticks: () => {
       reads += 1;
       return nowMs + reads * tickMs;
     },
-  };
+  });
   const { client, close } = createTestClient({
     url: simulator.url,
     token: fixedSecret(simulator.token),

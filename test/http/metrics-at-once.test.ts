@@ -7,6 +7,7 @@ import { counter } from '../../src/metrics/family.ts';
 import { chooseFormat, contentTypes } from '../../src/metrics/format.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { serve } from './serve.ts';
 
 const stored = counter('demo_stored_total', 'Stored.', 'project');
@@ -35,7 +36,7 @@ function scrape(port: number, format: keyof typeof types, encoding: string): Pro
 
 describe('http/metrics, at once', () => {
   it('mixes no formats while two hundred scrapes of each run and snapshots change', async () => {
-    const snapshots = createSnapshots(() => 0);
+    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const { registry } = createSelf({ version: 'test', nodeVersion: 'test' });
     const exposition = createExposition({ snapshots, registry, labelsOf: () => [], ticks: () => performance.now() });
     const publish = (value: number): Promise<void> =>

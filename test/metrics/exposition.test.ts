@@ -5,6 +5,7 @@ import { counter, gauge, info, type LabelPair, type Row, stateSet } from '../../
 import type { Format } from '../../src/metrics/format.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots, type Selection, type Snapshots } from '../../src/metrics/snapshot.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
 const stored = counter('demo_stored_total', 'Things stored [a\\b].');
 const age = gauge('demo_age_seconds', 'Age.', 'name');
@@ -25,7 +26,7 @@ function textOf(snapshots: Snapshots, format: Format = 'text'): string {
 
 /** What a scrape shows of rows of several sources, each with its base labels. */
 async function show(format: Format, ...sources: readonly (readonly [readonly Row[], ...LabelPair[]])[]) {
-  const snapshots = createSnapshots(() => 0);
+  const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
   for (const [index, [rowsOfSource, ...baseLabels]] of sources.entries()) {
     await snapshots.publish({ ...of, source: `${index}`, baseLabels, rows: rowsOfSource, validForMs: 1 });
   }
@@ -93,7 +94,7 @@ demo_stored_total{server="b"} 2
 
   it('drops a snapshot that is too old, replaces and withdraws', async () => {
     let clockMs = 0;
-    const snapshots = createSnapshots(() => clockMs);
+    const snapshots = createSnapshots(fakeClock({ ticks: () => clockMs }));
     const shown = () =>
       textOf(snapshots)
         .split('\n')
@@ -113,7 +114,7 @@ demo_stored_total{server="b"} 2
     const self = createSelf({ version: '1.2.3', nodeVersion: 'v24' });
     self.apiDuration.observe({ server: 'prod', api_endpoint: 'system-info' }, 1);
     self.apiRequests.inc({ server: 'prod', api_endpoint: 'system-info', code: '200' });
-    const snapshots = createSnapshots(() => 0);
+    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
 
     const text = await renderExposition(snapshots, self.registry, 'text');
     const openMetrics = await renderExposition(snapshots, self.registry, 'openmetrics');
@@ -185,7 +186,7 @@ demo_stored_total{server="b"} 2
 async function setUpTwo() {
   let clockMs = 0;
   const self = createSelf({ version: '1', nodeVersion: '2' });
-  const snapshots = createSnapshots(() => clockMs);
+  const snapshots = createSnapshots(fakeClock({ ticks: () => clockMs }));
   const labelsOf = (server: string): LabelPair[] => (server === 'a' ? [['site', 'eu']] : []);
   const exposition = createExposition({ snapshots, registry: self.registry, labelsOf, ticks: () => clockMs });
   for (const [server, value] of [

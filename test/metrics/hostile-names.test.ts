@@ -5,6 +5,7 @@ import { toGzip } from '../../src/metrics/block.ts';
 import { boundRows } from '../../src/metrics/bound.ts';
 import { gauge } from '../../src/metrics/family.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { describeWithTools } from '../support/tools.ts';
 
 const age = gauge('demo_age_seconds', 'Age "of" a\\b\nthing.', 'project', 'job');
@@ -53,7 +54,7 @@ describeWithTools('metrics/hostile-names', ['promtool', 'prometheus-client'], (t
 
   async function publish() {
     const { rows: bounded, dropped } = boundRows(rows, { families: new Map(), maxSeries: 10_000 });
-    const snapshots = createSnapshots(() => 0);
+    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const of = { source: 'one', server: 'prod', collector: 'demo', baseLabels: [], validForMs: 1 };
     await snapshots.publish({ ...of, rows: bounded });
     return { snapshots, dropped };

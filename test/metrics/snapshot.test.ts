@@ -7,6 +7,7 @@ import { counter, gauge, histogram, info, type LabelPair, type Row, summary } fr
 import { formats } from '../../src/metrics/format.ts';
 import { renderHeader, renderSamples } from '../../src/metrics/render.ts';
 import { createSnapshots, type Selection, type Snapshot, type Snapshots } from '../../src/metrics/snapshot.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
 const stored = counter('demo_stored_total', 'Stored.');
 const size = gauge('demo_size_bytes', 'Size.', 'project', 'job');
@@ -43,7 +44,7 @@ async function onEveryTurn(all: Promise<unknown>, look: () => void): Promise<voi
 
 describe('metrics/snapshot', () => {
   it('shows exemplars in OpenMetrics alone, and all else alike', async () => {
-    const snapshots = createSnapshots(() => 0);
+    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const exemplar = { traceId: 'cafe', spanId: 'beef', value: 3.5, atMs: 1_700_000_000_250 };
     const given = { bounds: [1, 10], counts: [1, 1, 0], sum: 4, count: 2, exemplars: [undefined, exemplar] };
     // Some of it is deflated before the first exemplar comes, and some of it afterwards.
@@ -67,7 +68,7 @@ describe('metrics/snapshot', () => {
   });
 
   it('shows nothing of a snapshot before all of it is there', async () => {
-    const snapshots = createSnapshots(() => 0);
+    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     await snapshots.publish(snapshotOf('one', manyRows(1)));
     const published = snapshots.publish(snapshotOf('one', manyRows(2)));
     const seen = new Set<string>();
@@ -81,7 +82,7 @@ describe('metrics/snapshot', () => {
   });
 
   it('keeps the event loop for one slice at a time, however much is published at once', async () => {
-    const snapshots = createSnapshots(() => 0);
+    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     let rendered = 0;
     const counted = manyRows(1).map(
       (row): Row => ({
@@ -105,7 +106,7 @@ describe('metrics/snapshot', () => {
   });
 
   it('keeps the newest of two that are published at once, whichever is ready first', async () => {
-    const snapshots = createSnapshots(() => 0);
+    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
 
     await Promise.all([
       snapshots.publish(snapshotOf('one', manyRows(1))),
@@ -121,7 +122,7 @@ describe('metrics/snapshot', () => {
   });
 
   it('does not bring back what was withdrawn while it was rendered', async () => {
-    const snapshots = createSnapshots(() => 0);
+    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const published = snapshots.publish(snapshotOf('one', stored.rows(1)));
     snapshots.withdraw('one');
     await published;
@@ -135,7 +136,7 @@ describe('metrics/snapshot', () => {
 
   it('reckons the age from when the rows came, not from when they were ready', async () => {
     let clockMs = 0;
-    const snapshots = createSnapshots(() => clockMs);
+    const snapshots = createSnapshots(fakeClock({ ticks: () => clockMs }));
     const published = snapshots.publish(snapshotOf('one', stored.rows(1)));
     clockMs = 999;
     await published;
@@ -146,7 +147,7 @@ describe('metrics/snapshot', () => {
   });
 
   it('shows the servers and collectors that are asked for', async () => {
-    const snapshots = createSnapshots(() => 0);
+    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     for (const [value, server, collector] of [
       [1, 'a', 'x'],
       [2, 'a', 'y'],
@@ -177,7 +178,7 @@ describe('metrics/snapshot', () => {
 
     await fc.assert(
       fc.asyncProperty(sources, async (published) => {
-        const snapshots = createSnapshots(() => 0);
+        const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
         for (const [index, [rows, baseLabels]] of published.entries()) {
           await snapshots.publish(snapshotOf(`${index}`, rows.flat(), { baseLabels }));
         }
@@ -198,7 +199,7 @@ describe('metrics/snapshot', () => {
   });
 
   it('renders the buckets of a histogram beside its sum and count', async () => {
-    const snapshots = createSnapshots(() => 0);
+    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const rows = spread.rows({ bounds: [1], counts: [1, 1], sum: 3.5, count: 2 }, { project: 'a' });
 
     await snapshots.publish(snapshotOf('one', rows, { baseLabels: [['server', 's']] }));

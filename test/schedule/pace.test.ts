@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Api } from '../../src/api/client.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
-import { createPace, type Wait } from '../../src/schedule/pace.ts';
+import { createPace } from '../../src/schedule/pace.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
-function setUp(wait?: Wait) {
+function setUp({ waits = true } = {}) {
   let nowMs = 0;
   const asked: string[] = [];
   const ask = (word: string) => async (): Promise<void> => {
     asked.push(`${word} ${nowMs}`);
   };
+  function after(ms: number, run: () => void): () => void {
+    nowMs += ms;
+    run();
+    return () => {};
+  }
   // The cast is true: nobody looks at the answers.
   const api = {
     get: ask('get'),
@@ -16,7 +22,7 @@ function setUp(wait?: Wait) {
     supports: ask('supports'),
     server: () => ({}),
   } as unknown as Api;
-  const pace = createPace({ clock: { ticks: () => nowMs }, wait, open: () => api });
+  const pace = createPace({ clock: fakeClock({ ticks: () => nowMs, ...(waits ? { after } : {}) }), open: () => api });
   return {
     pace,
     asked,
@@ -28,7 +34,7 @@ function setUp(wait?: Wait) {
 
 describe('schedule/pace', () => {
   it('keeps a distance between requests of either kind, and none where nothing is sent', async () => {
-    const { pace, asked, later } = setUp(async (ms) => later(ms));
+    const { pace, asked, later } = setUp();
     const api = pace.api(new AbortController().signal);
     pace.begin(100);
     await api.get(systemInfo);
@@ -45,7 +51,7 @@ describe('schedule/pace', () => {
   });
 
   it('waits no longer than the distance that holds now', async () => {
-    const { pace, asked, later } = setUp(async (ms) => later(ms));
+    const { pace, asked } = setUp();
     const api = pace.api(new AbortController().signal);
     pace.begin(60_000);
     await api.get(systemInfo);
@@ -57,7 +63,7 @@ describe('schedule/pace', () => {
   });
 
   it('ends its waiting with the signal', async () => {
-    const { pace, asked } = setUp();
+    const { pace, asked } = setUp({ waits: false });
     const ending = new AbortController();
     const api = pace.api(ending.signal);
     pace.begin(3_600_000);

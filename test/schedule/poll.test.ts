@@ -13,6 +13,7 @@ import { createPoll } from '../../src/schedule/poll.ts';
 import { createPublisher } from '../../src/schedule/publisher.ts';
 import { createVitality } from '../../src/schedule/vitality.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { createTestWatch } from '../support/watch.ts';
 
 type Answer = number | 'meaningless' | ApiError | Error;
@@ -30,7 +31,7 @@ function fault(kind: ErrorKind, errorCode?: string): ApiError {
 function setUp() {
   let answer: Answer = 1;
   let clockMs = 1_000_000;
-  const clock = { now: () => clockMs, ticks: () => clockMs };
+  const clock = fakeClock({ now: () => clockMs, ticks: () => clockMs });
   const collector = defineCollector({
     name: 'demo',
     help: 'Demo',
@@ -57,7 +58,7 @@ function setUp() {
     lines.push([level, message, kind ?? reason].filter((part) => part !== undefined).join(' '));
   };
   const log = { debug: () => {}, info: write('info'), warn: write('warn'), error: write('error') };
-  const snapshots = createSnapshots(clock.ticks);
+  const snapshots = createSnapshots(clock);
   const self = createSelf({ version: 'test', nodeVersion: 'test' });
   const state = openSqliteState({ memory: true });
   const facts = { dialect: undefined, apiVersion: undefined, release: undefined, hidesMembers: false };

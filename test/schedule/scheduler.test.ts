@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Outcome } from '../../src/schedule/judge.ts';
 import type { LastPoll, Poll } from '../../src/schedule/poll.ts';
 import { createScheduler, type ScheduledPoll } from '../../src/schedule/scheduler.ts';
+import { systemClock } from '../../src/system-clock.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ now: new Date('2024-05-20T10:00:00.500Z') });
@@ -36,7 +37,7 @@ function setUp(
     };
     return { key: { server: 'prod', collector }, vital: true, everyMs: 15_000, poll };
   });
-  return { skipped, scheduler: createScheduler(polls, log) };
+  return { skipped, scheduler: createScheduler(polls, { log, clock: systemClock }) };
 }
 
 describe('schedule/scheduler', () => {

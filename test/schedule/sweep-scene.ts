@@ -6,6 +6,7 @@ import { defineProjectCollector, type ProjectCollectorDefinition } from '../../s
 import { gauge, type Row } from '../../src/metrics/family.ts';
 import { createProjectSweep } from '../../src/schedule/project-sweep.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { createTestWatch } from '../support/watch.ts';
 
 const demo = defineEndpoint({ name: 'demo', path: 'demo/{project}', since: 14, allowedBy: '', body: z.number() });
@@ -51,7 +52,12 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     endpoint.name === 'projects' ? list() : answer(input?.path?.project ?? '');
   // The cast is true for the two endpoints that are asked here.
   const api = { get, getTimed: get, supports: async () => false, server: () => ({}) } as unknown as Api;
-  const clock = { now: () => nowMs, ticks: () => nowMs };
+  const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs, after });
+  function after(ms: number, run: () => void): () => void {
+    nowMs += ms;
+    run();
+    return ignore;
+  }
   const { watch, projectList } = createTestWatch(clock);
   const sweep = createProjectSweep({
     key: { server: 'prod', collector: 'demo' },
@@ -86,10 +92,6 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     },
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     clock,
-    wait: async (ms, signal) => {
-      signal.throwIfAborted();
-      nowMs += ms;
-    },
   });
 
   return {

@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { createTurns } from '../../src/schedule/turns.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
 function setUp() {
   let nowMs = 0;
   const waits: number[] = [];
-  const wait = async (ms: number): Promise<void> => {
+  const after = (ms: number, run: () => void): (() => void) => {
     waits.push(ms);
+    run();
+    return () => {};
   };
-  const turns = createTurns({ clock: { ticks: () => nowMs }, gapMs: 200, wait });
+  const turns = createTurns({ clock: fakeClock({ ticks: () => nowMs, after }), gapMs: 200 });
   const later = (ms: number): void => {
     nowMs += ms;
   };

@@ -2,7 +2,8 @@ import type { SecretSource } from '../../src/api/auth/credentials.ts';
 import { createTokenCredentials } from '../../src/api/auth/token.ts';
 import { type Api, type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
 import { createTransport } from '../../src/api/transport.ts';
-import { systemClock } from '../../src/connect.ts';
+import { systemClock } from '../../src/system-clock.ts';
+import { fakeClock } from './fake-clock.ts';
 
 export type TestClient = {
   readonly client: Client;
@@ -19,7 +20,7 @@ type TestClientOptions = Partial<Omit<ClientOptions, 'observe'>> & {
 
 /** The real client against a loopback server, with a budget that is in nobody's way and no wait before a retry. */
 export function createTestClient({ url, token = fixedSecret('none'), ...options }: TestClientOptions): TestClient {
-  const transport = options.transport ?? createTransport({ url, timeoutMs: 5000 });
+  const transport = options.transport ?? createTransport({ url, timeoutMs: 5000, clock: systemClock });
   const seen: string[] = [];
   const client = createClient({
     transport,
@@ -28,8 +29,7 @@ export function createTestClient({ url, token = fixedSecret('none'), ...options 
     apiVersion: 'auto',
     timeoutMs: 5000,
     budget: { requestsPerSecond: 1000, concurrency: 10 },
-    clock: systemClock,
-    random: () => 0,
+    clock: fakeClock({ random: () => 0 }),
     observe: {
       request: (endpoint, code) => seen.push(`${endpoint} ${code}`),
       error: (endpoint, kind) => seen.push(`${endpoint} ${kind}`),

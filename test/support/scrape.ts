@@ -10,6 +10,7 @@ import { createPublisher } from '../../src/schedule/publisher.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { type CannedAnswer, startCannedServer } from './canned-server.ts';
 import { createTestClient, fixedSecret } from './client.ts';
+import { fakeClock } from './fake-clock.ts';
 import { createTestWatch, type WatchSettings } from './watch.ts';
 
 export type { CannedAnswer } from './canned-server.ts';
@@ -44,10 +45,10 @@ async function pollOnce(name: string, upstream: Upstream) {
   const canned = await startCannedServer({ apiVersion, dialect });
   const state = openSqliteState({ memory: true });
   let clockMs = nowMs;
-  const clock = { now: () => clockMs, ticks: () => clockMs };
+  const clock = fakeClock({ now: () => clockMs, ticks: () => clockMs });
   const { client, close } = createTestClient({ url: canned.url, token: fixedSecret(canned.token), clock });
   try {
-    const snapshots = createSnapshots(clock.ticks);
+    const snapshots = createSnapshots(clock);
     const self = createSelf({ version: 'test', nodeVersion: 'test' });
     const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
     const key = { server: 'prod', collector: name };

@@ -9,7 +9,7 @@ import { type AuthHeaders, type Credentials, createRereadable, type SecretSource
 export type SessionOptions = {
   readonly username: string;
   readonly password: SecretSource;
-  readonly clock: Pick<Clock, 'ticks'>;
+  readonly clock: Pick<Clock, 'ticks' | 'after'>;
 };
 
 const apiEndpoint = 'login';
@@ -70,7 +70,7 @@ export function createSessionCredentials({ username, password: secret, clock }: 
         loggingIn ??= logIn(transport).finally(() => {
           loggingIn = undefined;
         });
-        await waitFor(loggingIn, { signal, orElse: stopped });
+        await waitFor(loggingIn, { signal, clock, orElse: stopped });
       }
       return { headers: cookies.toHeader(), generation };
     },

@@ -2,21 +2,20 @@ import type { Api } from '../../api/client.ts';
 import { execution as executionEndpoint } from '../../api/endpoints/execution.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import type { Detail } from '../detail.ts';
-import { pause, type Wait } from '../sender/pause.ts';
+import type { Wait } from '../sender/pause.ts';
 import { gatherSteps } from './gather.ts';
 import type { Workflows } from './workflows.ts';
 
 type AskOptions = {
   readonly detail: Detail;
-  /** How it waits, if not by the clock. */
-  readonly wait?: Wait;
+  readonly wait: Wait;
 };
 
 /** An execution that is over as its server tells of it now, by the questions of the enricher; undefined while it is not. */
 export async function askForExecution(
   api: Api,
   id: number,
-  { detail, wait = pause }: AskOptions,
+  { detail, wait }: AskOptions,
 ): Promise<SpanSource | undefined> {
   const execution = await api.get(executionEndpoint, { path: { id } });
   if (execution.endedAtMs === undefined) return undefined;

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
@@ -148,7 +147,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
       const key = toPendingKey(pending);
       if ((retryAtTicks.get(key) ?? 0) > clock.ticks()) continue;
       // What asks nothing waits for nothing: a long line of that alone would keep out scrapes and signals.
-      await nextTurn();
+      await clock.nextTurn();
       try {
         const source = await find(pending, signal);
         if (source === undefined) retryAtTicks.set(key, clock.ticks() + pendingRetryMs);

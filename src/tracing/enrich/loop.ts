@@ -1,4 +1,4 @@
-import { pause, type Wait } from '../sender/pause.ts';
+import type { Wait } from '../sender/pause.ts';
 import type { Enricher } from './enricher.ts';
 
 export type EnrichLoop = {
@@ -12,7 +12,7 @@ export type EnrichLoop = {
 export function createEnrichLoop(
   enricher: Pick<Enricher, 'run'>,
   onFault: (error: unknown) => void,
-  wait: Wait = pause,
+  wait: Wait,
 ): EnrichLoop {
   const stopping = new AbortController();
   let nap = new AbortController();

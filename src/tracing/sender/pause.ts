@@ -1,15 +1,18 @@
+import type { Clock } from '../../domain/clock.ts';
+
 export type Wait = (forMs: number, signal: AbortSignal) => Promise<void>;
 
 /** Waits for a while, or until the signal says that it is enough; never rejects. */
-export function pause(forMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, forMs);
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-  });
+export function createWait(clock: Pick<Clock, 'after'>): Wait {
+  return (forMs, signal) =>
+    new Promise((resolve) => {
+      const end = (): void => {
+        cancel();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const cancel = clock.after(forMs, end);
+      signal.addEventListener('abort', end);
+      if (signal.aborted) end();
+    });
 }

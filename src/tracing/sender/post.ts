@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import type { Clock } from '../../domain/clock.ts';
 import type { Content } from './batch.ts';
 import { PostFault, type PostFaultKind, toPostFault } from './post-fault.ts';
 import type { OtlpSettings } from './settings.ts';
@@ -26,12 +27,13 @@ export type PostOptions = {
   readonly settings: Pick<OtlpSettings, 'endpoint' | 'headers' | 'compression' | 'timeoutMs' | 'files'>;
   readonly readFile: (path: string) => Promise<string>;
   readonly userAgent: string;
+  readonly clock: Pick<Clock, 'after'>;
 };
 
 const maxAnswerBytes = 64 * 2 ** 10;
 
 /** Sends requests to the collector over one connection: a total deadline, a cap on the answer, no redirects. */
-export function createPost({ settings, readFile, userAgent }: PostOptions): Post {
+export function createPost({ settings, readFile, userAgent, clock }: PostOptions): Post {
   const url = new URL(settings.endpoint);
   const isTls = url.protocol === 'https:';
   let agent: HttpAgent | undefined;
@@ -57,7 +59,7 @@ export function createPost({ settings, readFile, userAgent }: PostOptions): Post
         headers['content-length'] = String(body.length);
         const options = { method: 'POST', agent: await connect(), headers };
         const request = isTls ? httpsRequest(url, options) : httpRequest(url, options);
-        return await exchange(request, { body, signal, timeoutMs: settings.timeoutMs, host: url.host });
+        return await exchange(request, { body, signal, timeoutMs: settings.timeoutMs, host: url.host, clock });
       } catch (error) {
         const fault = toPostFault(error, url.host);
         // The files are read anew for the next connection: somebody may have put them right. A collector that takes no
@@ -91,12 +93,13 @@ type Exchange = {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly host: string;
+  readonly clock: Pick<Clock, 'after'>;
 };
 
-function exchange(request: ClientRequest, { body, signal, timeoutMs, host }: Exchange): Promise<PostAnswer> {
+function exchange(request: ClientRequest, { body, signal, timeoutMs, host, clock }: Exchange): Promise<PostAnswer> {
   return new Promise((resolve, reject) => {
     const settle = (): void => {
-      clearTimeout(deadline);
+      cancelDeadline();
       signal.removeEventListener('abort', stop);
     };
     const fail = (error: Error): void => {
@@ -109,7 +112,7 @@ function exchange(request: ClientRequest, { body, signal, timeoutMs, host }: Exc
       request.destroy();
     };
     const stop = (): void => end('stopped', 'stopped while waiting for the answer');
-    const deadline = setTimeout(() => end('timeout', `no complete answer within ${timeoutMs} ms`), timeoutMs);
+    const cancelDeadline = clock.after(timeoutMs, () => end('timeout', `no complete answer within ${timeoutMs} ms`));
     request.on('error', fail);
     request.on('response', (response) => {
       readAnswer(response)

@@ -3,7 +3,7 @@ import type { Spool, SpoolBounds, SpooledTrace } from '../../state/spool.ts';
 import { backoffMs } from './backoff.ts';
 import { halve, takeAlike, toContent } from './batch.ts';
 import type { SenderObserver } from './observer.ts';
-import { pause, type Wait } from './pause.ts';
+import { createWait, type Wait } from './pause.ts';
 import type { Post } from './post.ts';
 import { PostFault } from './post-fault.ts';
 import { toVerdict, type Verdict } from './verdict.ts';
@@ -18,7 +18,6 @@ export type SenderOptions = {
   /** Up to where traces are gathered into one request, if not up to the usual. */
   readonly gathering?: SpoolBounds;
   readonly clock: Clock;
-  readonly random: () => number;
   readonly wait?: Wait | undefined;
 };
 
@@ -51,8 +50,8 @@ const patience = 10;
 
 /** Empties the spool into the collector: one request at a time, each trace until it was taken or refused for itself alone. */
 export function createSender(options: SenderOptions): Sender {
-  const { spool, post, observe, scrub, setAsideBounds, clock, random } = options;
-  const { gathering = gatheringBounds, wait = pause } = options;
+  const { spool, post, observe, scrub, setAsideBounds, clock } = options;
+  const { gathering = gatheringBounds, wait = createWait(clock) } = options;
   const stopping = new AbortController();
   const cutOff = new AbortController();
   let nap = new AbortController();
@@ -148,7 +147,7 @@ export function createSender(options: SenderOptions): Sender {
     const reason = shorten(why);
     if (status.failing === undefined) observe.failing(reason);
     status = { ...status, failing: { sinceMs: status.failing?.sinceMs ?? clock.now(), reason } };
-    await wait(backoffMs(triesInVain++, random(), askedMs), stopping.signal);
+    await wait(backoffMs(triesInVain++, clock.random(), askedMs), stopping.signal);
   }
 
   function recover(): void {

@@ -3,8 +3,10 @@ import { createSessionCredentials } from '../../../src/api/auth/session.ts';
 import { executionMode } from '../../../src/api/endpoints/system.ts';
 import { createTransport } from '../../../src/api/transport.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { systemClock } from '../../../src/system-clock.ts';
 import { createTestClient } from '../../support/client.ts';
 import { eventually } from '../../support/eventually.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 import { createChangingSecret } from './changing-secret.ts';
 import { startServer, unauthorized } from './guarded-server.ts';
 
@@ -19,9 +21,9 @@ function connectTo(url: string, first: string) {
   const credentials = createSessionCredentials({
     username: 'reader',
     password: password.source,
-    clock: { ticks: () => nowTicks },
+    clock: fakeClock({ ticks: () => nowTicks }),
   });
-  const transport = createTransport({ url, timeoutMs: 5000 });
+  const transport = createTransport({ url, timeoutMs: 5000, clock: systemClock });
   const { api, close } = createTestClient({ url, credentials, transport });
   endings.push(close);
   const pass = (ms: number) => {

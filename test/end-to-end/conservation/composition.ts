@@ -9,6 +9,7 @@ import type { ExecutionSettings } from '../../../src/executions/settings.ts';
 import type { Row } from '../../../src/metrics/family.ts';
 import { renderSamples } from '../../../src/metrics/render.ts';
 import type { Ledger } from '../../../src/state/ledger.ts';
+import { systemClock } from '../../../src/system-clock.ts';
 import type { Traces } from '../../../src/traces.ts';
 import { createHandClock, type HandClock } from './hand-clock.ts';
 import { readTokenFile } from './token-file.ts';
@@ -44,7 +45,7 @@ export type Watch = {
 export function createWatch(options: WatchOptions): Watch {
   const { url, tokenFile, ledger, rules, publish, trace, parts = {}, wrap = (client) => client } = options;
   const { clock = createHandClock(), timeoutMs = 10_000 } = options;
-  const transport = createTransport({ url, timeoutMs });
+  const transport = createTransport({ url, timeoutMs, clock: systemClock });
   const ignore = (): void => {};
   const client = createClient({
     transport,
@@ -55,7 +56,6 @@ export function createWatch(options: WatchOptions): Watch {
     // The clock stands still within a round, and so does a budget.
     budget: { requestsPerSecond: 1_000_000, concurrency: 10 },
     clock,
-    random: () => 0,
     observe: { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore },
   });
   const list = createProjectList({ isWanted: () => true, clock });

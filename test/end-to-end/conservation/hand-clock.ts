@@ -1,4 +1,5 @@
 import type { Clock } from '../../../src/domain/clock.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 
 /** A clock that only the test moves. */
 export type HandClock = Clock & { readonly set: (nowMs: number) => void };
@@ -6,8 +7,7 @@ export type HandClock = Clock & { readonly set: (nowMs: number) => void };
 export function createHandClock(startMs = 0): HandClock {
   let nowMs = startMs;
   return {
-    now: () => nowMs,
-    ticks: () => nowMs,
+    ...fakeClock({ now: () => nowMs, ticks: () => nowMs, random: () => 0 }),
     set: (toMs) => {
       nowMs = toMs;
     },

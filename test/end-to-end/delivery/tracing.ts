@@ -3,8 +3,9 @@ import type { Clock } from '../../../src/domain/clock.ts';
 import type { LogFields } from '../../../src/log.ts';
 import { createSelf, type Self } from '../../../src/metrics/self.ts';
 import type { State } from '../../../src/state/state.ts';
+import { systemClock } from '../../../src/system-clock.ts';
 import { createTraces } from '../../../src/traces.ts';
-import { pause } from '../../../src/tracing/sender/pause.ts';
+import { createWait } from '../../../src/tracing/sender/pause.ts';
 import { type OtlpEnvironment, readOtlpSettings } from '../../../src/tracing/sender/settings.ts';
 import type { Trace } from '../conservation/composition.ts';
 import { followNames } from './names.ts';
@@ -61,7 +62,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
     selfTracing: { ofPost: post.of },
     wait: (forMs, signal) => {
       post.noteWait(forMs);
-      return pause(forMs / 1000, signal);
+      return createWait(systemClock)(forMs / 1000, signal);
     },
   });
   const stops = [traces.stop];

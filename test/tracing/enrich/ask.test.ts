@@ -50,7 +50,7 @@ describe('tracing/enrich/ask', () => {
 
   it('has nothing of what still runs', async () => {
     const { id, api } = await setUp();
-    expect(await askForExecution(api, id, { detail: 'nodes' })).toBeUndefined();
+    expect(await askForExecution(api, id, { detail: 'nodes', wait: async () => undefined })).toBeUndefined();
   });
 
   it('asks for the reason of a failure too where the execution is shown alone', async () => {
@@ -59,7 +59,7 @@ describe('tracing/enrich/ask', () => {
     simulator.control.runJob(simulator.control.createJob('pay', { name: 'report' }));
     simulator.advance(3_600_000);
     const id = simulator.truth().executions.at(-1)?.id ?? 0;
-    const source = await askForExecution(api, id, { detail: 'root' });
+    const source = await askForExecution(api, id, { detail: 'root', wait: async () => undefined });
     expect(source).toMatchObject({ state: undefined, workflow: undefined, loggedReason: 'ConnectionFailure' });
     const asked = simulator.requests().map(({ path }) => path.replace(/^\/api\/\d+\/|\?.*$/g, ''));
     expect(asked.filter((path) => path.startsWith('execution/'))).toEqual([

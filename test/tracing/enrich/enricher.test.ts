@@ -8,6 +8,7 @@ import { type PendingTrace, toPendingDocument } from '../../../src/tracing/enric
 import { type Plan, planTrace } from '../../../src/tracing/plan.ts';
 import { traceDefaults } from '../../../src/tracing/settings.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 
 const endings: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -34,7 +35,7 @@ async function setUp({ maxTraces = 10, detail = 'nodes', isReadOnly = false }: S
   if (run?.endedAtMs === undefined) throw new Error('the run has not ended');
   const state = openSqliteState({ memory: true });
   let clockMs = 0;
-  const clock = { now: () => clockMs, ticks: () => clockMs };
+  const clock = fakeClock({ now: () => clockMs, ticks: () => clockMs });
   const { client, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
   endings.push(close, () => state.close());
   const pending: PendingTrace = {

@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import type { State } from '../../../src/state/state.ts';
-import { pause } from '../../../src/tracing/sender/pause.ts';
+import { systemClock } from '../../../src/system-clock.ts';
+import { createWait } from '../../../src/tracing/sender/pause.ts';
 import { createPost } from '../../../src/tracing/sender/post.ts';
 import { createSender } from '../../../src/tracing/sender/sender.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../../api/certificates.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 import { makeTraces, splitTraces } from './made-traces.ts';
 import { type Answer, accept, type Sink, say, startSink } from './sink.ts';
 
@@ -115,7 +117,7 @@ async function deliver(endpoint: string, given: Given = {}) {
   const done = Promise.withResolvers<void>();
   const files = endpoint.startsWith('https:') ? { ca: 'ca.pem' } : {};
   const settings = { endpoint, headers: [], compression: 'gzip', timeoutMs, files } as const;
-  const post = createPost({ settings, readFile, userAgent: 'test' });
+  const post = createPost({ settings, readFile, userAgent: 'test', clock: systemClock });
   const sender = createSender({
     spool: state.spool,
     post,
@@ -134,12 +136,11 @@ async function deliver(endpoint: string, given: Given = {}) {
     },
     scrub: (text) => text,
     setAsideBounds: { maxBytes: 1e6, maxTraces: 1000 },
-    clock: { now: Date.now, ticks: () => performance.now() },
-    random: () => 0.5,
+    clock: fakeClock({ random: () => 0.5 }),
     wait: async (_forMs, signal) => {
       if ((await state.spool.size()).traces === 0) {
         done.resolve();
-        await pause(60_000, signal);
+        await createWait(systemClock)(60_000, signal);
         return;
       }
       waits += 1;

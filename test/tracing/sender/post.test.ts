@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/config/secret.ts';
+import { systemClock } from '../../../src/system-clock.ts';
 import { createPost, type PostAnswer } from '../../../src/tracing/sender/post.ts';
 import type { PostFault } from '../../../src/tracing/sender/post-fault.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../../api/certificates.ts';
@@ -234,7 +235,7 @@ async function start(answer: Answer, tls?: NonNullable<Parameters<typeof startSi
 
 function create(endpoint: string, given: Given = {}, readFile = async (path: string) => path) {
   const settings = { endpoint, headers: [], compression: 'gzip', timeoutMs: 10_000, files: {}, ...given } as const;
-  const post = createPost({ settings, readFile, userAgent: 'automation-exporter/1.0.0' });
+  const post = createPost({ settings, readFile, userAgent: 'automation-exporter/1.0.0', clock: systemClock });
   endings.push(post.close);
   return post;
 }

@@ -7,6 +7,7 @@ import type { SenderObserver } from '../../../src/tracing/sender/observer.ts';
 import type { PostAnswer } from '../../../src/tracing/sender/post.ts';
 import { PostFault } from '../../../src/tracing/sender/post-fault.ts';
 import { createSender, type SenderOptions } from '../../../src/tracing/sender/sender.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 import { makeTrace, makeTraces, splitTraces } from './made-traces.ts';
 
 type Reply = (content: Content, index: number) => PostAnswer;
@@ -229,8 +230,7 @@ function create(ask: Ask, given: Given = {}) {
     observe: silent(events),
     scrub: (text) => text,
     setAsideBounds: { maxBytes: 1e6, maxTraces: 1000 },
-    clock: { now: () => 1_700_000_000_000, ticks: () => 0 },
-    random: () => 0.5,
+    clock: fakeClock({ now: () => 1_700_000_000_000, ticks: () => 0, random: () => 0.5 }),
     ...given,
   });
   return { sender, events, sent };

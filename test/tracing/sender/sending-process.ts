@@ -1,5 +1,6 @@
 import { openSqliteState } from '../../../src/state/sqlite.ts';
-import { pause } from '../../../src/tracing/sender/pause.ts';
+import { systemClock } from '../../../src/system-clock.ts';
+import { createWait } from '../../../src/tracing/sender/pause.ts';
 import { createPost } from '../../../src/tracing/sender/post.ts';
 import { createSender } from '../../../src/tracing/sender/sender.ts';
 import { makeTrace } from './made-traces.ts';
@@ -17,6 +18,7 @@ const sender = createSender({
     settings: { endpoint, headers: [], compression: 'gzip', timeoutMs: 80, files: {} },
     readFile: async (path) => path,
     userAgent: 'test',
+    clock: systemClock,
   }),
   observe: {
     exported: nothing,
@@ -34,10 +36,9 @@ const sender = createSender({
   scrub: (text) => text,
   setAsideBounds: { maxBytes: 1e9, maxTraces: 1e6 },
   gathering: { maxBytes: 1e6, maxTraces: 15 },
-  clock: { now: Date.now, ticks: () => performance.now() },
-  random: Math.random,
+  clock: systemClock,
   // A second of waiting takes a millisecond.
-  wait: (forMs, signal) => pause(forMs / 1000, signal),
+  wait: (forMs, signal) => createWait(systemClock)(forMs / 1000, signal),
 });
 
 let counted = Number(documents.find(({ kind }) => kind === 'counted')?.body ?? 0);
@@ -54,7 +55,7 @@ while (counted < executions) {
       ...ids.map((id) => ({ kind: 'pending', key: String(id), body: '{}' })),
     ],
   });
-  await pause(0, new AbortController().signal);
+  await createWait(systemClock)(0, new AbortController().signal);
   await spool(ids);
   counted = last;
   sender.wake();

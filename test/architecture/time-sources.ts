@@ -1,0 +1,48 @@
+import type { Source } from './sources.ts';
+
+/** The one implementation of the port `domain/clock.ts`. */
+const home = 'src/system-clock.ts';
+
+/** Places that may use the process's own time, and why; a folder ends with a slash. */
+export const exempt: readonly { readonly place: string; readonly because: string }[] = [
+  { place: 'src/simulator/', because: 'it stands for another machine' },
+  { place: 'src/http/limits.ts', because: 'the time of sockets' },
+  { place: 'src/http/server.ts', because: 'the time of sockets' },
+  { place: 'src/commands/', because: 'commands that run once' },
+  { place: 'src/self-tracing.ts', because: 'the limit of a stop, beside an SDK with timers of its own' },
+  { place: 'src/log.ts', because: 'a line tells when it was written' },
+];
+
+const sources: readonly { readonly pattern: RegExp; readonly what: string }[] = [
+  { pattern: /\b(?:set|clear)(?:Timeout|Interval|Immediate)\b/g, what: 'a timer' },
+  { pattern: /['"](?:node:)?timers(?:\/promises)?['"]/g, what: 'a timer' },
+  { pattern: /\bAbortSignal\.timeout\b/g, what: 'a timer' },
+  { pattern: /\bDate\.now\b/g, what: 'a clock' },
+  { pattern: /\bnew Date\(\s*\)/g, what: 'a clock' },
+  { pattern: /\bperformance\.(?:now|timeOrigin)\b/g, what: 'a clock' },
+  { pattern: /\bprocess\.(?:hrtime|uptime)\b/g, what: 'a clock' },
+  { pattern: /\bMath\.random\b/g, what: 'chance' },
+  { pattern: /\b(?:randomBytes|randomUUID|randomInt|getRandomValues)\b/g, what: 'chance' },
+];
+
+/** One sentence for each place that learns of time or chance by another way than the port. */
+export function findTimeSources(files: readonly Source[]): readonly string[] {
+  const judged = files.filter(({ path }) => path !== home && !exempt.some(({ place }) => isAt(path, place)));
+  return judged.flatMap(({ path, text }) =>
+    toCodeLines(text).flatMap((line, index) =>
+      sources.flatMap(({ pattern, what }) =>
+        [...line.matchAll(pattern)].map(
+          ([found]) => `${path}:${index + 1} uses ${what} of its own (${found}): take it from a Clock.`,
+        ),
+      ),
+    ),
+  );
+}
+
+function isAt(path: string, place: string): boolean {
+  return place.endsWith('/') ? path.startsWith(place) : path === place;
+}
+
+function toCodeLines(text: string): readonly string[] {
+  return text.split('\n').map((line) => (/^\s*(?:\/\/|\/?\*)/.test(line) ? '' : line));
+}
