@@ -70,6 +70,7 @@ export function createSource(steps: number, nodes: number): SpanSource {
       endedAtMs: undefined,
       durationMs: undefined,
       failureReason: undefined,
+      isCompleted: true,
       serverNode: 'auto-1',
       steps: states,
     },

@@ -49,3 +49,16 @@ export class ApiError extends Error {
     this.details = details;
   }
 }
+
+/**
+ * Whether a fault says nothing about what was asked for: the server did not answer at all, or it, or something in front of
+ * it, turned us away whatever we ask.
+ */
+export function isOfWholeServer({ kind, details }: ApiError): boolean {
+  const { status, isOfService } = details;
+  if (kind === 'forbidden') return isOfService !== true;
+  if (kind === 'server') return status === 502 || status === 503 || status === 504;
+  return turnedAway.includes(kind) || (status === undefined && kind !== 'unsupported_version');
+}
+
+const turnedAway: readonly ErrorKind[] = ['unauthorized', 'busy', 'passive', 'redirect', 'html', 'empty'];

@@ -42,7 +42,7 @@ export function toText(value: unknown): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-function toFlag(value: unknown): boolean | undefined {
+export function toFlag(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value;
   if (value === 'true') return true;
   return value === 'false' ? false : undefined;

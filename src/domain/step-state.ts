@@ -41,6 +41,28 @@ export type StepState = Progress & {
 
 /** Where an execution is, step by step. */
 export type ExecutionState = Progress & {
+  /** Its own word for being over; absent where a server does not send it. */
+  readonly isCompleted: boolean | undefined;
   readonly serverNode: string | undefined;
   readonly steps: readonly StepState[];
 };
+
+/**
+ * Whether a state tells all of an execution that ended then. A member that did not run it may still send an older state,
+ * which knows nothing of the end, and so does a server that crashed meanwhile.
+ */
+export function isWhole(
+  { isCompleted, condition, endedAtMs, steps }: ExecutionState,
+  executionEndedAtMs: number,
+): boolean {
+  if (isCompleted === false || isRunning(condition) || (condition === 'waiting' && isCompleted !== true)) return false;
+  if (steps.some((step) => step.condition === 'running')) return false;
+  return endedAtMs === undefined || executionEndedAtMs - endedAtMs <= longestClosingMs;
+}
+
+export function isRunning(condition: StepCondition): boolean {
+  return condition === 'running' || condition === 'running-handler';
+}
+
+/** Ends of states are whole seconds, and a server closes the log of an execution before it writes down its end. */
+const longestClosingMs = 30_000;

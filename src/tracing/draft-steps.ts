@@ -1,4 +1,4 @@
-import type { NodeState, Progress, StepState } from '../domain/step-state.ts';
+import { isRunning, type NodeState, type Progress, type StepState } from '../domain/step-state.ts';
 import type { Draft, Timing } from './draft.ts';
 import { compareContexts, parseStepContext, type StepPlace } from './step-context.ts';
 import type { StepNames } from './step-names.ts';
@@ -122,8 +122,7 @@ function toTask({ condition, hadHandler }: Progress, { isHandler }: StepPlace) {
 
 /** The duration is exact, the moments are cut to whole seconds. */
 function toTiming({ condition, startedAtMs, endedAtMs, durationMs }: Progress): Timing {
-  const isRunning = condition === 'running' || condition === 'running-handler';
-  if (isRunning) return { startMs: startedAtMs, endMs: undefined, isInferred: true, isOpen: true };
+  if (isRunning(condition)) return { startMs: startedAtMs, endMs: undefined, isInferred: true, isOpen: true };
   const startMs =
     startedAtMs ?? (endedAtMs !== undefined && durationMs !== undefined ? endedAtMs - durationMs : undefined);
   const endMs = startMs !== undefined && durationMs !== undefined ? startMs + durationMs : endedAtMs;

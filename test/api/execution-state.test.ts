@@ -16,6 +16,7 @@ describe('api/endpoints/execution-state', () => {
     const answer = {
       executionId: 4711,
       serverNode: 'auto-1',
+      completed: true,
       executionState: 'FAILED',
       startTime: '2024-05-20T10:13:20Z',
       endTime: null,
@@ -46,6 +47,7 @@ describe('api/endpoints/execution-state', () => {
       ...nothing,
       condition: 'failed',
       startedAtMs: 1716200000000,
+      isCompleted: true,
       serverNode: 'auto-1',
       steps: [
         {

@@ -39,6 +39,7 @@ function createLarge(steps: number, nodes: number, failed: readonly string[] = [
       endedAtMs: undefined,
       durationMs: undefined,
       failureReason: undefined,
+      isCompleted: true,
       serverNode: 'auto-1',
       steps: Array.from({ length: steps }, (_, place) => toStep(place + 1)),
     },

@@ -80,7 +80,7 @@ export const randomSource: fc.Arbitrary<SpanSource> = fc
   .tuple(execution, progress, fc.array(step, { maxLength: 5 }))
   .map(([of, state, steps]) => ({
     execution: of,
-    state: { ...state, serverNode: 'web01', steps: place(steps, '') },
+    state: { ...state, isCompleted: true, serverNode: 'web01', steps: place(steps, '') },
   }));
 
 function place(steps: readonly StepState[], above: string): readonly StepState[] {

@@ -116,7 +116,7 @@ RUN shop/load/etl/nightly 0..9333 failure _OTHER - the execution failed; nothing
 
   it('ends what is still running with its parent', () => {
     expect(tree('stale-running')).toBe(`
-RUN shop/load/etl/nightly 0..60000 error incomplete [not-started 1] - the execution was cut off
+RUN shop/load/etl/nightly 0..60000 error incomplete [not-started 1] [degraded seal_timeout] - the execution was cut off
   step 1 (1) 0..877 success [clamped] - succeeded
     web01 (1@web01) 0..867 success [clamped] - succeeded
   step 2 (2) 877..60000 error incomplete [end-inferred] - still running when the execution was over
@@ -127,7 +127,7 @@ RUN shop/load/etl/nightly 0..60000 error incomplete [not-started 1] - the execut
 
   it('knows a handler by the state of its step', () => {
     expect(tree('running-handler')).toBe(`
-RUN shop/load/etl/nightly 0..60000 error incomplete - the execution was cut off
+RUN shop/load/etl/nightly 0..60000 error incomplete [degraded seal_timeout] - the execution was cut off
   step 1 (1) 0..60000 error incomplete [handler] [clamped] [end-inferred] - still running when the execution was over
     web01 (1@web01) 0..877 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode
 `);

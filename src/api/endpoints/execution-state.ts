@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ExecutionState, NodeState, Progress, StepCondition, StepState } from '../../domain/step-state.ts';
 import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead } from '../endpoint.ts';
-import { toNumber, toText } from '../lenient.ts';
+import { toFlag, toNumber, toText } from '../lenient.ts';
 
 /** Document B, 2.6: a state that is not loaded yet answers 200 and `{"error":"pending"}`; it is to be asked for again. */
 export const executionState = defineEndpoint({
@@ -17,7 +17,12 @@ export const executionState = defineEndpoint({
       context.addIssue({ code: 'custom', message: 'is missing', path: ['steps'] });
       return z.NEVER;
     }
-    return { ...toProgress(fields), serverNode: toText(fields.serverNode), steps: toSteps(fields.steps, 1) };
+    return {
+      ...toProgress(fields),
+      isCompleted: toFlag(fields.completed),
+      serverNode: toText(fields.serverNode),
+      steps: toSteps(fields.steps, 1),
+    };
   }),
 });
 

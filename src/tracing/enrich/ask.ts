@@ -21,10 +21,11 @@ export async function askForExecution(
   if (execution.endedAtMs === undefined) return undefined;
   const workflows: Workflows = { read: (_jobId, ask) => ask() };
   for (let tries = 1; ; tries += 1) {
-    const { source, isPending } = await gatherSteps(api, execution, { detail, workflows });
+    const isLastTry = tries === mostTries;
+    const { source, isPending } = await gatherSteps(api, execution, { detail, workflows, isLastTry });
     if (!isPending) return source;
     // A question makes a server load a state that it had put away.
-    if (tries === mostTries) return { ...source, degraded: 'seal_timeout' };
+    if (isLastTry) return { ...source, degraded: 'seal_timeout' };
     await wait(betweenTriesMs, new AbortController().signal);
   }
 }

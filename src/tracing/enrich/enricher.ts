@@ -1,14 +1,15 @@
 import type { Client } from '../../api/client.ts';
-import { ApiError } from '../../api/errors.ts';
+import { ApiError, isOfWholeServer } from '../../api/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { Spool, SpoolBounds, TraceEncoding } from '../../state/spool.ts';
 import type { Detail } from '../detail.ts';
 import type { Plan } from '../plan.ts';
-import { type Gathered, gather, toBareExecution } from './gather.ts';
+import { gather, toBareExecution } from './gather.ts';
 import { toLine } from './line.ts';
 import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
+import { createSealClock } from './seal-clock.ts';
 import { createWorkflows } from './workflows.ts';
 
 export type EnricherObserver = {
@@ -55,9 +56,8 @@ export type Enricher = {
 /** Commit 2 of the life of an execution: what is pending gets its steps and becomes a trace in the spool, in one transaction. */
 export function createEnricher(options: EnricherOptions): Enricher {
   const { server, ledger, client, timeoutMs, spool, bounds, encoding, detail, clock, observe } = options;
-  const waiting = new Map<string, PendingTrace>();
-  const retryAtTicks = new Map<string, number>();
-  const unanswered = new Set<string>();
+  const waiting = new Map<string, Waiting>();
+  const sealClock = createSealClock(clock.ticks);
   const workflows = createWorkflows(clock.ticks);
   /** Of attempts that were followed by another: who comes before whom. */
   const previousAttempts = new Map<string, number>();
@@ -66,7 +66,10 @@ export function createEnricher(options: EnricherOptions): Enricher {
   let hasNew = false;
 
   function add(pending: readonly PendingTrace[]): void {
-    for (const each of pending) waiting.set(toPendingKey(each), each);
+    const sinceTicks = sealClock.ticks();
+    for (const each of pending) {
+      waiting.set(toPendingKey(each), { pending: each, sinceTicks, retryAtTicks: 0, isUnanswered: false });
+    }
     hasNew ||= pending.length > 0;
     observe.pending(waiting.size);
   }
@@ -82,27 +85,23 @@ export function createEnricher(options: EnricherOptions): Enricher {
   }
 
   /** A few that the server never answers must not hold up all others: they are asked for again after these. */
-  function listNext(): readonly PendingTrace[] {
-    const line = toLine(waiting.values(), isLate);
-    if (unanswered.size === 0) return line;
-    const isBehind = (pending: PendingTrace): boolean => unanswered.has(toPendingKey(pending)) && !isLate(pending);
-    return [...line.filter((pending) => !isBehind(pending)), ...line.filter(isBehind)];
+  function listNext(): readonly Waiting[] {
+    const each = [...waiting.values()];
+    const byPending = new Map(each.map((entry) => [entry.pending, entry]));
+    const line = toLine(byPending.keys(), isLate).flatMap((pending) => byPending.get(pending) ?? []);
+    const isBehind = ({ isUnanswered, pending }: Waiting): boolean => isUnanswered && !isLate(pending);
+    return [...line.filter((entry) => !isBehind(entry)), ...line.filter(isBehind)];
   }
 
-  /** What is known of one by now; undefined while its state is worth waiting for. */
-  async function find(pending: PendingTrace, signal: AbortSignal): Promise<SpanSource | undefined> {
+  /** What is known of one by now; undefined while more of it is worth waiting for. */
+  async function find({ pending, sinceTicks }: Waiting, signal: AbortSignal): Promise<SpanSource | undefined> {
     if (isLate(pending)) return { execution: toBareExecution(pending), degraded: 'backlog' };
-    const isOverdue = clock.now() - pending.seenAtMs > options.sealTimeoutMs;
+    const isLastTry = sealClock.ticks() - sinceTicks > options.sealTimeoutMs;
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
-    const { source, isPending }: Gathered = await gather(api, pending, { detail, workflows }).catch(
-      (error: unknown) => {
-        // The server answers, and never with this one.
-        if (!isOverdue || !(error instanceof ApiError) || error.details.status === undefined) throw error;
-        return { source: { execution: toBareExecution(pending) }, isPending: true };
-      },
-    );
+    const { source, isPending } = await gather(api, pending, { detail, workflows, isLastTry });
+    sealClock.answered();
     if (!isPending) return source;
-    return isOverdue ? { ...source, degraded: 'seal_timeout' } : undefined;
+    return isLastTry ? { ...source, degraded: 'seal_timeout' } : undefined;
   }
 
   async function seal(pending: PendingTrace, found: SpanSource): Promise<void> {
@@ -134,36 +133,47 @@ export function createEnricher(options: EnricherOptions): Enricher {
       options.onSpooled();
     }
     waiting.delete(key);
-    retryAtTicks.delete(key);
-    unanswered.delete(key);
     observe.pending(waiting.size);
+  }
+
+  /** Asks again later; the longer it has been waited for, the later. */
+  function postpone(entry: Waiting): void {
+    const ageMs = sealClock.ticks() - entry.sinceTicks;
+    const laterMs = Math.min(longestRetryMs, Math.max(pendingRetryMs, ageMs / 4));
+    const leftMs = options.sealTimeoutMs - ageMs;
+    entry.retryAtTicks = clock.ticks() + (leftMs > 0 ? Math.min(laterMs, leftMs + 1) : laterMs);
+  }
+
+  /** Whether it makes sense to go on with others after such a fault. */
+  function noteFault(entry: Waiting, error: unknown): boolean {
+    entry.retryAtTicks = clock.ticks() + faultRetryMs;
+    // A server that does not answer this one will not answer the next.
+    if (error instanceof ApiError) {
+      if (isOfWholeServer(error)) sealClock.silent();
+      else sealClock.answered();
+      // What was held back says nothing about this one.
+      if (error.details.unsent !== true) entry.isUnanswered = true;
+      return false;
+    }
+    observe.failed(error);
+    // Nor will a state that can not be written take the next: asking for it would be in vain.
+    return !isOfState(error);
   }
 
   async function run(signal: AbortSignal): Promise<{ readonly againInMs: number | undefined }> {
     await load();
     hasNew = false;
-    for (const pending of listNext()) {
+    for (const entry of listNext()) {
       if (hasNew || signal.aborted || !(await spool.hasRoom(bounds))) break;
-      const key = toPendingKey(pending);
-      if ((retryAtTicks.get(key) ?? 0) > clock.ticks()) continue;
+      if (entry.retryAtTicks > clock.ticks()) continue;
       // What asks nothing waits for nothing: a long line of that alone would keep out scrapes and signals.
       await clock.nextTurn();
       try {
-        const source = await find(pending, signal);
-        if (source === undefined) retryAtTicks.set(key, clock.ticks() + pendingRetryMs);
-        else await seal(pending, source);
+        const source = await find(entry, signal);
+        if (source === undefined) postpone(entry);
+        else await seal(entry.pending, source);
       } catch (error) {
-        if (signal.aborted) break;
-        retryAtTicks.set(key, clock.ticks() + faultRetryMs);
-        // A server that does not answer this one will not answer the next.
-        if (error instanceof ApiError) {
-          // What was held back says nothing about this one.
-          if (error.details.unsent !== true) unanswered.add(key);
-          break;
-        }
-        observe.failed(error);
-        // Nor will a state that can not be written take the next: asking for it would be in vain.
-        if (isOfState(error)) break;
+        if (signal.aborted || !noteFault(entry, error)) break;
       }
     }
     return { againInMs: waiting.size === 0 ? undefined : hasNew ? 0 : pendingRetryMs };
@@ -172,12 +182,22 @@ export function createEnricher(options: EnricherOptions): Enricher {
   return { add, size: () => waiting.size, run };
 }
 
+type Waiting = {
+  readonly pending: PendingTrace;
+  /** When it came to us, by the seal clock. */
+  readonly sinceTicks: number;
+  retryAtTicks: number;
+  /** It was asked for, and no answer came. */
+  isUnanswered: boolean;
+};
+
 /** By its name: this room knows of the state what it looks like, and no more. */
 function isOfState(error: unknown): boolean {
   return error instanceof Error && error.name === 'StateError';
 }
 
 const pendingRetryMs = 5000;
+const longestRetryMs = 60_000;
 const faultRetryMs = 15_000;
 const mostAttempts = 10_000;
 

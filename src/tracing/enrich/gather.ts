@@ -1,49 +1,62 @@
 import type { Api } from '../../api/client.ts';
 import { execution as executionEndpoint } from '../../api/endpoints/execution.ts';
-import { executionOutput } from '../../api/endpoints/execution-output.ts';
+import { executionOutput, type LogTail } from '../../api/endpoints/execution-output.ts';
 import { executionState } from '../../api/endpoints/execution-state.ts';
 import { jobWorkflow } from '../../api/endpoints/job-workflow.ts';
-import { ApiError } from '../../api/errors.ts';
+import { ApiError, isOfWholeServer } from '../../api/errors.ts';
 import { isSameRun } from '../../domain/same-run.ts';
 import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
-import type { ExecutionState, StepState } from '../../domain/step-state.ts';
+import { type ExecutionState, isWhole, type StepState } from '../../domain/step-state.ts';
 import type { WorkflowStep } from '../../domain/workflow.ts';
 import type { Detail } from '../detail.ts';
 import type { PendingTrace } from './pending.ts';
 import type { Workflows } from './workflows.ts';
 
-/** What was found of an execution, or that its state is still on its way. */
+/** What was found of an execution, and whether more of it is still on its way. */
 export type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
 type GatherOptions = {
   /** What is not going to be shown is not asked for. */
   readonly detail: Detail;
   readonly workflows: Workflows;
+  /** Nothing is waited for any longer: what is there is all there is. */
+  readonly isLastTry: boolean;
 };
 
-/** Asks for all that a trace is made of. What is denied or gone is left out; what fails is thrown, to be tried again. */
+/**
+ * Asks for all that a trace is made of. What is denied or gone is left out; what fails is thrown, to be tried again, but
+ * for what the server never answers, which is left out at the last try.
+ */
 export async function gather(api: Api, pending: PendingTrace, options: GatherOptions): Promise<Gathered> {
   const bare = toBareExecution(pending);
-  const found = await read(api.get(executionEndpoint, { path: { id: pending.id } }));
+  const found = await read(api.get(executionEndpoint, { path: { id: pending.id } }), options);
   // Another has its id by now, and what else could be asked is about that one.
-  if (found !== undefined && !isSameRun(pending, found)) return { source: { execution: bare }, isPending: false };
-  return gatherSteps(api, found?.endedAtMs === undefined ? bare : found, options);
+  if (found !== undefined && found !== 'failed' && !isSameRun(pending, found)) {
+    return { source: { execution: bare }, isPending: false };
+  }
+  const isOver = found !== undefined && found !== 'failed' && found.endedAtMs !== undefined;
+  const { source, isPending } = await gatherSteps(api, isOver ? found : bare, options);
+  return { source, isPending: isPending || found === 'failed' };
 }
 
 /** Asks for what a trace is made of beside its execution. */
-export async function gatherSteps(
-  api: Api,
-  execution: TracedExecution,
-  { detail, workflows }: GatherOptions,
-): Promise<Gathered> {
+export async function gatherSteps(api: Api, execution: TracedExecution, options: GatherOptions): Promise<Gathered> {
   const { id } = execution;
-  const hasSteps = detail !== 'root';
-  const state = hasSteps ? await read(api.get(executionState, { path: { id } })) : undefined;
-  if (state === 'pending') return { source: { execution }, isPending: true };
+  const { detail, isLastTry } = options;
+  const answer = detail === 'root' ? undefined : await read(api.get(executionState, { path: { id } }), options);
+  const isStatePending = answer !== undefined && !isFinal(answer, execution);
+  if (isStatePending && !isLastTry) return { source: { execution }, isPending: true };
+  const state = answer === 'pending' || answer === 'failed' ? undefined : answer;
   const jobId = execution.job?.id;
-  const workflow = state === undefined || jobId === undefined ? undefined : await readWorkflow(api, jobId, workflows);
-  const loggedReason = needsReason(execution, state) ? await readReason(api, id) : undefined;
-  return { source: { execution, state, workflow, loggedReason }, isPending: false };
+  const workflow = state === undefined || jobId === undefined ? undefined : await readWorkflow(api, jobId, options);
+  const tail = needsReason(execution, state) ? await readTail(api, id, options) : undefined;
+  const isLogPending = tail !== undefined && (tail === 'failed' || tail.isPending);
+  const loggedReason = tail === 'failed' ? undefined : tail?.failureReason;
+  return { source: { execution, state, workflow, loggedReason }, isPending: isStatePending || isLogPending };
+}
+
+function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs }: TracedExecution): boolean {
+  return answer !== 'pending' && answer !== 'failed' && (endedAtMs === undefined || isWhole(answer, endedAtMs));
 }
 
 /** What the rounds know of it, without a question: all that a trace without steps needs. */
@@ -65,16 +78,18 @@ export function toBareExecution(pending: PendingTrace): TracedExecution {
 async function readWorkflow(
   api: Api,
   jobId: string,
-  workflows: Workflows,
+  options: GatherOptions,
 ): Promise<readonly WorkflowStep[] | undefined> {
   if (!(await api.supports(jobWorkflow))) return undefined;
-  return workflows.read(jobId, () => read(api.get(jobWorkflow, { path: { id: jobId } })));
+  return options.workflows.read(jobId, async () => {
+    const steps = await read(api.get(jobWorkflow, { path: { id: jobId } }), options);
+    return steps === 'failed' ? undefined : steps;
+  });
 }
 
 /** The end of a failure's log, where its state tells of no reason. */
-async function readReason(api: Api, id: number): Promise<string | undefined> {
-  const tail = await read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }));
-  return tail?.failureReason;
+function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail | 'failed' | undefined> {
+  return read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
 }
 
 const tailLines = 20;
@@ -89,14 +104,18 @@ function hasReason({ nodes, workflow = [], perNode, ...step }: StepState): boole
   return workflow.some(hasReason) || perNode.some(hasReason);
 }
 
-/** An answer that there is nothing, or nothing for us, is final. */
-async function read<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
+/** An answer that there is nothing, or nothing for us, is final; one that fails each time is, at the last try. */
+async function read<Answer>(
+  asked: Promise<Answer>,
+  { isLastTry }: GatherOptions,
+): Promise<Answer | 'failed' | undefined> {
   try {
     return await asked;
   } catch (error) {
-    const isFinal = error instanceof ApiError && finalKinds.includes(error.kind);
-    if (!isFinal) throw error;
-    return undefined;
+    if (!(error instanceof ApiError) || isOfWholeServer(error)) throw error;
+    if (finalKinds.includes(error.kind)) return undefined;
+    if (!isLastTry) throw error;
+    return 'failed';
   }
 }
 

@@ -45,7 +45,8 @@ async function gatherWith(node: string) {
       body: '{"id":"7","completed":true,"entries":[{"log":"Failed: NonZeroResultCode: Result code was 1","level":"ERROR"}]}',
     },
   });
-  const { source } = await gatherSteps(api, failed, { detail: 'nodes', workflows: createWorkflows(() => 0) });
+  const options = { detail: 'nodes', workflows: createWorkflows(() => 0), isLastTry: false } as const;
+  const { source } = await gatherSteps(api, failed, options);
   return {
     reason: source.loggedReason,
     asked: server.requests.filter((request) => request.includes('/output')).length,

@@ -1,0 +1,97 @@
+import { startSimulator } from '../../../src/simulator/simulator.ts';
+import { openSqliteState } from '../../../src/state/sqlite.ts';
+import { StateError } from '../../../src/state/state.ts';
+import type { Detail } from '../../../src/tracing/detail.ts';
+import { createEnricher } from '../../../src/tracing/enrich/enricher.ts';
+import { type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
+import { type Plan, planTrace } from '../../../src/tracing/plan.ts';
+import { traceDefaults } from '../../../src/tracing/settings.ts';
+import { createTestClient, fixedSecret } from '../../support/client.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+
+const endings: (() => Promise<void>)[] = [];
+
+/** Ends what was set up. */
+export async function tearDown(): Promise<void> {
+  for (const end of endings.splice(0).reverse()) await end();
+}
+
+const settings = {
+  ...traceDefaults,
+  namespace: 'https://automation.example.org',
+  server: 'prod',
+  distro: { name: 'automation-exporter', version: 'test' },
+};
+
+type Setting = { maxTraces?: number; detail?: Detail; isReadOnly?: boolean; backlogAgeMs?: number };
+
+/** A service with one finished run of a job, and what makes its trace. */
+export async function setUp(given: Setting = {}) {
+  const { maxTraces = 10, detail = 'nodes', isReadOnly = false, backlogAgeMs = 1_200_000 } = given;
+  const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
+  endings.push(() => simulator.stop());
+  simulator.control.createProject('pay', ['web01']);
+  simulator.control.runJob(simulator.control.createJob('pay', { name: 'settle', group: 'nightly' }));
+  simulator.advance(3_600_000);
+  const [run] = simulator.truth().executions;
+  if (run?.endedAtMs === undefined) throw new Error('the run has not ended');
+  const state = openSqliteState({ memory: true });
+  let clockMs = 0;
+  const clock = fakeClock({ now: () => clockMs, ticks: () => clockMs });
+  const { client, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
+  endings.push(close, () => state.close());
+  const pending: PendingTrace = {
+    id: run.id,
+    status: 'succeeded',
+    customStatus: undefined,
+    project: 'pay',
+    startedAtMs: run.startedAtMs,
+    endedAtMs: run.endedAtMs,
+    job: { id: run.jobId, name: 'settle', group: 'nightly', averageDurationMs: undefined },
+    isJobDeleted: false,
+    type: 'user',
+    succeededNodes: 1,
+    failedNodes: [],
+    epoch: 1,
+    seenAtMs: 0,
+  };
+  await state.ledger.commit('prod', { documents: [toPendingDocument(pending)] });
+  const plans: Plan[] = [];
+  const told: string[] = [];
+  const refuse = async (): Promise<never> => {
+    throw new StateError('the state can not be written: the disk is full');
+  };
+  const enricher = createEnricher({
+    server: 'prod',
+    ledger: isReadOnly ? { ...state.ledger, commit: refuse } : state.ledger,
+    client,
+    timeoutMs: 5000,
+    spool: state.spool,
+    bounds: { maxBytes: 1_000_000, maxTraces },
+    encoding: 'protobuf',
+    detail,
+    plan: (source) => planTrace(source, { ...settings, detail }),
+    encode: ({ trace }) => Buffer.from(JSON.stringify(trace.spans.map(({ name }) => name))),
+    sealTimeoutMs: 600_000,
+    backlogAgeMs,
+    clock,
+    observe: {
+      pending: (traces) => told.push(`pending ${traces}`),
+      degraded: (reason) => told.push(`degraded ${reason}`),
+      skipped: (reason) => told.push(`skipped ${reason}`),
+      invalidCaller: () => told.push('invalid caller'),
+      failed: (error) => told.push(String(error)),
+    },
+    onPlan: (_pending, plan) => plans.push(plan),
+    onSpooled: () => told.push('spooled'),
+  });
+  const run1 = () => enricher.run(new AbortController().signal);
+  const spooled = async () => {
+    const traces = await state.spool.next({ maxBytes: 1_000_000, maxTraces: 100 });
+    return traces.map(({ executionId, bytes }) => `${executionId} ${Buffer.from(bytes).toString('utf8')}`);
+  };
+  const left = async () => (await state.ledger.load('prod')).map(({ kind }) => kind);
+  const wait = (ms: number) => (clockMs += ms);
+  const ask = (lane: 'vital') => client.within({ lane, forMs: 5000 });
+  return { simulator, ask, pending, plans, told, run: run1, add: enricher.add, spooled, left, wait };
+}

@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemInfo } from '../../../src/api/endpoints/system.ts';
+import { setUp, tearDown } from './finished-run.ts';
+
+afterEach(tearDown);
+
+const ofState = '/execution/\\d+/state$';
+const minuteMs = 60_000;
+
+/** What another member of a cluster still has of a run that is over. */
+const stale = JSON.stringify({
+  executionId: 1,
+  serverNode: 'auto-1',
+  executionState: 'RUNNING',
+  completed: false,
+  startTime: '1970-01-01T00:00:00Z',
+  endTime: null,
+  steps: [
+    {
+      stepctx: '1',
+      nodeStep: true,
+      executionState: 'RUNNING',
+      startTime: '1970-01-01T00:00:00Z',
+      endTime: null,
+      duration: 10,
+    },
+  ],
+});
+
+describe('tracing/enrich, when a trace is sealed', () => {
+  it('waits for a member that still has an older state of a run that is over', async () => {
+    const { simulator, run, wait, plans, told } = await setUp();
+    simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState, times: 3 });
+    for (let passes = 0; passes < 3; passes += 1) {
+      await run();
+      wait(minuteMs);
+    }
+    expect(plans).toEqual([]);
+    await run();
+    expect(plans[0]?.trace.spans.map(({ attributes }) => attributes['cicd.pipeline.task.run.result'])).toEqual([
+      undefined,
+      'success',
+      'success',
+    ]);
+    expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
+  });
+
+  it('sends what an older state tells once it was waited for long enough, and marks what it made up', async () => {
+    const { simulator, run, wait, plans, told } = await setUp();
+    simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState });
+    await run();
+    wait(10 * minuteMs + 1);
+    await run();
+    expect(plans[0]?.trace.spans.map(({ attributes }) => attributes)).toEqual([
+      expect.objectContaining({ 'automation.trace.degraded': 'seal_timeout', 'cicd.pipeline.result': 'success' }),
+      expect.objectContaining({ 'automation.span.end_inferred': true, 'error.type': 'incomplete' }),
+    ]);
+    expect(told).toContain('degraded seal_timeout');
+  });
+
+  it.each([
+    [
+      'its token is revoked',
+      403,
+      JSON.stringify({ error: true, apiversion: 47, errorCode: 'unauthorized', message: 'no' }),
+    ],
+    ['something asks for other credentials', 401, ''],
+    ['a page in front of it refuses', 403, '<html>no</html>'],
+    ['too much is asked of it', 429, ''],
+    ['it is under maintenance', 503, '<html>back soon</html>'],
+    ['a gateway does not reach it', 502, ''],
+  ])('keeps the steps of what is pending while %s for longer than the seal timeout', async (_, status, body) => {
+    const { simulator, run, wait, plans, told, ask } = await setUp();
+    simulator.control.addFault({ kind: 'status', status, body, path: ofState });
+    for (let minutes = 0; minutes < 13; minutes += 1) {
+      await run();
+      wait(minuteMs);
+    }
+    expect(plans).toEqual([]);
+    simulator.control.clearFaults();
+    // Whoever asks for something vital finds the server back, and enrichment goes on.
+    await ask('vital').get(systemInfo);
+    await run();
+    expect(plans[0]?.trace.spans).toHaveLength(3);
+    expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
+  });
+
+  it('waits no longer for a state that the server never gives of this one', async () => {
+    const { simulator, run, wait, plans, told } = await setUp();
+    simulator.control.addFault({ kind: 'status', status: 500, path: ofState });
+    for (let minutes = 0; minutes < 10; minutes += 1) {
+      await run();
+      wait(minuteMs);
+    }
+    expect(plans).toEqual([]);
+    wait(minuteMs);
+    await run();
+    expect(plans[0]?.trace.spans.map(({ name }) => name)).toEqual(['RUN pay/nightly/settle']);
+    // What the server tells of the execution itself is not lost with its steps.
+    expect(plans[0]?.trace.resource).toHaveProperty(['cicd.pipeline.run.url.full']);
+    expect(told).toContain('degraded seal_timeout');
+  });
+
+  it('asks for a state before it gives it up, also after a night without us', async () => {
+    const { simulator, run, wait, plans } = await setUp({ backlogAgeMs: 24 * 60 * minuteMs });
+    wait(8 * 60 * minuteMs);
+    simulator.control.configure({ statePending: 'all' });
+    await run();
+    expect(plans).toEqual([]);
+    simulator.control.configure({ statePending: new Set() });
+    wait(minuteMs);
+    await run();
+    expect(plans[0]?.trace.spans).toHaveLength(3);
+  });
+});
