@@ -48,10 +48,17 @@ type InputOf<Path extends string, Query extends string> =
     ? [input?: EndpointInput<Path, Query>]
     : [input: EndpointInput<Path, Query>];
 
-export type ClientScope = { readonly lane: Lane; readonly forMs: number; readonly signal?: AbortSignal };
+export type ClientScope = {
+  readonly lane: Lane;
+  /** The time that each request has. */
+  readonly forMs: number;
+  /** The time that all of them have together; absent where nothing limits them. */
+  readonly wholeMs?: number;
+  readonly signal?: AbortSignal;
+};
 
 export type Client = {
-  /** The API for one poll: its lane, its time, its end. */
+  /** The API for one poll: its lane, the time of its requests, its end. */
   readonly within: (scope: ClientScope) => Api;
   /** What is known of the server since the first contact; nothing is asked. */
   readonly facts: () => ServerFacts;
@@ -71,13 +78,14 @@ export function createClient({ dialect, apiVersion, budget, observe, timeoutMs, 
   });
 
   /** Shared by all who wait for it, so it ends with none of them: its time is its own, and so is theirs. */
-  function settle(endpoint: Endpoint<unknown>, { deadlineTicks, signal }: Scope): Promise<number> {
-    const nowTicks = clock.ticks();
-    const own: Scope = { lane: 'vital', deadlineTicks: nowTicks + timeoutMs, signal: undefined };
+  function settle(endpoint: Endpoint<unknown>, scope: Scope): Promise<number> {
+    const { forMs, untilTicks = Number.POSITIVE_INFINITY, signal } = scope;
+    const own: Scope = { lane: 'vital', forMs: timeoutMs, signal: undefined };
     const settled = contact.settle(
       async (version) => (await ask(systemInfo, versionedPath(systemInfo, version), own)).answer,
     );
-    return waitFor(settled, { forMs: deadlineTicks - nowTicks, signal, clock, orElse: () => unmet(endpoint) });
+    const leftMs = Math.min(forMs, untilTicks - clock.ticks());
+    return waitFor(settled, { forMs: leftMs, signal, clock, orElse: () => unmet(endpoint) });
   }
 
   async function getTimed<Answer>(endpoint: Endpoint<Answer>, scope: Scope, input?: AnyInput): Promise<Timed<Answer>> {
@@ -92,8 +100,9 @@ export function createClient({ dialect, apiVersion, budget, observe, timeoutMs, 
 
   return {
     facts: contact.facts,
-    within: ({ lane, forMs, signal }) => {
-      const scope: Scope = { lane, deadlineTicks: clock.ticks() + forMs, signal };
+    within: ({ lane, forMs, wholeMs, signal }) => {
+      const untilTicks = wholeMs === undefined ? undefined : clock.ticks() + wholeMs;
+      const scope: Scope = { lane, forMs, untilTicks, signal };
       return {
         get: async (endpoint, ...[input]) => (await getTimed(endpoint, scope, input)).answer,
         getTimed: (endpoint, ...[input]) => getTimed(endpoint, scope, input),

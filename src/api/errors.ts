@@ -34,6 +34,8 @@ export type ApiErrorDetails = {
   readonly retryAfterMs?: number;
   /** Whether the request was sent at all; a circuit that is open spares the server. */
   readonly unsent?: true;
+  /** Whether our own limits kept it from being sent: its turn did not come, or its time was over. That says nothing of the server. */
+  readonly isOwnLimit?: true;
   readonly cause?: unknown;
 };
 

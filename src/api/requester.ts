@@ -31,7 +31,10 @@ export type RequestObserver = {
 /** On whose behalf and until when something is asked. */
 export type Scope = {
   readonly lane: Lane;
-  readonly deadlineTicks: number;
+  /** How long each request may wait for its turn, and how long it may take with all its tries once its turn has come. */
+  readonly forMs: number;
+  /** When all requests of the scope have to be over; absent where nothing limits them together. */
+  readonly untilTicks?: number | undefined;
   readonly signal: AbortSignal | undefined;
 };
 
@@ -52,16 +55,13 @@ export function createRequester(options: RequesterOptions): Requester {
   const counted = countRequests(options.transport, clock, observe);
 
   /** The turn to send a request; from then on the breaker knows of it, so that no two are the probe. */
-  async function enter(endpoint: Endpoint<unknown>, { lane, ...limit }: Scope): Promise<() => void> {
+  async function enter(endpoint: Endpoint<unknown>, { lane, signal }: Scope, deadlineTicks: number) {
     refuseWhileOpen(endpoint, lane);
-    const pausedMs = budget.pausedMs();
-    if (clock.ticks() + pausedMs > limit.deadlineTicks) {
-      const seconds = Math.ceil(pausedMs / 1000);
-      throw unsent(endpoint, 'busy', `the server asked to be left alone for another ${seconds} s`);
-    }
     const startedTicks = clock.ticks();
+    refuseWhilePaused(endpoint, deadlineTicks);
+    if (startedTicks >= deadlineTicks) throw unsent(endpoint, 'timeout', 'its time was over', { isOwnLimit: true });
     try {
-      const leave = await budget.enter(lane, limit);
+      const leave = await budget.enter(lane, { deadlineTicks, signal });
       try {
         refuseWhileOpen(endpoint, lane);
       } catch (error) {
@@ -72,10 +72,19 @@ export function createRequester(options: RequesterOptions): Requester {
       return leave;
     } catch (error) {
       if (!(error instanceof BudgetTimeout)) throw error;
-      throw unsent(endpoint, 'timeout', 'its turn within the budget did not come in time');
+      // The server may have asked for it meanwhile.
+      refuseWhilePaused(endpoint, deadlineTicks);
+      throw unsent(endpoint, 'timeout', 'its turn within the budget did not come in time', { isOwnLimit: true });
     } finally {
       observe.waited((clock.ticks() - startedTicks) / 1000);
     }
+  }
+
+  function refuseWhilePaused(endpoint: Endpoint<unknown>, deadlineTicks: number): void {
+    const pausedMs = budget.pausedMs();
+    if (pausedMs === 0 || clock.ticks() + pausedMs <= deadlineTicks) return;
+    const seconds = Math.ceil(pausedMs / 1000);
+    throw unsent(endpoint, 'busy', `the server asked to be left alone for another ${seconds} s`);
   }
 
   function refuseWhileOpen(endpoint: Endpoint<unknown>, lane: Lane): void {
@@ -85,18 +94,23 @@ export function createRequester(options: RequesterOptions): Requester {
   }
 
   async function attempt<Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) {
-    const leave = await enter(endpoint, scope);
+    const leave = await enter(endpoint, scope, trial.deadlineTicks);
+    // What it waited for its turn is not taken from the time that the server has to answer.
+    if (trial.isFirst) trial.deadlineTicks = toDeadline(scope);
     observe.inFlight(budget.inFlight());
     try {
       const timed = await send(endpoint, path, scope, trial);
       breaker.end(undefined);
       return timed;
     } catch (error) {
-      if (scope.signal?.aborted === true || !(error instanceof ApiError)) {
+      const isOurs = !(error instanceof ApiError) || error.details.isOwnLimit === true;
+      if (scope.signal?.aborted === true || isOurs) {
         breaker.abandon();
       } else {
         note(error);
-        breaker.end(error);
+        // A server that had less than half of its time was not silent for long.
+        if (error.kind === 'timeout' && trial.hadMs < scope.forMs / 2) breaker.abandon();
+        else breaker.end(error);
       }
       throw error;
     } finally {
@@ -105,12 +119,20 @@ export function createRequester(options: RequesterOptions): Requester {
     }
   }
 
+  function toDeadline({ forMs, untilTicks = Number.POSITIVE_INFINITY }: Scope): number {
+    return Math.min(clock.ticks() + forMs, untilTicks);
+  }
+
   async function send<Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) {
-    const { signal, deadlineTicks } = scope;
+    const { signal, forMs } = scope;
     const { headers, generation } = await credentials.authorize(counted, contact.facts().dialect, signal);
     trial.generation = generation;
     const startedTicks = clock.ticks();
-    const timeoutMs = deadlineTicks - startedTicks;
+    const timeoutMs = trial.deadlineTicks - startedTicks;
+    trial.hadMs = timeoutMs;
+    if (timeoutMs < Math.min(forMs, leastMs)) {
+      throw unsent(endpoint, 'timeout', 'too little of its time was left', { isOwnLimit: true });
+    }
     const reply = await counted.get({ apiEndpoint: endpoint.name, path, headers, signal, timeoutMs });
     const tookMs = clock.ticks() - startedTicks;
     const midRequestMs = clock.now() - tookMs / 2;
@@ -134,26 +156,41 @@ export function createRequester(options: RequesterOptions): Requester {
 
   return async (endpoint, path, scope) => {
     let mayRenew = true;
+    let fault: ApiError | undefined;
+    let deadlineTicks = toDeadline(scope);
     for (let tries = 1; ; tries++) {
-      const trial: Trial = { generation: undefined };
+      const trial: Trial = { isFirst: tries === 1, deadlineTicks, hadMs: 0, generation: undefined };
       try {
         return await attempt(endpoint, path, scope, trial);
       } catch (error) {
         if (!(error instanceof ApiError) || scope.signal?.aborted === true) throw error;
+        // Another try that did not come to anything takes nothing from what the one before said.
+        if (error.details.isOwnLimit === true) throw fault ?? error;
+        fault = error;
+        ({ deadlineTicks } = trial);
         if (mayRenew && (await hasRenewed(error, trial))) {
           mayRenew = false;
           continue;
         }
         const delayMs = retryDelayMs(error, tries, clock.random());
-        if (delayMs === undefined || clock.ticks() + delayMs >= scope.deadlineTicks) throw error;
+        if (delayMs === undefined || clock.ticks() + delayMs + leastMs > deadlineTicks) throw error;
         await sleep(clock, delayMs, scope.signal);
       }
     }
   };
 }
 
-/** Which credentials a try was made with; absent where it did not come to that. */
-type Trial = { generation: number | undefined };
+/** What is left of a request's time is worth a try from here on. */
+const leastMs = 100;
+
+type Trial = {
+  readonly isFirst: boolean;
+  deadlineTicks: number;
+  /** The time that the server had to answer. */
+  hadMs: number;
+  /** Which credentials it was made with; absent where it did not come to that. */
+  generation: number | undefined;
+};
 
 /** The same transport, every request of it counted and timed. */
 function countRequests(transport: Transport, clock: Clock, observe: RequestObserver): Transport {
@@ -175,8 +212,13 @@ function countRequests(transport: Transport, clock: Clock, observe: RequestObser
   };
 }
 
-function unsent(endpoint: Endpoint<unknown>, kind: ErrorKind, says: string): ApiError {
-  return new ApiError(`GET ${endpoint.name}: not asked, ${says}`, { kind, apiEndpoint: endpoint.name, unsent: true });
+function unsent(
+  { name }: Endpoint<unknown>,
+  kind: ErrorKind,
+  says: string,
+  limit: { readonly isOwnLimit?: true } = {},
+): ApiError {
+  return new ApiError(`GET ${name}: not asked, ${says}`, { kind, apiEndpoint: name, unsent: true, ...limit });
 }
 
 function toServerMs(date: string | undefined): number | undefined {

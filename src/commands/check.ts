@@ -27,7 +27,7 @@ async function probe(server: ServerConfig, config: Config, enabled: typeof colle
   const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
   const connection = connectServer(server, { clock: systemClock, observe, onSecret: ignore });
   const probes = toProbes(server, config, enabled);
-  const api = connection.client.within({ lane: 'vital', forMs: server.timeoutMs * probes.length });
+  const api = connection.client.within({ lane: 'vital', forMs: server.timeoutMs });
   try {
     return await probeServer(server, api, probes);
   } finally {

@@ -50,7 +50,7 @@ export async function replayFromServer(configured: ServerConfig, id: number, abo
   const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
   const { client, close } = connectServer(server, { clock: systemClock, observe, onSecret: ignore });
   try {
-    const api = client.within({ lane: 'vital', forMs: mostRequests * server.timeoutMs });
+    const api = client.within({ lane: 'vital', forMs: server.timeoutMs });
     const source = await askForExecution(api, id, { detail: traces.detail, wait: createWait(systemClock) });
     if (source === undefined) return { text: undefined, complaint: 'is not over yet' };
     const { release } = client.facts();
@@ -68,8 +68,6 @@ export async function replayFromServer(configured: ServerConfig, id: number, abo
   }
 }
 
-/** The first contact, the execution, its state a few times, its workflow and the end of its log. */
-const mostRequests = 8;
 const late = 'the server is still loading its steps: this is what is sent once they were waited for long enough';
 
 function explain({ kind, message, details }: ApiError): string {

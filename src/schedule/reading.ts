@@ -21,7 +21,7 @@ export type Reading = {
 export type ReadingOptions = {
   readonly key: PollKey;
   readonly everyMs: number;
-  /** The longest that a request may take: a poll has at least that long, however often it runs. */
+  /** The longest that a request may take. */
   readonly timeoutMs: number;
   readonly client: Client;
   readonly watch: Watch;

@@ -13,7 +13,8 @@ export function createServerReading(options: ServerReadingOptions): Reading {
   async function read(signal: AbortSignal): Promise<Outcome> {
     const before = await memories.recall();
     const lane = collector.vital ? 'vital' : 'normal';
-    const api = client.within({ lane, forMs: Math.max(everyMs, timeoutMs), signal });
+    const wholeMs = Math.max(everyMs, mostTimeouts * timeoutMs);
+    const api = client.within({ lane, forMs: timeoutMs, wholeMs, signal });
     const collected = await collector.collect(api, watch, before, clock.now);
     if (collected.off !== undefined) return { result: 'off', ...collected.off };
     const { rows, memory, complaints } = collected;
@@ -24,6 +25,9 @@ export function createServerReading(options: ServerReadingOptions): Reading {
 
   return { read, withdraw: publisher.withdraw };
 }
+
+/** A poll of several requests to a slow server may take longer than its interval, by no more than these. */
+const mostTimeouts = 3;
 
 /** What the collector keeps: read once, written when it changes. A disk that fails costs the memory, not the numbers. */
 function createMemories({ key, state, log }: ServerReadingOptions) {

@@ -38,6 +38,7 @@ export function createVitality(
       // A fault of our own says nothing about the server, nor does a question that its version has no place for.
       if (fault !== undefined && !(fault instanceof ApiError)) return;
       if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
+      if (fault?.details.isOwnLimit === true) return;
       if (fault === undefined || isAuthenticatedAnswer(fault)) {
         note('up', undefined);
         self.credentialsAccepted.set(key, 1);

@@ -173,6 +173,33 @@ describe('api/client', () => {
     expect((await failure(api.get(executionMode))).kind).toBe(kind);
   });
 
+  it('gives each request of a poll its own time, and all of them one where there is one', async () => {
+    let ticks = 0;
+    const limitsMs: (number | undefined)[] = [];
+    const body = '{"executionMode":"active"}';
+    const { client } = createTestClient({
+      url: 'http://127.0.0.1',
+      apiVersion: 47,
+      clock: fakeClock({ now: () => 0, ticks: () => ticks }),
+      transport: {
+        get: async ({ timeoutMs }) => {
+          limitsMs.push(timeoutMs);
+          ticks += 7000;
+          return { status: 200, headers: {}, cookies: [], body };
+        },
+        postForm: () => Promise.reject(new Error('never')),
+        toOwnPath: () => undefined,
+        close: async () => {},
+      },
+    });
+    const api = client.within({ lane: 'normal', forMs: 10_000 });
+    for (let count = 0; count < 3; count += 1) await api.get(executionMode);
+    expect(limitsMs.slice(1)).toEqual([10_000, 10_000, 10_000]);
+    const bounded = client.within({ lane: 'normal', forMs: 10_000, wholeMs: 15_000 });
+    for (let count = 0; count < 3; count += 1) await bounded.get(executionMode).catch(() => undefined);
+    expect(limitsMs.slice(4)).toEqual([10_000, 8000, 1000]);
+  });
+
   it('times an answer from its request to its end, and by the middle', async () => {
     let ticks = 0;
     const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });

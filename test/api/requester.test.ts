@@ -21,7 +21,10 @@ type Reply = Partial<TransportAnswer> | ErrorKind;
 const active: Reply = { body: '{"executionMode":"active"}' };
 
 /** A requester whose server gives these replies in turn, the last for ever, each after that time. */
-function setUp(replies: readonly Reply[], { tookMs = 0, random = 0.5, credentials = plain } = {}) {
+function setUp(
+  replies: readonly Reply[],
+  { tookMs = 0, random = 0.5, credentials = plain, requestsPerSecond = 1000 } = {},
+) {
   const clock = fakeClock({ random: () => random });
   const seen: string[] = [];
   const circuit: boolean[] = [];
@@ -41,7 +44,7 @@ function setUp(replies: readonly Reply[], { tookMs = 0, random = 0.5, credential
     toOwnPath: () => undefined,
     close: async () => {},
   };
-  const budget = createBudget({ requestsPerSecond: 1000, concurrency: 10, clock });
+  const budget = createBudget({ requestsPerSecond, concurrency: 10, clock });
   const contact = createContact({ dialect: 'auto', apiVersion: 47 });
   const breaker = createBreaker({ clock, onChange: (isOpen) => circuit.push(isOpen) });
   const observe = {
@@ -59,15 +62,15 @@ function setUp(replies: readonly Reply[], { tookMs = 0, random = 0.5, credential
     clock,
     observe,
   });
-  const ask = (scope: Partial<Scope> & { readonly forMs?: number } = {}) => {
-    const { lane = 'normal', forMs = 10_000, signal } = scope;
-    const asking = requester(executionMode, '/', { lane, deadlineTicks: clock.ticks() + forMs, signal });
+  const ask = (scope: Partial<Scope> = {}) => {
+    const { lane = 'normal', forMs = 10_000, untilTicks, signal } = scope;
+    const asking = requester(executionMode, '/', { lane, forMs, untilTicks, signal });
     return asking.then(
       ({ answer }) => answer,
       (error: unknown) => error,
     );
   };
-  return { ask, seen, circuit, budget, limitsMs, asked: () => asked };
+  return { ask, seen, circuit, budget, limitsMs, ticks: clock.ticks, asked: () => asked };
 }
 
 const plain: Credentials = {
@@ -123,6 +126,62 @@ describe('api/requester', () => {
     await vi.advanceTimersByTimeAsync(300);
     expect(await asking).toBe('active');
     expect(limitsMs.map((limitMs) => Math.round((limitMs ?? 0) / 100))).toEqual([20, 17]);
+  });
+
+  it('takes nothing from the time of a request for what it waited for its turn', async () => {
+    const { ask, limitsMs } = setUp([active], { requestsPerSecond: 1 });
+    await ask({ lane: 'vital' });
+    const asking = ask({ lane: 'vital', forMs: 1500 });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await asking).toBe('active');
+    expect(limitsMs).toEqual([10_000, 1500]);
+  });
+
+  it('asks nothing once the time of all is over, and takes it for no silence of the server', async () => {
+    const { ask, seen, circuit, ticks } = setUp([active]);
+    const untilTicks = ticks() + 99;
+    for (let count = 0; count < 6; count += 1) {
+      expect(await ask({ untilTicks })).toMatchObject({
+        message: 'GET execution-mode: not asked, too little of its time was left',
+        kind: 'timeout',
+        details: { unsent: true, isOwnLimit: true },
+      });
+    }
+    await vi.advanceTimersByTimeAsync(99);
+    expect(await ask({ untilTicks })).toMatchObject({ message: 'GET execution-mode: not asked, its time was over' });
+    expect([seen, circuit]).toEqual([[], []]);
+  });
+
+  it('says that its turn did not come, which is no fault of the server', async () => {
+    const { ask, circuit } = setUp([active], { requestsPerSecond: 1 });
+    await ask();
+    for (let count = 0; count < 6; count += 1) {
+      const asking = ask({ forMs: 100 });
+      await vi.advanceTimersByTimeAsync(100);
+      expect(await asking).toMatchObject({
+        message: 'GET execution-mode: not asked, its turn within the budget did not come in time',
+        kind: 'timeout',
+        details: { unsent: true, isOwnLimit: true },
+      });
+    }
+    expect(circuit).toEqual([]);
+  });
+
+  it('opens no circuit over a server that had less than half of its time', async () => {
+    const { ask, seen, circuit, ticks } = setUp(['timeout']);
+    for (let count = 0; count < 6; count += 1) await ask({ untilTicks: ticks() + 4999 });
+    expect(circuit).toEqual([]);
+    expect(seen).toHaveLength(12);
+    for (let count = 0; count < 5; count += 1) await ask({ untilTicks: ticks() + 5000 });
+    expect(circuit).toEqual([true]);
+  });
+
+  it('tells what the server said where time is left for no other try', async () => {
+    const { ask, asked } = setUp(['network'], { random: 0, requestsPerSecond: 1 });
+    const asking = ask({ forMs: 500 });
+    await vi.advanceTimersByTimeAsync(500);
+    expect(await asking).toMatchObject({ kind: 'network' });
+    expect(asked()).toBe(1);
   });
 
   it('leaves the server alone for as long as it asks', async () => {

@@ -42,6 +42,13 @@ describe('schedule/vitality', () => {
     expect(scene.seen()).toBeUndefined();
   });
 
+  it('says nothing of a server that our own limits kept us from asking', () => {
+    const scene = setUp();
+    scene.ended();
+    scene.ended(new ApiError('not asked', { kind: 'timeout', apiEndpoint: 'demo', unsent: true, isOwnLimit: true }));
+    expect(scene.seen()?.state).toBe('up');
+  });
+
   it('remembers since when, and what went wrong last', () => {
     const scene = setUp();
     scene.ended(fault('timeout'));
