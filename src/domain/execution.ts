@@ -20,8 +20,10 @@ export type Execution = {
   /** The server's own word, where the status is `other`. */
   readonly customStatus: string | undefined;
   readonly project: string | undefined;
-  /** Infinite for what waits and has no start yet. */
+  /** Infinite for what waits and has no start yet; the end where the server gives no start of what is over. */
   readonly startedAtMs: number;
+  /** True where the end stands for the start. */
+  readonly lacksStart?: boolean;
   /** Absent while it is not over, whatever the status says. */
   readonly endedAtMs: number | undefined;
   /** Absent for ad hoc runs, and for those of a job that was deleted. */

@@ -1,9 +1,10 @@
 /**
  * The moment that a date of the service names, in whole ms since 1970. Servers write three forms: `…T10:13:20Z`, the same with
- * milliseconds (release 6.0), and an object with `unixtime` or `epoch` in ms; anything else is no date.
+ * milliseconds (release 6.0), and an object with `unixtime` or `epoch` in ms; anything else is no date, and neither is a
+ * time before 1970 or after 2200.
  */
 export function toTimestampMs(date: unknown): number | undefined {
-  if (typeof date === 'number') return Number.isFinite(date) ? Math.floor(date) : undefined;
+  if (typeof date === 'number') return toPlausible(Math.floor(date));
   if (typeof date === 'string') return fromText(date);
   if (typeof date !== 'object' || date === null) return undefined;
   const { epoch, unixtime, datetime, date: text } = date as Readonly<Record<string, unknown>>;
@@ -18,8 +19,14 @@ export function toTimestampMs(date: unknown): number | undefined {
 const isoDate = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:?\d{2})$/;
 
 function fromText(text: string): number | undefined {
-  if (/^\d{1,16}$/.test(text)) return Number(text);
+  if (/^\d{1,16}$/.test(text)) return toPlausible(Number(text));
   if (!isoDate.test(text)) return undefined;
-  const timestampMs = Date.parse(text);
-  return Number.isNaN(timestampMs) ? undefined : timestampMs;
+  return toPlausible(Date.parse(text));
 }
+
+/** Dates of JavaScript end in 275760, and whatever shows one fails beyond that. */
+function toPlausible(timestampMs: number): number | undefined {
+  return timestampMs >= 0 && timestampMs <= lastMs ? timestampMs : undefined;
+}
+
+const lastMs = Date.UTC(2200, 11, 31, 23, 59, 59, 999);

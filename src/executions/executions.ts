@@ -9,6 +9,7 @@ import { createFaults } from './faults.ts';
 import { inTurns } from './in-turns.ts';
 import { toLagSeconds } from './lag.ts';
 import { planListing } from './listing.ts';
+import { createOddRows } from './odd-rows.ts';
 import type { ExecutionsOptions } from './options.ts';
 import { openParts, type Parts } from './parts.ts';
 import { type PlannedRead, planReads } from './plan.ts';
@@ -21,7 +22,7 @@ import { createSight, type Sight } from './sight.ts';
 import { createTripwire } from './tripwire.ts';
 
 type Outcome =
-  | { readonly result: 'success'; readonly series: number; readonly note?: string }
+  | { readonly result: 'success'; readonly series: number; readonly complaints?: readonly string[] }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string };
 
 export type Executions = {
@@ -60,18 +61,19 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const list = parts.planListing ?? planListing;
   const activities = createActivities();
   const tripwire = createTripwire();
+  const oddRows = createOddRows(observe, clock.ticks);
   const sight = createSight();
   let opened: Promise<Parts> | undefined;
   let latest: { readonly running: Running['executions']; readonly nowMs: number } | undefined;
   let names: readonly string[] = [];
   let nextListTicks = Number.NEGATIVE_INFINITY;
   const serverClock = createServerClock(clock);
-  const readRunning = createRunningReader(clock.ticks);
+  const readRunning = createRunningReader(clock.ticks, oddRows.note);
   const exemplars = createExemplars(settings.buckets);
   let shownBook: Book | undefined;
 
   async function open(): Promise<Parts> {
-    const found = await openParts(options, activities);
+    const found = await openParts(options, activities, oddRows);
     shownBook = found.book;
     return found;
   }
@@ -202,7 +204,8 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       if (!signal.aborted) await show(found, nowMs);
     }
     const [first] = faults;
-    if (first === undefined) return { result: 'success', series: book.totals.cells.size };
+    if (first === undefined)
+      return { result: 'success', series: book.totals.cells.size, complaints: oddRows.complaints() };
     return {
       result: 'failed',
       kind: first.kind,

@@ -23,7 +23,7 @@ export type Measured = {
   readonly overCap: number;
 };
 
-export const unmeasuredReasons = ['negative'] as const;
+export const unmeasuredReasons = ['negative', 'no_start'] as const;
 export type UnmeasuredReason = (typeof unmeasuredReasons)[number];
 
 /** What new finished runs of a project make of the totals: every cell and job that changes, as it is afterwards. */
@@ -41,7 +41,7 @@ function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
   const jobs = new Map<string, JobFacts>();
   const begun = new Set<string>();
   const { places } = totals;
-  let negative = 0;
+  const unmeasured = { negative: 0, no_start: 0 };
   let merged = 0;
   let overCap = 0;
 
@@ -77,8 +77,9 @@ function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
   function addDuration(run: Finished, labels: { project: string; group: string; name: string; ending: Ending }): void {
     const { project, group, name, ending } = labels;
     const durationMs = run.endedAtMs - run.startedAtMs;
-    if (durationMs < 0) {
-      negative += 1;
+    const reason = run.lacksStart === true ? 'no_start' : durationMs < 0 ? 'negative' : undefined;
+    if (reason !== undefined) {
+      unmeasured[reason] += 1;
       return;
     }
     const isOwn = name === '' || places.hasDurations(project, group, name, detail);
@@ -117,7 +118,7 @@ function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
       if (before?.jobId !== undefined && run.job?.id !== undefined && before.jobId !== run.job.id) merged += 1;
       jobs.set(key, toFacts({ project, group, name }, run, before));
     },
-    result: (): Measured => ({ cells, jobs, unmeasured: { negative }, merged, overCap }),
+    result: (): Measured => ({ cells, jobs, unmeasured, merged, overCap }),
   };
 }
 
@@ -139,7 +140,7 @@ function toFacts(
     lastStartMs: run.startedAtMs,
     lastEndMs: run.endedAtMs,
     lastSuccessMs: ending === 'succeeded' ? run.endedAtMs : before?.lastSuccessMs,
-    lastDurationMs: durationMs < 0 ? before?.lastDurationMs : durationMs,
+    lastDurationMs: durationMs < 0 || run.lacksStart === true ? before?.lastDurationMs : durationMs,
     lastId: run.id,
     lastFailedId: hasFailed ? run.id : before?.lastFailedId,
     lastEnding: ending,

@@ -3,6 +3,7 @@ import type { Activities } from './activities.ts';
 import { type Book, openBook } from './book.ts';
 import { createForgetting } from './forgetting.ts';
 import { createGap, type Gap } from './gap.ts';
+import type { OddRows } from './odd-rows.ts';
 import type { ExecutionsOptions } from './options.ts';
 import { createOverlap, type Overlap } from './overlap.ts';
 import { createProjectReading, type ProjectReading } from './project-reading.ts';
@@ -21,7 +22,7 @@ export type Parts = {
 };
 
 /** What the rounds of a server are made of, around what is kept of it. */
-export async function openParts(options: ExecutionsOptions, activities: Activities): Promise<Parts> {
+export async function openParts(options: ExecutionsOptions, activities: Activities, oddRows: OddRows): Promise<Parts> {
   const { server, ledger, settings, observe, clock } = options;
   const book = await openBook(ledger, server);
   const { isWantedJob, buckets, detail, cap, catchUpLimitMs, backfillMs } = settings;
@@ -30,7 +31,7 @@ export async function openParts(options: ExecutionsOptions, activities: Activiti
   const rules = { buckets, detail, cap };
   const accept = createAccept({ ...options, book, rules, isWantedJob, keepMs, ...reconcilePart });
   const overlap = createOverlap(settings.overlapMs);
-  const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe, tell: options.tell });
+  const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe, oddRows, tell: options.tell });
   const secondLook = createSecondLook({ server, book, ledger, activities, reading, overlap });
   const gap = createGap(book);
   await gap.open(options.isRestored === true);

@@ -4,6 +4,7 @@ import type { Window } from '../api/paging.ts';
 import type { Execution } from '../domain/execution.ts';
 import type { Acceptance, ExecutionsObserver } from './accept.ts';
 import type { Book } from './book.ts';
+import type { OddRows } from './odd-rows.ts';
 import type { Overlap } from './overlap.ts';
 import type { PlannedRead } from './plan.ts';
 import { type Hold, resume } from './project-state.ts';
@@ -16,6 +17,7 @@ type ProjectReadingOptions = {
   readonly overlap: Overlap;
   readonly catchUpLimitMs: number;
   readonly observe: Pick<ExecutionsObserver, 'skipped'>;
+  readonly oddRows: OddRows;
   readonly tell?: ((message: string) => void) | undefined;
 };
 
@@ -56,16 +58,17 @@ const batch = 500;
 
 /** Reads the ends of one project within a window, takes them in, and says how far it has been read. */
 export function createProjectReading(options: ProjectReadingOptions): ProjectReading {
-  const { book, accept, overlap, catchUpLimitMs, observe, tell } = options;
+  const { book, accept, overlap, catchUpLimitMs, observe, oddRows, tell } = options;
 
   /** Takes in parts as they come, each time with how far that brings it; what was read before a fault is not read again. */
   async function takeIn(reading: WindowReading, how: TakeIn): Promise<Taken> {
     const { project, lateBeforeMs, advance = () => undefined } = how;
     const counted: Finished[] = [];
-    const shown = new Set<number>();
+    const ids = new Set<number>();
+    const shown = (): number => ids.size + reading.oddRows().length;
     let rows: Execution[] = [];
     const acceptRows = async (throughMs?: number): Promise<void> => {
-      const step = advance(shown.size > 0, throughMs);
+      const step = advance(shown() > 0, throughMs);
       counted.push(
         ...(await accept({ project, rows, lateBeforeMs, ...(step === undefined ? {} : { advance: step }) })),
       );
@@ -74,15 +77,17 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     try {
       for await (const part of reading.parts) {
         rows.push(...part);
-        for (const { id } of part) shown.add(id);
+        for (const { id } of part) ids.add(id);
         if (rows.length >= batch) await acceptRows(reading.readThroughMs());
       }
     } catch (error) {
       if (error instanceof ApiError && rows.length > 0) await acceptRows(reading.readThroughMs());
       throw error;
+    } finally {
+      oddRows.note(project, reading.oddRows());
     }
     await acceptRows();
-    return { counted, shown: shown.size };
+    return { counted, shown: shown() };
   }
 
   async function hold(project: string, held: Hold, nowMs: number): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Api } from '../api/client.ts';
-import { projectExecutions } from '../api/endpoints/executions.ts';
+import { type OddRow, projectExecutions } from '../api/endpoints/executions.ts';
 import { readWindow, type Window } from '../api/paging.ts';
 import type { Execution } from '../domain/execution.ts';
 
@@ -11,6 +11,8 @@ export type WindowReading = {
   readonly parts: AsyncIterable<readonly Execution[]>;
   /** What the server counted in the whole window, shown or not; known once the first part is there. */
   readonly total: () => number;
+  /** Rows that cannot be read. */
+  readonly oddRows: () => readonly OddRow[];
   /** Everything that ended up to here has been handed out; what is newer may still be under way. */
   readonly readThroughMs: () => number;
   /** The clocks of the members that answered. */
@@ -22,6 +24,7 @@ export function readProjectWindow(api: Api, project: string, window: Window): Wi
   let total: number | undefined;
   let readThroughMs = Number.NEGATIVE_INFINITY;
   const serverTimes: number[] = [];
+  const oddRows = new Map<string, OddRow>();
   const parts = readWindow<Execution>(
     async ({ beginMs, endMs, max, offset }) => {
       // The oldest part comes first: what is older than what is asked for is there.
@@ -29,20 +32,27 @@ export function readProjectWindow(api: Api, project: string, window: Window): Wi
       const query = { begin: Math.max(beginMs, 1), end: endMs, max, offset };
       const { answer, serverMs } = await api.getTimed(projectExecutions, { path: { project }, query });
       total ??= answer.total;
+      for (const row of answer.oddRows) oddRows.set(row.text, row);
       if (serverMs !== undefined) serverTimes.push(serverMs);
       return answer;
     },
     window,
     { pageSize },
   );
-  return { parts, total: () => total ?? 0, readThroughMs: () => readThroughMs, serverTimes: () => serverTimes };
+  return {
+    parts,
+    total: () => total ?? 0,
+    oddRows: () => [...oddRows.values()],
+    readThroughMs: () => readThroughMs,
+    serverTimes: () => serverTimes,
+  };
 }
 
 /** The newest page of what ended within a window: whether rows are counted, and whether any of them is shown. */
 export async function readNewest(api: Api, project: string, { beginMs, endMs }: Window): Promise<Newest> {
   const query = { begin: Math.max(beginMs, 1), end: endMs, max: pageSize, offset: 0 };
-  const { total, items } = await api.get(projectExecutions, { path: { project }, query });
-  return { total, shown: items.length };
+  const { total, items, oddRows } = await api.get(projectExecutions, { path: { project }, query });
+  return { total, shown: items.length + oddRows.length };
 }
 
 export type Newest = { readonly total: number; readonly shown: number };

@@ -53,13 +53,11 @@ export function reconcile(input: ReconcileInput): Reconciled {
   for (const row of rows) {
     if (!isFinished(row) || row.endedAtMs < countedFromMs) continue;
     const { id, startedAtMs, endedAtMs } = row;
-    const entry = { id, startedAtMs: Math.round(startedAtMs), endedAtMs: Math.round(endedAtMs) };
+    const entry = { id, startedAtMs, endedAtMs };
     if (isOneOf(seen.get(id), entry)) continue;
     seen.set(id, [...(seen.get(id) ?? []), entry]);
     const earlier = known.get(id);
     if (isOneOf(earlier, entry)) continue;
-    // Nothing that a server in its senses gives: what can not be kept must not be counted, since it would be each time.
-    if (!Object.values(entry).every(Number.isSafeInteger)) continue;
     entries.push(entry);
     order ??= createIdOrder(ids);
     // Their ids are given long before they start.

@@ -2,6 +2,7 @@ import type { Api } from '../api/client.ts';
 import { runningExecutions } from '../api/endpoints/executions.ts';
 import { ApiError } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
+import type { OddRows } from './odd-rows.ts';
 
 export type Running = {
   /** Undefined where nothing may be read, or not everything has been. */
@@ -17,7 +18,7 @@ type Open = (lane: 'vital' | 'normal') => Api;
  * What runs or waits anywhere, in as few requests as it takes. Some releases of the rundeck dialect take the `*` for the
  * name of a project (3.2.6 to 3.2.8, and 4.14 to 4.17): there it is asked project by project, a few in each round.
  */
-export function createRunningReader(ticks: () => number) {
+export function createRunningReader(ticks: () => number, onOddRows: OddRows['note']) {
   const known = new Map<string, readonly Execution[]>();
   const denied = new Set<string>();
   let isComplete = false;
@@ -30,7 +31,7 @@ export function createRunningReader(ticks: () => number) {
     for (const project of [...known.keys(), ...denied]) if (!names.has(project)) forget(project);
     for (const project of chooseNext(projects)) {
       lastAsked = project;
-      const read = await readList(open('normal'), project).catch(toNothing);
+      const read = await readList(open('normal'), project, onOddRows).catch(toNothing);
       serverMs ??= read.serverMs;
       known.set(project, read.executions ?? []);
       if (read.denied === undefined) denied.delete(project);
@@ -58,7 +59,7 @@ export function createRunningReader(ticks: () => number) {
     if (ticks() < oneByOneUntilTicks) return readNext(open, projects);
     const api = open('vital');
     try {
-      return await readList(api, '*');
+      return await readList(api, '*', onOddRows);
     } catch (error) {
       // Of all projects together the answer is 401 where none of them may be read: no fault, and no news of any.
       if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
@@ -92,7 +93,7 @@ function toNothing(error: unknown): Running {
   throw error;
 }
 
-async function readList(api: Api, project: string): Promise<Running> {
+async function readList(api: Api, project: string, onOddRows: OddRows['note']): Promise<Running> {
   const executions = new Map<number, Execution>();
   let serverMs: number | undefined;
   // The list moves while it is read: pages overlap, and a list without an end is cut.
@@ -101,6 +102,7 @@ async function readList(api: Api, project: string): Promise<Running> {
     const timed = await api.getTimed(runningExecutions, { path: { project }, query });
     serverMs ??= timed.serverMs;
     for (const execution of timed.answer.items) executions.set(execution.id, execution);
+    onOddRows(project, timed.answer.oddRows);
     if (offset + pageSize >= timed.answer.total) break;
     offset += pageSize - overlap;
   }

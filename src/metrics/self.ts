@@ -149,7 +149,7 @@ export function createSelf(build: { readonly version: string; readonly nodeVersi
     }),
     unknownValues: new Counter({
       name: 'automation_exporter_unknown_values_total',
-      help: 'Words in answers that are not known, by the field they stand in.',
+      help: 'Words in answers that are not known, and executions that cannot be read, by the field that is to blame.',
       labelNames: ['server', 'field'],
       registers,
     }),

@@ -73,6 +73,7 @@ describe('api/executions', () => {
           failedNodes: [],
         },
       ],
+      oddRows: [],
     });
   });
 
@@ -90,11 +91,46 @@ describe('api/executions', () => {
     });
   });
 
-  it('names what a row lacks', async () => {
-    const { answer } = await read('{"paging":{"total":1},"executions":[{"id":1,"status":"succeeded"}]}');
+  it('lets the end stand for a start that is missing or out of this world', async () => {
+    const { answer } = await read(`{"paging":{"total":2},"executions":[
+      {"id":1,"status":"failed","date-started":null,"date-ended":{"unixtime":1716200009456}},
+      {"id":2,"status":"failed","date-started":{"unixtime":9e15},"date-ended":{"unixtime":1716200009456}}]}`);
 
-    expect(answer).toBe(
-      'ApiError: GET project-executions: HTTP 200, not the expected answer: `executions.0.date-started`: is missing',
-    );
+    expect(answer).toMatchObject({
+      items: [
+        { id: 1, startedAtMs: 1716200009456, endedAtMs: 1716200009456, lacksStart: true },
+        { id: 2, startedAtMs: 1716200009456, endedAtMs: 1716200009456, lacksStart: true },
+      ],
+      oddRows: [],
+    });
+  });
+
+  it('leaves out rows that cannot be read, and names what is wrong with each', async () => {
+    const { answer } = await read(`{"paging":{"total":7},"executions":[
+      {"id":1,"status":"running"},
+      {"status":"failed","date-started":{"unixtime":1716200000123}},
+      {"id":2.5,"date-started":{"unixtime":1716200000123}},
+      {"id":-1,"date-started":{"unixtime":1716200000123}},
+      {"id":1e30,"date-started":{"unixtime":1716200000123}},
+      {"id":3,"date-started":{"unixtime":1716200000123},"date-ended":"${'x'.repeat(300)}"},
+      null,
+      {"id":4,"status":"running","date-started":{"unixtime":1716200000123}}]}`);
+
+    expect(answer).toMatchObject({
+      total: 7,
+      items: [{ id: 4 }],
+      oddRows: [
+        { field: 'date-started', text: '{"id":1,"status":"running"}' },
+        { field: 'id', text: '{"status":"failed","date-started":{"unixtime":1716200000123}}' },
+        { field: 'id' },
+        { field: 'id' },
+        { field: 'id' },
+        {
+          field: 'date-ended',
+          text: `{"id":3,"date-started":{"unixtime":1716200000123},"date-ended":"${'x'.repeat(136)}`,
+        },
+        { field: 'id', text: 'null' },
+      ],
+    });
   });
 });

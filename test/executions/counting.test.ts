@@ -52,6 +52,50 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 3']);
   });
 
+  it('counts what ended without a start, unmeasured, and lets a row that cannot be read cost only itself', async () => {
+    const { control, finish, counted, rounds, nowMs, told, shown, lag } = await play();
+    await rounds(2);
+    const ended = JSON.stringify({ unixtime: nowMs() });
+    const executions = [
+      `{"id":71,"status":"succeeded","date-started":${ended},"date-ended":${ended}}`,
+      `{"id":72,"status":"failed","date-started":null,"date-ended":${ended}}`,
+      `{"id":73,"status":"failed","date-started":{"unixtime":9e15},"date-ended":${ended}}`,
+      `{"id":74,"status":"failed","date-started":${ended},"date-ended":{"unixtime":9e15}}`,
+      `{"status":"failed","date-started":${ended},"date-ended":${ended}}`,
+      '"nonsense"',
+    ];
+    const body = `{"paging":{"total":6},"executions":[${executions.join(',')}]}`;
+    control.addFault({ kind: 'garbage', path: '/project/pay/executions$', body });
+    await rounds(8);
+    expect(counted()).toEqual(['pay  succeeded 1', 'pay  failed 2']);
+    expect(told).toEqual(['unknown date-ended', 'unknown id', 'unknown id', 'unmeasured no_start 2']);
+    expect(shown('automation_execution_duration_seconds').filter((line) => line.includes('_count'))).toEqual([
+      'automation_execution_duration_seconds_count{project="pay",job_group="",job_name="",status="succeeded"} 1',
+    ]);
+    expect(lag()).toBe(0);
+    expect(shown('automation_exporter_executions_hidden')).toEqual([]);
+    control.clearFaults();
+    finish('pay');
+    await rounds(8);
+    expect(counted()).toContain('pay settle succeeded 1');
+  });
+
+  it('counts once what ended without a start, when its start turns up', async () => {
+    const { control, counted, rounds, nowMs, told } = await play();
+    await rounds(2);
+    const list = (started: string): string =>
+      `{"paging":{"total":1},"executions":[{"id":72,"status":"failed","date-started":${started},"date-ended":{"unixtime":${endedAtMs}}}]}`;
+    const endedAtMs = nowMs();
+    const mend = control.addFault({ kind: 'garbage', path: '/project/pay/executions$', body: list('null') });
+    await rounds(2, 30_000);
+    mend();
+    const body = list(JSON.stringify({ unixtime: endedAtMs - 60_000 }));
+    control.addFault({ kind: 'garbage', path: '/project/pay/executions$', body });
+    await rounds(4, 30_000);
+    expect(counted()).toEqual(['pay  failed 1']);
+    expect(told).toEqual(['unmeasured no_start 1']);
+  });
+
   it('counts imported rows apart, never in the total', async () => {
     const { finish, counted, rounds, told } = await play({ settings: { backfillMs: 5 * dayMs } });
     finish('pay');

@@ -43,7 +43,7 @@ export function toPage(rows: readonly Execution[], { query }: Question) {
   const found = rows
     .filter(({ endedAtMs = -1 }) => endedAtMs >= begin && endedAtMs <= end)
     .sort((one, other) => (other.endedAtMs ?? 0) - (one.endedAtMs ?? 0) || other.id - one.id);
-  return { total: found.length, items: found.slice(offset, offset + max) };
+  return { total: found.length, items: found.slice(offset, offset + max), oddRows: [] };
 }
 
 export function refusal(kind: ErrorKind, errorCode?: string): ApiError {

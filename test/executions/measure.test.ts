@@ -46,7 +46,18 @@ describe('executions/measure', () => {
 
   it('observes no negative duration, counts the run all the same, and says so', () => {
     const found = measured([took(-1, 1), took(500, 2)]);
-    expect(found.unmeasured).toEqual({ negative: 1 });
+    expect(found.unmeasured).toEqual({ negative: 1, no_start: 0 });
+    expect(linesOf(found, 'runs')[0]).toBe('runs pay|nightly|settle|succeeded 2');
+    expect(linesOf(found, 'durations')).toEqual(['durations pay|nightly|settle|succeeded 1 in 1,0,0 of 0.5 s']);
+    expect(found.jobs.get(toJobKey('pay', 'nightly', 'settle'))?.lastDurationMs).toBe(500);
+  });
+
+  it('observes no duration where the start is missing, counts the run all the same, and says so', () => {
+    const found = measured([
+      took(500, 1),
+      someRun({ id: 2, startedAtMs: 200_000, endedAtMs: 200_000, lacksStart: true }),
+    ]);
+    expect(found.unmeasured).toEqual({ negative: 0, no_start: 1 });
     expect(linesOf(found, 'runs')[0]).toBe('runs pay|nightly|settle|succeeded 2');
     expect(linesOf(found, 'durations')).toEqual(['durations pay|nightly|settle|succeeded 1 in 1,0,0 of 0.5 s']);
     expect(found.jobs.get(toJobKey('pay', 'nightly', 'settle'))?.lastDurationMs).toBe(500);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Acceptance } from '../../src/executions/accept.ts';
 import type { Book } from '../../src/executions/book.ts';
+import type { OddRows } from '../../src/executions/odd-rows.ts';
 import { createOverlap } from '../../src/executions/overlap.ts';
 import type { PlannedRead } from '../../src/executions/plan.ts';
 import { createProjectReading } from '../../src/executions/project-reading.ts';
@@ -43,14 +44,14 @@ describe('executions/project-reading', () => {
   it.each(['live', 'behind', 'rotation'] as const)(
     'holds where it is when not one row is shown: %s',
     async (purpose) => {
-      const scene = createScene({ answer: () => ({ total: 7, items: [] }) });
+      const scene = createScene({ answer: () => ({ total: 7, items: [], oddRows: [] }) });
       expect(await scene.read(purpose)).toMatchObject({ counted: 0, hidden: 7, isUnshown: true });
       expect(scene.state().scannedThroughMs).toBe(0);
     },
   );
 
   it('asks for one page of what is out of sight, however much it has become', async () => {
-    const scene = createScene({ answer: () => ({ total: 70_000, items: [] }), hold: 'hidden' });
+    const scene = createScene({ answer: () => ({ total: 70_000, items: [], oddRows: [] }), hold: 'hidden' });
     expect(await scene.read('probe')).toMatchObject({ hidden: 70_000, isUnshown: true });
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
     expect(scene.state().hold).toBe('hidden');
@@ -99,6 +100,14 @@ describe('executions/project-reading', () => {
     expect(scene.skipped).toEqual(['disabled 8']);
     expect(scene.counted.map(({ id }) => id)).toEqual([10, 9]);
     expect(scene.state()).toEqual({ ...toNewProject('pay', 9_000_000), scannedThroughMs: nowMs });
+  });
+
+  it('reads on past rows that are shown and cannot be read', async () => {
+    const oddRows = [{ field: 'id', text: '{"status":"failed"}' }];
+    const scene = createScene({ answer: () => ({ total: 1, items: [], oddRows }), hold: 'hidden' });
+    expect(await scene.read('probe')).toMatchObject({ counted: 0, hidden: 0, isUnshown: false });
+    expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
+    expect(scene.odd).toEqual(['pay id {"status":"failed"}']);
   });
 
   it('rewinds where the clock was set back', async () => {
@@ -155,13 +164,19 @@ function createScene({ answer, catchUpLimitMs = 1e12, ...fields }: Given) {
   };
   const observe = { skipped: (reason: string, executions: number) => skipped.push(`${reason} ${executions}`) };
   const overlap = createOverlap(120_000);
-  const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe });
+  const odd: string[] = [];
+  const oddRows: OddRows = {
+    note: (project, rows) => odd.push(...rows.map(({ field, text }) => `${project} ${field} ${text}`)),
+    complaints: () => [],
+  };
+  const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe, oddRows });
   return {
     api,
     asked,
     counted,
     lateBefore,
     skipped,
+    odd,
     reading,
     state: () => states.get('pay') ?? toNewProject('gone', 0),
     read: (purpose: PlannedRead['purpose']) =>

@@ -43,18 +43,6 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 2, startedAtMs: 100_000, endedAtMs: 200_000 }]);
   });
 
-  it('keeps times to the millisecond, and leaves out numbers that are none of an execution', () => {
-    const rows = [
-      someRun({ id: 1, startedAtMs: 100_000.25, endedAtMs: 105_000.75 }),
-      someRun({ id: 2.5 }),
-      someRun({ id: 1e30 }),
-      someRun({ id: 3, endedAtMs: 1e300 }),
-    ];
-    const found = reconcile(input({ rows }));
-    expect(found.counted.map(({ id }) => id)).toEqual([1]);
-    expect(found.entries).toEqual([{ id: 1, startedAtMs: 100_000, endedAtMs: 105_001 }]);
-  });
-
   it('keeps the ids of excluded jobs, uncounted', () => {
     const found = reconcile(input({ rows: [someRun({ id: 1 })], isWanted: (path) => path !== 'pay/nightly/settle' }));
     expect(found.counted).toEqual([]);

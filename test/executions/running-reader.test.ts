@@ -96,11 +96,14 @@ function setUp(
       asked.push(project);
       if (project === '*') throw ofStar();
       const items = answer(project);
-      return { answer: { total: items.length, items }, serverMs: 5 };
+      return { answer: { total: items.length, items, oddRows: [] }, serverMs: 5 };
     },
     server: () => ({ release }),
   };
-  const reader = createRunningReader(() => nowTicks);
+  const reader = createRunningReader(
+    () => nowTicks,
+    () => {},
+  );
   return {
     asked,
     // The cast is true as far as the reader goes: it asks nothing else.

@@ -6,15 +6,21 @@ import { number, toNumber, toText } from '../lenient.ts';
 
 const executionList = z
   .object({ paging: z.object({ total: z.number().int().nonnegative() }), executions: z.array(z.unknown()) })
-  .transform(({ paging, executions }, context) => {
+  .transform(({ paging, executions }) => {
     const items: Execution[] = [];
-    for (const [index, item] of executions.entries()) {
+    const oddRows: OddRow[] = [];
+    for (const item of executions) {
       const read = toExecution(item);
       if (typeof read !== 'string') items.push(read);
-      else context.addIssue({ code: 'custom', message: 'is missing', path: ['executions', index, read] });
+      else oddRows.push({ field: read, text: JSON.stringify(item).slice(0, longestOddText) });
     }
-    return { total: paging.total, items };
+    return { total: paging.total, items, oddRows };
   });
+
+/** A row that cannot be read: the field that is to blame, and enough of the row to know it again. */
+export type OddRow = { readonly field: string; readonly text: string };
+
+const longestOddText = 200;
 
 const readEvents = 'resource: [{ equals: { kind: event }, allow: [read] }]';
 const readExecutions = `${readEvents}, ${executionRead}`;
@@ -54,16 +60,19 @@ export const executionsTotal = defineEndpoint({
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Item by item and not by a schema: a sweep reads tens of thousands. The name of a needed field that is not there, else the execution. */
+/** Item by item and not by a schema: a sweep reads tens of thousands. The name of a needed field that cannot be read, else the execution. */
 function toExecution(item: unknown): Execution | string {
   const fields = toFields(item);
   const id = toNumber(fields.id);
-  if (id === undefined) return 'id';
+  if (id === undefined || !Number.isSafeInteger(id) || id < 0) return 'id';
   const status = toExecutionStatus(toText(fields.status));
   const endedAtMs = toTimestampMs(fields['date-ended']);
+  // Otherwise a run that is over would look like one that is not.
+  if (endedAtMs === undefined && (fields['date-ended'] ?? undefined) !== undefined) return 'date-ended';
   // What waits may have no start yet: one row of these must not cost all the others.
   const isWaiting = endedAtMs === undefined && (status === 'queued' || status === 'scheduled');
-  const startedAtMs = toTimestampMs(fields['date-started']) ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);
+  const knownStartMs = toTimestampMs(fields['date-started']);
+  const startedAtMs = knownStartMs ?? endedAtMs ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);
   if (startedAtMs === undefined) return 'date-started';
   const job = fields.job === undefined || fields.job === null ? undefined : toFields(fields.job);
   return {
@@ -72,6 +81,7 @@ function toExecution(item: unknown): Execution | string {
     customStatus: toText(fields.customStatus),
     project: toText(fields.project),
     startedAtMs,
+    ...(knownStartMs === undefined && endedAtMs !== undefined ? { lacksStart: true } : {}),
     endedAtMs,
     job: job && {
       id: toText(job.id),

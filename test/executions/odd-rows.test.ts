@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { createOddRows } from '../../src/executions/odd-rows.ts';
+
+describe('executions/odd-rows', () => {
+  it('counts a row once, however often it is read', () => {
+    const { note, fields } = createScene();
+    note('pay', [{ field: 'id', text: '{"status":"failed"}' }]);
+    note('pay', [
+      { field: 'id', text: '{"status":"failed"}' },
+      { field: 'date-ended', text: '{"id":7}' },
+    ]);
+    expect(fields).toEqual(['id', 'date-ended']);
+  });
+
+  it('tells of a day, by project and field', () => {
+    const { note, complaints, pass } = createScene();
+    note('pay', [{ field: 'id', text: '1' }]);
+    pass(86_399_999);
+    note('pay', [{ field: 'id', text: '2' }]);
+    note('stock', [{ field: 'date-ended', text: '3' }]);
+    expect(complaints()).toEqual([
+      '2 executions cannot be read and are not counted: `id` in pay',
+      '1 executions cannot be read and are not counted: `date-ended` in stock',
+    ]);
+    pass(1);
+    expect(complaints()).toEqual([
+      '1 executions cannot be read and are not counted: `id` in pay',
+      '1 executions cannot be read and are not counted: `date-ended` in stock',
+    ]);
+  });
+
+  it('remembers a thousand rows', () => {
+    const { note, fields } = createScene();
+    for (let row = 0; row <= 1000; row += 1) note('pay', [{ field: 'id', text: `${row}` }]);
+    note('pay', [{ field: 'id', text: '1000' }]);
+    expect(fields).toHaveLength(1001);
+    note('pay', [{ field: 'id', text: '0' }]);
+    expect(fields).toHaveLength(1002);
+  });
+});
+
+function createScene() {
+  const fields: string[] = [];
+  let ticks = 0;
+  const { note, complaints } = createOddRows({ unknownValue: (field) => fields.push(field) }, () => ticks);
+  return {
+    note,
+    complaints,
+    fields,
+    pass: (ms: number) => {
+      ticks += ms;
+    },
+  };
+}
