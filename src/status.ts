@@ -26,16 +26,23 @@ export type StatusParts = {
   readonly config: Pick<Config, 'collectors'>;
   readonly collectors: readonly Pick<Collector, 'name' | 'reads'>[];
   readonly polls: () => readonly PollStatus[];
-  /** What first contact has told of a server, or of a member of its cluster. */
-  readonly facts: (server: string, member?: string) => ServerFacts | undefined;
-  /** What the vital polls of a server, or of a member of its cluster, have seen. */
-  readonly seen: (server: string, member?: string) => Seen | undefined;
-  readonly executions: (server: string) => ExecutionsOfServer | undefined;
+  readonly watched: (server: string) => Watched | undefined;
   /** How the delivery of traces goes; undefined where none are made. */
   readonly delivery: () => DeliveryStatus | undefined;
   readonly state: Pick<State, 'recall'>;
   readonly spool: Pick<State['spool'], 'size'>;
   readonly clock: Pick<Clock, 'now'>;
+};
+
+/** What is known of one server. */
+export type Watched = {
+  /** What first contact has told of it, or of a member of its cluster. */
+  readonly facts: (member?: string) => ServerFacts | undefined;
+  /** What the vital polls of it, or of a member of its cluster, have seen. */
+  readonly seen: (member?: string) => Seen | undefined;
+  readonly executions: () => ExecutionsOfServer | undefined;
+  /** How many projects it lists; undefined while it was not asked. */
+  readonly visibleProjects: () => number | undefined;
 };
 
 /** What the daemon knows of the servers it watches, for pages and programs. */
@@ -62,45 +69,43 @@ async function readServer(
   polls: readonly PollStatus[],
 ): Promise<ServerStatus> {
   const { name } = server;
+  const watched = parts.watched(name);
   const ofServer = polls.filter(({ key }) => key.server === name);
   const own = ofServer.filter(({ key }) => key.member === undefined);
   const members = await Promise.all(
     (server.members ?? []).map((member) => {
       const ofMember = ofServer.filter(({ key }) => key.member === member.name);
-      return readTarget(member, { ...parts, key: { server: name, member: member.name }, polls: ofMember });
+      return readTarget(member, { ...parts, watched, key: { server: name, member: member.name }, polls: ofMember });
     }),
   );
-  const target = await readTarget(server, { ...parts, key: { server: name }, polls: own });
+  const target = await readTarget(server, { ...parts, watched, key: { server: name }, polls: own });
   const isSpread = members.length > 0 && !own.some(({ vital }) => vital);
   return {
     ...target,
     ...(isSpread ? toCommonState(members) : {}),
     collectors: [...target.collectors, ...listOff(parts.config)],
     members,
-    hidesMembers: members.length === 0 && parts.facts(name)?.hidesMembers === true,
-    executions: parts.executions(name),
-    ...toDenied(ofServer, parts, parts.facts(name)?.dialect),
+    hidesMembers: members.length === 0 && watched?.facts()?.hidesMembers === true,
+    ...toSight(ofServer, parts, watched),
   };
 }
 
-type TargetParts = Pick<StatusParts, 'facts' | 'seen' | 'state'> & {
+type TargetParts = Pick<StatusParts, 'state'> & {
+  readonly watched: Watched | undefined;
   readonly key: { readonly server: string; readonly member?: string };
   readonly polls: readonly PollStatus[];
 };
 
-async function readTarget(
-  { name, url }: Address,
-  { key, polls, facts, seen, state }: TargetParts,
-): Promise<TargetStatus> {
+async function readTarget({ name, url }: Address, { key, polls, watched, state }: TargetParts): Promise<TargetStatus> {
   const { server, member } = key;
-  const { release, apiVersion, dialect } = facts(server, member) ?? {};
+  const { release, apiVersion, dialect } = watched?.facts(member) ?? {};
   const owner = member === undefined ? server : `${server}/${member}`;
   const isKnown = polls.some(({ key: { collector }, last }) => collector === 'execution-mode' && isSuccess(last));
   const { mode, changedAtMs } = isKnown ? await recallMode(state, owner) : {};
   return {
     name,
     url,
-    ...toServerState(seen(server, member)),
+    ...toServerState(watched?.seen(member)),
     release,
     apiVersion,
     dialect,
@@ -173,13 +178,29 @@ function listOff({ collectors }: Pick<Config, 'collectors'>): CollectorStatus[] 
   }));
 }
 
+type SightOfServer = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'missingPolicy' | 'needsAdmin'>;
+
+/** What the credentials of a server may not read, in words and as the policy that allows it. */
+function toSight(polls: readonly PollStatus[], parts: StatusParts, watched: Watched | undefined): SightOfServer {
+  const executions = watched?.executions();
+  const visibleProjects = watched?.visibleProjects();
+  const isBlind = (collector: string): boolean =>
+    visibleProjects === 0 || (collector === 'executions' && executions !== undefined && isInPart(executions));
+  const lacking = polls.filter(({ key, last }) => isBlind(key.collector) || isDenied(key.collector, last));
+  const names = new Set(lacking.map(({ key }) => key.collector));
+  return { executions, visibleProjects, ...toDenied(names, parts, watched?.facts()?.dialect) };
+}
+
+function isInPart({ hidden, runningSight, runningDenied }: ExecutionsOfServer): boolean {
+  return hidden.length > 0 || runningDenied.length > 0 || runningSight === 'denied';
+}
+
 /** The policy of all that is denied, or denied for some projects; and what takes an administrator instead. */
 function toDenied(
-  polls: readonly PollStatus[],
+  lacking: ReadonlySet<string>,
   { collectors }: StatusParts,
   dialect: ServerFacts['dialect'],
 ): Pick<ServerStatus, 'missingPolicy' | 'needsAdmin'> {
-  const lacking = new Set(polls.filter(({ last }) => isDenied(last)).map(({ key }) => key.collector));
   const denied = collectors.filter(({ name }) => lacking.has(name));
   const needsAdmin = denied.flatMap(({ name: collector, reads }): DeniedToAll[] => {
     const right = reads.map(toAdminRight).find((one) => one !== undefined);
@@ -189,7 +210,8 @@ function toDenied(
   return { missingPolicy: reads.length === 0 ? undefined : toAccessPolicy(reads, dialect), needsAdmin };
 }
 
-function isDenied(last: PollStatus['last']): boolean {
-  if (last?.outcome.result === 'success') return last.outcome.note !== undefined;
+/** A round over executions has other things to note. */
+function isDenied(collector: string, last: PollStatus['last']): boolean {
+  if (last?.outcome.result === 'success') return last.outcome.note !== undefined && collector !== 'executions';
   return last?.outcome.result === 'off' && last.outcome.reason === 'denied';
 }

@@ -54,6 +54,8 @@ export type WatchedServer = {
   readonly seen: (member?: string) => Seen | undefined;
   /** What runs and what ended last, once it was read. */
   readonly executions: () => ExecutionsOfServer | undefined;
+  /** How many projects the server lists to these credentials. */
+  readonly visibleProjects: () => number | undefined;
   /** Shows nothing any longer of what the poll gave. */
   readonly withdraw: (key: PollKey) => void;
   /** What was read project by project, by poll: a reload begins with it. */
@@ -169,6 +171,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
     facts: (member) => find(member)?.connection.client.facts(),
     seen: (member) => find(member)?.vitality.seen(),
     executions: () => (executions === undefined ? undefined : toWhatRuns(executions.status(), executionSettings)),
+    visibleProjects: projectList.visible,
     withdraw: (key) => readings.get(toText(key))?.withdraw(),
     projectParts,
     resume: async () => {

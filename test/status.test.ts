@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { ServerFacts } from '../src/api/contact.ts';
 import type { Memory } from '../src/domain/memory.ts';
+import { executionsCollector } from '../src/executions/collector.ts';
 import type { Outcome } from '../src/schedule/judge.ts';
 import type { PollKey } from '../src/schedule/publisher.ts';
 import type { PollStatus } from '../src/schedule/scheduler.ts';
 import type { Seen } from '../src/schedule/vitality.ts';
 import type { SpoolSize } from '../src/state/spool.ts';
-import { readStatus, type StatusParts } from '../src/status.ts';
+import { readStatus, type StatusParts, type Watched } from '../src/status.ts';
+import { executions } from './http/some-status.ts';
 
 const emptySpool: SpoolSize = { traces: 0, bytes: 0, oldestMs: undefined, setAside: 0, setAsideBytes: 0 };
 const nowMs = Date.parse('2024-05-20T03:19:40Z');
@@ -32,13 +34,17 @@ function poll(key: Omit<PollKey, 'server'>, outcome?: Outcome, given: Partial<Po
 const vital = { vital: true };
 const rule = 'resource: [{ equals: { kind: system }, allow: [read] }]';
 
-async function read(polls: readonly PollStatus[], given: Partial<StatusParts> = {}) {
+type Given = Partial<StatusParts & Watched>;
+
+async function read(polls: readonly PollStatus[], given: Given = {}) {
   const [server] = (await readAll(polls, given)).servers;
   if (server === undefined) throw new Error('one server was given');
   return server;
 }
 
-function readAll(polls: readonly PollStatus[], given: Partial<StatusParts> = {}) {
+function readAll(polls: readonly PollStatus[], given: Given = {}) {
+  const nothing = (): undefined => undefined;
+  const unknown: Watched = { facts: nothing, seen: nothing, executions: nothing, visibleProjects: nothing };
   return readStatus({
     version: '0.1.0',
     servers: [{ name: 'prod', url: 'https://prod.example.org' }],
@@ -47,11 +53,10 @@ function readAll(polls: readonly PollStatus[], given: Partial<StatusParts> = {})
     collectors: [
       { name: 'log-storage', reads: [{ allowedBy: rule }] },
       { name: 'project-jobs', reads: [{ allowedBy: 'job: [{ allow: [view] }]' }] },
+      { name: 'executions', reads: executionsCollector.reads },
     ] as unknown as StatusParts['collectors'],
     polls: () => polls,
-    facts: () => undefined,
-    seen: () => undefined,
-    executions: () => undefined,
+    watched: () => ({ ...unknown, ...given }),
     delivery: () => undefined,
     spool: { size: async () => emptySpool },
     state: { recall: async () => undefined },
@@ -167,6 +172,53 @@ describe('status', () => {
     expect(alone.missingPolicy).toBeUndefined();
   });
 
+  const ofExecutions = `description: what automation-exporter reads
+context:
+  application: rundeck
+for:
+  project:
+    - { allow: [read] }
+by:
+  group: automation-exporter
+---
+description: what automation-exporter reads
+context:
+  project: '.*'
+for:
+  resource:
+    - { equals: { kind: event }, allow: [read] }
+  job:
+    - { allow: [read] }
+  adhoc:
+    - { allow: [read] }
+by:
+  group: automation-exporter
+`;
+
+  it.each([
+    ['whose history is not shown', executions({ hidden: [{ project: 'pay', counted: 114, readable: 0 }] })],
+    ['whose history is shown in part', executions({ hidden: [{ project: 'pay', counted: 20, readable: 12 }] })],
+    ['of which nothing that runs may be read', executions({ runningSight: 'denied' })],
+    ['of which some that runs may not be read', executions({ runningDenied: ['pay'] })],
+  ])('gives the whole policy of executions for projects %s', async (_, told) => {
+    const polls = [poll({ collector: 'executions' }, success), poll({ collector: 'log-storage' }, success)];
+    expect((await read(polls, { executions: () => told })).missingPolicy).toBe(ofExecutions);
+  });
+
+  it('gives no policy for what a round over executions notes otherwise, or has not read yet', async () => {
+    const polls = [poll({ collector: 'executions' }, { ...success, note: 'it ran out of time' })];
+    const told = executions({ runningSight: 'unknown' });
+    expect((await read(polls, { executions: () => told })).missingPolicy).toBeUndefined();
+  });
+
+  it('gives the policy of everything that is polled where no project is visible', async () => {
+    const polls = [poll({ collector: 'executions' }, success), poll({ collector: 'log-storage' }, success)];
+    const server = await read(polls, { visibleProjects: () => 0 });
+    expect(server.visibleProjects).toBe(0);
+    expect(server.missingPolicy).toContain('project:\n    - { allow: [read] }\n');
+    expect(server.missingPolicy).toContain('{ kind: system }, allow: [read] }');
+  });
+
   it('says where members answer that configuration does not name', async () => {
     const facts: ServerFacts = { dialect: 'rundeck', apiVersion: 47, release: '5.3.0', hidesMembers: true };
     expect((await read([], { facts: () => facts })).hidesMembers).toBe(true);
@@ -186,7 +238,7 @@ describe('status', () => {
       poll({ member: 'a', collector: 'ping' }, timedOut, vital),
       poll({ member: 'b', collector: 'ping' }, success, vital),
     ];
-    const seen: StatusParts['seen'] = (_server, member) =>
+    const seen: Watched['seen'] = (member) =>
       member === undefined
         ? undefined
         : { state: member === 'b' ? 'up' : 'down', sinceMs: nowMs - 1000, message: undefined };

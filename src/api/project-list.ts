@@ -9,6 +9,8 @@ export type ProjectList = {
   readonly readDated: (api: Api, sinceTicks?: number) => Promise<DatedList>;
   /** Told of every list that is read. */
   readonly onRead: (listener: (names: ReadonlySet<string>) => void) => void;
+  /** How many projects the server listed last, watched or not. */
+  readonly visible: () => number | undefined;
 };
 
 /** A list that may have been read for somebody else a moment ago. */
@@ -21,11 +23,13 @@ export function createProjectList({ isWanted, clock }: ListOptions): ProjectList
   const listeners: ((names: ReadonlySet<string>) => void)[] = [];
   let latest: { readonly list: Promise<DatedList>; readonly askedTicks: number } | undefined;
   let isUnderWay = false;
+  let visible: number | undefined;
 
   async function ask(api: Api, askedTicks: number): Promise<DatedList> {
     // One request tells of all projects whether they run anything (Document A, 4.11).
     const hasModes = await api.supports(projectsWithModes);
     const all = hasModes ? await api.get(projectsWithModes, { query: { meta: 'config' } }) : await api.get(projects);
+    visible = all.length;
     const wanted = all.filter(({ name }) => isWanted(name));
     const names = new Set(wanted.map(({ name }) => name));
     for (const listener of listeners) listener(names);
@@ -58,6 +62,7 @@ export function createProjectList({ isWanted, clock }: ListOptions): ProjectList
   return {
     read: async (api) => (await readDated(api)).projects,
     readDated,
+    visible: () => visible,
     onRead: (listener) => {
       listeners.push(listener);
     },

@@ -59,6 +59,7 @@ function toServer(server: ServerStatus) {
     ...toTarget(server),
     hides_members: server.hidesMembers,
     missing_policy: server.missingPolicy ?? null,
+    visible_projects: server.visibleProjects ?? null,
     needs_admin: server.needsAdmin.map(({ collector }) => collector),
     executions: server.executions === undefined ? null : toExecutions(server.executions),
     members: server.members.map(toTarget),
@@ -66,13 +67,17 @@ function toServer(server: ServerStatus) {
 }
 
 function toExecutions(executions: ExecutionsOfServer) {
-  const { epoch, serverNowMs, runningCount, overdueCount, waitingCount, endedCount } = executions;
+  const { epoch, serverNowMs, runningSight, runningCount, overdueCount, waitingCount, endedCount } = executions;
+  const isKnown = runningSight === 'known';
   return {
     server_epoch: epoch ?? null,
     server_time: toIso(serverNowMs),
-    running_count: runningCount,
-    overdue_count: overdueCount,
-    waiting_count: waitingCount,
+    hidden: executions.hidden.map(({ project, counted = null, readable }) => ({ project, counted, readable })),
+    running_readable: runningSight,
+    running_denied: executions.runningDenied,
+    running_count: isKnown ? runningCount : null,
+    overdue_count: isKnown ? overdueCount : null,
+    waiting_count: isKnown ? waitingCount : null,
     running: executions.running.map(({ id, project, job = null, startedAtMs, averageMs, isOverdue }) => ({
       id,
       project,

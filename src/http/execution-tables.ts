@@ -13,7 +13,9 @@ export function renderExecutions({ name, executions, state }: ServerStatus, page
 }
 
 function renderRunning(executions: ExecutionsOfServer, isOld: boolean): Html {
-  const { running, runningCount, overdueCount, waitingCount, serverNowMs } = executions;
+  const { running, runningCount, runningSight, overdueCount, waitingCount, serverNowMs } = executions;
+  const title = isOld ? 'Ran when it last answered' : 'Runs now';
+  if (runningSight !== 'known') return html`<h3>${title}: ${notKnown[runningSight]}</h3>\n`;
   const rows = running.map((execution) => renderRunningRow(execution, serverNowMs));
   const table = html`<table>
 <thead><tr><th>Job</th><th>Project</th><th>Since</th><th>For</th></tr></thead>
@@ -26,9 +28,11 @@ function renderRunning(executions: ExecutionsOfServer, isOld: boolean): Html {
     waitingCount === 0 ? undefined : `${waitingCount} more waiting`,
   ].filter((fact) => fact !== undefined);
   const about = facts.length === 0 ? undefined : html`: ${facts.join(', ')}`;
-  return html`<h3>${isOld ? 'Ran when it last answered' : 'Runs now'}${about}</h3>
+  return html`<h3>${title}${about}</h3>
 ${runningCount === 0 ? undefined : table}${renderMore(runningCount - running.length, 'more that run')}`;
 }
+
+const notKnown = { unknown: 'not known yet', denied: 'not allowed to see' } as const;
 
 function renderRunningRow(execution: RunningStatus, nowMs: number): Html {
   const { project, startedAtMs, averageMs, isOverdue } = execution;

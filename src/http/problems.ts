@@ -1,5 +1,6 @@
 import { toAge, toDuration, toTime } from './ages.ts';
 import type { CollectorStatus, ServerStatus, Status, TargetStatus, TracesStatus } from './status.ts';
+import { listUnreadable } from './unreadable.ts';
 
 /** What can be wrong, worst first. */
 export const problemKinds = [
@@ -7,6 +8,7 @@ export const problemKinds = [
   'refused',
   'passive',
   'unwell',
+  'unreadable',
   'failing',
   'late',
   'undelivered',
@@ -33,6 +35,7 @@ export function findProblems({ servers, traces, atMs }: Status): readonly Proble
   const ofServers = servers.flatMap((server): Problem[] => [
     ...findIn(server, { server: server.name }, atMs),
     ...server.members.flatMap((member) => [...findIn(member, { server: server.name, member: member.name }, atMs)]),
+    ...listUnreadable(server).map((text) => toUnreadable(server.name, text)),
     ...findDenied(server),
     ...findHidden(server),
   ]);
@@ -103,6 +106,10 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
 /** What the server itself complains of, as an answer tells. */
 function* findUnwell({ name: collector, complaints }: CollectorStatus, of: string, place: Place): Generator<Problem> {
   for (const complaint of complaints) yield { kind: 'unwell', ...place, collector, text: `${of}: ${complaint}` };
+}
+
+function toUnreadable(server: string, text: string): Problem {
+  return { kind: 'unreadable', server, text: `${server}: ${text}` };
 }
 
 /** One sentence a server: one policy mends them all. */

@@ -3,6 +3,7 @@ import { renderCollectors } from './collector-table.ts';
 import { type Pages, renderExecutions } from './execution-tables.ts';
 import { type Html, html } from './html.ts';
 import type { ServerState, ServerStatus, TargetStatus } from './status.ts';
+import { renderUnreadable } from './unreadable.ts';
 
 type About = Pages & { readonly nowMs: number };
 
@@ -75,10 +76,11 @@ function renderHidden({ name, hidesMembers, url }: ServerStatus): Html | undefin
 `;
 }
 
-function renderDenied({ missingPolicy, needsAdmin }: ServerStatus): Html | undefined {
+function renderDenied(server: ServerStatus): Html | undefined {
+  const { missingPolicy, needsAdmin } = server;
   if (missingPolicy === undefined && needsAdmin.length === 0) return undefined;
   return html`<div class="mend"><h3>What is denied, and what mends it</h3>
-${needsAdmin.map(
+${renderUnreadable(server)}${needsAdmin.map(
   ({ collector, right }) =>
     html`<p><b>${collector}</b> needs ${right}; or switch the collector off: <code>collectors.${collector}.enabled: false</code></p>\n`,
 )}${renderPolicy(missingPolicy)}</div>

@@ -59,6 +59,12 @@ export type ExecutionsOfServer = {
   readonly serverNowMs: number;
   /** How often its ids have begun anew, from 1. */
   readonly epoch: number | undefined;
+  /** Whether what runs may be read: `denied` in no project, `unknown` until it was read once. */
+  readonly runningSight: 'known' | 'unknown' | 'denied';
+  /** Projects whose running executions may not be read although those of others may. */
+  readonly runningDenied: readonly string[];
+  /** Projects of whose finished executions not all are shown. */
+  readonly hidden: readonly HiddenProject[];
   /** What is overdue first, then what runs longest. */
   readonly running: readonly RunningStatus[];
   readonly runningCount: number;
@@ -71,10 +77,20 @@ export type ExecutionsOfServer = {
   readonly endedCount: number;
 };
 
+/** A project that counts more finished executions than it shows. */
+export type HiddenProject = {
+  readonly project: string;
+  /** Undefined where the project itself may not be read. */
+  readonly counted: number | undefined;
+  readonly readable: number;
+};
+
 export type ServerStatus = TargetStatus & {
   readonly members: readonly TargetStatus[];
   /** Undefined while it was not read, or where it is switched off. */
   readonly executions: ExecutionsOfServer | undefined;
+  /** How many projects these credentials may see; undefined while none were listed. */
+  readonly visibleProjects: number | undefined;
   /** What is denied and takes an administrator's rights, which no policy of ours suggests. */
   readonly needsAdmin: readonly DeniedToAll[];
   /** Whether members that configuration does not name answer in turn. */

@@ -22,6 +22,11 @@ describe('http/api-status', () => {
       runningCount: 12,
       ended: [ended({ ending: 'timedout' })],
       endedCount: 40,
+      runningDenied: ['hr'],
+      hidden: [
+        { project: 'stock', counted: 7, readable: 0 },
+        { project: 'hr', counted: undefined, readable: 0 },
+      ],
     });
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
     const prod = server('prod', { collectors: [broken], ...changed, needsAdmin, executions: told });
@@ -33,8 +38,29 @@ describe('http/api-status', () => {
       version: '0.1.0',
       at: '2024-05-20T03:19:40.000Z',
       well: false,
-      summary: 'log-storage of prod fails (since 01:19 UTC, 2 h ago): GET log-storage: no answer within 10 s.',
+      summary: 'prod: history of stock: 7 counted, 0 readable.',
       problems: [
+        {
+          kind: 'unreadable',
+          server: 'prod',
+          member: null,
+          collector: null,
+          text: 'prod: history of stock: 7 counted, 0 readable',
+        },
+        {
+          kind: 'unreadable',
+          server: 'prod',
+          member: null,
+          collector: null,
+          text: 'prod: history of hr: not allowed to see',
+        },
+        {
+          kind: 'unreadable',
+          server: 'prod',
+          member: null,
+          collector: null,
+          text: 'prod: running executions of hr: not allowed to see',
+        },
         {
           kind: 'failing',
           server: 'prod',
@@ -90,9 +116,16 @@ describe('http/api-status', () => {
           hides_members: false,
           missing_policy: 'for: {}\n',
           needs_admin: ['users'],
+          visible_projects: 3,
           executions: {
             server_epoch: 2,
             server_time: '2024-05-20T03:19:40.000Z',
+            hidden: [
+              { project: 'stock', counted: 7, readable: 0 },
+              { project: 'hr', counted: null, readable: 0 },
+            ],
+            running_readable: 'known',
+            running_denied: ['hr'],
             running_count: 12,
             overdue_count: 1,
             waiting_count: 3,
@@ -157,6 +190,18 @@ describe('http/api-status', () => {
         set_aside_count: 2,
         set_aside_bytes: 6800,
       },
+    });
+  });
+
+  it.each(['unknown', 'denied'] as const)('knows no number of what runs while that is %s', async (runningSight) => {
+    const prod = server('prod', { executions: executions({ runningSight }) });
+    const { ask } = await serve([apiStatusRoute(async () => status(prod))]);
+    expect(JSON.parse((await ask('/api/status')).body)).toMatchObject({
+      servers: [
+        {
+          executions: { running_readable: runningSight, running_count: null, overdue_count: null, waiting_count: null },
+        },
+      ],
     });
   });
 

@@ -308,6 +308,8 @@ GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
         executions: executions({
           running: [running({ project: text, job: text })],
           ended: [ended({ project: text, job: text, ending: text })],
+          runningDenied: [text],
+          hidden: [{ project: text, counted: 2, readable: 0 }],
         }),
         url: text,
         message: text,

@@ -37,6 +37,10 @@ const busy = executions({
   endedCount: 1000,
 });
 const sick = collector('healthcheck', { complaints: ['health checks fail: dataSource.connection.time, quartz'] });
+const unreadable = [
+  { project: 'warehouse', counted: 100, readable: 0 },
+  { project: 'hr', counted: undefined, readable: 0 },
+];
 const hostile = { project: longWord, job: longWord, id: 2 ** 53 };
 const statuses: Readonly<Record<string, Status>> = {
   'all well': status(server('prod'), server('test')),
@@ -51,6 +55,13 @@ const statuses: Readonly<Record<string, Status>> = {
       needsAdmin: [{ collector: 'users', right: 'system admin' }],
     }),
   ),
+  'executions that may not be read': status(
+    server('prod', {
+      executions: executions({ runningDenied: ['warehouse'], hidden: unreadable }),
+      missingPolicy: policy,
+    }),
+    server('test', { executions: executions({ runningSight: 'denied' }), visibleProjects: 0, missingPolicy: policy }),
+  ),
   'one server down': status(server('prod', { state: 'down', message: 'no answer within 10 s', collectors: [failing] })),
   'long hostile names': status(
     server(longWord, {
@@ -64,7 +75,12 @@ const statuses: Readonly<Record<string, Status>> = {
       missingPolicy: longWord,
       hidesMembers: true,
       needsAdmin: [{ collector: longWord, right: longWord }],
-      executions: executions({ running: [running(hostile)], ended: [ended({ ...hostile, ending: longWord })] }),
+      executions: executions({
+        running: [running(hostile)],
+        ended: [ended({ ...hostile, ending: longWord })],
+        runningDenied: [longWord],
+        hidden: [{ project: longWord, counted: 2 ** 53, readable: 0 }],
+      }),
     }),
   ),
 };

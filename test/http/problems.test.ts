@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findProblems, toHeadline } from '../../src/http/problems.ts';
 import type { ServerStatus } from '../../src/http/status.ts';
-import { atMs, collector, server, status } from './some-status.ts';
+import { atMs, collector, executions, server, status } from './some-status.ts';
 
 function tell(...servers: readonly ServerStatus[]): readonly string[] {
   return findProblems(status(...servers)).map(({ text }) => text);
@@ -32,6 +32,7 @@ describe('http/problems', () => {
       server('many', { hidesMembers: true }),
       server('new', { state: 'waiting', executionMode: undefined, collectors: [] }),
       server('part', { collectors: [collector('project-jobs', { message: '3 of 40 projects are denied' })] }),
+      server('blind', { executions: executions({ hidden: [{ project: 'pay', counted: 9, readable: 0 }] }) }),
       server('closed', { collectors: [collector('log-storage', { result: 'off', reason: 'denied' })] }),
       server('slow', { collectors: [collector('ping', { lastRunAtMs: atMs - 61_000 })] }),
       server('odd', { collectors: [collector('tokens', { result: 'failed', message: 'GET tokens: 500' })] }),
@@ -46,6 +47,7 @@ describe('http/problems', () => {
       'locked refuses the credentials (since 01:19 UTC, 2 h ago): they are missing, wrong or expired',
       'still is passive and runs nothing (since 03:09 UTC, 10 min ago)',
       'sick: health check db fails',
+      'blind: history of pay: 9 counted, 0 readable',
       'tokens of odd fails (since 01:19 UTC, 2 h ago): GET tokens: 500',
       'ping of slow is late: it ended 61 s ago, and should every 15 s',
       'closed denies log-storage to these credentials',
@@ -82,6 +84,42 @@ describe('http/problems', () => {
   it('tells of all that one server denies in one sentence', () => {
     const collectors = ['a', 'b', 'c', 'd', 'e'].map((name) => collector(name, { result: 'off', reason: 'denied' }));
     expect(tell(server('prod', { collectors }))).toEqual(['prod denies a, b, c, and 2 more to these credentials']);
+  });
+
+  it('says which executions may not be read, and of which projects', () => {
+    const hidden = [
+      { project: 'warehouse', counted: 100, readable: 0 },
+      { project: 'billing', counted: 20, readable: 12 },
+      { project: 'web-shop', counted: 14, readable: 0 },
+      { project: 'hr', counted: undefined, readable: 0 },
+    ];
+    expect(tell(server('prod', { executions: executions({ hidden, runningDenied: ['warehouse', 'hr'] }) }))).toEqual([
+      'prod: history of warehouse, web-shop: 114 counted, 0 readable',
+      'prod: history of billing: 20 counted, 12 readable',
+      'prod: history of hr: not allowed to see',
+      'prod: running executions of warehouse, hr: not allowed to see',
+    ]);
+    expect(tell(server('prod', { executions: executions({ runningSight: 'denied' }) }))).toEqual([
+      'prod: running executions: not allowed to see',
+    ]);
+  });
+
+  it('names a few of many projects whose executions may not be read', () => {
+    const hidden = Array.from({ length: 40 }, (_, index) => ({ project: `p${index}`, counted: 2, readable: 0 }));
+    expect(tell(server('prod', { executions: executions({ hidden }) }))).toEqual([
+      'prod: history of p0, p1, p2 and 37 more: 80 counted, 0 readable',
+    ]);
+  });
+
+  it('says that credentials see no project at all, and nothing else of executions', () => {
+    expect(tell(server('prod', { visibleProjects: 0, executions: executions({ runningSight: 'denied' }) }))).toEqual([
+      'prod: nothing is visible to these credentials: the project list is empty',
+    ]);
+  });
+
+  it('says nothing of what was not shown before a server went down', () => {
+    const hidden = [{ project: 'pay', counted: 9, readable: 0 }];
+    expect(tell(server('prod', { state: 'down', executions: executions({ hidden }) }))).toHaveLength(1);
   });
 
   it('finds nothing wrong with what is off for another reason', () => {

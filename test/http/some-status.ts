@@ -47,6 +47,7 @@ export function server(name: string, given: Partial<ServerStatus> = {}): ServerS
     collectors: [collector('system-info'), collector('log-storage')],
     members: [],
     executions: undefined,
+    visibleProjects: 3,
     hidesMembers: false,
     missingPolicy: undefined,
     needsAdmin: [],
@@ -70,7 +71,8 @@ export function ended(given: Partial<EndedStatus> = {}): EndedStatus {
 export function executions(given: Partial<ExecutionsOfServer> = {}): ExecutionsOfServer {
   const { running: runs = [], ended: over = [] } = given;
   const counts = { runningCount: runs.length, overdueCount: runs.filter(({ isOverdue }) => isOverdue).length };
-  const lists = { running: runs, ended: over, endedCount: over.length };
+  const sight = { runningSight: 'known', runningDenied: [], hidden: [] } as const;
+  const lists = { running: runs, ended: over, endedCount: over.length, ...sight };
   return { serverNowMs: atMs, epoch: 1, waitingCount: 0, ...counts, ...lists, ...given };
 }
 

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { frontPageRoute } from '../../src/http/front-page.ts';
+import type { ExecutionsOfServer, ServerStatus } from '../../src/http/status.ts';
+import { toText } from './page-text.ts';
+import { serve } from './serve.ts';
+import { executions, server, status } from './some-status.ts';
+
+async function read(given: Partial<ServerStatus>): Promise<string> {
+  const servers = [server('prod', { collectors: [], ...given })];
+  const options = { metricsPath: '/metrics', status: async () => status(...servers), hasPage: () => false };
+  const { ask } = await serve([frontPageRoute(options)]);
+  return toText((await ask('/')).body);
+}
+
+function readExecutions(given: Partial<ExecutionsOfServer>): Promise<string> {
+  return read({ executions: executions(given), missingPolicy: 'for: {}\n' });
+}
+
+describe('http/unreadable', () => {
+  it('says which executions are not shown of each project, and what mends it', async () => {
+    const text = await readExecutions({
+      runningDenied: ['warehouse', 'fresh'],
+      hidden: [
+        { project: 'warehouse', counted: 100, readable: 0 },
+        { project: 'billing', counted: 20, readable: 12 },
+        { project: 'hr', counted: undefined, readable: 0 },
+      ],
+    });
+
+    expect(text).toMatch(/^✗prod: history of warehouse: 100 counted, 0 readable\.\n3 more problems:\n/);
+    expect(
+      text.slice(text.indexOf('What is denied'), text.indexOf('Where to go')),
+    ).toBe(`What is denied, and what mends it
+Project | Ended lately | Readable | Running
+warehouse | 100 | 0 | ✗ not allowed to see
+billing | 20 | 12 | readable
+hr |  | ✗ not allowed to see | readable
+fresh |  | all | ✗ not allowed to see
+To leave a project out on purpose, list it under servers[].projects.exclude.
+Give this access policy to an administrator of the server; for automation-exporter put a role of the credentials in use.
+`);
+  });
+
+  it.each([
+    ['known', 'nothing'],
+    ['unknown', 'not known yet'],
+    ['denied', 'not allowed to see'],
+  ] as const)('says of running executions that are %s: %s', async (runningSight, words) => {
+    const text = await readExecutions({ runningSight });
+    expect(text).toContain(`\nRuns now: ${words}\n`);
+  });
+
+  it('says that no project is visible instead of that nothing runs', async () => {
+    const denied = executions({ runningSight: 'denied' });
+    const text = await read({ visibleProjects: 0, executions: denied, missingPolicy: 'for: {}\n' });
+    expect(text).toMatch(/^✗prod: nothing is visible to these credentials: the project list is empty\.\n/);
+    expect(text).toContain('\nRuns now: not allowed to see\n');
+    expect(text).toContain('either the server has none, or these credentials may read none.\nGive this access policy');
+  });
+
+  it('shows twenty of many projects', async () => {
+    const hidden = Array.from({ length: 33 }, (_, index) => ({ project: `p${index}`, counted: 2, readable: 0 }));
+    const text = await readExecutions({ hidden });
+    expect(text.match(/^p\d+ \| 2 \| 0/gm)).toHaveLength(20);
+    expect(text).toContain('\nand 13 more projects\n');
+  });
+});
