@@ -118,7 +118,7 @@ async function openProject(state: State) {
     server: 'upstream',
     book,
     ledger: state.ledger,
-    rules: { buckets: defaultBuckets, detail: jobs, cap: 5000 },
+    rules: { buckets: defaultBuckets },
     isWantedJob: () => true,
     observe: {
       observed: ignore,

@@ -201,7 +201,8 @@ function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
 }
 
-function toExecutionSettings(server: ServerConfig, { jobs, executions, metrics }: Config): ExecutionSettings {
+function toExecutionSettings(server: ServerConfig, config: Config): ExecutionSettings {
+  const { jobs, executions, metrics, collectors: settingsOf } = config;
   const { overdueFactor, ...settings } = executions;
   return {
     ...settings,
@@ -210,6 +211,8 @@ function toExecutionSettings(server: ServerConfig, { jobs, executions, metrics }
     buckets: metrics.families.get('automation_execution_duration_seconds')?.buckets ?? defaultBuckets,
     detail: toDetail(jobs),
     cap: jobs.cap,
+    maxSeries: settingsOf['executions']?.maxSeries ?? 0,
+    families: metrics.families,
     isWantedProject: server.projects.isWanted,
     isWantedJob: jobs.isWanted,
     successAgeMsOf: jobs.successAgeMsOf,

@@ -41,6 +41,7 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
     waitingCount,
     ended: ended.slice(0, mostShown).map(toEnded),
     endedCount: ended.length,
+    leftOut: status.leftOut,
   };
 }
 

@@ -38,12 +38,12 @@ const settings = {
 const sight: Sight = { running: 'known', runningDenied: [], history: [] };
 
 function tell(running: readonly Execution[], recent: readonly RecentRun[] = []) {
-  return toWhatRuns({ running, recent, epoch: 1, nowMs, sight }, settings);
+  return toWhatRuns({ running, recent, epoch: 1, nowMs, sight, leftOut: undefined }, settings);
 }
 
 describe('what-runs', () => {
   it('tells nothing before the first round', () => {
-    const unread = { running: [], recent: [], epoch: undefined, nowMs: undefined, sight };
+    const unread = { running: [], recent: [], epoch: undefined, nowMs: undefined, sight, leftOut: undefined };
     expect(toWhatRuns(unread, settings)).toBeUndefined();
   });
 

@@ -24,6 +24,8 @@ type CollectorData<Metrics extends Families> = {
   readonly on: boolean;
   /** Says what of certain projects alone it collects, where configuration names them. */
   readonly projects?: string;
+  /** How many series it may give for a server, where that is not the usual number. */
+  readonly maxSeries?: number;
   /** The endpoints it may ask; `check` tries each. */
   readonly reads: readonly Endpoint<unknown>[];
   readonly metrics: Metrics;

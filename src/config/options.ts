@@ -147,13 +147,13 @@ export function defineCollectorOptions({ projects, ...collector }: CollectorDefa
 type PollOptions = ReturnType<typeof definePollOptions>;
 type CollectorOptions = PollOptions & { readonly projects?: Option<Patterns, 'plain'> };
 
-function definePollOptions({ name, on, every, help }: Omit<CollectorDefaults, 'projects'>) {
+function definePollOptions({ name, on, every, help, maxSeries = 10_000 }: Omit<CollectorDefaults, 'projects'>) {
   return {
     enabled: option(boolean, on, `${help}.`),
     every: option(duration({ min: '1s' }), every, `Time between two polls of ${name}.`),
     max_series: option(
       wholeNumber({ min: 1, max: 10_000_000 }),
-      10_000,
+      maxSeries,
       `Most series that ${name} gives for a server.`,
     ),
   } as const satisfies OptionTree;
@@ -185,6 +185,8 @@ export type CollectorDefaults = {
   readonly help: string;
   /** Says what of certain projects alone it collects, for one where configuration names them. */
   readonly projects?: string;
+  /** How many series it may give, where that is not the usual number. */
+  readonly maxSeries?: number;
 };
 
 /** What this room has to know of a metric family; the caller has the list. */

@@ -15,7 +15,7 @@ export type ExecutionsObserver = {
   readonly imported: (executions: number) => void;
   readonly unmeasured: (reason: UnmeasuredReason, executions: number) => void;
   readonly skipped: (reason: string, executions: number) => void;
-  readonly dropped: (reason: 'merged' | 'cap', executions: number) => void;
+  readonly dropped: (reason: 'merged' | 'cap', series: number) => void;
   readonly unknownValue: (field: string) => void;
 };
 
@@ -90,7 +90,6 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
           observe.unmeasured(reason as UnmeasuredReason, runs);
         }
         observe.dropped('merged', measured.merged);
-        observe.dropped('cap', measured.overCap);
         for (const { status, customStatus } of counted) {
           if (status === 'other' && customStatus === undefined) observe.unknownValue('status');
         }
@@ -104,6 +103,7 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
         entries: found.entries.map((entry) => ({ project, ...entry })),
         cells: [...measured.cells.values()],
         jobs: [...measured.jobs.values()],
+        claims: measured.claims,
         idHours: found.idHours,
         hasNewEpoch: isNewEpoch,
         recent: counted.map((run) => toRecent(project, run)),

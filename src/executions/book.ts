@@ -1,6 +1,6 @@
 import type { Ledger, LedgerDocument, LedgerEntry } from '../state/ledger.ts';
 import { type IdHour, toForgottenHours } from './id-hours.ts';
-import { createPlaces } from './places.ts';
+import { type Claims, createPlaces } from './places.ts';
 import type { ProjectState } from './project-state.ts';
 import { addRecent, type RecentRun, type RecentSheets, toNewest } from './recent-runs.ts';
 import { type Cell, type JobFacts, type Totals, toCellKey, toJobKey } from './totals.ts';
@@ -24,6 +24,8 @@ export type BookChange = {
   readonly entries?: readonly LedgerEntry[];
   readonly cells?: readonly Cell[];
   readonly jobs?: readonly JobFacts[];
+  /** The places that these cells and jobs take. */
+  readonly claims?: Claims;
   readonly idHours?: readonly IdHour[];
   /** Whether the hours before are of ids that are no longer given. */
   readonly hasNewEpoch?: boolean;
@@ -61,7 +63,7 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
   let sheets: RecentSheets = toSheets(documents);
   let recent = toNewest(sheets);
   let [facts = { epoch: 1, epochStartedAtMs: 0 }] = read<ServerFacts>(documents, 'server').map(toWholeTimes);
-  const totals: Totals = { cells, jobs, places: createPlaces(cells.values()) };
+  const totals: Totals = { cells, jobs, places: createPlaces(cells.values(), jobs) };
   let last: Promise<void> = Promise.resolve();
 
   async function commit(change: BookChange): Promise<void> {
@@ -108,7 +110,13 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
     facts = change.facts ?? facts;
     for (const state of change.states ?? []) states.set(state.project, state);
     for (const cell of change.cells ?? []) cells.set(toCellKey(cell.kind, cell.labels), cell);
-    for (const job of change.jobs ?? []) jobs.set(toJobKey(job.project, job.group, job.name), job);
+    if (change.claims !== undefined) totals.places.settle(change.claims);
+    for (const job of change.jobs ?? []) {
+      const key = toJobKey(job.project, job.group, job.name);
+      jobs.set(key, job);
+      if (job.leftOut === 'all') totals.places.leave('jobs', key);
+      if (job.leftOut !== undefined) totals.places.leave('durations', key);
+    }
     if (change.forget !== undefined) drop(change.forget);
     if (change.hasNewEpoch === true) idHours.clear();
     for (const hour of change.idHours ?? []) idHours.set(hour.hour, hour);

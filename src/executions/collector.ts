@@ -2,6 +2,7 @@ import { projectExecutions, runningExecutions } from '../api/endpoints/execution
 import { projects } from '../api/endpoints/projects.ts';
 import type { ExecutionsCollector } from '../collectors/collector.ts';
 import { executionFamilies } from './families.ts';
+import { defaultMaxSeries } from './settings.ts';
 
 /** What runs, and every finished execution counted once. */
 export const executionsCollector: ExecutionsCollector = {
@@ -12,6 +13,7 @@ export const executionsCollector: ExecutionsCollector = {
   on: true,
   vital: true,
   perMember: false,
+  maxSeries: defaultMaxSeries,
   reads: [runningExecutions, projectExecutions, projects],
   metrics: executionFamilies,
 };

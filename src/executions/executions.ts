@@ -2,7 +2,6 @@ import type { Api } from '../api/client.ts';
 import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
 import { createActivities } from './activities.ts';
-import type { Book } from './book.ts';
 import { createExemplars, type TracedRun } from './exemplars.ts';
 import { executionFamilies as families } from './families.ts';
 import { createFaults } from './faults.ts';
@@ -17,6 +16,7 @@ import type { RecentRun } from './recent-runs.ts';
 import { toTotalRows } from './rows.ts';
 import { toRunningRows } from './running.ts';
 import { createRunningReader, type Running } from './running-reader.ts';
+import type { LeftOut } from './series-room.ts';
 import { createServerClock } from './server-clock.ts';
 import { createSight, type Sight } from './sight.ts';
 import { createTripwire } from './tripwire.ts';
@@ -41,6 +41,8 @@ export type ExecutionsStatus = {
   readonly epoch: number | undefined;
   readonly nowMs: number | undefined;
   readonly sight: Sight;
+  /** Jobs without series of their own; undefined until the first round. */
+  readonly leftOut: LeftOut | undefined;
 };
 
 /** Finds what ran on one server, counts every finished execution once, and shows it. */
@@ -70,12 +72,12 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const serverClock = createServerClock(clock);
   const readRunning = createRunningReader(clock.ticks, oddRows.note);
   const exemplars = createExemplars(settings.buckets);
-  let shownBook: Book | undefined;
+  let shown: Parts | undefined;
+  let series = 0;
 
   async function open(): Promise<Parts> {
-    const found = await openParts(options, activities, oddRows);
-    shownBook = found.book;
-    return found;
+    shown = await openParts(options, activities, oddRows);
+    return shown;
   }
 
   function within(signal: AbortSignal, lane: 'vital' | 'normal' = 'normal'): Api {
@@ -134,10 +136,12 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     });
   }
 
-  async function show({ book, gap, release }: Parts, nowMs: number): Promise<number> {
+  async function show({ book, gap, release, room }: Parts, nowMs: number): Promise<void> {
     const { totals } = book;
     const states = gap.readStates();
     await release.due((project) => states.has(project));
+    await room.fit();
+    observe.dropped('cap', room.missing());
     const executions = latest?.running;
     const projects = names.filter(
       (project) => book.states.get(project)?.hold === undefined && sight.mayReadRunning(project),
@@ -156,7 +160,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     observe.lag(toLagSeconds(book, activities, nowMs));
     observe.epoch(book.facts().epoch);
     observe.entries(await ledger.size(server));
-    return options.publish(rows, Math.max(3 * everyMs, leastValidMs));
+    series = await options.publish(rows, Math.max(3 * everyMs, leastValidMs));
   }
 
   async function read(signal: AbortSignal): Promise<Outcome> {
@@ -204,8 +208,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       if (!signal.aborted) await show(found, nowMs);
     }
     const [first] = faults;
-    if (first === undefined)
-      return { result: 'success', series: book.totals.cells.size, complaints: oddRows.complaints() };
+    if (first === undefined) return { result: 'success', series, complaints: oddRows.complaints() };
     return {
       result: 'failed',
       kind: first.kind,
@@ -217,14 +220,15 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     read,
     withdraw: options.withdraw,
     noteTrace: (traced) => {
-      if (shownBook !== undefined) exemplars.note(traced, shownBook.totals);
+      if (shown !== undefined) exemplars.note(traced, shown.book.totals);
     },
     status: () => ({
       running: latest?.running ?? [],
-      recent: shownBook?.recent() ?? [],
-      epoch: shownBook?.facts().epoch,
+      recent: shown?.book.recent() ?? [],
+      epoch: shown?.book.facts().epoch,
       nowMs: latest?.nowMs,
       sight: sight.all(),
+      leftOut: shown?.room.leftOut(),
     }),
   };
 }

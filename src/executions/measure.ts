@@ -1,15 +1,11 @@
 import { type Ending, endings, otherJobs, toEnding, toJobName } from './naming.ts';
-import { isNoJob } from './places.ts';
+import { type Claims, isNoJob, toNodeKey } from './places.ts';
 import type { Finished } from './reconcile.ts';
 import { type Cell, type CellKind, type JobFacts, type Totals, toCellKey, toJobKey } from './totals.ts';
 
 export type MeasureRules = {
   /** Upper bounds of duration buckets, in seconds, ascending. */
   readonly buckets: readonly number[];
-  /** Jobs that have durations of their own. */
-  readonly detail: number;
-  /** Jobs, and nodes, that have series of their own at all. */
-  readonly cap: number;
 };
 
 export type Measured = {
@@ -19,8 +15,8 @@ export type Measured = {
   readonly unmeasured: Readonly<Record<UnmeasuredReason, number>>;
   /** Runs of a job whose labels another job had before. */
   readonly merged: number;
-  /** Runs of jobs beyond the cap, which are in `__other__`. */
-  readonly overCap: number;
+  /** The places that this takes, once it is committed. */
+  readonly claims: Claims;
 };
 
 export const unmeasuredReasons = ['negative', 'no_start'] as const;
@@ -36,14 +32,13 @@ export function measure(totals: Totals, project: string, runs: readonly Finished
 
 type MutableCell = { -readonly [Key in keyof Omit<Cell, 'buckets'>]: Cell[Key] } & { buckets?: number[] };
 
-function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
+function createChange(totals: Totals, { buckets }: MeasureRules) {
   const cells = new Map<string, MutableCell>();
   const jobs = new Map<string, JobFacts>();
   const begun = new Set<string>();
-  const { places } = totals;
+  const claims = totals.places.claim();
   const unmeasured = { negative: 0, no_start: 0 };
   let merged = 0;
-  let overCap = 0;
 
   /** The cell to change: a copy of what there is, or a new one at 0. */
   function touch(kind: CellKind, labels: readonly string[]): MutableCell {
@@ -69,9 +64,14 @@ function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
   }
 
   function toOwner(project: string, group: string, name: string): { group: string; name: string } {
-    if (isNoJob(name) || places.hasJob(project, group, name, cap)) return { group, name };
-    overCap += 1;
+    if (isNoJob(name) || claims.has('jobs', toJobKey(project, group, name))) return { group, name };
     return { group: '', name: otherJobs };
+  }
+
+  /** What was given back comes back with the next run that there is room for. */
+  function toLeftOut(isOther: boolean, key: string, before: JobFacts | undefined): JobFacts['leftOut'] {
+    if (isOther) return 'all';
+    return before?.leftOut === undefined || claims.has('durations', key) ? undefined : 'durations';
   }
 
   function addDuration(run: Finished, labels: { project: string; group: string; name: string; ending: Ending }): void {
@@ -82,7 +82,7 @@ function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
       unmeasured[reason] += 1;
       return;
     }
-    const isOwn = name === '' || places.hasDurations(project, group, name, detail);
+    const isOwn = name !== otherJobs && (isNoJob(name) || claims.has('durations', toJobKey(project, group, name)));
     const owner = isOwn ? [project, group, name, ending] : [project, '', otherJobs, ending];
     const cell = touch('durations', owner);
     const counts = cell.buckets ?? Array.from({ length: buckets.length + 1 }, () => 0);
@@ -99,7 +99,8 @@ function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
     if (run.succeededNodes > 0) touch('nodes', [project, group, name, 'succeeded']).count += run.succeededNodes;
     if (run.failedNodes.length > 0) touch('nodes', [project, group, name, 'failed']).count += run.failedNodes.length;
     for (const node of run.failedNodes) {
-      touch('node-failures', places.hasNode(project, node, cap) ? [project, node] : [project, otherJobs]).count += 1;
+      const owner = claims.has('nodes', toNodeKey(project, node)) ? node : otherJobs;
+      touch('node-failures', [project, owner]).count += 1;
     }
   }
 
@@ -112,13 +113,17 @@ function createChange(totals: Totals, { buckets, detail, cap }: MeasureRules) {
       touch('runs', [project, owner.group, owner.name, ending]).count += 1;
       addDuration(run, { project, ...owner, ending });
       addNodes(run, { project, ...owner });
-      if (isNoJob(owner.name)) return;
+      if (isNoJob(name)) return;
       const key = toJobKey(project, group, name);
       const before = jobs.get(key) ?? totals.jobs.get(key);
+      // Without a place nothing is kept of it, unless it had one before.
+      if (owner.name === otherJobs && before === undefined) return;
       if (before?.jobId !== undefined && run.job?.id !== undefined && before.jobId !== run.job.id) merged += 1;
-      jobs.set(key, toFacts({ project, group, name }, run, before));
+      const { leftOut: _before, ...facts } = toFacts({ project, group, name }, run, before);
+      const leftOut = toLeftOut(owner.name === otherJobs, key, before);
+      jobs.set(key, leftOut === undefined ? facts : { ...facts, leftOut });
     },
-    result: (): Measured => ({ cells, jobs, unmeasured, merged, overCap }),
+    result: (): Measured => ({ cells, jobs, unmeasured, merged, claims }),
   };
 }
 

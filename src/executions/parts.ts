@@ -10,6 +10,7 @@ import { createProjectReading, type ProjectReading } from './project-reading.ts'
 import { rebucket } from './rebucket.ts';
 import { createRelease, type Release } from './release.ts';
 import { createSecondLook, type SecondLook } from './second-look.ts';
+import { createSeriesRoom, type SeriesRoom } from './series-room.ts';
 
 export type Parts = {
   readonly book: Book;
@@ -18,6 +19,7 @@ export type Parts = {
   readonly reading: ProjectReading;
   readonly secondLook: SecondLook;
   readonly release: Release;
+  readonly room: SeriesRoom;
   readonly forgetOld: (nowMs: number) => Promise<void>;
 };
 
@@ -25,11 +27,11 @@ export type Parts = {
 export async function openParts(options: ExecutionsOptions, activities: Activities, oddRows: OddRows): Promise<Parts> {
   const { server, ledger, settings, observe, clock } = options;
   const book = await openBook(ledger, server);
-  const { isWantedJob, buckets, detail, cap, catchUpLimitMs, backfillMs } = settings;
+  const { isWantedJob, buckets, catchUpLimitMs, backfillMs } = settings;
   const keepMs = Math.max(leastKeptMs, catchUpLimitMs, backfillMs) + dayMs;
   const reconcilePart = options.parts?.reconcile === undefined ? {} : { reconcile: options.parts.reconcile };
-  const rules = { buckets, detail, cap };
-  const accept = createAccept({ ...options, book, rules, isWantedJob, keepMs, ...reconcilePart });
+  const room = createSeriesRoom(book, settings);
+  const accept = createAccept({ ...options, book, rules: { buckets }, isWantedJob, keepMs, ...reconcilePart });
   const overlap = createOverlap(settings.overlapMs);
   const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe, oddRows, tell: options.tell });
   const secondLook = createSecondLook({ server, book, ledger, activities, reading, overlap });
@@ -45,6 +47,7 @@ export async function openParts(options: ExecutionsOptions, activities: Activiti
     overlap,
     reading,
     secondLook,
+    room,
     release: createRelease(book, settings.holdNewSeriesMs, clock),
   };
 }

@@ -1,10 +1,11 @@
 import type { Row } from '../metrics/family.ts';
 import type { Exemplars } from './exemplars.ts';
 import { executionFamilies as families } from './families.ts';
-import { toJobPath } from './naming.ts';
+import { otherJobs, toJobPath } from './naming.ts';
+import { isNoJob, type Places, toNodeKey } from './places.ts';
 import type { ProjectState } from './project-state.ts';
 import type { ExecutionSettings } from './settings.ts';
-import type { Cell, JobFacts, Totals } from './totals.ts';
+import { type Cell, type JobFacts, type Totals, toJobKey } from './totals.ts';
 
 type RowsInput = {
   readonly totals: Totals;
@@ -18,9 +19,18 @@ export function toTotalRows({ totals, states, settings, exemplars }: RowsInput):
   const isShown = (project: string): boolean => isOfShown(states.get(project));
   const rows: Row[] = [];
   for (const cell of totals.cells.values())
-    if (isShown(cell.labels[0] ?? '')) rows.push(...toCellRows(cell, settings.buckets, exemplars));
-  for (const job of totals.jobs.values()) if (isShown(job.project)) rows.push(...toJobRows(job, settings));
+    if (isShown(cell.labels[0] ?? '') && hasPlace(cell, totals.places))
+      rows.push(...toCellRows(cell, settings.buckets, exemplars));
+  for (const job of totals.jobs.values())
+    if (isShown(job.project) && job.leftOut !== 'all') rows.push(...toJobRows(job, settings));
   return rows;
+}
+
+/** What adds up over others always has one. */
+function hasPlace({ kind, labels }: Cell, places: Places): boolean {
+  const [project = '', second = '', third = ''] = labels;
+  if (kind === 'node-failures') return second === otherJobs || places.has('nodes', toNodeKey(project, second));
+  return isNoJob(third) || places.has(kind === 'durations' ? 'durations' : 'jobs', toJobKey(project, second, third));
 }
 
 function isOfShown(state: ProjectState | undefined): boolean {

@@ -2,8 +2,9 @@ import type { Execution } from '../domain/execution.ts';
 import type { Row } from '../metrics/family.ts';
 import { executionFamilies as families } from './families.ts';
 import { otherJobs, toJobName, toJobPath } from './naming.ts';
-import type { Places } from './places.ts';
+import { isNoJob, type Places } from './places.ts';
 import type { ExecutionSettings } from './settings.ts';
+import { toJobKey } from './totals.ts';
 
 type RunningInput = {
   readonly executions: readonly Execution[];
@@ -19,11 +20,12 @@ type Labels = { readonly project: string; readonly job_group: string; readonly j
 
 /** What runs and what waits, as series. */
 export function toRunningRows({ executions, projects, nowMs, places, settings }: RunningInput): Row[] {
+  const claims = places.claim();
   const groups = new Map<string, Group>();
   const waiting = new Map<string, { readonly project: string; readonly status: string; count: number }>();
 
   function toGroup(project: string, group: string, name: string): Group {
-    const hasPlace = name === '' || places.hasJob(project, group, name, settings.cap);
+    const hasPlace = isNoJob(name) || claims.has('jobs', toJobKey(project, group, name));
     const labels = { project, job_group: hasPlace ? group : '', job_name: hasPlace ? name : otherJobs };
     const key = JSON.stringify(Object.values(labels));
     const found = groups.get(key) ?? { labels, running: 0, overdue: 0, oldestMs: Number.POSITIVE_INFINITY };
@@ -36,7 +38,8 @@ export function toRunningRows({ executions, projects, nowMs, places, settings }:
     for (const status of ['scheduled', 'queued'])
       waiting.set(JSON.stringify([project, status]), { project, status, count: 0 });
   }
-  for (const execution of executions) {
+  // Whoever runs longest is shown first: it stays while others come.
+  for (const execution of executions.toSorted(byStart)) {
     const { project, status, startedAtMs, endedAtMs } = execution;
     if (project === undefined || endedAtMs !== undefined || !settings.isWantedProject(project)) continue;
     const job = toJobName(execution);
@@ -61,6 +64,10 @@ export function toRunningRows({ executions, projects, nowMs, places, settings }:
     ]),
     ...[...waiting.values()].flatMap(({ project, status, count }) => families.queued.rows(count, { project, status })),
   ];
+}
+
+function byStart(one: Execution, other: Execution): number {
+  return one.startedAtMs - other.startedAtMs || one.id - other.id;
 }
 
 /** Longer than a multiple of its average, and never before a floor; a job without an average is never overdue. */

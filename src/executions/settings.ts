@@ -1,5 +1,7 @@
+import type { SeriesRules } from './series-plan.ts';
+
 /** What configuration says of executions. */
-export type ExecutionSettings = {
+export type ExecutionSettings = SeriesRules & {
   /** How far before what was read each round reads again: ends become visible late. */
   readonly overlapMs: number;
   /** Within which every project is read, idle ones too. */
@@ -13,16 +15,17 @@ export type ExecutionSettings = {
   readonly overdueFloorMs: number;
   /** How long a new series is shown as 0, so that its first step can be seen. */
   readonly holdNewSeriesMs: number;
-  readonly buckets: readonly number[];
-  /** Jobs that have durations of their own. */
-  readonly detail: number;
-  /** Jobs, and nodes, that have series of their own at all. */
-  readonly cap: number;
   readonly isWantedProject: (project: string) => boolean;
   readonly isWantedJob: (jobPath: string) => boolean;
   /** How old the last success of a job may become, where that is configured. */
   readonly successAgeMsOf: (jobPath: string) => number | undefined;
 };
+
+/**
+ * Enough for the defaults of `jobs` and 1,000 projects: 5,000 jobs of 28 series, 200 of them with 7 histograms of 16 series,
+ * 5,000 nodes, and for each project 72 series and 3 histograms, which makes 287,400.
+ */
+export const defaultMaxSeries = 300_000;
 
 /** Default bounds of the buckets of durations, in seconds. */
 export const defaultBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200] as const;

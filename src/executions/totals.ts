@@ -32,6 +32,8 @@ export type JobFacts = {
   readonly lastEnding: Ending;
   readonly consecutiveFailures: number;
   readonly averageDurationMs?: number | undefined;
+  /** What it had to give back: those series are kept, not shown, and its runs count as those of other jobs. */
+  readonly leftOut?: 'all' | 'durations' | undefined;
 };
 
 /** Everything that was counted of one server; replaced cell by cell after each commit. */

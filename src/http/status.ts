@@ -75,6 +75,18 @@ export type ExecutionsOfServer = {
   readonly ended: readonly EndedStatus[];
   /** Of as many as are kept for pages. */
   readonly endedCount: number;
+  /** Jobs that have no series of their own; undefined until that is known. */
+  readonly leftOut: LeftOutJobs | undefined;
+};
+
+/** How many jobs are counted in `__other__` alone, how many have only their durations there, and the option that limits them. */
+export type LeftOutJobs = {
+  /** At least: past a thousand they are no longer told apart. */
+  readonly jobs: number;
+  readonly durations: number;
+  readonly room: { readonly jobs: number; readonly durations: number; readonly nodes: number };
+  /** Undefined where nothing is left out. */
+  readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
 };
 
 /** A project that counts more finished executions than it shows. */

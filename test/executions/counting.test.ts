@@ -96,6 +96,17 @@ describe('executions/counting', () => {
     expect(told).toEqual(['unmeasured no_start 1']);
   });
 
+  it('says how many series it gives, as a scrape would count them', async () => {
+    const { finish, rounds, series } = await play();
+    await rounds(1);
+    // Of what runs three without a job but the start, and two that wait.
+    expect(series()).toBe(4);
+    finish('pay');
+    await rounds(10);
+    // And seven counters, five samples of a histogram, a counter of nodes, and 14 facts of the job.
+    expect(series()).toBe(4 + 7 + 5 + 1 + 14);
+  });
+
   it('counts imported rows apart, never in the total', async () => {
     const { finish, counted, rounds, told } = await play({ settings: { backfillMs: 5 * dayMs } });
     finish('pay');

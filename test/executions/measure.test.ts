@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Measured, type MeasureRules, measure } from '../../src/executions/measure.ts';
-import { createPlaces } from '../../src/executions/places.ts';
+import { createPlaces, type Room } from '../../src/executions/places.ts';
 import type { Finished } from '../../src/executions/reconcile.ts';
 import { type Totals, toCellKey, toJobKey } from '../../src/executions/totals.ts';
 import { someRun } from './some-execution.ts';
@@ -90,28 +90,46 @@ describe('executions/measure', () => {
   });
 
   it('keeps durations of the jobs that came first apart, and those of the rest together', () => {
-    const found = measured([named('a', 1), named('b', 2), named('c', 3), named('a', 4)], { ...rules, detail: 2 });
+    const found = measured([named('a', 1), named('b', 2), named('c', 3), named('a', 4)], { ...ample, durations: 2 });
     expect(linesOf(found, 'durations')).toEqual([
       'durations pay||a|succeeded 2 in 0,2,0 of 10 s',
       'durations pay||b|succeeded 1 in 0,1,0 of 5 s',
       'durations pay||__other__|succeeded 1 in 0,1,0 of 5 s',
     ]);
     expect(found.jobs.has(toJobKey('pay', '', 'c'))).toBe(true);
-    expect(found.overCap).toBe(0);
+    expect([...found.claims.refused.jobs]).toEqual([]);
   });
 
-  it('has the runs of jobs beyond the cap together, without facts, and says how many', () => {
-    const found = measured([named('a', 1), named('b', 2), named('b', 3)], { ...rules, cap: 1 });
+  it('has the runs of jobs beyond the cap together, without facts, and says which', () => {
+    const found = measured([named('a', 1), named('b', 2), named('b', 3)], { ...ample, jobs: 1 });
     expect(linesOf(found, 'runs').filter((line) => !line.endsWith(' 0'))).toEqual([
       'runs pay||a|succeeded 1',
       'runs pay||__other__|succeeded 2',
     ]);
     expect(found.jobs.has(toJobKey('pay', '', 'b'))).toBe(false);
-    expect(found.overCap).toBe(2);
+    expect([...found.claims.refused.jobs]).toEqual([toJobKey('pay', '', 'b')]);
+  });
+
+  it('counts the runs of a job that had to give its place back together with others, and keeps its facts right', () => {
+    const totals = someTotals({ ...ample, jobs: 1 });
+    keep(totals, measure(totals, 'pay', [named('a', 1)], rules));
+    const key = toJobKey('pay', '', 'a');
+    const facts = totals.jobs.get(key);
+    totals.jobs.set(key, { ...(facts ?? fail()), leftOut: 'all' });
+    totals.places.leave('jobs', key);
+    totals.places.leave('durations', key);
+    keep(totals, measure(totals, 'pay', [named('b', 2)], rules));
+    const without = measure(totals, 'pay', [{ ...named('a', 3), status: 'failed', endedAtMs: 200_000 }], rules);
+    expect(linesOf(without, 'runs').filter((line) => !line.endsWith(' 0'))).toEqual(['runs pay||__other__|failed 1']);
+    expect(without.jobs.get(key)).toMatchObject({ lastId: 3, consecutiveFailures: 1, leftOut: 'all' });
+    totals.places.setRoom({ ...ample, jobs: 2 });
+    const again = measure(totals, 'pay', [{ ...named('a', 4), endedAtMs: 300_000 }], rules);
+    expect(linesOf(again, 'runs')).toEqual(['runs pay||a|succeeded 2']);
+    expect(again.jobs.get(key)?.leftOut).toBeUndefined();
   });
 
   it('adds the nodes beyond the cap up', () => {
-    const found = measured([someRun({ failedNodes: ['web01', 'web02', 'web03'] })], { ...rules, cap: 1 });
+    const found = measured([someRun({ failedNodes: ['web01', 'web02', 'web03'] })], { ...ample, nodes: 1 });
     expect(linesOf(found, 'node-failures')).toEqual(['node-failures pay|web01 1', 'node-failures pay|__other__ 2']);
   });
 
@@ -177,19 +195,27 @@ describe('executions/measure', () => {
   });
 });
 
-const rules: MeasureRules = { buckets: [1, 10], detail: 100, cap: 100 };
+const rules: MeasureRules = { buckets: [1, 10] };
+const ample: Room = { jobs: 100, durations: 100, nodes: 100 };
 
-function someTotals(): Totals {
-  return { cells: new Map(), jobs: new Map(), places: createPlaces([]) };
+function someTotals(room = ample): Totals {
+  const places = createPlaces([]);
+  places.setRoom(room);
+  return { cells: new Map(), jobs: new Map(), places };
 }
 
-function keep(totals: Totals, { cells, jobs }: Measured): void {
+function keep(totals: Totals, { cells, jobs, claims }: Measured): void {
+  totals.places.settle(claims);
   for (const [key, cell] of cells) totals.cells.set(key, cell);
   for (const [key, job] of jobs) totals.jobs.set(key, job);
 }
 
-function measured(runs: readonly Finished[], changed: MeasureRules = rules): Measured {
-  return measure(someTotals(), 'pay', runs, changed);
+function measured(runs: readonly Finished[], room = ample): Measured {
+  return measure(someTotals(room), 'pay', runs, rules);
+}
+
+function fail(): never {
+  throw new Error('no facts');
 }
 
 function took(tookMs: number, id: number): Finished {

@@ -58,6 +58,31 @@ describe('executions/rows', () => {
     expect(show({ cells }).filter((line) => !line.endsWith(' 0'))).toEqual([]);
   });
 
+  it('shows nothing of a job that had to give its place back, and all that adds up over others', () => {
+    const left: JobFacts = {
+      project: 'pay',
+      group: 'nightly',
+      name: 'settle',
+      jobId: 'a-1',
+      lastStartMs: 1,
+      lastEndMs: 2,
+      lastId: 42,
+      lastEnding: 'failed',
+      consecutiveFailures: 2,
+      leftOut: 'all',
+    };
+    const other = ['pay', '', '__other__', 'failed'];
+    const cells: Cell[] = [
+      { kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true },
+      { kind: 'nodes', labels: [...labels, 'failed'], count: 3, isReleased: true },
+      { kind: 'durations', labels: [...labels, 'failed'], count: 3, buckets: [3, 0, 0], isReleased: true },
+      { kind: 'runs', labels: other, count: 5, isReleased: true },
+    ];
+    expect(show({ cells, jobs: [left] })).toEqual([
+      'executions_total{project="pay",job_group="",job_name="__other__",status="failed"} 5',
+    ]);
+  });
+
   it.each([
     ['disabled', 1],
     ['hidden', 1],
@@ -111,7 +136,7 @@ function show({ cells = [], jobs = [], hold }: Given): string[] {
     totals: {
       cells: new Map(cells.map((cell) => [toCellKey(cell.kind, cell.labels), cell])),
       jobs: new Map(jobs.map((job) => [toJobKey(job.project, job.group, job.name), job])),
-      places: createPlaces([]),
+      places: createPlaces(cells, new Map(jobs.map((job) => [toJobKey(job.project, job.group, job.name), job]))),
     },
     states: new Map([['pay', state]]),
     exemplars: { of: () => [] },

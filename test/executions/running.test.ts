@@ -45,11 +45,28 @@ describe('executions/running', () => {
 
   it('adds the jobs beyond the cap up', () => {
     const named = (name: string) => someRunning({ job: { id: name, name, group: 'g', averageDurationMs: undefined } });
-    const lines = show([named('a'), named('b'), named('c')], { cap: 1 });
+    const places = createPlaces([]);
+    places.setRoom({ jobs: 1, durations: 1, nodes: 1 });
+    const lines = show([named('a'), named('b'), named('c')], places);
     expect(lines.filter((line) => line.startsWith('executions_running{'))).toEqual([
       `executions_running{${none}} 0`,
       'executions_running{project="pay",job_group="g",job_name="a"} 1',
       'executions_running{project="pay",job_group="",job_name="__other__"} 2',
+    ]);
+  });
+
+  it('takes no place for a job that has never ended, and keeps the one that runs longest apart', () => {
+    const places = createPlaces([]);
+    places.setRoom({ jobs: 1, durations: 1, nodes: 1 });
+    const named = (name: string, startedAtMs: number) =>
+      someRunning({ startedAtMs, job: { id: name, name, group: '', averageDurationMs: undefined } });
+    const own = (lines: readonly string[]) => lines.filter((line) => /^executions_running{.*job_name="."} /.test(line));
+    expect(own(show([named('b', 2000), named('a', 1000)], places))).toEqual([
+      'executions_running{project="pay",job_group="",job_name="a"} 1',
+    ]);
+    expect(places.taken().jobs).toBe(0);
+    expect(own(show([named('b', 2000)], places))).toEqual([
+      'executions_running{project="pay",job_group="",job_name="b"} 1',
     ]);
   });
 
@@ -77,19 +94,13 @@ const settings: ExecutionSettings = {
   buckets: defaultBuckets,
   detail: 200,
   cap: 5000,
+  maxSeries: 10_000,
+  families: new Map(),
   isWantedProject: (project) => project === 'pay',
   isWantedJob: (path) => path !== 'pay/out',
   successAgeMsOf: () => undefined,
 };
 
-function show(executions: readonly Execution[], changed: Partial<ExecutionSettings> = {}): string[] {
-  return toLines(
-    toRunningRows({
-      executions,
-      projects: ['pay'],
-      nowMs: 400_000,
-      places: createPlaces([]),
-      settings: { ...settings, ...changed },
-    }),
-  );
+function show(executions: readonly Execution[], places = createPlaces([])): string[] {
+  return toLines(toRunningRows({ executions, projects: ['pay'], nowMs: 400_000, places, settings }));
 }

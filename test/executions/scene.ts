@@ -1,8 +1,9 @@
 import { createProjectList, type ProjectList } from '../../src/api/project-list.ts';
 import { createExecutions } from '../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../src/executions/options.ts';
-import type { ExecutionSettings } from '../../src/executions/settings.ts';
+import { defaultMaxSeries, type ExecutionSettings } from '../../src/executions/settings.ts';
 import type { Sight } from '../../src/executions/sight.ts';
+import { boundRows } from '../../src/metrics/bound.ts';
 import type { Row } from '../../src/metrics/family.ts';
 import { renderSamples } from '../../src/metrics/render.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
@@ -26,6 +27,8 @@ export type Scene = {
   readonly publishes: () => number;
   /** Somebody else asks for the projects, whose answer is shared. */
   readonly listProjects: () => Promise<void>;
+  /** How many series the last round said it gives. */
+  readonly series: () => number;
   /** What the rounds told of themselves: `late 2`, `skipped disabled 3`. */
   readonly told: readonly string[];
   readonly lag: () => number;
@@ -65,6 +68,7 @@ export async function createScene({
   let nowMs = birthMs;
   let rows: readonly Row[] = [];
   let publishes = 0;
+  let series = 0;
   let lag = 0;
   let reads = 0;
   const clock = fakeClock({
@@ -100,9 +104,12 @@ export async function createScene({
       settings: ofScene,
       isRestored,
       publish: async (published) => {
-        rows = published;
+        const { maxSeries, families } = ofScene;
+        const bounded = boundRows(published, { maxSeries, families });
+        if (bounded.dropped.cap !== undefined) told.push(`cut ${bounded.dropped.cap}`);
+        rows = bounded.rows;
         publishes += 1;
-        return published.length;
+        return rows.length;
       },
       withdraw: () => undefined,
       tell: (message) => told.push(message),
@@ -117,7 +124,9 @@ export async function createScene({
   async function round(afterMs = 15_000): Promise<string> {
     pass(afterMs);
     const outcome = await executions.read(new AbortController().signal);
-    return outcome.result === 'success' ? 'success' : outcome.message;
+    if (outcome.result !== 'success') return outcome.message;
+    series = outcome.series;
+    return 'success';
   }
 
   function pass(ms: number): void {
@@ -143,6 +152,7 @@ export async function createScene({
     listProjects: async () => {
       await list.read(client.within({ lane: 'normal', forMs: 10_000 }));
     },
+    series: () => series,
     told,
     lag: () => lag,
     sight: () => executions.status().sight,
@@ -171,6 +181,8 @@ const usual: ExecutionSettings = {
   buckets: [1, 10],
   detail: 200,
   cap: 5000,
+  maxSeries: defaultMaxSeries,
+  families: new Map(),
   isWantedProject: () => true,
   isWantedJob: () => true,
   successAgeMsOf: () => undefined,

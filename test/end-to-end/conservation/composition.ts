@@ -5,7 +5,7 @@ import { createTransport } from '../../../src/api/transport.ts';
 import type { Companion } from '../../../src/executions/accept.ts';
 import { createExecutions, type Executions } from '../../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../../src/executions/options.ts';
-import type { ExecutionSettings } from '../../../src/executions/settings.ts';
+import { defaultMaxSeries, type ExecutionSettings } from '../../../src/executions/settings.ts';
 import type { Row } from '../../../src/metrics/family.ts';
 import { renderSamples } from '../../../src/metrics/render.ts';
 import type { Ledger } from '../../../src/state/ledger.ts';
@@ -118,6 +118,8 @@ const settings = {
   buckets: [10],
   detail: 200,
   cap: 5000,
+  maxSeries: defaultMaxSeries,
+  families: new Map(),
   isWantedProject: () => true,
   isWantedJob: () => true,
   successAgeMsOf: () => undefined,

@@ -1,0 +1,62 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { defaultBuckets } from '../../src/executions/settings.ts';
+import { type Played, play as startPlay } from './play.ts';
+import type { SceneOptions } from './scene.ts';
+
+let played: Played | undefined;
+
+describe('executions with many jobs', () => {
+  afterEach(async () => {
+    await played?.stop();
+    played = undefined;
+  });
+
+  it('shows every counter and fact of 400 jobs with failures, and the same series while runs come and go', async () => {
+    const { control, rounds, round, nowMs, shown, told } = await play();
+    const jobs = createJobs(control, 400);
+    await rounds(2);
+    const finished = (jobId: string, status: 'failed' | 'succeeded') =>
+      control.addFinished('pay', { jobId, status, startedAtMs: nowMs() - 2000, endedAtMs: nowMs() });
+    for (const job of jobs) for (const status of ['failed', 'succeeded'] as const) finished(job, status);
+    await rounds(14);
+    expect(valuesOf(shown('automation_executions_total'), 'failed')).toEqual(Array.from({ length: 400 }, () => 1));
+    expect(valuesOf(shown('automation_executions_total'), 'succeeded')).toEqual(Array.from({ length: 400 }, () => 1));
+    expect(shown('automation_job_last_failed_execution_id')).toHaveLength(400);
+    expect(shown('automation_job_consecutive_failures')).toHaveLength(400);
+    const before = names(shown);
+    for (let each = 0; each < 50; each += 1) {
+      for (const job of jobs.slice(each * 8, each * 8 + each)) control.runJob(job);
+      expect(await round()).toBe('success');
+      expect(names(shown)).toEqual(before);
+    }
+    expect(told).toEqual([]);
+  });
+});
+
+/** Series of a name and its labels; those of what runs now come and go. */
+function names(shown: (family: string) => string[]): readonly string[] {
+  const lines = families.flatMap(shown);
+  return lines.map((line) => line.slice(0, line.lastIndexOf(' ')));
+}
+
+const families = [
+  'automation_executions_total',
+  'automation_execution_duration_seconds',
+  'automation_job_last_status',
+  'automation_job_last_success_timestamp_seconds',
+  'automation_job_consecutive_failures',
+];
+
+function valuesOf(lines: readonly string[], status: string): number[] {
+  return lines.filter((line) => line.includes(`status="${status}"`)).map((line) => Number(line.split(' ').at(-1)));
+}
+
+function createJobs(control: Played['control'], count: number): string[] {
+  return Array.from({ length: count }, (_, index) => control.createJob('pay', { name: `job ${index}`, group: 'all' }));
+}
+
+async function play(options: SceneOptions = {}): Promise<Played> {
+  const settings = { buckets: defaultBuckets, holdNewSeriesMs: 60_000, ...options.settings };
+  played = await startPlay({ ...options, settings });
+  return played;
+}

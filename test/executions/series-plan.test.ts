@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { planRoom, type SeriesRules, seriesOfJob } from '../../src/executions/series-plan.ts';
+import { defaultBuckets, defaultMaxSeries } from '../../src/executions/settings.ts';
+
+const defaults: SeriesRules = {
+  maxSeries: defaultMaxSeries,
+  cap: 5000,
+  detail: 200,
+  buckets: defaultBuckets,
+  families: new Map(),
+};
+const onePlain = { projects: 1, projectHistograms: 0 };
+
+function rulesOf(family: string, rule: Partial<{ off: boolean; dropLabels: string[] }>): SeriesRules {
+  return { ...defaults, families: new Map([[family, { off: false, dropLabels: [], ...rule }]]) };
+}
+
+describe('executions/series-plan', () => {
+  it('has room by default for 5,000 jobs, 200 of them with durations, and 5,000 nodes in 1,000 projects', () => {
+    const use = { projects: 1000, projectHistograms: 3000 };
+    expect(planRoom(defaults, use)).toEqual({ jobs: 5000, durations: 200, nodes: 5000 });
+  });
+
+  it('sets aside for a job all that it may ever have but its durations', () => {
+    expect(seriesOfJob(defaults)).toBe(28);
+    expect(seriesOfJob(rulesOf('automation_job_last_status', { off: true }))).toBe(21);
+    expect(seriesOfJob(rulesOf('automation_executions_total', { dropLabels: ['status'] }))).toBe(22);
+    expect(seriesOfJob(rulesOf('automation_executions_total', { dropLabels: ['job_name'] }))).toBe(21);
+  });
+
+  it('never plans more series than it may give', () => {
+    for (const maxSeries of [1, 10, 100, 1000, 10_000, 100_000])
+      for (const detail of [0, 200, 5000])
+        for (const projects of [1, 10, 100]) {
+          const room = planRoom({ ...defaults, maxSeries, detail }, { projects, projectHistograms: projects });
+          const series = 28 * room.jobs + 112 * room.durations + room.nodes + 85 * projects;
+          expect(series <= maxSeries || room.jobs + room.durations + room.nodes === 0).toBe(true);
+        }
+  });
+
+  it('shares out what is too little: two thirds for jobs, the rest for their durations', () => {
+    expect(planRoom({ ...defaults, maxSeries: 10_000 }, onePlain)).toEqual({ jobs: 224, durations: 28, nodes: 495 });
+    expect(planRoom({ ...defaults, detail: 5000 }, onePlain)).toEqual({ jobs: 5000, durations: 1383, nodes: 5000 });
+  });
+
+  it('leaves to jobs what durations do not need', () => {
+    expect(planRoom({ ...defaults, maxSeries: 10_000, detail: 0 }, onePlain).jobs).toBe(336);
+    const off = rulesOf('automation_execution_duration_seconds', { off: true });
+    expect(planRoom({ ...off, maxSeries: 10_000 }, onePlain).jobs).toBe(338);
+  });
+
+  it('gives durations of their own only to jobs that have series of their own', () => {
+    expect(planRoom({ ...defaults, cap: 10 }, onePlain).durations).toBe(10);
+  });
+});
