@@ -30,7 +30,7 @@ describe('executions with many jobs', () => {
       expect(names(shown)).toEqual(before);
     }
     expect(told).toEqual([]);
-  });
+  }, 60_000);
 });
 
 /** Series of a name and its labels; those of what runs now come and go. */
@@ -41,8 +41,7 @@ function names(shown: (family: string) => string[]): readonly string[] {
 
 const families = [
   'automation_executions_total',
-  'automation_execution_duration_seconds',
-  'automation_job_last_status',
+  'automation_job_last_failed_execution_id',
   'automation_job_last_success_timestamp_seconds',
   'automation_job_consecutive_failures',
 ];
