@@ -1,5 +1,5 @@
 import type { SpanSource } from '../domain/span-source.ts';
-import type { Draft } from './draft.ts';
+import { type Draft, untimed } from './draft.ts';
 import { draftSteps } from './draft-steps.ts';
 import { type RootOutcome, toRootOutcome } from './root-outcome.ts';
 import type { TraceSettings } from './settings.ts';
@@ -20,7 +20,7 @@ export function draftRoot(source: SpanSource, { customStatuses }: TraceSettings)
     name: '',
     task: undefined,
     outcome,
-    timing: { startMs: execution.startedAtMs, endMs: execution.endedAtMs, isInferred: false, isOpen: false },
+    timing: { ...untimed, startMs: execution.startedAtMs, endMs: execution.endedAtMs },
     children: wait === undefined ? drafts : [wait, ...drafts],
     notStarted,
   };
@@ -43,7 +43,7 @@ function draftWait(startedAtMs: number, firstStepMs: number | undefined): Draft 
       isRecovered: false,
       why: 'no step began before',
     },
-    timing: { startMs: startedAtMs, endMs: firstStepMs, isInferred: false, isOpen: false },
+    timing: { ...untimed, startMs: startedAtMs, endMs: firstStepMs },
     children: [],
     notStarted: 0,
   };

@@ -1,5 +1,5 @@
 import { isRunning, type NodeState, type Progress, type StepState } from '../domain/step-state.ts';
-import type { Draft, Timing } from './draft.ts';
+import { type Draft, type Timing, untimed } from './draft.ts';
 import { compareContexts, parseStepContext, type StepPlace } from './step-context.ts';
 import type { StepNames } from './step-names.ts';
 import { toStepOutcome } from './step-outcome.ts';
@@ -121,10 +121,12 @@ function toTask({ condition, hadHandler }: Progress, { isHandler }: StepPlace) {
 }
 
 /** The duration is exact, the moments are cut to whole seconds. */
-function toTiming({ condition, startedAtMs, endedAtMs, durationMs }: Progress): Timing {
-  if (isRunning(condition)) return { startMs: startedAtMs, endMs: undefined, isInferred: true, isOpen: true };
-  const startMs =
-    startedAtMs ?? (endedAtMs !== undefined && durationMs !== undefined ? endedAtMs - durationMs : undefined);
-  const endMs = startMs !== undefined && durationMs !== undefined ? startMs + durationMs : endedAtMs;
-  return { startMs, endMs, isInferred: endMs === undefined, isOpen: false };
+function toTiming({ condition, startedAtMs, endedAtMs, durationMs: told }: Progress): Timing {
+  if (isRunning(condition)) return { ...untimed, startMs: startedAtMs, isInferred: true, isOpen: true };
+  const durationMs = told === undefined ? undefined : Math.round(told);
+  if (durationMs === undefined)
+    return { ...untimed, startMs: startedAtMs, endMs: endedAtMs, isInferred: endedAtMs === undefined };
+  const startMs = startedAtMs ?? (endedAtMs === undefined ? undefined : endedAtMs - durationMs);
+  const endMs = startMs === undefined ? undefined : startMs + durationMs;
+  return { ...untimed, startMs, endMs, durationMs, isInferred: endMs === undefined };
 }

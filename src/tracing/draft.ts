@@ -38,10 +38,20 @@ export type Outcome = {
 export type Timing = {
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
+  /** What it lasted, where that is known to the millisecond. */
+  readonly durationMs: number | undefined;
   /** Whether `endMs`, or what will stand for it, is a guess. */
   readonly isInferred: boolean;
   /** Whether it was never seen to end: then it ends with what it is in. */
   readonly isOpen: boolean;
+};
+
+export const untimed: Timing = {
+  startMs: undefined,
+  endMs: undefined,
+  durationMs: undefined,
+  isInferred: false,
+  isOpen: false,
 };
 
 /** A failure that nothing made good for. */

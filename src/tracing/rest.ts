@@ -1,4 +1,4 @@
-import { countSpans, hasFailed, type Outcome } from './draft.ts';
+import { countSpans, hasFailed, type Outcome, untimed } from './draft.ts';
 import { nodeFailure } from './failure-reason.ts';
 import type { Timed } from './times.ts';
 
@@ -25,7 +25,7 @@ export function toRest(parent: Timed, left: readonly Timed[]): Timed {
       name: `${left.length} more`,
       task: undefined,
       outcome: toOutcome(left.length, failed),
-      timing: { startMs, endMs, isInferred: false, isOpen: false },
+      timing: { ...untimed, startMs, endMs },
       children: [],
       notStarted: 0,
       rest: { count: left.length, failed, spans },

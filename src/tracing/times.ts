@@ -1,67 +1,132 @@
-import type { Draft, Timing } from './draft.ts';
+import type { Draft } from './draft.ts';
 
 export type Bounds = { readonly startMs: number; readonly endMs: number };
 
 /** A draft with times that fit into those of its parent. */
 export type Timed = Bounds & {
   readonly draft: Draft;
+  /** Whether its times are not quite those that the server told. */
   readonly isClamped: boolean;
   readonly isInferred: boolean;
   /** By their start; those that start at once keep the order of their steps. */
   readonly children: readonly Timed[];
 };
 
-/** Whole milliseconds since 1970 for a draft and all below it. */
+/** Whole milliseconds since 1970 for a draft that lies within bounds, and for all below it. */
 export function settleTimes(draft: Draft, within: Bounds): Timed {
-  return place(guess(draft), within);
-}
-
-/** What two clocks, or whole seconds, moved out of its parent goes back into it; it never ends before it starts. */
-export function clampInto(parent: Bounds, { startMs, endMs }: Bounds): Bounds {
-  const start = Math.min(Math.max(startMs, parent.startMs), parent.endMs);
-  return { startMs: start, endMs: Math.min(Math.max(endMs, start), parent.endMs) };
-}
-
-type Guessed = { readonly draft: Draft; readonly timing: Timing; readonly children: readonly Guessed[] };
-
-/** What has no times of its own takes those of its children. */
-function guess(draft: Draft): Guessed {
-  const children = draft.children.map(guess);
-  const { startMs = first(children), endMs, isOpen } = draft.timing;
-  const timing = { ...draft.timing, startMs, endMs: endMs ?? (isOpen ? undefined : last(children)) };
-  return { draft, timing, children };
-}
-
-function place({ draft, timing, children }: Guessed, parent: Bounds): Timed {
-  const startMs = Math.round(timing.startMs ?? parent.startMs);
-  const endMs = Math.round(timing.endMs ?? (timing.isOpen ? parent.endMs : startMs));
-  const bounds = clampInto(parent, { startMs, endMs });
+  const { children } = guess(draft);
   return {
-    ...bounds,
+    ...within,
     draft,
-    isClamped: bounds.startMs !== startMs || bounds.endMs !== endMs,
-    isInferred: timing.isInferred,
-    children: children.map((child) => place(child, bounds)).toSorted((left, right) => left.startMs - right.startMs),
+    isClamped: false,
+    isInferred: draft.timing.isInferred,
+    children: placeAll(children, within),
   };
 }
 
-function first(children: readonly Guessed[]): number | undefined {
-  return pick(children, ({ startMs }) => startMs, Math.min);
+/**
+ * Moves what two clocks, or whole seconds, put outside of its parent back into it. Beyond its parent it is cut, but never to
+ * less than that length where its parent has room for it; it never ends before it starts.
+ */
+export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs = 0): Bounds {
+  const fromMs = Math.min(Math.max(startMs, parent.startMs), parent.endMs);
+  const toMs = Math.min(Math.max(endMs, fromMs), parent.endMs);
+  const length = Math.min(Math.max(lengthMs, toMs - fromMs), parent.endMs - parent.startMs);
+  const start = Math.min(fromMs, parent.endMs - length);
+  return { startMs: start, endMs: start + length };
 }
 
-function last(children: readonly Guessed[]): number | undefined {
-  return pick(children, ({ endMs }) => endMs, Math.max);
+type Guessed = {
+  readonly draft: Draft;
+  /** The first moment at which it can have begun, for all that is told of it and of what is below it; and the end then. */
+  readonly startMs: number | undefined;
+  readonly endMs: number | undefined;
+  /** What it lasted, or what is below it: it is never shown shorter than that. */
+  readonly lengthMs: number;
+  readonly children: readonly Guessed[];
+};
+
+/** Starts are cut to whole seconds: what ends later than what it is in shows that this began later in its second. */
+function guess(draft: Draft): Guessed {
+  const children = inOrder(draft.children.map(guess));
+  const { startMs: toldMs, endMs: toldEndMs, durationMs, isOpen } = draft.timing;
+  const startMs = toldMs ?? first(children);
+  const endMs = last(children);
+  if (durationMs !== undefined) {
+    if (startMs === undefined) return { draft, startMs, endMs: undefined, lengthMs: durationMs, children };
+    const beginMs = Math.max(startMs, (endMs ?? startMs) - durationMs);
+    return { draft, startMs: beginMs, endMs: beginMs + durationMs, lengthMs: durationMs, children };
+  }
+  const lengths = children.map((child) => child.lengthMs);
+  const lengthMs = pick(lengths, Math.max) ?? 0;
+  if (isOpen) return { draft, startMs, endMs: undefined, lengthMs, children };
+  return { draft, startMs, endMs: pick([toldEndMs, endMs], Math.max), lengthMs, children };
+}
+
+/** Of those that began in the same second the one with the higher number began no sooner. */
+function inOrder(siblings: readonly Guessed[]): readonly Guessed[] {
+  const latest = new Map<number, number>();
+  return siblings.map((sibling) => {
+    const toldMs = sibling.draft.timing.startMs;
+    if (toldMs === undefined || sibling.startMs === undefined) return sibling;
+    const startMs = Math.max(sibling.startMs, latest.get(toldMs) ?? toldMs);
+    latest.set(toldMs, startMs);
+    const endMs = sibling.endMs === undefined ? undefined : sibling.endMs + startMs - sibling.startMs;
+    return { ...sibling, startMs, endMs };
+  });
+}
+
+function placeAll(siblings: readonly Guessed[], parent: Bounds): readonly Timed[] {
+  return siblings.map((each) => place(each, parent)).toSorted((left, right) => left.startMs - right.startMs);
+}
+
+function place(guessed: Guessed, parent: Bounds): Timed {
+  const { draft, lengthMs } = guessed;
+  const { startMs: toldStartMs, endMs: toldEndMs, isInferred, isOpen } = draft.timing;
+  if (hasNoTimes(draft) && guessed.children.length > 0) {
+    const children = placeAll(guessed.children, parent);
+    const hull = { startMs: first(children) ?? parent.startMs, endMs: last(children) ?? parent.endMs };
+    return { ...hull, draft, isClamped: false, isInferred, children };
+  }
+  const startMs = Math.round(guessed.startMs ?? parent.startMs);
+  const endMs = Math.round(guessed.endMs ?? (isOpen ? parent.endMs : startMs + lengthMs));
+  const bounds = clampInto(parent, { startMs, endMs }, lengthMs);
+  const isMoved = (told: number | undefined, shown: number): boolean =>
+    told !== undefined && Math.round(told) !== shown;
+  return {
+    ...bounds,
+    draft,
+    isClamped: isMoved(toldStartMs, bounds.startMs) || isMoved(toldEndMs, bounds.endMs),
+    isInferred,
+    children: placeAll(guessed.children, bounds),
+  };
+}
+
+function hasNoTimes({ timing: { startMs, endMs, durationMs, isOpen } }: Draft): boolean {
+  return startMs === undefined && endMs === undefined && durationMs === undefined && !isOpen;
+}
+
+type Part = { readonly startMs: number | undefined; readonly endMs: number | undefined };
+
+function first(parts: readonly Part[]): number | undefined {
+  return pick(
+    parts.map(({ startMs }) => startMs),
+    Math.min,
+  );
+}
+
+function last(parts: readonly Part[]): number | undefined {
+  return pick(
+    parts.map(({ endMs }) => endMs),
+    Math.max,
+  );
 }
 
 function pick(
-  children: readonly Guessed[],
-  of: (timing: Timing) => number | undefined,
+  values: readonly (number | undefined)[],
   better: (left: number, right: number) => number,
 ): number | undefined {
   let best: number | undefined;
-  for (const { timing } of children) {
-    const value = of(timing);
-    if (value !== undefined) best = best === undefined ? value : better(best, value);
-  }
+  for (const value of values) if (value !== undefined) best = best === undefined ? value : better(best, value);
   return best;
 }

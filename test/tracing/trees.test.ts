@@ -11,8 +11,8 @@ describe('tracing/plan, whole trees', () => {
   it('names steps from the workflow and gives the server no node span', () => {
     expect(tree('succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
-  Say it (1) 0..1081 success [clamped] - succeeded
-    web01 (1@web01) 0..1081 success [clamped] - succeeded
+  Say it (1) 0..1204 success [clamped] - succeeded
+    web01 (1@web01) 0..1204 success [clamped] - succeeded
   script (2) 877..8877 success - succeeded
     web01 (2@web01) 877..8867 success - succeeded
   report-upload (3) 8877..9027 success - succeeded
@@ -22,17 +22,17 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   it('takes the reason of the failed node, not the stale one of a node that succeeded', () => {
     expect(tree('failed-node')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
-  Build (1) 0..4877 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
-    web01 (1@web01) 0..2877 success [clamped] - succeeded
-    web02 (1@web02) 0..4777 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode
+  Build (1) 0..5000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
+    web01 (1@web01) 0..3000 success [clamped] - succeeded
+    web02 (1@web02) 0..4900 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode
 `);
   });
 
   it('puts referenced jobs below their steps', () => {
     expect(tree('nested-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure HostNotFound - the execution failed; the first that failed gives HostNotFound
-  command (1) 0..777 success [clamped] - succeeded
-    web01 (1@web01) 0..757 success [clamped] - succeeded
+  command (1) 0..900 success [clamped] - succeeded
+    web01 (1@web01) 0..880 success [clamped] - succeeded
   child (2) 877..7877 failure JobFailed - failed, JobFailed
     Prepare (2/1) 877..1877 success - succeeded
       web01 (2/1@web01) 877..1867 success - succeeded
@@ -45,9 +45,9 @@ RUN shop/load/etl/nightly 0..9333 failure HostNotFound - the execution failed; t
   it('plans a reference run per node once, a node at a time', () => {
     expect(tree('per-node-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
-  Drain (1) 0..777 success [clamped] - succeeded
-    web01 (1@web01) 0..757 success [clamped] - succeeded
-    web02 (1@web02) 0..767 success [clamped] - succeeded
+  Drain (1) 0..900 success [clamped] - succeeded
+    web01 (1@web01) 0..880 success [clamped] - succeeded
+    web02 (1@web02) 0..890 success [clamped] - succeeded
   restart (2) 877..7877 failure NonZeroResultCode [nodes mixed] - mixed, failed below, NonZeroResultCode below
     web01 (2@web01) 877..3877 success - succeeded
       Stop (2@node=web01/1) 877..1877 success - succeeded
@@ -65,8 +65,8 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
   it('leaves mixed and partial steps without a failure alone, and takes times from their nodes', () => {
     expect(tree('mixed-in-succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
-  step 1 (1) 0..1077 success [nodes mixed] [not-started 1] [clamped] [end-inferred] - mixed, nothing below it failed for good
-    web01 (1@web01) 0..1077 success [clamped] - succeeded
+  step 1 (1) 0..1200 success [nodes mixed] [not-started 1] [end-inferred] - mixed, nothing below it failed for good
+    web01 (1@web01) 0..1200 success [clamped] - succeeded
   step 2 (2) 1877..4377 success [nodes partial] [not-started 1] [end-inferred] - partial, nothing below it failed for good
     web01 (2@web01) 1877..4377 success - succeeded
 `);
@@ -75,9 +75,9 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   it('does not colour a step whose failure a handler recovered', () => {
     expect(tree('recovered-handler')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
-  Deploy (1) 0..3877 success [nodes partial] [clamped] - partial, nothing below it failed for good
-    web01 (1@web01) 0..1877 success [clamped] - succeeded
-    web02 (1@web02) 0..3777 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode, recovered by its handler
+  Deploy (1) 0..4000 success [nodes partial] [clamped] - partial, nothing below it failed for good
+    web01 (1@web01) 0..2000 success [clamped] - succeeded
+    web02 (1@web02) 0..3900 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode, recovered by its handler
   Roll back (1e) 3877..4877 success [handler] - succeeded
     web02 (1e@web02) 3877..4867 success [handler] - succeeded
   command (2) 4877..7877 success - succeeded
@@ -88,7 +88,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   it('passes over a recovered failure for the reason of the whole', () => {
     expect(tree('recovered-then-failed')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
-  step 1 (1) 0..1877 failure IOFailure [clamped] - failed, IOFailure, recovered by its handler
+  step 1 (1) 0..2000 failure IOFailure [clamped] - failed, IOFailure, recovered by its handler
   step 1e (1e) 1877..2877 success [handler] - succeeded
   step 2 (2) 2877..5877 failure NonZeroResultCode - failed, NonZeroResultCode below
     web01 (2@web01) 2877..5867 failure NonZeroResultCode - failed, NonZeroResultCode
@@ -98,9 +98,9 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
   it('shows a handler that failed itself', () => {
     expect(tree('failed-handler')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
-  step 1 (1) 0..7877 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
-    step 1/1 (1/1) 0..1877 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
-      web01 (1/1@web01) 0..1867 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode
+  step 1 (1) 0..8000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
+    step 1/1 (1/1) 0..2000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
+      web01 (1/1@web01) 0..1990 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode
     step 1/1e (1/1e) 1877..2877 failure ConnectionTimeout [handler] - failed, ConnectionTimeout below
       web01 (1/1e@web01) 1877..2867 failure ConnectionTimeout [handler] - failed, ConnectionTimeout
 `);
@@ -109,16 +109,16 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
   it('colours the root by the status of the execution, whatever its steps say', () => {
     expect(tree('failed-of-succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure _OTHER - the execution failed; nothing gives a reason
-  step 1 (1) 0..1081 success [clamped] - succeeded
-    web01 (1@web01) 0..1081 success [clamped] - succeeded
+  step 1 (1) 0..1204 success [clamped] - succeeded
+    web01 (1@web01) 0..1204 success [clamped] - succeeded
 `);
   });
 
   it('ends what is still running with its parent', () => {
     expect(tree('stale-running')).toBe(`
 RUN shop/load/etl/nightly 0..60000 error incomplete [not-started 1] [degraded seal_timeout] - the execution was cut off
-  step 1 (1) 0..877 success [clamped] - succeeded
-    web01 (1@web01) 0..867 success [clamped] - succeeded
+  step 1 (1) 0..1000 success [clamped] - succeeded
+    web01 (1@web01) 0..990 success [clamped] - succeeded
   step 2 (2) 877..60000 error incomplete [end-inferred] - still running when the execution was over
     web01 (2@web01) 877..60000 error incomplete [end-inferred] - still running when the execution was over
     web02 (2@web02) 877..1677 success - succeeded
@@ -129,7 +129,7 @@ RUN shop/load/etl/nightly 0..60000 error incomplete [not-started 1] [degraded se
     expect(tree('running-handler')).toBe(`
 RUN shop/load/etl/nightly 0..60000 error incomplete [degraded seal_timeout] - the execution was cut off
   step 1 (1) 0..60000 error incomplete [handler] [clamped] [end-inferred] - still running when the execution was over
-    web01 (1@web01) 0..877 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode
+    web01 (1@web01) 0..1000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode
 `);
   });
 
@@ -165,8 +165,8 @@ RUN shop/load/etl/nightly 0..9333 success - the one-time run ended without faile
   it('takes no names from a workflow that was edited since', () => {
     expect(tree('edited-workflow')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
-  step 1 (1) 0..1081 success [clamped] - succeeded
-    web01 (1@web01) 0..1081 success [clamped] - succeeded
+  step 1 (1) 0..1204 success [clamped] - succeeded
+    web01 (1@web01) 0..1204 success [clamped] - succeeded
   step 2 (2) 877..8877 success - succeeded
     web01 (2@web01) 877..8867 success - succeeded
   step 3 (3) 8877..9027 success - succeeded
@@ -176,9 +176,9 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   it('names the steps of a reference that is expanded elsewhere, where they fit', () => {
     expect(tree('repeated-reference')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
-  child (1) 0..877 success [clamped] - succeeded
-    Wash (1/1) 0..777 success [clamped] - succeeded
-      web01 (1/1@web01) 0..767 success [clamped] - succeeded
+  child (1) 0..1000 success [clamped] - succeeded
+    Wash (1/1) 0..900 success [clamped] - succeeded
+      web01 (1/1@web01) 0..890 success [clamped] - succeeded
   Once more (2) 877..1877 success - succeeded
     Wash (2/1) 877..1777 success - succeeded
       web01 (2/1@web01) 877..1767 success - succeeded
@@ -193,16 +193,16 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   it('names nothing of a command without a job', () => {
     expect(tree('ad-hoc')).toBe(`
 RUN 0..3333 success - the execution succeeded
-  step 1 (1) 0..2877 success [clamped] - succeeded
-    web01 (1@web01) 0..2867 success [clamped] - succeeded
+  step 1 (1) 0..3000 success [clamped] - succeeded
+    web01 (1@web01) 0..2990 success [clamped] - succeeded
 `);
   });
 
   it('takes an abort for no error', () => {
     expect(tree('aborted')).toBe(`
 RUN shop/load/etl/nightly 0..5000 cancellation [not-started 1] - the execution was aborted
-  step 1 (1) 0..877 success [clamped] - succeeded
-    web01 (1@web01) 0..867 success [clamped] - succeeded
+  step 1 (1) 0..1000 success [clamped] - succeeded
+    web01 (1@web01) 0..990 success [clamped] - succeeded
   step 2 (2) 877..4777 cancellation - aborted
     web01 (2@web01) 877..4757 cancellation - aborted
 `);
@@ -211,33 +211,33 @@ RUN shop/load/etl/nightly 0..5000 cancellation [not-started 1] - the execution w
   it('tells a timeout from a failure', () => {
     expect(tree('timed-out')).toBe(`
 RUN shop/load/etl/nightly 0..10000 timeout timeout - the execution ran out of time
-  step 1 (1) 0..9777 cancellation [clamped] - aborted
-    web01 (1@web01) 0..9767 cancellation [clamped] - aborted
+  step 1 (1) 0..9900 cancellation [clamped] - aborted
+    web01 (1@web01) 0..9890 cancellation [clamped] - aborted
 `);
   });
 
   it("takes a status of the server's own for a failure", () => {
     expect(tree('custom-status')).toBe(`
 RUN shop/load/etl/nightly 0..5000 failure _OTHER - it ended with a status of its own; the first that failed gives _OTHER
-  step 1 (1) 0..3877 failure _OTHER [clamped] - failed, _OTHER
+  step 1 (1) 0..4000 failure _OTHER [clamped] - failed, _OTHER
 `);
   });
 
   it('owns up to words that it does not know', () => {
     expect(tree('unknown-status')).toBe(`
 RUN 0..4000 error _OTHER - its status is a word that is not known
-  step 1 (1) 0..877 error _OTHER [clamped] - its state has a word that is not known
+  step 1 (1) 0..1000 error _OTHER [clamped] - its state has a word that is not known
 `);
   });
 
   it('survives hostile names', () => {
     expect(tree('hostile-names')).toBe(`
 RUN shop/__proto__/../../\\u{202e}evil"<script> 0..5000 failure node_failure - the execution failed; nodes failed and gave no reason
-  \\u{1b}[31mred\\u{1b}[0m\\u{a}  fake line (1) 0..3877 failure node_failure [clamped] - failed, node_failure below
-    web01\\u{a}1 (1@web01\\u{a}1) 0..2877 failure _OTHER [clamped] - failed, no reason given
-    __proto__x (1@__proto__x) 0..877 success [clamped] - succeeded
-    unnamed (1@) 0..877 success [clamped] - succeeded
-    😀 node, 'x'=1/2 (1@😀 node, 'x'=1/2) 0..1877 success [clamped] - succeeded
+  \\u{1b}[31mred\\u{1b}[0m\\u{a}  fake line (1) 0..4000 failure node_failure [clamped] - failed, node_failure below
+    web01\\u{a}1 (1@web01\\u{a}1) 0..3000 failure _OTHER [clamped] - failed, no reason given
+    __proto__x (1@__proto__x) 0..1000 success [clamped] - succeeded
+    unnamed (1@) 0..1000 success [clamped] - succeeded
+    😀 node, 'x'=1/2 (1@😀 node, 'x'=1/2) 0..2000 success [clamped] - succeeded
   command (2) 877..1877 success - succeeded
   yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy… (3) 877..1877 success [truncated] - succeeded
 `);
@@ -246,25 +246,25 @@ RUN shop/__proto__/../../\\u{202e}evil"<script> 0..5000 failure node_failure - t
   it('puts children back into their parents and keeps the order of steps', () => {
     expect(tree('times-out-of-order')).toBe(`
 RUN shop/load/etl/nightly 0..4000 success - the execution succeeded
-  step 1 (1) 0..0 success [clamped] - succeeded
-    web01 (1@web01) 0..0 success [clamped] - succeeded
+  step 1 (1) 0..3000 success [clamped] - succeeded
+    web01 (1@web01) 0..2500 success [clamped] - succeeded
+  step 2 (2) 0..4000 success [clamped] - succeeded
+    web01 (2@web01) 877..1777 success - succeeded
+    web02 (2@web02) 3900..4000 success [clamped] - succeeded
   step 3 (3) 877..1877 success - succeeded
   step 4 (4) 877..1877 success - succeeded
   step 10 (10) 877..1877 success - succeeded
-  step 2 (2) 2877..4000 success [clamped] - succeeded
-    web01 (2@web01) 2877..2877 success [clamped] - succeeded
-    web02 (2@web02) 4000..4000 success [clamped] - succeeded
 `);
   });
 
   it('shows no nodes where steps are enough, and loses neither their reasons nor their times', () => {
     expect(tree('failed-node', { detail: 'steps' })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
-  Build (1) 0..4877 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
+  Build (1) 0..5000 failure NonZeroResultCode [clamped] - failed, NonZeroResultCode below
 `);
     expect(tree('per-node-reference', { detail: 'steps' })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
-  Drain (1) 0..777 success [clamped] - succeeded
+  Drain (1) 0..900 success [clamped] - succeeded
   restart (2) 877..7877 failure NonZeroResultCode [nodes mixed] - mixed, failed below, NonZeroResultCode below
     Stop (2@node=web01/1) 877..1877 success - succeeded
     Start (2@node=web01/2) 1877..3877 success - succeeded
@@ -273,7 +273,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 `);
     expect(tree('mixed-in-succeeded', { detail: 'steps' })).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
-  step 1 (1) 0..1077 success [nodes mixed] [not-started 1] [clamped] [end-inferred] - mixed, nothing below it failed for good
+  step 1 (1) 0..1200 success [nodes mixed] [not-started 1] [end-inferred] - mixed, nothing below it failed for good
   step 2 (2) 1877..4377 success [nodes partial] [not-started 1] [end-inferred] - partial, nothing below it failed for good
 `);
   });
@@ -307,7 +307,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
   it('counts steps alone among what is too much', () => {
     expect(tree('per-node-reference', { detail: 'steps', maxSpans: 4 })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
-  Drain (1) 0..777 success [clamped] - succeeded
+  Drain (1) 0..900 success [clamped] - succeeded
   restart (2) 877..7877 failure NonZeroResultCode [nodes mixed] - mixed, failed below, NonZeroResultCode below
     4 more 877..7877 node_failure - stands for 4 that were too many, 1 of them failed
 `);
@@ -316,7 +316,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
   it('takes a status of its own for what configuration says', () => {
     expect(tree('custom-status', { customStatuses: { 'needs review': 'success' } })).toBe(`
 RUN shop/load/etl/nightly 0..5000 success - it ended with a status of its own, which stands for success
-  step 1 (1) 0..3877 failure _OTHER [clamped] - failed, _OTHER
+  step 1 (1) 0..4000 failure _OTHER [clamped] - failed, _OTHER
 `);
   });
 });

@@ -1,0 +1,190 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SpanSource } from '../../src/domain/span-source.ts';
+import { isRunning, type Progress, type StepState } from '../../src/domain/step-state.ts';
+import { readRecording } from '../../src/tracing/enrich/recording.ts';
+import type { Span } from '../../src/tracing/span.ts';
+import { planSource, readRecorded } from './recorded.ts';
+
+/** What happened, to the millisecond. */
+type Work = {
+  /** From the beginning of what it is in, or from the end of what came before. */
+  readonly afterMs: number;
+  readonly ownMs: number;
+  readonly isParallel: boolean;
+  /** Servers tell no times of some steps, though they do of what is below. */
+  readonly isTold: boolean;
+  readonly parts: readonly Work[];
+};
+
+const { work } = fc.letrec<{ work: Work }>((tie) => ({
+  work: fc.record({
+    afterMs: fc.oneof(fc.constant(0), fc.nat(30), fc.nat(2500)),
+    ownMs: fc.oneof(fc.constantFrom(0, 406, 500), fc.nat(3000)),
+    isParallel: fc.boolean(),
+    isTold: fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+    parts: fc.oneof({ depthSize: 'small' }, fc.constant([]), fc.array(tie('work'), { minLength: 1, maxLength: 4 })),
+  }),
+}));
+
+type Told = { readonly startMs: number; readonly lengthMs: number; readonly isTold: boolean };
+
+/** The step as a real server tells of it: whole seconds, exact durations; and by its path what is true. */
+function tell(of: Work, startMs: number, path: string, truth: Map<string, Told>): { step: object; endMs: number } {
+  const below: object[] = [];
+  let endMs = startMs;
+  let fromMs = startMs;
+  for (const [index, part] of of.parts.entries()) {
+    const told = tell(part, fromMs + part.afterMs, `${path}/${index + 1}`, truth);
+    below.push(told.step);
+    endMs = Math.max(endMs, told.endMs);
+    if (!of.isParallel) fromMs = told.endMs;
+  }
+  endMs += of.ownMs;
+  const isTold = of.isTold || below.length === 0;
+  truth.set(path, { startMs, lengthMs: endMs - startMs, isTold });
+  const times = isTold
+    ? { startTime: toSecond(startMs), endTime: toSecond(endMs), duration: endMs - startMs }
+    : { startTime: null, endTime: null, duration: -1 };
+  const state = { executionState: 'SUCCEEDED', ...times };
+  const step = { id: path.split('/').at(-1), stepctx: path, nodeStep: below.length === 0, ...state };
+  if (below.length === 0) {
+    truth.set(`${path}@web01`, { startMs, lengthMs: endMs - startMs, isTold });
+    return { step: { ...step, nodeStates: { web01: state } }, endMs };
+  }
+  return { step: { ...step, hasSubworkflow: true, workflow: { steps: below } }, endMs };
+}
+
+/** The spans of work that is done one after the other, and by their paths what is true. */
+function planWork(ms: number, parts: readonly Work[]) {
+  const truth = new Map<string, Told>();
+  const steps: object[] = [];
+  const startMs = birthMs + ms;
+  let endMs = startMs;
+  for (const [index, part] of parts.entries()) {
+    const told = tell(part, endMs + part.afterMs, String(index + 1), truth);
+    steps.push(told.step);
+    endMs = told.endMs;
+  }
+  return { truth, spans: planSource(record(startMs, endMs + 3, steps)).trace.spans };
+}
+
+function toSecond(ms: number): string {
+  return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000', '');
+}
+
+function record(startMs: number, endMs: number, steps: readonly object[]): SpanSource {
+  const execution = {
+    id: 1,
+    status: 'succeeded',
+    'date-started': { unixtime: startMs },
+    'date-ended': { unixtime: endMs },
+  };
+  const state = { executionState: 'SUCCEEDED', completed: true, endTime: toSecond(endMs), steps };
+  return readRecording(JSON.stringify({ execution, state }));
+}
+
+function byPath(spans: readonly Span[]): ReadonlyMap<string, Span> {
+  return new Map(spans.map((span) => [String(span.attributes['cicd.pipeline.task.run.id'] ?? ''), span]));
+}
+
+const lengthOf = ({ startMs, endMs }: Pick<Span, 'startMs' | 'endMs'>): number => endMs - startMs;
+const birthMs = 1_716_200_000_000;
+
+describe('tracing/times, exact durations', () => {
+  it('shows every duration that the server told, and every start in the second that it told or before', () => {
+    const property = fc.property(fc.nat(999), fc.array(work, { minLength: 1, maxLength: 5 }), (ms, parts) => {
+      const { spans, truth } = planWork(ms, parts);
+      const shown = byPath(spans);
+      for (const [path, { startMs, lengthMs, isTold }] of truth) {
+        const span = shown.get(path);
+        if (span === undefined) throw new Error(`${path} is not shown`);
+        if (!isTold) continue;
+        expect(Math.abs(lengthOf(span) - lengthMs)).toBeLessThan(1);
+        expect(startMs - span.startMs).toBeLessThan(1000);
+      }
+      const parents = new Map(spans.map((span) => [span.id, span]));
+      for (const span of spans) {
+        const parent = parents.get(span.parentId ?? '') ?? span;
+        expect([span.startMs >= parent.startMs, span.endMs <= parent.endMs]).toEqual([true, true]);
+      }
+    });
+    fc.assert(property, { numRuns: 500 });
+  });
+
+  it('keeps the order of steps, also of those that begin in the same second', () => {
+    const property = fc.property(fc.nat(999), fc.array(work, { minLength: 2, maxLength: 5 }), (ms, parts) => {
+      const { spans } = planWork(
+        ms,
+        parts.map((part) => ({ ...part, isTold: true })),
+      );
+      const [root] = spans;
+      const names = spans.filter(({ parentId }) => parentId === root?.id).map(({ name }) => name);
+      expect(names.filter((name) => name.startsWith('step'))).toEqual(parts.map((_, index) => `step ${index + 1}`));
+    });
+    fc.assert(property, { numRuns: 200 });
+  });
+
+  const names = readdirSync(join(import.meta.dirname, 'recorded')).map((file) => file.replace('.json', ''));
+
+  it.each(names)('shows the durations of the recorded %s, but for what is longer than what it is in', (name) => {
+    const source = readRecorded(name);
+    const { spans } = planSource(source).trace;
+    const parents = new Map(spans.map((span) => [span.id, span]));
+    const durations = new Map<string, number>();
+    for (const step of source.state?.steps ?? []) collect(step, durations);
+    for (const [path, span] of byPath(spans)) {
+      const duration = durations.get(path);
+      const parent = parents.get(span.parentId ?? '');
+      if (duration === undefined || parent === undefined) continue;
+      expect([path, lengthOf(span)]).toEqual([path, Math.min(duration, lengthOf(parent))]);
+    }
+  });
+
+  it.each([
+    ['a first step in the second in which its execution began', [900, 4000], { second: 0, duration: 500 }, [900, 1400]],
+    ['a reference that is known to have taken 406 ms', [900, 1306], { second: 0, duration: 406 }, [900, 1306]],
+    ['a step in the second in which its execution ended', [100, 4050], { second: 4, duration: 300 }, [3750, 4050]],
+  ] as const)('moves %s, and cuts nothing of it', (_, [startMs, endMs], { second, duration }, expected) => {
+    const time = toSecond(birthMs + second * 1000);
+    const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: time, endTime: time, duration };
+    const span = byPath(planSource(record(birthMs + startMs, birthMs + endMs, [step])).trace.spans).get('1');
+    expect([(span?.startMs ?? 0) - birthMs, (span?.endMs ?? 0) - birthMs]).toEqual(expected);
+    expect(span?.attributes['automation.span.clamped']).toBe(true);
+  });
+
+  it('shows a duration whose times are not told', () => {
+    const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: 406 };
+    const [, span] = planSource(record(birthMs, birthMs + 2000, [step])).trace.spans;
+    expect(span && lengthOf(span)).toBe(406);
+    expect(span?.attributes).toMatchObject({ 'automation.span.end_inferred': true });
+  });
+
+  it('cuts nothing exact below a step whose own times are whole seconds', () => {
+    const second = toSecond(birthMs + 1000);
+    const node = { executionState: 'SUCCEEDED', startTime: second, endTime: second, duration: 800 };
+    const step = { stepctx: '1', nodeStep: true, executionState: 'SUCCEEDED', startTime: second, endTime: second };
+    const state = { ...step, nodeStates: { web01: node } };
+    const { spans } = planSource(record(birthMs, birthMs + 2500, [state])).trace;
+    expect(spans.map(lengthOf)).toEqual([2500, 800, 800]);
+  });
+});
+
+function collect(
+  { context = '', nodes, workflow = [], perNode, ...step }: StepState,
+  found: Map<string, number>,
+): void {
+  const note = (path: string, { condition, durationMs }: Progress): void => {
+    // What stands there twice is shown as it stands there first.
+    if (durationMs !== undefined && !isRunning(condition) && !found.has(path)) found.set(path, durationMs);
+  };
+  note(context, step);
+  for (const node of nodes) note(`${context}@${node.node}`, node);
+  for (const below of perNode) {
+    note(below.context?.replace('@node=', '@') ?? '', below);
+    for (const each of below.workflow ?? []) collect(each, found);
+  }
+  if (perNode.length === 0) for (const below of workflow) collect(below, found);
+}
