@@ -1,4 +1,4 @@
-import { capRows } from './cap.ts';
+import { capRows, type Shown } from './cap.ts';
 import type { Family, Row } from './family.ts';
 import { mergeRows } from './merge.ts';
 
@@ -18,19 +18,22 @@ export type DropReason = (typeof dropReasons)[number];
 export type Bounded = {
   readonly rows: readonly Row[];
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
+  /** What was shown where not all fitted: the next rows of the same collector go on with it. */
+  readonly shown?: Shown;
 };
 
 /** The rows that may be shown, at most so many and no two of them with the same labels. */
-export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRules): Bounded {
+export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRules, before?: Shown): Bounded {
   const isOn = ({ family }: Row): boolean => families.get(family.name)?.off !== true;
   const on = families.size === 0 ? rows : rows.filter(isOn);
   // What falls together by itself is counted; what falls together since a label was taken away was asked for.
   const { rows: distinct, merged } = mergeRows(toWellFormed(on));
   const fewer = dropLabels(distinct, families);
   const wanted = fewer === distinct ? distinct : mergeRows(fewer).rows;
-  const capped = capRows(wanted, maxSeries);
+  const { rows: capped, shown } = capRows(wanted, maxSeries, before);
   const cap = wanted.length - capped.length;
-  return { rows: capped, dropped: { ...(merged > 0 ? { merged } : {}), ...(cap > 0 ? { cap } : {}) } };
+  const dropped = { ...(merged > 0 ? { merged } : {}), ...(cap > 0 ? { cap } : {}) };
+  return shown === undefined ? { rows: capped, dropped } : { rows: capped, dropped, shown };
 }
 
 /** Half a character has no bytes in UTF-8: what stands for it is the same for all of them, so it is put in before labels are compared. */

@@ -1,33 +1,59 @@
 import type { Row } from './family.ts';
 
-/** The first rows, so many at most; a summary or a histogram is shown whole or not at all. */
-export function capRows(rows: readonly Row[], maxSeries: number): readonly Row[] {
-  if (rows.length <= maxSeries) return rows;
+/** The things whose rows were shown when not all of them fitted; undefined where all did. */
+export type Shown = ReadonlySet<string> | undefined;
+
+/**
+ * At most so many rows. A job is shown whole or not at all, and so are a histogram, a summary and a state set. What was shown before
+ * stays, and what was left out comes back only when there is room to spare: rows that come and go take no other with them each time.
+ */
+export function capRows(
+  rows: readonly Row[],
+  maxSeries: number,
+  before?: Shown,
+): { readonly rows: readonly Row[]; readonly shown: Shown } {
+  const spare = Math.floor(maxSeries * shareOfReturn);
+  if (rows.length <= (before === undefined ? maxSeries : spare)) return { rows, shown: undefined };
+  const units = rows.map(unitOf);
   const sizes = new Map<string, number>();
-  for (const row of rows) {
-    if (isPart(row)) sizes.set(unitOf(row), (sizes.get(unitOf(row)) ?? 0) + 1);
-  }
-  // Once something does not fit, nothing more is begun: what comes first is what is shown.
+  for (const unit of units) sizes.set(unit, (sizes.get(unit) ?? 0) + 1);
+  const shown = new Set<string>();
   let left = maxSeries;
-  const begun = new Set<string>();
-  return rows.filter((row) => {
-    const unit = isPart(row) ? unitOf(row) : undefined;
-    if (unit !== undefined && begun.has(unit)) return true;
-    const size = unit === undefined ? 1 : (sizes.get(unit) ?? 1);
-    if (size > left) {
-      left = 0;
-      return false;
+
+  /** Once something does not fit, nothing more is begun: what comes first is what is shown. */
+  function fill(candidates: Iterable<string>, leftAtLeast: number): void {
+    for (const unit of candidates) {
+      const size = sizes.get(unit) ?? 0;
+      if (left - size < leftAtLeast) return;
+      left -= size;
+      shown.add(unit);
     }
-    left -= size;
-    if (unit !== undefined) begun.add(unit);
-    return true;
-  });
+  }
+
+  const all = [...sizes.keys()];
+  if (before === undefined) fill(all, 0);
+  else {
+    fill(
+      all.filter((unit) => before.has(unit)),
+      0,
+    );
+    fill(
+      all.filter((unit) => !before.has(unit)),
+      maxSeries - spare,
+    );
+  }
+  // The cast is true: there is a unit for each row.
+  return { rows: rows.filter((_row, index) => shown.has(units[index] as string)), shown };
 }
 
-function isPart({ family: { type } }: Row): boolean {
-  return type === 'summary' || type === 'histogram';
-}
+/** What was left out comes back once so much of the room is enough. */
+const shareOfReturn = 0.9;
 
+/** What a row is a part of. */
 function unitOf({ family, labels, added = [] }: Row): string {
-  return JSON.stringify([family.name, labels, added]);
+  const { name, type, labels: names, stateLabel } = family;
+  const job = names.indexOf('job_name');
+  if (job >= 0) return JSON.stringify(['project', 'job_group', 'job_name'].map((each) => labels[names.indexOf(each)]));
+  if (type === 'summary' || type === 'histogram') return JSON.stringify([name, labels, added]);
+  return JSON.stringify([name, labels.filter((_label, index) => names[index] !== stateLabel), added]);
 }

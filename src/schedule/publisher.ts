@@ -1,5 +1,5 @@
 import type { Collector } from '../collectors/collector.ts';
-import { type BoundRules, boundRows } from '../metrics/bound.ts';
+import { type Bounded, type BoundRules, boundRows } from '../metrics/bound.ts';
 import type { LabelPair, Row } from '../metrics/family.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
@@ -33,6 +33,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const ofMember = member === undefined ? [] : [['member', member] as const];
   const baseLabels: readonly LabelPair[] = [['server', server], ...ofMember, ...labels];
 
+  let shown: Bounded['shown'];
+
   function count(reason: string, series: number): void {
     if (series > 0) self.seriesDropped.inc({ ...key, reason }, series);
   }
@@ -41,7 +43,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
     publish: async (given, validForMs) => {
       const known = collector.perMember && hidesMembers() ? given.filter(isNoCounter) : given;
       count('several_members', given.length - known.length);
-      const { rows, dropped } = boundRows(known, rules);
+      const bounded = boundRows(known, rules, shown);
+      const { rows, dropped } = bounded;
+      shown = bounded.shown;
       for (const [reason, series] of Object.entries(dropped)) count(reason, series);
       await snapshots.publish({ source, server, collector: name, baseLabels, rows, validForMs });
       return rows.length;

@@ -165,4 +165,54 @@ describe('metrics/bound', () => {
       });
     }
   });
+
+  it('shows a job with all that it has or not at all, whatever the family', () => {
+    const runs = counter('demo_runs_total', 'Runs.', 'project', 'job_group', 'job_name', 'status');
+    const last = newestGauge('demo_last', 'Last.', 'project', 'job_group', 'job_name');
+    const jobs = ['x', 'y', 'z'].map((name) => ({ project: 'a', job_group: '', job_name: name }));
+    const rows = [
+      ...jobs.flatMap((job) => ['good', 'bad'].flatMap((status) => runs.rows(1, { ...job, status }))),
+      ...jobs.flatMap((job) => last.rows(1, job)),
+    ];
+    const ofJobs = (maxSeries: number) =>
+      boundRows(rows, { ...noRules, maxSeries }).rows.map(({ family, labels }) => `${family.name} ${labels[2]}`);
+
+    expect(ofJobs(8)).toEqual([
+      'demo_runs_total x',
+      'demo_runs_total x',
+      'demo_runs_total y',
+      'demo_runs_total y',
+      'demo_last x',
+      'demo_last y',
+    ]);
+    expect(ofJobs(2)).toEqual([]);
+  });
+
+  it('shows the same series for 50 rounds while others come and go', () => {
+    const rules = { ...noRules, maxSeries: 20 };
+    const steady = Array.from({ length: 30 }, (_, index) => stored.rows(1, { project: `p${index}` })).flat();
+    const running = (count: number) =>
+      Array.from({ length: count }, (_, index) => queued.rows(1, { project: `r${index}`, status: 'x' })).flat();
+    const isSteady = ({ family }: Row): boolean => family.name === 'demo_stored_total';
+    let { shown, rows } = boundRows([...running(5), ...steady], rules);
+    const first = rows.filter(isSteady);
+    expect(first).toHaveLength(15);
+    for (let round = 0; round < 50; round += 1) {
+      ({ shown, rows } = boundRows([...running((7 * round) % 11), ...steady], rules, shown));
+      expect(rows.length).toBeLessThanOrEqual(20);
+      expect(rows.filter(isSteady).slice(0, 15)).toEqual(first);
+    }
+  });
+
+  it('lets come back what was left out once there is room to spare, and not before', () => {
+    const rules = { ...noRules, maxSeries: 20 };
+    const steady = (count: number) =>
+      Array.from({ length: count }, (_, index) => stored.rows(1, { project: `p${index}` })).flat();
+    const { shown } = boundRows(steady(21), rules);
+    expect(boundRows(steady(20), rules, shown).dropped).toEqual({});
+    const [left] = stored.rows(1, { project: 'p20' });
+    const others = [...steady(19), ...(left === undefined ? [] : [left])];
+    expect(boundRows(others, rules, shown).dropped).toEqual({ cap: 1 });
+    expect(boundRows([...others.slice(2)], rules, shown).dropped).toEqual({});
+  });
 });
