@@ -1,3 +1,4 @@
+import { toFacts } from './job-facts.ts';
 import { type Ending, endings, otherJobs, toEnding, toJobName } from './naming.ts';
 import { type Claims, isNoJob, toNodeKey } from './places.ts';
 import type { Finished } from './reconcile.ts';
@@ -124,32 +125,5 @@ function createChange(totals: Totals, { buckets }: MeasureRules) {
       jobs.set(key, leftOut === undefined ? facts : { ...facts, leftOut });
     },
     result: (): Measured => ({ cells, jobs, unmeasured, merged, claims }),
-  };
-}
-
-const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
-
-function toFacts(
-  labels: Pick<JobFacts, 'project' | 'group' | 'name'>,
-  run: Finished,
-  before: JobFacts | undefined,
-): JobFacts {
-  // An older end that turns up late changes nothing of what was last.
-  if (before !== undefined && before.lastEndMs > run.endedAtMs) return before;
-  const ending = toEnding(run);
-  const hasFailed = failures.includes(ending);
-  const durationMs = run.endedAtMs - run.startedAtMs;
-  return {
-    ...labels,
-    jobId: run.job?.id ?? before?.jobId,
-    lastStartMs: run.startedAtMs,
-    lastEndMs: run.endedAtMs,
-    lastSuccessMs: ending === 'succeeded' ? run.endedAtMs : before?.lastSuccessMs,
-    lastDurationMs: durationMs < 0 || run.lacksStart === true ? before?.lastDurationMs : durationMs,
-    lastId: run.id,
-    lastFailedId: hasFailed ? run.id : before?.lastFailedId,
-    lastEnding: ending,
-    consecutiveFailures: ending === 'succeeded' ? 0 : (before?.consecutiveFailures ?? 0) + Number(hasFailed),
-    averageDurationMs: run.job?.averageDurationMs ?? before?.averageDurationMs,
   };
 }

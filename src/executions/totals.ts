@@ -17,7 +17,7 @@ export type Cell = {
   readonly isReleased: boolean;
 };
 
-/** What is known of one job by its labels. */
+/** What is known of one job by its labels: of each fact the newest, in whatever order runs become known. */
 export type JobFacts = {
   readonly project: string;
   readonly group: string;
@@ -27,10 +27,16 @@ export type JobFacts = {
   readonly lastEndMs: number;
   readonly lastSuccessMs?: number | undefined;
   readonly lastDurationMs?: number | undefined;
+  /** When the run ended that took so long. */
+  readonly lastDurationOfMs?: number | undefined;
   readonly lastId: number;
   readonly lastFailedId?: number | undefined;
+  /** When that one ended; a state of before does not tell. */
+  readonly lastFailedMs?: number | undefined;
   readonly lastEnding: Ending;
   readonly consecutiveFailures: number;
+  /** When the newest of these failures ended, the newest first, so that a success that turns up late tells which it resets. */
+  readonly failedMs?: readonly number[] | undefined;
   readonly averageDurationMs?: number | undefined;
   /** What it had to give back: those series are kept, not shown, and its runs count as those of other jobs. */
   readonly leftOut?: 'all' | 'durations' | undefined;

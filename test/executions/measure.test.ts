@@ -153,7 +153,7 @@ describe('executions/measure', () => {
       someRun({ id: 2, status: 'succeeded', startedAtMs: 200_000, endedAtMs: 203_000 }),
       someRun({ id: 1, status: 'failed', startedAtMs: 100_000, endedAtMs: 101_000 }),
     ];
-    expect(factsOf(measured(runs))).toEqual({
+    expect(factsOf(measured(runs))).toMatchObject({
       project: 'pay',
       group: 'nightly',
       name: 'settle',

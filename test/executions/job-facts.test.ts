@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toFacts } from '../../src/executions/job-facts.ts';
+import type { Finished } from '../../src/executions/reconcile.ts';
+import type { JobFacts } from '../../src/executions/totals.ts';
+import { someRun } from './some-execution.ts';
+
+const labels = { project: 'pay', group: 'nightly', name: 'settle' };
+
+describe('executions/job-facts', () => {
+  it('takes the success that becomes visible after a later failure for the last success', () => {
+    const failed = run(2, 20, 'failed');
+    expect(factsOf([failed, run(1, 10, 'succeeded')])).toMatchObject({
+      lastSuccessMs: 10_000,
+      lastEndMs: 20_000,
+      lastId: 2,
+      lastFailedId: 2,
+      lastEnding: 'failed',
+      consecutiveFailures: 1,
+    });
+  });
+
+  it('takes the failure that becomes visible after a later success for the last failure', () => {
+    expect(factsOf([run(2, 20, 'succeeded'), run(1, 10, 'failed')])).toMatchObject({
+      lastId: 2,
+      lastFailedId: 1,
+      lastEnding: 'succeeded',
+      consecutiveFailures: 0,
+    });
+  });
+
+  it('counts the failures since a success that turns up between them', () => {
+    const runs = [run(1, 10, 'failed'), run(2, 20, 'failed'), run(4, 40, 'failed'), run(3, 30, 'succeeded')];
+    expect(factsOf(runs)?.consecutiveFailures).toBe(1);
+  });
+
+  it('takes the start that is last, whichever run ended last', () => {
+    const long = someRun({ id: 1, startedAtMs: 1000, endedAtMs: 90_000 });
+    const short = someRun({ id: 2, startedAtMs: 50_000, endedAtMs: 60_000 });
+    expect(factsOf([long, short])).toMatchObject({ lastStartMs: 50_000, lastEndMs: 90_000, lastDurationMs: 89_000 });
+  });
+
+  it('takes the duration of the newest run that has one', () => {
+    const negative = someRun({ id: 3, startedAtMs: 40_000, endedAtMs: 30_000 });
+    expect(factsOf([run(1, 10), negative, run(2, 20)])).toMatchObject({ lastEndMs: 30_000, lastDurationOfMs: 20_000 });
+  });
+
+  it('says the same in whatever order runs become known', () => {
+    const anyRun = fc.record({ end: fc.integer({ min: 1, max: 30 }), status: fc.constantFrom(...statuses) });
+    fc.assert(
+      fc.property(fc.array(anyRun, { minLength: 1, maxLength: 12 }), fc.infiniteStream(fc.nat()), (given, random) => {
+        const runs = given.map(({ end, status }, index) => run(index + 1, end, status));
+        const mixed = runs.toSorted(() => ((random.next().value ?? 0) % 3) - 1);
+        const unlike = new Set(given.map(({ end }) => end)).size < given.length;
+        fc.pre(!unlike);
+        expect(factsOf(mixed)).toEqual(factsOf(runs.toSorted((one, other) => one.endedAtMs - other.endedAtMs)));
+      }),
+    );
+  });
+
+  it('keeps failures of which it is not known when they ended until a success is newer than all', () => {
+    const before: JobFacts = {
+      ...labels,
+      jobId: 'a-1',
+      lastStartMs: 1000,
+      lastEndMs: 20_000,
+      lastId: 2,
+      lastFailedId: 2,
+      lastEnding: 'failed',
+      consecutiveFailures: 5,
+    };
+    expect(toFacts(labels, run(1, 10, 'succeeded'), before).consecutiveFailures).toBe(5);
+    const more = toFacts(labels, run(3, 30, 'failed'), before);
+    expect(more.consecutiveFailures).toBe(6);
+    expect(toFacts(labels, run(4, 40, 'succeeded'), more).consecutiveFailures).toBe(0);
+    expect(toFacts(labels, run(1, 15, 'failed'), before)).toMatchObject({ lastFailedId: 2, consecutiveFailures: 6 });
+  });
+
+  it('counts on past the failures that it knows the ends of', () => {
+    const runs = Array.from({ length: 100 }, (_, index) => run(index + 1, index + 1, 'failed'));
+    const facts = factsOf(runs);
+    expect(facts?.consecutiveFailures).toBe(100);
+    expect(facts?.failedMs).toHaveLength(20);
+  });
+});
+
+const statuses = ['succeeded', 'failed', 'timedout', 'aborted', 'failed-with-retry', 'other'] as const;
+
+function run(id: number, endedAtSeconds: number, status: Finished['status'] = 'succeeded'): Finished {
+  return someRun({ id, status, startedAtMs: endedAtSeconds * 1000 - 500, endedAtMs: endedAtSeconds * 1000 });
+}
+
+function factsOf(runs: readonly Finished[]): JobFacts | undefined {
+  return runs.reduce<JobFacts | undefined>((before, each) => toFacts(labels, each, before), undefined);
+}
