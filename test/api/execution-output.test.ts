@@ -28,4 +28,46 @@ describe('api/endpoints/execution-output', () => {
     const entries = [{ level: 'ERROR', log: 'Failed: IOFailure: disk' }, 'a line', null, { log: 7 }];
     expect(tail({ completed: true, compacted: true, entries }).failureReason).toBe('IOFailure');
   });
+
+  it.each([
+    ['{3=JobFailed: Job [nightly/settle] failed}, status: failed]', 'JobFailed'],
+    [
+      '{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode: Result code was 1 + {dataContext=x} ]}]',
+      'NonZeroResultCode',
+    ],
+    ['{1=Dispatch failed on 2 nodes: [a:22: odd, b: IOFailure: x]}]', 'NodeDispatchFailure'],
+    ['{2=PluginFailed}, status: failed]', 'PluginFailed'],
+    ['{2=Unknown: no word, 5=JobFailed: later}]', undefined],
+    ['{2=something went wrong}]', undefined],
+    ['nothing', undefined],
+  ])('takes the reason of the line that sums up: step failures: %s', (failures, failureReason) => {
+    const log = `Execution failed: 4711 in project pay: [Workflow result: , step failures: ${failures}`;
+    const entries = [
+      { level: 'ERROR', log },
+      { level: 'NORMAL', log: 'step failures: {1=IOFailure: said by a command}' },
+    ];
+    expect(tail({ completed: true, entries }).failureReason).toBe(failureReason);
+  });
+
+  it('takes the reason of the step that is summed up, and not of one before it that was recovered', () => {
+    const failed = (stepctx: string | undefined, reason: string) => ({
+      level: 'ERROR',
+      log: `Failed: ${reason}: x`,
+      stepctx,
+    });
+    const summary = {
+      level: 'ERROR',
+      log: 'Execution failed: 1: [step failures: {3=JobFailed: Job failed}, status: failed]',
+    };
+    const reasonOf = (...entries: object[]) => tail({ completed: true, entries: [...entries, summary] }).failureReason;
+    expect(reasonOf(failed('1', 'HostNotFound'), failed('3/2', 'NonZeroResultCode'))).toBe('NonZeroResultCode');
+    expect(reasonOf(failed('3@node=web01/1', 'IOFailure'), failed('30', 'HostNotFound'))).toBe('IOFailure');
+    expect(reasonOf(failed('1', 'HostNotFound'))).toBe('JobFailed');
+    expect(reasonOf(failed(undefined, 'HostNotFound'))).toBe('HostNotFound');
+  });
+
+  it('takes its time over no line, however long', () => {
+    const log = `x step failures: {1=Dispatch failed on 1 nodes: [${'a'.repeat(5_000_000)}`;
+    expect(tail({ completed: true, entries: [{ level: 'ERROR', log }] }).failureReason).toBe('NodeDispatchFailure');
+  });
 });

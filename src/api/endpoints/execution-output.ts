@@ -6,11 +6,11 @@ import { flag, text } from '../lenient.ts';
 export type LogTail = {
   /** It is on its way; to be asked for again, though not for ever. */
   readonly isPending: boolean;
-  /** The word after `Failed:` in the last error line that has one. */
+  /** Why it failed, by the error lines that say so: one word, as states have it. */
   readonly failureReason: string | undefined;
 };
 
-const entry = z.object({ log: text, level: text });
+const entry = z.object({ log: text, level: text, stepctx: text });
 
 /** Document B, 2.7: the last lines of a log. A log that was lost answers 200 and `error`: no lines. */
 export const executionOutput = defineEndpoint({
@@ -23,11 +23,37 @@ export const executionOutput = defineEndpoint({
     .object({ pending: text, completed: flag, entries: z.array(z.unknown()).catch([]) })
     .transform(({ pending, completed, entries }): LogTail => {
       const lines = entries.flatMap((item) => entry.safeParse(item).data ?? []);
-      const reasons = lines.flatMap(({ level, log }) => (level === 'ERROR' ? (toReason(log) ?? []) : []));
-      return { isPending: pending !== undefined && completed !== true, failureReason: reasons.at(-1) };
+      const errors = lines.filter(({ level }) => level === 'ERROR');
+      return { isPending: pending !== undefined && completed !== true, failureReason: findReason(errors) };
     }),
 });
 
-function toReason(line: string | undefined): string | undefined {
-  return /^Failed: ([A-Za-z]{1,60})(?::|$)/.exec(line ?? '')?.[1];
+type Line = z.infer<typeof entry>;
+
+/** The last line sums up which step failed; what failed in that step says more than the sum. */
+function findReason(errors: readonly Line[]): string | undefined {
+  const summary = errors.flatMap(({ log }) => toSummary(log) ?? []).at(-1);
+  const isOfStep = ({ stepctx = '' }: Line): boolean =>
+    stepctx === '' || /^\d{1,9}/.exec(stepctx)?.[0] === summary?.step;
+  const lines = summary === undefined ? errors : errors.filter(isOfStep);
+  return lines.flatMap(({ log }) => toReason(log) ?? []).at(-1) ?? summary?.reason;
 }
+
+function toReason(line: string | undefined): string | undefined {
+  // Servers write `Unknown` where a step fails without a reason.
+  return /^Failed: (?!Unknown\b)([A-Za-z]{1,60})(?::|$)/.exec(line ?? '')?.[1];
+}
+
+/** `… step failures: {3=JobFailed: …}`, or `{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode: …` of steps on nodes. */
+function toSummary(
+  line: string | undefined,
+): { readonly step: string; readonly reason: string | undefined } | undefined {
+  const [, step, rest = ''] = /step failures: \{(\d{1,9})=(.{0,300})/.exec(line?.slice(0, longestHead) ?? '') ?? [];
+  if (step === undefined) return undefined;
+  if (!rest.startsWith('Dispatch failed'))
+    return { step, reason: /^(?!Unknown\b)([A-Za-z]{1,60})[:,}]/.exec(rest)?.[1] };
+  const ofNode = /^Dispatch failed on \d{1,9} nodes?: \[[^:]{1,200}: ([A-Za-z]{1,60}):/.exec(rest)?.[1];
+  return { step, reason: ofNode ?? 'NodeDispatchFailure' };
+}
+
+const longestHead = 4000;

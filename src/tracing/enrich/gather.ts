@@ -92,7 +92,8 @@ function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail
   return read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
 }
 
-const tailLines = 20;
+/** A run may go on telling long after it failed. */
+const tailLines = 100;
 
 function needsReason({ status }: TracedExecution, state: ExecutionState | undefined): boolean {
   return status === 'failed' && !(state?.steps ?? []).some(hasReason);

@@ -32,21 +32,30 @@ const failed: TracedExecution = {
   nextAttemptId: undefined,
 };
 
-/** What is found of a failed run whose only step has a node in this state. */
-async function gatherWith(node: string) {
+async function start() {
   const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });
   const { api, close } = createTestClient({ url: server.url, token: fixedSecret(server.token), dialect: 'rundeck' });
   endings.push(server.stop, close);
+  const workflows = createWorkflows(() => 0);
+  const gatherOnce = ({ isLastTry = false } = {}) =>
+    gatherSteps(api, failed, { detail: 'nodes', workflows, isLastTry });
+  return { server, gatherOnce };
+}
+
+function stateOf(node: string): string {
+  return `{"executionState":"FAILED","steps":[{"stepctx":"1","nodeStep":true,"executionState":"FAILED","nodeStates":{"web01":${node}}}]}`;
+}
+
+/** What is found of a failed run whose only step has a node in this state. */
+async function gatherWith(node: string) {
+  const { server, gatherOnce } = await start();
   server.answer({
-    'execution/7/state': {
-      body: `{"executionState":"FAILED","steps":[{"stepctx":"1","nodeStep":true,"executionState":"FAILED","nodeStates":{"web01":${node}}}]}`,
-    },
+    'execution/7/state': { body: stateOf(node) },
     'execution/7/output': {
       body: '{"id":"7","completed":true,"entries":[{"log":"Failed: NonZeroResultCode: Result code was 1","level":"ERROR"}]}',
     },
   });
-  const options = { detail: 'nodes', workflows: createWorkflows(() => 0), isLastTry: false } as const;
-  const { source } = await gatherSteps(api, failed, options);
+  const { source } = await gatherOnce();
   return {
     reason: source.loggedReason,
     asked: server.requests.filter((request) => request.includes('/output')).length,
@@ -66,5 +75,31 @@ describe('tracing/enrich/gather', () => {
   it('takes no reason from what succeeded in the end', async () => {
     const node = '{"executionState":"SUCCEEDED","meta":{"failureReason":"HostNotFound"}}';
     expect(await gatherWith(node)).toEqual({ reason: 'NonZeroResultCode', asked: 1 });
+  });
+
+  it('finds the reason of a run that goes on telling after it failed', async () => {
+    const lines = Array.from({ length: 26 }, (_, line) => ({ log: `detail ${line}`, level: 'VERBOSE' }));
+    const { gatherOnce, server } = await start();
+    server.answer({
+      'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },
+      'execution/7/output': {
+        body: JSON.stringify({ completed: true, entries: [{ log: 'Failed: IOFailure: x', level: 'ERROR' }, ...lines] }),
+      },
+    });
+    const { source } = await gatherOnce();
+    expect(source.loggedReason).toBe('IOFailure');
+    expect(server.requests.at(-1)).toBe('GET /api/47/execution/7/output?lastlines=100');
+  });
+
+  it('asks again for a log that is on its way, and goes without it in the end', async () => {
+    const { gatherOnce, server } = await start();
+    const pending = { message: 'Pending', pending: 'Waiting', completed: false, execCompleted: true, entries: [] };
+    server.answer({
+      'execution/7/state': { body: stateOf('{"executionState":"FAILED"}') },
+      'execution/7/output': { body: JSON.stringify(pending) },
+    });
+    expect(await gatherOnce()).toMatchObject({ isPending: true });
+    const last = await gatherOnce({ isLastTry: true });
+    expect([last.isPending, last.source.loggedReason, last.source.state?.steps.length]).toEqual([true, undefined, 1]);
   });
 });
