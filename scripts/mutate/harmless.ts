@@ -1,0 +1,62 @@
+import { child, children, nameOf, type Node } from './syntax.ts';
+
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+const texts = ['message', 'text', 'help', 'hint', 'description', 'summary', 'headline'];
+const typedValues = ['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression'];
+const declarations = ['ImportDeclaration', 'ExportAllDeclaration'];
+
+/** Nodes that are left alone with all that is below them: types, imports, logging, and the words of messages. */
+export function isHarmless(node: Node, parent: Node | undefined): boolean {
+  if (node.type.startsWith('TS') && !typedValues.includes(node.type)) return true;
+  if (declarations.includes(node.type)) return true;
+  return isLogging(node) || (parent !== undefined && isMessage(node, parent));
+}
+
+/** A statement that does nothing but write log lines, a condition around it included. */
+function isLogging(node: Node): boolean {
+  switch (node.type) {
+    case 'ExpressionStatement':
+      return isLogCall(child(node, 'expression'));
+    case 'BlockStatement': {
+      const statements = children(node, 'body');
+      return statements.length > 0 && statements.every(isLogging);
+    }
+    case 'IfStatement': {
+      const [consequent, alternate] = [child(node, 'consequent'), child(node, 'alternate')];
+      return consequent !== undefined && isLogging(consequent) && (alternate === undefined || isLogging(alternate));
+    }
+    default:
+      return isLogCall(node);
+  }
+}
+
+function isLogCall(node: Node | undefined): boolean {
+  if (node?.type !== 'CallExpression') return false;
+  const callee = child(node, 'callee');
+  if (callee?.type !== 'MemberExpression') return false;
+  return levels.includes(nameOf(callee)) && nameOf(child(callee, 'object')) === 'log';
+}
+
+// A kind or a cause beside the words is still changed.
+function isMessage(node: Node, parent: Node): boolean {
+  if (!isText(node)) return false;
+  if (parent.type === 'NewExpression') return /(Error|Fault)$/.test(nameOf(child(parent, 'callee')));
+  return parent.type === 'Property' && texts.includes(nameOf(child(parent, 'key'))) && node !== child(parent, 'key');
+}
+
+/** A string, or what becomes one by its form alone. */
+export function isText(node: Node | undefined): boolean {
+  if (node === undefined) return false;
+  switch (node.type) {
+    case 'TemplateLiteral':
+      return true;
+    case 'Literal':
+      return typeof node['value'] === 'string';
+    case 'BinaryExpression':
+      return node['operator'] === '+' && (isText(child(node, 'left')) || isText(child(node, 'right')));
+    case 'ConditionalExpression':
+      return isText(child(node, 'consequent')) && isText(child(node, 'alternate'));
+    default:
+      return false;
+  }
+}

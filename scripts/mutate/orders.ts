@@ -1,0 +1,14 @@
+import type { Mutant } from './mutants.ts';
+
+/** A mutant to try with these tests. */
+export type Order = { readonly mutant: Mutant; readonly tests: readonly string[] };
+
+export type Answer = {
+  /** The first test that fails; a survivor has none. */
+  readonly noticedBy?: string;
+  /** Test files that fail without the fault as well: they prove nothing. */
+  readonly leftOut: readonly string[];
+};
+
+/** Stands for a test where a mutant runs in circles; its session ends with it. */
+export const endless = 'it does not end';

@@ -1,0 +1,53 @@
+import type { Mutant } from './mutants.ts';
+import type { Result } from './results.ts';
+
+/** A mutant that changes nothing that anybody could notice. */
+export type Equivalent = {
+  readonly id: string;
+  readonly file: string;
+  readonly code: string;
+  readonly change: string;
+  readonly reason: string;
+};
+
+export type Tried = { readonly mutant: Mutant; readonly result: Result };
+
+/** The score of a room, and each survivor with the command that tries it again. */
+export function reportOf(room: string, tried: readonly Tried[], equivalents: readonly Equivalent[]): string {
+  const known = new Set(equivalents.map(({ id }) => id));
+  const survivors = tried.filter(({ result }) => result.outcome === 'survived');
+  const open = survivors.filter(({ mutant }) => !known.has(mutant.id));
+  const noticed = tried.filter(({ result }) => result.outcome === 'noticed').length;
+  const refused = tried.length - survivors.length - noticed;
+  const counted = noticed + open.length;
+  const score = counted === 0 ? '–' : `${((100 * noticed) / counted).toFixed(1)} %`;
+  const lines = [
+    `${room}: ${score}, ${noticed} of ${counted} noticed (of ${tried.length} tried, ${refused} are refused by the types, ${survivors.length - open.length} are equivalent)`,
+    ...open.map(({ mutant }) => survivorText(mutant)),
+  ];
+  return lines.join('\n');
+}
+
+/** The change in one line. */
+export function changeText({ original, replacement }: Mutant): string {
+  return `${shorten(original)} → ${replacement === '' ? 'nothing' : shorten(replacement)}`;
+}
+
+/** Rows that fit no mutant any longer: their line was rewritten. */
+export function staleRows(equivalents: readonly Equivalent[], mutants: readonly Mutant[]): readonly Equivalent[] {
+  const ids = new Set(mutants.map(({ id }) => id));
+  return equivalents.filter(({ id }) => !ids.has(id));
+}
+
+function survivorText(mutant: Mutant): string {
+  return [
+    `  survived ${mutant.file}:${mutant.line}  ${changeText(mutant)}`,
+    `    ${mutant.code}`,
+    `    npm run mutate -- --only=${mutant.id}`,
+  ].join('\n');
+}
+
+function shorten(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length > 70 ? `${line.slice(0, 69)}…` : line;
+}

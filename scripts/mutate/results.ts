@@ -1,0 +1,42 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** What became of one mutant; `refused` are those that do not pass the types. */
+export type Result = {
+  readonly id: string;
+  readonly outcome: 'noticed' | 'survived' | 'refused';
+  /** The test that noticed it. */
+  readonly by?: string;
+  /** What it was found with: the text of the file, and for survivors the texts of the tests as well. */
+  readonly against: string;
+};
+
+export type Results = {
+  readonly find: (id: string, against: readonly string[]) => Result | undefined;
+  readonly add: (result: Result) => void;
+};
+
+const file = join(import.meta.dirname, '..', '..', 'coverage', 'mutants.jsonl');
+
+/** Results of earlier runs, so that a run goes on where the last one was ended. The last of an id counts. */
+export function openResults(): Results {
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  // Only this file writes it.
+  const known = new Map(
+    lines
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Result)
+      .map((row) => [row.id, row]),
+  );
+  mkdirSync(dirname(file), { recursive: true });
+  return {
+    find: (id, against) => {
+      const result = known.get(id);
+      return result !== undefined && against.includes(result.against) ? result : undefined;
+    },
+    add: (result) => {
+      known.set(result.id, result);
+      appendFileSync(file, `${JSON.stringify(result)}\n`);
+    },
+  };
+}
