@@ -12,6 +12,7 @@ describe('schedule/interval', () => {
     { every: '1 h', everyMs: 3_600_000, offset: 61, cron: '1 1 * * * *' },
     { every: '6 h', everyMs: 21_600_000, offset: 3661, cron: '1 1 1,7,13,19 * * *' },
     { every: '1 d', everyMs: 86_400_000, offset: 3, cron: '3 0 0 * * *' },
+    { every: '1 d, shifted to the last hour', everyMs: 86_400_000, offset: 82_861, cron: '1 1 23 * * *' },
   ])('fires every $every', ({ everyMs, offset, cron }) => {
     expect(toCronExpression(everyMs, offset)).toBe(cron);
     expect(checkInterval(everyMs)).toBeUndefined();
