@@ -63,13 +63,18 @@ async function measureFlood(dir: string, pages: readonly string[]) {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const busyMs: number[] = [];
   // The first pages warm up.
-  for (const page of pages.slice(0, 20)) await accept({ project: 'pay', rows: await decode(page) });
+  for (const page of pages.slice(0, 20)) await accept({ project: 'pay', rows: await decode(page), seenAtMs: beginMs });
   delay.enable();
   const startedTicks = performance.now();
   for (const page of pages.slice(20)) {
     const rows = await decode(page);
     const cpu = process.threadCpuUsage();
-    await accept({ project: 'pay', rows, advance: (latest) => ({ ...latest, scannedThroughMs: beginMs }) });
+    await accept({
+      project: 'pay',
+      rows,
+      seenAtMs: beginMs,
+      advance: (latest) => ({ ...latest, scannedThroughMs: beginMs }),
+    });
     const { user, system } = process.threadCpuUsage(cpu);
     busyMs.push((user + system) / 1000);
     // A page comes over the network: between two of them others have their turn.

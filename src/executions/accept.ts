@@ -1,12 +1,12 @@
 import type { Execution } from '../domain/execution.ts';
 import type { Ledger, LedgerDocument, LedgerEntry } from '../state/ledger.ts';
-import type { Book, BookChange } from './book.ts';
+import type { Book, BookChange, ServerFacts } from './book.ts';
 import { type MeasureRules, measure, type UnmeasuredReason } from './measure.ts';
 import { toEnding, toJobName } from './naming.ts';
 import type { ProjectState } from './project-state.ts';
 import { planPrune } from './prune.ts';
 import type { RecentRun } from './recent-runs.ts';
-import { type Finished, reconcile as reconcileRows } from './reconcile.ts';
+import { type Finished, type Reconciled, reconcile as reconcileRows } from './reconcile.ts';
 
 /** What becomes of rows, for the daemon's own counters. */
 export type ExecutionsObserver = {
@@ -41,6 +41,8 @@ export type AcceptOptions = {
 export type Acceptance = {
   readonly project: string;
   readonly rows: readonly Execution[];
+  /** The server's time at which they were read. */
+  readonly seenAtMs: number;
   /** What is known of the project once these rows are in the ledger. */
   readonly advance?: (state: ProjectState) => ProjectState;
   /** What ended before this should have been found before. */
@@ -57,8 +59,9 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
     return countedFromMs === state.countedFromMs ? state : { ...state, countedFromMs };
   }
 
-  return async ({ project, rows, advance, lateBeforeMs = Number.NEGATIVE_INFINITY }) => {
+  return async ({ project, rows, seenAtMs, advance, lateBeforeMs = Number.NEGATIVE_INFINITY }) => {
     let counted: readonly Finished[] = [];
+    let byEpoch: readonly RunsOfEpoch[] = [];
     let tell = (): void => {};
     await book.update(async (): Promise<BookChange | undefined> => {
       const state = book.states.get(project);
@@ -74,6 +77,8 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
         known,
         countedFromMs,
         ids: book.idHours,
+        oneTimeIds: new Set(facts.oneTimeIds),
+        seenAtMs,
         epochStartedAtMs,
         isWanted: isWantedJob,
       });
@@ -81,6 +86,7 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
       const isNewEpoch = found.newEpochAtMs !== undefined;
       const epoch = facts.epoch + Number(isNewEpoch);
       counted = found.counted;
+      byEpoch = toRunsByEpoch(found, epoch);
       tell = () => {
         observe.observed(counted.length);
         observe.late(counted.filter(({ endedAtMs }) => endedAtMs < lateBeforeMs).length);
@@ -96,9 +102,7 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
       };
       const advanced = await prune(advance?.(state) ?? state);
       return {
-        ...(found.epochStartedAtMs === epochStartedAtMs
-          ? {}
-          : { facts: { ...facts, epoch, epochStartedAtMs: found.epochStartedAtMs } }),
+        ...toFactsChange(facts, found, epoch),
         states: advanced === state ? [] : [advanced],
         entries: found.entries.map((entry) => ({ project, ...entry })),
         cells: [...measured.cells.values()],
@@ -107,17 +111,50 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
         idHours: found.idHours,
         hasNewEpoch: isNewEpoch,
         recent: counted.map((run) => toRecent(project, run)),
-        alongside: counted.length === 0 ? [] : (companion?.keep(project, counted, epoch) ?? []),
+        alongside: byEpoch.flatMap((each) => companion?.keep(project, each.runs, each.epoch) ?? []),
         ...(advanced.countedFromMs === countedFromMs
           ? {}
           : { prune: { project, endedBeforeMs: advanced.countedFromMs } }),
       };
     });
     tell();
-    if (counted.length > 0) companion?.kept(project, counted);
+    for (const { runs } of byEpoch) companion?.kept(project, runs);
     return counted;
   };
 }
+
+type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number };
+
+/** Rows of a database before may turn up with the first of the next one, or after them. */
+function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): RunsOfEpoch[] {
+  const parts = [
+    { runs: counted.filter((run) => !ofEpochBefore.has(run)), epoch },
+    { runs: [...ofEpochBefore], epoch: Math.max(1, epoch - 1) },
+  ];
+  return parts.filter(({ runs }) => runs.length > 0);
+}
+
+function toFactsChange(facts: ServerFacts, found: Reconciled, epoch: number): { readonly facts?: ServerFacts } {
+  const over = new Set(found.entries.map(({ id }) => id));
+  const oneTimeIds = facts.oneTimeIds?.filter((id) => !over.has(id));
+  const isSame = found.epochStartedAtMs === facts.epochStartedAtMs && oneTimeIds?.length === facts.oneTimeIds?.length;
+  return isSame ? {} : { facts: { ...facts, epoch, epochStartedAtMs: found.epochStartedAtMs, oneTimeIds } };
+}
+
+/** Keeps the ids of one-time runs while they wait: when they are over, not every server says what they were. */
+export async function noteOneTimeRuns(book: Book, running: readonly Execution[]): Promise<void> {
+  const waiting = running.filter(({ status, endedAtMs }) => status === 'scheduled' && endedAtMs === undefined);
+  const known = new Set(book.facts().oneTimeIds);
+  const fresh = waiting.filter(({ id }) => !known.has(id));
+  if (fresh.length === 0) return;
+  await book.update(async () => {
+    const facts = book.facts();
+    const oneTimeIds = [...(facts.oneTimeIds ?? []), ...fresh.map(({ id }) => id)].slice(-mostOneTimeIds);
+    return { facts: { ...facts, oneTimeIds } };
+  });
+}
+
+const mostOneTimeIds = 5000;
 
 function byId(entries: readonly LedgerEntry[]): Map<number, LedgerEntry[]> {
   const runs = new Map<number, LedgerEntry[]>();

@@ -10,6 +10,8 @@ export type ServerFacts = {
   /** How often ids started again. */
   readonly epoch: number;
   readonly epochStartedAtMs: number;
+  /** One-time runs that were seen waiting, by their ids, until they are over. */
+  readonly oneTimeIds?: readonly number[] | undefined;
   /** The server's time at the last list of its projects: what is new in the next one began since. */
   readonly listedAtMs?: number | undefined;
   /** After a restored copy: up to when all has to be read before anything is shown. */

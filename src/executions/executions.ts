@@ -1,6 +1,7 @@
 import type { Api } from '../api/client.ts';
 import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
+import { noteOneTimeRuns } from './accept.ts';
 import { createActivities } from './activities.ts';
 import { createExemplars, type TracedRun } from './exemplars.ts';
 import { executionFamilies as families } from './families.ts';
@@ -182,6 +183,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     sight.noteRunning(inAll);
     await attempt(() => refreshList(found, nowMs, signal));
     await found.gap.begin(nowMs);
+    await noteOneTimeRuns(book, inAll.executions ?? []);
     for (const { project, endedAtMs } of inAll.executions ?? []) {
       if (project === undefined || endedAtMs !== undefined || !book.states.has(project)) continue;
       activities.note(project, { activeUntilMs: nowMs + activeForMs(settings) }, nowMs);

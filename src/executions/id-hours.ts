@@ -1,7 +1,15 @@
-/** The least and the greatest id that started within an hour: a small picture of a sequence of ids. */
-export type IdHour = { readonly hour: number; readonly leastId: number; readonly greatestId: number };
+/**
+ * The least id that started within an hour, and the greatest that became known within it: a small picture of a sequence of
+ * ids. An imported execution has an id that was given long after its start, so a run that started before the id became known
+ * may well have a lower one.
+ */
+export type IdHour = {
+  readonly hour: number;
+  readonly leastId?: number | undefined;
+  readonly greatestId?: number | undefined;
+};
 
-/** What is known of a server's ids, by the hour of their start; ids of imports and one-time runs are not in it. */
+/** What is known of a server's ids, by the hour; ids of imports and one-time runs are not in it. */
 export type IdHours = ReadonlyMap<number, IdHour>;
 
 type Started = { readonly id: number; readonly startedAtMs: number };
@@ -9,7 +17,7 @@ type Started = { readonly id: number; readonly startedAtMs: number };
 export type IdOrder = {
   /** Whether an execution ended more than a day before the start of one with a lower id: it was brought in later. */
   readonly isImported: (run: { readonly id: number; readonly endedAtMs: number }) => boolean;
-  /** Whether an execution's id is below one that started over a day before it: ids start again. */
+  /** Whether an execution's id is below one that was known over a day before it started: ids start again. */
   readonly startsAgain: (run: Started) => boolean;
 };
 
@@ -18,10 +26,10 @@ export function createIdOrder(hours: IdHours): IdOrder {
   const sorted = [...hours.values()].sort((one, other) => one.hour - other.hour);
   // The greatest id up to each hour, and the least from each hour on.
   const greatest: number[] = [];
-  for (const { greatestId } of sorted) greatest.push(Math.max(greatest.at(-1) ?? greatestId, greatestId));
-  const least: number[] = Array.from(sorted, ({ leastId }) => leastId);
+  for (const { greatestId = noGreatest } of sorted) greatest.push(Math.max(greatest.at(-1) ?? noGreatest, greatestId));
+  const least = sorted.map(({ leastId = noLeast }) => leastId);
   for (let index = least.length - 2; index >= 0; index -= 1)
-    least[index] = Math.min(least[index] ?? 0, least[index + 1] ?? 0);
+    least[index] = Math.min(least[index] ?? noLeast, least[index + 1] ?? noLeast);
 
   return {
     isImported: ({ id, endedAtMs }) => {
@@ -37,11 +45,14 @@ export function createIdOrder(hours: IdHours): IdOrder {
   };
 }
 
+const noGreatest = Number.NEGATIVE_INFINITY;
+const noLeast = Number.POSITIVE_INFINITY;
+
 /** The oldest hours of too many, but for the one that tells how far ids have come. */
 export function toForgottenHours(hours: IdHours, most: number): number[] {
   if (hours.size <= most) return [];
   const sorted = [...hours.values()].sort((one, other) => one.hour - other.hour);
-  const greatestId = Math.max(...sorted.map((hour) => hour.greatestId));
+  const greatestId = Math.max(...sorted.map((hour) => hour.greatestId ?? noGreatest));
   return sorted
     .slice(0, sorted.length - most)
     .filter((hour) => hour.greatestId !== greatestId)
@@ -49,14 +60,17 @@ export function toForgottenHours(hours: IdHours, most: number): number[] {
 }
 
 /** The hours that change when these executions become known. */
-export function withIds(hours: IdHours, started: readonly Started[]): IdHour[] {
+export function withIds(hours: IdHours, started: readonly Started[], seenAtMs: number): IdHour[] {
   const changed = new Map<number, IdHour>();
+  const change = (hour: number, toNext: (known: IdHour) => IdHour): void => {
+    const known = changed.get(hour) ?? hours.get(hour) ?? { hour };
+    const next = toNext(known);
+    if (next.leastId !== known.leastId || next.greatestId !== known.greatestId) changed.set(hour, next);
+  };
   for (const { id, startedAtMs } of started) {
-    const hour = toHour(startedAtMs);
-    const known = changed.get(hour) ?? hours.get(hour);
-    const leastId = Math.min(known?.leastId ?? id, id);
-    const greatestId = Math.max(known?.greatestId ?? id, id);
-    if (leastId !== known?.leastId || greatestId !== known.greatestId) changed.set(hour, { hour, leastId, greatestId });
+    change(toHour(startedAtMs), (known) => ({ ...known, leastId: Math.min(known.leastId ?? id, id) }));
+    const seenHour = toHour(Math.max(startedAtMs, seenAtMs));
+    change(seenHour, (known) => ({ ...known, greatestId: Math.max(known.greatestId ?? id, id) }));
   }
   return [...changed.values()];
 }

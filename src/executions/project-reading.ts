@@ -40,12 +40,13 @@ export type ProjectReading = {
   /** Reads what was planned; a project that can not be read is held where it is. */
   readonly read: (api: Api, planned: PlannedRead, nowMs: number) => Promise<ReadResult>;
   /** Reads a past window once more. */
-  readonly readAgain: (api: Api, project: string, window: Window) => Promise<void>;
+  readonly readAgain: (api: Api, project: string, window: Window, nowMs: number) => Promise<void>;
   readonly hold: (project: string, hold: Hold, nowMs: number) => Promise<void>;
 };
 
 type TakeIn = {
   readonly project: string;
+  readonly seenAtMs: number;
   readonly lateBeforeMs: number;
   /** What becomes of the project once all up to a time is in, the whole window where none is said. */
   readonly advance?: (hasShown: boolean, throughMs?: number) => Acceptance['advance'];
@@ -62,7 +63,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
 
   /** Takes in parts as they come, each time with how far that brings it; what was read before a fault is not read again. */
   async function takeIn(reading: WindowReading, how: TakeIn): Promise<Taken> {
-    const { project, lateBeforeMs, advance = () => undefined } = how;
+    const { project, seenAtMs, lateBeforeMs, advance = () => undefined } = how;
     const counted: Finished[] = [];
     const ids = new Set<number>();
     const shown = (): number => ids.size + reading.oddRows().length;
@@ -70,7 +71,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     const acceptRows = async (throughMs?: number): Promise<void> => {
       const step = advance(shown() > 0, throughMs);
       counted.push(
-        ...(await accept({ project, rows, lateBeforeMs, ...(step === undefined ? {} : { advance: step }) })),
+        ...(await accept({ project, rows, seenAtMs, lateBeforeMs, ...(step === undefined ? {} : { advance: step }) })),
       );
       rows = [];
     };
@@ -131,12 +132,14 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     };
     const fromMs = Math.min(before.scannedThroughMs, nowMs);
     const lateBeforeMs = purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY;
-    const { counted, shown } = await takeIn(reading, { project, lateBeforeMs, advance }).finally(() => {
-      const isSkipped = (book.states.get(project)?.countedFromMs ?? 0) >= state.countedFromMs;
-      if (skippedRuns === 0 || !isSkipped) return;
-      observe.skipped(before.hold ?? 'outage', skippedRuns);
-      tell?.(`${project}: ${skippedRuns} executions ended too long ago to be caught up with, and are skipped`);
-    });
+    const { counted, shown } = await takeIn(reading, { project, seenAtMs: nowMs, lateBeforeMs, advance }).finally(
+      () => {
+        const isSkipped = (book.states.get(project)?.countedFromMs ?? 0) >= state.countedFromMs;
+        if (skippedRuns === 0 || !isSkipped) return;
+        observe.skipped(before.hold ?? 'outage', skippedRuns);
+        tell?.(`${project}: ${skippedRuns} executions ended too long ago to be caught up with, and are skipped`);
+      },
+    );
     for (const { endedAtMs } of counted) overlap.noteLateness(fromMs - endedAtMs, nowMs);
     const total = reading.total();
     const hidden = Math.max(0, total - shown);
@@ -156,8 +159,12 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
         return { ...nothingRead, isDenied: held === 'hidden' };
       }
     },
-    readAgain: async (api, project, window) => {
-      await takeIn(readProjectWindow(api, project, window), { project, lateBeforeMs: Number.POSITIVE_INFINITY });
+    readAgain: async (api, project, window, nowMs) => {
+      await takeIn(readProjectWindow(api, project, window), {
+        project,
+        seenAtMs: nowMs,
+        lateBeforeMs: Number.POSITIVE_INFINITY,
+      });
     },
     hold,
   };

@@ -17,6 +17,10 @@ export type ReconcileInput = {
   /** Only what ended in this interval counts: its end lies open. */
   readonly countedFromMs: number;
   readonly ids: IdHours;
+  /** Runs that were seen waiting for their one time, whatever their row says now. */
+  readonly oneTimeIds?: ReadonlySet<number>;
+  /** The server's time at which the rows were read. */
+  readonly seenAtMs: number;
   /** Since when ids count as they do now; what started before takes no part in comparing them. */
   readonly epochStartedAtMs: number;
   /** Whether configuration includes a job, by its path. */
@@ -29,6 +33,8 @@ export type Reconciled = {
   /** What becomes known, counted or not. */
   readonly entries: readonly Entry[];
   readonly counted: readonly Finished[];
+  /** Those of the counted that ran before ids started again. */
+  readonly ofEpochBefore: ReadonlySet<Finished>;
   readonly imported: number;
   /** When ids began to start again, where they do: an id that had another start before, or one far behind old ones. */
   readonly newEpochAtMs: number | undefined;
@@ -40,37 +46,32 @@ export type Reconciled = {
 
 /** Which of the rows that were read are new and count; pure, whatever was read before, twice or out of order. */
 export function reconcile(input: ReconcileInput): Reconciled {
-  const { project, rows, known, countedFromMs, ids, isWanted } = input;
+  const { project, known, ids, oneTimeIds, seenAtMs, isWanted } = input;
   let { epochStartedAtMs } = input;
   const entries: Entry[] = [];
   const counted: Finished[] = [];
   const regular: Entry[] = [];
-  const seen = new Map<number, RunTimes[]>();
   let imported = 0;
   // Most rounds bring nothing new.
   let order: IdOrder | undefined;
   let newEpochAtMs: number | undefined;
-  for (const row of rows) {
-    if (!isFinished(row) || row.endedAtMs < countedFromMs) continue;
-    const { id, startedAtMs, endedAtMs } = row;
-    const entry = { id, startedAtMs, endedAtMs };
-    if (isOneOf(seen.get(id), entry)) continue;
-    seen.set(id, [...(seen.get(id) ?? []), entry]);
-    const earlier = known.get(id);
-    if (isOneOf(earlier, entry)) continue;
+  for (const row of toNew(input)) {
+    const entry = toEntry(row);
+    const { id, startedAtMs } = entry;
     entries.push(entry);
     order ??= createIdOrder(ids);
-    // Their ids are given long before they start.
-    const isOneTime = row.type === 'user-scheduled' || row.status === 'scheduled';
-    if (!isOneTime && order.isImported(entry)) {
+    // Their ids are given long before they start, or nobody knows when they did.
+    const isComparable = !isOneTime(row, oneTimeIds) && row.lacksStart !== true;
+    if (isComparable && order.isImported(entry)) {
       imported += 1;
       continue;
     }
+    const earlier = known.get(id);
     // What is read first of an epoch need not be the first of it: this one began before, with an id that is given again.
-    if (!isOneTime && earlier?.every((run) => run.startedAtMs < startedAtMs) === true) {
+    if (isComparable && earlier?.every((run) => run.startedAtMs < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }
-    if (!isOneTime && startedAtMs >= epochStartedAtMs) {
+    if (isComparable && startedAtMs >= epochStartedAtMs) {
       regular.push(entry);
       // An id of a database before this one comes back once for each of its executions, and tells nothing new.
       const isTakenAgain = earlier?.some((run) => run.startedAtMs >= epochStartedAtMs) === true;
@@ -80,15 +81,51 @@ export function reconcile(input: ReconcileInput): Reconciled {
     }
     if (isWanted(toJobPath(project, toJobName(row)))) counted.push(row);
   }
-  const idHours =
-    newEpochAtMs === undefined
-      ? withIds(ids, regular)
-      : withIds(
-          new Map(),
-          regular.filter(({ startedAtMs }) => startedAtMs >= newEpochAtMs),
-        );
-  return { entries, counted, imported, newEpochAtMs, epochStartedAtMs: newEpochAtMs ?? epochStartedAtMs, idHours };
+  const since = newEpochAtMs ?? epochStartedAtMs;
+  const before = newEpochAtMs === undefined ? ids : new Map<number, IdHour>();
+  const ofEpoch = newEpochAtMs === undefined ? regular : regular.filter(({ startedAtMs }) => startedAtMs >= since);
+  const idHours = withIds(before, ofEpoch, seenAtMs);
+  return {
+    entries,
+    counted,
+    ofEpochBefore: toEpochBefore(counted, since, [...before.values(), ...idHours]),
+    imported,
+    newEpochAtMs,
+    epochStartedAtMs: since,
+    idHours,
+  };
 }
+
+/** What ended while counting goes on and was not known before, each once. */
+function toNew({ rows, known, countedFromMs }: ReconcileInput): Finished[] {
+  const seen = new Map<number, Entry[]>();
+  return rows.filter((row): row is Finished => {
+    if (!isFinished(row) || row.endedAtMs < countedFromMs) return false;
+    const entry = toEntry(row);
+    const sameId = seen.get(row.id) ?? [];
+    if (isOneOf(sameId, entry)) return false;
+    seen.set(row.id, [...sameId, entry]);
+    return !isOneOf(known.get(row.id), entry);
+  });
+}
+
+function toEntry({ id, startedAtMs, endedAtMs }: Finished): Entry {
+  return { id, startedAtMs, endedAtMs };
+}
+
+function isOneTime({ id, type, status }: Finished, oneTimeIds: ReadonlySet<number> | undefined): boolean {
+  return type === 'user-scheduled' || status === 'scheduled' || oneTimeIds?.has(id) === true;
+}
+
+/** What started before an epoch is of the one before, unless it started shortly before it with an id below all of it. */
+function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readonly IdHour[]): Set<Finished> {
+  const early = runs.filter(({ startedAtMs }) => startedAtMs < sinceMs);
+  if (early.length === 0) return new Set();
+  const leastId = Math.min(...hours.map((hour) => hour.leastId ?? Number.POSITIVE_INFINITY));
+  return new Set(early.filter(({ id, startedAtMs }) => id > leastId || sinceMs - startedAtMs > dayMs));
+}
+
+const dayMs = 86_400_000;
 
 function isFinished(row: Execution): row is Finished {
   return row.endedAtMs !== undefined;

@@ -87,7 +87,7 @@ export function createSecondLook(options: SecondLookOptions): SecondLook {
       lastLookedAt = project;
       const activity = activities.all.get(project);
       if (hold !== undefined || activity === undefined) continue;
-      const readAgain: ReadAgain = (window) => reading.readAgain(api(), project, window);
+      const readAgain: ReadAgain = (window) => reading.readAgain(api(), project, window, nowMs);
       const isWeek = activity.nextWeekMs <= nowMs;
       // The past of an idle project is read with its turn.
       if (isWeek || (activity.nextDayMs <= nowMs && activity.activeUntilMs > nowMs)) {

@@ -117,6 +117,22 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
+  it('takes an import of yesterday, newest first, for no new database', async () => {
+    const { control, finish, counted, rounds, told, nowMs } = await play({ settings: { backfillMs: 7 * dayMs } });
+    finish('pay', { agoMs: 5 * dayMs });
+    await rounds(10);
+    finish('pay', { agoMs: hourMs });
+    control.addFinished('pay', { startedAtMs: nowMs() - 26 * hourMs, endedAtMs: nowMs() - 20 * hourMs });
+    // Where something runs all the time, the past is compared hour by hour.
+    for (let count = 0; count < 65; count += 1) {
+      finish('pay');
+      await rounds(1, 60_000);
+    }
+    await rounds(2);
+    expect(told.filter((line) => !line.startsWith('late'))).toEqual([]);
+    expect(counted()).toEqual(['pay settle succeeded 67', 'pay  succeeded 1']);
+  });
+
   it('keeps its counters when history is deleted', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(2);
@@ -241,7 +257,8 @@ describe('executions/counting', () => {
 });
 
 const twinId = '00000000-0000-4000-8000-000000000001';
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 async function play(options: SceneOptions = {}): Promise<Played> {
   played = await startPlay(options);

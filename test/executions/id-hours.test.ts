@@ -44,10 +44,35 @@ describe('executions/id-hours', () => {
       { id: 75, startedAtMs: 102 * hourMs },
       { id: 71, startedAtMs: 102.9 * hourMs },
     ];
-    expect(withIds(known, started)).toEqual([
+    expect(withIds(known, started, 0)).toEqual([
       { hour: 100, leastId: 48, greatestId: 60 },
       { hour: 102, leastId: 71, greatestId: 75 },
     ]);
+  });
+
+  it('puts the greatest id into the hour in which it became known, and the least into that of its start', () => {
+    const known = hours([100, 50, 60], [126, 70, 80]);
+    const started = [
+      { id: 90, startedAtMs: 100 * hourMs },
+      { id: 45, startedAtMs: 101 * hourMs },
+    ];
+    expect(withIds(known, started, 126.5 * hourMs)).toEqual([
+      { hour: 126, leastId: 70, greatestId: 90 },
+      { hour: 101, leastId: 45 },
+    ]);
+  });
+
+  it('compares with hours of which only one side is known', () => {
+    const order = createIdOrder(
+      new Map([
+        [100, { hour: 100, leastId: 50 }],
+        [130, { hour: 130, greatestId: 90 }],
+      ]),
+    );
+    expect(order.startsAgain({ id: 3, startedAtMs: 154 * hourMs })).toBe(false);
+    expect(order.startsAgain({ id: 3, startedAtMs: 155 * hourMs })).toBe(true);
+    expect(order.isImported({ id: 70, endedAtMs: 75 * hourMs })).toBe(true);
+    expect(order.isImported({ id: 70, endedAtMs: 80 * hourMs })).toBe(false);
   });
 });
 

@@ -118,7 +118,7 @@ describe('executions/project-reading', () => {
 
   it('says that a second look found what should have been found before', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
-    await scene.reading.readAgain(scene.api, 'pay', { beginMs: 0, endMs: nowMs });
+    await scene.reading.readAgain(scene.api, 'pay', { beginMs: 0, endMs: nowMs }, nowMs);
     expect(scene.lateBefore).toEqual([Number.POSITIVE_INFINITY]);
     expect(scene.state().scannedThroughMs).toBe(0);
   });

@@ -120,7 +120,16 @@ function readAll(calls: readonly (readonly Execution[])[], countedFromMs: number
   const counted: Execution[] = [];
   for (const rows of calls) {
     const isWanted = (): boolean => true;
-    const found = reconcile({ project: 'pay', rows, known, countedFromMs, ids, epochStartedAtMs, isWanted });
+    const found = reconcile({
+      project: 'pay',
+      rows,
+      known,
+      countedFromMs,
+      ids,
+      seenAtMs: 0,
+      epochStartedAtMs,
+      isWanted,
+    });
     for (const entry of found.entries) known.set(entry.id, [...(known.get(entry.id) ?? []), entry]);
     if (found.newEpochAtMs !== undefined) ids = new Map();
     epochStartedAtMs = found.epochStartedAtMs;

@@ -102,6 +102,47 @@ describe('executions/reconcile', () => {
     ]);
   });
 
+  it('takes an import of yesterday for no new epoch, nor what ran while it was brought in', () => {
+    const seenAtMs = 130 * hourMs;
+    const first = reconcile(input({ rows: [at({ id: 70, hour: 107 })], ids: hours([100, 50, 60]), seenAtMs }));
+    expect(first).toMatchObject({ imported: 0, newEpochAtMs: undefined });
+    const ids = new Map([...hours([100, 50, 60]), ...first.idHours.map((hour) => [hour.hour, hour] as const)]);
+    const rows = [at({ id: 65, hour: 129 }), someRun({ id: 61, startedAtMs: 132 * hourMs, endedAtMs: 140 * hourMs })];
+    expect(reconcile(input({ rows, ids, seenAtMs: 140 * hourMs })).newEpochAtMs).toBeUndefined();
+    expect(reconcile(input({ rows: [at({ id: 3, hour: 155 })], ids, seenAtMs })).newEpochAtMs).toBe(155 * hourMs);
+  });
+
+  it('knows a one-time run that was seen waiting, whatever its row says when it is over', () => {
+    const rows = [{ ...at({ id: 3, hour: 200 }), type: undefined }];
+    const ids = hours([100, 50, 60]);
+    expect(reconcile(input({ rows, ids })).newEpochAtMs).toBe(720_000_000);
+    const found = reconcile(input({ rows, ids, oneTimeIds: new Set([3]) }));
+    expect(found).toMatchObject({ newEpochAtMs: undefined, idHours: [] });
+    expect(found.counted).toHaveLength(1);
+  });
+
+  it('lets a run without a start take no part in comparing', () => {
+    const rows = [{ ...at({ id: 3, hour: 200 }), lacksStart: true }];
+    expect(reconcile(input({ rows, ids: hours([100, 50, 60]) }))).toMatchObject({
+      newEpochAtMs: undefined,
+      idHours: [],
+    });
+  });
+
+  it('leaves what ran before ids started again in the epoch before', () => {
+    const rows = [at({ id: 990, hour: 128 }), at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
+    const found = reconcile(input({ rows, ids: hours([100, 950, 980]) }));
+    expect(found.newEpochAtMs).toBe(130 * hourMs);
+    expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990]);
+  });
+
+  it('tells by its id of which epoch a run is that is found late', () => {
+    const rows = [at({ id: 990, hour: 128 }), at({ id: 2, hour: 129 }), at({ id: 1, hour: 100 })];
+    const found = reconcile(input({ rows, ids: hours([130, 3, 4]), epochStartedAtMs: 130 * hourMs }));
+    expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990, 1]);
+    expect(found.counted).toHaveLength(3);
+  });
+
   it('compares new ids with those of earlier rounds alone', () => {
     const rows = [at({ id: 60, hour: 100 }), at({ id: 3, hour: 130 })];
     expect(reconcile(input({ rows })).newEpochAtMs).toBeUndefined();
@@ -124,6 +165,7 @@ function input(given: Partial<ReconcileInput>): ReconcileInput {
     rows: [],
     known: new Map(),
     countedFromMs: 0,
+    seenAtMs: 0,
     ids: new Map(),
     epochStartedAtMs: 0,
     isWanted,

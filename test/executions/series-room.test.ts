@@ -161,7 +161,7 @@ async function setUp(first: SeriesRules, keepBy = (ledger: Ledger): Ledger => le
         observe,
         keepMs: 1e12,
       });
-      await accept({ project: 'pay', rows });
+      await accept({ project: 'pay', rows, seenAtMs: 0 });
       await room.fit();
     },
     restart: async (next: SeriesRules) => {
