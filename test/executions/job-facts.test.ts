@@ -91,5 +91,7 @@ function run(id: number, endedAtSeconds: number, status: Finished['status'] = 's
 }
 
 function factsOf(runs: readonly Finished[]): JobFacts | undefined {
-  return runs.reduce<JobFacts | undefined>((before, each) => toFacts(labels, each, before), undefined);
+  let facts: JobFacts | undefined;
+  for (const each of runs) facts = toFacts(labels, each, facts);
+  return facts;
 }

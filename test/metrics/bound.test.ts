@@ -213,6 +213,6 @@ describe('metrics/bound', () => {
     const [left] = stored.rows(1, { project: 'p20' });
     const others = [...steady(19), ...(left === undefined ? [] : [left])];
     expect(boundRows(others, rules, shown).dropped).toEqual({ cap: 1 });
-    expect(boundRows([...others.slice(2)], rules, shown).dropped).toEqual({});
+    expect(boundRows(others.slice(2), rules, shown).dropped).toEqual({});
   });
 });
