@@ -114,17 +114,25 @@ export function duration({ min, max }: { readonly min: string; readonly max?: st
   return { ...type, kind: 'duration', hint };
 }
 
-/** One word of a closed list. */
+/** One word of a closed list. Programs that write YAML 1.1 make `true` and `false` of `on` and `off`: these are taken back. */
 export function choice<const W extends string>(...words: readonly W[]): ValueType<W, 'plain'> {
   const known = words.join(', ');
+  const switches = new Map(
+    words.flatMap((word) => (word === 'on' || word === 'off' ? [[word === 'on', word] as const] : [])),
+  );
+  const toWord = (given: unknown): unknown => (typeof given === 'boolean' ? (switches.get(given) ?? given) : given);
+  const word = z.enum(words);
   return {
     kind: 'plain',
-    schema: z.enum(words),
+    schema:
+      switches.size === 0
+        ? word
+        : z.preprocess(toWord, word).meta({ type: ['string', 'boolean'], enum: [...words, ...switches.keys()] }),
     takes: `one of ${known}`,
     examples: [],
     placeholder: words.join('|'),
     hint: (found) => (typeof found === 'string' ? didYouMean(found, words) : undefined),
-    fromText: (given) => given,
+    fromText: (given) => (given === 'true' || given === 'false' ? (switches.get(given === 'true') ?? given) : given),
     format: (value) => value,
   };
 }

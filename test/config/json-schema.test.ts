@@ -233,6 +233,14 @@ describe('config/json-schema', () => {
     });
   });
 
+  it('lets editors take what programs make of on and off', () => {
+    expect(at('properties/traces/properties/enabled')).toMatchObject({
+      type: ['string', 'boolean'],
+      enum: ['auto', 'on', 'off', true, false],
+      default: 'auto',
+    });
+  });
+
   it('wants of an override that it says something', () => {
     const { pattern, ...ages } = at('properties/jobs/properties/overrides/items/properties/success_age') as {
       readonly pattern: string;
