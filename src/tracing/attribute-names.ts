@@ -25,6 +25,9 @@ import {
   CICD_PIPELINE_RESULT_VALUE_TIMEOUT,
 } from '@opentelemetry/semantic-conventions/incubating';
 
+/** The version of the conventions that these names are of. */
+export const schemaUrl = 'https://opentelemetry.io/schemas/1.45.0';
+
 /** Every attribute that we set under a name of the conventions; the CI/CD ones are a release candidate. */
 export const conventional = {
   action: ATTR_CICD_PIPELINE_ACTION_NAME,

@@ -1,4 +1,5 @@
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { schemaUrl } from './attribute-names.ts';
 import type { TraceFormat } from './estimate.ts';
 import type { Span, SpanLink, Trace } from './span.ts';
 
@@ -17,10 +18,12 @@ type ReadableSpan = ReadableSpans[number];
 function toReadable({ traceId, spans, resource, scope }: Trace): ReadableSpans {
   const ofAll: ReadableSpan['resource'] = {
     attributes: resource,
+    schemaUrl,
     getRawAttributes: () => Object.entries(resource),
     merge: () => ofAll,
   };
-  return spans.map((span) => toReadableSpan(span, { traceId, resource: ofAll, instrumentationScope: scope }));
+  const instrumentationScope = { ...scope, schemaUrl };
+  return spans.map((span) => toReadableSpan(span, { traceId, resource: ofAll, instrumentationScope }));
 }
 
 type Shared = Pick<ReadableSpan, 'resource' | 'instrumentationScope'> & { readonly traceId: string };

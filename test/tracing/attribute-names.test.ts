@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { describe, expect, it } from 'vitest';
-import { actionRun, conventional, own, results } from '../../src/tracing/attribute-names.ts';
+import { actionRun, conventional, own, results, schemaUrl } from '../../src/tracing/attribute-names.ts';
 import { planRecorded } from './recorded.ts';
 
 const known = new Set<unknown>(Object.values(conventions));
@@ -55,6 +57,12 @@ describe('tracing/attribute-names', () => {
   ])('uses %s, which the conventions know: %s', (name, isKnown) => {
     expect([...Object.values(conventional), ...Object.values(own)]).toContain(name);
     expect(known.has(name)).toBe(isKnown);
+  });
+
+  it('names the version of the conventions that are installed', () => {
+    const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
+    const [, version] = /"@opentelemetry\/semantic-conventions": "([^"]*)"/.exec(text) ?? [];
+    expect(schemaUrl).toBe(`https://opentelemetry.io/schemas/${version}`);
   });
 
   it('lists every name above', () => {

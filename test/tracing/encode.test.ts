@@ -77,6 +77,12 @@ describeWithTools('tracing/encode', ['opentelemetry-proto'], (paths) => {
     }
   });
 
+  it('says which version of the conventions its names are of', () => {
+    const request: unknown = JSON.parse(new TextDecoder().decode(encodeTrace(planRecorded('succeeded').trace, 'json')));
+    const schemaUrl = 'https://opentelemetry.io/schemas/1.45.0';
+    expect(request).toMatchObject({ resourceSpans: [{ schemaUrl, scopeSpans: [{ schemaUrl }] }] });
+  });
+
   it('writes JSON with the same ids', () => {
     const { trace } = planRecorded('failed-node');
     const request: unknown = JSON.parse(new TextDecoder().decode(encodeTrace(trace, 'json')));
