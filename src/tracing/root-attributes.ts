@@ -14,7 +14,8 @@ export function toResource({ execution, state }: SpanSource, settings: TraceSett
   set(conventional.pipeline, toPipeline(execution));
   set(conventional.runId, String(execution.id));
   set(conventional.runUrl, execution.permalink);
-  set(conventional.workerId, execution.serverUuid);
+  // Outside of a cluster servers have no UUID; a worker with a name and without an id would be none.
+  set(conventional.workerId, execution.serverUuid ?? state?.serverNode);
   set(conventional.workerName, state?.serverNode);
   set(own.server, settings.server);
   set(conventional.distro, settings.distro.name);

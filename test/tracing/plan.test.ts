@@ -128,6 +128,18 @@ describe('tracing/plan', () => {
     expect(plan.trace.spans[0]?.attributes['error.type']).toBe('NonZeroResultCode');
   });
 
+  it('gives a worker an id wherever it has a name', () => {
+    const { state } = readRecorded('succeeded');
+    const workerOf = (serverUuid: string | undefined, beside: Partial<SpanSource>) => {
+      const { resource } = planChanged({ serverUuid }, beside).trace;
+      return [resource['cicd.worker.id'], resource['cicd.worker.name']];
+    };
+    expect(workerOf('3a7d-member', { state })).toEqual(['3a7d-member', 'auto-1']);
+    expect(workerOf(undefined, { state })).toEqual(['auto-1', 'auto-1']);
+    expect(workerOf('3a7d-member', {})).toEqual(['3a7d-member', undefined]);
+    expect(workerOf(undefined, {})).toEqual([undefined, undefined]);
+  });
+
   it('says by how much a start was late, and why a trace tells less', () => {
     const { root } = planChanged({}, { expectedAtMs: 1716199998000, degraded: 'backlog' });
     expect(root?.attributes).toMatchObject({
