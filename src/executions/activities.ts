@@ -31,7 +31,6 @@ function toNewActivity(project: string, nowMs: number): ProjectActivity {
     readAtMs: 0,
     nextDayMs: nowMs + (offsetMs % 3_600_000),
     nextWeekMs: nowMs + offsetMs,
-    hidden: 0,
     unshownSinceMs: undefined,
   };
 }

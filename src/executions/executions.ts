@@ -4,7 +4,6 @@ import type { Execution } from '../domain/execution.ts';
 import { noteOneTimeRuns } from './accept.ts';
 import { createActivities } from './activities.ts';
 import { createExemplars, type TracedRun } from './exemplars.ts';
-import { executionFamilies as families } from './families.ts';
 import { createFaults } from './faults.ts';
 import { inTurns } from './in-turns.ts';
 import { toLagSeconds } from './lag.ts';
@@ -19,7 +18,7 @@ import { toRunningRows } from './running.ts';
 import { createRunningReader, type Running } from './running-reader.ts';
 import type { LeftOut } from './series-room.ts';
 import { createServerClock } from './server-clock.ts';
-import { createSight, type Sight } from './sight.ts';
+import { createSight, type Sight, toHiddenRows } from './sight.ts';
 import { createTripwire } from './tripwire.ts';
 
 type Outcome =
@@ -65,7 +64,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const activities = createActivities();
   const tripwire = createTripwire();
   const oddRows = createOddRows(observe, clock.ticks);
-  const sight = createSight();
+  const sight = createSight(clock.ticks);
   let opened: Promise<Parts> | undefined;
   let latest: { readonly running: Running['executions']; readonly nowMs: number } | undefined;
   let names: readonly string[] = [];
@@ -113,11 +112,11 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     activities.note(project, { readAtMs: nowMs }, nowMs);
     const before = activities.all.get(project);
     const read = await found.reading.read(within(signal), planned, nowMs);
-    const { counted, hidden, isUnshown, serverTimes } = read;
+    const { counted, isUnshown, serverTimes } = read;
     sight.noteRead(project, read);
     const isWide = purpose === 'rotation' && (before?.nextDayMs ?? 0) <= nowMs;
     const unshownSinceMs = isUnshown ? (before?.unshownSinceMs ?? nowMs) : undefined;
-    activities.note(project, { hidden, unshownSinceMs, ...(isWide ? { nextDayMs: nowMs + hourMs } : {}) }, nowMs);
+    activities.note(project, { unshownSinceMs, ...(isWide ? { nextDayMs: nowMs + hourMs } : {}) }, nowMs);
     if (counted > 0) activities.note(project, { activeUntilMs: nowMs + activeForMs(settings) }, nowMs);
     if (unshownSinceMs !== undefined && nowMs - unshownSinceMs > dayMs)
       await found.reading.hold(project, 'hidden', nowMs);
@@ -147,16 +146,13 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const projects = names.filter(
       (project) => book.states.get(project)?.hold === undefined && sight.mayReadRunning(project),
     );
-    const hidden = [...activities.all].flatMap(([project, activity]) =>
-      activity.hidden > 0 ? families.hidden.rows(activity.hidden, { project }) : [],
-    );
     const rows = [
       // What is not known is not shown as 0.
       ...(executions === undefined
         ? []
         : toRunningRows({ executions, projects, nowMs, places: totals.places, settings })),
       ...toTotalRows({ totals, states, settings, exemplars }),
-      ...hidden,
+      ...toHiddenRows(sight.all()),
     ];
     observe.lag(toLagSeconds(book, activities, nowMs));
     observe.epoch(book.facts().epoch);
@@ -206,6 +202,9 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       await found.forgetOld(nowMs);
       await attempt(() => found.secondLook.look(() => within(signal), nowMs));
       await attempt(() => checkWire(found, nowMs, signal));
+      await attempt(() =>
+        sight.look(() => within(signal), { names, nowMs, states: book.states, reading: found.reading }),
+      );
     } finally {
       if (!signal.aborted) await show(found, nowMs);
     }

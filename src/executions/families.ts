@@ -103,7 +103,7 @@ export const executionFamilies = {
   ),
   hidden: gauge(
     'automation_exporter_executions_hidden',
-    'Executions of the last window that was read that the server counts but does not show with these permissions [paging.total].',
+    'Executions that ended lately and that the server counts but does not show to these credentials [paging.total].',
     'project',
   ),
 } as const;

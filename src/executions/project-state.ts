@@ -23,8 +23,6 @@ export type ProjectActivity = {
   /** When the totals of the last day, and of the last week, are to be compared next. */
   readonly nextDayMs: number;
   readonly nextWeekMs: number;
-  /** Rows that a total counts and that are not shown, in the last window that was read. */
-  readonly hidden: number;
   /** Since when not one of them is shown; then nothing of them counts as read. */
   readonly unshownSinceMs: number | undefined;
 };

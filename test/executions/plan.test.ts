@@ -81,7 +81,6 @@ const idle: ProjectActivity = {
   readAtMs: nowMs - 60_000,
   nextDayMs: nowMs + 3_600_000,
   nextWeekMs: nowMs + dayMs,
-  hidden: 0,
   unshownSinceMs: undefined,
 };
 const active: ProjectActivity = { ...idle, activeUntilMs: nowMs + 1 };

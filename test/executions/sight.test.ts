@@ -39,6 +39,61 @@ describe('executions/sight', () => {
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay')]);
   });
 
+  it('goes on saying that a part is not shown, and counts it once it is', async () => {
+    const { control, simulator, rounds, finish, sight, shown, counted } = await play();
+    const hidden = control.createJob('pay', { name: 'secret' });
+    await rounds(2);
+    control.addToken({ token: simulator.token, policy: { hiddenJobs: [hidden] } });
+    finish('pay');
+    finish('pay', { jobId: hidden });
+    await rounds(2);
+    const history = [{ project: 'pay', counted: 2, readable: 1 }];
+    expect(sight()).toMatchObject({ history });
+    // Short windows show everything that ends meanwhile, and nothing once the project is quiet.
+    finish('pay');
+    await rounds(100);
+    expect(sight()).toMatchObject({ history: [{ project: 'pay', counted: 3, readable: 2 }] });
+    expect(shown('automation_exporter_executions_hidden')).toEqual([
+      'automation_exporter_executions_hidden{project="pay"} 1',
+    ]);
+
+    control.addToken({ token: simulator.token });
+    await rounds(25);
+    expect(sight().history).toEqual([]);
+    expect(shown('automation_exporter_executions_hidden')).toEqual([]);
+    expect(counted()).toEqual(['pay settle succeeded 2', 'pay secret succeeded 1']);
+  });
+
+  it('finds out which projects the list of all that runs leaves out, and shows no 0 for them', async () => {
+    const { control, simulator, rounds, sight, shown } = await play();
+    control.createProject('stock');
+    await rounds(2);
+    expect(shown('automation_executions_running')).toEqual([nothingRuns('pay'), nothingRuns('stock')]);
+    control.addToken({ token: simulator.token, policy: { events: ['stock'] } });
+    await rounds(1, 6 * 3_600_000);
+    await rounds(2);
+    expect(sight()).toMatchObject({ running: 'known', runningDenied: ['pay'] });
+    expect(shown('automation_executions_running')).toEqual([nothingRuns('stock')]);
+
+    control.addToken({ token: simulator.token });
+    await rounds(25);
+    expect(sight().runningDenied).toEqual([]);
+    expect(shown('automation_executions_running')).toEqual([nothingRuns('pay'), nothingRuns('stock')]);
+  });
+
+  it('asks little to find that out: once in six hours of each project, one in a round', async () => {
+    const { control, simulator, rounds } = await play();
+    for (let index = 0; index < 9; index += 1) control.createProject(`p${index}`);
+    const named = /\/project\/([^*]+)\/executions\/running$/;
+    const asked = (): number => simulator.requests().filter(({ path }) => named.test(path)).length;
+    await rounds(2);
+    expect(asked()).toBe(2);
+    await rounds(8);
+    expect(asked()).toBe(10);
+    await rounds(300, 60_000);
+    expect(asked()).toBe(10);
+  });
+
   it('says that a project is denied that could be read before', async () => {
     const { control, simulator, rounds, sight } = await play();
     control.createProject('stock');
