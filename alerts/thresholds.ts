@@ -43,6 +43,7 @@ export interface Thresholds {
   /** A lag that rotation alone does not make; alerts on finished executions are silent beyond it. */
   readonly executionLagSeconds: number;
   readonly executionsLaggingFor: string;
+  readonly executionsHiddenFor: string;
 
   readonly collectorFailingFor: string;
   readonly collectorDeniedFor: string;
@@ -94,6 +95,7 @@ export const defaultThresholds: Thresholds = {
   // Twice the longest that an idle project waits for its turn.
   executionLagSeconds: 1800,
   executionsLaggingFor: '10m',
+  executionsHiddenFor: '15m',
 
   collectorFailingFor: '10m',
   collectorDeniedFor: '10m',

@@ -33,6 +33,15 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
         'The exporter has not read the finished executions of some project of {{ $labels.server }} for {{ $value | humanizeDuration }}. Alerts on finished executions of this server stay silent meanwhile.',
     },
     {
+      alert: 'AutomationExporterExecutionsHidden',
+      expr: 'automation_exporter_executions_hidden > 0',
+      for: limits.executionsHiddenFor,
+      severity: 'warning',
+      summary: `Executions of {{ $labels.project }} are hidden from the exporter`,
+      description:
+        'Of the finished executions of {{ $labels.project }} on {{ $labels.server }}, {{ $value }} that the server counts are not shown to the credentials of the exporter. No metric and no alert covers them.',
+    },
+    {
       alert: 'AutomationExporterSeriesDropped',
       // Jobs of the same group and name are merged for good, and their sum is what was meant.
       expr: `increase(automation_exporter_series_dropped_total{reason!="merged"}[${limits.seriesDroppedWindow}]) > 0`,

@@ -46,6 +46,7 @@ describe('alerts/generate', () => {
       'AutomationExporterCollectorFailing warning',
       'AutomationExporterCollectorDenied warning',
       'AutomationExporterExecutionsLagging warning',
+      'AutomationExporterExecutionsHidden warning',
       'AutomationExporterSeriesDropped warning',
       'AutomationExporterTracesNotDelivered warning',
       'AutomationExporterConfigReloadFailed warning',
