@@ -18,7 +18,7 @@ import { createHttpServer, type HttpServer } from './http/server.ts';
 import { setAsideRoutes } from './http/set-aside.ts';
 import type { Status } from './http/status.ts';
 import { tracesPageRoute } from './http/traces-page.ts';
-import { keepState } from './keeping.ts';
+import { keepState, openState } from './keeping.ts';
 import type { Log } from './log.ts';
 import { createExposition, ownCollector } from './metrics/exposition.ts';
 import { chooseFormat, contentTypes } from './metrics/format.ts';
@@ -27,7 +27,6 @@ import { createSnapshots } from './metrics/snapshot.ts';
 import { forgetDelivery } from './observers.ts';
 import { createScheduler } from './schedule/scheduler.ts';
 import type { SelfTracing } from './self-tracing.ts';
-import { openSqliteState } from './state/sqlite.ts';
 import type { State } from './state/state.ts';
 import { readStatus } from './status.ts';
 import { systemClock } from './system-clock.ts';
@@ -204,7 +203,7 @@ export function createApp(options: AppOptions): App {
     const port = await server.listen();
     let state: State | undefined;
     try {
-      state = openSqliteState(config.state.memory ? { memory: true } : { dir: config.state.dir }, clock.now());
+      state = openState(config, { log, self, clock });
       const watching = watch(config, state, tracing);
       const keeping = keepState(state, { log, self, clock });
       parts = { state, keeping, watching, server };

@@ -1,26 +1,35 @@
 import type { Clock } from './domain/clock.ts';
+import type { Config } from './config/config.ts';
+import { isSoundDocument } from './executions/document-shapes.ts';
 import type { Log } from './log.ts';
 import type { Self } from './metrics/self.ts';
-import type { State } from './state/state.ts';
+import { openSqliteState } from './state/sqlite.ts';
+import type { State, StateOrigin } from './state/state.ts';
+import { isSoundPending } from './tracing/enrich/pending.ts';
 
 type KeepingOptions = {
   readonly log: Log;
   readonly self: Pick<Self, 'stateResets'>;
   readonly clock: Pick<Clock, 'after'>;
 };
+type StateOptions = Omit<KeepingOptions, 'clock'> & { readonly clock: Pick<Clock, 'now'> };
+
+/** Opens the state that the configuration names; what is found damaged in it later is said and counted. */
+export function openState({ state }: Config, { log, self, clock }: StateOptions): State {
+  const rules = {
+    isSound: (kind: string, body: unknown) => isSoundDocument(kind, body) && isSoundPending(kind, body),
+    onDamage: (what: string) => {
+      self.stateResets.inc();
+      log.error({ what }, 'a part of the state was damaged and is set aside');
+    },
+  };
+  return openSqliteState(state.memory ? { ...rules, memory: true } : { ...rules, dir: state.dir }, clock);
+}
 
 /** Says where the state comes from, and copies it once in a while and at the end; a copy that fails costs nothing but itself. */
 export function keepState(state: State, { log, self, clock }: KeepingOptions): { readonly stop: () => Promise<void> } {
-  const { origin } = state;
-  if (origin.kind !== 'usual') {
-    self.stateResets.inc();
-    log.error(
-      { setAside: origin.damaged },
-      origin.kind === 'restored'
-        ? 'the state was damaged: its last copy is in its place, and what has ended since is read again before it is shown'
-        : 'the state was damaged and there is no copy of it: counting starts anew',
-    );
-  }
+  if (state.origin.kind !== 'usual') self.stateResets.inc();
+  sayOrigin(state.origin, log);
   let copying: Promise<void> = Promise.resolve();
   function copy(): void {
     copying = state.backUp().catch((error: unknown) => log.error({ error }, 'the state can not be copied'));
@@ -38,6 +47,29 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions): {
       await copying;
     },
   };
+}
+
+function sayOrigin(origin: StateOrigin, log: Log): void {
+  switch (origin.kind) {
+    case 'usual':
+      if (origin.isUpgraded === true)
+        log.info({}, 'the state has checksums from now on; what was damaged before can not be noticed');
+      return;
+    case 'behind':
+      log.error(
+        { lostCommits: origin.lostCommits },
+        'the state has lost its last changes: what has ended since is read again before it is shown',
+      );
+      return;
+    case 'restored':
+      log.error(
+        { setAside: origin.damaged },
+        'the state was damaged: its last copy is in its place, and what has ended since is read again before it is shown',
+      );
+      return;
+    case 'anew':
+      log.error({ setAside: origin.damaged }, 'the state was damaged and there is no copy of it: counting starts anew');
+  }
 }
 
 const everyMs = 600_000;

@@ -128,7 +128,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
       server: name,
       readProjects: projectList.readDated,
       ledger: parts.state.ledger,
-      isRestored: before === undefined && parts.state.origin.kind === 'restored',
+      isRestored: before === undefined && ['restored', 'behind'].includes(parts.state.origin.kind),
       settings: executionSettings,
       companion: traced?.companion,
       tell: (message) => log.warn({ server: name, message }, 'executions are not as they were'),

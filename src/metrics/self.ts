@@ -144,7 +144,7 @@ export function createSelf(build: { readonly version: string; readonly nodeVersi
     }),
     stateResets: new Counter({
       name: 'automation_exporter_state_resets_total',
-      help: 'How often the state was found damaged at the start: its last copy was restored, or counting started anew.',
+      help: 'How often the state, or a part of it, was found damaged or lost: its last copy was restored, counting started anew, or the part was set aside.',
       registers,
     }),
     unknownValues: new Counter({

@@ -13,17 +13,26 @@ export function explainFault(error: unknown): string {
   return message ?? 'unknown error';
 }
 
-/** Whether a fault says that the file itself is no good. */
+/** Whether a fault of opening says that the file itself is no good. */
 export function isDamage(error: unknown): boolean {
   const { errcode } = error as { readonly errcode?: number };
-  return errcode !== undefined && [corrupt, notADatabase].includes(errcode & 0xff);
+  return errcode !== undefined && damages.includes(errcode & 0xff);
+}
+
+/** Whether SQLite refuses to write a file, be it that it may not or that its header says so. */
+export function isReadOnly(error: unknown): boolean {
+  const { errcode = 0 } = error as { readonly errcode?: number };
+  return (errcode & 0xff) === readOnly;
 }
 
 const busy = 5;
 const readOnly = 8;
-/** What a file that is damaged is told by. */
+/** The code of a damaged file. */
 export const corrupt = 11;
 const full = 13;
 const cannotOpen = 14;
 const notADatabase = 26;
+/** Statements that do not fit the schema, or a value that does not fit its column: both were written by us. */
+const [noSuchThing, tooBig, mismatch] = [1, 18, 20];
+const damages = [corrupt, notADatabase, noSuchThing, tooBig, mismatch];
 const noPermission = ['EACCES', 'EPERM', 'EROFS', 'ENOENT'];

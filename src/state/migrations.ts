@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { toChecksum } from './checksum.ts';
 import { StateError } from './state.ts';
 
 /** The schema, one step a version; steps that have shipped never change. */
@@ -68,19 +69,62 @@ const migrations: readonly string[] = [
        set_aside = set_aside + (NEW.reason IS NOT NULL) - (OLD.reason IS NOT NULL),
        set_aside_bytes = set_aside_bytes + ((NEW.reason IS NOT NULL) - (OLD.reason IS NOT NULL)) * NEW.size;
    END;`,
+  `ALTER TABLE ledger_document ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+   UPDATE ledger_document SET checksum = checksum_of(server, kind, key, body);
+   ALTER TABLE collector_memory ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+   UPDATE collector_memory SET checksum = checksum_of(server, collector, memory);
+   ALTER TABLE spooled_trace ADD COLUMN checksum INTEGER NOT NULL DEFAULT 0;
+   UPDATE spooled_trace
+   SET checksum = checksum_of(key, server, execution, started_at, spooled_at, encoding, spans, size, bytes);
+   CREATE TABLE state_identity (
+     id TEXT NOT NULL,
+     commits INTEGER NOT NULL,
+     version INTEGER NOT NULL,
+     schema_checksum INTEGER NOT NULL
+   ) STRICT;
+   INSERT INTO state_identity VALUES (lower(hex(randomblob(8))), 0, 0, 0);`,
 ];
+
+export const newestVersion = migrations.length;
+
+/** From this version on every kept body has a checksum, and the database knows itself. */
+export const firstChecked = 4;
 
 /** Brings the database to the newest schema, each step in a transaction of its own. */
 export function migrate(database: DatabaseSync): void {
-  const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
-  if (version > migrations.length) {
-    database.close();
-    throw new StateError(
-      `the state is of a newer version (${version}, this one knows ${migrations.length}); run that release, or choose another \`state.dir\``,
-    );
-  }
+  const version = readVersion(database);
+  // What an older release has kept is taken as it is: from now on changes are noticed.
+  database.function('checksum_of', { varargs: true }, (...parts) =>
+    toChecksum(parts.map((part) => (part instanceof Uint8Array ? part : String(part)))),
+  );
   for (const [index, step] of migrations.entries()) {
     if (index < version) continue;
-    database.exec(`BEGIN IMMEDIATE; ${step} PRAGMA user_version = ${index + 1}; COMMIT;`);
+    database.exec(`BEGIN IMMEDIATE; ${step} PRAGMA user_version = ${index + 1};`);
+    if (index + 1 >= firstChecked)
+      database
+        .prepare('UPDATE state_identity SET version = ?, schema_checksum = ?')
+        .run(index + 1, toSchemaChecksum(database));
+    database.exec('COMMIT;');
   }
+}
+
+/** The version of the schema; a release cannot know what a newer one keeps. */
+export function readVersion(database: DatabaseSync): number {
+  const { user_version: version } = database.prepare('PRAGMA user_version').get() as { user_version: number };
+  return version;
+}
+
+export function refuseNewer(version: number): void {
+  if (version <= newestVersion) return;
+  throw new StateError(
+    `the state is of a newer version (${version}, this one knows ${newestVersion}); run that release, or choose another \`state.dir\``,
+  );
+}
+
+/** Compared with what the file itself noted: the text of a schema never changes once it is written. */
+export function toSchemaChecksum(database: DatabaseSync): number {
+  const rows = database
+    .prepare('SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema ORDER BY type, name')
+    .all();
+  return toChecksum(rows.flatMap((row) => Object.values(row).map(String)));
 }

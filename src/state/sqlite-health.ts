@@ -1,23 +1,137 @@
 import { DatabaseSync } from 'node:sqlite';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { toChecksum } from './checksum.ts';
+import { firstChecked, newestVersion, readVersion, toSchemaChecksum } from './migrations.ts';
+
+/** Whether the parsed body of a document has the shape that its kind must have. */
+export type IsSound = (kind: string, body: unknown) => boolean;
+
+export type HealthOptions = {
+  readonly isSound?: IsSound | undefined;
+  /** Compares even a million entries with their index, which takes most of a second; otherwise only fewer than 200,000. */
+  readonly isThorough: boolean;
+};
 
 /** What is wrong with a database as it is on disk; undefined where nothing is. Reads all of it. */
-export function findDamage(database: DatabaseSync): string | undefined {
+export function findDamage(
+  database: DatabaseSync,
+  { isSound = () => true, isThorough }: HealthOptions,
+): string | undefined {
   const { quick_check: found } = database.prepare('PRAGMA quick_check(1)').get() ?? {};
   if (found !== 'ok') return String(found);
-  // What SQLite can read may still have bits that flipped.
-  for (const [table, column] of texts) {
-    const has = database.prepare(`SELECT 1 FROM sqlite_schema WHERE name = ?`).get(table) !== undefined;
-    if (has && database.prepare(`SELECT 1 FROM ${table} WHERE NOT json_valid(${column}) LIMIT 1`).get() !== undefined)
-      return `a text in ${table} can not be read`;
+  const wrong = findWrongSchema(database);
+  // Of what a newer release keeps nothing is known.
+  if (wrong !== undefined || readVersion(database) > newestVersion) return wrong;
+  const comparesEntries = isThorough || countEntries(database) < manyEntries;
+  return (
+    (comparesEntries ? findWrongEntries(database) : undefined) ??
+    findWrongSpool(database) ??
+    findWrongText(database, isSound)
+  );
+}
+
+function findWrongSchema(database: DatabaseSync): string | undefined {
+  const version = readVersion(database);
+  if (!hasTable(database, 'state_identity')) return version < firstChecked ? undefined : 'its schema is incomplete';
+  const identity = database.prepare('SELECT version, schema_checksum AS checksum FROM state_identity').get();
+  if (identity?.['version'] !== version) return 'the version of its schema has changed';
+  return identity['checksum'] === toSchemaChecksum(database) ? undefined : 'its schema has changed';
+}
+
+/**
+ * The index holds every column of the entries once more, and only this compares both: SQLite's own check takes ten times as long.
+ * Projects are numbered, so that an entry of another project changes the sum.
+ */
+function findWrongEntries(database: DatabaseSync): string | undefined {
+  if (countEntries(database) === 0) return undefined;
+  database.exec(
+    `PRAGMA temp_store = MEMORY;
+     CREATE TEMP TABLE project_number (server TEXT, project TEXT, number INTEGER, PRIMARY KEY (server, project)) WITHOUT ROWID;
+     INSERT INTO project_number
+     SELECT server, project, row_number() OVER () FROM (SELECT DISTINCT server, project FROM ledger_entry INDEXED BY ledger_entry_by_end);`,
+  );
+  const sum = (index: string): string =>
+    JSON.stringify(
+      database
+        .prepare(
+          `SELECT count(*), total(id), total(started_at), total(ended_at), total(number * id), total(number * ended_at)
+           FROM ledger_entry INDEXED BY ${index} CROSS JOIN project_number USING (server, project)`,
+        )
+        .get(),
+    );
+  // The index that a table without rowids is.
+  const isSame = sum('sqlite_autoindex_ledger_entry_1') === sum('ledger_entry_by_end');
+  database.exec('DROP TABLE temp.project_number');
+  return isSame ? undefined : 'entries differ from their index';
+}
+
+const manyEntries = 200_000;
+
+function countEntries(database: DatabaseSync): number {
+  if (!hasTable(database, 'ledger_entry')) return 0;
+  return Number(database.prepare('SELECT count(*) AS entries FROM ledger_entry').get()?.entries);
+}
+
+/** The bytes of traces are compared when they are read: one may be set aside without the others. */
+function findWrongSpool(database: DatabaseSync): string | undefined {
+  if (!hasTable(database, 'spooled_trace')) return undefined;
+  const { integrity_check: found } = database.prepare('PRAGMA integrity_check(spooled_trace)').get() ?? {};
+  return found === 'ok' ? undefined : String(found);
+}
+
+function findWrongText(database: DatabaseSync, isSound: IsSound): string | undefined {
+  for (const { table, columns, isRight } of texts) {
+    if (!hasTable(database, table)) continue;
+    const isChecked = readVersion(database) >= firstChecked;
+    const select = database.prepare(`SELECT ${columns}${isChecked ? ', checksum' : ''} FROM ${table}`);
+    for (const { checksum, ...parts } of select.iterate()) {
+      const values = Object.values(parts).map(String);
+      if (isChecked && checksum !== toChecksum(values)) return `a row of ${table} does not have its checksum`;
+      if (!isRight(values, isSound)) return `a text of ${table} is not what it must be`;
+    }
   }
   return undefined;
 }
 
-const texts = [
-  ['ledger_document', 'body'],
-  ['collector_memory', 'memory'],
-] as const;
+type Text = {
+  readonly table: string;
+  readonly columns: string;
+  readonly isRight: (values: readonly string[], isSound: IsSound) => boolean;
+};
+
+const texts: readonly Text[] = [
+  {
+    table: 'ledger_document',
+    columns: 'server, kind, key, body',
+    isRight: ([, kind = '', , body = ''], isSound) => {
+      const parsed = parse(body);
+      return parsed !== undefined && isSound(kind, parsed);
+    },
+  },
+  {
+    table: 'collector_memory',
+    columns: 'server, collector, memory',
+    isRight: ([, , memory = '']) => isMemory(parse(memory)),
+  },
+];
+
+function hasTable(database: DatabaseSync, table: string): boolean {
+  return database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) !== undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isMemory(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.values(value).every((part) => plain.has(typeof part));
+}
+
+const plain = new Set(['string', 'number']);
 
 /** The same of a file that nobody uses, on a thread of its own: reading all of it takes its time. */
 export async function findDamageOfFile(file: string): Promise<string | undefined> {
@@ -39,7 +153,7 @@ function isTask(data: unknown): data is Task {
 function checkFile(file: string): string | undefined {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    return findDamage(database);
+    return findDamage(database, { isThorough: true });
   } catch (error) {
     return String(error);
   } finally {

@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { toChecksum } from './checksum.ts';
 import type { Ledger, LedgerChange, LedgerDocument, LedgerEntry } from './ledger.ts';
+import type { Commit } from './sqlite-commits.ts';
 import { createSpoolWriter } from './sqlite-spool.ts';
-import { inTransaction } from './sqlite-transaction.ts';
 
 /** The ledger in the embedded database. */
-export function createSqliteLedger(database: DatabaseSync): Ledger {
+export function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
   const documents = database.prepare('SELECT kind, key, body FROM ledger_document WHERE server = ?');
   const byId = database.prepare(
     'SELECT project, id, started_at AS startedAtMs, ended_at AS endedAtMs FROM ledger_entry WHERE server = ? AND id = ?',
@@ -21,8 +22,8 @@ export function createSqliteLedger(database: DatabaseSync): Ledger {
      ON CONFLICT (server, id, started_at) DO NOTHING`,
   );
   const put = database.prepare(
-    `INSERT INTO ledger_document (server, kind, key, body) VALUES (?, ?, ?, ?)
-     ON CONFLICT (server, kind, key) DO UPDATE SET body = excluded.body`,
+    `INSERT INTO ledger_document (server, kind, key, body, checksum) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (server, kind, key) DO UPDATE SET body = excluded.body, checksum = excluded.checksum`,
   );
   const forget = database.prepare('DELETE FROM ledger_document WHERE server = ? AND kind = ? AND key = ?');
   const prune = database.prepare('DELETE FROM ledger_entry WHERE server = ? AND project = ? AND ended_at < ?');
@@ -45,7 +46,7 @@ export function createSqliteLedger(database: DatabaseSync): Ledger {
     }
     for (const { kind, key, body } of change.documents ?? []) {
       if (body === undefined) forget.run(server, kind, key);
-      else put.run(server, kind, key, body);
+      else put.run(server, kind, key, body, toChecksum([server, kind, key, body]));
     }
     if (change.spooled !== undefined) spool(change.spooled);
     if (change.prune === undefined) return growth;
@@ -69,7 +70,7 @@ export function createSqliteLedger(database: DatabaseSync): Ledger {
     commit: async (server, change) => {
       const before = sizeOf(server);
       let growth = 0;
-      inTransaction(database, () => {
+      commit(() => {
         growth = write(server, change);
       });
       sizes.set(server, before + growth);

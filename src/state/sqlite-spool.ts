@@ -1,11 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { toChecksum } from './checksum.ts';
 import type { SetAsideTrace, Spool, SpoolBounds, SpooledTrace, SpoolSize, WhySetAside } from './spool.ts';
-import { inTransaction } from './sqlite-transaction.ts';
+import type { Commit } from './sqlite-commits.ts';
+
+type SpoolOptions = {
+  readonly commit: Commit;
+  readonly nowMs: () => number;
+  readonly onDamage: (what: string) => void;
+};
 
 /** The spool in the embedded database. Its sums are kept by triggers, so that asking for them never reads the line. */
-export function createSqliteSpool(database: DatabaseSync): Spool {
+export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDamage }: SpoolOptions): Spool {
   const line = database.prepare(
-    `SELECT key, server, execution AS executionId, started_at AS startedAtMs, spooled_at AS spooledAtMs, encoding, spans, bytes
+    `SELECT key, server, execution AS executionId, started_at AS startedAtMs, spooled_at AS spooledAtMs, encoding, spans, bytes,
+       position, size, checksum
      FROM spooled_trace WHERE reason IS NULL ORDER BY position LIMIT ?`,
   );
   const aside = database.prepare(
@@ -23,6 +31,7 @@ export function createSqliteSpool(database: DatabaseSync): Spool {
   const unmark = database.prepare(
     'UPDATE spooled_trace SET reason = NULL, set_aside_at = NULL WHERE key = ? AND reason IS NOT NULL',
   );
+  const markDamaged = database.prepare('UPDATE spooled_trace SET reason = ?, set_aside_at = ? WHERE position = ?');
   const drop = database.prepare('DELETE FROM spooled_trace WHERE key = ? AND reason IS NOT NULL');
 
   // The casts are true: the columns are named and typed by the schema.
@@ -41,9 +50,16 @@ export function createSqliteSpool(database: DatabaseSync): Spool {
       dropped.push({ ...first });
     }
   }
+  /** A damaged trace would be refused for ever, or be taken for another one. */
+  function leaveOut(damaged: readonly Row[]): void {
+    commit(() => {
+      for (const { position } of damaged) markDamaged.run('damaged in the state', nowMs(), position);
+    });
+    for (const { executionId, server } of damaged) onDamage(`the trace of execution ${executionId} of ${server}`);
+  }
   function countChanges(statement: typeof drop, keys: readonly string[]): number {
     let changes = 0;
-    inTransaction(database, () => {
+    commit(() => {
       for (const key of keys) changes += Number(statement.run(key).changes);
     });
     return changes;
@@ -52,13 +68,20 @@ export function createSqliteSpool(database: DatabaseSync): Spool {
   return {
     next: async ({ maxBytes, maxTraces }) => {
       const traces: SpooledTrace[] = [];
+      const damaged: Row[] = [];
       let bytes = 0;
       for (const row of line.iterate(maxTraces)) {
-        const trace = row as unknown as SpooledTrace;
+        // The cast is true: the columns are named and typed by the schema.
+        const { position, size, checksum, ...trace } = row as unknown as Row;
+        if (checksum !== toTraceChecksum(trace, size)) {
+          damaged.push({ position, size, checksum, ...trace });
+          continue;
+        }
         bytes += trace.bytes.length;
         if (traces.length > 0 && bytes > maxBytes) break;
-        traces.push({ ...trace });
+        traces.push(trace);
       }
+      if (damaged.length > 0) leaveOut(damaged);
       return traces;
     },
     remove: async (keys) => {
@@ -66,7 +89,7 @@ export function createSqliteSpool(database: DatabaseSync): Spool {
     },
     setAside: async (key: string, { reason, atMs }: WhySetAside, bounds: SpoolBounds) => {
       let dropped: readonly SetAsideTrace[] = [];
-      inTransaction(database, () => {
+      commit(() => {
         mark.run(reason, atMs, key);
         dropped = dropBeyond(bounds);
       });
@@ -84,15 +107,38 @@ export function createSqliteSpool(database: DatabaseSync): Spool {
   };
 }
 
+type Row = SpooledTrace & { readonly position: number; readonly size: number; readonly checksum: number };
+
+function toTraceChecksum(trace: SpooledTrace, size: number): number {
+  const { key, server, executionId, startedAtMs, spooledAtMs, encoding, spans, bytes } = trace;
+  return toChecksum([key, server, executionId, startedAtMs, spooledAtMs, encoding, spans, size, bytes]);
+}
+
+/** Sums follow from the traces, so a wrong one needs no copy. */
+export function healSums(database: DatabaseSync): void {
+  database.exec(
+    `UPDATE spool_sums SET (traces, bytes, set_aside, set_aside_bytes) = (sound.traces, sound.bytes, sound.aside, sound.aside_bytes)
+     FROM (
+       SELECT count(*) FILTER (WHERE reason IS NULL) AS traces, ifnull(sum(size) FILTER (WHERE reason IS NULL), 0) AS bytes,
+         count(reason) AS aside, ifnull(sum(size) FILTER (WHERE reason IS NOT NULL), 0) AS aside_bytes
+       FROM spooled_trace
+     ) AS sound
+     WHERE (spool_sums.traces, spool_sums.bytes, spool_sums.set_aside, spool_sums.set_aside_bytes)
+       IS NOT (sound.traces, sound.bytes, sound.aside, sound.aside_bytes);`,
+  );
+}
+
 /** Puts traces at the end of the line, within the transaction of whoever calls it. */
 export function createSpoolWriter(database: DatabaseSync): (traces: readonly SpooledTrace[]) => void {
   const insert = database.prepare(
-    `INSERT INTO spooled_trace (key, server, execution, started_at, spooled_at, encoding, spans, size, bytes)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
+    `INSERT INTO spooled_trace (key, server, execution, started_at, spooled_at, encoding, spans, size, bytes, checksum)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING`,
   );
   return (traces) => {
-    for (const { key, server, executionId, startedAtMs, spooledAtMs, encoding, spans, bytes } of traces) {
-      insert.run(key, server, executionId, startedAtMs, spooledAtMs, encoding, spans, bytes.length, bytes);
+    for (const trace of traces) {
+      const { key, server, executionId, startedAtMs, spooledAtMs, encoding, spans, bytes } = trace;
+      const values = [key, server, executionId, startedAtMs, spooledAtMs, encoding, spans, bytes.length, bytes];
+      insert.run(...values, toTraceChecksum(trace, bytes.length));
     }
   };
 }

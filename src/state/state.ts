@@ -15,8 +15,14 @@ export type State = {
   readonly close: () => Promise<void>;
 };
 
-/** Where what is known comes from: the state as it was left, its last copy, or nothing, since it was damaged. */
-export type StateOrigin = { readonly kind: 'usual' } | { readonly kind: 'restored' | 'anew'; readonly damaged: string };
+/**
+ * Where what is known comes from: the state as it was left, its last copy, or nothing, because it was damaged. A state that is
+ * behind has lost its last commits, and has more of them than the copy.
+ */
+export type StateOrigin =
+  | { readonly kind: 'usual'; readonly isUpgraded?: true }
+  | { readonly kind: 'behind'; readonly lostCommits: number }
+  | { readonly kind: 'restored' | 'anew'; readonly damaged: string };
 
 export type MemoryKey = { readonly server: string; readonly collector: string };
 

@@ -73,6 +73,7 @@ export const rooms: readonly Room[] = [
 
   { room: 'state', knows: ['domain'], types: ['node:sqlite'] },
   { room: 'state/sqlite', knows: ['state', 'domain', 'system-clock'], packages: ['node:sqlite'] },
+  { room: 'state/commit-file', packages: ['node:fs'] },
   { room: 'state/sqlite-file', knows: ['state', 'domain'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-health', knows: ['state', 'domain'], packages: ['node:sqlite'] },
 
@@ -110,7 +111,11 @@ export const rooms: readonly Room[] = [
     types: ['http/past-execution', 'tracing'],
     pure: true,
   },
-  { room: 'keeping', types: ['domain/clock', 'log', 'metrics/self', 'state/state'] },
+  {
+    room: 'keeping',
+    knows: ['executions/document-shapes', 'state/sqlite', 'tracing/enrich/pending'],
+    types: ['config', 'domain/clock', 'log', 'metrics/self', 'state/state'],
+  },
   {
     room: 'observers',
     types: ['api/client', 'executions/options', 'metrics', 'state/spool', 'tracing/sender/observer'],

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 
 const nowMs = Date.parse('2026-01-15T12:00:00Z');
+const clock = { now: () => nowMs };
 const document = { kind: 'server', key: '', body: '{"epoch":1}' };
 let dir: string;
 let file: string;
@@ -30,7 +31,7 @@ describe('state/damage', () => {
   it('restores the last copy in the place of a file that is empty', async () => {
     await leaveState();
     truncateSync(file, 0);
-    const state = openSqliteState({ dir }, nowMs);
+    const state = openSqliteState({ dir }, clock);
 
     expect(state.origin).toEqual({ kind: 'restored', damaged: `${file}.damaged-2026-01-15T120000.000Z` });
     expect(await state.ledger.size('prod')).toBe(40_000);
@@ -40,7 +41,7 @@ describe('state/damage', () => {
   it('restores the last copy in the place of a file that is gone', async () => {
     await leaveState();
     rmSync(file);
-    const state = openSqliteState({ dir }, nowMs);
+    const state = openSqliteState({ dir }, clock);
 
     expect(state.origin.kind).toBe('restored');
     expect(await state.ledger.size('prod')).toBe(40_000);
@@ -52,7 +53,7 @@ describe('state/damage', () => {
     const database = new DatabaseSync(file);
     database.exec(`UPDATE ledger_document SET body = '{"epoch":'`);
     database.close();
-    const state = openSqliteState({ dir }, nowMs);
+    const state = openSqliteState({ dir }, clock);
 
     expect(state.origin.kind).toBe('restored');
     expect(await state.ledger.load('prod')).toEqual([document]);
@@ -66,9 +67,103 @@ describe('state/damage', () => {
 
     await expect(state.backUp()).rejects.toThrow('the copy of the state is damaged: the last good one stays');
     await state.close();
-    const restored = openSqliteState({ dir }, nowMs);
+    const restored = openSqliteState({ dir }, clock);
     expect(restored.origin.kind).toBe('restored');
     expect(await restored.ledger.size('prod')).toBe(40_000);
     await restored.close();
   });
+
+  it('takes a number that was changed within a text for damage', async () => {
+    await leaveState();
+    edit(`UPDATE ledger_document SET body = '{"epoch":2}'`);
+    const state = openSqliteState({ dir }, clock);
+
+    expect(state.origin.kind).toBe('restored');
+    expect(await state.ledger.load('prod')).toEqual([document]);
+    await state.close();
+  });
+
+  it('takes a document without the shape of its kind for damage, and starts anew where its copy has the same', async () => {
+    await leaveState();
+    const state = openSqliteState({ dir, isSound: (kind, body) => kind !== 'server' || Array.isArray(body) }, clock);
+
+    expect(state.origin.kind).toBe('anew');
+    await state.close();
+  });
+
+  it('takes another version of the schema than it noted for damage', async () => {
+    await leaveState();
+    edit('PRAGMA user_version = 68');
+    const state = openSqliteState({ dir }, clock);
+
+    expect(state.origin.kind).toBe('restored');
+    await state.close();
+  });
+
+  it('notices that the write-ahead log of a process that was killed is gone', async () => {
+    const killed = join(dir, 'killed');
+    const owner = openSqliteState({ dir: killed });
+    for (const epoch of [1, 2, 3]) {
+      await owner.ledger.commit('prod', { documents: [{ ...document, body: `{"epoch":${epoch}}` }] });
+      if (epoch === 2) await owner.backUp();
+    }
+    for (const name of readdirSync(killed))
+      if (!name.endsWith('-wal')) copyFileSync(join(killed, name), join(dir, name));
+    await owner.close();
+    const restored = openSqliteState({ dir }, clock);
+
+    expect(restored.origin).toEqual({ kind: 'restored', damaged: `${file}.damaged-2026-01-15T120000.000Z` });
+    expect(await restored.ledger.load('prod')).toEqual([{ ...document, body: '{"epoch":2}' }]);
+    await restored.close();
+  });
+
+  it('notices lost commits that its copy has not got either', async () => {
+    await leaveState();
+    writeFileSync(join(dir, 'state.commits'), readFileSync(join(dir, 'state.commits'), 'utf8').replace('0001', '0003'));
+    const state = openSqliteState({ dir }, clock);
+
+    expect(state.origin).toEqual({ kind: 'behind', lostCommits: 2 });
+    expect(await state.ledger.size('prod')).toBe(40_000);
+    await state.close();
+  });
+
+  it('sets a trace with other bytes aside, says so, and goes on with the others', async () => {
+    const trace = { server: 'prod', startedAtMs: 1, spooledAtMs: 2, encoding: 'json' as const, spans: 1 };
+    const first = openSqliteState({ dir });
+    const spooled = ['1', '2'].map((id) => ({ ...trace, key: id, executionId: id, bytes: Buffer.from(`trace ${id}`) }));
+    await first.ledger.commit('prod', { spooled });
+    await first.close();
+    edit(`UPDATE spooled_trace SET bytes = CAST('trace 7' AS BLOB) WHERE key = '1'`);
+    const said: string[] = [];
+    const state = openSqliteState({ dir, onDamage: (what) => said.push(what) });
+
+    expect((await state.spool.next({ maxBytes: 1e6, maxTraces: 9 })).map(({ key }) => key)).toEqual(['2']);
+    expect(said).toEqual(['the trace of execution 1 of prod']);
+    expect((await state.spool.setAsides()).map(({ key, reason }) => `${key}: ${reason}`)).toEqual([
+      '1: damaged in the state',
+    ]);
+    await state.close();
+  });
+
+  it('takes over what a release without checksums left, and says so once', async () => {
+    await leaveState();
+    edit(`
+      ALTER TABLE ledger_document DROP COLUMN checksum; ALTER TABLE collector_memory DROP COLUMN checksum;
+      ALTER TABLE spooled_trace DROP COLUMN checksum; DROP TABLE state_identity; PRAGMA user_version = 3`);
+    const state = openSqliteState({ dir }, clock);
+    expect(state.origin).toEqual({ kind: 'usual', isUpgraded: true });
+    expect(await state.ledger.load('prod')).toEqual([document]);
+    await state.close();
+
+    edit(`UPDATE ledger_document SET body = '{"epoch":2}'`);
+    const again = openSqliteState({ dir }, clock);
+    expect(again.origin.kind).toBe('restored');
+    await again.close();
+  });
 });
+
+function edit(sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}

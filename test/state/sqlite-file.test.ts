@@ -7,6 +7,7 @@ import { openSqliteState } from '../../src/state/sqlite.ts';
 
 const key = { server: 'prod', collector: 'execution-mode' };
 const nowMs = Date.parse('2026-01-15T12:00:00Z');
+const clock = { now: () => nowMs };
 let dir: string;
 let file: string;
 
@@ -38,12 +39,13 @@ describe('state/sqlite-file', () => {
   it.each(damages)('sets %s aside and restores the last copy', async (_name, damage) => {
     await leaveState();
     damage();
-    const state = openSqliteState({ dir }, nowMs);
+    const state = openSqliteState({ dir }, clock);
 
     expect(state.origin).toEqual({ kind: 'restored', damaged: `${file}.damaged-2026-01-15T120000.000Z` });
     expect(await state.recall(key)).toEqual({ mode: 'active' });
     expect(await state.ledger.size('prod')).toBe(5000);
     expect(readdirSync(dir)).toContain('state.sqlite.damaged-2026-01-15T120000.000Z');
+    await state.remember(key, { mode: 'passive' });
     await state.close();
     const again = openSqliteState({ dir });
     expect(again.origin).toEqual({ kind: 'usual' });
@@ -53,7 +55,7 @@ describe('state/sqlite-file', () => {
   it('starts anew, and says so, where there is no copy of a damaged file', async () => {
     await leaveState({ hasCopy: false });
     damages[0][1]();
-    const state = openSqliteState({ dir }, nowMs);
+    const state = openSqliteState({ dir }, clock);
 
     expect(state.origin.kind).toBe('anew');
     expect(await state.recall(key)).toBeUndefined();
@@ -64,7 +66,7 @@ describe('state/sqlite-file', () => {
     await leaveState();
     damages[0][1]();
     writeFileSync(join(dir, 'backup.sqlite'), 'this is no database either, and long enough to be told from none');
-    const state = openSqliteState({ dir }, nowMs);
+    const state = openSqliteState({ dir }, clock);
 
     expect(state.origin.kind).toBe('anew');
     await state.close();
@@ -76,7 +78,7 @@ describe('state/sqlite-file', () => {
     expect(() => openSqliteState({ dir })).toThrow('another process uses it');
     await owner.close();
     const database = new DatabaseSync(file);
-    database.exec('PRAGMA user_version = 99');
+    database.exec('PRAGMA user_version = 99; UPDATE state_identity SET version = 99');
     database.close();
     expect(() => openSqliteState({ dir })).toThrow('the state is of a newer version');
     expect(readdirSync(dir).filter((name) => name.includes('damaged'))).toEqual([]);

@@ -74,9 +74,9 @@ describe('state/sqlite', () => {
   it('leaves state of a newer version alone', async () => {
     await openSqliteState({ dir }).close();
     const database = new DatabaseSync(join(dir, 'state.sqlite'));
-    database.exec('PRAGMA user_version = 99');
+    database.exec('PRAGMA user_version = 99; UPDATE state_identity SET version = 99');
     database.close();
 
-    expect(() => openSqliteState({ dir })).toThrow('the state is of a newer version (99, this one knows 3)');
+    expect(() => openSqliteState({ dir })).toThrow('the state is of a newer version (99, this one knows 4)');
   });
 });

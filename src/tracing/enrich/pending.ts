@@ -27,6 +27,18 @@ export function readPending(documents: readonly LedgerDocument[]): PendingTrace[
   return documents.flatMap(({ kind: found, body = '' }) => (found === kind ? [JSON.parse(body) as PendingTrace] : []));
 }
 
+/** Whether a kept row has what its trace is made from; documents of other kinds are not ours to judge. */
+export function isSoundPending(found: string, body: unknown): boolean {
+  if (found !== kind) return true;
+  // The cast is true: any object has fields of unknown values.
+  const { id, project, startedAtMs, endedAtMs, seenAtMs, failedNodes } = (body ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
+  // JSON has null where a time was infinite.
+  const areTimes = [startedAtMs, endedAtMs, seenAtMs].every((value) => value === null || typeof value === 'number');
+  return areTimes && typeof id === 'number' && typeof project === 'string' && Array.isArray(failedNodes);
+}
+
 export function toPendingKey({ id, startedAtMs }: Pick<PendingTrace, 'id' | 'startedAtMs'>): string {
   return `${startedAtMs} ${id}`;
 }

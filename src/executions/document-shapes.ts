@@ -1,0 +1,56 @@
+/** Whether what was kept of executions has the shape that it is read by; what others keep is theirs to judge. */
+export function isSoundDocument(kind: string, body: unknown): boolean {
+  const shapes = shapesByKind.get(kind);
+  return shapes === undefined || shapes.some((shape) => shape(body));
+}
+
+type Shape = (value: unknown) => boolean;
+
+const isText: Shape = (value) => typeof value === 'string';
+const isNumber: Shape = (value) => typeof value === 'number';
+/** JSON has null where a time was infinite. */
+const isTime: Shape = (value) => value === null || isNumber(value);
+const isBoolean: Shape = (value) => typeof value === 'boolean';
+
+function isListOf(item: Shape): Shape {
+  return (value) => Array.isArray(value) && value.every(item);
+}
+
+function isOptional(shape: Shape): Shape {
+  return (value) => value === undefined || shape(value);
+}
+
+/** Names no field that later releases may leave out; more fields are fine. */
+function isRecordOf(fields: Readonly<Record<string, Shape>>): Shape {
+  const entries = Object.entries(fields);
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+    // The cast is true: any object has fields of unknown values.
+    const record = value as Readonly<Record<string, unknown>>;
+    return entries.every(([name, shape]) => shape(record[name]));
+  };
+}
+
+const isRun = isRecordOf({ id: isNumber, project: isText, name: isText, startedAtMs: isTime, endedAtMs: isTime });
+
+const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
+  ['server', [isRecordOf({ epoch: isNumber, epochStartedAtMs: isTime, buckets: isOptional(isListOf(isNumber)) })]],
+  ['project', [isRecordOf({ project: isText, countedFromMs: isTime, scannedThroughMs: isTime })]],
+  [
+    'cell',
+    [
+      isRecordOf({
+        kind: isText,
+        labels: isListOf(isText),
+        count: isNumber,
+        sumSeconds: isOptional(isNumber),
+        buckets: isOptional(isListOf(isNumber)),
+        isReleased: isBoolean,
+      }),
+    ],
+  ],
+  ['job', [isRecordOf({ project: isText, group: isText, name: isText, lastEndMs: isTime, lastId: isNumber })]],
+  ['id-hour', [isRecordOf({ hour: isNumber, leastId: isNumber, greatestId: isNumber })]],
+  // Before there were sheets each run had a document of its own.
+  ['recent', [isListOf(isRun), isRun]],
+]);

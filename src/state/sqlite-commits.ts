@@ -1,0 +1,42 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { CommitCount, CommitFile } from './commit-file.ts';
+import { inTransaction } from './sqlite-transaction.ts';
+
+/** Runs some work as one transaction, which is counted in the database and noted beside it. */
+export type Commit = (work: () => void) => void;
+
+export type CommitRules = {
+  /** Throws where the database must not be written any longer. */
+  readonly guard: () => void;
+  readonly file: CommitFile;
+};
+
+export function createCommit(database: DatabaseSync, rules?: CommitRules): Commit {
+  const count = database.prepare('UPDATE state_identity SET commits = commits + 1 RETURNING id, commits');
+  return (work) => {
+    rules?.guard();
+    let counted: CommitCount | undefined;
+    inTransaction(database, () => {
+      work();
+      // The cast is true: the columns are named and typed by the schema.
+      counted = count.get() as CommitCount | undefined;
+    });
+    if (counted !== undefined) rules?.file.note(counted);
+  };
+}
+
+/** The same at the end; undefined also where that cannot be read any longer. */
+export function readLastCommits(database: DatabaseSync): CommitCount | undefined {
+  try {
+    return readCommits(database);
+  } catch {
+    return undefined;
+  }
+}
+
+/** How many transactions the database has committed; undefined where an older release left it. */
+export function readCommits(database: DatabaseSync): CommitCount | undefined {
+  const has = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state_identity'").get() !== undefined;
+  // The cast is true: the columns are named and typed by the schema.
+  return has ? (database.prepare('SELECT id, commits FROM state_identity').get() as CommitCount) : undefined;
+}

@@ -1,0 +1,169 @@
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+import type { State } from '../../src/state/state.ts';
+
+const nowMs = Date.parse('2026-01-15T12:00:00Z');
+const clock = { now: () => nowMs };
+const projects = ['pay', 'shop', 'warehouse'];
+let template: string;
+/** What was kept after each commit, the last one last. */
+const kept: string[] = [];
+
+beforeAll(async () => {
+  template = mkdtempSync(join(tmpdir(), 'automation-exporter-template-'));
+  const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-killed-'));
+  let state = openSqliteState({ dir });
+  for (let round = 1; round <= 40; round++) {
+    await commit(state, round);
+    kept.push(await contentOf(state));
+    if (round === 25) await state.backUp();
+    if (round !== 30) continue;
+    await state.close();
+    state = openSqliteState({ dir });
+  }
+  // As a process leaves it that is killed: what was committed last is in the write-ahead log alone.
+  for (const name of readdirSync(dir)) copyFileSync(join(dir, name), join(template, name));
+  await state.close();
+  rmSync(dir, { recursive: true });
+});
+afterAll(() => rmSync(template, { recursive: true, force: true }));
+
+async function commit(state: State, round: number): Promise<void> {
+  const entries = Array.from({ length: 30 }, (_, index) => {
+    const id = round * 30 + index;
+    return { project: projects[id % 3] ?? '', id, startedAtMs: nowMs + id, endedAtMs: nowMs + 9 * id };
+  });
+  const documents = Array.from({ length: 8 }, (_, job) => ({
+    kind: 'note',
+    key: JSON.stringify(['runs', projects[job % 3], `settle ${job}`]),
+    body: JSON.stringify({ labels: [`settle ${job}`], count: round * 7919, text: 'x'.repeat(120) }),
+  }));
+  const trace = { server: 'prod', executionId: String(round), startedAtMs: nowMs, spooledAtMs: nowMs };
+  const bytes = new Uint8Array(1500).map((_, index) => (index * round) % 251);
+  const spooled = [{ ...trace, key: `prod ${round}`, encoding: 'protobuf' as const, spans: 3, bytes }];
+  await state.ledger.commit('prod', { entries, documents, spooled });
+}
+
+async function contentOf({ ledger, spool }: State): Promise<string> {
+  const ids = Array.from({ length: 1500 }, (_, id) => id);
+  const entries = await ledger.find('prod', ids);
+  const ends = await Promise.all(
+    projects.map((project) =>
+      ledger.countEnds('prod', { projects: [project], beginMs: nowMs + 5000, endMs: nowMs * 2 }),
+    ),
+  );
+  const traces = await spool.next({ maxBytes: 1e9, maxTraces: 1000 });
+  const documents = (await ledger.load('prod')).map((document) => JSON.stringify(document)).sort();
+  return JSON.stringify({
+    entries,
+    ends,
+    documents,
+    traces: traces.map(({ bytes, ...trace }) => ({ ...trace, bytes: Buffer.from(bytes).toString('base64') })),
+  });
+}
+
+/** Numbers from a seed: a failing round can be played again. */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+type Damage = readonly [name: string, apply: (dir: string, random: (below: number) => number) => void];
+
+function toBytesDamage(change: (bytes: Buffer, random: (below: number) => number) => Buffer): Damage[1] {
+  return (dir, random) => {
+    const file = join(dir, random(3) === 0 ? 'state.sqlite-wal' : 'state.sqlite');
+    writeFileSync(file, change(readFileSync(file), random));
+  };
+}
+
+function toRowDamage(sql: string): Damage[1] {
+  return (dir, random) => {
+    const database = new DatabaseSync(join(dir, 'state.sqlite'));
+    database.exec(sql.replaceAll('RANDOM', String(random(8))));
+    database.close();
+  };
+}
+
+const damages: readonly Damage[] = [
+  [
+    'a bit',
+    toBytesDamage((bytes, random) => {
+      const at = random(bytes.length);
+      bytes[at] = (bytes[at] ?? 0) ^ (1 << random(8));
+      return bytes;
+    }),
+  ],
+  [
+    'a byte',
+    toBytesDamage((bytes, random) => {
+      bytes[random(bytes.length)] = random(256);
+      return bytes;
+    }),
+  ],
+  [
+    'a run',
+    toBytesDamage((bytes, random) => {
+      const at = random(bytes.length);
+      return bytes.fill(random(256), at, at + 1 + random(300));
+    }),
+  ],
+  ['a cut', toBytesDamage((bytes, random) => bytes.subarray(0, random(bytes.length)))],
+  [
+    'a number in a document',
+    toRowDamage(
+      `UPDATE ledger_document SET body = replace(body, '"count":2', '"count":3') WHERE key LIKE '%settle RANDOM%'`,
+    ),
+  ],
+  ['a key of a document', toRowDamage(`UPDATE ledger_document SET key = replace(key, 'settle RANDOM', 'settle 9')`)],
+];
+
+async function play(seed: number): Promise<string> {
+  const random = createRandom(seed);
+  const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-round-'));
+  try {
+    for (const name of readdirSync(template)) copyFileSync(join(template, name), join(dir, name));
+    const [name, apply] = damages[seed % damages.length] ?? ['none', () => undefined];
+    apply(dir, random);
+    return `${name}: ${await judge(dir)}`;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** What became of a damaged state: all of it is there, or what was kept at some time, which is said. */
+async function judge(dir: string): Promise<string> {
+  const damagedTraces: string[] = [];
+  const state = openSqliteState({ dir, onDamage: (what) => damagedTraces.push(what) }, clock);
+  const content = await contentOf(state);
+  await commit(state, 41);
+  const after = await contentOf(state);
+  await state.close();
+  const again = openSqliteState({ dir }, clock);
+  const isKept = (await contentOf(again)) === after && again.origin.kind === 'usual';
+  await again.close();
+  if (!isKept) return 'what is committed afterwards is not kept';
+  if (content === kept.at(-1)) return 'healed';
+  if (damagedTraces.length > 0) return 'a trace was set aside';
+  if (state.origin.kind === 'usual') return 'not noticed';
+  return state.origin.kind === 'anew' || kept.includes(content) ? 'said' : 'said, but it never was like this';
+}
+
+describe('state/random-damage', () => {
+  it('restores or heals whatever is damaged, and says so', async () => {
+    const outcomes = new Map<string, number[]>();
+    for (let seed = 0; seed < 300; seed++) {
+      const outcome = await play(seed).catch((error: unknown) => `failed: ${String(error)}`);
+      outcomes.set(outcome, [...(outcomes.get(outcome) ?? []), seed]);
+    }
+    const wrong = [...outcomes].filter(([outcome]) => !/: (healed|said|a trace was set aside)$/.test(outcome));
+    expect(wrong).toEqual([]);
+  }, 120_000);
+});
