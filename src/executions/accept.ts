@@ -1,6 +1,7 @@
 import type { Execution } from '../domain/execution.ts';
 import type { Ledger, LedgerDocument, LedgerEntry } from '../state/ledger.ts';
 import type { Book, BookChange, ServerFacts } from './book.ts';
+import { isInGap } from './gap.ts';
 import { type MeasureRules, measure, type UnmeasuredReason } from './measure.ts';
 import { toEnding, toJobName } from './naming.ts';
 import type { ProjectState } from './project-state.ts';
@@ -82,7 +83,7 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
         epochStartedAtMs,
         isWanted: isWantedJob,
       });
-      const measured = measure(book.totals, project, found.counted, rules);
+      const measured = measure(book.totals, project, found.counted, { ...rules, isShown: isInGap(state, facts) });
       const isNewEpoch = found.newEpochAtMs !== undefined;
       const epoch = facts.epoch + Number(isNewEpoch);
       counted = found.counted;

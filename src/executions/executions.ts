@@ -6,19 +6,17 @@ import { createActivities } from './activities.ts';
 import { createExemplars, type TracedRun } from './exemplars.ts';
 import { createFaults } from './faults.ts';
 import { inTurns } from './in-turns.ts';
-import { toLagSeconds } from './lag.ts';
 import { planListing } from './listing.ts';
 import { createOddRows } from './odd-rows.ts';
 import type { ExecutionsOptions } from './options.ts';
 import { openParts, type Parts } from './parts.ts';
 import { type PlannedRead, planReads } from './plan.ts';
 import type { RecentRun } from './recent-runs.ts';
-import { toTotalRows } from './rows.ts';
-import { toRunningRows } from './running.ts';
 import { createRunningReader, type Running } from './running-reader.ts';
 import type { LeftOut } from './series-room.ts';
 import { createServerClock } from './server-clock.ts';
-import { createSight, type Sight, toHiddenRows } from './sight.ts';
+import { createShowing } from './showing.ts';
+import { createSight, type Sight } from './sight.ts';
 import { createTripwire } from './tripwire.ts';
 
 type Outcome =
@@ -72,6 +70,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const serverClock = createServerClock(clock);
   const readRunning = createRunningReader(clock.ticks, oddRows.note);
   const exemplars = createExemplars(settings.buckets);
+  const show = createShowing(options, { activities, sight, exemplars });
   let shown: Parts | undefined;
   let series = 0;
 
@@ -136,30 +135,6 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     });
   }
 
-  async function show({ book, gap, release, room }: Parts, nowMs: number): Promise<void> {
-    const { totals } = book;
-    const states = gap.readStates();
-    await release.due((project) => states.has(project));
-    await room.fit();
-    observe.dropped('cap', room.missing());
-    const executions = latest?.running;
-    const projects = names.filter(
-      (project) => book.states.get(project)?.hold === undefined && sight.mayReadRunning(project),
-    );
-    const rows = [
-      // What is not known is not shown as 0.
-      ...(executions === undefined
-        ? []
-        : toRunningRows({ executions, projects, nowMs, places: totals.places, settings })),
-      ...toTotalRows({ totals, states, settings, exemplars }),
-      ...toHiddenRows(sight.all()),
-    ];
-    observe.lag(toLagSeconds(book, activities, nowMs));
-    observe.epoch(book.facts().epoch);
-    observe.entries(await ledger.size(server));
-    series = await options.publish(rows, Math.max(3 * everyMs, leastValidMs));
-  }
-
   async function read(signal: AbortSignal): Promise<Outcome> {
     opened ??= open();
     const found = await opened.catch((error: unknown) => {
@@ -177,24 +152,25 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const nowMs = serverClock.now(inAll.serverMs);
     latest = { running: inAll.executions, nowMs };
     sight.noteRunning(inAll);
-    await attempt(() => refreshList(found, nowMs, signal));
-    await found.gap.begin(nowMs);
-    await noteOneTimeRuns(book, inAll.executions ?? []);
-    for (const { project, endedAtMs } of inAll.executions ?? []) {
-      if (project === undefined || endedAtMs !== undefined || !book.states.has(project)) continue;
-      activities.note(project, { activeUntilMs: nowMs + activeForMs(settings) }, nowMs);
-    }
-    const planned = plan({
-      states: book.states,
-      activities: activities.all,
-      nowMs,
-      everyMs,
-      overlapMs: overlap.ms(nowMs),
-      maxDelayMs: settings.maxDelayMs,
-      sweepBeforeMs: tripwire.sweepSinceMs() ?? found.gap.untilMs(),
-      sweepQuota: Math.ceil((requestsPerSecond * everyMs) / 2000),
-    });
+    let reads = 0;
     try {
+      await attempt(() => refreshList(found, nowMs, signal));
+      await found.gap.begin(nowMs);
+      await noteOneTimeRuns(book, inAll.executions ?? []);
+      for (const { project = '', endedAtMs } of inAll.executions ?? [])
+        if (endedAtMs === undefined && book.states.has(project))
+          activities.note(project, { activeUntilMs: nowMs + activeForMs(settings) }, nowMs);
+      const planned = plan({
+        states: book.states,
+        activities: activities.all,
+        nowMs,
+        everyMs,
+        overlapMs: overlap.ms(nowMs),
+        maxDelayMs: settings.maxDelayMs,
+        sweepBeforeMs: tripwire.sweepSinceMs() ?? found.gap.untilMs(),
+        sweepQuota: Math.ceil((requestsPerSecond * everyMs) / 2000),
+      });
+      reads = planned.length;
       await inTurns(planned, width, async (each) => {
         if (each.purpose === 'behind' && clock.ticks() - startedTicks > timeForPast * everyMs) return;
         await attempt(() => readOne(found, each, nowMs, signal));
@@ -206,14 +182,14 @@ export function createExecutions(options: ExecutionsOptions): Executions {
         sight.look(() => within(signal), { names, nowMs, states: book.states, reading: found.reading }),
       );
     } finally {
-      if (!signal.aborted) await show(found, nowMs);
+      if (!signal.aborted) series = await show(found, { running: inAll.executions, names, nowMs });
     }
     const [first] = faults;
     if (first === undefined) return { result: 'success', series, complaints: oddRows.complaints() };
     return {
       result: 'failed',
       kind: first.kind,
-      message: `${faults.length} of ${planned.length + 1} reads: ${first.message}`,
+      message: `${faults.length} of ${reads + 1} reads: ${first.message}`,
     };
   }
 
@@ -236,7 +212,6 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const leastValidMs = 60_000;
 const listEveryMs = 60_000;
 /** Requests for projects that are under way at once. */
 const width = 3;

@@ -7,6 +7,8 @@ import { type Cell, type CellKind, type JobFacts, type Totals, toCellKey, toJobK
 export type MeasureRules = {
   /** Upper bounds of duration buckets, in seconds, ascending. */
   readonly buckets: readonly number[];
+  /** Whether what is new has been shown before, as after a restored copy: then it is not shown as 0 first. */
+  readonly isShown?: boolean;
 };
 
 export type Measured = {
@@ -33,7 +35,7 @@ export function measure(totals: Totals, project: string, runs: readonly Finished
 
 type MutableCell = { -readonly [Key in keyof Omit<Cell, 'buckets'>]: Cell[Key] } & { buckets?: number[] };
 
-function createChange(totals: Totals, { buckets }: MeasureRules) {
+function createChange(totals: Totals, { buckets, isShown = false }: MeasureRules) {
   const cells = new Map<string, MutableCell>();
   const jobs = new Map<string, JobFacts>();
   const begun = new Set<string>();
@@ -47,7 +49,7 @@ function createChange(totals: Totals, { buckets }: MeasureRules) {
     const touched = cells.get(key);
     if (touched !== undefined) return touched;
     const before = totals.cells.get(key);
-    const { buckets: countsBefore, ...rest } = before ?? { kind, labels, count: 0, isReleased: false };
+    const { buckets: countsBefore, ...rest } = before ?? { kind, labels, count: 0, isReleased: isShown };
     const cell: MutableCell = { ...rest, ...(countsBefore === undefined ? {} : { buckets: [...countsBefore] }) };
     cells.set(key, cell);
     return cell;

@@ -13,6 +13,8 @@ export type ProjectState = {
   readonly rereadThroughMs: number;
   readonly hold?: Hold | undefined;
   readonly heldSinceMs?: number | undefined;
+  /** The end of the gap after a restored copy that it was read through. */
+  readonly gapReadMs?: number | undefined;
 };
 
 /** What is remembered of a project while the process lives. */

@@ -96,6 +96,36 @@ describe('executions/counting', () => {
     expect(told).toEqual(['unmeasured no_start 1']);
   });
 
+  it('goes on showing, and holds at 0, what is new when the disk is full, and shows its value once it is not', async () => {
+    let isFull = false;
+    const keepBy = (ledger: Ledger): Ledger => ({
+      ...ledger,
+      commit: async (server, change) => {
+        if (isFull) throw new StateError('the state can not be written: the disk is full');
+        await ledger.commit(server, change);
+      },
+    });
+    const { finish, counted, rounds, round, shown, publishes } = await play({
+      keepBy,
+      settings: { holdNewSeriesMs: 60_000 },
+    });
+    await rounds(2);
+    finish('pay');
+    await rounds(2);
+    expect(shown('automation_executions_total')).toHaveLength(7);
+    isFull = true;
+    const before = publishes();
+    for (let count = 0; count < 20; count += 1) {
+      await expect(round()).rejects.toThrow('the disk is full');
+      expect(publishes()).toBe(before + count + 1);
+    }
+    expect(shown('automation_executions_total')).toHaveLength(7);
+    expect(counted()).toEqual([]);
+    isFull = false;
+    await rounds(2);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
   it('says how many series it gives, as a scrape would count them', async () => {
     const { finish, rounds, series } = await play();
     await rounds(1);

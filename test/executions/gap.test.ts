@@ -44,6 +44,20 @@ describe('executions/gap', () => {
     expect(shown()).toEqual(['pay', 'shop', 'old']);
   });
 
+  it('goes on showing what was read when the clock is set back while another project is still to be read', async () => {
+    const { book, gap, shown } = await setUp(true);
+    const rewind = (project: string, scannedThroughMs: number) =>
+      book.update(async () => {
+        const state = book.states.get(project);
+        return state === undefined ? undefined : { states: [{ ...state, scannedThroughMs }] };
+      });
+    await gap.begin(1000);
+    await rewind('pay', 1000);
+    await gap.begin(1015);
+    await rewind('pay', 700);
+    expect(shown()).toEqual(['pay']);
+  });
+
   it('is open still where the process starts again before its first round, or in the middle', async () => {
     const { gap, reopen } = await setUp(true);
     const beforeFirst = createGap(await reopen());
