@@ -50,6 +50,15 @@ describe('schedule/pace', () => {
     expect(pace.asked()).toBe(5);
   });
 
+  it('keeps no distance before it is told one', async () => {
+    const { pace, asked } = setUp();
+    const api = pace.api(new AbortController().signal);
+    await api.get(systemInfo);
+    await api.get(systemInfo);
+
+    expect(asked).toEqual(['get 0', 'get 0']);
+  });
+
   it('waits no longer than the distance that holds now', async () => {
     const { pace, asked } = setUp();
     const api = pace.api(new AbortController().signal);

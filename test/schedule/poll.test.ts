@@ -28,7 +28,7 @@ function fault(kind: ErrorKind, errorCode?: string): ApiError {
 }
 
 /** A poll of a collector whose answers the test gives, with everything around it real but the clock. */
-function setUp() {
+function setUp({ vital = true, everyMs = 15_000 } = {}) {
   let answer: Answer = 1;
   let clockMs = 1_000_000;
   const clock = fakeClock({ now: () => clockMs, ticks: () => clockMs });
@@ -37,10 +37,11 @@ function setUp() {
     help: 'Demo',
     every: '15s',
     on: true,
-    vital: true,
+    vital,
     reads: [defineEndpoint({ name: 'demo', path: 'demo', since: 1, mayBeOff: true, allowedBy: '', body: z.unknown() })],
     metrics: { value: gauge('demo_value', 'Value.'), sum: gauge('demo_sum', 'Sum.') },
     fetch: async () => {
+      askedAtMs.push(clockMs - 1_000_000);
       clockMs += 250;
       if (answer instanceof Error) throw answer;
       return answer;
@@ -52,6 +53,7 @@ function setUp() {
       ...sum.rows(Number(memory.sum)),
     ],
   });
+  const askedAtMs: number[] = [];
   const lines: string[] = [];
   const write = (level: string) => (fields: object, message: string) => {
     const { kind, reason } = fields as { kind?: string; reason?: string };
@@ -71,9 +73,11 @@ function setUp() {
   const limits = { everyMs: 15_000, timeoutMs: 1000, requestsPerSecond: 10 };
   const parts = { key, ...limits, client, state, publisher, log, clock, ...createTestWatch(clock) };
   const reading = createCollectorReading(collector, parts);
-  const poll = createPoll({ key, collector, everyMs: 15_000, reading, self, vitality: vitality.ended, log, clock });
+  const poll = createPoll({ key, collector, everyMs, reading, self, vitality: vitality.ended, log, clock });
   return {
     lines,
+    askedAtMs,
+    last: poll.last,
     state,
     run: async (next: Answer, laterMs = 0) => {
       answer = next;
@@ -184,6 +188,46 @@ describe('schedule/poll', () => {
 
     expect(await scrape()).toContain('demo_sum{server="prod"} 7');
     expect(await state.recall({ server: 'prod', collector: 'demo' })).toEqual({ sum: 7 });
+  });
+
+  const denied = fault('forbidden', 'api.error.item.unauthorized');
+
+  it('asks for what is denied again after five minutes, not at each interval', async () => {
+    const { run, askedAtMs, last } = setUp({ vital: false });
+    await run(denied);
+    expect(last()?.restsForMs).toBe(299_750);
+    await run(denied, 15_000);
+    await run(denied, 284_749);
+    expect(askedAtMs).toEqual([0]);
+    await run(7, 1);
+    expect(askedAtMs).toEqual([0, 300_000]);
+    expect(last()?.restsForMs).toBe(0);
+    await run(8, 15_000);
+    expect(askedAtMs).toEqual([0, 300_000, 315_250]);
+  });
+
+  it('asks for what is denied no sooner than at its interval', async () => {
+    const { run, askedAtMs } = setUp({ vital: false, everyMs: 3_600_000 });
+    await run(denied);
+    await run(7, 3_000_000);
+    expect(askedAtMs).toEqual([0]);
+    await run(7, 600_000);
+    expect(askedAtMs).toEqual([0, 3_600_250]);
+  });
+
+  it('asks a vital collector that is denied at each interval', async () => {
+    const { run, askedAtMs } = setUp();
+    await run(denied);
+    await run(denied, 15_000);
+    expect(askedAtMs).toEqual([0, 15_250]);
+  });
+
+  it('tells when there was last something to show, and how long the last poll took', async () => {
+    const { run, last } = setUp();
+    expect(last()).toBeUndefined();
+    await run(7);
+    await run(fault('timeout'), 15_000);
+    expect(last()).toMatchObject({ endedAtMs: 1_015_500, succeededAtMs: 1_000_250, tookMs: 250, restsForMs: 0 });
   });
 
   it('counts a fault of our own as internal', async () => {
