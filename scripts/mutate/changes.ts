@@ -48,6 +48,15 @@ const opposites: Readonly<Record<string, string>> = {
 
 const dispensable = ['filter', 'reverse', 'slice', 'sort', 'toReversed', 'toSorted', 'trim'];
 
+const branching = [
+  'IfStatement',
+  'ForStatement',
+  'ForOfStatement',
+  'ForInStatement',
+  'WhileStatement',
+  'DoWhileStatement',
+];
+
 /** A number above it is a limit or a unit: one more or less of it is no fault, double or nothing is. */
 const largeNumber = 100;
 
@@ -142,7 +151,8 @@ function* ofCall(node: Node): Generator<Change> {
 }
 
 function* ofStatement(node: Node, above: readonly Node[]): Generator<Change> {
-  if (isDroppable(node, above)) yield becomes(node, ';');
+  // The types refuse an empty statement as a branch.
+  if (isDroppable(node, above)) yield becomes(node, branching.includes(above.at(-1)?.type ?? '') ? '{}' : ';');
   if (node.type !== 'BlockStatement') return;
   const statements = children(node, 'body');
   const [only] = statements;

@@ -87,6 +87,14 @@ describe('schedule/project-sweep', () => {
     expect([seen.get('p0002'), seen.get('p0030'), seen.get('p0080')]).toEqual([1, 27, 79]);
   });
 
+  it('shows news every five seconds of a first pass, and at a twentieth of the interval later', async () => {
+    const { pass, publishedAt } = setScene(numbered(1000), { everyMs: 600_000 });
+    await pass();
+    expect(publishedAt().slice(0, 4)).toEqual([0, 5.2, 10.4, 15.6]);
+    await pass();
+    expect(publishedAt().slice(0, 3)).toEqual([0, 30.24, 60.48]);
+  });
+
   it('lets a project that fails keep its last rows until they are too old, and costs no other anything', async () => {
     const { pass, shown, faults } = setScene(['a', 'b', 'c']);
     await pass();
@@ -213,6 +221,21 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('p0011 p0012 p0001 p0002 p0003 p0004 p0005 p0006 p0007 p0008 p0009 p0010');
   });
 
+  it.each([
+    ['answers', undefined],
+    ['is gone', fault('not_found', { errorCode: 'api.error.project.missing' })],
+    ['is denied', denied],
+  ])('leaves a server that falls silent after a project that %s', async (_name, first) => {
+    const { pass, asked, faults } = setScene(numbered(12));
+    await pass();
+    for (const name of numbered(12)) faults.set(name, fault('timeout', { isOfService: false }));
+    faults.delete('p0001');
+    if (first !== undefined) faults.set('p0001', first);
+
+    expect(await pass()).toBe('ended: ApiError: GET demo: timeout');
+    expect(asked()).toBe('p0001 p0002 p0003 p0004 p0005 p0006');
+  });
+
   it('goes on where one in five answers', async () => {
     const { pass, shown, faults } = setScene(numbered(20));
     const silent = numbered(20).filter((_name, index) => index % 5 !== 4);
@@ -317,6 +340,34 @@ describe('schedule/project-sweep', () => {
     await pass();
     expect(shown()).toBe('a b c');
     expect(times()).toBe('0 0.2 0.4');
+  });
+
+  it('shows nothing again of what was read before it was withdrawn', async () => {
+    const { pass, shown, withdraw, faults } = setScene(['a', 'b', 'c']);
+    await pass();
+    withdraw();
+    faults.set('b', broken);
+    await pass();
+    expect(shown()).toBe('a c');
+  });
+
+  it('shows nothing that was about to be shown when it was withdrawn', async () => {
+    const { pass, shown, withdraw, setNames, readList, whenPublished } = setScene(['a', 'b']);
+    await pass();
+    const held = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    whenPublished(() => {
+      begun.resolve();
+      return held.promise;
+    });
+    setNames(['a']);
+    await readList();
+    await begun.promise;
+    withdraw();
+    whenPublished(() => undefined);
+    held.resolve();
+    await new Promise(setImmediate);
+    expect(shown()).toBe('');
   });
 
   it('asks the server as a whole, too, where a collector says so', async () => {

@@ -31,6 +31,8 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
   let onAsk: (project: string) => void | Promise<void> = () => undefined;
   let shown: { readonly rows: readonly Row[]; readonly untilMs: number } = { rows: [], untilMs: 0 };
   let withdrawn = 0;
+  let publishedMs: number[] = [];
+  let beforeShown: () => void | Promise<void> = () => undefined;
 
   async function answer(project: string): Promise<number> {
     inFlight += 1;
@@ -82,6 +84,8 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     state: openSqliteState({ memory: true }),
     publisher: {
       publish: async (rows, validForMs) => {
+        publishedMs.push(nowMs);
+        await beforeShown();
         shown = { rows, untilMs: nowMs + validForMs };
         return rows.length;
       },
@@ -112,6 +116,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     pass: async (signal = new AbortController().signal) => {
       const startedMs = nowMs;
       asked.length = 0;
+      publishedMs = [];
       try {
         const outcome = await sweep.read(signal);
         nowMs = Math.max(nowMs, startedMs + everyMs);
@@ -125,6 +130,12 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     times: () => {
       const [first] = asked;
       return asked.map(({ atMs }) => (atMs - (first?.atMs ?? 0)) / 1000).join(' ');
+    },
+    /** At which second of the last pass something was published. */
+    publishedAt: () => publishedMs.map((atMs) => (atMs - (asked[0]?.atMs ?? 0)) / 1000),
+    /** Something that takes its time between what is published and what is shown. */
+    whenPublished: (act: typeof beforeShown) => {
+      beforeShown = act;
     },
     mostTogether: () => Math.max(...asked.map(({ together }) => together)),
     shown: () => (nowMs < shown.untilMs ? shown.rows.map(({ labels }) => labels.join()).join(' ') : ''),

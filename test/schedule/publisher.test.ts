@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { renderExposition } from '../../src/metrics/exposition.ts';
+import { counter, gauge, type Row } from '../../src/metrics/family.ts';
+import { createSelf } from '../../src/metrics/self.ts';
+import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import { createPublisher } from '../../src/schedule/publisher.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+
+const value = gauge('demo_value', 'Value.', 'job');
+const runs = counter('demo_runs_total', 'Runs.', 'job');
+
+function setUp({ hidesMembers = false, maxSeries = 100 } = {}) {
+  const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
+  const self = createSelf({ version: 'test', nodeVersion: 'test' });
+  const publisher = createPublisher({
+    key: { server: 'prod', collector: 'demo' },
+    collector: { perMember: true },
+    labels: [],
+    rules: { families: new Map(), maxSeries },
+    hidesMembers: () => hidesMembers,
+    snapshots,
+    self,
+  });
+  return {
+    publish: (...rows: readonly (readonly Row[])[]) => publisher.publish(rows.flat(), 60_000),
+    scrape: async () => {
+      const text = await renderExposition(snapshots, self.registry, 'text');
+      return text.split('\n').filter((line) => /^(demo_|automation_exporter_series_dropped)/.test(line));
+    },
+  };
+}
+
+describe('schedule/publisher', () => {
+  it('shows what fits and counts nothing as left out', async () => {
+    const { publish, scrape } = setUp();
+    expect(await publish(value.rows(1, { job: 'a' }), runs.rows(2, { job: 'a' }))).toBe(2);
+    expect(await scrape()).toEqual(['demo_runs_total{server="prod",job="a"} 2', 'demo_value{server="prod",job="a"} 1']);
+  });
+
+  it('counts the series that it leaves out, by why', async () => {
+    const { publish, scrape } = setUp({ maxSeries: 2 });
+    const rows = ['a', 'b', 'c', 'd', 'd'].map((job) => value.rows(1, { job }));
+    expect(await publish(...rows)).toBe(2);
+    expect(await scrape()).toEqual([
+      'automation_exporter_series_dropped_total{server="prod",collector="demo",reason="merged"} 1',
+      'automation_exporter_series_dropped_total{server="prod",collector="demo",reason="cap"} 2',
+      'demo_value{server="prod",job="a"} 1',
+      'demo_value{server="prod",job="b"} 1',
+    ]);
+  });
+
+  it('leaves out the counters of members that answer in turn', async () => {
+    const { publish, scrape } = setUp({ hidesMembers: true });
+    expect(await publish(value.rows(1, { job: 'a' }), runs.rows(2, { job: 'a' }))).toBe(1);
+    expect(await scrape()).toEqual([
+      'automation_exporter_series_dropped_total{server="prod",collector="demo",reason="several_members"} 1',
+      'demo_value{server="prod",job="a"} 1',
+    ]);
+  });
+});
