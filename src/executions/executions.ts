@@ -6,6 +6,7 @@ import { createActivities } from './activities.ts';
 import { createExemplars, type TracedRun } from './exemplars.ts';
 import { createFaults } from './faults.ts';
 import { inTurns } from './in-turns.ts';
+import { createListReading } from './list-reading.ts';
 import { planListing } from './listing.ts';
 import { createOddRows } from './odd-rows.ts';
 import type { ExecutionsOptions } from './options.ts';
@@ -58,15 +59,13 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     parts = {},
   } = options;
   const plan = parts.planReads ?? planReads;
-  const list = parts.planListing ?? planListing;
+  const listing = createListReading({ ...options, list: parts.planListing ?? planListing });
   const activities = createActivities();
   const tripwire = createTripwire();
   const oddRows = createOddRows(observe, clock.ticks);
   const sight = createSight(clock.ticks);
   let opened: Promise<Parts> | undefined;
   let latest: { readonly running: Running['executions']; readonly nowMs: number } | undefined;
-  let names: readonly string[] = [];
-  let nextListTicks = Number.NEGATIVE_INFINITY;
   const serverClock = createServerClock(clock);
   const readRunning = createRunningReader(clock.ticks, oddRows.note);
   const exemplars = createExemplars(settings.buckets);
@@ -81,29 +80,6 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 
   function within(signal: AbortSignal, lane: 'vital' | 'normal' = 'normal'): Api {
     return client.within({ lane, forMs: timeoutMs, signal });
-  }
-
-  async function refreshList({ book, overlap }: Parts, nowMs: number, signal: AbortSignal): Promise<void> {
-    if (clock.ticks() < nextListTicks) return;
-    const ticks = clock.ticks();
-    const { projects, askedTicks } = await options.readProjects(within(signal));
-    names = projects.map(({ name }) => name);
-    const listedAtMs = Math.floor(nowMs - Math.max(0, ticks - askedTicks));
-    nextListTicks = clock.ticks() + Math.max(listEveryMs, everyMs);
-    const { backfillMs, isWantedProject: isWanted } = settings;
-    const skewMs = overlap.ms(nowMs) - settings.overlapMs;
-    await book.update(async () =>
-      list({
-        names: new Set(names),
-        states: book.states,
-        facts: book.facts(),
-        nowMs,
-        listedAtMs,
-        backfillMs,
-        isWanted,
-        skewMs,
-      }),
-    );
   }
 
   async function readOne(found: Parts, planned: PlannedRead, nowMs: number, signal: AbortSignal): Promise<void> {
@@ -146,7 +122,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const { attempt, all: faults } = createFaults(signal);
     let inAll: Running = { executions: undefined, serverMs: undefined };
     await attempt(async () => {
-      inAll = await readRunning((lane) => within(signal, lane), names);
+      inAll = await readRunning((lane) => within(signal, lane), listing.names());
     });
     if (inAll.serverMs === undefined) await attempt(() => serverClock.ask(within(signal)));
     const nowMs = serverClock.now(inAll.serverMs);
@@ -154,7 +130,8 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     sight.noteRunning(inAll);
     let reads = 0;
     try {
-      await attempt(() => refreshList(found, nowMs, signal));
+      const round = { book, overlap, api: () => within(signal), nowMs, running: inAll.executions };
+      await attempt(() => listing.refresh(round));
       await found.gap.begin(nowMs);
       await noteOneTimeRuns(book, inAll.executions ?? []);
       for (const { project = '', endedAtMs } of inAll.executions ?? [])
@@ -179,10 +156,15 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       await attempt(() => found.secondLook.look(() => within(signal), nowMs));
       await attempt(() => checkWire(found, nowMs, signal));
       await attempt(() =>
-        sight.look(() => within(signal), { names, nowMs, states: book.states, reading: found.reading }),
+        sight.look(() => within(signal), {
+          names: listing.names(),
+          nowMs,
+          states: book.states,
+          reading: found.reading,
+        }),
       );
     } finally {
-      if (!signal.aborted) series = await show(found, { running: inAll.executions, names, nowMs });
+      if (!signal.aborted) series = await show(found, { running: inAll.executions, names: listing.names(), nowMs });
     }
     const [first] = faults;
     if (first === undefined) return { result: 'success', series, complaints: oddRows.complaints() };
@@ -212,7 +194,6 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const listEveryMs = 60_000;
 /** Requests for projects that are under way at once. */
 const width = 3;
 /** The part of an interval after which a round takes up nothing of the past. */

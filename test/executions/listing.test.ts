@@ -39,6 +39,26 @@ describe('executions/listing', () => {
     ]);
   });
 
+  it('begins a project that appears where one that is gone was read to, less the time until ends are visible', () => {
+    const known = [toNewProject('pay', 1000), toNewProject('old', 1000)].map((state) => ({
+      ...state,
+      scannedThroughMs: 6000,
+    }));
+    const begin = (names: readonly string[], changed: Partial<ProjectState> = {}): number | undefined =>
+      list({
+        names,
+        known: known.map((state) => (state.project === 'old' ? { ...state, ...changed } : state)),
+        listedAtMs: 8000,
+        overlapMs: 500,
+      }).states?.find(({ project }) => project === 'new')?.countedFromMs;
+    expect(begin(['pay', 'new'])).toBe(5500);
+    expect(begin(['pay', 'new'], { countedFromMs: 5800 })).toBe(5800);
+    expect(begin(['pay', 'new'], { scannedThroughMs: 8900 })).toBe(8000);
+    expect(begin(['pay', 'new'], { hold: 'missing', heldSinceMs: 8000 })).toBe(5500);
+    expect(begin(['pay', 'new'], { hold: 'hidden', heldSinceMs: 7999 })).toBe(8000);
+    expect(begin(['pay', 'new', 'old'])).toBe(8000);
+  });
+
   it('leaves it to a read to find out that a project is back', () => {
     const known: ProjectState[] = [{ ...toNewProject('pay', 0), hold: 'hidden', heldSinceMs: 10 }];
     expect(list({ names: ['pay'], known }).states).toEqual([]);
@@ -72,6 +92,7 @@ type Given = {
   readonly readAtMs?: number;
   readonly backfillMs?: number;
   readonly isWanted?: (project: string) => boolean;
+  readonly overlapMs?: number;
   readonly skewMs?: number;
 };
 
@@ -83,6 +104,7 @@ function list({
   readAtMs = nowMs,
   backfillMs = 0,
   isWanted = () => true,
+  overlapMs = 0,
   skewMs = 0,
 }: Given) {
   return planListing({
@@ -93,6 +115,7 @@ function list({
     listedAtMs: readAtMs,
     backfillMs,
     isWanted,
+    overlapMs,
     skewMs,
   });
 }

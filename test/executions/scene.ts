@@ -170,7 +170,7 @@ export async function createScene({
 /** The start of the service's free clock. */
 export const birthMs = Date.UTC(2026, 0, 15, 12);
 
-const usual: ExecutionSettings = {
+export const usual: ExecutionSettings = {
   overlapMs: 120_000,
   maxDelayMs: 120_000,
   backfillMs: 0,

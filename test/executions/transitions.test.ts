@@ -40,6 +40,32 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['new  succeeded 1']);
   });
 
+  it('keeps the last ends of a renamed project, under its new name', async () => {
+    const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 15 * 60_000 } });
+    for (let count = 0; count < 20; count += 1) control.createProject(`idle-${count}`);
+    await rounds(2);
+    finish('pay');
+    await rounds(30);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+    // Its turn does not come before it has another name.
+    finish('pay');
+    await rounds(5);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+    control.renameProject('pay', 'payments');
+    await rounds(40);
+    expect(counted()).toEqual(['payments settle succeeded 1']);
+  });
+
+  it('reads the list at once where something runs in a project that it lacks', async () => {
+    const { control, counted, rounds } = await play();
+    await rounds(5);
+    control.createProject('new');
+    control.runCommand('new', 'true');
+    await rounds(1, 1000);
+    await rounds(3, 10_000);
+    expect(counted()).toEqual(['new  succeeded 1']);
+  });
+
   it('holds a disabled project where it is and resumes there', async () => {
     const { control, finish, counted, rounds, shown, lag } = await play();
     await rounds(2);
