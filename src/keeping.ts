@@ -22,6 +22,12 @@ export function openState({ state }: Config, { log, self, clock }: StateOptions)
       self.stateResets.inc();
       log.error({ what }, 'a part of the state was damaged and is set aside');
     },
+    onMoved: (error: unknown) => {
+      self.stateResets.inc();
+      if (error === undefined)
+        log.error({ dir: state.dir }, 'the state directory was removed or replaced: it is written again');
+      else log.error({ dir: state.dir, error }, 'the state directory was removed or replaced, and nothing is counted');
+    },
   };
   return openSqliteState(state.memory ? { ...rules, memory: true } : { ...rules, dir: state.dir }, clock);
 }

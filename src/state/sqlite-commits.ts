@@ -5,23 +5,16 @@ import { inTransaction } from './sqlite-transaction.ts';
 /** Runs some work as one transaction, which is counted in the database and noted beside it. */
 export type Commit = (work: () => void) => void;
 
-export type CommitRules = {
-  /** Throws where the database must not be written any longer. */
-  readonly guard: () => void;
-  readonly file: CommitFile;
-};
-
-export function createCommit(database: DatabaseSync, rules?: CommitRules): Commit {
+export function createCommit(database: DatabaseSync, file?: Pick<CommitFile, 'note'>): Commit {
   const count = database.prepare('UPDATE state_identity SET commits = commits + 1 RETURNING id, commits');
   return (work) => {
-    rules?.guard();
     let counted: CommitCount | undefined;
     inTransaction(database, () => {
       work();
       // The cast is true: the columns are named and typed by the schema.
       counted = count.get() as CommitCount | undefined;
     });
-    if (counted !== undefined) rules?.file.note(counted);
+    if (counted !== undefined) file?.note(counted);
   };
 }
 

@@ -1,23 +1,21 @@
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { type CommitCount, openCommitFile, readCommitFile } from './commit-file.ts';
-import { corrupt, explainFault, isDamage, isReadOnly } from './explain-fault.ts';
-import { firstChecked, migrate, readVersion, refuseNewer } from './migrations.ts';
+import { explainFault, isDamage, isReadOnly } from './explain-fault.ts';
+import { firstChecked } from './migrations.ts';
 import { type Commit, createCommit, readCommits, readLastCommits } from './sqlite-commits.ts';
-import { findDamage, findDamageOfFile, type HealthOptions, type IsSound } from './sqlite-health.ts';
-import { healSums } from './sqlite-spool.ts';
+import { findDamage, findDamageOfFile, type IsSound } from './sqlite-health.ts';
+import {
+  isEmpty,
+  isWritable,
+  makeDirectory,
+  openDatabase,
+  removeDatabase,
+  restore,
+  setAside,
+  toDamage,
+} from './sqlite-open.ts';
 import { StateError, type StateOrigin } from './state.ts';
 
 export type OpenedFile = {
@@ -26,44 +24,107 @@ export type OpenedFile = {
   readonly commit: Commit;
   /** Writes the copy that a damaged file is restored from; a half-written one never takes its place. */
   readonly backUp: () => Promise<void>;
+  /** Whether the file is still the one that its path leads to. */
+  readonly isInPlace: () => boolean;
+  /** Writes everything to its path again and goes on there; the file that is open now is closed. */
+  readonly moveBack: () => Promise<OpenedFile>;
   readonly close: () => void;
 };
 
-export type FileOptions = { readonly dir: string; readonly nowMs: number; readonly isSound?: IsSound | undefined };
+export type FileOptions = {
+  readonly dir: string;
+  readonly now: () => number;
+  readonly isSound?: IsSound | undefined;
+};
 
 type Paths = { readonly file: string; readonly copy: string; readonly commits: string };
 type Opened = Pick<OpenedFile, 'database' | 'origin'>;
 
 /** Opens the state in a directory, which is then this process's alone; a damaged file is set aside, and the last copy takes its place. */
-export function openStateFile({ dir, nowMs, isSound }: FileOptions): OpenedFile {
-  const paths = {
+export function openStateFile(options: FileOptions): OpenedFile {
+  const { dir, now, isSound } = options;
+  const paths = toPaths(dir);
+  return explained(dir, () => {
+    makeDirectory(dir);
+    return toOpenedFile(openOrRestore(paths, now(), isSound), options);
+  });
+}
+
+function toPaths(dir: string): Paths {
+  return {
     file: join(dir, 'state.sqlite'),
     copy: join(dir, 'backup.sqlite'),
     commits: join(dir, 'state.commits'),
   };
+}
+
+function explained<Answer>(dir: string, work: () => Answer): Answer {
   try {
-    makeDirectory(dir);
-    const { database, origin } = openOrRestore(paths, nowMs, isSound);
-    const commitFile = openCommitFile(paths.commits);
-    // A copy compares everything, so the next start has to.
-    let isSuspect = false;
-    return {
-      database,
-      origin,
-      commit: createCommit(database, { guard: () => undefined, file: commitFile }),
-      backUp: () =>
-        copyTo(paths.copy, database, () => {
-          isSuspect = true;
-        }),
-      close: () => {
-        const count = isSuspect ? undefined : readLastCommits(database);
-        database.close();
-        commitFile.close(count);
-      },
-    };
+    return work();
   } catch (error) {
     if (error instanceof StateError) throw error;
     throw new StateError(`the state directory ${dir} can not be used: ${explainFault(error)}`, { cause: error });
+  }
+}
+
+function toOpenedFile({ database, origin }: Opened, options: FileOptions): OpenedFile {
+  const paths = toPaths(options.dir);
+  const own = statSync(paths.file);
+  const commitFile = openCommitFile(paths.commits);
+  // A copy compares everything, so the next start has to.
+  let isSuspect = false;
+  return {
+    database,
+    origin,
+    commit: createCommit(database, commitFile),
+    backUp: () =>
+      copyTo(paths.copy, database, () => {
+        isSuspect = true;
+      }),
+    isInPlace: () => {
+      const found = statSync(paths.file, { throwIfNoEntry: false });
+      return found?.ino === own.ino && found.dev === own.dev;
+    },
+    moveBack: async () => {
+      const moved = await moveTo(paths, database, options);
+      commitFile.close(undefined);
+      return toOpenedFile({ database: moved, origin }, options);
+    },
+    close: () => {
+      const count = isSuspect ? undefined : readLastCommits(database);
+      database.close();
+      commitFile.close(count);
+    },
+  };
+}
+
+/** Nobody may write meanwhile. What another process uses stays untouched; what nobody uses is set aside. */
+async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound }: FileOptions): Promise<DatabaseSync> {
+  const half = `${paths.file}.half`;
+  explained(dir, () => {
+    makeDirectory(dir);
+    if (!isEmpty(paths.file)) lockOnce(paths.file);
+    setAside(paths.file, now());
+    removeDatabase(half);
+    writeFileSync(half, '', { mode: 0o600 });
+  });
+  await backup(database, half, { rate: pagesAtOnce });
+  return explained(dir, () => {
+    database.close();
+    renameSync(half, paths.file);
+    return openDatabase(paths.file, { isSound, isThorough: false }).database;
+  });
+}
+
+/** Throws where another process has it open. */
+function lockOnce(file: string): void {
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT;');
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  } finally {
+    database.close();
   }
 }
 
@@ -86,23 +147,6 @@ function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined
     const restored = restore(file, copy, isSound);
     if (restored !== undefined) return { database: restored, origin: { kind: 'restored', damaged } };
     return { database: openDatabase(file, { isSound, isThorough: true }).database, origin: { kind: 'anew', damaged } };
-  }
-}
-
-function toDamage(message: string): Error {
-  return Object.assign(new Error(message), { errcode: corrupt });
-}
-
-function isEmpty(file: string): boolean {
-  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
-}
-
-function isWritable(file: string): boolean {
-  try {
-    accessSync(file, constants.W_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 
@@ -131,52 +175,6 @@ function readSoundCommits(copy: string): CommitCount | undefined {
   }
 }
 
-/** The version is that before the migration: 0 where the database is new. */
-function openDatabase(file: string, health: HealthOptions): { database: DatabaseSync; version: number } {
-  const database = new DatabaseSync(file, { timeout: 0 });
-  try {
-    // Before the first write: SQLite gives its other files the mode of this one.
-    chmodSync(file, 0o600);
-    // The lock is the operating system's: it goes with the process, whatever becomes of it.
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-    database.exec('BEGIN IMMEDIATE; COMMIT;');
-    const damage = findDamage(database, health);
-    if (damage !== undefined) throw toDamage(damage);
-    const version = readVersion(database);
-    refuseNewer(version);
-    migrate(database);
-    healSums(database);
-    return { database, version };
-  } catch (error) {
-    if (database.isOpen) database.close();
-    throw error;
-  }
-}
-
-/** The last copy in the place of a damaged file; undefined where there is none that can be used. */
-function restore(file: string, copy: string, isSound: IsSound | undefined): DatabaseSync | undefined {
-  if (!existsSync(copy)) return undefined;
-  copyFileSync(copy, file);
-  try {
-    return openDatabase(file, { isSound, isThorough: true }).database;
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    removeDatabase(file);
-    return undefined;
-  }
-}
-
-/** Out of the way, but not away: somebody may want to know what happened to it. Its new name. */
-function setAside(file: string, nowMs: number): string {
-  const name = `${file}.damaged-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
-  for (const end of ['', '-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, name + end);
-  return name;
-}
-
-function removeDatabase(file: string): void {
-  for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
-}
-
 async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void): Promise<void> {
   const half = `${copy}.half`;
   removeDatabase(half);
@@ -197,12 +195,3 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
 
 /** Written between two turns of the event loop: 2 MB. */
 const pagesAtOnce = 500;
-
-/** One folder after the other: Node's own recursion never ends where a file system refuses without saying so. */
-function makeDirectory(dir: string): void {
-  const found = statSync(dir, { throwIfNoEntry: false });
-  if (found?.isDirectory()) return;
-  if (found !== undefined) throw Object.assign(new Error(`${dir} is no directory`), { code: 'ENOTDIR' });
-  makeDirectory(dirname(resolve(dir)));
-  mkdirSync(dir, { mode: 0o700 });
-}

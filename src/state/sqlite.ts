@@ -4,12 +4,12 @@ import type { Memory } from '../domain/memory.ts';
 import { systemClock } from '../system-clock.ts';
 import { toChecksum } from './checksum.ts';
 import { migrate } from './migrations.ts';
-import { createCommit } from './sqlite-commits.ts';
+import { type Commit, createCommit } from './sqlite-commits.ts';
 import { type OpenedFile, openStateFile } from './sqlite-file.ts';
 import type { IsSound } from './sqlite-health.ts';
 import { createSqliteLedger } from './sqlite-ledger.ts';
 import { createSqliteSpool } from './sqlite-spool.ts';
-import type { State } from './state.ts';
+import { type State, StateError } from './state.ts';
 
 /** A limit of pages stands for a full disk. */
 export type SqliteOptions = Partial<StateRules> &
@@ -20,47 +20,123 @@ type StateRules = {
   readonly isSound: IsSound;
   /** Called with what was found damaged while the state is in use, and set aside. */
   readonly onDamage: (what: string) => void;
+  /** Called when the state is no longer where it was opened: once it is written there again, or with why it cannot be. */
+  readonly onMoved: (fault: unknown) => void;
 };
 
 /** State in one embedded SQLite file, locked by its owner for as long as it is open. */
 export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'> = systemClock): State {
-  const { isSound, onDamage = () => undefined } = options;
-  const opened = 'dir' in options ? openStateFile({ dir: options.dir, nowMs: clock.now(), isSound }) : openMemory();
-  const { database, origin, commit, backUp, close } = opened;
+  const { isSound, onDamage = ignore, onMoved = ignore } = options;
+  const opened = 'dir' in options ? openStateFile({ dir: options.dir, now: clock.now, isSound }) : openMemory();
   if ('dir' in options && options.mostPages !== undefined)
-    database.exec(`PRAGMA max_page_count = ${options.mostPages}`);
+    opened.database.exec(`PRAGMA max_page_count = ${options.mostPages}`);
+  let file = opened;
+  let parts = assemble(file.database);
+  let moving: Promise<void> | undefined;
+  let isLost = false;
+
+  /** Nothing is counted into a file that nobody will open again. */
+  function commit(work: () => void): void {
+    if (!file.isInPlace()) {
+      void moveBack();
+      throw new StateError('the state directory was removed or replaced: nothing is kept until it is written again');
+    }
+    file.commit(work);
+  }
+
+  function moveBack(): Promise<void> {
+    moving ??= file
+      .moveBack()
+      .then((moved) => {
+        file = moved;
+        parts = assemble(file.database);
+        isLost = false;
+        onMoved(undefined);
+      })
+      .catch((fault: unknown) => {
+        // Tried again with each commit, said once.
+        if (!isLost) onMoved(fault);
+        isLost = true;
+      })
+      .finally(() => {
+        moving = undefined;
+      });
+    return moving;
+  }
+
+  function assemble(database: DatabaseSync) {
+    return {
+      memories: createSqliteMemories(database, commit),
+      ledger: createSqliteLedger(database, commit),
+      spool: createSqliteSpool(database, { commit, nowMs: clock.now, onDamage }),
+    };
+  }
+
+  return {
+    origin: opened.origin,
+    ledger: {
+      load: (...asked) => parts.ledger.load(...asked),
+      find: (...asked) => parts.ledger.find(...asked),
+      countEnds: (...asked) => parts.ledger.countEnds(...asked),
+      firstEnd: (...asked) => parts.ledger.firstEnd(...asked),
+      size: (...asked) => parts.ledger.size(...asked),
+      commit: (...asked) => parts.ledger.commit(...asked),
+    },
+    spool: {
+      next: (...asked) => parts.spool.next(...asked),
+      remove: (...asked) => parts.spool.remove(...asked),
+      setAside: (...asked) => parts.spool.setAside(...asked),
+      setAsides: () => parts.spool.setAsides(),
+      retry: (...asked) => parts.spool.retry(...asked),
+      drop: (...asked) => parts.spool.drop(...asked),
+      size: () => parts.spool.size(),
+      hasRoom: (...asked) => parts.spool.hasRoom(...asked),
+    },
+    recall: (key) => parts.memories.recall(key),
+    remember: (key, memory) => parts.memories.remember(key, memory),
+    backUp: async () => {
+      if (!file.isInPlace()) await moveBack();
+      await file.backUp();
+    },
+    close: async () => {
+      await moving;
+      file.close();
+    },
+  };
+}
+
+function ignore(): void {}
+
+function openMemory(): OpenedFile {
+  const database = new DatabaseSync(':memory:');
+  migrate(database);
+  const opened: OpenedFile = {
+    database,
+    origin: { kind: 'usual' },
+    commit: createCommit(database),
+    backUp: async () => undefined,
+    isInPlace: () => true,
+    moveBack: async () => opened,
+    close: () => database.close(),
+  };
+  return opened;
+}
+
+function createSqliteMemories(database: DatabaseSync, commit: Commit): Pick<State, 'recall' | 'remember'> {
   const select = database.prepare('SELECT memory FROM collector_memory WHERE server = ? AND collector = ?');
   const upsert = database.prepare(
     `INSERT INTO collector_memory (server, collector, memory, checksum) VALUES (?, ?, ?, ?)
      ON CONFLICT (server, collector) DO UPDATE SET memory = excluded.memory, checksum = excluded.checksum`,
   );
   return {
-    origin,
-    ledger: createSqliteLedger(database, commit),
-    spool: createSqliteSpool(database, { commit, nowMs: clock.now, onDamage }),
-    recall: async ({ server, collector }) => toMemory(select.get(server, collector)?.memory),
+    recall: async ({ server, collector }) => {
+      const text = select.get(server, collector)?.memory;
+      // The cast is true: only `remember` writes this column.
+      return typeof text === 'string' ? (JSON.parse(text) as Memory) : undefined;
+    },
     remember: async ({ server, collector }, memory) => {
       const text = JSON.stringify(memory);
       commit(() => upsert.run(server, collector, text, toChecksum([server, collector, text])));
     },
-    backUp,
-    close: async () => close(),
   };
-}
-
-function openMemory(): OpenedFile {
-  const database = new DatabaseSync(':memory:');
-  migrate(database);
-  return {
-    database,
-    origin: { kind: 'usual' },
-    commit: createCommit(database),
-    backUp: async () => undefined,
-    close: () => database.close(),
-  };
-}
-
-function toMemory(text: unknown): Memory | undefined {
-  // The cast is true: only `remember` writes this column.
-  return typeof text === 'string' ? (JSON.parse(text) as Memory) : undefined;
 }

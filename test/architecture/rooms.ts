@@ -75,6 +75,7 @@ export const rooms: readonly Room[] = [
   { room: 'state/sqlite', knows: ['state', 'domain', 'system-clock'], packages: ['node:sqlite'] },
   { room: 'state/commit-file', packages: ['node:fs'] },
   { room: 'state/sqlite-file', knows: ['state', 'domain'], packages: ['node:sqlite'] },
+  { room: 'state/sqlite-open', knows: ['state', 'domain'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-health', knows: ['state', 'domain'], packages: ['node:sqlite'] },
 
   {

@@ -1,0 +1,94 @@
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+import type { State } from '../../src/state/state.ts';
+
+const nowMs = Date.parse('2026-01-15T12:00:00Z');
+let parent: string;
+let dir: string;
+let told: unknown[];
+let isTold: PromiseWithResolvers<void>;
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'automation-exporter-moved-'));
+  dir = join(parent, 'state');
+  told = [];
+  isTold = Promise.withResolvers();
+});
+afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+async function openWithOne(): Promise<State> {
+  const onMoved = (fault: unknown): void => {
+    told.push(fault);
+    isTold.resolve();
+  };
+  const state = openSqliteState({ dir, onMoved }, { now: () => nowMs });
+  await keep(state, 1);
+  return state;
+}
+
+function keep(state: State, id: number): Promise<void> {
+  return state.ledger.commit('prod', { entries: [{ project: 'pay', id, startedAtMs: id, endedAtMs: id }] });
+}
+
+const refusal = 'the state directory was removed or replaced: nothing is kept until it is written again';
+
+describe('state/moved', () => {
+  it('writes everything again where the directory was removed, and goes on', async () => {
+    const state = await openWithOne();
+    rmSync(dir, { recursive: true });
+    await expect(keep(state, 2)).rejects.toThrow(refusal);
+    await isTold.promise;
+    await keep(state, 2);
+    await state.close();
+
+    expect(told).toEqual([undefined]);
+    const again = openSqliteState({ dir });
+    expect(await again.ledger.size('prod')).toBe(2);
+    expect(again.origin).toEqual({ kind: 'usual' });
+    await again.close();
+  });
+
+  it('sets aside what took its place where nobody uses that', async () => {
+    const state = await openWithOne();
+    renameSync(dir, join(parent, 'old'));
+    const other = openSqliteState({ dir });
+    await other.close();
+    await expect(keep(state, 2)).rejects.toThrow(refusal);
+    await isTold.promise;
+    await keep(state, 2);
+
+    expect(await state.ledger.size('prod')).toBe(2);
+    expect(readdirSync(dir)).toContain('state.sqlite.damaged-2026-01-15T120000.000Z');
+    await state.close();
+  });
+
+  it('counts nothing, and says why, where a second process began on the same directory', async () => {
+    const state = await openWithOne();
+    rmSync(dir, { recursive: true });
+    mkdirSync(dir);
+    const other = openSqliteState({ dir });
+    await keep(other, 7);
+    await expect(keep(state, 2)).rejects.toThrow(refusal);
+    await isTold.promise;
+    await expect(keep(state, 2)).rejects.toThrow(refusal);
+    await state.close();
+    await keep(other, 8);
+    await other.close();
+
+    expect(String(told[0])).toContain('another process uses it');
+    const again = openSqliteState({ dir });
+    expect(await again.ledger.size('prod')).toBe(2);
+    await again.close();
+  });
+
+  it('writes everything again before a copy is made', async () => {
+    const state = await openWithOne();
+    rmSync(dir, { recursive: true });
+    await state.backUp();
+    expect(readdirSync(dir).sort()).toEqual(expect.arrayContaining(['backup.sqlite', 'state.sqlite']));
+    await state.close();
+  });
+});
