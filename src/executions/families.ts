@@ -32,6 +32,13 @@ export const executionFamilies = {
     ...job,
     'status',
   ),
+  projectTotal: counter(
+    'automation_project_executions_total',
+    'Finished executions by what started them: user, scheduled, user-scheduled, webhook, other [executionType].',
+    'project',
+    'trigger',
+    'status',
+  ),
   duration: histogram(
     'automation_execution_duration_seconds',
     'Durations of finished executions; jobs without series of their own are __other__ [project/*/executions].',

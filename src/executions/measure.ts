@@ -1,5 +1,5 @@
 import { toFacts } from './job-facts.ts';
-import { type Ending, endings, otherJobs, toEnding, toJobName } from './naming.ts';
+import { type Ending, endings, otherJobs, toEnding, toJobName, toTrigger } from './naming.ts';
 import { type Claims, isNoJob, toNodeKey } from './places.ts';
 import type { Finished } from './reconcile.ts';
 import { type Cell, type CellKind, type JobFacts, type Totals, toCellKey, toJobKey } from './totals.ts';
@@ -66,6 +66,16 @@ function createChange(totals: Totals, { buckets, isShown = false }: MeasureRules
     }
   }
 
+  /** All endings are there from the start of whatever else they are counted by. */
+  function addTrigger(project: string, run: Finished, ending: Ending): void {
+    const trigger = toTrigger(run);
+    for (const each of endings) {
+      const labels = [project, trigger, each];
+      if (!totals.cells.has(toCellKey('project-runs', labels))) touch('project-runs', labels);
+    }
+    touch('project-runs', [project, trigger, ending]).count += 1;
+  }
+
   function toOwner(project: string, group: string, name: string): { group: string; name: string } {
     if (isNoJob(name) || claims.has('jobs', toJobKey(project, group, name))) return { group, name };
     return { group: '', name: otherJobs };
@@ -116,6 +126,7 @@ function createChange(totals: Totals, { buckets, isShown = false }: MeasureRules
       touch('runs', [project, owner.group, owner.name, ending]).count += 1;
       addDuration(run, { project, ...owner, ending });
       addNodes(run, { project, ...owner });
+      addTrigger(project, run, ending);
       if (isNoJob(name)) return;
       const key = toJobKey(project, group, name);
       const before = jobs.get(key) ?? totals.jobs.get(key);

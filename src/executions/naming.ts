@@ -13,6 +13,15 @@ export function toEnding({ status, failedNodes, succeededNodes }: Execution): En
   return isEnding(status) ? status : 'other';
 }
 
+/** What started an execution: the values of the `trigger` label. */
+export const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook', 'other'] as const;
+export type Trigger = (typeof triggers)[number];
+
+/** Plugins have words of their own, and old rows none. */
+export function toTrigger({ type }: Pick<Execution, 'type'>): Trigger {
+  return triggers.find((trigger) => trigger === type) ?? 'other';
+}
+
 /** The labels that name a job; both empty for ad hoc runs. */
 export type JobName = { readonly group: string; readonly name: string };
 

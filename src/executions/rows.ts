@@ -29,6 +29,7 @@ export function toTotalRows({ totals, states, settings, exemplars }: RowsInput):
 /** What adds up over others always has one. */
 function hasPlace({ kind, labels }: Cell, places: Places): boolean {
   const [project = '', second = '', third = ''] = labels;
+  if (kind === 'project-runs') return true;
   if (kind === 'node-failures') return second === otherJobs || places.has('nodes', toNodeKey(project, second));
   return isNoJob(third) || places.has(kind === 'durations' ? 'durations' : 'jobs', toJobKey(project, second, third));
 }
@@ -45,6 +46,8 @@ function toCellRows(cell: Cell, bounds: readonly number[], exemplars: RowsInput[
   switch (kind) {
     case 'runs':
       return families.total.rows(value, { ...job, status: fourth });
+    case 'project-runs':
+      return families.projectTotal.rows(value, { project, trigger: second, status: third });
     case 'nodes':
       return families.nodes.rows(value, { ...job, result: fourth });
     case 'node-failures':

@@ -1,6 +1,6 @@
 import type { Family } from '../metrics/family.ts';
 import { executionFamilies as families } from './families.ts';
-import { endings } from './naming.ts';
+import { endings, triggers } from './naming.ts';
 import type { Room } from './places.ts';
 
 /** What configuration says of one family. */
@@ -86,6 +86,7 @@ const ofEachProject: readonly Cost[] = [
   [families.total, 3 * endings.length],
   [families.nodes, 3 * 2],
   [families.nodeFailures, 1],
+  [families.projectTotal, triggers.length * endings.length],
 ];
 
 /** Those that most projects come to: what is set aside takes no job its place later. */
@@ -96,8 +97,8 @@ const shareOfNodes = 20;
 function costOf({ families: switches }: SeriesRules, { name, labels }: Family, series: number): number {
   const { off = false, dropLabels = [] } = switches.get(name) ?? {};
   if (off || dropLabels.includes('job_name') || dropLabels.includes('node')) return 0;
-  const isOneOnly = series > 1 && labels.includes('status') && dropLabels.includes('status');
-  return isOneOnly && name !== families.duration.name ? 1 : series;
+  const hasEndings = labels.includes('status') && name !== families.duration.name;
+  return hasEndings && dropLabels.includes('status') ? series / endings.length : series;
 }
 
 function fit(series: number, each: number, most: number): number {

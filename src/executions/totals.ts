@@ -1,8 +1,8 @@
 import type { Ending } from './naming.ts';
 import type { Places } from './places.ts';
 
-/** What a cell adds up: finished runs, their durations, the nodes they ran on, and the nodes that failed. */
-export const cellKinds = ['runs', 'durations', 'nodes', 'node-failures'] as const;
+/** What a cell adds up: finished runs by job and by what started them, their durations, the nodes they ran on, and the nodes that failed. */
+export const cellKinds = ['runs', 'project-runs', 'durations', 'nodes', 'node-failures'] as const;
 export type CellKind = (typeof cellKinds)[number];
 
 /** One label set of a family that adds up, with what it has come to. */

@@ -66,6 +66,7 @@ executions on v
   automation_executions_running_overdue gauge project job_group job_name
   automation_executions_queued gauge project status
   automation_executions_total counter project job_group job_name status
+  automation_project_executions_total counter project trigger status
   automation_execution_duration_seconds histogram project job_group job_name status
   automation_execution_nodes_total counter project job_group job_name result
   automation_node_failures_total counter project node

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/state/ledger.ts';
 import { StateError } from '../../src/state/state.ts';
+import { createMemoryLedger } from './memory-ledger.ts';
 import { type Played, play as startPlay } from './play.ts';
 import type { SceneOptions } from './scene.ts';
 
@@ -133,8 +134,34 @@ describe('executions/counting', () => {
     expect(series()).toBe(4);
     finish('pay');
     await rounds(10);
-    // And seven counters, five samples of a histogram, a counter of nodes, and 14 facts of the job.
-    expect(series()).toBe(4 + 7 + 5 + 1 + 14);
+    // And seven counters, five samples of a histogram, a counter of nodes, 14 facts of the job, and seven counters of what started runs.
+    expect(series()).toBe(4 + 7 + 5 + 1 + 14 + 7);
+  });
+
+  it('begins at 0 with what a state of before did not count, and goes on with the rest', async () => {
+    const ledger = createMemoryLedger();
+    const { finish, counted, rounds, restart, shown } = await play({
+      keepBy: () => ledger,
+      settings: { holdNewSeriesMs: 60_000 },
+    });
+    const started = () => shown('automation_project_executions_total').filter((line) => line.includes('"succeeded"'));
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    const user = 'automation_project_executions_total{project="pay",trigger="user",status="succeeded"}';
+    expect(started()).toEqual([`${user} 1`]);
+    const { documents, entries } = ledger.copy();
+    const ofBefore = [...documents].filter(([, { key }]) => !key.includes('project-runs'));
+    ledger.restore({ documents: new Map(ofBefore), entries });
+    restart();
+    await rounds(1);
+    expect(started()).toEqual([]);
+    finish('pay');
+    await rounds(4);
+    expect(started()).toEqual([`${user} 0`]);
+    await rounds(4);
+    expect(started()).toEqual([`${user} 1`]);
+    expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
   it('counts imported rows apart, never in the total', async () => {

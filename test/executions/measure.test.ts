@@ -34,6 +34,20 @@ describe('executions/measure', () => {
     expect([...next.cells.values()].map(({ kind, labels }) => `${kind} ${labels.join('|')}`)).toEqual([
       'runs pay|nightly|settle|succeeded',
       'durations pay|nightly|settle|succeeded',
+      'project-runs pay|user|succeeded',
+    ]);
+  });
+
+  it('counts runs by what started them, with the other statuses at 0', () => {
+    const types = ['user', 'scheduled', 'user-scheduled', 'webhook', 'a plugin', undefined];
+    const lines = linesOf(measured(types.map((type, index) => someRun({ id: index + 1, type }))), 'project-runs');
+    expect(lines).toHaveLength(35);
+    expect(lines.filter((line) => !line.endsWith(' 0'))).toEqual([
+      'project-runs pay|user|succeeded 1',
+      'project-runs pay|scheduled|succeeded 1',
+      'project-runs pay|user-scheduled|succeeded 1',
+      'project-runs pay|webhook|succeeded 1',
+      'project-runs pay|other|succeeded 2',
     ]);
   });
 

@@ -14,11 +14,13 @@ describe('executions/rows', () => {
       { kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true },
       { kind: 'nodes', labels: [...labels, 'failed'], count: 4, isReleased: true },
       { kind: 'node-failures', labels: ['pay', 'web01'], count: 2, isReleased: true },
+      { kind: 'project-runs', labels: ['pay', 'webhook', 'failed'], count: 5, isReleased: true },
     ];
     expect(show({ cells })).toEqual([
       `executions_total{${of},status="failed"} 3`,
       `execution_nodes_total{${of},result="failed"} 4`,
       'node_failures_total{project="pay",node="web01"} 2',
+      'project_executions_total{project="pay",trigger="webhook",status="failed"} 5',
     ]);
   });
 
