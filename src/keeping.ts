@@ -1,5 +1,5 @@
-import type { Clock } from './domain/clock.ts';
 import type { Config } from './config/config.ts';
+import type { Clock } from './domain/clock.ts';
 import { isSoundDocument } from './executions/document-shapes.ts';
 import type { Log } from './log.ts';
 import type { Self } from './metrics/self.ts';

@@ -61,11 +61,35 @@ function renderReport(report: ServerReport): string {
   const width = Math.max(...names.map(({ length }) => length)) + 2;
   const toLine = (name: string, value: string): string => `  ${name.padEnd(width)}${value}`;
   const lines = [`${server}  ${url}`, ...facts.map(([name = '', value = '']) => toLine(name, value))];
+  const said = new Set<string>();
   for (const { endpoint, verdict, message, mendedBy, needs } of endpoints) {
     lines.push(toLine(endpoint, `${verdict}${message === undefined ? '' : `  (${message})`}`));
-    if (mendedBy !== undefined) lines.push(toLine('', `allow it in an access policy: ${mendedBy}`));
+    if (mendedBy !== undefined && !said.has(mendedBy))
+      lines.push(toLine('', `allow it in an access policy: ${mendedBy}`));
+    if (mendedBy !== undefined) said.add(mendedBy);
     if (needs !== undefined)
       lines.push(toLine('', `needs ${needs}; or switch the collector off: ${toSwitches(endpoint)}`));
   }
+  if (report.missingPolicy !== undefined) {
+    lines.push('', '  This access policy allows what is denied or hidden:', '');
+    lines.push(
+      ...report.missingPolicy
+        .trimEnd()
+        .split('\n')
+        .map((line) => `    ${line}`),
+      '',
+    );
+  }
+  lines.push(toClosing(report));
   return `${lines.join('\n')}\n`;
+}
+
+/** What it all comes to. */
+function toClosing(report: ServerReport): string {
+  const { server, reachable, credentials, endpoints } = report;
+  if (isFine(report)) return `${server}: all that is enabled can be read, or is switched off by the server`;
+  if (!reachable) return `${server}: not reachable`;
+  if (credentials === 'refused') return `${server}: the credentials are refused`;
+  const wrong = endpoints.filter((one) => !isFine({ ...report, endpoints: [one] })).map(({ endpoint }) => endpoint);
+  return `${server}: not well: ${wrong.join(', ')}`;
 }

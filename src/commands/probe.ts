@@ -1,4 +1,4 @@
-import { toAdminRight } from '../api/access-policy.ts';
+import { toAccessPolicy, toAdminRight } from '../api/access-policy.ts';
 import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import { ApiError } from '../api/errors.ts';
@@ -12,11 +12,18 @@ export type Probe = {
   readonly ask: (api: Api) => Promise<Finding>;
 };
 
-/** Undefined where all is well, and there is nothing to say of it. */
-export type Finding = { readonly fault?: ApiError; readonly note?: string } | undefined;
+/** Undefined where all is well, and there is nothing to say of it. A verdict that no fault tells is named. */
+export type Finding =
+  | { readonly fault?: ApiError; readonly note?: string; readonly verdict?: UntoldVerdict }
+  | undefined;
+
+/** Answered without a fault, and all the same not well; or not asked at all. */
+export type UntoldVerdict = 'hidden' | 'nothing visible' | 'too old' | 'not asked';
 
 /** What asking once says. */
-export type Verdict = 'ok' | 'denied' | 'too old' | 'disabled' | 'broken';
+export type Verdict = 'ok' | 'denied' | 'disabled' | 'broken' | UntoldVerdict;
+const verdictsThatFail: readonly Verdict[] = ['denied', 'broken', 'hidden', 'nothing visible'];
+
 export type EndpointReport = {
   readonly endpoint: string;
   readonly verdict: Verdict;
@@ -35,6 +42,8 @@ export type ServerReport = {
   readonly apiVersion: number | undefined;
   readonly release: string | undefined;
   readonly endpoints: readonly EndpointReport[];
+  /** The access policy that allows what is denied or hidden. */
+  readonly missingPolicy?: string;
 };
 
 /** Asks one after the other: a check must be no load. */
@@ -44,11 +53,15 @@ export async function probeServer(
   probes: readonly Probe[],
 ): Promise<ServerReport> {
   const reports: EndpointReport[] = [];
+  const lacking: Endpoint<unknown>[] = [];
   let reachable = false;
   let credentials: ServerReport['credentials'] = 'unknown';
   for (const probe of probes) {
     const finding = await find(api, probe);
-    reports.push(toReport(probe, finding));
+    const report = toReport(probe, finding);
+    reports.push(report);
+    if (report.mendedBy !== undefined) lacking.push(...probe.reads);
+    if (report.verdict === 'nothing visible') lacking.push(...probes.flatMap(({ reads }) => reads));
     const fault = finding?.fault;
     reachable ||= fault === undefined || fault.details.status !== undefined;
     if (fault?.kind === 'unauthorized') credentials = 'refused';
@@ -56,12 +69,15 @@ export async function probeServer(
     // The others could but say the same.
     if (!reachable || credentials === 'refused') break;
   }
-  return { server: name, url, reachable, credentials, ...api.server(), endpoints: reports };
+  const allowable = lacking.filter((read) => toAdminRight(read) === undefined);
+  const missingPolicy =
+    allowable.length === 0 ? {} : { missingPolicy: toAccessPolicy(allowable, api.server().dialect) };
+  return { server: name, url, reachable, credentials, ...api.server(), endpoints: reports, ...missingPolicy };
 }
 
 /** Everything that is switched on works, or is switched off by the server itself. */
 export function isFine({ credentials, endpoints }: ServerReport): boolean {
-  return credentials === 'accepted' && endpoints.every(({ verdict }) => verdict !== 'denied' && verdict !== 'broken');
+  return credentials === 'accepted' && endpoints.every(({ verdict }) => !verdictsThatFail.includes(verdict));
 }
 
 /** Asks the same of each of some projects; the first fault stands for all of them. */
@@ -72,19 +88,22 @@ export async function findInProjects(
 ): Promise<Finding> {
   const faults: ApiError[] = [];
   const faulty: string[] = [];
+  const denied: string[] = [];
   const off: string[] = [];
   for (const project of projects) {
     const fault = await toFault(() => ask(project));
     if (fault === undefined) continue;
     // A project that is switched off is listed, and then not found.
     const isOff = fault.kind === 'not_found' && fault.details.isOfService === true;
-    (isOff ? off : faulty).push(project);
+    if (isOff) off.push(project);
+    else (fault.kind === 'forbidden' ? denied : faulty).push(project);
     if (!isOff) faults.push(fault);
   }
   const tried = projects.length === of ? `${of}` : `${projects.length} of ${of}`;
   const note = [
     `${tried} ${of === 1 ? 'project' : 'projects'} tried`,
     ...(off.length === 0 ? [] : [`switched off: ${off.join(', ')}`]),
+    ...(denied.length === 0 ? [] : [`denied: ${denied.join(', ')}`]),
     ...(faulty.length === 0 ? [] : [`not well: ${faulty.join(', ')}`]),
   ].join('; ');
   const [fault] = faults;
@@ -94,8 +113,12 @@ export async function findInProjects(
 const words = { denied: 'denied', not_found: 'disabled', version: 'too old', failed: 'broken' } as const;
 
 function toReport({ name, reads }: Probe, finding: Finding): EndpointReport {
-  const { fault, note } = finding ?? {};
-  if (fault === undefined) return { endpoint: name, verdict: 'ok', ...(note === undefined ? {} : { message: note }) };
+  const { fault, note, verdict: untold } = finding ?? {};
+  if (fault === undefined) {
+    const isLacking = untold === 'hidden' || untold === 'nothing visible';
+    const mend = isLacking && reads[0] !== undefined ? toMend(reads[0]) : {};
+    return { endpoint: name, verdict: untold ?? 'ok', ...(note === undefined ? {} : { message: note }), ...mend };
+  }
   const verdict = words[toVerdict(fault, reads)];
   const refused = reads.find((endpoint) => endpoint.name === fault.details.apiEndpoint);
   const message = note === undefined ? fault.message : `${note}; ${fault.message}`;

@@ -1,14 +1,13 @@
 import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoint.ts';
-import { projectExecutions, runningExecutions } from '../api/endpoints/executions.ts';
 import { projects } from '../api/endpoints/projects.ts';
 import { systemInfo } from '../api/endpoints/system.ts';
-import { ApiError } from '../api/errors.ts';
 import { createProjectList } from '../api/project-list.ts';
 import type { Collector, ProjectCollector } from '../collectors/collector.ts';
 import type { Watch } from '../collectors/watch.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { systemClock } from '../system-clock.ts';
+import { toExecutionProbes } from './execution-probes.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
 
 /** What the collectors that are on would ask of a server, each of it once; of projects only the first few are asked. */
@@ -16,8 +15,8 @@ export function toProbes(server: ServerConfig, { jobs, collectors: settings }: C
   const list = createProjectList({ isWanted: server.projects.isWanted, clock: systemClock });
   const watch: Watch = {
     projects: { read: list.read, labelsOf: server.projects.labelsOf },
-    // A job each would be asked for its average.
-    jobs: { isWanted: jobs.isWanted, detail: 0, asksForAverages: false },
+    // The list is asked for, and not each job for its average.
+    jobs: { isWanted: jobs.isWanted, detail: jobs.detail === 'none' ? 0 : 1, asksForAverages: false },
     hasExecutionMetrics: (project) => settings['execution-metrics']?.projects?.matches(project) === true,
   };
 
@@ -28,60 +27,57 @@ export function toProbes(server: ServerConfig, { jobs, collectors: settings }: C
     return listed;
   }
 
-  async function inProjects(api: Api, ask: (project: string, of: number) => Promise<unknown>): Promise<Finding> {
-    const names = await readNames(api);
-    if (names.length === 0) return untried;
-    return findInProjects(names.slice(0, mostProjects), names.length, (project) => ask(project, names.length));
+  /** Nobody can tell from outside whether there is nothing, or nothing that may be seen. */
+  function findNone(): Finding {
+    const isLeftOut = (list.visible() ?? 0) > 0;
+    return {
+      verdict: 'not asked',
+      note: isLeftOut
+        ? `\`servers[].projects\` leaves out all ${list.visible()} projects`
+        : 'no project is visible to these credentials',
+    };
   }
 
   function ofCollector(collector: ProjectCollector): Probe {
     const { name, reads, covers, collect, collectAll } = collector;
+    const ofProjects = reads.filter(({ path }) => path.includes('{project}'));
     return {
       name,
       reads,
       ask: async (api) => {
         if ((await collectAll(api, watch)) !== undefined) return undefined;
-        return inProjects(api, async (project, of) => {
-          if (covers(project, watch)) await collect(api, { name: project, of }, watch);
-        });
+        const supported = await Promise.all(ofProjects.map((read) => api.supports(read)));
+        if (!supported.includes(true)) {
+          return { verdict: 'too old', note: `the API version in use has no ${ofProjects[0]?.name ?? name}` };
+        }
+        const names = await readNames(api);
+        if (names.length === 0) return findNone();
+        const covered = names.filter((project) => covers(project, watch));
+        if (covered.length === 0) return { verdict: 'not asked', note: 'configuration chooses no project for it' };
+        return findInProjects(covered.slice(0, mostProjects), covered.length, (project) =>
+          collect(api, { name: project, of: covered.length }, watch),
+        );
       },
     };
   }
 
-  const ofExecutions: readonly Probe[] = [
-    {
-      name: runningExecutions.name,
-      reads: [runningExecutions],
-      // Where no project is visible there is no right to read all of them.
-      ask: async (api) => {
-        if ((await readNames(api)).length === 0) return untried;
-        const ask = (project: string) => api.get(runningExecutions, { path: { project }, query: { max: 1 } });
-        try {
-          await ask('*');
-          return undefined;
-        } catch (error) {
-          // Releases that take the `*` for a name are asked project by project by the rounds, too.
-          if (!(error instanceof ApiError) || error.details.isOfService !== true || error.kind === 'forbidden')
-            throw error;
-          return inProjects(api, ask);
-        }
-      },
-    },
-    {
-      name: projectExecutions.name,
-      reads: [projectExecutions, projects],
-      ask: (api) =>
-        inProjects(api, async (project) => {
-          const end = Date.now();
-          await api.get(projectExecutions, { path: { project }, query: { begin: end - hourMs, end, max: 1 } });
-        }),
-    },
-  ];
+  async function findProjects(api: Api): Promise<Finding> {
+    await readNames(api);
+    if (list.visible() !== 0) return undefined;
+    const note = 'nothing is visible to these credentials: the server has no project, or they may read none';
+    return { verdict: 'nothing visible', note };
+  }
+
+  const ofExecutions = toExecutionProbes({ readNames, findNone, nowMs: systemClock.now });
 
   // System info is asked whatever is on: it tells whether this is the service at all.
   const ofServer = [systemInfo, ...enabled.flatMap(({ reads }) => reads)].filter(({ path }) => !path.includes('{'));
   return [
-    ...uniqueByName(ofServer).map(toProbe),
+    ...uniqueByName(ofServer).map((endpoint) =>
+      endpoint.name === projects.name
+        ? { name: endpoint.name, reads: [projects], ask: findProjects }
+        : toProbe(endpoint),
+    ),
     ...enabled.flatMap((collector) => {
       if (collector.kind === 'executions') return ofExecutions;
       return collector.kind === 'project' ? [ofCollector(collector)] : [];
@@ -89,8 +85,6 @@ export function toProbes(server: ServerConfig, { jobs, collectors: settings }: C
   ];
 }
 
-const untried = { note: 'not tried: no project is visible to these credentials' };
-const hourMs = 3_600_000;
 /** Rights are given by patterns: what is well in a few projects is mostly well in all. */
 const mostProjects = 5;
 

@@ -3,15 +3,19 @@ import { type Simulator, type SimulatorOptions, startSimulator } from '../../src
 import { strangerPolicy } from '../../src/simulator/world/access.ts';
 import { type CliRun, runCli } from './run-cli.ts';
 
+type Start = SimulatorOptions & { readonly projects?: readonly string[] };
+
 const simulators: Simulator[] = [];
 
 afterAll(async () => {
   for (const simulator of simulators) await simulator.stop();
 });
 
-async function start(options: SimulatorOptions = {}): Promise<Simulator> {
+/** A service with one project, unless others are named. */
+async function start({ projects = ['pay'], ...options }: Start = {}): Promise<Simulator> {
   const simulator = await startSimulator({ scenario: 'empty', ...options });
   simulators.push(simulator);
+  for (const project of projects) simulator.control.createProject(project);
   return simulator;
 }
 
@@ -52,29 +56,30 @@ describe.concurrent('commands/check', () => {
       'ping: ok',
       'log-storage: ok',
     ]);
-    expect(facts.slice(5).filter((row) => !row.endsWith(': ok'))).toEqual([]);
+    expect(facts.slice(5).filter((row) => !row.endsWith(': ok'))).toEqual([
+      'execution-metrics: not asked',
+      'prod: all that is enabled can be read, or is switched off by the server',
+    ]);
   });
 
   it('asks a few projects, and says which of them are not as they should be', async () => {
-    const simulator = await start();
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) simulator.control.createProject(name, []);
+    const simulator = await start({ projects: ['a', 'b', 'c', 'd', 'e', 'f'] });
     simulator.control.changeProject('b', { disabled: true });
-    simulator.control.addFault({ kind: 'status', status: 500, path: 'project/c/executions' });
+    simulator.control.addFault({ kind: 'status', status: 500, path: 'project/c/executions$' });
     const { stdout, ...ended } = await check(simulator);
 
     expect(ended).toEqual({ code: 1, stderr: '', left: [] });
     const lines = stdout.split('\n').map((line) => line.trim().replace(/ {2,}/g, ' '));
-    expect(lines).toContain('running-executions ok');
+    expect(lines).toContain('running-executions ok (6 projects tried; switched off: b)');
     expect(lines).toContain('project-jobs ok (5 of 6 projects tried; switched off: b)');
     expect(lines.find((line) => line.startsWith('project-executions'))).toMatch(
-      /^project-executions broken \(5 of 6 projects tried; switched off: b; not well: c; GET project-executions: HTTP 500/,
+      /^project-executions broken \(6 projects tried; switched off: b; not well: c; GET project-executions: HTTP 500/,
     );
     expect(lines.filter((line) => line.startsWith('projects '))).toHaveLength(1);
   });
 
   it('asks project by project for what runs where the release takes the star for a name', async () => {
     const simulator = await start();
-    simulator.control.createProject('pay', []);
     const body =
       '{"error":true,"apiversion":41,"errorCode":"api.error.project.missing","message":"Project does not exist: *"}';
     simulator.control.addFault({ kind: 'status', status: 404, path: 'project/(\\*|%2A)/executions/running', body });
@@ -84,11 +89,100 @@ describe.concurrent('commands/check', () => {
     expect(stdout).toMatch(/running-executions +ok +\(1 project tried\)/);
   });
 
-  it('says that no project can be seen', async () => {
-    const { stdout } = await check(await start());
-    const untried = /(\S+) +ok +\(not tried: no project is visible to these credentials\)/g;
+  it('takes it for a problem that no project can be seen, and gives the policy of everything', async () => {
+    const { stdout, ...ended } = await check(await start({ projects: [] }));
+    expect(ended).toEqual({ code: 1, stderr: '', left: [] });
+    expect(stdout).toMatch(
+      /^ {2}projects +nothing visible {2}\(nothing is visible to these credentials: the server has no project, or they may read none\)$/m,
+    );
+    const untried = /(\S+) +not asked +\(no project is visible to these credentials\)/g;
     const names = [...stdout.matchAll(untried)].map(([, name]) => name);
-    expect(names).toEqual(expect.arrayContaining(['running-executions', 'project-executions']));
+    expect(names).toEqual(expect.arrayContaining(['running-executions', 'project-executions', 'project-jobs']));
+    expect(stdout).toContain('    - { equals: { kind: event }, allow: [read] }\n');
+    expect(stdout).toMatch(/\nprod: not well: projects\n$/);
+  });
+
+  it('says that configuration leaves out all projects, and finds nothing wrong with that', async () => {
+    const { url, token } = await start();
+    const config = `servers: [{ name: prod, url: '${url}', token_file: ./token, projects: { exclude: [pay] } }]\n`;
+    const files = { 'config.yaml': config, token: `${token}\n` };
+    const { code, stdout } = await runCli(['check', '--config.file=config.yaml'], { files });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/project-jobs +not asked {2}\(`servers\[\]\.projects` leaves out all 1 projects\)/);
+  });
+
+  it('says which executions are counted and not shown, and which that run may not be read', async () => {
+    const simulator = await start({ projects: ['billing', 'pay', 'warehouse', 'web-shop'] });
+    const { control, url } = simulator;
+    const startedAtMs = Date.now() - 60_000;
+    for (const project of ['warehouse', 'web-shop', 'web-shop', 'pay']) {
+      control.addFinished(project, { startedAtMs, endedAtMs: startedAtMs + 1000 });
+    }
+    const secret = control.createJob('billing', { name: 'secret' });
+    control.addFinished('billing', { jobId: secret, startedAtMs, endedAtMs: startedAtMs + 1000 });
+    control.addFinished('billing', { startedAtMs, endedAtMs: startedAtMs + 1000 });
+    control.addToken({ token: 'half-blind', policy: { events: ['pay', 'billing'], hiddenJobs: [secret] } });
+    const { stdout, ...ended } = await check({ url, token: 'half-blind' }, '--no-collector.users');
+
+    expect(ended).toEqual({ code: 1, stderr: '', left: [] });
+    const lines = stdout.split('\n').map((line) => line.trim().replace(/ {2,}/g, ' '));
+    expect(lines).toContain(
+      'project-executions hidden (history of warehouse, web-shop: 3 counted, 0 readable; history of billing: 2 counted, 1 readable; 4 projects tried)',
+    );
+    expect(lines.find((line) => line.startsWith('running-executions'))).toMatch(
+      /^running-executions denied \(4 projects tried; denied: warehouse, web-shop; GET running-executions: HTTP 403/,
+    );
+    expect(
+      stdout.slice(stdout.indexOf('  This access policy')),
+    ).toBe(`  This access policy allows what is denied or hidden:
+
+    description: what automation-exporter reads
+    context:
+      application: rundeck
+    for:
+      project:
+        - { allow: [read] }
+    by:
+      group: automation-exporter
+    ---
+    description: what automation-exporter reads
+    context:
+      project: '.*'
+    for:
+      resource:
+        - { equals: { kind: event }, allow: [read] }
+      job:
+        - { allow: [read] }
+      adhoc:
+        - { allow: [read] }
+    by:
+      group: automation-exporter
+
+prod: not well: running-executions, project-executions
+`);
+  });
+
+  it('is content once the policy that it shows is in force', async () => {
+    const { control, url } = await start();
+    const startedAtMs = Date.now() - 60_000;
+    control.addFinished('pay', { startedAtMs, endedAtMs: startedAtMs + 1000 });
+    control.addToken({ token: 'blind', policy: { events: [], jobs: [], adhoc: [] } });
+    const before = await check({ url, token: 'blind' }, '--json', '--no-collector.users');
+    // The cast is true as far as it is looked at here.
+    const [report] = JSON.parse(before.stdout) as [{ readonly missingPolicy: string }];
+    control.addAccessRules('blind', report.missingPolicy);
+    const after = await check({ url, token: 'blind' }, '--no-collector.users');
+
+    expect([before.code, after.code]).toEqual([1, 0]);
+    expect(after.stdout).toMatch(/\nprod: all that is enabled can be read, or is switched off by the server\n$/);
+  });
+
+  it('says which endpoints were not asked, and why', async () => {
+    const old = toRows((await check(await start({ apiVersion: 14 }))).stdout);
+    expect(old).toContain('execution-metrics: too old');
+    const recent = (await check(await start())).stdout;
+    expect(recent).toMatch(/^ {2}execution-metrics +not asked {2}\(configuration chooses no project for it\)$/m);
+    expect(recent).toMatch(/^ {2}job-info +ok {2}\(1 project tried\)$/m);
   });
 
   it('says which line of the access policy mends a denial', async () => {
@@ -108,7 +202,7 @@ describe.concurrent('commands/check', () => {
       'system-info: denied',
       'allow it in an access policy: resource: [{ equals: { kind: system }, allow: [read] }]',
       'execution-mode: denied',
-      'allow it in an access policy: resource: [{ equals: { kind: system }, allow: [read] }]',
+      'healthcheck: denied',
     ]);
     expect(rows[rows.indexOf('users: denied') + 1]).toBe(
       'needs system admin; or switch the collector off: collectors.users.enabled: false',

@@ -1,0 +1,73 @@
+import type { Api } from '../api/client.ts';
+import { projectExecutions, runningExecutions } from '../api/endpoints/executions.ts';
+import { projects } from '../api/endpoints/projects.ts';
+import { ApiError } from '../api/errors.ts';
+import { type Finding, findInProjects, type Probe } from './probe.ts';
+
+type Options = {
+  /** The watched projects; undefined where there are none, with what to say of that. */
+  readonly readNames: (api: Api) => Promise<readonly string[]>;
+  readonly findNone: () => Finding;
+  readonly nowMs: () => number;
+};
+
+/** The rounds over executions: what runs, and what ended within a day, project by project since rights differ. */
+export function toExecutionProbes({ readNames, findNone, nowMs }: Options): readonly Probe[] {
+  async function findRunning(api: Api): Promise<Finding> {
+    const names = await readNames(api);
+    if (names.length === 0) return findNone();
+    const ask = (project: string) => api.get(runningExecutions, { path: { project }, query: { max: 1 } });
+    try {
+      await ask('*');
+    } catch (error) {
+      // Releases that take the `*` for a name are asked project by project by the rounds, too.
+      if (!(error instanceof ApiError) || error.details.isOfService !== true || error.kind === 'forbidden') throw error;
+    }
+    // The list of all leaves out in silence what may not be read.
+    return findInProjects(names.slice(0, mostProjects), names.length, ask);
+  }
+
+  async function findHistory(api: Api): Promise<Finding> {
+    const names = await readNames(api);
+    if (names.length === 0) return findNone();
+    const hidden: Count[] = [];
+    const finding = await findInProjects(names.slice(0, mostProjects), names.length, async (project) => {
+      const end = nowMs();
+      const query = { begin: end - dayMs, end, max: mostCompared };
+      const { total, items, oddRows } = await api.get(projectExecutions, { path: { project }, query });
+      const [counted, readable] = [Math.min(total, mostCompared), items.length + oddRows.length];
+      if (readable < counted) hidden.push({ project, counted, readable });
+    });
+    if (hidden.length === 0) return finding;
+    const note = [...toSentences(hidden), finding?.note].filter((part) => part !== undefined).join('; ');
+    return finding?.fault === undefined ? { note, verdict: 'hidden' } : { ...finding, note };
+  }
+
+  return [
+    { name: runningExecutions.name, reads: [runningExecutions], ask: findRunning },
+    { name: projectExecutions.name, reads: [projectExecutions, projects], ask: findHistory },
+  ];
+}
+
+type Count = { readonly project: string; readonly counted: number; readonly readable: number };
+
+function toSentences(hidden: readonly Count[]): readonly string[] {
+  const whole = hidden.filter(({ readable }) => readable === 0);
+  const partly = hidden.filter(({ readable }) => readable > 0);
+  return [whole, partly].flatMap((projects) => {
+    if (projects.length === 0) return [];
+    let [counted, readable] = [0, 0];
+    for (const one of projects) {
+      counted += one.counted;
+      readable += one.readable;
+    }
+    return [
+      `history of ${projects.map(({ project }) => project).join(', ')}: ${counted} counted, ${readable} readable`,
+    ];
+  });
+}
+
+const dayMs = 86_400_000;
+const mostCompared = 200;
+/** More than of other things: rights to executions are given project by project. */
+const mostProjects = 25;
