@@ -1,5 +1,6 @@
 import { toAge, toDuration, toTime, toTook } from './ages.ts';
 import { type Html, html } from './html.ts';
+import { toCount } from './sizes.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningStatus, ServerStatus } from './status.ts';
 
 /** Where the front page is, and which executions have a page. */
@@ -13,7 +14,7 @@ export function renderExecutions({ name, executions, state }: ServerStatus, page
 }
 
 function renderRunning(executions: ExecutionsOfServer, isOld: boolean): Html {
-  const { running, runningCount, runningSight, overdueCount, waitingCount, serverNowMs } = executions;
+  const { running, runningCount, runningSight, runningDenied, overdueCount, waitingCount, serverNowMs } = executions;
   const title = isOld ? 'Ran when it last answered' : 'Runs now';
   if (runningSight !== 'known') return html`<h3>${title}: ${notKnown[runningSight]}</h3>\n`;
   const rows = running.map((execution) => renderRunningRow(execution, serverNowMs));
@@ -26,6 +27,7 @@ function renderRunning(executions: ExecutionsOfServer, isOld: boolean): Html {
     runningCount === 0 ? 'nothing' : undefined,
     overdueCount === 0 ? undefined : `${overdueCount} overdue`,
     waitingCount === 0 ? undefined : `${waitingCount} more waiting`,
+    runningDenied.length === 0 ? undefined : `not allowed to see ${toCount(runningDenied.length, 'project')}`,
   ].filter((fact) => fact !== undefined);
   const about = facts.length === 0 ? undefined : html`: ${facts.join(', ')}`;
   return html`<h3>${title}${about}</h3>

@@ -30,11 +30,14 @@ export function toAnchor(server: string): string {
   return `server-${encodeURIComponent(server.toWellFormed())}`;
 }
 
-const states: Readonly<Record<ServerState, { readonly mood: string; readonly text: string }>> = {
-  up: { mood: 'good', text: '✓ up' },
-  refused: { mood: 'bad', text: '✗ credentials refused' },
-  down: { mood: 'bad', text: '✗ no usable answer' },
-  waiting: { mood: 'off', text: '… not asked yet' },
+type StateWords = { readonly mood: string; readonly text: string; readonly since: string };
+
+/** Since when is what the exporter has seen: it may have started long after the server. */
+const states: Readonly<Record<ServerState, StateWords>> = {
+  up: { mood: 'good', text: '✓ up', since: 'Seen up' },
+  refused: { mood: 'bad', text: '✗ credentials refused', since: 'Seen refusing' },
+  down: { mood: 'bad', text: '✗ no usable answer', since: 'Seen down' },
+  waiting: { mood: 'off', text: '… not asked yet', since: 'Waiting' },
 };
 
 function renderState({ state }: TargetStatus): Html {
@@ -51,7 +54,7 @@ function renderFacts(target: TargetStatus, nowMs: number): Html {
   const mode = html`<span class="${passive ? 'bad' : ''}">${passive ? '✗ passive: it runs nothing' : executionMode}</span>${modeSince}`;
   const facts: readonly (readonly [string, Html | string | number | undefined])[] = [
     ['Address', url],
-    [states[state].text.slice(2), since],
+    [states[state].since, since],
     ['Why', state === 'up' ? undefined : message],
     ['Execution mode', executionMode === undefined ? undefined : mode],
     ['Release', release],

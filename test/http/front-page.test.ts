@@ -79,7 +79,7 @@ project-jobs of prod is not complete: 3 of 40 projects are denied
 As of 2024-05-20 03:19:40 UTC; look again or refresh every 30 s.
 prod ✓ up
 Address: https://prod.example.org
-up: since 01:19 UTC (2 h ago)
+Seen up: since 01:19 UTC (2 h ago)
 Execution mode: active
 Release: 5.3.0-20240520
 API: 47, rundeck
@@ -100,7 +100,7 @@ What is denied, and what mends it
 Give this access policy to an administrator of the server; for automation-exporter put a role of the credentials in use.
 Member a ✓ up
 Address: https://a.example.org
-up: since 01:19 UTC (2 h ago)
+Seen up: since 01:19 UTC (2 h ago)
 Execution mode: active
 Release: 5.3.0-20240520
 API: 47, rundeck
@@ -109,7 +109,7 @@ Collector | Result | Last run | Next | Took | Series
 ping | ok | 12 s ago | in 3 s | 23 ms | 14
 still ✓ up
 Address: https://still.example.org
-up: since 01:19 UTC (2 h ago)
+Seen up: since 01:19 UTC (2 h ago)
 Execution mode: ✗ passive: it runs nothing, since 2024-05-19 03:19 UTC (24 h ago)
 Release: 5.3.0-20240520
 API: 47, rundeck
@@ -219,7 +219,7 @@ Where to go`);
 
     expect(toText(await readPage([down]))).toContain(`prod ✗ no usable answer
 Address: https://prod.example.org
-no usable answer: since 01:19 UTC (2 h ago)
+Seen down: since 01:19 UTC (2 h ago)
 Why: GET system-info: no answer within 10 s
 Where to go`);
   });

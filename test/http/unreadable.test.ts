@@ -28,6 +28,7 @@ describe('http/unreadable', () => {
     });
 
     expect(text).toMatch(/^✗prod: history of warehouse: 100 counted, 0 readable\.\n3 more problems:\n/);
+    expect(text).toContain('\nRuns now: nothing, not allowed to see 2 projects\n');
     expect(
       text.slice(text.indexOf('What is denied'), text.indexOf('Where to go')),
     ).toBe(`What is denied, and what mends it

@@ -1,0 +1,83 @@
+import { afterEach, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { startBrowser } from '../support/browser.ts';
+import { type Daemon, startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { describeWithTools } from '../support/tools.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+const token = 'a-token-that-sees-half';
+
+/** 100 runs of the warehouse and 14 of the shop, some of them ad hoc, and some of the project that may be read. */
+function play({ control }: Simulator): void {
+  const endedAtMs = Date.now() - 60_000;
+  for (const [project, runs] of Object.entries({ pay: 5, warehouse: 100, 'web-shop': 14 })) {
+    const jobId = control.createJob(project, { name: 'count', group: 'nightly' });
+    for (let run = 0; run < runs; run += 1) {
+      const ofJob = run % 3 === 0 ? {} : { jobId };
+      control.addFinished(project, { ...ofJob, startedAtMs: endedAtMs - 1000, endedAtMs });
+    }
+  }
+}
+
+describeWithTools('end-to-end/half-blind', ['chromium'], ({ chromium }) => {
+  it('says first which executions are hidden, and shows the policy that mends it', async () => {
+    const simulator = await startSimulator({ scenario: 'empty' });
+    endings.push(() => simulator.stop());
+    for (const project of ['pay', 'warehouse', 'web-shop']) simulator.control.createProject(project, ['web01']);
+    const seen = ['pay'];
+    simulator.control.addToken({ token, policy: { events: seen, jobs: seen, adhoc: seen } });
+    play(simulator);
+    let aheadMs = 0;
+    const daemon = await startDaemon({
+      yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 500 } }]
+collectors: { executions: { every: 1s }, users: { enabled: false } }
+executions: { backfill: 1h, max_delay: 1m }
+metrics: { hold_new_series: 0s }
+`,
+      token,
+      clock: fakeClock({ now: Date.now, ticks: () => performance.now() + aheadMs }),
+    });
+    endings.push(() => daemon.stop());
+    const browser = await startBrowser(chromium);
+    endings.push(() => browser.stop());
+    const read = async (): Promise<string> => (await browser.open(`${daemon.url}/`, { width: 390 })).text;
+
+    await eventually(async () => expect(await running(daemon)).toEqual(['warehouse', 'web-shop']));
+    const page = await read();
+    expect(page).toMatch(/^automation-exporter\n✗\s*prod: history of warehouse, web-shop: 114 counted, 0 readable\.\n/);
+    expect(page).toContain('prod: running executions of warehouse, web-shop: not allowed to see');
+    expect(page).toContain('Runs now: nothing, not allowed to see 2 projects');
+
+    const policy = /^description: what [^]*^ {2}group: automation-exporter$/m.exec(page)?.[0] ?? '';
+    simulator.control.addAccessRules(token, policy);
+    aheadMs += 300_000;
+    await eventually(async () => expect(await running(daemon)).toEqual([]));
+    await eventually(async () =>
+      expect(await read()).toMatch(/^automation-exporter\n✓\s*No problem seen: prod answers/),
+    );
+    await eventually(async () => expect(await counted(daemon)).toEqual({ pay: 5, warehouse: 100, 'web-shop': 14 }));
+  }, 120_000);
+});
+
+/** Projects whose running executions may not be read. */
+async function running({ url }: Daemon): Promise<readonly string[] | undefined> {
+  const { servers } = (await (await fetch(`${url}/api/status`)).json()) as {
+    readonly servers: readonly { readonly executions: { readonly running_denied: readonly string[] } | null }[];
+  };
+  return servers[0]?.executions?.running_denied.toSorted();
+}
+
+async function counted({ metrics }: Daemon): Promise<Readonly<Record<string, number>>> {
+  const sums: Record<string, number> = {};
+  const family = /^automation_executions_total\{.*project="(.*?)".*\} (\d+)$/gm;
+  for (const [, project = '', value] of (await metrics()).matchAll(family)) {
+    sums[project] = (sums[project] ?? 0) + Number(value);
+  }
+  return sums;
+}
