@@ -60,4 +60,9 @@ export function forgetDelivery({ tracesPending, spoolTraces, spoolBytes, spoolOl
   for (const gauge of [spoolTraces, spoolBytes, spoolOldest, tracesSetAside]) gauge.remove();
 }
 
-const rejectReasons = ['partial_success', 'refused', 'dropped'] as const satisfies readonly RejectReason[];
+const rejectReasons = [
+  'partial_success',
+  'refused',
+  'unanswered',
+  'dropped',
+] as const satisfies readonly RejectReason[];

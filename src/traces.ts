@@ -102,8 +102,8 @@ export function createTraces(options: TracesOptions): Traces {
     observe: {
       ...numbers,
       warned: (message) => log.warn({ says: message }, 'the collector took traces and has something to say'),
-      setAside: ({ server, executionId }, reason) =>
-        log.error({ server, execution: executionId, reason }, 'the collector refuses a trace: it is set aside'),
+      setAside: ({ server, executionId }, reason, why) =>
+        log.error({ server, execution: executionId, reason }, setAsideBecause[why]),
       dropped: ({ server, executionId }) =>
         log.error({ server, execution: executionId }, 'a trace that was set aside made room for a newer one'),
       request: () => undefined,
@@ -193,6 +193,11 @@ function countPending(enrichers: readonly Enricher[]): number {
   for (const enricher of enrichers) pending += enricher.size();
   return pending;
 }
+
+const setAsideBecause = {
+  refused: 'the collector refuses a trace: it is set aside',
+  unanswered: 'a trace never gets an answer although others do: it is set aside',
+} as const;
 
 const setAsideBounds: SpoolBounds = { maxBytes: 64 * 2 ** 20, maxTraces: 10_000 };
 /** What has waited so long for its steps gets none. */

@@ -24,7 +24,7 @@ export function createDeliveryInstruments(registers: Registry[]) {
   });
   const tracesSetAside = new Gauge({
     name: 'automation_exporter_traces_set_aside',
-    help: 'Traces that the collector refused for themselves alone, kept until they are sent again or dropped.',
+    help: 'Traces that the collector refused or never answered for themselves alone, kept until they are sent again or dropped.',
     registers,
   });
   for (const instrument of [spansExported, spoolTraces, spoolBytes, spoolOldest, tracesSetAside]) instrument.remove();
@@ -32,7 +32,7 @@ export function createDeliveryInstruments(registers: Registry[]) {
     spansExported,
     spansRejected: new Counter({
       name: 'automation_exporter_spans_rejected_total',
-      help: 'Spans that did not get to the backend: partial_success (taken without them), refused (their trace is set aside), dropped (set aside, and then dropped by hand, or since too many were).',
+      help: 'Spans that did not get to the backend: partial_success (taken without them), refused (their trace is set aside), unanswered (their trace never got an answer although others did, and is set aside), dropped (set aside, and then dropped by hand, or since too many were).',
       labelNames: ['reason'],
       registers,
     }),

@@ -3,8 +3,8 @@
  * it gets in by the ledger's own transactions.
  */
 export type Spool = {
-  /** The first in line that are not set aside, up to both bounds; one at least, where there is any. */
-  readonly next: (bounds: SpoolBounds) => Promise<readonly SpooledTrace[]>;
+  /** The first in line, but for some keys, that are not set aside, up to both bounds; one at least, where there is any. */
+  readonly next: (bounds: SpoolBounds, but?: readonly string[]) => Promise<readonly SpooledTrace[]>;
   readonly remove: (keys: readonly string[]) => Promise<void>;
   /** Takes a trace out of the line. Over the bounds the ones that were set aside first are dropped; returns those. */
   readonly setAside: (key: string, why: WhySetAside, bounds: SpoolBounds) => Promise<readonly SetAsideTrace[]>;

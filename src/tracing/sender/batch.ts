@@ -30,6 +30,18 @@ export function halve(traces: readonly SpooledTrace[]): readonly (readonly Spool
   return [traces.slice(0, middle), traces.slice(middle)];
 }
 
+export function countBytes(traces: readonly SpooledTrace[]): number {
+  let sum = 0;
+  for (const { bytes } of traces) sum += bytes.length;
+  return sum;
+}
+
+export function countSpans(traces: readonly SpooledTrace[]): number {
+  let sum = 0;
+  for (const { spans } of traces) sum += spans;
+  return sum;
+}
+
 const jsonHead = Buffer.from('{"resourceSpans":[');
 const jsonTail = Buffer.from(']}');
 const comma = Buffer.from(',');

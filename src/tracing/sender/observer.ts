@@ -2,7 +2,7 @@ import type { SetAsideTrace, SpooledTrace, SpoolSize } from '../../state/spool.t
 import type { PostFaultKind } from './post-fault.ts';
 
 /** Why spans did not get to the backend although they were sent, or were to be. */
-export type RejectReason = 'partial_success' | 'refused' | 'dropped';
+export type RejectReason = 'partial_success' | 'refused' | 'unanswered' | 'dropped';
 
 /** How a request ended: with an answer, or with the fault in place of one. */
 export type RequestOutcome = 'delivered' | 'wait' | 'refused' | PostFaultKind;
@@ -10,11 +10,15 @@ export type RequestOutcome = 'delivered' | 'wait' | 'refused' | PostFaultKind;
 /** What the sender tells of itself, for metrics and the log; each callback tells of one event. */
 export type SenderObserver = {
   readonly exported: (spans: number) => void;
-  /** Refused traces are set aside and may be sent again; dropped ones were set aside and are gone. */
+  /** Refused and unanswered traces are set aside and may be sent again; dropped ones were set aside and are gone. */
   readonly rejected: (reason: RejectReason, spans: number) => void;
   /** The collector took the request, and has something to say about it. */
   readonly warned: (message: string) => void;
-  readonly setAside: (trace: Pick<SpooledTrace, 'server' | 'executionId'>, reason: string) => void;
+  readonly setAside: (
+    trace: Pick<SpooledTrace, 'server' | 'executionId'>,
+    reason: string,
+    why: 'refused' | 'unanswered',
+  ) => void;
   readonly dropped: (trace: SetAsideTrace) => void;
   readonly request: (outcome: RequestOutcome, seconds: number) => void;
   /** Once when deliveries begin to fail, once when they work again. */

@@ -5,20 +5,28 @@ export type PostFaultKind = 'network' | 'tls' | 'timeout' | 'stopped';
 export class PostFault extends Error {
   override readonly name = 'PostFault';
   readonly kind: PostFaultKind;
+  /** Whether it may have got lost on its way: there was a connection, or at least nothing says that there was none. */
+  readonly isLost: boolean;
 
-  constructor(message: string, { kind, cause }: { readonly kind: PostFaultKind; readonly cause?: unknown }) {
+  constructor(message: string, { kind, cause, isLost = kind === 'timeout' }: About) {
     super(message, cause === undefined ? undefined : { cause });
     this.kind = kind;
+    this.isLost = isLost;
   }
 }
+
+type About = { readonly kind: PostFaultKind; readonly cause?: unknown; readonly isLost?: boolean };
 
 /** The fault of a socket, a name or a handshake, with what to look at. */
 export function toPostFault(error: unknown, host: string): PostFault {
   if (error instanceof PostFault) return error;
   const code = codeOf(error);
   const { kind, says } = faults.find(({ codes }) => codes.test(code)) ?? otherFault;
-  return new PostFault(`${host}: ${says} (${code})`, { kind, cause: error });
+  return new PostFault(`${host}: ${says} (${code})`, { kind, cause: error, isLost: lostOnItsWay.test(code) });
 }
+
+/** Of connections that were there and ended, as far as the system tells. */
+const lostOnItsWay = /^(ECONNRESET|ECONNABORTED|EPIPE|HPE_)/;
 
 const faults: readonly { readonly codes: RegExp; readonly kind: PostFaultKind; readonly says: string }[] = [
   { codes: /^ECONNREFUSED$/, kind: 'network', says: 'the connection was refused; is the collector running?' },

@@ -1,11 +1,13 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Spool, SpoolBounds, SpooledTrace } from '../../state/spool.ts';
 import { backoffMs } from './backoff.ts';
-import { halve, takeAlike, toContent } from './batch.ts';
+import { countBytes, countSpans, halve, takeAlike, toContent } from './batch.ts';
+import { createBatchSize } from './batch-size.ts';
 import type { SenderObserver } from './observer.ts';
 import { createWait, type Wait } from './pause.ts';
 import type { Post } from './post.ts';
 import { PostFault } from './post-fault.ts';
+import { createSuspects, type Suspect } from './suspects.ts';
 import { toVerdict, type Verdict } from './verdict.ts';
 
 export type SenderOptions = {
@@ -36,9 +38,6 @@ export type SenderStatus = {
   readonly lastDeliveredMs: number | undefined;
 };
 
-/** What one request holds at most, before compression: no trace may be larger. */
-export const requestBounds: SpoolBounds = { maxBytes: 4 * 2 ** 20 - 1024, maxTraces: 1000 };
-
 /** Smaller traces are gathered up to this: larger requests save nothing, and hold up whatever else the process does. */
 const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
 
@@ -59,16 +58,34 @@ export function createSender(options: SenderOptions): Sender {
   let status: SenderStatus = { failing: undefined, lastDeliveredMs: undefined };
   let triesInVain = 0;
   let refusedInARow = 0;
+  const batchSize = createBatchSize(gathering.maxBytes);
+  const suspects = createSuspects(clock.random);
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       nap = new AbortController();
       tellSize();
-      const traces = await insist(() => spool.next(gathering));
-      if (traces === undefined) return;
-      if (traces.length > 0) await deliver(takeAlike(traces));
-      else await wait(idleMs, nap.signal);
+      const found = await insist(findNext);
+      if (found === undefined) return;
+      if (found.traces.length > 0) await deliver(found.traces);
+      else await wait(found.againInMs, nap.signal);
     }
+  }
+
+  /** Those that got lost stand behind all others, but for one at a time, right after others came through. */
+  async function findNext(): Promise<{ readonly traces: readonly SpooledTrace[]; readonly againInMs: number }> {
+    const suspected = suspects.keys();
+    const but = (key: string | undefined): readonly string[] => suspected.filter((other) => other !== key);
+    const due = triesInVain === 0 ? suspects.due(clock.ticks()) : undefined;
+    const bounds = due === undefined ? { ...gathering, maxBytes: batchSize.maxBytes() } : { maxBytes: 0, maxTraces: 1 };
+    const traces = takeAlike(await spool.next(bounds, but(due)));
+    const next = traces.length > 0 ? undefined : suspects.next(clock.ticks());
+    if (next === undefined) return { traces, againInMs: idleMs };
+    if ('forMs' in next) return { traces, againInMs: Math.min(idleMs, next.forMs) };
+    const lonely = await spool.next({ maxBytes: 0, maxTraces: 1 }, but(next.key));
+    // Somebody has dropped it.
+    if (lonely.length === 0) suspects.forget(next.key);
+    return { traces: lonely, againInMs: 0 };
   }
 
   async function deliver(batch: readonly SpooledTrace[]): Promise<void> {
@@ -77,11 +94,28 @@ export function createSender(options: SenderOptions): Sender {
       const verdict = await ask(part);
       if (verdict.kind === 'delivered') await finish(part, verdict);
       else if (verdict.kind === 'wait') {
-        parts.unshift(part);
-        await backOff(verdict.reason, verdict.askedMs);
+        // What comes next is found anew: less, or another.
+        if (noteFault(part, verdict)) parts.length = 0;
+        else parts.unshift(part);
+        if (triesInVain > 0 || parts.length > 0) await backOff(verdict.reason, verdict.askedMs);
       } else if (part.length > 1) parts.unshift(...halve(part));
-      else await setAside(part, verdict.reason);
+      else await refuse(part, verdict.reason);
     }
+  }
+
+  /** Whether something else is to be tried than the same again. */
+  function noteFault(part: readonly SpooledTrace[], { isLost, reason }: Verdict & { kind: 'wait' }): boolean {
+    const [only, ...others] = part;
+    const isSuspect = only !== undefined && others.length === 0 && suspects.keys().includes(only.key);
+    if (isSuspect && isLost) {
+      suspects.lost(only, reason, clock.ticks());
+      return true;
+    }
+    suspects.otherFailed();
+    if (!isLost || !batchSize.lost()) return isSuspect;
+    if (others.length > 0) batchSize.shrinkFrom(countBytes(part));
+    else if (only !== undefined) suspects.lost(only, reason, clock.ticks());
+    return true;
   }
 
   async function ask(traces: readonly SpooledTrace[]): Promise<Verdict> {
@@ -95,7 +129,7 @@ export function createSender(options: SenderOptions): Sender {
     } catch (error) {
       if (!(error instanceof PostFault)) throw error;
       tell(error.kind);
-      return { kind: 'wait', reason: error.message, askedMs: undefined };
+      return { kind: 'wait', reason: error.message, askedMs: undefined, isLost: error.isLost };
     }
   }
 
@@ -109,25 +143,41 @@ export function createSender(options: SenderOptions): Sender {
     status = { ...status, lastDeliveredMs: clock.now() };
     await insist(() => spool.remove(traces.map(({ key }) => key)));
     tellSize();
+    batchSize.passed();
+    for (const { key } of traces) suspects.forget(key);
+    const givenUp = suspects.otherPassed();
+    if (givenUp !== undefined)
+      await setAside(givenUp, `never gets an answer, while others do: ${givenUp.reason}`, 'unanswered');
   }
 
-  async function setAside(traces: readonly SpooledTrace[], why: string): Promise<void> {
-    const reason = shorten(why);
+  async function refuse(traces: readonly SpooledTrace[], reason: string): Promise<void> {
+    suspects.otherFailed();
     for (const trace of traces) {
-      const dropped = await insist(() => spool.setAside(trace.key, { reason, atMs: clock.now() }, setAsideBounds));
+      suspects.forget(trace.key);
       // Stopped before it could be written: it will be refused again.
-      if (dropped === undefined) return;
-      observe.rejected('refused', trace.spans);
-      observe.setAside(trace, reason);
-      for (const other of dropped) {
-        observe.rejected('dropped', other.spans);
-        observe.dropped(other);
-      }
+      if (!(await setAside(trace, reason, 'refused'))) return;
     }
-    tellSize();
     refusedInARow += 1;
     if (refusedInARow > patience) await backOff(reason, undefined);
     else recover();
+  }
+
+  async function setAside(
+    trace: Omit<Suspect, 'reason'>,
+    says: string,
+    why: 'refused' | 'unanswered',
+  ): Promise<boolean> {
+    const reason = shorten(says);
+    const dropped = await insist(() => spool.setAside(trace.key, { reason, atMs: clock.now() }, setAsideBounds));
+    if (dropped === undefined) return false;
+    observe.rejected(why, trace.spans);
+    observe.setAside(trace, reason, why);
+    for (const other of dropped) {
+      observe.rejected('dropped', other.spans);
+      observe.dropped(other);
+    }
+    tellSize();
+    return true;
   }
 
   /** Does what the state must do, again and again where it can not; undefined where we are stopped before it could. */
@@ -188,10 +238,4 @@ export function createSender(options: SenderOptions): Sender {
     },
     status: () => status,
   };
-}
-
-function countSpans(traces: readonly SpooledTrace[]): number {
-  let spans = 0;
-  for (const trace of traces) spans += trace.spans;
-  return spans;
 }

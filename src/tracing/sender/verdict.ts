@@ -6,25 +6,36 @@ import { readStatusMessage } from './status-message.ts';
 /** What an answer means for the traces of its request. */
 export type Verdict =
   | { readonly kind: 'delivered'; readonly rejectedSpans: number; readonly message: string }
-  | { readonly kind: 'wait'; readonly reason: string; readonly askedMs: number | undefined }
+  | {
+      readonly kind: 'wait';
+      readonly reason: string;
+      readonly askedMs: number | undefined;
+      /** Whether it got lost on its way, as what is too large for a gateway may. */
+      readonly isLost: boolean;
+    }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** Statuses that speak of the moment, not of what was sent. */
 const passing: readonly number[] = [429, 502, 503, 504];
+
+/** What gateways answer where they lost the collector, or dropped the request. */
+const lostBehind: readonly number[] = [502, 503, 504];
 
 /** Judges by the status; the body of an answer only adds to it. */
 export function toVerdict(answer: PostAnswer, nowMs: number): Verdict {
   const { status, contentType, retryAfter } = answer;
   if (status >= 200 && status < 300) {
     // Some page in front of the collector, that says yes to everything: nothing has been delivered.
-    if (isHtml(contentType)) return { kind: 'wait', reason: `HTTP ${status} with a web page`, askedMs: undefined };
+    if (isHtml(contentType))
+      return { kind: 'wait', reason: `HTTP ${status} with a web page`, askedMs: undefined, isLost: false };
     return { kind: 'delivered', ...readPartialSuccess(answer) };
   }
   const message = readMessage(answer);
   const reason = message === '' ? `HTTP ${status}` : `HTTP ${status}: ${message}`;
   // A redirect is never followed, and says nothing about a trace.
   if (passing.includes(status) || status < 400) {
-    return { kind: 'wait', reason, askedMs: readRetryAfterMs(retryAfter, nowMs) };
+    const askedMs = readRetryAfterMs(retryAfter, nowMs);
+    return { kind: 'wait', reason, askedMs, isLost: askedMs === undefined && lostBehind.includes(status) };
   }
   return { kind: 'refused', reason };
 }

@@ -47,7 +47,7 @@ describe('tracing/sender/sender', () => {
     const { events, waits, sent } = await runUntilIdle((_, index) => {
       if (index === 0) throw new PostFault('c:4318: the connection was refused', { kind: 'network' });
       if (index === 1) throw new PostFault('c:4318: no complete answer', { kind: 'timeout' });
-      return answer(index < 10 ? 503 : 200);
+      return answer(index < 10 ? 429 : 200);
     });
 
     expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000, 30_000]);

@@ -38,17 +38,18 @@ describe('tracing/sender/verdict', () => {
     expect([201, 202, 204, 299].map((code) => judge(code).kind)).toEqual(Array(4).fill('delivered'));
   });
 
-  it.each<[number, string | undefined, number | undefined]>([
-    [429, '7', 7000],
-    [502, undefined, undefined],
-    [503, 'Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
-    [503, '86400', 300_000],
-    [503, 'soon', undefined],
-    [504, '0', 0],
-    [307, undefined, undefined],
-    [302, '5', 5000],
-  ])('waits at %i with Retry-After %s', (code, retryAfter, askedMs) => {
-    expect(judge(code, { retryAfter })).toEqual({ kind: 'wait', reason: `HTTP ${code}`, askedMs });
+  it.each<[number, string | undefined, number | undefined, boolean]>([
+    [429, '7', 7000, false],
+    [429, undefined, undefined, false],
+    [502, undefined, undefined, true],
+    [503, 'Thu, 01 Jan 2026 00:00:30 GMT', 30_000, false],
+    [503, '86400', 300_000, false],
+    [503, 'soon', undefined, true],
+    [504, '0', 0, false],
+    [307, undefined, undefined, false],
+    [302, '5', 5000, false],
+  ])('waits at %i with Retry-After %s', (code, retryAfter, askedMs, isLost) => {
+    expect(judge(code, { retryAfter })).toEqual({ kind: 'wait', reason: `HTTP ${code}`, askedMs, isLost });
   });
 
   it('waits where a web page says yes', () => {
@@ -56,6 +57,7 @@ describe('tracing/sender/verdict', () => {
       kind: 'wait',
       reason: 'HTTP 200 with a web page',
       askedMs: undefined,
+      isLost: false,
     });
   });
 

@@ -1,0 +1,82 @@
+import type { SpooledTrace } from '../../state/spool.ts';
+import { backoffMs } from './backoff.ts';
+
+/** A trace that got lost on its way although it was sent alone. */
+export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'spans'> & { readonly reason: string };
+
+/**
+ * Traces that get lost when they are sent alone. Whether that is their fault only others can show, which come through at
+ * once both before and after; while nothing else does, it is an outage, and says nothing of them.
+ */
+export type Suspects = {
+  /** What is in line beside these shows how others get on. */
+  readonly keys: () => readonly string[];
+  /** The one to be tried again by now; none while others have still to show how the last one got on. */
+  readonly due: (ticks: number) => string | undefined;
+  /** The one that was tried longest ago, where nothing else is in line; or how long it still has to wait. */
+  readonly next: (ticks: number) => { readonly key: string } | { readonly forMs: number } | undefined;
+  readonly lost: (trace: SpooledTrace, reason: string, ticks: number) => void;
+  /** Another came through; returns the suspect that is given up by now. */
+  readonly otherPassed: () => Suspect | undefined;
+  readonly otherFailed: () => void;
+  readonly forget: (key: string) => void;
+};
+
+export function createSuspects(random: () => number): Suspects {
+  /** Those that were tried longest ago come first. */
+  const known = new Map<string, Known>();
+  /** The one that was lost last: whether the next other comes through tells more of it. */
+  let inDoubt: string | undefined;
+
+  return {
+    keys: () => [...known.keys()],
+    due: (ticks) => {
+      if (inDoubt !== undefined) return undefined;
+      for (const [key, { dueTicks }] of known) if (dueTicks <= ticks) return key;
+      return undefined;
+    },
+    next: (ticks) => {
+      const [first] = known;
+      if (first === undefined) return undefined;
+      const [key, { dueTicks }] = first;
+      return dueTicks <= ticks ? { key } : { forMs: dueTicks - ticks };
+    },
+    lost: ({ key, server, executionId, spans }, reason, ticks) => {
+      // Its bytes stay where they are.
+      const suspect = { key, server, executionId, spans, reason };
+      const { strikes = 0, losses = 0 } = known.get(key) ?? {};
+      if (losses === 0 && known.size >= mostSuspects) return;
+      known.delete(key);
+      known.set(key, { suspect, strikes, losses: losses + 1, dueTicks: ticks + backoffMs(losses, random()) });
+      inDoubt = key;
+    },
+    otherPassed: () => {
+      const found = inDoubt === undefined ? undefined : known.get(inDoubt);
+      inDoubt = undefined;
+      if (found === undefined) return undefined;
+      found.strikes += 1;
+      if (found.strikes < strikesToGiveUp) return undefined;
+      known.delete(found.suspect.key);
+      return found.suspect;
+    },
+    otherFailed: () => {
+      inDoubt = undefined;
+    },
+    forget: (key) => {
+      known.delete(key);
+      if (inDoubt === key) inDoubt = undefined;
+    },
+  };
+}
+
+type Known = {
+  readonly suspect: Suspect;
+  readonly losses: number;
+  readonly dueTicks: number;
+  /** How often others came through right after it did not. */
+  strikes: number;
+};
+
+/** A way that loses anything now and then does not lose the same one ten times, and the next one never. */
+const strikesToGiveUp = 10;
+const mostSuspects = 1000;

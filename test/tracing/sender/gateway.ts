@@ -1,0 +1,44 @@
+import { createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+export type Gateway = {
+  readonly url: string;
+  /** How many bytes were taken so far. */
+  readonly taken: () => number;
+  readonly stop: () => Promise<void>;
+};
+
+/** Something in front of a collector that ends the connection of every request with a larger body, without a word. */
+export async function startGateway({ mostBytes }: { readonly mostBytes: number }): Promise<Gateway> {
+  let taken = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > mostBytes) request.socket.resetAndDestroy();
+    });
+    request.on('end', () => {
+      if (bytes > mostBytes) return;
+      taken += bytes;
+      response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+    });
+    request.on('error', () => {});
+  });
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // The cast is true: a TCP server has such an address.
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v1/traces`,
+    taken: () => taken,
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
