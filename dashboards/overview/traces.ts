@@ -62,7 +62,7 @@ export function tracesRow(): QuestionRow {
         id: 705,
         title: 'Spans delivered and rejected',
         description:
-          'Spans that the collector took, and those that it did not: partial_success (taken without them), refused (their trace is set aside), dropped (given up).',
+          'Spans that the collector took, and those that it did not: partial_success (taken without them), refused or unanswered (their trace is set aside), dropped (given up).',
         unit: 'cps',
         width: 24,
         height: 8,
