@@ -9,12 +9,12 @@ import { fakeClock } from '../support/fake-clock.ts';
 const value = gauge('demo_value', 'Value.', 'job');
 const runs = counter('demo_runs_total', 'Runs.', 'job');
 
-function setUp({ hidesMembers = false, maxSeries = 100 } = {}) {
+function setUp({ hidesMembers = false, perMember = true, maxSeries = 100 } = {}) {
   const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
   const self = createSelf({ version: 'test', nodeVersion: 'test' });
   const publisher = createPublisher({
     key: { server: 'prod', collector: 'demo' },
-    collector: { perMember: true },
+    collector: { perMember },
     labels: [],
     rules: { families: new Map(), maxSeries },
     hidesMembers: () => hidesMembers,
@@ -56,5 +56,11 @@ describe('schedule/publisher', () => {
       'automation_exporter_series_dropped_total{server="prod",collector="demo",reason="several_members"} 1',
       'demo_value{server="prod",job="a"} 1',
     ]);
+  });
+
+  it('keeps the counters that all members share', async () => {
+    const { publish, scrape } = setUp({ hidesMembers: true, perMember: false });
+    expect(await publish(runs.rows(2, { job: 'a' }))).toBe(1);
+    expect(await scrape()).toEqual(['demo_runs_total{server="prod",job="a"} 2']);
   });
 });
