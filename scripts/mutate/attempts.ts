@@ -53,11 +53,11 @@ async function ask(session: ChildProcess, order: Order): Promise<Answer | undefi
   // Only the session sends messages.
   const answered = once(session, 'message', { signal }).then(([message]) => message as Answer);
   const ended = once(session, 'exit', { signal }).then(() => undefined);
+  for (const either of [answered, ended]) either.catch(() => undefined);
   session.send(order);
   try {
     return await Promise.race([answered, ended]);
   } finally {
     asked.abort();
-    void Promise.allSettled([answered, ended]);
   }
 }

@@ -236,6 +236,22 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('p0001 p0002 p0003 p0004 p0005 p0006');
   });
 
+  it.each([
+    [503, 'ended: ApiError: GET demo: server', 6],
+    [502, 'ended: ApiError: GET demo: server', 6],
+    [500, 'failed: 11 of 12 projects failed; the first: GET demo: server', 12],
+    [501, 'failed: 11 of 12 projects failed; the first: GET demo: server', 12],
+  ])(
+    'leaves the server after five answers with %d only where something else answered for it',
+    async (status, outcome, count) => {
+      const { pass, asked, faults } = setScene(numbered(12));
+      for (const name of numbered(12).slice(1)) faults.set(name, fault('server', { status }));
+
+      expect(await pass()).toBe(outcome);
+      expect(asked().split(' ').length).toBe(count);
+    },
+  );
+
   it('goes on where one in five answers', async () => {
     const { pass, shown, faults } = setScene(numbered(20));
     const silent = numbered(20).filter((_name, index) => index % 5 !== 4);

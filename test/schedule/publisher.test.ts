@@ -49,6 +49,16 @@ describe('schedule/publisher', () => {
     ]);
   });
 
+  it('goes on showing what it showed when others come before it and not all fit', async () => {
+    const { publish, scrape } = setUp({ maxSeries: 2 });
+    await publish(...['b', 'c', 'd'].map((job) => value.rows(1, { job })));
+    await publish(...['a', 'b', 'c', 'd'].map((job) => value.rows(2, { job })));
+    expect((await scrape()).filter((line) => line.startsWith('demo_'))).toEqual([
+      'demo_value{server="prod",job="b"} 2',
+      'demo_value{server="prod",job="c"} 2',
+    ]);
+  });
+
   it('leaves out the counters of members that answer in turn', async () => {
     const { publish, scrape } = setUp({ hidesMembers: true });
     expect(await publish(value.rows(1, { job: 'a' }), runs.rows(2, { job: 'a' }))).toBe(1);

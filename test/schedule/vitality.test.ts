@@ -15,9 +15,11 @@ function setUp() {
   const self = createSelf({ version: 'test', nodeVersion: 'test' });
   const vitality = createVitality(self, key, { now: () => nowMs });
   const upOf = async (): Promise<number | undefined> => (await self.up.get()).values[0]?.value;
+  const acceptedOf = async (): Promise<number | undefined> => (await self.credentialsAccepted.get()).values[0]?.value;
   return {
     ...vitality,
     upOf,
+    acceptedOf,
     later: () => {
       nowMs += 1000;
     },
@@ -59,5 +61,24 @@ describe('schedule/vitality', () => {
     scene.later();
     scene.ended();
     expect(scene.seen()).toEqual({ state: 'up', sinceMs: 3000, message: undefined });
+  });
+
+  it('says that credentials are refused while the server answers, and nothing of them once it does not', async () => {
+    const scene = setUp();
+    scene.ended(fault('unauthorized', 403));
+    expect(await scene.acceptedOf()).toBe(0);
+    scene.ended(fault('server', 503));
+    expect(await scene.acceptedOf()).toBe(0);
+    scene.ended(fault('network'));
+    expect(await scene.acceptedOf()).toBeUndefined();
+  });
+
+  it('goes on saying that credentials are accepted while the server is away, also after they were refused once', async () => {
+    const scene = setUp();
+    scene.ended(fault('unauthorized', 403));
+    scene.ended();
+    expect(await scene.acceptedOf()).toBe(1);
+    scene.ended(fault('network'));
+    expect(await scene.acceptedOf()).toBe(1);
   });
 });
