@@ -1,3 +1,5 @@
+import { ApiError } from './errors.ts';
+
 /** A span of time; both ends belong to it. */
 export type Window = { readonly beginMs: number; readonly endMs: number };
 export type Page<Item> = { readonly total: number; readonly items: readonly Item[] };
@@ -5,79 +7,165 @@ export type Page<Item> = { readonly total: number; readonly items: readonly Item
 export type PageRequest = Window & { readonly max: number; readonly offset: number };
 export type ReadPage<Item> = (request: PageRequest) => Promise<Page<Item>>;
 
-export type PagingOptions = {
+export type PagingOptions<Item> = {
+  /** What is read, as metrics and messages name it. */
+  readonly apiEndpoint: string;
+  /** The time that the list is ordered by, newest first; undefined for rows that have none. */
+  readonly endOf: (item: Item) => number | undefined;
   /** Rows a page holds at most. */
   readonly pageSize?: number;
-  /** Rows that two pages of one window share: rows move while they are read. */
+  /** Rows that two pages of one second share: rows move while they are read. */
   readonly overlap?: number;
   /** The hard stop: more pages than this are an error of the server. */
   readonly mostPages?: number;
 };
 
+/** What one answer brought of a window. */
+export type Part<Item> = {
+  readonly items: readonly Item[];
+  /** Rows that the server counts in what was asked for. */
+  readonly total: number;
+  /** Rows that are done with by this part, shown or not; the parts to come count the others. */
+  readonly counted: number;
+  /** What is still to be read after it, oldest first. Whoever stops here can go on with it at any time. */
+  readonly rest: readonly Window[];
+  /** Whether whoever stops here has to begin a flood anew: pages by offset are worth nothing one by one. */
+  readonly isInFlood: boolean;
+};
+
 /**
- * Everything that a list holds within a window, oldest part first. The window is narrowed until one page holds it: rows are
- * cut into pages before those that may not be seen are taken out, so short and empty pages mean nothing and only the total
- * counts. A flood within one second is read by offset, and again if the total changed meanwhile. Rows may come twice.
+ * Everything that a list holds within a window, page by page. Rows are cut into pages before those that may not be seen are
+ * taken out, so short and empty pages mean nothing and only the total counts. A page that is full holds the newest rows, down to
+ * its oldest one: what is older is the rest, and the oldest part of it comes first. A flood within one second is read by
+ * offset, and again if the total changed meanwhile. Rows may come twice.
  */
 export async function* readWindow<Item>(
   read: ReadPage<Item>,
   window: Window,
-  { pageSize = 500, overlap = 20, mostPages = 10_000 }: PagingOptions = {},
-): AsyncGenerator<readonly Item[]> {
+  options: PagingOptions<Item>,
+): AsyncGenerator<Part<Item>> {
+  const { apiEndpoint, pageSize = 500, mostPages = 2000 } = options;
   let pages = 0;
   const readPage: ReadPage<Item> = async (request) => {
     pages += 1;
-    if (pages > mostPages) throw new PagingError(`the list has no end: ${mostPages} pages were read`);
+    if (pages > mostPages) {
+      const says = `the list has no end: ${mostPages} pages were read`;
+      throw new ApiError(`GET ${apiEndpoint}: ${says}`, { kind: 'decode', apiEndpoint });
+    }
     return read(request);
   };
-  const open: Window[] = [window];
-  for (let current = open.pop(); current !== undefined; current = open.pop()) {
+  let open: readonly Window[] = [window];
+  for (let [current] = open; current !== undefined; [current] = open) {
     const first = await readPage({ ...current, max: pageSize, offset: 0 });
-    if (first.total <= pageSize) {
-      yield first.items;
-      continue;
+    const others = open.slice(1);
+    if (isWhole(first, pageSize)) {
+      open = others;
+      yield { items: first.items, total: first.total, counted: first.total, rest: open, isInFlood: false };
+    } else if (toSecond(current.beginMs) === toSecond(current.endMs)) {
+      for await (const part of readByOffset(readPage, current, first, options)) {
+        open = part.isLast ? others : [current, ...others];
+        yield { ...part, rest: open, isInFlood: !part.isLast };
+      }
+    } else {
+      const part = divide(current, first, options);
+      open = [...part.rest, ...others];
+      yield { ...part, total: first.total, rest: open, isInFlood: false };
     }
-    const halves = split(current);
-    if (halves === undefined) yield* readByOffset(readPage, current, { first, pageSize, overlap });
-    else open.push(halves.newer, halves.older);
   }
 }
 
-/** A list that does not stop. */
-export class PagingError extends Error {
-  override readonly name = 'PagingError';
+/** A page that is full says that there may be more, whatever the total is: some servers keep it for a while. */
+function isWhole({ total, items }: Page<unknown>, pageSize: number): boolean {
+  return total <= pageSize && items.length < pageSize;
+}
+
+/** What a full page is done with, and what it leaves of its window, oldest first. */
+function divide<Item>(
+  window: Window,
+  { total, items }: Page<Item>,
+  { endOf, pageSize = 500 }: PagingOptions<Item>,
+): Pick<Part<Item>, 'items' | 'counted' | 'rest'> {
+  const ends = items.flatMap((item) => endOf(item) ?? []);
+  const oldestMs = ends.at(-1);
+  // Where few are shown nobody knows how far the page reaches, nor where the order is another.
+  if (oldestMs === undefined || ends.length < pageSize / 4 || !isNewestFirst(ends)) {
+    return { items, counted: 0, rest: halve(window) };
+  }
+  const secondMs = toSecond(oldestMs) * 1000;
+  // Of the second in which the page ends something may be missing, so all of it is read again.
+  const left: Window = { beginMs: window.beginMs, endMs: Math.min(secondMs + 999, window.endMs) };
+  const newer = items.filter((item) => (endOf(item) ?? secondMs) > left.endMs);
+  if (newer.length === 0) return { items, counted: 0, rest: cutAt(left, secondMs) };
+  const counted = newer.length + Math.max(0, pageSize - items.length);
+  const rowsPerMs = newer.length / Math.max(1000, window.endMs - left.endMs);
+  return { items: newer, counted, rest: cutAt(left, toCutMs(left, { rows: total - counted, rowsPerMs, pageSize })) };
+}
+
+/**
+ * Where to cut a window of which only the total is known: so that its older part is likely to hold a few pages. Where rows as
+ * dense as the newer ones would fill but a little of it, they are likely to lie at its end, and little before them.
+ */
+function toCutMs(
+  { beginMs, endMs }: Window,
+  { rows, rowsPerMs, pageSize }: { readonly rows: number; readonly rowsPerMs: number; readonly pageSize: number },
+): number | undefined {
+  const most = partPages * pageSize;
+  const lengthMs = endMs - beginMs;
+  if (rows <= most) return undefined;
+  const denseMs = (1.1 * rows) / rowsPerMs;
+  return denseMs < lengthMs / 2 ? endMs - denseMs : beginMs + (0.95 * most * lengthMs) / rows;
+}
+
+/** Pages of an older part, at about: so many requests it takes until what was read is one piece. */
+const partPages = 6;
+
+/** Two parts that meet at a whole second, since some servers know no finer; one where the cut lies outside. */
+function cutAt(window: Window, atMs: number | undefined): readonly Window[] {
+  const middleMs = toSecond(atMs ?? window.beginMs) * 1000;
+  if (middleMs <= window.beginMs || middleMs > window.endMs) return [window];
+  return [
+    { beginMs: window.beginMs, endMs: middleMs - 1 },
+    { beginMs: middleMs, endMs: window.endMs },
+  ];
+}
+
+function halve(window: Window): readonly Window[] {
+  const first = toSecond(window.beginMs);
+  const last = toSecond(window.endMs);
+  return cutAt(window, Math.ceil((first + last) / 2) * 1000);
+}
+
+function toSecond(timestampMs: number): number {
+  return Math.floor(timestampMs / 1000);
+}
+
+function isNewestFirst(ends: readonly number[]): boolean {
+  return ends.every((endMs, index) => index === 0 || endMs <= (ends[index - 1] ?? endMs));
 }
 
 /** Totals that change while a window is read have it read again, but not for ever: later passes find what moved. */
 const mostRereads = 5;
 
-type OffsetReading<Item> = { readonly first: Page<Item>; readonly pageSize: number; readonly overlap: number };
-
 async function* readByOffset<Item>(
   read: ReadPage<Item>,
   window: Window,
-  { first, pageSize, overlap }: OffsetReading<Item>,
-): AsyncGenerator<readonly Item[]> {
-  yield first.items;
+  first: Page<Item>,
+  { pageSize = 500, overlap = 20 }: PagingOptions<Item>,
+): AsyncGenerator<Omit<Part<Item>, 'rest' | 'isInFlood'> & { readonly isLast: boolean }> {
   let { total } = first;
   let rereads = 0;
+  let page = first;
   const step = Math.max(1, pageSize - overlap);
-  for (let offset = step; offset < total; offset += step) {
-    const page = await read({ ...window, max: pageSize, offset });
-    yield page.items;
+  for (let offset = 0; ; ) {
+    const isLast = offset + step >= total && page.items.length < pageSize;
+    yield { items: page.items, total, counted: isLast ? total : 0, isLast };
+    if (isLast) return;
+    offset += step;
+    page = await read({ ...window, max: pageSize, offset });
     if (page.total === total) continue;
     total = page.total;
     if (rereads >= mostRereads) continue;
     rereads += 1;
     offset = -step;
   }
-}
-
-/** Two halves that meet at a whole second, since some servers know no finer; undefined for what lies within one. */
-function split({ beginMs, endMs }: Window): { readonly older: Window; readonly newer: Window } | undefined {
-  const firstSecond = Math.floor(beginMs / 1000);
-  const lastSecond = Math.floor(endMs / 1000);
-  if (lastSecond <= firstSecond) return undefined;
-  const middleMs = Math.ceil((firstSecond + lastSecond) / 2) * 1000;
-  return { older: { beginMs, endMs: middleMs - 1 }, newer: { beginMs: middleMs, endMs } };
 }

@@ -32,5 +32,6 @@ function toNewActivity(project: string, nowMs: number): ProjectActivity {
     nextDayMs: nowMs + (offsetMs % 3_600_000),
     nextWeekMs: nowMs + offsetMs,
     unshownSinceMs: undefined,
+    isDayLong: false,
   };
 }

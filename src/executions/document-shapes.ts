@@ -33,9 +33,23 @@ function isRecordOf(fields: Readonly<Record<string, Shape>>): Shape {
 
 const isRun = isRecordOf({ id: isNumber, project: isText, name: isText, startedAtMs: isTime, endedAtMs: isTime });
 
+const isWindow = isRecordOf({ beginMs: isNumber, endMs: isNumber });
+
 const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
   ['server', [isRecordOf({ epoch: isNumber, epochStartedAtMs: isTime, buckets: isOptional(isListOf(isNumber)) })]],
-  ['project', [isRecordOf({ project: isText, countedFromMs: isTime, scannedThroughMs: isTime })]],
+  [
+    'project',
+    [
+      isRecordOf({
+        project: isText,
+        countedFromMs: isTime,
+        scannedThroughMs: isTime,
+        aheadThroughMs: isOptional(isNumber),
+        backlog: isOptional(isListOf(isWindow)),
+        skips: isOptional(isListOf(isWindow)),
+      }),
+    ],
+  ],
   [
     'cell',
     [

@@ -4,14 +4,16 @@ import type { Execution } from '../domain/execution.ts';
 import { noteOneTimeRuns } from './accept.ts';
 import { createActivities } from './activities.ts';
 import { createExemplars, type TracedRun } from './exemplars.ts';
-import { createFaults } from './faults.ts';
+import { createFaults, type Faults } from './faults.ts';
 import { inTurns } from './in-turns.ts';
+import { toNote } from './lag.ts';
 import { createListReading } from './list-reading.ts';
 import { planListing } from './listing.ts';
 import { createOddRows } from './odd-rows.ts';
 import type { ExecutionsOptions } from './options.ts';
 import { openParts, type Parts } from './parts.ts';
 import { type PlannedRead, planReads } from './plan.ts';
+import { createReadNotes, toActiveMs } from './read-notes.ts';
 import type { RecentRun } from './recent-runs.ts';
 import { createRunningReader, type Running } from './running-reader.ts';
 import type { LeftOut } from './series-room.ts';
@@ -21,7 +23,13 @@ import { createSight, type Sight } from './sight.ts';
 import { createTripwire } from './tripwire.ts';
 
 type Outcome =
-  | { readonly result: 'success'; readonly series: number; readonly complaints?: readonly string[] }
+  | {
+      readonly result: 'success';
+      readonly series: number;
+      readonly complaints?: readonly string[];
+      /** What the round had no time for. */
+      readonly note?: string;
+    }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string };
 
 export type Executions = {
@@ -65,13 +73,16 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const oddRows = createOddRows(observe, clock.ticks);
   const sight = createSight(clock.ticks);
   let opened: Promise<Parts> | undefined;
-  let latest: { readonly running: Running['executions']; readonly nowMs: number } | undefined;
+  let latest:
+    | { readonly running: Running['executions']; readonly nowMs: number; readonly sinceTicks: number }
+    | undefined;
   const serverClock = createServerClock(clock);
   const readRunning = createRunningReader(clock.ticks, oddRows.note);
   const exemplars = createExemplars(settings.buckets);
-  const show = createShowing(options, { activities, sight, exemplars });
   let shown: Parts | undefined;
-  let series = 0;
+  const notes = createReadNotes({ activities, sight, tripwire, settings });
+  const showing = createShowing(options, { activities, sight, exemplars });
+  let roundTicks = 0;
 
   async function open(): Promise<Parts> {
     shown = await openParts(options, activities, oddRows);
@@ -83,20 +94,12 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   }
 
   async function readOne(found: Parts, planned: PlannedRead, nowMs: number, signal: AbortSignal): Promise<void> {
-    const { project, purpose } = planned;
+    const { project } = planned;
     activities.note(project, { readAtMs: nowMs }, nowMs);
-    const before = activities.all.get(project);
     const read = await found.reading.read(within(signal), planned, nowMs);
-    const { counted, isUnshown, serverTimes } = read;
-    sight.noteRead(project, read);
-    const isWide = purpose === 'rotation' && (before?.nextDayMs ?? 0) <= nowMs;
-    const unshownSinceMs = isUnshown ? (before?.unshownSinceMs ?? nowMs) : undefined;
-    activities.note(project, { unshownSinceMs, ...(isWide ? { nextDayMs: nowMs + hourMs } : {}) }, nowMs);
-    if (counted > 0) activities.note(project, { activeUntilMs: nowMs + activeForMs(settings) }, nowMs);
-    if (unshownSinceMs !== undefined && nowMs - unshownSinceMs > dayMs)
-      await found.reading.hold(project, 'hidden', nowMs);
-    tripwire.noteRead(counted);
-    found.overlap.noteClocks([nowMs, ...serverTimes], nowMs);
+    const isGone = notes.noteNewest(planned, read, found.book.states.get(project), nowMs);
+    if (isGone) await found.reading.hold(project, 'hidden', nowMs);
+    found.overlap.noteClocks([nowMs, ...read.serverTimes], nowMs);
   }
 
   async function checkWire({ book, overlap }: Parts, nowMs: number, signal: AbortSignal): Promise<void> {
@@ -111,68 +114,99 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     });
   }
 
+  /** What is behind, what was missed and what was skipped: a while in each round, and never at the cost of what is new. */
+  async function readBack(found: Parts, faults: Faults, nowMs: number, signal: AbortSignal): Promise<void> {
+    const { attempt } = faults;
+    const api = (): Api => within(signal);
+    const startedTicks = clock.ticks();
+    const untilTicks = Math.max(roundTicks + timeForPast * everyMs, startedTicks + leastForPast * everyMs);
+    const mayGoOn = (): boolean => !signal.aborted && clock.ticks() < untilTicks;
+    await found.readPast({
+      api,
+      nowMs,
+      mayGoOn,
+      attempt,
+      noteRead: (project, read) => notes.notePast(project, read, nowMs),
+    });
+    const lookUntilTicks = Math.max(untilTicks, clock.ticks() + leastForLooks * everyMs);
+    const mayLook = (): boolean => !signal.aborted && clock.ticks() < lookUntilTicks;
+    await attempt(() => found.secondLook.look(api, nowMs, mayLook));
+    await attempt(() => found.countSkips(api, mayLook));
+  }
+
+  async function round(found: Parts, faults: Faults, signal: AbortSignal): Promise<void> {
+    const { book, overlap } = found;
+    const { attempt, ask } = faults;
+    roundTicks = clock.ticks();
+    let inAll: Running = { executions: undefined, serverMs: undefined };
+    await ask(async () => {
+      inAll = await readRunning((lane) => within(signal, lane), listing.names());
+    });
+    if (inAll.serverMs === undefined && serverClock.isOld()) await ask(() => serverClock.ask(within(signal)));
+    const nowMs = serverClock.now(inAll.serverMs);
+    const now = { running: inAll.executions, nowMs, sinceTicks: clock.ticks() };
+    latest = now;
+    sight.noteRunning(inAll);
+    const api = (): Api => within(signal);
+    const toShown = () => ({ ...now, names: listing.names() });
+    try {
+      const running = inAll.executions;
+      await attempt(() => listing.refresh({ book, overlap, api, nowMs, running }));
+      await found.gap.begin(nowMs);
+      await noteOneTimeRuns(book, running ?? []);
+      for (const { project = '', endedAtMs } of running ?? [])
+        if (endedAtMs === undefined && book.states.has(project))
+          activities.note(project, { activeUntilMs: nowMs + toActiveMs(settings) }, nowMs);
+      await inTurns(planRound(found, nowMs), width, async (each) => {
+        await ask(() => readOne(found, each, nowMs, signal));
+        await showing.showInPassing(found, toShown());
+      });
+      await found.forgetOld(nowMs);
+      await attempt(() => checkWire(found, nowMs, signal));
+      await readBack(found, faults, nowMs, signal);
+      const { states } = book;
+      await attempt(() => sight.look(api, { names: listing.names(), nowMs, states, reading: found.reading }));
+    } finally {
+      if (!signal.aborted) await showing.show(found, toShown());
+    }
+  }
+
+  function planRound({ book, overlap, gap }: Parts, nowMs: number): PlannedRead[] {
+    return plan({
+      states: book.states,
+      activities: activities.all,
+      nowMs,
+      everyMs,
+      overlapMs: overlap.ms(nowMs),
+      maxDelayMs: settings.maxDelayMs,
+      sweepBeforeMs: tripwire.sweepSinceMs() ?? gap.untilMs(),
+      sweepQuota: Math.ceil((requestsPerSecond * everyMs) / 2000),
+    });
+  }
+
   async function read(signal: AbortSignal): Promise<Outcome> {
     opened ??= open();
     const found = await opened.catch((error: unknown) => {
       opened = undefined;
       throw error;
     });
-    const { book, overlap } = found;
-    const startedTicks = clock.ticks();
-    const { attempt, all: faults } = createFaults(signal);
-    let inAll: Running = { executions: undefined, serverMs: undefined };
-    await attempt(async () => {
-      inAll = await readRunning((lane) => within(signal, lane), listing.names());
-    });
-    if (inAll.serverMs === undefined) await attempt(() => serverClock.ask(within(signal)));
-    const nowMs = serverClock.now(inAll.serverMs);
-    latest = { running: inAll.executions, nowMs };
-    sight.noteRunning(inAll);
-    let reads = 0;
+    const faults = createFaults(signal);
     try {
-      const round = { book, overlap, api: () => within(signal), nowMs, running: inAll.executions };
-      await attempt(() => listing.refresh(round));
-      await found.gap.begin(nowMs);
-      await noteOneTimeRuns(book, inAll.executions ?? []);
-      for (const { project = '', endedAtMs } of inAll.executions ?? [])
-        if (endedAtMs === undefined && book.states.has(project))
-          activities.note(project, { activeUntilMs: nowMs + activeForMs(settings) }, nowMs);
-      const planned = plan({
-        states: book.states,
-        activities: activities.all,
-        nowMs,
-        everyMs,
-        overlapMs: overlap.ms(nowMs),
-        maxDelayMs: settings.maxDelayMs,
-        sweepBeforeMs: tripwire.sweepSinceMs() ?? found.gap.untilMs(),
-        sweepQuota: Math.ceil((requestsPerSecond * everyMs) / 2000),
-      });
-      reads = planned.length;
-      await inTurns(planned, width, async (each) => {
-        if (each.purpose === 'behind' && clock.ticks() - startedTicks > timeForPast * everyMs) return;
-        await attempt(() => readOne(found, each, nowMs, signal));
-      });
-      await found.forgetOld(nowMs);
-      await attempt(() => found.secondLook.look(() => within(signal), nowMs));
-      await attempt(() => checkWire(found, nowMs, signal));
-      await attempt(() =>
-        sight.look(() => within(signal), {
-          names: listing.names(),
-          nowMs,
-          states: book.states,
-          reading: found.reading,
-        }),
-      );
-    } finally {
-      if (!signal.aborted) series = await show(found, { running: inAll.executions, names: listing.names(), nowMs });
+      await round(found, faults, signal);
+    } catch (error) {
+      if (!faults.isOfRound(error)) throw error;
     }
-    const [first] = faults;
-    if (first === undefined) return { result: 'success', series, complaints: oddRows.complaints() };
-    return {
-      result: 'failed',
-      kind: first.kind,
-      message: `${faults.length} of ${reads + 1} reads: ${first.message}`,
-    };
+    const silence = faults.silence();
+    if (silence !== undefined) throw silence;
+    const [first] = faults.all;
+    if (first !== undefined) {
+      const message =
+        faults.all.length === 1 ? first.message : `${faults.all.length} reads failed, first: ${first.message}`;
+      return { result: 'failed', kind: first.kind, message };
+    }
+    const note = toNote(found.book.states.values(), faults.unasked());
+    const complaints = oddRows.complaints();
+    return { result: 'success', series: showing.series(), complaints, ...(note === undefined ? {} : { note }) };
   }
 
   return {
@@ -192,13 +226,9 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   };
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 /** Requests for projects that are under way at once. */
 const width = 3;
-/** The part of an interval after which a round takes up nothing of the past. */
+/** The part of an interval after which a round takes up nothing of the past, and what the past has of it in any case. */
 const timeForPast = 0.7;
-
-function activeForMs({ overlapMs }: ExecutionsOptions['settings']): number {
-  return 2 * overlapMs;
-}
+const leastForPast = 0.3;
+const leastForLooks = 0.1;

@@ -79,9 +79,10 @@ const unknown = Number.MAX_SAFE_INTEGER;
 const rewindMs = 23 * 3_600_000;
 
 function rewind(state: ProjectState): ProjectState {
-  const { countedFromMs, scannedThroughMs } = state;
+  const { aheadThroughMs: _ahead, backlog: _backlog, ...kept } = state;
+  const { countedFromMs, scannedThroughMs } = kept;
   return {
-    ...state,
+    ...kept,
     scannedThroughMs: Math.min(scannedThroughMs, Math.max(countedFromMs, scannedThroughMs - rewindMs)),
   };
 }

@@ -1,5 +1,6 @@
 import type { Activities } from './activities.ts';
 import type { Book } from './book.ts';
+import type { ProjectState } from './project-state.ts';
 
 /** How far behind the project is that was read longest ago; quiet is not lag, and what can not be read is left out. */
 export function toLagSeconds(book: Pick<Book, 'states'>, activities: Activities, nowMs: number): number {
@@ -9,4 +10,14 @@ export function toLagSeconds(book: Pick<Book, 'states'>, activities: Activities,
     if (hold === undefined && !isUnshown) oldestMs = Math.min(oldestMs, scannedThroughMs);
   }
   return (nowMs - oldestMs) / 1000;
+}
+
+/** What a round left undone; undefined where it did all. */
+export function toNote(states: Iterable<ProjectState>, unasked: number): string | undefined {
+  const behind = [...states].filter(({ backlog, hold }) => backlog !== undefined && hold === undefined).length;
+  const parts = [
+    ...(unasked > 0 ? [`${unasked} reads did not come to their turn within the budget`] : []),
+    ...(behind > 0 ? [`${behind} projects are still being caught up with`] : []),
+  ];
+  return parts.length === 0 ? undefined : parts.join('; ');
 }

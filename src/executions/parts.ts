@@ -6,17 +6,22 @@ import { createGap, type Gap } from './gap.ts';
 import type { OddRows } from './odd-rows.ts';
 import type { ExecutionsOptions } from './options.ts';
 import { createOverlap, type Overlap } from './overlap.ts';
+import { createPast } from './past.ts';
 import { createProjectReading, type ProjectReading } from './project-reading.ts';
 import { rebucket } from './rebucket.ts';
 import { createRelease, type Release } from './release.ts';
 import { createSecondLook, type SecondLook } from './second-look.ts';
 import { createSeriesRoom, type SeriesRoom } from './series-room.ts';
+import { createSkips } from './skips.ts';
 
 export type Parts = {
   readonly book: Book;
   readonly gap: Gap;
   readonly overlap: Overlap;
   readonly reading: ProjectReading;
+  /** Reads on in what is behind. */
+  readonly readPast: ReturnType<typeof createPast>;
+  readonly countSkips: ReturnType<typeof createSkips>;
   readonly secondLook: SecondLook;
   readonly release: Release;
   readonly room: SeriesRoom;
@@ -33,7 +38,7 @@ export async function openParts(options: ExecutionsOptions, activities: Activiti
   const room = createSeriesRoom(book, settings);
   const accept = createAccept({ ...options, book, rules: { buckets }, isWantedJob, keepMs, ...reconcilePart });
   const overlap = createOverlap(settings.overlapMs);
-  const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe, oddRows, tell: options.tell });
+  const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, oddRows });
   const secondLook = createSecondLook({ server, book, ledger, activities, reading, overlap });
   const gap = createGap(book);
   await gap.open(options.isRestored === true);
@@ -46,6 +51,8 @@ export async function openParts(options: ExecutionsOptions, activities: Activiti
     forgetOld: createForgetting({ server, book, ledger, activities }),
     overlap,
     reading,
+    readPast: createPast({ book, activities, reading }),
+    countSkips: createSkips({ book, observe, tell: options.tell }),
     secondLook,
     room,
     release: createRelease(book, settings.holdNewSeriesMs, clock),

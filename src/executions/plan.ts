@@ -1,10 +1,18 @@
 import type { Window } from '../api/paging.ts';
+import { readThroughMs } from './backlog.ts';
 import type { ProjectActivity, ProjectState } from './project-state.ts';
 
-/** Why a project is read: it is active, its turn has come, it is far behind, or it may have come back. */
-export type Purpose = 'live' | 'rotation' | 'behind' | 'probe';
+/** Why a project is read: it is active, its turn has come, or it may have come back. */
+export type Purpose = 'live' | 'rotation' | 'probe';
 
-export type PlannedRead = { readonly project: string; readonly window: Window; readonly purpose: Purpose };
+export type PlannedRead = {
+  readonly project: string;
+  /** What is asked for at once: up to now, and no more than a day. */
+  readonly window: Window;
+  /** From here on all is to be read, now or later. */
+  readonly sinceMs: number;
+  readonly purpose: Purpose;
+};
 
 export type PlanInput = {
   readonly states: ReadonlyMap<string, ProjectState>;
@@ -20,18 +28,16 @@ export type PlanInput = {
   readonly sweepQuota: number;
 };
 
-/** What a round reads: the active projects, and of the others those whose turn has come; what is behind comes last. */
+/** What a round reads up to now: the active projects, and of the others those whose turn has come. */
 export function planReads(input: PlanInput): PlannedRead[] {
   const { states, activities, nowMs, everyMs, maxDelayMs, sweepBeforeMs, sweepQuota } = input;
   const live: PlannedRead[] = [];
-  const behind: PlannedRead[] = [];
   const idle: ProjectState[] = [];
   for (const state of states.values()) {
     if (state.hold === 'excluded') continue;
     const activity = activities.get(state.project);
     const isActive = activity !== undefined && activity.activeUntilMs > nowMs;
     if (isOutOfSight(state, input) || !isActive) idle.push(state);
-    else if (isBehind(state, input)) behind.push(toRead(state, 'behind', input));
     else live.push(toRead(state, 'live', input));
   }
   const readAt = ({ project, scannedThroughMs }: ProjectState): number =>
@@ -43,9 +49,14 @@ export function planReads(input: PlanInput): PlannedRead[] {
   const sweeping = sweepBeforeMs === undefined ? 0 : idle.filter((state) => readAt(state) < sweepBeforeMs).length;
   const quota = Math.max(Math.ceil((idle.length * everyMs) / maxDelayMs), Math.min(sweeping, sweepQuota));
   const turns = [...new Set([...gone, ...idle.slice(0, quota)])].map((state) =>
-    toRead(state, toPurpose(state, input), input),
+    toRead(state, isOutOfSight(state, input) ? 'probe' : 'rotation', input),
   );
-  return [...live, ...turns.filter(({ purpose }) => purpose !== 'behind'), ...behind, ...turns.filter(isOfBehind)];
+  return [...live, ...turns];
+}
+
+/** Of what is behind, whose turn it is to be caught up with: where nothing is in the way of it. */
+export function isCaughtUpWith(state: ProjectState, now: Pick<PlanInput, 'activities' | 'nowMs'>): boolean {
+  return state.backlog !== undefined && !isOutOfSight(state, now);
 }
 
 /** After so long without one row that is shown, its turn is enough for a project. */
@@ -54,34 +65,26 @@ const unshownForMs = 600_000;
 /** How many of those that are gone a round looks for before their turn. */
 const mostGone = 5;
 
-/** The least part of a longer past that is read, and kept, at once. */
+/** What is asked for at once at most. */
 const stepMs = 86_400_000;
 
 function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, activities }: PlanInput): PlannedRead {
+  const { project, countedFromMs, backlog: [oldest] = [] } = state;
   // A clock that was set back has ends to tell that lie before what was read.
-  const fromMs = Math.min(state.scannedThroughMs, nowMs);
+  const fromMs = Math.min(readThroughMs(state), nowMs);
   const isWide =
-    purpose === 'rotation' && (activities.get(state.project)?.nextDayMs ?? Number.POSITIVE_INFINITY) <= nowMs;
-  const beginMs = Math.max(isWide ? nowMs - stepMs : fromMs - overlapMs, state.countedFromMs);
-  const endMs = purpose === 'behind' ? Math.min(nowMs, fromMs + stepMs) : nowMs;
-  return { project: state.project, window: { beginMs: Math.min(beginMs, fromMs), endMs }, purpose };
+    purpose === 'rotation' &&
+    oldest === undefined &&
+    (activities.get(project)?.nextDayMs ?? Number.POSITIVE_INFINITY) <= nowMs;
+  const sinceMs = Math.min(Math.max(fromMs - overlapMs, countedFromMs), fromMs);
+  const beginMs = Math.min(Math.max(isWide ? nowMs - stepMs : sinceMs, nowMs - stepMs, countedFromMs), nowMs);
+  return { project, window: { beginMs, endMs: nowMs }, sinceMs, purpose };
 }
 
-function toPurpose(state: ProjectState, input: PlanInput): Purpose {
-  if (isOutOfSight(state, input)) return 'probe';
-  return isBehind(state, input) ? 'behind' : 'rotation';
-}
-
-function isOutOfSight({ project, hold }: ProjectState, { activities, nowMs }: PlanInput): boolean {
+function isOutOfSight(
+  { project, hold }: ProjectState,
+  { activities, nowMs }: Pick<PlanInput, 'activities' | 'nowMs'>,
+): boolean {
   const sinceMs = activities.get(project)?.unshownSinceMs ?? nowMs;
   return hold !== undefined || nowMs - sinceMs > unshownForMs;
-}
-
-/** A day of which no row is shown tells nothing of the days after it: then all of them are read. */
-function isBehind({ project, scannedThroughMs }: ProjectState, { activities, nowMs }: PlanInput): boolean {
-  return scannedThroughMs < nowMs - stepMs && activities.get(project)?.unshownSinceMs === undefined;
-}
-
-function isOfBehind({ purpose }: PlannedRead): boolean {
-  return purpose === 'behind';
 }

@@ -20,9 +20,11 @@ type SecondLookOptions = {
 /** Reads a window whole and takes in what is new in it. */
 type ReadAgain = (window: Window) => Promise<void>;
 
+type Comparison = { readonly readAgain: ReadAgain; readonly mayGoOn: () => boolean };
+
 export type SecondLook = {
-  /** A few passes over the past of those whose time has come; more of them next time. */
-  readonly look: (api: () => Api, nowMs: number) => Promise<void>;
+  /** A few passes over the past of those whose time has come, as long as it may go on; the rest of them next time. */
+  readonly look: (api: () => Api, nowMs: number, mayGoOn?: () => boolean) => Promise<void>;
 };
 
 /** The slow and cheap passes that find what the rounds missed. */
@@ -30,6 +32,9 @@ export function createSecondLook(options: SecondLookOptions): SecondLook {
   const { server, book, ledger, activities, reading, overlap } = options;
   /** Rows that the server counts and never shows, by project and hour: known differences are no news. */
   const residues = new Map<string, number>();
+
+  /** Comparisons that a round had no time to finish: what is still to be compared. */
+  const unfinished = new Map<string, Window[]>();
 
   /** Where there is more to do than a round has room for, all get their turn. */
   let lastLookedAt: string | undefined;
@@ -53,14 +58,17 @@ export function createSecondLook(options: SecondLookOptions): SecondLook {
     residues.set(toKey(project, hour), rest);
   }
 
-  async function compare(api: Api, project: string, window: Window, readAgain: ReadAgain): Promise<void> {
-    const open: Window[] = [window];
-    for (let current = open.pop(); current !== undefined; current = open.pop()) {
-      if (!(await differs(api, project, current))) continue;
-      const halves = halve(current);
-      if (halves === undefined) await compareHour(api, project, current, readAgain);
-      else open.push(...halves);
+  /** Takes one step at least; what is compared by then is not compared again. */
+  async function compare(api: Api, project: string, open: Window[], how: Comparison): Promise<void> {
+    for (let current = open.at(-1); current !== undefined; current = open.at(-1)) {
+      const isDifferent = await differs(api, project, current);
+      const halves = isDifferent ? halve(current) : [];
+      if (halves === undefined) await compareHour(api, project, current, how.readAgain);
+      open.pop();
+      open.push(...(halves ?? []));
+      if (!how.mayGoOn()) break;
     }
+    if (open.length === 0) unfinished.delete(project);
   }
 
   /** Reads the next hour that had rows and is a day old; tells whether there was one. */
@@ -71,7 +79,8 @@ export function createSecondLook(options: SecondLookOptions): SecondLook {
     if (endMs === undefined) return false;
     const beginMs = Math.floor(endMs / hourMs) * hourMs;
     const throughMs = beginMs + hourMs;
-    if (throughMs > nowMs - dayMs) return false;
+    // What is still to be read for the first time is not read a second time yet.
+    if (throughMs > Math.min(nowMs - dayMs, state.scannedThroughMs)) return false;
     await readAgain({ beginMs: Math.max(beginMs, state.countedFromMs), endMs: throughMs - 1 });
     await book.update(async () => {
       const latest = book.states.get(project);
@@ -80,26 +89,34 @@ export function createSecondLook(options: SecondLookOptions): SecondLook {
     return true;
   }
 
-  async function look(api: () => Api, nowMs: number): Promise<void> {
+  /** What is to be compared of a project, the newest last; undefined where its time has not come. */
+  function toOpen({ project, scannedThroughMs, countedFromMs }: ProjectState, nowMs: number): Window[] | undefined {
+    const activity = activities.all.get(project);
+    if (activity === undefined) return undefined;
+    const isWeek = activity.nextWeekMs <= nowMs;
+    // The past of an idle project is read with its turn, where that can be done at once.
+    const isOwnTurn = activity.activeUntilMs > nowMs || activity.isDayLong;
+    if (!isWeek && !(activity.nextDayMs <= nowMs && isOwnTurn)) return undefined;
+    const endMs = toHourStart(Math.min(scannedThroughMs, nowMs) - overlap.ms(nowMs)) - 1;
+    const beginMs = Math.max(toHourStart(nowMs - (isWeek ? 7 * dayMs : dayMs)), countedFromMs);
+    const nextWeek = isWeek ? { nextWeekMs: nowMs + dayMs } : {};
+    activities.note(project, { nextDayMs: nowMs + hourMs, isDayLong: false, ...nextWeek }, nowMs);
+    return beginMs < endMs ? [{ beginMs, endMs }] : [];
+  }
+
+  async function look(api: () => Api, nowMs: number, mayGoOn = (): boolean => true): Promise<void> {
     let looks = 0;
-    for (const { project, hold, scannedThroughMs, countedFromMs } of inLine(book.states, lastLookedAt)) {
-      if (looks >= mostLooks) return;
+    for (const state of inLine(book.states, lastLookedAt)) {
+      if (looks >= mostLooks || (looks > 0 && !mayGoOn())) return;
+      const { project, hold } = state;
       lastLookedAt = project;
-      const activity = activities.all.get(project);
-      if (hold !== undefined || activity === undefined) continue;
+      if (hold !== undefined || !activities.all.has(project)) continue;
       const readAgain: ReadAgain = (window) => reading.readAgain(api(), project, window, nowMs);
-      const isWeek = activity.nextWeekMs <= nowMs;
-      // The past of an idle project is read with its turn.
-      if (isWeek || (activity.nextDayMs <= nowMs && activity.activeUntilMs > nowMs)) {
+      const open = unfinished.get(project) ?? toOpen(state, nowMs);
+      if (open !== undefined) {
         looks += 1;
-        const endMs = toHourStart(Math.min(scannedThroughMs, nowMs) - overlap.ms(nowMs)) - 1;
-        const beginMs = Math.max(toHourStart(nowMs - (isWeek ? 7 * dayMs : dayMs)), countedFromMs);
-        if (beginMs < endMs) await compare(api(), project, { beginMs, endMs }, readAgain);
-        activities.note(
-          project,
-          { nextDayMs: nowMs + hourMs, ...(isWeek ? { nextWeekMs: nowMs + dayMs } : {}) },
-          nowMs,
-        );
+        unfinished.set(project, open);
+        await compare(api(), project, open, { readAgain, mayGoOn });
       } else if (await rereadNextHour(project, nowMs, readAgain)) {
         looks += 1;
       }

@@ -5,7 +5,8 @@ import { ApiError } from '../api/errors.ts';
 type Clock = { readonly now: () => number; readonly ticks: () => number };
 
 export type ServerClock = {
-  /** Asks for the server's time, where what is known of it is too old. */
+  /** Whether what is known of the server's time is too old to go by. */
+  readonly isOld: () => boolean;
   readonly ask: (api: Api) => Promise<void>;
   /** The server's time in whole ms: as its answer says, else reckoned from ours and from how far the two were apart. */
   readonly now: (answeredAtMs: number | undefined) => number;
@@ -29,8 +30,8 @@ export function createServerClock(clock: Clock): ServerClock {
   }
 
   return {
+    isOld: () => skew === undefined || clock.ticks() >= skew.untilTicks,
     ask: async (api) => {
-      if (skew !== undefined && clock.ticks() < skew.untilTicks) return;
       try {
         const { answer, midRequestMs } = await api.getTimed(systemInfo);
         const ms = (answer.timestampMs ?? midRequestMs) - midRequestMs;

@@ -1,4 +1,3 @@
-import type { Execution } from '../domain/execution.ts';
 import type { Activities } from './activities.ts';
 import type { Exemplars } from './exemplars.ts';
 import { toLagSeconds } from './lag.ts';
@@ -6,35 +5,60 @@ import type { ExecutionsOptions } from './options.ts';
 import type { Parts } from './parts.ts';
 import { toTotalRows } from './rows.ts';
 import { toRunningRows } from './running.ts';
-import { type createSight, toHiddenRows } from './sight.ts';
-
-type Known = {
-  readonly activities: Activities;
-  readonly sight: Pick<ReturnType<typeof createSight>, 'all' | 'mayReadRunning'>;
-  readonly exemplars: Exemplars;
-};
+import type { Running } from './running-reader.ts';
+import { type Sighting, toHiddenRows } from './sight.ts';
 
 type Round = {
-  /** Undefined where it is not known what runs. */
-  readonly running: readonly Execution[] | undefined;
-  /** The projects of the last list. */
+  readonly running: Running['executions'];
+  /** The watched projects. */
   readonly names: readonly string[];
+  /** The server's time as the round goes by it, and since when. */
   readonly nowMs: number;
+  readonly sinceTicks: number;
 };
 
-/** Publishes what a scrape is to show, and resolves to the number of series. */
-export function createShowing(options: ExecutionsOptions, { activities, sight, exemplars }: Known) {
-  const { server, everyMs, ledger, settings, observe } = options;
+export type Showing = {
+  /** What is shown from now on until it is called again. */
+  readonly show: (found: Parts, round: Round) => Promise<void>;
+  /** The same in the middle of a round, once in an interval: a round may take longer than what is shown lives. */
+  readonly showInPassing: (found: Parts, round: Round) => Promise<void>;
+  /** How many series are shown. */
+  readonly series: () => number;
+};
 
-  return async ({ book, gap, release, room }: Parts, { running, names, nowMs }: Round): Promise<number> => {
+type Shown = { readonly activities: Activities; readonly sight: Sighting; readonly exemplars: Exemplars };
+
+/** Shows what is known by now of one server. */
+export function createShowing(options: ExecutionsOptions, { activities, sight, exemplars }: Shown): Showing {
+  const { server, everyMs, ledger, settings, observe, clock, publish } = options;
+  let series = 0;
+  let shownTicks = Number.NEGATIVE_INFINITY;
+  let underWay: Promise<void> | undefined;
+  /** How long it lately took within a round until something was shown. */
+  let lateMs: readonly number[] = [];
+
+  function sinceShownMs({ sinceTicks }: Round): number {
+    return clock.ticks() - Math.max(shownTicks, sinceTicks);
+  }
+
+  /** What is shown lives for three of what its next time may take. */
+  function toValidForMs(round: Round): number {
+    lateMs = [...lateMs, sinceShownMs(round)].slice(-lastTimes);
+    return Math.max(3 * (everyMs + Math.max(...lateMs)), leastValidMs);
+  }
+
+  async function publishAll({ book, gap, release, room }: Parts, round: Round): Promise<void> {
+    const { running, names } = round;
     const { totals } = book;
     const states = gap.readStates();
     // Where nothing can be kept, what needs no commit is shown all the same.
-    const unkept: unknown = await release
+    const unkept = await release
       .due((project) => states.has(project))
       .then(room.fit)
-      .catch((error: unknown) => error);
+      .then(() => undefined, toError);
     observe.dropped('cap', room.missing());
+    // Rounds take a while.
+    const nowMs = Math.floor(round.nowMs + clock.ticks() - round.sinceTicks);
     const projects = names.filter(
       (project) => book.states.get(project)?.hold === undefined && sight.mayReadRunning(project),
     );
@@ -49,10 +73,33 @@ export function createShowing(options: ExecutionsOptions, { activities, sight, e
     observe.lag(toLagSeconds(book, activities, nowMs));
     observe.epoch(book.facts().epoch);
     observe.entries(await ledger.size(server));
-    const series = await options.publish(rows, Math.max(3 * everyMs, leastValidMs));
+    const validForMs = toValidForMs(round);
+    shownTicks = clock.ticks();
+    series = await publish(rows, validForMs);
     if (unkept !== undefined) throw unkept;
-    return series;
+  }
+
+  /** One after the other, so that the newest rows are those that stay. */
+  async function show(found: Parts, round: Round): Promise<void> {
+    await underWay?.catch(() => undefined);
+    underWay = publishAll(found, round).finally(() => {
+      underWay = undefined;
+    });
+    await underWay;
+  }
+
+  return {
+    show,
+    showInPassing: async (found, round) => {
+      if (underWay === undefined && sinceShownMs(round) >= everyMs) await show(found, round);
+    },
+    series: () => series,
   };
 }
 
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
 const leastValidMs = 60_000;
+const lastTimes = 5;

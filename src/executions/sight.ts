@@ -4,10 +4,11 @@ import { ApiError } from '../api/errors.ts';
 import type { Window } from '../api/paging.ts';
 import type { Row } from '../metrics/family.ts';
 import { executionFamilies } from './families.ts';
-import type { ProjectReading, ReadResult } from './project-reading.ts';
+import type { ProjectReading } from './project-reading.ts';
 import type { ProjectState } from './project-state.ts';
 import { readNewest } from './reader.ts';
 import type { Running } from './running-reader.ts';
+import type { ReadResult } from './take-in.ts';
 
 /** What the credentials may not read of the executions of one server. */
 export type Sight = {
@@ -33,6 +34,8 @@ type Look = {
   readonly nowMs: number;
   readonly reading: Pick<ProjectReading, 'readAgain'>;
 };
+
+export type Sighting = ReturnType<typeof createSight>;
 
 /**
  * Remembers what reads were denied, or shown less than was counted. The list of all that runs leaves out projects in silence,

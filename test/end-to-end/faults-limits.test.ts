@@ -121,9 +121,9 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
       ({ beginMs, endMs, max, offset }) =>
         api.get(projectExecutions, { path, query: { begin: beginMs, end: endMs, max, offset } }),
       { beginMs: nowMs, endMs: nowMs },
-      { pageSize: 20, overlap: 5 },
+      { apiEndpoint: 'project-executions', endOf: ({ endedAtMs }) => endedAtMs, pageSize: 20, overlap: 5 },
     );
-    for await (const items of pages) {
+    for await (const { items } of pages) {
       for (const { id } of items) found.add(id);
       // What was read already goes away, and all that is older moves up.
       if (how === 'shrink') simulator.control.deleteExecutions(items.slice(0, 3).map(({ id }) => id));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type PlanInput, type PlannedRead, planReads } from '../../src/executions/plan.ts';
+import { isCaughtUpWith, type PlanInput, type PlannedRead, planReads } from '../../src/executions/plan.ts';
 import { type ProjectActivity, type ProjectState, toNewProject } from '../../src/executions/project-state.ts';
 
 describe('executions/plan', () => {
@@ -27,12 +27,29 @@ describe('executions/plan', () => {
     expect(plan({ states: [scanned('pay', 600_000)], activities: { pay: active } })).toEqual(['live pay -120 s … 0 s']);
   });
 
-  it('catches up oldest first, a day at a time, after what is live', () => {
+  it('asks for no more than a day at once, and says from where on the rest is to be read', () => {
     const states = [scanned('pay', -3 * dayMs), scanned('stock', -15_000)];
     expect(plan({ states, activities: { pay: active, stock: active } })).toEqual([
+      'live pay -86400 s … 0 s since -259320 s',
       'live stock -135 s … 0 s',
-      'behind pay -259320 s … -172800 s',
     ]);
+  });
+
+  it('reads on from how far it has read, whatever is still to be read before', () => {
+    const behind = { ...scanned('pay', -3 * dayMs), ...backlogUntil(-2 * dayMs), aheadThroughMs: nowMs - 15_000 };
+    expect(plan({ states: [behind], activities: { pay: active } })).toEqual(['live pay -135 s … 0 s']);
+    const wide = { pay: { ...idle, nextDayMs: nowMs } };
+    expect(plan({ states: [behind], activities: wide })).toEqual(['rotation pay -135 s … 0 s']);
+  });
+
+  it('catches up with what can be read and is shown', () => {
+    const behind = { ...scanned('pay', -3 * dayMs), ...backlogUntil(-2 * dayMs), aheadThroughMs: nowMs };
+    const activities = new Map([['pay', active]]);
+    expect(isCaughtUpWith(behind, { activities, nowMs })).toBe(true);
+    expect(isCaughtUpWith(scanned('pay', -3 * dayMs), { activities, nowMs })).toBe(false);
+    expect(isCaughtUpWith({ ...behind, hold: 'disabled' }, { activities, nowMs })).toBe(false);
+    const unshown = new Map([['pay', { ...active, unshownSinceMs: nowMs - 600_001 }]]);
+    expect(isCaughtUpWith(behind, { activities: unshown, nowMs })).toBe(false);
   });
 
   it('tries a held project when its turn comes, and an excluded one never', () => {
@@ -61,11 +78,6 @@ describe('executions/plan', () => {
     expect(plan({ states, activities: { pay: lately, stock } })).toContain('live pay -1020 s … 0 s');
   });
 
-  it('reads on to now behind a day of which no row is shown', () => {
-    const activities = { pay: { ...active, unshownSinceMs: nowMs - 15_000 } };
-    expect(plan({ states: [scanned('pay', -3 * dayMs)], activities })).toEqual(['live pay -259320 s … 0 s']);
-  });
-
   it('sweeps over idle projects as fast as it may while a tripwire hints at them', () => {
     const states = Array.from({ length: 100 }, (_, index) => scanned(`p${index}`, -index * 1000));
     const reads = plan({ states, sweepBeforeMs: nowMs - 20_000, sweepQuota: 40 });
@@ -82,6 +94,7 @@ const idle: ProjectActivity = {
   nextDayMs: nowMs + 3_600_000,
   nextWeekMs: nowMs + dayMs,
   unshownSinceMs: undefined,
+  isDayLong: false,
 };
 const active: ProjectActivity = { ...idle, activeUntilMs: nowMs + 1 };
 
@@ -108,6 +121,11 @@ function plan({ states, activities = {}, sweepBeforeMs, sweepQuota = 0 }: Given)
   return planned.map(toText);
 }
 
-function toText({ project, purpose, window: { beginMs, endMs } }: PlannedRead): string {
-  return `${purpose} ${project} ${(beginMs - nowMs) / 1000} s … ${(endMs - nowMs) / 1000} s`;
+function toText({ project, purpose, sinceMs, window: { beginMs, endMs } }: PlannedRead): string {
+  const since = sinceMs < beginMs ? ` since ${(sinceMs - nowMs) / 1000} s` : '';
+  return `${purpose} ${project} ${(beginMs - nowMs) / 1000} s … ${(endMs - nowMs) / 1000} s${since}`;
+}
+
+function backlogUntil(untilMs: number): Pick<ProjectState, 'backlog'> {
+  return { backlog: [{ beginMs: nowMs - 3 * dayMs, endMs: nowMs + untilMs }] };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Window } from '../../src/api/paging.ts';
 import type { Acceptance } from '../../src/executions/accept.ts';
 import type { Book } from '../../src/executions/book.ts';
 import type { OddRows } from '../../src/executions/odd-rows.ts';
@@ -18,21 +19,88 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
   });
 
-  it('keeps what was read before a fault, and goes on from there', async () => {
-    let left = 6;
+  it('reads the newest page at once and the rest later, and never a page twice: not after a fault, a stop, or a start anew', async () => {
+    let fails = false;
     const answer = (asked: Question): unknown => {
-      left -= 1;
-      if (left < 0) throw refusal('timeout');
-      return toPage(runs(1600), asked);
+      if (fails) throw refusal('timeout');
+      return toPage(runs(5000), asked);
     };
     const scene = createScene({ answer });
-    await expect(scene.read('live')).rejects.toThrow('refused: timeout');
-    expect(scene.state().scannedThroughMs).toBe(7_499_999);
-    expect(scene.counted).toHaveLength(1199);
-    left = 100;
     await scene.read('live');
-    expect(scene.state().scannedThroughMs).toBe(nowMs);
-    expect(scene.counted).toHaveLength(1600);
+    expect(scene.counted).toHaveLength(499);
+    expect(scene.state()).toMatchObject({ scannedThroughMs: 0, aheadThroughMs: nowMs });
+    await scene.readPast(3);
+    expect(scene.counted).toHaveLength(1996);
+    fails = true;
+    await expect(scene.readPast(3)).rejects.toThrow('refused: timeout');
+    fails = false;
+    scene.restart();
+    for (let round = 0; round < 10; round += 1) await scene.readPast(2);
+    expect(scene.counted).toHaveLength(5000);
+    expect(new Set(scene.counted.map(({ id }) => id)).size).toBe(5000);
+    expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
+    // Ten full pages, one more for what they cut, and the question that failed.
+    expect(scene.asked).toHaveLength(12);
+  });
+
+  it('is read up to where its oldest backlog begins, and up to now once that is done', async () => {
+    const scene = createScene({ answer: (asked) => toPage(runs(9000), asked) });
+    await scene.read('live');
+    const reached: number[] = [];
+    for (let round = 0; round < 20; round += 1) {
+      await scene.readPast(1);
+      reached.push(scene.state().scannedThroughMs);
+    }
+    expect(reached).toEqual(reached.toSorted((one, other) => one - other));
+    expect(new Set(reached).size).toBeGreaterThan(2);
+    expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
+  });
+
+  it('leaves to the backlog what lies between what was read and the window', async () => {
+    const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
+    await scene.read('live', { beginMs: 8_000_000 });
+    expect(scene.counted).toHaveLength(1);
+    expect(scene.state()).toEqual({
+      ...toNewProject('pay', 0),
+      aheadThroughMs: nowMs,
+      backlog: [{ beginMs: 0, endMs: 7_999_999 }],
+    });
+  });
+
+  it('reads no more of a wide window than has to be read, where one page does not hold it', async () => {
+    const answer = (asked: Question): unknown => toPage(runs(5000), asked);
+    const scene = createScene({ answer, scannedThroughMs: 9_900_000 });
+    expect(await scene.read('rotation', { beginMs: 0 }, 9_800_000)).toMatchObject({ counted: 499, isCut: true });
+    expect(scene.asked).toHaveLength(1);
+    expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
+  });
+
+  it('goes through a flood of one second in one go', async () => {
+    const flood = Array.from({ length: 2600 }, (_, index) =>
+      someRun({ id: index + 1, startedAtMs: 1, endedAtMs: 5_000_100 }),
+    );
+    const scene = createScene({ answer: (asked) => toPage(flood, asked) });
+    await scene.read('live');
+    await scene.readPast(1);
+    await scene.readPast(1);
+    expect(scene.counted).toHaveLength(2600);
+    expect(scene.state().backlog).toBeUndefined();
+  });
+
+  it('keeps a past of which no row is shown until something of the project is shown', async () => {
+    let isShown = false;
+    const answer = (asked: Question): unknown => {
+      const page = toPage(runs(30), asked);
+      return isShown ? page : { ...page, items: [] };
+    };
+    const scene = createScene({ answer });
+    await scene.read('live', { beginMs: nowMs });
+    expect(scene.state().backlog).toEqual([{ beginMs: 0, endMs: nowMs - 1 }]);
+    expect(await scene.readPast(5)).toMatchObject({ counted: 0, isUnshown: true });
+    expect(scene.state().backlog).toEqual([{ beginMs: 0, endMs: nowMs - 1 }]);
+    isShown = true;
+    expect(await scene.readPast(5)).toMatchObject({ counted: 30, isUnshown: false });
+    expect(scene.state().backlog).toBeUndefined();
   });
 
   it('shows how many rows of a window are not shown, and goes on', async () => {
@@ -41,14 +109,11 @@ describe('executions/project-reading', () => {
     expect(scene.state().scannedThroughMs).toBe(nowMs);
   });
 
-  it.each(['live', 'behind', 'rotation'] as const)(
-    'holds where it is when not one row is shown: %s',
-    async (purpose) => {
-      const scene = createScene({ answer: () => ({ total: 7, items: [], oddRows: [] }) });
-      expect(await scene.read(purpose)).toMatchObject({ counted: 0, hidden: 7, isUnshown: true });
-      expect(scene.state().scannedThroughMs).toBe(0);
-    },
-  );
+  it.each(['live', 'rotation'] as const)('holds where it is when not one row is shown: %s', async (purpose) => {
+    const scene = createScene({ answer: () => ({ total: 7, items: [], oddRows: [] }) });
+    expect(await scene.read(purpose)).toMatchObject({ counted: 0, hidden: 7, isUnshown: true });
+    expect(scene.state().scannedThroughMs).toBe(0);
+  });
 
   it('asks for one page of what is out of sight, however much it has become', async () => {
     const scene = createScene({ answer: () => ({ total: 70_000, items: [], oddRows: [] }), hold: 'hidden' });
@@ -86,28 +151,19 @@ describe('executions/project-reading', () => {
     expect(scene.state().hold).toBeUndefined();
   });
 
-  it('counts what is skipped after more than the catch-up limit, once, by what held it', async () => {
-    let isBroken = true;
-    const answer = (asked: Question): unknown => {
-      if (isBroken && asked.query['begin'] === 9_000_000) throw refusal('server');
-      return toPage(runs(10), asked);
-    };
-    const scene = createScene({ answer, hold: 'disabled', catchUpLimitMs: 1_000_000 });
-    await expect(scene.read('probe')).rejects.toThrow('refused: server');
-    expect(scene.skipped).toEqual([]);
-    isBroken = false;
+  it('goes on at the catch-up limit, and keeps what is skipped to count it later', async () => {
+    const scene = createScene({
+      answer: (asked) => toPage(runs(10), asked),
+      hold: 'disabled',
+      catchUpLimitMs: 1_000_000,
+    });
     await scene.read('probe');
-    expect(scene.skipped).toEqual(['disabled 8']);
     expect(scene.counted.map(({ id }) => id)).toEqual([10, 9]);
-    expect(scene.state()).toEqual({ ...toNewProject('pay', 9_000_000), scannedThroughMs: nowMs });
-  });
-
-  it('reads on past rows that are shown and cannot be read', async () => {
-    const oddRows = [{ field: 'id', text: '{"status":"failed"}' }];
-    const scene = createScene({ answer: () => ({ total: 1, items: [], oddRows }), hold: 'hidden' });
-    expect(await scene.read('probe')).toMatchObject({ counted: 0, hidden: 0, isUnshown: false });
-    expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
-    expect(scene.odd).toEqual(['pay id {"status":"failed"}']);
+    expect(scene.state()).toEqual({
+      ...toNewProject('pay', 9_000_000),
+      scannedThroughMs: nowMs,
+      skips: [{ beginMs: 0, endMs: 8_999_999, reason: 'disabled' }],
+    });
   });
 
   it('rewinds where the clock was set back', async () => {
@@ -118,7 +174,7 @@ describe('executions/project-reading', () => {
 
   it('says that a second look found what should have been found before', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked) });
-    await scene.reading.readAgain(scene.api, 'pay', { beginMs: 0, endMs: nowMs }, nowMs);
+    await scene.readAgain({ beginMs: 0, endMs: nowMs });
     expect(scene.lateBefore).toEqual([Number.POSITIVE_INFINITY]);
     expect(scene.state().scannedThroughMs).toBe(0);
   });
@@ -144,7 +200,6 @@ function createScene({ answer, catchUpLimitMs = 1e12, ...fields }: Given) {
   const states = new Map<string, ProjectState>([['pay', { ...toNewProject('pay', 0), ...fields }]]);
   const counted: Finished[] = [];
   const lateBefore: (number | undefined)[] = [];
-  const skipped: string[] = [];
   const known = new Set<number>();
   // Only these two parts of a book are asked.
   const book = {
@@ -162,24 +217,35 @@ function createScene({ answer, catchUpLimitMs = 1e12, ...fields }: Given) {
     if (state !== undefined && advance !== undefined) states.set(project, advance(state));
     return fresh;
   };
-  const observe = { skipped: (reason: string, executions: number) => skipped.push(`${reason} ${executions}`) };
   const overlap = createOverlap(120_000);
   const odd: string[] = [];
   const oddRows: OddRows = {
     note: (project, rows) => odd.push(...rows.map(({ field, text }) => `${project} ${field} ${text}`)),
     complaints: () => [],
   };
-  const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, observe, oddRows });
+  const start = () => createProjectReading({ book, accept, overlap, catchUpLimitMs, oddRows });
+  let reading = start();
   return {
     api,
     asked,
     counted,
     lateBefore,
-    skipped,
     odd,
-    reading,
+    readAgain: (window: Window) => reading.readAgain(api, 'pay', window, nowMs),
+    /** The process begins anew with what it kept. */
+    restart: () => {
+      reading = start();
+    },
     state: () => states.get('pay') ?? toNewProject('gone', 0),
-    read: (purpose: PlannedRead['purpose']) =>
-      reading.read(api, { project: 'pay', window: { beginMs: 0, endMs: nowMs }, purpose }, nowMs),
+    read: (purpose: PlannedRead['purpose'], window: Partial<Window> = {}, sinceMs = 0) =>
+      reading.read(api, { project: 'pay', window: { beginMs: 0, endMs: nowMs, ...window }, sinceMs, purpose }, nowMs),
+    /** So many pages of the backlog at most. */
+    readPast: (pages: number) => {
+      let left = pages;
+      return reading.readPast(api, 'pay', nowMs, () => {
+        left -= 1;
+        return left >= 0;
+      });
+    },
   };
 }
