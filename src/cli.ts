@@ -1,8 +1,16 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
+import { endOnFaults } from './commands/faults.ts';
+import { keepCompiledCode } from './commands/compile-cache.ts';
 
+process.title = 'automation-exporter';
+// Whatever this process writes is its user's alone.
+process.umask(0o077);
+// Without a listener, this signal opens the debugger to everybody on this machine.
+process.on('SIGUSR1', () => undefined);
+endOnFaults();
 // Before anything else is imported: what was compiled once starts in half the time.
-enableCompileCache();
+const refused = keepCompiledCode(process.env);
+if (refused !== undefined) process.stderr.write(`${refused}\n`);
 const { runCommandLine } = await import('./commands/command-line.ts');
 
 process.exitCode = await runCommandLine({

@@ -1,11 +1,13 @@
 import { type App, createApp } from '../app.ts';
 import { formatComplaint } from '../config/complaint.ts';
+import { createLineWriter } from '../line-writer.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
 import type { SelfTracing } from '../self-tracing.ts';
 import { StateError } from '../state/state.ts';
 import { secretsOf } from '../tracing/sender/secrets.ts';
 import { readOtlpSettings } from '../tracing/sender/settings.ts';
 import { type CommandContext, exitCodes } from './command.ts';
+import { explainFault } from './faults.ts';
 import type { Loaded } from './load.ts';
 import { createReloading } from './reloading.ts';
 
@@ -27,7 +29,10 @@ export async function runApp(
     return exitCodes.misconfigured;
   }
   const secrets = new Set<string>(secretsOf(otlp));
-  const toLog = (level: LogLevel): Log => createLog({ ...config.log, level, secrets: () => [...secrets] });
+  const write = createLineWriter(process.stderr, (dropped) =>
+    log.error({ dropped }, 'log lines dropped: nobody read standard error'),
+  );
+  const toLog = (level: LogLevel): Log => createLog({ ...config.log, level, secrets: () => [...secrets], write });
   let current = toLog(config.log.level);
   const log = forward(() => current);
   const reload = createReloading({
@@ -48,6 +53,11 @@ export async function runApp(
     otlp,
     reload,
     selfTracing,
+  });
+  // Before the listener of the command line, which knows no secrets.
+  process.prependListener('uncaughtException', (error: unknown) => {
+    log.error({ fault: explainFault(error) }, 'unexpected error, leaving');
+    process.exit(exitCodes.failed);
   });
   const ending = nextSignal();
   // Unheard, this signal ends the process; while it starts or stops there is nothing to reload.
@@ -70,7 +80,7 @@ export async function runApp(
     await app.stop();
     await selfTracing?.stop();
   });
-  if (selfTracing !== undefined) leaveSoon();
+  leaveSoon();
   return exitCodes.well;
 }
 
@@ -106,7 +116,7 @@ async function endOn(signal: NodeJS.Signals, log: Log, stop: () => Promise<void>
   clearTimeout(tooLong);
 }
 
-/** What the SDK waits for, and can not be told to leave, would hold the process: an answer of a collector that hangs. */
+/** What cannot be told to leave would hold the process: a request of the SDK to a backend that hangs, a log line that nobody reads. */
 function leaveSoon(): void {
   setTimeout(() => process.exit(exitCodes.well), 100).unref();
 }

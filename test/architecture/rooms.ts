@@ -92,6 +92,7 @@ export const rooms: readonly Room[] = [
   // node:net tells addresses from names.
   { room: 'config', packages: ['zod', 'yaml', 'node:net'] },
   { room: 'log', packages: ['pino'] },
+  { room: 'line-writer', pure: true },
   { room: 'simulator', packages: ['express', 'yaml', ...server] },
 
   { room: 'connect', knows: ['api', 'domain'], types: ['config', 'self-tracing'], packages: ['node:fs'] },
@@ -203,6 +204,7 @@ export const rooms: readonly Room[] = [
       'api',
       'metrics',
       'simulator',
+      'line-writer',
       'log',
       // How numbers and times are told to people.
       'http/ages',

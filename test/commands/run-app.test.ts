@@ -41,7 +41,7 @@ describe.concurrent('commands/run-app', () => {
 
       first.kill('SIGTERM');
       expect(await first.ended).toEqual({ code: 0, signal: null });
-      expect(readdirSync(join(directory, 'state'))).toEqual(['backup.sqlite', 'state.sqlite']);
+      expect(readdirSync(join(directory, 'state'))).toEqual(['backup.sqlite', 'state.commits', 'state.sqlite']);
       const next = startCli(args, { env });
       try {
         await next.waitFor(/msg=serving/);

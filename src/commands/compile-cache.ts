@@ -1,0 +1,58 @@
+import { lstatSync, mkdirSync, type Stats } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+
+/** Who may keep compiled code for us: whoever can write it decides what this process runs. */
+export type CacheOwner = { readonly userId: number };
+
+/**
+ * Keeps compiled code in the user's cache directory, which halves the time of a start. Returns why a directory that is there is
+ * not used; undefined where it is used, or where there is no place for one.
+ */
+export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const userId = process.getuid?.();
+  // A directory that the user named for Node was in use before this line ran.
+  if (userId === undefined || env['NODE_COMPILE_CACHE'] !== undefined) return undefined;
+  const directory = join(toCacheHome(env), 'automation-exporter-code');
+  try {
+    mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
+    const parent = lstatSync(dirname(directory));
+    const danger = findDanger(lstatSync(directory), parent, { userId });
+    if (danger !== undefined) return `the compile cache ${directory} is not used: ${danger}`;
+  } catch {
+    // No home, or none that can be written: the start takes longer.
+    return undefined;
+  }
+  enableCompileCache(directory);
+  return undefined;
+}
+
+/** What would let another user put code into a directory; the parent decides who can replace it. */
+export function findDanger(
+  found: Pick<Stats, 'uid' | 'mode' | 'isDirectory'>,
+  parent: Pick<Stats, 'uid' | 'mode'>,
+  { userId }: CacheOwner,
+): string | undefined {
+  if (!found.isDirectory()) return 'it is not a directory; remove it';
+  if (found.uid !== userId) return `it belongs to another user (${found.uid}); remove it`;
+  if ((found.mode & 0o077) !== 0) return 'others may use it; chmod 700 it, or remove it';
+  if (parent.uid !== userId && parent.uid !== 0) return `another user (${parent.uid}) may replace it`;
+  const isSticky = (parent.mode & 0o1000) !== 0;
+  return (parent.mode & 0o022) !== 0 && !isSticky
+    ? 'others may replace it: they may write the directory above it'
+    : undefined;
+}
+
+function toCacheHome({ XDG_CACHE_HOME: home = '' }: Readonly<Record<string, string | undefined>>): string {
+  return isAbsolute(home) ? home : join(homedir(), '.cache');
+}
+
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error;
+  }
+}

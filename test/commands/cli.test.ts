@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findDanger } from '../../src/commands/compile-cache.ts';
+import { startChild, startCli } from '../support/child.ts';
+import { eventually } from '../support/eventually.ts';
+
+const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'a-token' };
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const cli = join(root, 'src/cli.ts');
+let home: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'automation-exporter-home-'));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+async function run(args: readonly string[], variables: Readonly<Record<string, string>> = {}): Promise<string> {
+  const child = startCli(args, { env: { HOME: home, ...variables } });
+  await child.ended;
+  return child.output();
+}
+
+describe('cli: compile cache', () => {
+  it('keeps compiled code where only its own user can', async () => {
+    expect(await run(['--version'])).toMatch(/^automation-exporter \S+\n$/);
+    const cache = join(home, '.cache/automation-exporter-code');
+    expect((statSync(cache).mode & 0o777).toString(8)).toBe('700');
+    expect(readdirSync(cache)).not.toEqual([]);
+  });
+
+  it('refuses a directory that others may write, and says so', async () => {
+    const cache = join(home, 'automation-exporter-code');
+    mkdirSync(cache);
+    chmodSync(cache, 0o777);
+
+    expect(await run(['--version'], { XDG_CACHE_HOME: home })).toContain(
+      `the compile cache ${cache} is not used: others may use it; chmod 700 it, or remove it\n`,
+    );
+    expect(readdirSync(cache)).toEqual([]);
+  });
+
+  it('refuses what another user has planted, or can replace', () => {
+    const own = { uid: 1000, mode: 0o40700, isDirectory: () => true };
+    const judge = (found: Partial<typeof own>, parent: Partial<typeof own> = {}) =>
+      findDanger({ ...own, ...found }, { ...own, ...parent }, { userId: 1000 });
+
+    expect(judge({})).toBeUndefined();
+    expect(judge({}, { uid: 0, mode: 0o41777 })).toBeUndefined();
+    expect(judge({ isDirectory: () => false })).toBe('it is not a directory; remove it');
+    expect(judge({ uid: 1001 })).toBe('it belongs to another user (1001); remove it');
+    expect(judge({ mode: 0o40750 })).toBe('others may use it; chmod 700 it, or remove it');
+    expect(judge({}, { uid: 1001 })).toBe('another user (1001) may replace it');
+    expect(judge({}, { mode: 0o40777 })).toBe('others may replace it: they may write the directory above it');
+  });
+});
+
+describe('cli: process', () => {
+  const serve = ['serve', '--state.memory', '--web.listen-address=127.0.0.1:0'];
+
+  it('opens no debugger, whoever asks for one', async () => {
+    const daemon = startCli(serve, { env });
+    try {
+      const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
+      daemon.kill('SIGUSR1');
+      daemon.kill('SIGHUP');
+      await daemon.waitFor(/msg="configuration reloaded"/);
+      expect((await fetch(`${url}/-/healthy`)).status).toBe(200);
+      expect(daemon.output()).not.toContain('Debugger');
+      expect(readFileSync(`/proc/${daemon.pid}/cmdline`, 'latin1')).toMatch(/^automation-exporter/);
+    } finally {
+      await daemon.stop();
+    }
+  });
+
+  it('ends with the `npm start` that began it', async () => {
+    const npm = startChild('npm', ['start', '--', ...serve], { cwd: root, env: { ...env, HOME: home } });
+    try {
+      const [, url] = await npm.waitFor(/msg=serving url=(\S+)/);
+      npm.kill('SIGTERM');
+      await npm.waitFor(/msg=stopping signal=SIGTERM/);
+      await npm.ended;
+      await expect(fetch(`${url}/-/healthy`)).rejects.toThrow('fetch failed');
+    } finally {
+      for (const pid of listChildren(npm.pid)) process.kill(pid, 'SIGKILL');
+      await npm.stop();
+    }
+  });
+
+  it('goes on where the reader of its log is gone, and ends well', async () => {
+    const { child, url } = await startWithPipes();
+    try {
+      child.stderr?.destroy();
+      child.kill('SIGHUP');
+      child.kill('SIGHUP');
+      await eventually(async () => {
+        expect(await (await fetch(`${url}/metrics`)).text()).toContain('config_last_reload_successful 1\n');
+      });
+      child.kill('SIGTERM');
+      expect(await once(child, 'exit')).toEqual([0, null]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('ends well although the reader of its log has stalled', async () => {
+    const { child, url, configFile } = await startWithPipes();
+    try {
+      child.stderr?.pause();
+      const wrong = Array.from({ length: 400 }, (_, index) => `unknown_key_number_${index}: ${'x'.repeat(60)}\n`);
+      writeFileSync(configFile, wrong.join(''));
+      for (let reload = 0; reload < 12; reload++) {
+        expect((await fetch(`${url}/-/reload`, { method: 'POST' })).status).toBe(500);
+      }
+      child.kill('SIGTERM');
+      expect(await once(child, 'exit')).toEqual([0, null]);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('says in one sentence what nobody expected, and ends with a failure', async () => {
+    const script = `
+      const { endOnFaults } = await import(${JSON.stringify(new URL('../../src/commands/faults.ts', import.meta.url).href)});
+      endOnFaults();
+      setTimeout(() => { throw new Error('something odd', { cause: new Error('deep down') }); });
+    `;
+    const child = startChild(process.execPath, ['--input-type=module', '-e', script]);
+    expect((await child.ended).code).toBe(1);
+    expect(child.output()).toBe('automation-exporter ended: an unexpected error: something odd: deep down\n');
+  });
+
+  /** The daemon on a port that is known without its log, whose reader may do as it likes. */
+  async function startWithPipes(): Promise<{ child: ChildProcess; url: string; configFile: string }> {
+    const holder = createServer();
+    await once(holder.listen(0, '127.0.0.1'), 'listening');
+    // The cast is true: a TCP server has such an address.
+    const { port } = holder.address() as AddressInfo;
+    await new Promise((resolve) => holder.close(resolve));
+    const configFile = join(home, 'config.yaml');
+    writeFileSync(configFile, 'log: { level: debug }\n');
+    const args = [cli, 'serve', '--state.memory', `--config.file=${configFile}`, '--web.enable-lifecycle'];
+    const child = spawn(process.execPath, [...args, `--web.listen-address=127.0.0.1:${port}`], {
+      env: { ...env, HOME: home, PATH: process.env['PATH'] ?? '' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const url = `http://127.0.0.1:${port}`;
+    await eventually(async () => expect((await fetch(`${url}/-/healthy`)).status).toBe(200));
+    return { child, url, configFile };
+  }
+});
+
+function listChildren(pid: number): number[] {
+  try {
+    const own = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+    return own.flatMap((child) => [child, ...listChildren(child)]);
+  } catch {
+    return [];
+  }
+}
