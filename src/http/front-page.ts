@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { type Html, html } from './html.ts';
 import { renderPage, toRoot } from './page.ts';
 import { findProblems, type Problem, toHeadline } from './problems.ts';
-import { renderServer, toAnchor } from './server-section.ts';
+import { renderServer, toAnchor, toRightsAnchor } from './server-section.ts';
 import type { Status } from './status.ts';
 import { toTracesText } from './traces-text.ts';
 
@@ -52,11 +52,19 @@ function renderStatus(status: Status, problems: readonly Problem[], about: About
       ? html`<a href="?refresh">refresh every ${shortRefreshSeconds} s</a>`
       : html`refreshed every ${about.refreshSeconds} s, <a href="./">stop that</a>`;
   return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${mood === 'good' ? '✓' : '✗'}</span>${toHeadline(status, problems)}</h1>
-${renderOthers(problems.slice(1), about)}</div>
+${renderMend(problems[0])}${renderOthers(problems.slice(1), about)}</div>
 <p class="note">As of ${at}; <a href="./">look again</a> or ${refresh}.</p>
 ${servers.map((server) => renderServer(server, { ...about, nowMs: atMs }))}
 ${renderLinks(status, about)}
-<p class="note">Version ${version}. Of failing jobs tell the dashboards and the alerts; this page is about the servers, and what the exporter can see of them.</p>`;
+<p class="note">Version ${version}. This page covers servers and what the exporter can read of them. For failing jobs, see the dashboards and the alerts.</p>`;
+}
+
+/** What a policy mends, which stands further down. */
+const kindsOfRights: readonly Problem['kind'][] = ['unreadable', 'denied'];
+
+function renderMend(worst: Problem | undefined): Html | undefined {
+  if (worst?.server === undefined || !kindsOfRights.includes(worst.kind)) return undefined;
+  return html`<p><a href="#${toRightsAnchor(worst.server)}">What mends it</a></p>\n`;
 }
 
 /** So many that a person reads them; the rest is further down. */
@@ -64,8 +72,9 @@ const mostShown = 12;
 
 function renderOthers(problems: readonly Problem[], { root }: About): Html | undefined {
   if (problems.length === 0) return undefined;
-  const items = problems.slice(0, mostShown).map(({ server, text }) => {
-    return html`<li><a href="${server === undefined ? `${root}traces` : `#${toAnchor(server)}`}">${text}</a></li>\n`;
+  const items = problems.slice(0, mostShown).map(({ kind, server, text }) => {
+    const place = kindsOfRights.includes(kind) ? toRightsAnchor : toAnchor;
+    return html`<li><a href="${server === undefined ? `${root}traces` : `#${place(server)}`}">${text}</a></li>\n`;
   });
   const rest = problems.length - items.length;
   const more = rest > 0 ? html`<li>and ${count(rest, 'more problem')}, below</li>` : undefined;

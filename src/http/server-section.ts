@@ -2,8 +2,9 @@ import { toAge, toTime } from './ages.ts';
 import { renderCollectors } from './collector-table.ts';
 import { type Pages, renderExecutions } from './execution-tables.ts';
 import { type Html, html } from './html.ts';
+import { renderOwnMetrics } from './own-metrics.ts';
 import type { ServerState, ServerStatus, TargetStatus } from './status.ts';
-import { renderUnreadable } from './unreadable.ts';
+import { listUnreadable, renderUnreadable } from './unreadable.ts';
 
 type About = Pages & { readonly nowMs: number };
 
@@ -13,8 +14,8 @@ export function renderServer(server: ServerStatus, about: About): Html {
   return html`<section id="${toAnchor(server.name)}">
 <h2>${server.name} ${renderState(server)}</h2>
 ${renderFacts(server, nowMs)}
-${renderHidden(server)}${renderExecutions(server, about)}${renderCollectors(server, nowMs)}
-${renderDenied(server)}
+${renderHidden(server)}${renderExecutions(server, about)}${renderCollectors(toShown(server), nowMs)}
+${renderDenied(server)}${renderOwnMetrics(server)}
 ${server.members.map(
   (member) => html`<div class="member">
 <h3>Member ${member.name} ${renderState(member)}</h3>
@@ -28,6 +29,23 @@ ${renderFacts(member, nowMs)}${renderCollectors(member, nowMs)}
 /** A name as the target of a link, whatever it holds. */
 export function toAnchor(server: string): string {
   return `server-${encodeURIComponent(server.toWellFormed())}`;
+}
+
+/** Where the policy of a server stands that mends what is denied. */
+export function toRightsAnchor(server: string): string {
+  return `${toAnchor(server)}-rights`;
+}
+
+/** A round that was not shown everything has succeeded, and only in part. */
+function toShown(server: ServerStatus): ServerStatus {
+  const unreadable = listUnreadable(server).join('; ');
+  if (unreadable === '') return server;
+  const collectors = server.collectors.map((one) =>
+    one.name === 'executions' && one.result === 'success' && one.message === undefined
+      ? { ...one, message: unreadable }
+      : one,
+  );
+  return { ...server, collectors };
 }
 
 type StateWords = { readonly mood: string; readonly text: string; readonly since: string };
@@ -82,7 +100,7 @@ function renderHidden({ name, hidesMembers, url }: ServerStatus): Html | undefin
 function renderDenied(server: ServerStatus): Html | undefined {
   const { missingPolicy, needsAdmin } = server;
   if (missingPolicy === undefined && needsAdmin.length === 0) return undefined;
-  return html`<div class="mend"><h3>What is denied, and what mends it</h3>
+  return html`<div class="mend" id="${toRightsAnchor(server.name)}"><h3>What is denied, and what mends it</h3>
 ${renderUnreadable(server)}${needsAdmin.map(
   ({ collector, right }) =>
     html`<p><b>${collector}</b> needs ${right}; or switch the collector off: <code>collectors.${collector}.enabled: false</code></p>\n`,

@@ -44,8 +44,9 @@ tbody th .id { color: var(--soft); font-weight: 400; font-size: .875em; white-sp
 .offs ul { margin: 0; padding-left: 1.25rem; }
 .offs b { font-weight: 500; color: var(--ink); }
 .mend { border-left: 6px solid var(--bad); padding: .1rem 0 .1rem .9rem; margin: 1rem 0 0; }
-.mend p { margin: .25rem 0; }
-.mend h3 { margin-top: .25rem; }
+.hint { border-left: 6px solid var(--line); padding: .1rem 0 .1rem .9rem; margin: 1rem 0 0; }
+.mend p, .hint p { margin: .25rem 0; }
+.mend h3, .hint h3 { margin-top: .25rem; }
 code, pre { font: .9em/1.45 ui-monospace, monospace; background: var(--panel); border-radius: 4px; overflow-wrap: normal; }
 code { padding: .1em .3em; overflow-wrap: anywhere; }
 pre { padding: .75rem; overflow-x: auto; }

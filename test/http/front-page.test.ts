@@ -121,7 +121,7 @@ Alert rulesReady to load in Prometheus
 RunbooksWhat to do when an alert fires
 ConfigurationAs it is in force, secrets masked
 Status as JSONThis page for programs
-Version 0.1.0. Of failing jobs tell the dashboards and the alerts; this page is about the servers, and what the exporter can see of them.`);
+Version 0.1.0. This page covers servers and what the exporter can read of them. For failing jobs, see the dashboards and the alerts.`);
     expect(page).toContain('<code>for:\n  resource: []\n</code>');
     expect(page).toContain('<title>4 problems: still is passive');
   });

@@ -27,6 +27,7 @@ const views = [
 const longWord = `${'<script>alert(1)</script>'.repeat(8)}${'x'.repeat(400)}`;
 const policy = `for:\n  resource:\n    - { equals: { kind: ${'y'.repeat(200)} }, allow: [read] }\n`;
 const denied = collector('log-storage', { result: 'off', reason: 'denied', message: 'GET log-storage: denied' });
+const absent = collector('ping', { result: 'off', reason: 'not_found' });
 const failing = collector(longWord, { result: 'failed', reason: 'decode', message: longWord });
 const overdue = running({ startedAtMs: atMs - 7_200_000, isOverdue: true });
 const busy = executions({
@@ -46,7 +47,7 @@ const statuses: Readonly<Record<string, Status>> = {
   'all well': status(server('prod'), server('test')),
   'much that runs': status(
     server('prod', { executions: busy, collectors: [collector('ping'), sick], hidesMembers: true }),
-    server('test', { executions: executions() }),
+    server('test', { executions: executions(), release: '6.0.0', collectors: [absent] }),
   ),
   'one server denied': status(
     server('prod', {

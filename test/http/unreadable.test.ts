@@ -3,7 +3,7 @@ import { frontPageRoute } from '../../src/http/front-page.ts';
 import type { ExecutionsOfServer, ServerStatus } from '../../src/http/status.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
-import { executions, server, status } from './some-status.ts';
+import { collector, executions, server, status } from './some-status.ts';
 
 async function read(given: Partial<ServerStatus>): Promise<string> {
   const servers = [server('prod', { collectors: [], ...given })];
@@ -27,7 +27,7 @@ describe('http/unreadable', () => {
       ],
     });
 
-    expect(text).toMatch(/^✗prod: history of warehouse: 100 counted, 0 readable\.\n3 more problems:\n/);
+    expect(text).toMatch(/^✗prod: history of warehouse: 100 counted, 0 readable\.\nWhat mends it\n3 more problems:\n/);
     expect(text).toContain('\nRuns now: nothing, not allowed to see 2 projects\n');
     expect(
       text.slice(text.indexOf('What is denied'), text.indexOf('Where to go')),
@@ -54,9 +54,19 @@ Give this access policy to an administrator of the server; for automation-export
   it('says that no project is visible instead of that nothing runs', async () => {
     const denied = executions({ runningSight: 'denied' });
     const text = await read({ visibleProjects: 0, executions: denied, missingPolicy: 'for: {}\n' });
-    expect(text).toMatch(/^✗prod: nothing is visible to these credentials: the project list is empty\.\n/);
+    expect(text).toMatch(
+      /^✗prod: nothing is visible to these credentials: the project list is empty\.\nWhat mends it\n/,
+    );
     expect(text).toContain('\nRuns now: not allowed to see\n');
     expect(text).toContain('either the server has none, or these credentials may read none.\nGive this access policy');
+  });
+
+  it('does not call the round ok that was not shown everything', async () => {
+    const shown = executions({ hidden: [{ project: 'pay', counted: 9, readable: 4 }] });
+    const text = await read({ executions: shown, collectors: [collector('executions')] });
+    expect(text).toContain(
+      '\nexecutions | ! ok, in part | 12 s ago | in 3 s | 23 ms | 14\nhistory of pay: 9 counted, 4 readable\n',
+    );
   });
 
   it('shows twenty of many projects', async () => {
