@@ -213,6 +213,7 @@ function toExecutionSettings(server: ServerConfig, config: Config): ExecutionSet
     cap: jobs.cap,
     maxSeries: settingsOf['executions']?.maxSeries ?? 0,
     families: metrics.families,
+    cicd: metrics.cicd,
     isWantedProject: server.projects.isWanted,
     isWantedJob: jobs.isWanted,
     successAgeMsOf: jobs.successAgeMsOf,

@@ -39,8 +39,12 @@ export const ownLabels = [
 // Targets own the first ones, and the format of the exposition the last two.
 const targetLabels = ['job', 'instance', 'endpoint', 'service', 'namespace', 'pod', 'type', 'le', 'quantile'];
 
-function toFacts(family: Family): FamilyFacts {
-  const { name, type, labels } = family;
-  const stateLabel = 'stateLabel' in family ? family.stateLabel : undefined;
-  return { name, type, labels, ...(typeof stateLabel === 'string' ? { stateLabel } : {}) };
+function toFacts({ name, type, labels, stateLabel, bucketsFrom }: Family): FamilyFacts {
+  return {
+    name,
+    type,
+    labels,
+    ...(stateLabel === undefined ? {} : { stateLabel }),
+    ...(bucketsFrom === undefined ? {} : { bucketsFrom }),
+  };
 }

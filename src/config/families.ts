@@ -25,6 +25,8 @@ export function resolveFamilies(
     const { place } = resolved.get(`${path}.buckets`) ?? {};
     if (place !== undefined && family.type !== 'histogram')
       complaints.add(place, `${family.name} is no histogram`, 'leave the buckets out');
+    if (place !== undefined && family.bucketsFrom !== undefined)
+      complaints.add(place, `has the buckets of ${family.bucketsFrom}`, 'give them there');
   }
   return { families, resolved: all };
 }

@@ -75,6 +75,11 @@ export const generalOptions = {
       '60s',
       'How long a new counter of executions stands at 0, so that its first step is seen; longer than a scrape interval.',
     ),
+    cicd: option(
+      boolean,
+      false,
+      "Show executions of jobs under OpenTelemetry's names as well, as cicd_pipeline_run_*; each job takes more of collectors.executions.max_series.",
+    ),
   },
   log: {
     level: option(choice('debug', 'info', 'warn', 'error'), 'info', 'Least severity to write.'),
@@ -196,6 +201,8 @@ export type FamilyFacts = {
   readonly labels: readonly string[];
   /** The label of a state set that tells the states apart, so that it can not go. */
   readonly stateLabel?: string;
+  /** Of a histogram without buckets of its own: the family whose buckets it has. */
+  readonly bucketsFrom?: string;
 };
 
 /** Pairs that exclude each other: an option has no meaning while the switch is on. */

@@ -113,4 +113,27 @@ export const executionFamilies = {
     'Executions that ended lately and that the server counts but does not show to these credentials [paging.total].',
     'project',
   ),
+  pipelineDuration: {
+    ...histogram(
+      'cicd_pipeline_run_duration_seconds',
+      "Durations of finished executions of jobs, under OpenTelemetry's name; needs metrics.cicd [project/*/executions].",
+      'cicd_pipeline_name',
+      'cicd_pipeline_run_state',
+      'cicd_pipeline_result',
+      'error_type',
+    ),
+    bucketsFrom: 'automation_execution_duration_seconds',
+  },
+  pipelineActive: gauge(
+    'cicd_pipeline_run_active',
+    "Executions of jobs that run (executing) or wait (pending), under OpenTelemetry's name; needs metrics.cicd [project/*/executions/running].",
+    'cicd_pipeline_name',
+    'cicd_pipeline_run_state',
+  ),
+  pipelineErrors: counter(
+    'cicd_pipeline_run_errors_total',
+    "Executions of jobs that failed, under OpenTelemetry's name; needs metrics.cicd [project/*/executions].",
+    'cicd_pipeline_name',
+    'error_type',
+  ),
 } as const;

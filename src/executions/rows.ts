@@ -1,4 +1,5 @@
 import type { Row } from '../metrics/family.ts';
+import { toCicdRows } from './cicd.ts';
 import type { Exemplars } from './exemplars.ts';
 import { executionFamilies as families } from './families.ts';
 import { otherJobs, toJobPath } from './naming.ts';
@@ -10,17 +11,19 @@ import { type Cell, type JobFacts, type Totals, toJobKey } from './totals.ts';
 type RowsInput = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
-  readonly settings: Pick<ExecutionSettings, 'buckets' | 'successAgeMsOf'>;
+  readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'successAgeMsOf'>;
   readonly exemplars: Pick<Exemplars, 'of'>;
 };
 
 /** What was counted, as series. Projects that were deleted have none; what was never shown is shown as 0 first. */
 export function toTotalRows({ totals, states, settings, exemplars }: RowsInput): Row[] {
   const isShown = (project: string): boolean => isOfShown(states.get(project));
+  const cells = [...totals.cells.values()].filter(
+    (cell) => isShown(cell.labels[0] ?? '') && hasPlace(cell, totals.places),
+  );
   const rows: Row[] = [];
-  for (const cell of totals.cells.values())
-    if (isShown(cell.labels[0] ?? '') && hasPlace(cell, totals.places))
-      rows.push(...toCellRows(cell, settings.buckets, exemplars));
+  for (const cell of cells) rows.push(...toCellRows(cell, settings.buckets, exemplars));
+  if (settings.cicd) for (const row of toCicdRows(cells, settings.buckets)) rows.push(row);
   for (const job of totals.jobs.values())
     if (isShown(job.project) && job.leftOut !== 'all') rows.push(...toJobRows(job, settings));
   return rows;

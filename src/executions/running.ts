@@ -1,7 +1,8 @@
 import type { Execution } from '../domain/execution.ts';
 import type { Row } from '../metrics/family.ts';
+import { type ActiveRun, toActiveRows } from './cicd.ts';
 import { executionFamilies as families } from './families.ts';
-import { otherJobs, toJobName, toJobPath } from './naming.ts';
+import { type JobName, otherJobs, toJobName, toJobPath } from './naming.ts';
 import { isNoJob, type Places } from './places.ts';
 import type { ExecutionSettings } from './settings.ts';
 import { toJobKey } from './totals.ts';
@@ -24,14 +25,21 @@ export function toRunningRows({ executions, projects, nowMs, places, settings }:
   const groups = new Map<string, Group>();
   const waiting = new Map<string, { readonly project: string; readonly status: string; count: number }>();
 
+  function toOwner(project: string, job: JobName): JobName {
+    const hasPlace = isNoJob(job.name) || claims.has('jobs', toJobKey(project, job.group, job.name));
+    return hasPlace ? job : { group: '', name: otherJobs };
+  }
+
   function toGroup(project: string, group: string, name: string): Group {
-    const hasPlace = isNoJob(name) || claims.has('jobs', toJobKey(project, group, name));
-    const labels = { project, job_group: hasPlace ? group : '', job_name: hasPlace ? name : otherJobs };
+    const owner = toOwner(project, { group, name });
+    const labels = { project, job_group: owner.group, job_name: owner.name };
     const key = JSON.stringify(Object.values(labels));
     const found = groups.get(key) ?? { labels, running: 0, overdue: 0, oldestMs: Number.POSITIVE_INFINITY };
     groups.set(key, found);
     return found;
   }
+
+  const active: ActiveRun[] = [];
 
   for (const project of projects) {
     toGroup(project, '', '');
@@ -49,10 +57,12 @@ export function toRunningRows({ executions, projects, nowMs, places, settings }:
       const line = waiting.get(key) ?? { project, status, count: 0 };
       line.count += 1;
       waiting.set(key, line);
+      active.push({ project, ...toOwner(project, job), isWaiting: true });
       continue;
     }
     const group = toGroup(project, job.group, job.name);
     group.running += 1;
+    active.push({ project, group: group.labels.job_group, name: group.labels.job_name, isWaiting: false });
     group.overdue += Number(isOverdue(execution, project, nowMs, settings));
     group.oldestMs = Math.min(group.oldestMs, startedAtMs);
   }
@@ -63,6 +73,7 @@ export function toRunningRows({ executions, projects, nowMs, places, settings }:
       ...families.overdue.rows(overdue, labels),
     ]),
     ...[...waiting.values()].flatMap(({ project, status, count }) => families.queued.rows(count, { project, status })),
+    ...(settings.cicd ? toActiveRows(active) : []),
   ];
 }
 

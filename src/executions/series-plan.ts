@@ -1,4 +1,5 @@
 import type { Family } from '../metrics/family.ts';
+import { cicdSeries } from './cicd.ts';
 import { executionFamilies as families } from './families.ts';
 import { endings, triggers } from './naming.ts';
 import type { Room } from './places.ts';
@@ -15,6 +16,8 @@ export type SeriesRules = {
   readonly detail: number;
   readonly buckets: readonly number[];
   readonly families: ReadonlyMap<string, FamilySwitches>;
+  /** Whether what is counted is shown under OpenTelemetry's names as well. */
+  readonly cicd: boolean;
 };
 
 /** What takes series before any job does. */
@@ -31,29 +34,41 @@ export type SeriesUse = {
 export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
   const { maxSeries, cap, detail } = rules;
   const histograms = Math.max(use.projectHistograms, use.projects * histogramsOfProject);
-  const shared = use.projects * seriesOfProject(rules) + histograms * seriesOfHistogram(rules);
+  const ofHistogram = seriesOfHistogram(rules) + seriesOfPipeline(rules) / cicdSeries.histograms;
+  const shared = use.projects * seriesOfProject(rules) + histograms * ofHistogram;
   const left = Math.max(0, maxSeries - shared);
   const ofNode = costOf(rules, families.nodeFailures, 1);
   const nodes = fit(Math.floor(left / shareOfNodes), ofNode, cap);
   const forJobs = left - nodes * ofNode;
   const ofJob = seriesOfJob(rules);
-  const ofDurations = endings.length * seriesOfHistogram(rules);
+  const ofDurations = endings.length * seriesOfHistogram(rules) + seriesOfPipeline(rules);
   const jobs = fit(Math.max((2 * forJobs) / 3, forJobs - detail * ofDurations), ofJob, cap);
   return { jobs, durations: fit(forJobs - jobs * ofJob, ofDurations, Math.min(detail, jobs)), nodes };
 }
 
 /** All that a job may have but its durations. */
 export function seriesOfJob(rules: SeriesRules): number {
-  return ofEachJob.reduce((sum, [family, series]) => sum + costOf(rules, family, series), 0);
+  return sumOf(rules, ofEachJob) + (rules.cicd ? sumOf(rules, ofEachPipeline) : 0);
 }
 
 function seriesOfProject(rules: SeriesRules): number {
-  return ofEachProject.reduce((sum, [family, series]) => sum + costOf(rules, family, series), 0);
+  // Of deleted jobs and of all jobs without a place there may be one each.
+  return sumOf(rules, ofEachProject) + (rules.cicd ? 2 * sumOf(rules, ofEachPipeline) : 0);
 }
 
+/** One for each bound, one without a bound, the sum and the count. */
 function seriesOfHistogram(rules: SeriesRules): number {
-  // One for each bound, one without a bound, the sum and the count.
   return costOf(rules, families.duration, rules.buckets.length + 3);
+}
+
+/** The durations of a job under OpenTelemetry's name. */
+function seriesOfPipeline(rules: SeriesRules): number {
+  if (!rules.cicd) return 0;
+  return cicdSeries.histograms * costOf(rules, families.pipelineDuration, rules.buckets.length + 3);
+}
+
+function sumOf(rules: SeriesRules, costs: readonly Cost[]): number {
+  return costs.reduce((sum, [family, series]) => sum + costOf(rules, family, series), 0);
 }
 
 type Cost = readonly [family: Family, series: number];
@@ -76,6 +91,11 @@ const ofEachJob: readonly Cost[] = [
   [families.successAgeLimit, 1],
 ];
 
+const ofEachPipeline: readonly Cost[] = [
+  [families.pipelineActive, cicdSeries.states],
+  [families.pipelineErrors, cicdSeries.errors],
+];
+
 /** Of runs without a job, of deleted jobs and of all jobs without a place: three times what adds up. */
 const ofEachProject: readonly Cost[] = [
   [families.running, 2],
@@ -96,7 +116,7 @@ const shareOfNodes = 20;
 /** Without a label that tells jobs apart a family costs next to nothing. */
 function costOf({ families: switches }: SeriesRules, { name, labels }: Family, series: number): number {
   const { off = false, dropLabels = [] } = switches.get(name) ?? {};
-  if (off || dropLabels.includes('job_name') || dropLabels.includes('node')) return 0;
+  if (off || ['job_name', 'node', 'cicd_pipeline_name'].some((label) => dropLabels.includes(label))) return 0;
   const hasEndings = labels.includes('status') && name !== families.duration.name;
   return hasEndings && dropLabels.includes('status') ? series / endings.length : series;
 }

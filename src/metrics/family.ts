@@ -15,6 +15,8 @@ export type Family = {
   readonly merge: MergeRule;
   /** Of a state set: the label that tells the states apart, so that it can not go. */
   readonly stateLabel?: string;
+  /** Of a histogram that shows again what another one counts: whose buckets it has. */
+  readonly bucketsFrom?: string;
 };
 
 export type LabelPair = readonly [name: string, value: string];

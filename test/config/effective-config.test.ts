@@ -102,6 +102,7 @@ traces:
     max_pending: 100000
 metrics:
   hold_new_series: 1m
+  cicd: false
 log:
   level: info
   format: logfmt
@@ -197,6 +198,7 @@ traces:
     max_pending: 100000
 metrics:
   hold_new_series: 1m
+  cicd: false
 log:
   level: info
   format: logfmt

@@ -74,7 +74,7 @@ executions:
   backfill: 0s
   catch_up_limit: 1w
 `);
-    expect(text).toContain('\nmetrics:\n  hold_new_series: 1m\n');
+    expect(text).toContain('\nmetrics:\n  hold_new_series: 1m\n  cicd: false\n');
     expect(toEffectiveYaml((await load({ yaml: text })).config)).toBe(text);
   });
 

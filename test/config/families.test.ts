@@ -20,6 +20,7 @@ metrics:
     expect(toEffectiveYaml(config)).toContain(`
 metrics:
   hold_new_series: 1m
+  cicd: false
   automation_server_info:
     off: false
     drop_labels:
@@ -52,6 +53,11 @@ metrics:
     {
       said: 'automation_projects: { of: true }',
       complaint: '1:35 metrics.automation_projects.of: is not a known key (did you mean off?)',
+    },
+    {
+      said: 'cicd_pipeline_run_duration_seconds: { buckets: [1] }',
+      complaint:
+        '1:59 metrics.cicd_pipeline_run_duration_seconds.buckets: has the buckets of automation_execution_duration_seconds (give them there)',
     },
     {
       said: 'automation_projects: true',

@@ -14,6 +14,12 @@ export const families: readonly FamilyFacts[] = [
   { name: 'automation_project_nodes', type: 'gauge', labels: ['project', 'os_family'] },
   { name: 'automation_execution_duration_seconds', type: 'histogram', labels: ['project', 'status'] },
   { name: 'automation_projects', type: 'gauge', labels: [] },
+  {
+    name: 'cicd_pipeline_run_duration_seconds',
+    type: 'histogram',
+    labels: ['cicd_pipeline_name'],
+    bucketsFrom: 'automation_execution_duration_seconds',
+  },
 ];
 
 const takenLabels = { ofServers: ['server', 'project', 'job', 'le'], ofProjects: ['server', 'project', 'label'] };

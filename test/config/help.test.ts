@@ -45,6 +45,7 @@ describe('config/help', () => {
 --traces.spool.max-bytes=SIZE  …TRACES_SPOOL_MAX_BYTES  traces.spool.max_bytes  256MiB
 --traces.spool.max-pending=NUMBER  …TRACES_SPOOL_MAX_PENDING  traces.spool.max_pending  100000
 --metrics.hold-new-series=DURATION  …METRICS_HOLD_NEW_SERIES  metrics.hold_new_series  60s
+--[no-]metrics.cicd  …METRICS_CICD  metrics.cicd  false
 --log.level=debug|info|warn|error  …LOG_LEVEL  log.level  info
 --log.format=logfmt|json  …LOG_FORMAT  log.format  logfmt
 --state.dir=PATH  …STATE_DIR  state.dir  ./state

@@ -262,11 +262,13 @@ describe('config/json-schema', () => {
   it('knows what can be said of every metric family', () => {
     expect(keysOf(at('properties/metrics/properties'))).toEqual([
       'hold_new_series',
+      'cicd',
       'automation_server_info',
       'automation_execution_mode',
       'automation_project_nodes',
       'automation_execution_duration_seconds',
       'automation_projects',
+      'cicd_pipeline_run_duration_seconds',
     ]);
     expect(at('properties/metrics/additionalProperties')).toBe(false);
     expect(at('properties/metrics/properties/automation_projects')).toEqual({ $ref: '#/$defs/family' });

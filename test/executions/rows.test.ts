@@ -45,6 +45,57 @@ describe('executions/rows', () => {
     ]);
   });
 
+  it("shows what was counted under OpenTelemetry's names as well where that is asked for", () => {
+    const cell = (kind: Cell['kind'], ending: string, count: number, isReleased = true): Cell => ({
+      kind,
+      labels: [...labels, ending],
+      count,
+      isReleased,
+      ...(kind === 'durations' ? { sumSeconds: 4 * count, buckets: [1, count - 1, 0] } : {}),
+    });
+    const cells: Cell[] = [
+      cell('durations', 'succeeded', 6),
+      cell('durations', 'failed', 2),
+      cell('durations', 'failed-with-retry', 3),
+      cell('durations', 'aborted', 4, false),
+      cell('runs', 'succeeded', 6),
+      cell('runs', 'failed', 2),
+      cell('runs', 'failed-with-retry', 3),
+      cell('runs', 'timedout', 1),
+      { kind: 'runs', labels: ['pay', '', '', 'failed'], count: 9, isReleased: true },
+    ];
+    const name = 'cicd_pipeline_run_duration_seconds';
+    const of = 'cicd_pipeline_name="pay/nightly/settle"';
+    const [good, bad, cancelled] = [
+      ['success', ''],
+      ['failure', '_OTHER'],
+      ['cancellation', ''],
+    ].map(
+      ([result, error]) =>
+        `${of},cicd_pipeline_run_state="executing",cicd_pipeline_result="${result}",error_type="${error}"`,
+    );
+    expect(show({ cells, cicd: true }).filter((line) => line.startsWith('cicd'))).toEqual([
+      `${name}_bucket{${good},le="1.0"} 1`,
+      `${name}_bucket{${good},le="10.0"} 6`,
+      `${name}_bucket{${good},le="+Inf"} 6`,
+      `${name}_sum{${good}} 24`,
+      `${name}_count{${good}} 6`,
+      `${name}_bucket{${bad},le="1.0"} 2`,
+      `${name}_bucket{${bad},le="10.0"} 5`,
+      `${name}_bucket{${bad},le="+Inf"} 5`,
+      `${name}_sum{${bad}} 20`,
+      `${name}_count{${bad}} 5`,
+      `${name}_bucket{${cancelled},le="1.0"} 0`,
+      `${name}_bucket{${cancelled},le="10.0"} 0`,
+      `${name}_bucket{${cancelled},le="+Inf"} 0`,
+      `${name}_sum{${cancelled}} 0`,
+      `${name}_count{${cancelled}} 0`,
+      `cicd_pipeline_run_errors_total{${of},error_type="_OTHER"} 5`,
+      `cicd_pipeline_run_errors_total{${of},error_type="timeout"} 1`,
+    ]);
+    expect(show({ cells }).filter((line) => line.startsWith('cicd'))).toEqual([]);
+  });
+
   it('shows what was never shown as 0 first', () => {
     const cells: Cell[] = [
       { kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: false },
@@ -130,9 +181,14 @@ describe('executions/rows', () => {
   });
 });
 
-type Given = { readonly cells?: readonly Cell[]; readonly jobs?: readonly JobFacts[]; readonly hold?: Hold };
+type Given = {
+  readonly cells?: readonly Cell[];
+  readonly jobs?: readonly JobFacts[];
+  readonly hold?: Hold;
+  readonly cicd?: boolean;
+};
 
-function show({ cells = [], jobs = [], hold }: Given): string[] {
+function show({ cells = [], jobs = [], hold, cicd = false }: Given): string[] {
   const state: ProjectState = { ...toNewProject('pay', 0), hold };
   const rows = toTotalRows({
     totals: {
@@ -142,7 +198,11 @@ function show({ cells = [], jobs = [], hold }: Given): string[] {
     },
     states: new Map([['pay', state]]),
     exemplars: { of: () => [] },
-    settings: { buckets: [1, 10], successAgeMsOf: (path) => (path === 'pay/nightly/settle' ? 86_400_000 : undefined) },
+    settings: {
+      buckets: [1, 10],
+      cicd,
+      successAgeMsOf: (path) => (path === 'pay/nightly/settle' ? 86_400_000 : undefined),
+    },
   });
   return toLines(rows);
 }

@@ -37,6 +37,27 @@ describe('executions/running', () => {
     ]);
   });
 
+  it("shows what runs and waits under OpenTelemetry's names as well where that is asked for", () => {
+    const executions = [
+      someRunning({ id: 1 }),
+      someRunning({ id: 2 }),
+      someRunning({ id: 3, status: 'queued' }),
+      someRunning({ id: 4, job: undefined }),
+    ];
+    const places = createPlaces([]);
+    const rows = toRunningRows({
+      executions,
+      projects: ['pay'],
+      nowMs: 1,
+      places,
+      settings: { ...settings, cicd: true },
+    });
+    expect(toLines(rows).filter((line) => line.startsWith('cicd'))).toEqual([
+      'cicd_pipeline_run_active{cicd_pipeline_name="pay/nightly/settle",cicd_pipeline_run_state="executing"} 2',
+      'cicd_pipeline_run_active{cicd_pipeline_name="pay/nightly/settle",cicd_pipeline_run_state="pending"} 1',
+    ]);
+  });
+
   it('counts neither what is over nor what configuration leaves out', () => {
     const left = [someRun(), someRunning({ project: 'stock' }), someRunning({ project: undefined })];
     const excluded = someRunning({ job: { id: 'b', name: 'out', group: '', averageDurationMs: undefined } });
@@ -96,6 +117,7 @@ const settings: ExecutionSettings = {
   cap: 5000,
   maxSeries: 10_000,
   families: new Map(),
+  cicd: false,
   isWantedProject: (project) => project === 'pay',
   isWantedJob: (path) => path !== 'pay/out',
   successAgeMsOf: () => undefined,

@@ -183,6 +183,7 @@ export const usual: ExecutionSettings = {
   cap: 5000,
   maxSeries: defaultMaxSeries,
   families: new Map(),
+  cicd: false,
   isWantedProject: () => true,
   isWantedJob: () => true,
   successAgeMsOf: () => undefined,

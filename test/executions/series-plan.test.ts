@@ -8,6 +8,7 @@ const defaults: SeriesRules = {
   detail: 200,
   buckets: defaultBuckets,
   families: new Map(),
+  cicd: false,
 };
 const onePlain = { projects: 1, projectHistograms: 0 };
 
@@ -47,6 +48,18 @@ describe('executions/series-plan', () => {
     expect(planRoom({ ...defaults, maxSeries: 10_000, detail: 0 }, onePlain).jobs).toBe(335);
     const off = rulesOf('automation_execution_duration_seconds', { off: true });
     expect(planRoom({ ...off, maxSeries: 10_000 }, onePlain).jobs).toBe(336);
+  });
+
+  it("sets aside what OpenTelemetry's names take where they are on", () => {
+    const cicd = { ...defaults, cicd: true };
+    expect(seriesOfJob(cicd)).toBe(32);
+    // 56 more of a project than without, and 96 of a job with durations.
+    expect(planRoom({ ...cicd, maxSeries: 10_000 }, onePlain)).toEqual({ jobs: 194, durations: 15, nodes: 491 });
+    expect(planRoom(cicd, { projects: 100, projectHistograms: 0 })).toEqual({
+      jobs: 5000,
+      durations: 200,
+      nodes: 5000,
+    });
   });
 
   it('gives durations of their own only to jobs that have series of their own', () => {

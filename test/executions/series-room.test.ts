@@ -20,6 +20,7 @@ const defaults: SeriesRules = {
   detail: 200,
   buckets: defaultBuckets,
   families: new Map(),
+  cicd: false,
 };
 
 describe('executions/series-room', () => {
@@ -146,7 +147,7 @@ async function setUp(first: SeriesRules, keepBy = (ledger: Ledger): Ledger => le
       },
       states: book.states,
       exemplars: { of: () => [] },
-      settings: { buckets: rules.buckets, successAgeMsOf: () => undefined },
+      settings: { buckets: rules.buckets, cicd: rules.cicd, successAgeMsOf: () => undefined },
     });
   let known: Bounded | undefined;
   const bounded = () => {

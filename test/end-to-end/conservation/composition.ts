@@ -120,6 +120,7 @@ const settings = {
   cap: 5000,
   maxSeries: defaultMaxSeries,
   families: new Map(),
+  cicd: false,
   isWantedProject: () => true,
   isWantedJob: () => true,
   successAgeMsOf: () => undefined,
