@@ -171,6 +171,16 @@ demo_stored_total{server="b"} 2
     expect(await up('text')).toBe('automation_up{server="b"} 1');
   });
 
+  it('renders its own instruments once for all scrapes of a second', async () => {
+    const { exposition, wait } = await setUpTwo();
+    const own = async (format: Format) => (await exposition.scrape({ format, gzip: false }))[0];
+    const first = await own('text');
+    expect(await own('openmetrics')).not.toBe(first);
+    expect(await own('text')).toBe(first);
+    wait(1000);
+    expect(await own('text')).not.toBe(first);
+  });
+
   it('gives the same compressed and not, to the end', async () => {
     const { exposition } = await setUpTwo();
     const plain = Buffer.concat(await exposition.scrape({ format: 'openmetrics', gzip: false })).toString('utf8');
