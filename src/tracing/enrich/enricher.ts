@@ -6,6 +6,7 @@ import type { Ledger } from '../../state/ledger.ts';
 import type { Spool, SpoolBounds, TraceEncoding } from '../../state/spool.ts';
 import type { Detail } from '../detail.ts';
 import type { Plan } from '../plan.ts';
+import { createAttempts } from './attempts.ts';
 import { gather, toBareExecution } from './gather.ts';
 import { toLine } from './line.ts';
 import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
@@ -59,8 +60,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
   const waiting = new Map<string, Waiting>();
   const sealClock = createSealClock(clock.ticks);
   const workflows = createWorkflows(clock.ticks);
-  /** Of attempts that were followed by another: who comes before whom. */
-  const previousAttempts = new Map<string, number>();
+  const attempts = createAttempts();
   let isLoaded = false;
   /** Whoever came since the line was made may be more urgent than the next in it. */
   let hasNew = false;
@@ -76,7 +76,9 @@ export function createEnricher(options: EnricherOptions): Enricher {
 
   async function load(): Promise<void> {
     if (isLoaded) return;
-    add(readPending(await ledger.load(server)));
+    const documents = await ledger.load(server);
+    attempts.load(documents);
+    add(readPending(documents));
     isLoaded = true;
   }
 
@@ -105,13 +107,12 @@ export function createEnricher(options: EnricherOptions): Enricher {
   }
 
   async function seal(pending: PendingTrace, found: SpanSource): Promise<void> {
-    const { nextAttemptId } = found.execution;
     const { id, epoch } = pending;
-    if (nextAttemptId !== undefined) remember(previousAttempts, `${epoch} ${nextAttemptId}`, id);
-    const source = { ...found, previousAttemptId: previousAttempts.get(`${epoch} ${id}`) };
+    const source = { ...found, previousAttemptId: attempts.previousOf({ id, epoch }) };
     const plan = options.plan(source, epoch);
     const key = toPendingKey(pending);
-    const documents = [toForgetting(pending)];
+    const noted = attempts.note({ id, epoch, nextId: found.execution.nextAttemptId }, clock.now());
+    const documents = [toForgetting(pending), ...noted.documents];
     if (plan === undefined) {
       await ledger.commit(server, { documents });
       observe.skipped('no_trace', 1);
@@ -132,6 +133,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
       options.onPlan(pending, plan);
       options.onSpooled();
     }
+    noted.done();
     waiting.delete(key);
     observe.pending(waiting.size);
   }
@@ -199,10 +201,3 @@ function isOfState(error: unknown): boolean {
 const pendingRetryMs = 5000;
 const longestRetryMs = 60_000;
 const faultRetryMs = 15_000;
-const mostAttempts = 10_000;
-
-function remember(attempts: Map<string, number>, next: string, previous: number): void {
-  attempts.set(next, previous);
-  const [oldest] = attempts.keys();
-  if (attempts.size > mostAttempts && oldest !== undefined) attempts.delete(oldest);
-}

@@ -1,0 +1,68 @@
+import type { LedgerDocument } from '../../state/ledger.ts';
+
+/** Which attempt an execution repeats: servers tell only which one follows, and that one may end days later. */
+export type Attempts = {
+  readonly load: (documents: readonly LedgerDocument[]) => void;
+  readonly previousOf: (run: Run) => number | undefined;
+  /** What is to be kept once a run has its trace; `done` is called when it is. */
+  readonly note: (run: Run & { readonly nextId: number | undefined }, atMs: number) => Change;
+};
+
+/** Ids tell nothing without the epoch they were given in. */
+type Run = { readonly id: number; readonly epoch: number };
+
+type Change = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
+
+const kind = 'next-attempt';
+
+export function createAttempts(): Attempts {
+  /** In the order in which they were noted. */
+  const known = new Map<string, Previous>();
+
+  /** Of those whose next attempt never came, and of the oldest where there are too many. */
+  function findSpent(atMs: number): readonly string[] {
+    let tooMany = known.size - mostAttempts;
+    const spent: string[] = [];
+    for (const [key, previous] of known) {
+      if (tooMany <= 0 && atMs - previous.atMs <= longestMs) break;
+      tooMany -= 1;
+      spent.push(key);
+    }
+    return spent;
+  }
+
+  return {
+    load: (documents) => {
+      // The cast is true: only `note` writes these documents.
+      const found = documents.flatMap(({ kind: each, key, body = '' }) =>
+        each === kind ? [[key, JSON.parse(body) as Previous] as const] : [],
+      );
+      for (const [key, previous] of found.sort(([, one], [, other]) => one.atMs - other.atMs)) known.set(key, previous);
+    },
+    previousOf: (run) => known.get(toKey(run))?.id,
+    note: ({ id, epoch, nextId }, atMs) => {
+      const own = toKey({ id, epoch });
+      const gone = [...new Set([...(known.has(own) ? [own] : []), ...findSpent(atMs)])];
+      const next = nextId === undefined ? undefined : { key: toKey({ id: nextId, epoch }), previous: { id, atMs } };
+      return {
+        documents: [
+          ...gone.map((key) => ({ kind, key, body: undefined })),
+          ...(next === undefined ? [] : [{ kind, key: next.key, body: JSON.stringify(next.previous) }]),
+        ],
+        done: () => {
+          for (const key of gone) known.delete(key);
+          if (next !== undefined) known.set(next.key, next.previous);
+        },
+      };
+    },
+  };
+}
+
+type Previous = { readonly id: number; readonly atMs: number };
+
+function toKey({ id, epoch }: Run): string {
+  return `${epoch} ${id}`;
+}
+
+const mostAttempts = 10_000;
+const longestMs = 30 * 86_400_000;

@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Client } from '../../../src/api/client.ts';
+import type { SpanSource, TracedExecution } from '../../../src/domain/span-source.ts';
+import { openSqliteState } from '../../../src/state/sqlite.ts';
+import type { State } from '../../../src/state/state.ts';
+import { createAttempts } from '../../../src/tracing/enrich/attempts.ts';
+import { createEnricher } from '../../../src/tracing/enrich/enricher.ts';
+import { toBareExecution } from '../../../src/tracing/enrich/gather.ts';
+import { type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
+import { planTrace } from '../../../src/tracing/plan.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { settings } from '../recorded.ts';
+
+let state: State;
+beforeEach(() => {
+  state = openSqliteState({ memory: true });
+});
+afterEach(() => state.close());
+
+function ended(id: number, epoch: number): PendingTrace {
+  return {
+    id,
+    status: 'failed-with-retry',
+    customStatus: undefined,
+    project: 'pay',
+    startedAtMs: id * 1000,
+    endedAtMs: id * 1000 + 500,
+    job: { id: 'settle', name: 'settle', group: '', averageDurationMs: undefined },
+    isJobDeleted: false,
+    type: 'user',
+    succeededNodes: 0,
+    failedNodes: [],
+    epoch,
+    seenAtMs: 0,
+  };
+}
+
+/** A daemon that starts on the state as it is, makes the traces of some runs, and is gone; which run each one repeats. */
+async function runOnce(runs: readonly PendingTrace[], next: Readonly<Record<number, number>>) {
+  await state.ledger.commit('prod', { documents: runs.map(toPendingDocument) });
+  const found = new Map(
+    runs.map((run): [number, TracedExecution] => [
+      run.id,
+      { ...toBareExecution(run), nextAttemptId: next[run.id], retryAttempt: 1 },
+    ]),
+  );
+  const get = async (_endpoint: unknown, { path }: { path: { id: number } }) => found.get(path.id);
+  const sources: SpanSource[] = [];
+  const ignore = (): void => {};
+  const enricher = createEnricher({
+    server: 'prod',
+    ledger: state.ledger,
+    // The cast is true: of a client nothing else is asked where the execution is shown alone.
+    client: { within: () => ({ get }) } as unknown as Client,
+    timeoutMs: 1000,
+    spool: state.spool,
+    bounds: { maxBytes: 1e6, maxTraces: 100 },
+    encoding: 'protobuf',
+    detail: 'root',
+    plan: (source) => {
+      sources.push(source);
+      return planTrace(source, settings);
+    },
+    encode: () => new Uint8Array(1),
+    sealTimeoutMs: 600_000,
+    backlogAgeMs: 3_600_000,
+    clock: fakeClock({ now: () => 0, ticks: () => 0 }),
+    observe: { pending: ignore, degraded: ignore, skipped: ignore, invalidCaller: ignore, failed: ignore },
+    onPlan: ignore,
+    onSpooled: ignore,
+  });
+  await enricher.run(new AbortController().signal);
+  return sources.map(({ execution, previousAttemptId }) => [execution.id, previousAttemptId]);
+}
+
+describe('tracing/enrich/attempts', () => {
+  it('links an attempt to the one that it repeats, also after a restart', async () => {
+    expect(await runOnce([ended(7, 1)], { 7: 8 })).toEqual([[7, undefined]]);
+    expect(await runOnce([ended(8, 1)], { 8: 9 })).toEqual([[8, 7]]);
+    expect(await runOnce([ended(9, 1)], {})).toEqual([[9, 8]]);
+    expect(await state.ledger.load('prod')).toEqual([]);
+  });
+
+  it('knows attempts by the epoch in which their ids were given', async () => {
+    await runOnce([ended(7, 2)], { 7: 8 });
+    expect(await runOnce([ended(8, 1)], {})).toEqual([[8, undefined]]);
+    expect(await runOnce([ended(8, 2)], {})).toEqual([[8, 7]]);
+  });
+
+  it('keeps no more than ten thousand, and none for longer than a month', () => {
+    const attempts = createAttempts();
+    const note = (id: number, atMs: number) => {
+      const { documents, done } = attempts.note({ id, epoch: 1, nextId: id + 100_000 }, atMs);
+      done();
+      return documents.map(({ key, body }) => `${body === undefined ? '-' : '+'}${key}`);
+    };
+    for (let id = 1; id <= 10_001; id += 1) note(id, id);
+    expect(note(10_002, 10_002)).toEqual(['-1 100001', '+1 110002']);
+    expect(attempts.previousOf({ id: 100_001, epoch: 1 })).toBeUndefined();
+    const later = note(10_003, 5000 + 30 * 86_400_000);
+    expect([later.length, later[0], later.at(-1)]).toEqual([4999, '-1 100002', '+1 110003']);
+  });
+
+  it('forgets in the order in which they were noted, also after a restart', () => {
+    const before = createAttempts();
+    const kept = [30, 10, 20].map((id) => before.note({ id, epoch: 1, nextId: id + 1 }, 60 - id));
+    const after = createAttempts();
+    after.load(kept.flatMap(({ documents }) => documents));
+    const { documents } = after.note({ id: 1, epoch: 1, nextId: undefined }, 45 + 30 * 86_400_000);
+    expect(documents.map(({ key }) => key)).toEqual(['1 31', '1 21']);
+  });
+
+  it('keeps what could not be written as it was', () => {
+    const attempts = createAttempts();
+    attempts.note({ id: 7, epoch: 1, nextId: 8 }, 0).done();
+    attempts.note({ id: 8, epoch: 1, nextId: 9 }, 0);
+    expect([attempts.previousOf({ id: 8, epoch: 1 }), attempts.previousOf({ id: 9, epoch: 1 })]).toEqual([
+      7,
+      undefined,
+    ]);
+  });
+});
