@@ -64,6 +64,18 @@ describe('tracing/enrich/enricher', () => {
     expect(plans[0]?.trace.spans[0]?.isError).toBe(false);
   });
 
+  it('makes the trace of what was counted where its server shows no end of it yet', async () => {
+    const { simulator, pending, run, plans, told } = await setUp();
+    // Another member of a cluster, which has not heard of the end.
+    const running = { id: pending.id, status: 'running', 'date-started': { unixtime: pending.startedAtMs } };
+    const body = JSON.stringify(running);
+    simulator.control.addFault({ kind: 'status', status: 200, body, path: '/execution/\\d+$' });
+    await run();
+    expect(plans[0]?.trace.spans[0]).toMatchObject({ startMs: pending.startedAtMs, endMs: pending.endedAtMs });
+    expect(plans[0]?.trace.spans).toHaveLength(3);
+    expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
+  });
+
   it('asks for the execution alone where nothing else is shown', async () => {
     const { simulator, run, spooled } = await setUp({ detail: 'root' });
     await run();

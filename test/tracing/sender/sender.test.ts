@@ -112,6 +112,16 @@ describe('tracing/sender/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 85, setAside: 15 });
   });
 
+  it('forgets refusals once something was delivered: only many in a row look as if all would be refused', async () => {
+    // Eight, one that is taken, and eight more.
+    await spool(
+      makeTraces(17).map((trace) => ({ ...trace, encoding: Number(trace.executionId) % 2 ? 'json' : 'protobuf' })),
+    );
+    const { events, waits } = await runUntilIdle((_content, index) => answer(index === 8 ? 200 : 400));
+    expect(events.filter((event) => event.startsWith('set aside'))).toHaveLength(16);
+    expect([waits, events.filter((event) => event.startsWith('failing'))]).toEqual([[], []]);
+  });
+
   it('drops what was set aside first where too much is, and counts it', async () => {
     await spool(makeTraces(3));
     const { events } = await runUntilIdle(() => answer(400), { setAsideBounds: { maxBytes: 1e6, maxTraces: 2 } });

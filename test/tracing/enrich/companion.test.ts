@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { Execution } from '../../../src/domain/execution.ts';
+import { createTraceCompanion } from '../../../src/tracing/enrich/companion.ts';
+import { readPending } from '../../../src/tracing/enrich/pending.ts';
+
+type Run = Execution & { readonly endedAtMs: number };
+
+const hourMs = 3_600_000;
+
+function ended(id: number, endedAtMs: number, status: Run['status'] = 'succeeded'): Run {
+  return {
+    id,
+    status,
+    customStatus: undefined,
+    project: 'pay',
+    startedAtMs: endedAtMs - 1000,
+    endedAtMs,
+    job: undefined,
+    isJobDeleted: false,
+    type: 'user',
+    succeededNodes: 0,
+    failedNodes: [],
+  };
+}
+
+function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
+  const told: string[] = [];
+  const companion = createTraceCompanion({
+    // Ours is a day ahead of the server's.
+    nowMs: () => 124 * hourMs,
+    serverNowMs: () => serverNowMs,
+    maxAgeMs: hourMs,
+    room: () => room,
+    onPending: (pending) => told.push(`pending ${pending.map(({ id }) => id).join(' ')}`),
+    skipped: (reason, executions) => told.push(`${reason} ${executions}`),
+  });
+  const keep = (runs: readonly Run[]) => readPending(companion.keep('pay', runs, 3));
+  return { companion, keep, told };
+}
+
+describe('tracing/enrich/companion', () => {
+  it("takes what is too old by the clock that dates the ends, which is the server's", () => {
+    const { companion, keep, told } = create();
+    const runs = [ended(1, 99 * hourMs), ended(2, 99 * hourMs - 1)];
+    expect(keep(runs)).toEqual([{ ...runs[0], project: 'pay', epoch: 3, seenAtMs: 124 * hourMs }]);
+    companion.kept('pay', runs);
+    expect(told).toEqual(['max_age 1', 'max_pending 0', 'pending 1']);
+  });
+
+  it('takes no more than there is room for, and none of what was missed', () => {
+    const { companion, keep, told } = create({ room: 2 });
+    const runs = [1, 2, 3, 4].map((id) => ended(id, 100 * hourMs, id === 1 ? 'missed' : 'failed'));
+    expect(keep(runs).map(({ id }) => id)).toEqual([2, 3]);
+    companion.kept('pay', runs);
+    expect(told).toEqual(['max_age 0', 'max_pending 1', 'pending 2 3']);
+  });
+
+  it('says nothing of what could not be committed', () => {
+    const { keep, told } = create({ room: -1 });
+    expect(keep([ended(1, 100 * hourMs)])).toEqual([]);
+    expect(told).toEqual([]);
+  });
+});
