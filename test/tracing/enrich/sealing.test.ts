@@ -80,6 +80,11 @@ describe('tracing/enrich, when a trace is sealed', () => {
     simulator.control.clearFaults();
     // Whoever asks for something vital finds the server back, and enrichment goes on.
     await ask('vital').get(systemInfo);
+    simulator.control.configure({ statePending: 'all' });
+    await run();
+    expect(plans).toEqual([]);
+    simulator.control.configure({ statePending: new Set() });
+    wait(minuteMs);
     await run();
     expect(plans[0]?.trace.spans).toHaveLength(3);
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
