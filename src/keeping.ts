@@ -5,6 +5,7 @@ import type { Log } from './log.ts';
 import type { Self } from './metrics/self.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State, StateOrigin } from './state/state.ts';
+import { isSoundAttempt } from './tracing/enrich/attempts.ts';
 import { isSoundPending } from './tracing/enrich/pending.ts';
 
 type KeepingOptions = {
@@ -17,7 +18,8 @@ type StateOptions = Omit<KeepingOptions, 'clock'> & { readonly clock: Pick<Clock
 /** Opens the state that the configuration names; what is found damaged in it later is said and counted. */
 export function openState({ state }: Config, { log, self, clock }: StateOptions): State {
   const rules = {
-    isSound: (kind: string, body: unknown) => isSoundDocument(kind, body) && isSoundPending(kind, body),
+    isSound: (kind: string, body: unknown) =>
+      isSoundDocument(kind, body) && isSoundPending(kind, body) && isSoundAttempt(kind, body),
     onDamage: (what: string) => {
       self.stateResets.inc();
       log.error({ what }, 'a part of the state was damaged and is set aside');

@@ -58,6 +58,14 @@ export function createAttempts(): Attempts {
   };
 }
 
+/** Whether a kept row says who comes before whom; documents of other kinds are not ours to judge. */
+export function isSoundAttempt(found: string, body: unknown): boolean {
+  if (found !== kind) return true;
+  // The cast is true: any object has fields of unknown values.
+  const { id, atMs } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof id === 'number' && typeof atMs === 'number';
+}
+
 type Previous = { readonly id: number; readonly atMs: number };
 
 function toKey({ id, epoch }: Run): string {

@@ -3,7 +3,7 @@ import type { Client } from '../../../src/api/client.ts';
 import type { SpanSource, TracedExecution } from '../../../src/domain/span-source.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import type { State } from '../../../src/state/state.ts';
-import { createAttempts } from '../../../src/tracing/enrich/attempts.ts';
+import { createAttempts, isSoundAttempt } from '../../../src/tracing/enrich/attempts.ts';
 import { createEnricher } from '../../../src/tracing/enrich/enricher.ts';
 import { toBareExecution } from '../../../src/tracing/enrich/gather.ts';
 import { type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
@@ -118,5 +118,11 @@ describe('tracing/enrich/attempts', () => {
       7,
       undefined,
     ]);
+  });
+
+  it('knows its own rows when they are damaged', () => {
+    const bodies = [{ id: 7, atMs: 1 }, { id: '7', atMs: 1 }, { id: 7 }, null];
+    expect(bodies.map((body) => isSoundAttempt('next-attempt', body))).toEqual([true, false, false, false]);
+    expect(isSoundAttempt('job', null)).toBe(true);
   });
 });
