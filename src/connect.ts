@@ -4,7 +4,7 @@ import type { Credentials, SecretSource } from './api/auth/credentials.ts';
 import { createSessionCredentials } from './api/auth/session.ts';
 import { createTokenCredentials } from './api/auth/token.ts';
 import { type Client, type ClientObserver, createClient } from './api/client.ts';
-import { createTransport, type TlsOptions } from './api/transport.ts';
+import { createTransport, type TlsOptions, type ToDispatcher } from './api/transport.ts';
 import type { ServerConfig } from './config/config.ts';
 import type { Clock } from './domain/clock.ts';
 import type { SelfTracing } from './self-tracing.ts';
@@ -17,16 +17,18 @@ type ConnectOptions = {
   /** Told of every secret that is read, so that no line of the log ever holds one. */
   readonly onSecret: (value: string) => void;
   readonly selfTracing?: Pick<SelfTracing, 'ofTransport'> | undefined;
+  /** Who carries requests, if not connections of our own. */
+  readonly toDispatcher?: ToDispatcher | undefined;
 };
 
 /** The client of one configured server. */
 export function connectServer(
   server: ServerConfig,
-  { clock, observe, onSecret, selfTracing }: ConnectOptions,
+  { clock, observe, onSecret, selfTracing, toDispatcher }: ConnectOptions,
 ): Connection {
   const { url, timeoutMs, dialect, apiVersion, budget, tls, proxyUrl } = server;
   const { concurrency } = budget;
-  const plain = createTransport({ url, timeoutMs, concurrency, proxyUrl, tls: readTls(tls), clock });
+  const plain = createTransport({ url, timeoutMs, concurrency, proxyUrl, tls: readTls(tls), clock, toDispatcher });
   const transport = selfTracing?.ofTransport(server.name, plain) ?? plain;
   const credentials = toCredentials(server, clock, onSecret);
   const client = createClient({

@@ -34,6 +34,8 @@ export type TracesOptions = {
   /** Where pages find the plans; they stay over a reload. */
   readonly keptPlans?: KeptPlans;
   readonly selfTracing?: Pick<SelfTracing, 'ofPost'> | undefined;
+  /** Who carries traces, if not a connection of our own. */
+  readonly toPost?: typeof createPost | undefined;
   /** How it waits, if not by the clock. */
   readonly wait?: Wait | undefined;
 };
@@ -77,7 +79,7 @@ export function createTraces(options: TracesOptions): Traces {
   const { config, otlp, state, self, log, clock, version, keptPlans = createKeptPlans() } = options;
   const { wait = createWait(clock) } = options;
   const { traces } = config;
-  const plainPost = createPost({
+  const plainPost = (options.toPost ?? createPost)({
     settings: otlp,
     readFile: (path) => readFile(path, 'utf8'),
     userAgent: `automation-exporter/${version}`,

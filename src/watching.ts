@@ -1,5 +1,6 @@
 import type { ServerFacts } from './api/contact.ts';
 import { createProjectList, type ProjectList } from './api/project-list.ts';
+import type { ToDispatcher } from './api/transport.ts';
 import type { Collector } from './collectors/collector.ts';
 import { collectors } from './collectors/index.ts';
 import type { Watch } from './collectors/watch.ts';
@@ -40,6 +41,8 @@ export type WatchParts = {
   /** Absent where no traces are made. */
   readonly traces?: Traces | undefined;
   readonly selfTracing?: SelfTracing | undefined;
+  /** Who carries requests, if not connections of our own. */
+  readonly toDispatcher?: ToDispatcher | undefined;
 };
 
 export type WatchedServer = {

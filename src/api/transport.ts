@@ -17,7 +17,11 @@ export type TransportOptions = {
   readonly tls?: TlsOptions;
   readonly proxyUrl?: string | undefined;
   readonly clock: Pick<Clock, 'after'>;
+  /** Who carries requests, if not connections of our own. */
+  readonly toDispatcher?: ToDispatcher | undefined;
 };
+
+export type ToDispatcher = (origin: string) => Pick<Dispatcher, 'dispatch'> & { readonly destroy: () => Promise<void> };
 
 export type TlsOptions = {
   /** Certificates to trust beside the system's, in PEM. */
@@ -65,7 +69,7 @@ export function createTransport(options: TransportOptions): Transport {
   const { url, timeoutMs: longestMs, maxWireBytes = 16 * 2 ** 20, maxInflatedBytes = 64 * 2 ** 20, clock } = options;
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/+$/, '');
-  const dispatcher = toDispatcher(origin, options);
+  const dispatcher = options.toDispatcher?.(origin) ?? toDispatcher(origin, options);
   const dispatch: Dispatcher['dispatch'] = (request, handler) => dispatcher.dispatch(request, handler);
 
   async function send(

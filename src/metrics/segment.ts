@@ -1,4 +1,4 @@
-import { type Block, joinBlocks, toBlock } from './block.ts';
+import { type Block, joinBlocks, toBlock as toBlockBesideLoop } from './block.ts';
 import type { Family, LabelPair, Row } from './family.ts';
 import type { Format } from './format.ts';
 import { addExemplar, createRowRenderer } from './render.ts';
@@ -9,11 +9,14 @@ export type Segment = { readonly family: Family; readonly samples: Readonly<Reco
 /** Ends once it is this caller's turn to keep the event loop busy for about a millisecond. */
 export type NextTurn = () => Promise<void>;
 
+export type ToBlock = (bytes: Buffer) => Promise<Block>;
+
 /** One segment a family, in order of appearance; rendered in slices, so that thousands of rows hold up nobody. */
 export async function renderSegments(
   rows: readonly Row[],
   baseLabels: readonly LabelPair[],
   nextTurn: NextTurn,
+  toBlock: ToBlock = toBlockBesideLoop,
 ): Promise<Segment[]> {
   const growing = new Map<Family, Growing>();
   await nextTurn();
@@ -35,7 +38,7 @@ export async function renderSegments(
     if (sinceTurn < sliceLength) continue;
     for (const stream of streamsOf(entry)) {
       encode(stream);
-      if (stream.encoded.length >= slicesOfBlock) await deflate(stream);
+      if (stream.encoded.length >= slicesOfBlock) await deflate(stream, toBlock);
     }
     await nextTurn();
     sinceTurn = 0;
@@ -44,7 +47,7 @@ export async function renderSegments(
   for (const [family, entry] of growing) {
     for (const stream of streamsOf(entry)) {
       encode(stream);
-      await deflate(stream);
+      await deflate(stream, toBlock);
     }
     if (entry.text.blocks.length === 0) continue;
     const text = joinBlocks(entry.text.blocks);
@@ -86,7 +89,7 @@ function encode(stream: Stream): void {
   stream.pending = '';
 }
 
-async function deflate({ encoded, blocks }: Stream): Promise<void> {
+async function deflate({ encoded, blocks }: Stream, toBlock: ToBlock): Promise<void> {
   const taken = encoded.splice(0);
   if (taken.length > 0) blocks.push(await toBlock(joinBytes(taken)));
 }

@@ -4,10 +4,17 @@ import { createDeliveryInstruments } from './self-delivery.ts';
 /** What the daemon says about itself, and about each watched server as a whole. */
 export type Self = ReturnType<typeof createSelf>;
 
-export function createSelf(build: { readonly version: string; readonly nodeVersion: string }) {
+type Build = {
+  readonly version: string;
+  readonly nodeVersion: string;
+  /** Whether the process is measured too; several in one process would each measure it. */
+  readonly measuresProcess?: boolean;
+};
+
+export function createSelf({ measuresProcess = true, ...build }: Build) {
   const registry = new Registry();
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  if (measuresProcess) collectDefaultMetrics({ register: registry });
   // Gauges whose names end like counters: promtool refuses them, and the plain ones say the same by kind.
   for (const kind of ['resources', 'handles', 'requests']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
   // Names that hold their type: promtool refuses them too, and the lag says more.

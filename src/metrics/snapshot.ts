@@ -3,7 +3,7 @@ import { type Block, emptyBlock, joinBlocks, toBlockNow } from './block.ts';
 import type { Family, LabelPair, Row } from './family.ts';
 import type { Format } from './format.ts';
 import { renderHeader } from './render.ts';
-import { renderSegments, type Segment } from './segment.ts';
+import { renderSegments, type Segment, type ToBlock } from './segment.ts';
 import { createTurns } from './turns.ts';
 
 export type Snapshot = {
@@ -33,11 +33,12 @@ export type Snapshots = {
 };
 
 /** The latest rows of each source, rendered when published and swapped whole. Their age is told by a clock that only goes forwards. */
-export function createSnapshots({ ticks, nextTurn: nextLoopTurn }: Pick<Clock, 'ticks' | 'nextTurn'>): Snapshots {
+export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBlock?: ToBlock): Snapshots {
+  const { ticks } = clock;
   const latest = new Map<string, Rendered>();
   const publishing = new Map<string, symbol>();
   const headers = new Map<string, Header>();
-  const nextTurn = createTurns(nextLoopTurn);
+  const nextTurn = createTurns(clock.nextTurn);
   let everything: Shown | undefined;
 
   function dropOld(nowTicks: number): void {
@@ -51,7 +52,7 @@ export function createSnapshots({ ticks, nextTurn: nextLoopTurn }: Pick<Clock, '
       const own = Symbol(source);
       publishing.set(source, own);
       const validUntilTicks = ticks() + validForMs;
-      const segments = await renderSegments(rows, baseLabels, nextTurn);
+      const segments = await renderSegments(rows, baseLabels, nextTurn, toBlock);
       // A newer one, or a withdrawal, came meanwhile.
       if (publishing.get(source) !== own) return;
       publishing.delete(source);

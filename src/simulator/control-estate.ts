@@ -103,6 +103,7 @@ export function createEstateControl(world: World, play: () => void) {
         startedAtMs: run.startedAtMs,
         endedAtMs: run.endedAtMs,
         visibleAtMs: run.visibleAtMs,
+        skewMs: run.skewMs ?? 0,
         status: run.status ?? 'succeeded',
         user: run.user ?? 'someone',
         type: run.type === undefined ? 'user' : run.type,
@@ -141,6 +142,8 @@ export type NewFinished = {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
   readonly visibleAtMs?: number;
+  /** How far the clock of its member was ahead. */
+  readonly skewMs?: number;
   /** A stored status: succeeded, failed, aborted, timedout, missed, or any custom word. */
   readonly status?: string;
   readonly user?: string;

@@ -2,12 +2,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { createApp } from './app.ts';
-import { createClock } from './clock.ts';
+import { type Clock, createClock } from './clock.ts';
 import type { Control } from './control.ts';
 import { createControl } from './control.ts';
 import { type DialectName, dialects } from './dialect.ts';
 import { advance } from './engine/engine.ts';
-import { createFaults } from './faults.ts';
+import { createFaults, type Faults } from './faults.ts';
 import { findRelease } from './release.ts';
 import type { SimulatorRequest } from './request-log.ts';
 import { createRequestLog } from './request-log.ts';
@@ -17,7 +17,7 @@ import { createTraceSink, type ExecutionPage } from './traces/trace-sink.ts';
 import { type Truth, tellTruth } from './truth.ts';
 import { everythingPolicy } from './world/access.ts';
 import type { Member } from './world/member.ts';
-import { createWorld } from './world/world.ts';
+import { createWorld, type World } from './world/world.ts';
 
 export type { Control } from './control.ts';
 export type { SimulatorRequest } from './request-log.ts';
@@ -68,34 +68,22 @@ export type Simulator = {
   stop(): Promise<void>;
 };
 
+/** The service itself, that nobody can reach yet. */
+export type Service = {
+  readonly world: World;
+  readonly faults: Faults;
+  readonly control: Control;
+  readonly token: string;
+  readonly play: () => void;
+};
+
 /** Starts an Automation Service that lives in this process. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const { host = '127.0.0.1', token = demoToken, seed = 1, frozen = false } = options;
-  const scenario = findScenario(options.scenario ?? 'quiet-day');
+  const { host = '127.0.0.1', seed = 1, frozen = false } = options;
   const clock = createClock(options.now, options.clock ?? (frozen ? 'free' : 'real'));
-  const liveMs = clock.now();
-  const dialect = dialects[options.dialect ?? 'rundeck'];
-  const world = createWorld({
-    clock,
-    dialect,
-    release: findRelease(dialect.name, options.apiVersion ?? 47, options.release),
-    seed,
-    speed: options.speed ?? 1,
-    members: options.members ?? scenario.members,
-    threadPoolSize: options.threadPoolSize ?? scenario.threadPoolSize ?? 10,
-    retained: options.retained ?? 5000,
-    birthMs: liveMs - (options.historyMs ?? scenario.historyMs),
-  });
-  if (frozen) {
-    Object.assign(world.settings, { countRequests: false, publicUrl: 'https://automation.example.org' });
-  }
-  const play = () => advance(world, clock.now());
-  const faults = createFaults();
+  const { world, faults, control, token, play } = createService(options, clock);
   const sessions = createSessions(seed);
   const log = createRequestLog(20_000, options.onRequest);
-  const control = createControl(world, faults, play);
-  control.addToken({ token, user: 'exporter', name: 'demo', policy: everythingPolicy });
-  scenario.build(world, liveMs);
 
   const traceSink = createTraceSink(options.executionPage);
   const parts = { world, faults, sessions, log, control, traceSink };
@@ -125,6 +113,34 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       await Promise.all(servers.map(close));
     },
   };
+}
+
+/** A service with what its scenario says, on a clock. */
+export function createService(options: SimulatorOptions, clock: Clock): Service {
+  const { token = demoToken, seed = 1, frozen = false } = options;
+  const scenario = findScenario(options.scenario ?? 'quiet-day');
+  const liveMs = clock.now();
+  const dialect = dialects[options.dialect ?? 'rundeck'];
+  const world = createWorld({
+    clock,
+    dialect,
+    release: findRelease(dialect.name, options.apiVersion ?? 47, options.release),
+    seed,
+    speed: options.speed ?? 1,
+    members: options.members ?? scenario.members,
+    threadPoolSize: options.threadPoolSize ?? scenario.threadPoolSize ?? 10,
+    retained: options.retained ?? 5000,
+    birthMs: liveMs - (options.historyMs ?? scenario.historyMs),
+  });
+  if (frozen) {
+    Object.assign(world.settings, { countRequests: false, publicUrl: 'https://automation.example.org' });
+  }
+  const play = () => advance(world, clock.now());
+  const faults = createFaults();
+  const control = createControl(world, faults, play);
+  control.addToken({ token, user: 'exporter', name: 'demo', policy: everythingPolicy });
+  scenario.build(world, liveMs);
+  return { world, faults, control, token, play };
 }
 
 const demoToken = 'demo-token-that-opens-nothing-real';

@@ -16,6 +16,8 @@ export type FinishedRun = {
   readonly endedAtMs: number;
   /** When the end becomes visible; now when absent. */
   readonly visibleAtMs: number | undefined;
+  /** How far the clock of its member was ahead. */
+  readonly skewMs?: number;
   readonly status: 'succeeded' | 'failed' | 'aborted' | 'timedout' | (string & {});
   readonly user: string;
   readonly type: ExecutionType | null;
@@ -38,7 +40,7 @@ export function insertFinished(world: World, run: FinishedRun): Execution {
     conditions: status === 'succeeded' ? { ...fairWeather, failureFactor: 0 } : fairWeather,
     seed: toSeed(world.seed, 'execution', id, startedAtMs),
     member,
-    skewMs: 0,
+    skewMs: run.skewMs ?? 0,
     type,
     user,
     options,

@@ -5,7 +5,7 @@ import { invalidRequest, toError, toXml } from '../answers/errors.ts';
 import { authenticate } from './authenticate.ts';
 import type { Endpoint } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
-import { exchangeOf, html, send } from './exchange.ts';
+import { type Exchange, exchangeOf, html, send } from './exchange.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Everything below /api: who calls, which version, which endpoint, and what it says. */
@@ -35,17 +35,25 @@ function serve(request: Request, response: Response, sessions: Sessions, endpoin
     // Real servers open a session for a token too; its cookie opens nothing.
     response.setHeader('Set-Cookie', `JSESSIONID=token-${exchange.member.meters.requests}; Path=/; HttpOnly`);
   }
-  const answer = 'status' in caller ? caller : answerVersioned(request, response, caller, endpoint);
+  const question = { parameters: toParameters(request), accept: request.get('accept'), body: request.body as unknown };
+  const answer = 'status' in caller ? caller : answerVersioned(exchange, question, caller, endpoint);
   send(request, response, inFormat(request, exchange.world.release.xmlByDefault, answer));
 }
 
-function answerVersioned(request: Request, response: Response, caller: Caller, endpoint: Endpoint | undefined): Answer {
-  const { world, member, nowMs, url, baseUrl } = exchangeOf(response);
+/** What a caller asks of an endpoint, however it came here. */
+export type Question = Pick<ApiRequest, 'parameters' | 'accept' | 'body'>;
+
+export function answerVersioned(
+  { world, member, nowMs, url, baseUrl }: Exchange,
+  question: Question,
+  caller: Caller,
+  endpoint: Endpoint | undefined,
+): Answer {
   const { release } = world;
   const named = url.pathname.split('/')[2] ?? '';
   const version = /^\d+$/.test(named) ? Number(named) : Number.NaN;
   if (!(version <= release.apiVersion)) {
-    return unsupported(exchangeOf(response).world, named, url.pathname, `Current version: ${release.apiVersion}`);
+    return unsupported(world, named, url.pathname, `Current version: ${release.apiVersion}`);
   }
   if (version < release.oldestVersion) {
     return unsupported(world, named, url.pathname, `Minimum supported version: ${release.oldestVersion}`);
@@ -65,10 +73,8 @@ function answerVersioned(request: Request, response: Response, caller: Caller, e
     nowMs,
     version,
     caller,
-    parameters: toParameters(request),
+    ...question,
     query: url.searchParams,
-    accept: request.get('accept'),
-    body: request.body,
     baseUrl,
   };
   return endpoint.answer(apiRequest);

@@ -8,7 +8,11 @@ import type { Exchange } from './exchange.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Who is calling (Document A, section 5), or the answer for someone who may not. */
-export function authenticate(request: Request, exchange: Exchange, sessions: Sessions): Caller | Answer {
+export function authenticate(
+  request: Request,
+  exchange: Exchange,
+  sessions: Pick<Sessions, 'callerOf'>,
+): Caller | Answer {
   const { world, nowMs, url } = exchange;
   const shown = readSecret(request, world, url);
   if (shown.kind === 'none') {

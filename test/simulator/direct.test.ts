@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { createClock } from '../../src/simulator/clock.ts';
+import { answerDirectly } from '../../src/simulator/direct.ts';
+import { createService, startSimulator } from '../../src/simulator/simulator.ts';
+
+const options = { scenario: 'quiet-day', frozen: true, seed: 3 } as const;
+
+const paths = [
+  '/api/47/system/info',
+  '/api/47/projects?meta=config',
+  '/api/47/project/*/executions/running?includePostponed=true',
+  '/api/47/executions/metrics?begin=1768478400000&end=1768482000000',
+  '/api/47/project/nobody/executions',
+  '/api/99/system/info',
+  '/api/47/no/such/thing',
+  '/api/47/storage/keys/some/path',
+];
+
+describe('simulator/direct', () => {
+  it('answers without a socket what the service answers over one', async () => {
+    const simulator = await startSimulator(options);
+    const { world, token } = createService(options, createClock(undefined, 'free'));
+    const [member] = world.members;
+    if (member === undefined) throw new Error('a service has members');
+    const headers = { accept: 'application/json', 'x-rundeck-auth-token': token };
+    try {
+      for (const path of paths) {
+        const answer = await fetch(`${simulator.url}${path}`, { headers });
+        const direct = answerDirectly(world, { path, headers, member });
+        expect({ path, status: direct.status, body: direct.body }).toEqual({
+          path,
+          status: answer.status,
+          body: await answer.text(),
+        });
+      }
+      const anonymous = answerDirectly(world, { path: '/api/47/projects', headers: {}, member });
+      expect(anonymous.status).toBe(403);
+    } finally {
+      await simulator.stop();
+    }
+  });
+});
