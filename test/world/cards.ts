@@ -1,0 +1,230 @@
+import type { Weather } from './network.ts';
+import type { PlayedCard } from './plan.ts';
+import { addJobTo, addPlace, finishOne, type Place, type Scene, type Trouble } from './scene.ts';
+
+type Card = (scene: Scene, played: PlayedCard) => void;
+
+/** Does something now and undoes it after the time of the card; meanwhile something is not as it should be. */
+function lasting(what: Trouble, begin: (scene: Scene, played: PlayedCard) => () => void): Card {
+  return (scene, played) => {
+    const trouble = { what, fromMs: scene.time.nowMs(), toMs: Number.POSITIVE_INFINITY };
+    scene.truth.troubles.push(trouble);
+    const end = begin(scene, played);
+    scene.time.after(played.forMs, () => {
+      end();
+      trouble.toMs = scene.time.nowMs();
+    });
+  };
+}
+
+function weather(what: Trouble, change: Partial<Weather>): Card {
+  return lasting(what, ({ weather: { fronts } }) => {
+    fronts.push(change);
+    return () => {
+      fronts.splice(fronts.indexOf(change), 1);
+    };
+  });
+}
+
+function mood(way: Scene['collector']['mood']['way']): Card {
+  return lasting('collector', ({ collector }) => {
+    collector.mood.way = way;
+    return () => {
+      collector.mood.way = 'takes';
+    };
+  });
+}
+
+function toPlace(scene: Scene, { atMs }: PlayedCard): Place | undefined {
+  const { places } = scene.estate;
+  return places[Math.floor(atMs) % Math.max(1, places.length)];
+}
+
+function ofPlace(act: (scene: Scene, place: Place, played: PlayedCard) => void): Card {
+  return (scene, played) => {
+    const place = toPlace(scene, played);
+    const project = place === undefined ? undefined : scene.service.world.projects.get(place.name);
+    if (place !== undefined && project !== undefined && !project.disabled) act(scene, place, played);
+  };
+}
+
+function leave(scene: Scene, place: Place): void {
+  scene.estate.places.splice(scene.estate.places.indexOf(place), 1);
+}
+
+/** Everything that can go wrong, by the name that a plan gives it. */
+export const cards = {
+  kill: (scene, { forMs }) => scene.operator.kill(Math.min(forMs, 30_000)),
+  stop: (scene, { forMs }) => scene.operator.stop(Math.min(forMs, 45_000)),
+  absence: (scene, { forMs }) => scene.operator.kill(forMs * 2),
+  refuse: weather('server', { way: 'refused' }),
+  silence: weather('server', { way: 'silent' }),
+  unavailable: weather('server', { way: 'unavailable' }),
+  slow: weather('slow', { leastMs: 1500 }),
+  tail: weather('slow', { tailShare: 0.1, tailMs: 9000 }),
+  'some fail': weather('server', { failShare: 0.3, failStatus: 502 }),
+  'some break': weather('server', { failShare: 0.2, failStatus: 500 }),
+  'broken running list': weather('server', { brokenPath: /executions\/running/ }),
+  'broken system info': weather('server', { brokenPath: /system\/info/ }),
+  'no date': weather('clock', { date: 'none' }),
+  'stale states': weather('states', { staleStates: true }),
+  'new project': (scene) => void addPlace(scene.service, scene.estate, scene.plan),
+  'busy new project': (scene) => {
+    const place = addPlace(scene.service, scene.estate, scene.plan);
+    for (let count = 0; count < 6; count += 1)
+      scene.time.after(count * 3000 + 500, () => finishOne(scene, place, scene.dice.of(`new ${place.name} ${count}`)));
+  },
+  'delete project': ofPlace((scene, place) => {
+    if (scene.estate.places.length < 2) return;
+    leave(scene, place);
+    scene.service.control.deleteProject(place.name);
+    scene.truth.gone.set(place.name, scene.time.nowMs());
+  }),
+  'rename project': ofPlace((scene, place) => {
+    const before = place.name;
+    finishOne(scene, place, scene.dice.of(`rename ${before}`));
+    place.name = `${before}r`;
+    scene.service.control.renameProject(before, place.name);
+    scene.truth.gone.set(before, scene.time.nowMs());
+  }),
+  disable: ofPlace((scene, place, { forMs }) => {
+    for (let count = 0; count < 3; count += 1) finishOne(scene, place, scene.dice.of(`disable ${place.name} ${count}`));
+    setDisabled(scene, place, true);
+    scene.time.after(forMs, () => setDisabled(scene, place, false));
+  }),
+  hide: ofPlace((scene, place, { forMs }) => {
+    const trouble = { what: 'sight' as const, fromMs: scene.time.nowMs(), toMs: Number.POSITIVE_INFINITY };
+    scene.truth.troubles.push(trouble);
+    permit(
+      scene,
+      scene.estate.places.filter((other) => other !== place).map(({ name }) => name),
+    );
+    scene.time.after(forMs, () => {
+      permit(scene, '*');
+      trouble.toMs = scene.time.nowMs();
+    });
+  }),
+  'delete job': ofPlace((scene, place) => {
+    const [job] = place.jobs.splice(0, 1);
+    if (job !== undefined) scene.service.control.deleteJob(job);
+    addJobTo(scene.service, scene.estate, place, scene.plan);
+  }),
+  'rename job': ofPlace((scene, place, { atMs }) => {
+    const [job] = place.jobs;
+    if (job !== undefined) scene.service.control.changeJob(job, { name: `renamed at ${Math.floor(atMs)}` });
+  }),
+  flood: ofPlace((scene, place, { forMs }) => {
+    const dice = scene.dice.of(`flood ${place.name} ${scene.time.nowMs()}`);
+    const rows = scene.plan.size === 'flood' ? 4000 : 700;
+    for (let count = 0; count < rows; count += 1) finishOne(scene, place, dice, dice.next() * Math.min(forMs, 60_000));
+  }),
+  import: ofPlace((scene, place) => {
+    const dice = scene.dice.of(`import ${scene.time.nowMs()}`);
+    for (let count = 0; count < 20; count += 1) {
+      const endedAtMs = Math.floor(scene.time.nowMs() - (26 + dice.next() * 90) * 3_600_000);
+      const startedAtMs = endedAtMs - dice.between(500, 90_000);
+      const id = scene.service.control.addFinished(place.name, { startedAtMs, endedAtMs });
+      scene.truth.imports.add(`${id} ${startedAtMs}`);
+    }
+  }),
+  retention: (scene, { forMs }) => {
+    const beforeMs = scene.time.nowMs() - forMs;
+    const old = scene.service.world.history.filter(
+      ({ end, ended, deletedAtMs }) => ended && deletedAtMs === undefined && (end?.atMs ?? 0) < beforeMs,
+    );
+    scene.service.control.deleteExecutions(old.map(({ id }) => id));
+  },
+  'new database': (scene) => {
+    scene.service.play();
+    scene.truth.newDatabasesAt.push(scene.service.world.history.length);
+    scene.service.control.restart({ newDatabase: true });
+  },
+  'restart of the service': (scene, played) => {
+    lasting('server', () => {
+      scene.service.control.restart({ downForMs: Math.min(played.forMs, 60_000) });
+      return () => undefined;
+    })(scene, played);
+  },
+  'late ends': lasting('clock', ({ service }) => {
+    service.control.setSaveDelay(45_000);
+    return () => service.control.setSaveDelay(0);
+  }),
+  'long runs': lasting('clock', ({ service }) => {
+    service.control.setConditions({ durationFactor: 30 });
+    return () => service.control.setConditions({ durationFactor: 1 });
+  }),
+  'server clock ahead': serverClock(660_000),
+  'server clock behind': serverClock(-660_000),
+  'own clock ahead': ownClock(540_000.75),
+  'own clock behind': ownClock(-540_000.25),
+  'full disk': lasting('disk', ({ operator }) => {
+    operator.fillDisk(true);
+    return () => operator.fillDisk(false);
+  }),
+  'restored copy': (scene, { forMs }) => scene.operator.restoreCopy(Math.min(forMs, 60_000)),
+  reload: (scene) => scene.operator.reload([]),
+  'totals lie': lasting('sight', ({ service }) => {
+    service.control.configure({ totalOffset: 1 });
+    return () => service.control.configure({ totalOffset: 0 });
+  }),
+  'pages shift': lasting('sight', ({ service }) => {
+    service.control.configure({ shiftPages: 1 });
+    return () => service.control.configure({ shiftPages: 0 });
+  }),
+  'states pend': lasting('states', ({ service }) => {
+    service.control.configure({ statePending: 'all' });
+    return () => service.control.configure({ statePending: new Set() });
+  }),
+  'collector refuses': mood('refused'),
+  'collector is silent': mood('silent'),
+  'collector is busy': mood('busy'),
+  'collector loses answers': mood('takes and loses the answer'),
+  'collector resets large bodies': mood('resets large bodies'),
+  poison: ({ collector, service }) => {
+    const id = service.world.nextId;
+    collector.poison(String(id));
+  },
+} as const satisfies Record<string, Card>;
+
+export type CardName = keyof typeof cards;
+
+// The cast is true: these are its keys.
+export const allCards = Object.keys(cards) as CardName[];
+
+export function playCard(scene: Scene, played: PlayedCard): void {
+  scene.note(`card ${played.card}`);
+  cards[played.card](scene, played);
+}
+
+function setDisabled({ service, time, truth }: Scene, place: Place, disabled: boolean): void {
+  const { world, control } = service;
+  if (!world.projects.has(place.name)) return;
+  control.changeProject(place.name, { disabled });
+  if (disabled) truth.troubles.push({ what: 'sight', fromMs: time.nowMs(), toMs: Number.POSITIVE_INFINITY });
+  else for (const each of truth.troubles) if (each.what === 'sight') each.toMs = Math.min(each.toMs, time.nowMs());
+}
+
+function permit({ service }: Scene, projects: '*' | readonly string[]): void {
+  service.control.addToken({ token: service.token, policy: { projects, events: projects, jobs: projects } });
+}
+
+function serverClock(byMs: number): Card {
+  return lasting('clock', ({ service }) => {
+    const { members } = service.world;
+    service.play();
+    for (const member of members) member.skewMs += byMs;
+    return () => {
+      service.play();
+      for (const member of members) member.skewMs -= byMs;
+    };
+  });
+}
+
+function ownClock(byMs: number): Card {
+  return lasting('clock', ({ hands }) => {
+    hands.wallOffsetMs += byMs;
+    return () => {
+      hands.wallOffsetMs -= byMs;
+    };
+  });
+}

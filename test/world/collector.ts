@@ -1,0 +1,94 @@
+import type { Content } from '../../src/tracing/sender/batch.ts';
+import type { Post, PostAnswer } from '../../src/tracing/sender/post.ts';
+import { PostFault } from '../../src/tracing/sender/post-fault.ts';
+import type { Dice } from './dice.ts';
+import { type ReadTrace, readJsonTraces } from './read-traces.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** What the trace backend does with requests at a moment. */
+export type Mood = {
+  way: 'takes' | 'refused' | 'silent' | 'busy' | 'takes and loses the answer' | 'resets large bodies';
+  leastMs: number;
+};
+
+export type Arrival = { readonly trace: ReadTrace; readonly atMs: number; copies: number; readonly forms: Set<string> };
+
+export type Collector = {
+  readonly post: Post;
+  readonly mood: Mood;
+  /** What it has taken, by trace id. */
+  readonly arrivals: ReadonlyMap<string, Arrival>;
+  readonly poison: (runId: string) => void;
+  readonly poisoned: ReadonlySet<string>;
+};
+
+type CollectorOptions = { readonly time: VirtualTime; readonly dice: Dice; readonly timeoutMs: number };
+
+/** A trace backend as a function. */
+export function createCollector({ time, dice, timeoutMs }: CollectorOptions): Collector {
+  const mood: Mood = { way: 'takes', leastMs: 5 };
+  const arrivals = new Map<string, Arrival>();
+  const poisoned = new Set<string>();
+
+  function take(content: Content): PostAnswer {
+    const traces = readJsonTraces(content.bytes);
+    if (traces.some(({ runId }) => poisoned.has(runId))) return toAnswer(400, 'a trace in it is refused');
+    for (const trace of traces) {
+      const known = arrivals.get(trace.traceId);
+      if (known === undefined) {
+        arrivals.set(trace.traceId, { trace, atMs: time.nowMs(), copies: 1, forms: new Set([trace.text]) });
+      } else {
+        known.copies += 1;
+        known.forms.add(trace.text);
+      }
+    }
+    return toAnswer(200, '{}');
+  }
+
+  function exchange(content: Content): PostAnswer | 'reset' | 'never' {
+    switch (mood.way) {
+      case 'takes':
+        return take(content);
+      case 'takes and loses the answer':
+        take(content);
+        return 'reset';
+      case 'busy':
+        return { ...toAnswer(503, 'busy'), retryAfter: '7' };
+      case 'resets large bodies':
+        return content.bytes.length > 20_000 ? 'reset' : take(content);
+      case 'refused':
+        return 'reset';
+      case 'silent':
+        return 'never';
+    }
+  }
+
+  return {
+    mood,
+    arrivals,
+    poisoned,
+    poison: (runId) => poisoned.add(runId),
+    post: {
+      send: (content, signal) =>
+        new Promise((resolve, reject) => {
+          const stop = (): void => reject(new PostFault('collector: stopped', { kind: 'stopped' }));
+          signal.addEventListener('abort', stop);
+          time.after(timeoutMs, () => reject(new PostFault('collector: no answer', { kind: 'timeout' })));
+          time.after(mood.leastMs * (1 + dice.next()) * 0.5, () => {
+            const answer = exchange(content);
+            if (answer === 'never') return;
+            time.after(mood.leastMs * dice.next(), () => {
+              signal.removeEventListener('abort', stop);
+              if (answer === 'reset') reject(new PostFault('collector: reset', { kind: 'network' }));
+              else resolve(answer);
+            });
+          });
+        }),
+      close: () => undefined,
+    },
+  };
+}
+
+function toAnswer(status: number, text: string): PostAnswer {
+  return { status, contentType: 'application/json', retryAfter: undefined, bytes: Buffer.from(text), isCut: false };
+}

@@ -1,0 +1,99 @@
+import type { ToDispatcher } from '../../src/api/transport.ts';
+import type { Config } from '../../src/config/config.ts';
+import type { LogFields } from '../../src/log.ts';
+import { type Block, emptyBlock } from '../../src/metrics/block.ts';
+import { createSelf, type Self } from '../../src/metrics/self.ts';
+import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import { createScheduler } from '../../src/schedule/scheduler.ts';
+import type { State } from '../../src/state/state.ts';
+import { createTraces } from '../../src/traces.ts';
+import type { Post } from '../../src/tracing/sender/post.ts';
+import { readOtlpSettings } from '../../src/tracing/sender/settings.ts';
+import { watchServer } from '../../src/watching.ts';
+import { leaveBehind, startWatching, stopWatching, type Watching } from '../../src/watching-all.ts';
+import { createVirtualTimetable } from './timetable.ts';
+import type { DaemonClock } from './virtual-time.ts';
+
+export type DaemonOptions = {
+  readonly config: Config;
+  readonly clock: DaemonClock;
+  readonly state: State;
+  readonly toDispatcher: ToDispatcher;
+  readonly post: Post;
+  readonly onLine: (level: string, message: string, fields: LogFields) => void;
+};
+
+export type Daemon = {
+  readonly start: () => void;
+  /** What a scrape shows of the watched servers. */
+  readonly scrape: () => readonly Buffer[];
+  readonly self: Self;
+  readonly reload: (config: Config) => Promise<void>;
+  readonly stop: () => Promise<void>;
+  readonly kill: () => void;
+  readonly watching: () => Watching;
+};
+
+/** All of the daemon but what touches the world outside: no socket, no process, no disk. */
+export function createDaemon({ config, clock: hands, state, toDispatcher, post, onLine }: DaemonOptions): Daemon {
+  const { clock } = hands;
+  const self = createSelf({ version: 'world', nodeVersion: 'none', measuresProcess: false });
+  const snapshots = createSnapshots(clock, toPlainBlock);
+  const say = (level: string) => (fields: LogFields, message: string) => onLine(level, message, fields);
+  const log = { debug: () => undefined, info: say('info'), warn: say('warn'), error: say('error') };
+  let watching = watch(config);
+
+  function watch(given: Config, before?: Watching): Watching {
+    const traces = createTraces({ config: given, otlp, state, self, log, clock, version: 'world', toPost: () => post });
+    const parts = {
+      config: given,
+      log,
+      clock,
+      onSecret: () => undefined,
+      state,
+      snapshots,
+      self,
+      traces,
+      toDispatcher,
+    };
+    const watched = new Map(
+      given.servers.map((server) => [server.name, watchServer(server, parts, before?.watched.get(server.name))]),
+    );
+    const polls = [...watched.values()].flatMap((server) => server.polls);
+    const scheduler = createScheduler(polls, { log, clock, toTimetable: createVirtualTimetable(clock) });
+    return { config: given, watched, scheduler, traces };
+  }
+
+  return {
+    self,
+    start: () => startWatching(watching),
+    scrape: () => snapshots.show('text').text,
+    watching: () => watching,
+    reload: async (next) => {
+      const before = watching;
+      const after = watch(next, before);
+      watching = after;
+      await stopWatching(before);
+      await leaveBehind(before, after, self.registry);
+      startWatching(after);
+    },
+    stop: () => stopWatching(watching),
+    kill: hands.kill,
+  };
+}
+
+const otlp = toOtlp();
+
+function toOtlp() {
+  const settings = readOtlpSettings({
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector/v1/traces',
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+  });
+  if (!('endpoint' in settings)) throw new Error('the variables of OpenTelemetry are wrong');
+  return settings;
+}
+
+/** Text alone: deflating happens on another thread, and nobody here reads it. */
+async function toPlainBlock(bytes: Buffer): Promise<Block> {
+  return { ...emptyBlock, text: [bytes], length: bytes.length };
+}

@@ -1,0 +1,109 @@
+import type { Execution } from '../../src/simulator/world/execution.ts';
+import { endedAt, startedAt, toStatus } from '../../src/simulator/world/execution.ts';
+import type { LedgerEntry } from '../../src/state/ledger.ts';
+import { toTraceId } from '../../src/tracing/ids.ts';
+import type { Collector } from './collector.ts';
+import type { Scene } from './scene.ts';
+import { countRuns, type Shown } from './shown.ts';
+import { isLeftOut, tell } from './watch-scrapes.ts';
+
+type Final = {
+  readonly scene: Scene;
+  readonly shown: Shown;
+  readonly entriesOf: (id: number) => readonly LedgerEntry[];
+  readonly lagSeconds: number | undefined;
+  readonly spooled: number;
+  readonly pending: number;
+};
+
+type OnFault = (oracle: string, says: string) => void;
+
+/** What must hold once everything has come to rest. */
+export function judgeEnd(final: Final, onFault: OnFault): void {
+  const { scene, lagSeconds, spooled, pending } = final;
+  scene.service.play();
+  const counted = countLost(final, onFault);
+  compareRuns(final, counted, onFault);
+  const mostLagSeconds = scene.plan.maxDelayMs / 1000 + 90;
+  if (lagSeconds === undefined || lagSeconds > mostLagSeconds)
+    onFault('lag comes back', `${lagSeconds} s, at most ${mostLagSeconds}`);
+  if (scene.plan.traces === 'off') return;
+  if (spooled > 0) onFault('the spool is emptied', `${spooled} traces are left`);
+  if (pending > 0) onFault('no trace waits for ever', `${pending} are pending`);
+  compareTraces(scene, scene.collector, counted, onFault);
+}
+
+export function findEntry(final: Pick<Final, 'entriesOf'>, execution: Execution): LedgerEntry | undefined {
+  const startMs = startedAt(execution);
+  return final.entriesOf(execution.id).find(({ startedAtMs }) => Math.abs(startedAtMs - startMs) < 2000);
+}
+
+/** Every execution that counts, with the project under which it was counted. */
+function countLost(final: Final, onFault: OnFault): Map<Execution, string> {
+  const { scene } = final;
+  const counted = new Map<Execution, string>();
+  for (const execution of scene.service.world.history) {
+    if (!execution.ended || isImport(scene, execution)) continue;
+    const entry = findEntry(final, execution);
+    if (entry !== undefined) counted.set(execution, entry.project);
+    else if (!isLeftOut(scene, execution)) onFault('every execution is counted', `${tell(execution)} is not`);
+  }
+  return counted;
+}
+
+function isImport({ truth }: Scene, { id, startedAtMs }: Execution): boolean {
+  return truth.imports.has(`${id} ${startedAtMs}`);
+}
+
+function compareRuns({ scene, shown }: Final, counted: ReadonlyMap<Execution, string>, onFault: OnFault): void {
+  const expected = new Map<string, Map<string, number>>();
+  for (const [execution, project] of counted) {
+    if (endedAt(execution) < scene.truth.beganMs - scene.plan.backfillMs - 60_000) continue;
+    const statuses = expected.get(project) ?? new Map<string, number>();
+    const status = toStatus(execution, scene.service.world.playedMs);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    expected.set(project, statuses);
+  }
+  const runs = countRuns(shown);
+  for (const { name } of scene.estate.places) {
+    for (const [status, count] of expected.get(name) ?? []) {
+      const value = runs.get(name)?.get(status);
+      if (value !== count) onFault('what is shown is what was', `${name} ${status}: ${value} instead of ${count}`);
+    }
+  }
+}
+
+function compareTraces(
+  { plan, truth, service }: Scene,
+  collector: Collector,
+  counted: ReadonlyMap<Execution, string>,
+  onFault: OnFault,
+): void {
+  const wanted = new Map<string, Execution>();
+  for (const execution of counted.keys()) {
+    if (truth.newDatabasesAt.length > 0) break;
+    if (toStatus(execution, service.world.playedMs) === 'missed') continue;
+    wanted.set(toTraceId('http://service', String(execution.id)), execution);
+  }
+  const isOfStates = truth.troubles.some(({ what }) => what === 'states');
+  for (const [traceId, execution] of wanted) {
+    const arrival = collector.arrivals.get(traceId);
+    if (collector.poisoned.has(String(execution.id))) continue;
+    if (arrival === undefined) {
+      onFault('every trace is delivered', `of ${tell(execution)}: never came`);
+      continue;
+    }
+    const { trace, forms } = arrival;
+    if (forms.size > 1 && !truth.troubles.some(({ what }) => what === 'restored'))
+      onFault('a trace is the same each time', `of ${tell(execution)}: ${forms.size} forms`);
+    if (trace.rootStartMs !== startedAt(execution) || trace.rootEndMs !== endedAt(execution))
+      onFault('a trace tells the times', `of ${tell(execution)}: ${trace.rootStartMs} to ${trace.rootEndMs}`);
+    if (plan.traces === 'nodes' && trace.degraded === undefined && trace.spans.some(({ isInferred }) => isInferred))
+      onFault('a trace is final', `of ${tell(execution)}: ends are inferred`);
+    if (!isOfStates && trace.degraded === 'seal_timeout')
+      onFault('a trace is whole', `of ${tell(execution)}: seal_timeout`);
+  }
+  if (truth.newDatabasesAt.length > 0) return;
+  for (const [traceId, { trace }] of collector.arrivals)
+    if (!wanted.has(traceId)) onFault('no trace of nothing', `${trace.runId} from ${trace.rootStartMs}`);
+}

@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ToDispatcher } from '../../src/api/transport.ts';
+import type { Config } from '../../src/config/config.ts';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+import type { State } from '../../src/state/state.ts';
+import type { Collector } from './collector.ts';
+import { configure } from './configured.ts';
+import { createDaemon, type Daemon } from './daemon.ts';
+import type { Dice } from './dice.ts';
+import { copyDisk, createDisk, type Disk, openMemoryState } from './memory-state.ts';
+import { type Plan, toYaml } from './plan.ts';
+import type { Operator, TruthBook } from './scene.ts';
+import { createDaemonClock, type DaemonClock, type Hands, type VirtualTime } from './virtual-time.ts';
+
+type OperatorOptions = {
+  readonly plan: Plan;
+  readonly time: VirtualTime;
+  readonly dice: Dice;
+  readonly hands: Hands;
+  readonly toDispatcher: ToDispatcher;
+  readonly collector: Collector;
+  readonly truth: TruthBook;
+  readonly note: (event: string) => void;
+};
+
+type Running = {
+  readonly daemon: Daemon;
+  readonly clock: DaemonClock;
+  readonly state: State;
+  readonly sinceMs: number;
+};
+
+export type Operations = Operator & {
+  readonly start: () => Promise<void>;
+  readonly running: () => Running | undefined;
+  readonly disk: () => Disk | undefined;
+  readonly end: () => Promise<void>;
+};
+
+/** Starts the daemon on a disk of its own, ends it in all the ways there are, and starts it again. */
+export async function createOperations(options: OperatorOptions): Promise<Operations> {
+  const { plan, time, dice, hands, toDispatcher, collector, truth, note } = options;
+  const config = await configure(toYaml(plan));
+  const dir = plan.state === 'sqlite' ? mkdtempSync(join(tmpdir(), 'world-')) : undefined;
+  const isCopied = plan.cards.some(({ card }) => card === 'restored copy');
+  let disk = createDisk();
+  let copy: Disk | undefined;
+  let running: Running | undefined;
+  let generation = 0;
+  let isRestored = false;
+  let isStopping = false;
+
+  function openState(clock: DaemonClock): State {
+    if (dir !== undefined) return openSqliteState({ dir }, clock.clock);
+    const origin = isRestored ? ({ kind: 'restored', damaged: 'state.sqlite' } as const) : ({ kind: 'usual' } as const);
+    isRestored = false;
+    return openMemoryState(disk, { wait: clock.clock.nextTurn, origin });
+  }
+
+  function startNow(): void {
+    generation += 1;
+    const clock = createDaemonClock(time, hands, dice.of(`daemon ${generation}`));
+    const state = openState(clock);
+    const post = collector.post;
+    const onLine = (level: string, message: string): void => note(`${level} ${message}`);
+    const daemon = createDaemon({ config, clock, state, toDispatcher, post, onLine });
+    running = { daemon, clock, state, sinceMs: time.nowMs() };
+    note(`daemon ${generation} starts`);
+    daemon.start();
+  }
+
+  function backAfter(ms: number): void {
+    const trouble = { what: 'daemon' as const, fromMs: time.nowMs(), toMs: Number.POSITIVE_INFINITY };
+    truth.troubles.push(trouble);
+    time.after(ms, () => {
+      trouble.toMs = time.nowMs();
+      const awayMs = trouble.toMs - trouble.fromMs;
+      if (awayMs > plan.catchUpLimitMs / 2)
+        truth.skippedBeforeMs = Math.max(truth.skippedBeforeMs, time.nowMs() - plan.catchUpLimitMs + 600_000);
+      startNow();
+    });
+  }
+
+  function kill(backAfterMs: number): void {
+    if (running === undefined || isStopping) return;
+    running.clock.kill();
+    if (dir !== undefined) void running.state.close();
+    running = undefined;
+    note('killed');
+    backAfter(backAfterMs);
+  }
+
+  async function goOver(daemon: Daemon, next: Config): Promise<void> {
+    await daemon.reload(next);
+    note('reloaded');
+  }
+
+  function keepCopy(): void {
+    if (running !== undefined && !disk.isFull) copy = copyDisk(disk);
+    time.after(600_000, keepCopy);
+  }
+  if (isCopied) time.after(120_000, keepCopy);
+
+  return {
+    start: async () => startNow(),
+    running: () => running,
+    disk: () => (dir === undefined ? disk : undefined),
+    isUp: () => running !== undefined,
+    kill,
+    stop: (backAfterMs) => {
+      const ending = running;
+      if (ending === undefined || isStopping) return;
+      isStopping = true;
+      note('stopping');
+      void ending.daemon.stop().then(() => {
+        isStopping = false;
+        ending.clock.kill();
+        if (dir !== undefined) void ending.state.close();
+        running = undefined;
+        note('stopped');
+        backAfter(backAfterMs);
+      });
+    },
+    reload: (exclude) => {
+      if (running === undefined || isStopping) return;
+      const { daemon } = running;
+      time.hold(configure(toYaml(plan, { exclude })).then((next) => void goOver(daemon, next)));
+    },
+    fillDisk: (isFull) => {
+      disk.isFull = isFull;
+    },
+    restoreCopy: (backAfterMs) => {
+      if (running === undefined || isStopping || copy === undefined) return;
+      const { isFull } = disk;
+      truth.troubles.push({ what: 'restored', fromMs: time.nowMs(), toMs: time.nowMs() + backAfterMs });
+      kill(backAfterMs);
+      disk = copyDisk(copy);
+      disk.isFull = isFull;
+      isRestored = true;
+    },
+    end: async () => {
+      running?.clock.kill();
+      if (dir === undefined) return;
+      await running?.state.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}

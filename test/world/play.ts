@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import type { Execution } from '../../src/simulator/world/execution.ts';
+import type { LedgerEntry } from '../../src/state/ledger.ts';
+import { playCard } from './cards.ts';
+import { createCollector } from './collector.ts';
+import { createDice } from './dice.ts';
+import { findEntry, judgeEnd } from './final.ts';
+import { createGentleness } from './gentleness.ts';
+import { type Climate, createNetwork, fairWeather } from './network.ts';
+import { createOperations, type Operations } from './operator.ts';
+import type { Plan } from './plan.ts';
+import { birthMs, createEstateService, type Scene, startTraffic, type TruthBook } from './scene.ts';
+import { createVirtualTime } from './virtual-time.ts';
+import { createScrapeWatch, type Fault, valueOf } from './watch-scrapes.ts';
+
+export type Report = {
+  readonly plan: Plan;
+  /** Of everything that happened, in order. */
+  readonly hash: string;
+  readonly faults: readonly Fault[];
+  readonly requests: number;
+  readonly executions: number;
+  readonly traces: number;
+  readonly events: number;
+};
+
+export type PlayOptions = {
+  /** Told of every event, for those who want to read them. */
+  readonly onEvent?: (atMs: number, text: string) => void;
+  /** Further things that happen, after the world has begun. */
+  readonly begin?: (scene: Scene) => void;
+  /** How long all is calm at the end. */
+  readonly calmMs?: number;
+};
+
+const mostFaults = 3;
+
+/** Plays one world from its plan to its end, and tells what was not as it must be. */
+export async function playWorld(plan: Plan, { onEvent, begin, calmMs }: PlayOptions = {}): Promise<Report> {
+  const hash = createHash('sha256');
+  const faults: Fault[] = [];
+  const time = createVirtualTime(birthMs);
+  const dice = createDice(`world ${plan.seed}`);
+  const atMs = (): number => time.nowMs() - birthMs;
+  const note = (event: string): void => {
+    hash.update(`${atMs()} ${event}\n`);
+    onEvent?.(atMs(), event);
+  };
+  const onFault = (oracle: string, says: string): void => {
+    // What goes on is the same fault.
+    if (faults.filter((fault) => fault.oracle === oracle).length < mostFaults)
+      faults.push({ atMs: atMs(), oracle, says });
+    note(`FAULT ${oracle}: ${says}`);
+  };
+  const { service, estate } = createEstateService(plan, time);
+  for (const member of service.world.members.slice(1)) member.skewMs = plan.skewMs;
+  const usual = {
+    ...fairWeather,
+    leastMs: plan.leastMs,
+    tailShare: plan.tailShare,
+    // Answers that take longer than the deadline are a trouble of their own.
+    tailMs: Math.min(plan.leastMs * 40 + 300, plan.timeoutMs * 0.7),
+    date: plan.date,
+    proxyAheadMs: 300,
+  };
+  const weather: Climate = { usual, fronts: [] };
+  const truth: TruthBook = {
+    imports: new Set(),
+    gone: new Map(),
+    skippedBeforeMs: Number.NEGATIVE_INFINITY,
+    beganMs: birthMs,
+    newDatabasesAt: [],
+    troubles: [],
+  };
+  const collector = createCollector({ time, dice: dice.of('collector'), timeoutMs: 10_000 });
+  const hands = { wallOffsetMs: -plan.serverAheadMs, drift: plan.drift };
+  const gentleness = createGentleness(plan, onFault);
+  let requests = 0;
+  const toDispatcher = createNetwork({
+    time,
+    service: service.world,
+    climate: weather,
+    dice: dice.of('network'),
+    onSent: (path) => {
+      requests += 1;
+      gentleness.sent(time.nowMs(), operations.running()?.sinceMs ?? 0);
+      note(`> ${path}`);
+    },
+    onEnd: ({ path, end }) => {
+      gentleness.ended();
+      note(`< ${String(end)} ${path}`);
+    },
+  });
+  const operations: Operations = await createOperations({
+    plan,
+    time,
+    dice: dice.of('daemon'),
+    hands,
+    toDispatcher,
+    collector,
+    truth,
+    note,
+  });
+  const scene: Scene = {
+    plan,
+    time,
+    dice,
+    service,
+    weather,
+    collector,
+    estate,
+    hands,
+    operator: operations,
+    truth,
+    note,
+  };
+  const watch = createScrapeWatch(scene, onFault);
+  const entriesOf = (id: number): readonly LedgerEntry[] =>
+    operations.disk()?.servers.get('upstream')?.entries.get(id) ?? known.get(id) ?? [];
+  const known = new Map<number, readonly LedgerEntry[]>();
+  const isKnown = (execution: Execution): boolean => findEntry({ entriesOf }, execution) !== undefined;
+
+  async function readLedger(): Promise<void> {
+    const running = operations.running();
+    if (operations.disk() !== undefined || running === undefined) return;
+    const ids = service.world.history.filter((execution) => !isKnown(execution)).map(({ id }) => id);
+    for (const id of ids) known.delete(id);
+    for (const entry of await running.state.ledger.find('upstream', [...new Set(ids)]))
+      known.set(entry.id, [...(known.get(entry.id) ?? []), entry]);
+  }
+
+  async function scrape(): Promise<void> {
+    const running = operations.running();
+    if (running === undefined) return;
+    await readLedger();
+    const text = running.daemon.scrape();
+    for (const piece of text) {
+      if (!seen.has(piece)) hash.update(piece);
+      seen.add(piece);
+    }
+    await watch.look({ text, self: running.daemon.self, sinceMs: running.sinceMs, isKnown });
+  }
+
+  const seen = new WeakSet<Buffer>();
+  function keepScraping(): void {
+    time.hold(scrape());
+    time.after(plan.scrapeMs, keepScraping);
+  }
+
+  time.after(plan.scrapeMs * 0.37, keepScraping);
+  truth.beganMs = birthMs;
+  await operations.start();
+  startTraffic(scene, birthMs + plan.lengthMs);
+  for (const played of plan.cards) time.after(played.atMs, () => playCard(scene, played));
+  begin?.(scene);
+  await time.run(birthMs + toEndOfTroublesMs(plan));
+  service.control.setExecutionMode('passive');
+  const restMs = calmMs ?? plan.maxDelayMs + 8 * minuteMs;
+  await time.run(time.nowMs() + restMs);
+  const running = operations.running();
+  if (running === undefined) onFault('the daemon comes back', 'it is not there');
+  else {
+    await scrape();
+    judgeEnd(
+      {
+        scene,
+        shown: watch.latest(),
+        entriesOf,
+        lagSeconds: await valueOf(running.daemon.self.executionLag, {}),
+        pending: (await valueOf(running.daemon.self.tracesPending, {})) ?? 0,
+        spooled: (await running.state.spool.size()).traces,
+      },
+      onFault,
+    );
+  }
+  await operations.end();
+  return {
+    plan,
+    hash: hash.digest('hex').slice(0, 16),
+    faults,
+    requests,
+    executions: service.world.history.length,
+    traces: collector.arrivals.size,
+    events: time.events(),
+  };
+}
+
+const minuteMs = 60_000;
+
+function toEndOfTroublesMs({ cards, lengthMs }: Plan): number {
+  const ends = cards.map(({ card, atMs, forMs }) => atMs + (card === 'absence' ? 2 * forMs : forMs));
+  return Math.max(lengthMs, ...ends) + minuteMs;
+}

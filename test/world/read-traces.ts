@@ -1,0 +1,78 @@
+/** What a collector sees of a trace. */
+export type ReadTrace = {
+  readonly traceId: string;
+  /** The execution. */
+  readonly runId: string;
+  readonly rootStartMs: number;
+  readonly rootEndMs: number;
+  readonly result: string | undefined;
+  readonly degraded: string | undefined;
+  readonly spans: readonly ReadSpan[];
+  /** All of it. */
+  readonly text: string;
+};
+
+export type ReadSpan = {
+  readonly name: string;
+  readonly path: string | undefined;
+  readonly result: string | undefined;
+  readonly isInferred: boolean;
+  readonly startMs: number;
+  readonly endMs: number;
+};
+
+type Attribute = { readonly key: string; readonly value: Readonly<Record<string, unknown>> };
+type Span = {
+  readonly traceId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes?: readonly Attribute[];
+};
+type Spans = {
+  readonly resource: { readonly attributes: readonly Attribute[] };
+  readonly scopeSpans: readonly { readonly spans: readonly Span[] }[];
+};
+
+/** The traces of a request in JSON, one for each of its ResourceSpans. */
+export function readJsonTraces(bytes: Uint8Array): ReadTrace[] {
+  // The cast is true: only our own encoder writes it, and what is absent is looked for.
+  const { resourceSpans } = JSON.parse(Buffer.from(bytes).toString('utf8')) as { resourceSpans: readonly Spans[] };
+  return resourceSpans.map((one) => {
+    const spans = one.scopeSpans.flatMap((scope) => scope.spans);
+    const root = spans.find(({ parentSpanId }) => parentSpanId === undefined || parentSpanId === '');
+    if (root === undefined || new Set(spans.map(({ traceId }) => traceId)).size !== 1)
+      throw new Error('not one trace with one root in one ResourceSpans');
+    return {
+      traceId: root.traceId,
+      runId: find(one.resource.attributes, 'cicd.pipeline.run.id') ?? '',
+      rootStartMs: toMs(root.startTimeUnixNano),
+      rootEndMs: toMs(root.endTimeUnixNano),
+      result: find(root.attributes, 'cicd.pipeline.result'),
+      degraded: find(root.attributes, 'automation.trace.degraded'),
+      spans: spans.filter((span) => span !== root).map(toSpan),
+      text: JSON.stringify(one),
+    };
+  });
+}
+
+function toSpan({ name, attributes, startTimeUnixNano, endTimeUnixNano }: Span): ReadSpan {
+  return {
+    name,
+    path: find(attributes, 'cicd.pipeline.task.run.id'),
+    result: find(attributes, 'cicd.pipeline.task.run.result'),
+    isInferred: find(attributes, 'automation.span.end_inferred') === 'true',
+    startMs: toMs(startTimeUnixNano),
+    endMs: toMs(endTimeUnixNano),
+  };
+}
+
+function find(attributes: readonly Attribute[] | undefined, key: string): string | undefined {
+  const value = attributes?.find((attribute) => attribute.key === key)?.value;
+  return value === undefined ? undefined : String(Object.values(value)[0]);
+}
+
+function toMs(nanos: string): number {
+  return Number(BigInt(nanos) / 1_000_000n);
+}

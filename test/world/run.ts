@@ -1,0 +1,86 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { CardName } from './cards.ts';
+import type { Plan, PlayedCard } from './plan.ts';
+import { plant } from './planting.ts';
+import type { Report } from './play.ts';
+
+/** Plays worlds: one by its seed, or many, from where the last run ended where a progress file is named. */
+const options = new Map(
+  process.argv.slice(2).map((argument): [string, string] => {
+    const [name = '', ...value] = argument.replace(/^--/, '').split('=');
+    return [name, value.join('=')];
+  }),
+);
+const plantName = options.get('plant')?.replaceAll('_', ' ');
+if (plantName !== undefined) plant(plantName);
+// Only now: what is planted is put into what is loaded from here on.
+const { allCards } = await import('./cards.ts');
+const { planWorld } = await import('./plan.ts');
+const { playWorld } = await import('./play.ts');
+const { shrink, toCommand } = await import('./shrink.ts');
+
+const progressFile = options.get('progress');
+const done = progressFile !== undefined && existsSync(progressFile) ? Number(readFileSync(progressFile, 'utf8')) : 0;
+const first = Math.max(done + 1, Number(options.get('seed') ?? options.get('from') ?? 1));
+const seeds = Number(options.get('seeds') ?? 1);
+const isSingle = options.has('seed');
+const startedMs = performance.now();
+let failed = 0;
+
+for (let seed = first; seed < first + seeds; seed += 1) {
+  const plan = change(planWorld(seed, options.has('calm') ? [] : allCards));
+  const report = await playWorld(plan, options.has('log') ? { onEvent: say } : {});
+  if (report.faults.length > 0) {
+    failed += 1;
+    await tell(report);
+  } else if (isSingle || options.has('verbose')) print(describe(report));
+  if (progressFile !== undefined) writeFileSync(progressFile, String(seed));
+  if ((seed - first) % 50 === 49) {
+    const perMinute = ((seed - first + 1) / (performance.now() - startedMs)) * 60_000;
+    print(`seed ${seed}: ${perMinute.toFixed(0)} a minute, ${failed} failed`);
+  }
+  if (failed > 0 && options.has('bail')) break;
+}
+print(`${failed} of ${seeds} failed, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+function say(atMs: number, text: string): void {
+  print(`${(atMs / 1000).toFixed(4)} ${text}`);
+}
+
+/** What the command line says otherwise than the seed. */
+function change(plan: Plan): Plan {
+  const cards = options.get('cards');
+  return {
+    ...plan,
+    lengthMs: Number(options.get('length') ?? plan.lengthMs),
+    projects: Number(options.get('projects') ?? plan.projects),
+    // The cast is true for what this command printed.
+    traces: (options.get('traces') ?? plan.traces) as Plan['traces'],
+    ...(cards === undefined ? {} : { cards: cards === '' ? [] : cards.split(',').map(toCard) }),
+  };
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function toCard(text: string): PlayedCard {
+  const [, card = '', atMs = '0', forMs = '0'] = /^(.+)@(\d+)\+(\d+)$/.exec(text) ?? [];
+  // The cast is true for what this command printed.
+  return { card: card.replaceAll('_', ' ') as CardName, atMs: Number(atMs), forMs: Number(forMs) };
+}
+
+async function tell(report: Report): Promise<void> {
+  print(`FAILED ${describe(report)}`);
+  for (const { atMs, oracle, says } of report.faults) print(`   ${(atMs / 1000).toFixed(1)} ${oracle} | ${says}`);
+  if (options.has('no-shrink')) return;
+  const smallest = await shrink(report);
+  print(`   cards: ${smallest.plan.cards.map(({ card }) => card).join(', ') || 'none'}`);
+  print(`   ${toCommand(report.plan, smallest.plan, plantName)}`);
+}
+
+function describe({ plan, hash, requests, executions, traces, events }: Report): string {
+  const played = plan.cards.map(({ card }) => card).join(', ');
+  return `seed ${plan.seed} ${plan.size} ${hash}: ${requests} requests, ${executions} executions, ${traces} traces, ${events} events [${played}]`;
+}

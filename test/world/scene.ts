@@ -1,0 +1,148 @@
+import { createClock } from '../../src/simulator/clock.ts';
+import { command, work } from '../../src/simulator/scenarios/build.ts';
+import { createService, type Service } from '../../src/simulator/simulator.ts';
+import type { Collector } from './collector.ts';
+import { token } from './configured.ts';
+import type { Dice } from './dice.ts';
+import type { Climate } from './network.ts';
+import type { Plan } from './plan.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** Everything that cards can touch, and what only the truth knows. */
+export type Scene = {
+  readonly plan: Plan;
+  readonly time: VirtualTime;
+  readonly dice: Dice;
+  readonly service: Service;
+  readonly weather: Climate;
+  readonly collector: Collector;
+  readonly estate: Estate;
+  readonly hands: { wallOffsetMs: number };
+  readonly operator: Operator;
+  readonly truth: TruthBook;
+  readonly note: (event: string) => void;
+};
+
+/** Who starts and ends the daemon. */
+export type Operator = {
+  readonly kill: (backAfterMs: number) => void;
+  readonly stop: (backAfterMs: number) => void;
+  readonly reload: (exclude: readonly string[]) => void;
+  readonly fillDisk: (isFull: boolean) => void;
+  readonly restoreCopy: (backAfterMs: number) => void;
+  readonly isUp: () => boolean;
+};
+
+/** What the contracts leave open: what may be missing without being a fault. */
+export type TruthBook = {
+  /** Ids with starts of what came in as an import. */
+  readonly imports: Set<string>;
+  /** Projects whose series end, by name, with when. */
+  readonly gone: Map<string, number>;
+  /** Ends before this may be left out: they were too long ago when the daemon was there again. */
+  skippedBeforeMs: number;
+  /** When the first daemon began, by the service's clock. */
+  beganMs: number;
+  /** How many executions had ended when ids began again. */
+  readonly newDatabasesAt: number[];
+  /** Since when a way to the service, or the daemon, was not as it should be; and until when. */
+  readonly troubles: { readonly what: Trouble; readonly fromMs: number; toMs: number }[];
+};
+
+export type Trouble = 'server' | 'slow' | 'daemon' | 'disk' | 'sight' | 'clock' | 'states' | 'collector' | 'restored';
+
+export type Place = { name: string; readonly jobs: string[] };
+
+export type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number };
+
+/** True times begin here; they are no whole numbers. */
+export const birthMs = Date.UTC(2026, 0, 15, 12, 3, 7) + 0.625;
+
+export function createEstateService(plan: Plan, time: VirtualTime): { service: Service; estate: Estate } {
+  const clock = createClock(() => Math.floor(time.nowMs()), 'free');
+  const service = createService(
+    {
+      scenario: 'empty',
+      seed: plan.seed,
+      members: plan.members,
+      retained: Number.POSITIVE_INFINITY,
+      threadPoolSize: 1000,
+      token,
+    },
+    clock,
+  );
+  service.control.configure({ storageDelayMs: 3_600_000 });
+  const estate: Estate = { places: [], madeProjects: 0, madeJobs: 0 };
+  for (let count = 0; count < plan.projects; count += 1) addPlace(service, estate, plan);
+  return { service, estate };
+}
+
+export function addPlace(service: Service, estate: Estate, plan: Plan): Place {
+  estate.madeProjects += 1;
+  const name = `p${estate.madeProjects}`;
+  service.control.createProject(name, ['node01', 'node02']);
+  const place: Place = { name, jobs: [] };
+  estate.places.push(place);
+  const jobs = plan.size === 'many projects' ? 1 : 1 + (estate.madeProjects % 3);
+  for (let count = 0; count < jobs; count += 1) addJobTo(service, estate, place, plan);
+  return place;
+}
+
+export function addJobTo(service: Service, estate: Estate, place: Place, plan: Plan): void {
+  estate.madeJobs += 1;
+  const number = estate.madeJobs;
+  const steps = [command('fetch', 1.7, 0.05), command('load', 2.9, 0.1), command('check', 0.4, 0.02)];
+  const everyMs = plan.gapMs * 4 + number * 137;
+  const id = service.control.createJob(place.name, {
+    name: `job ${number}`,
+    group: number % 2 === 0 ? 'nightly' : '',
+    work: work(['node01', 'node02'], steps.slice(0, 1 + (number % 3))),
+    schedule: { everyMs, offsetMs: (number * 977) % everyMs },
+    ...(number % 4 === 0 ? { retry: { attempts: 2, delayMs: 3000 } } : {}),
+    multiple: number % 5 === 0,
+  });
+  place.jobs.push(id);
+}
+
+const endings = ['succeeded', 'succeeded', 'succeeded', 'failed', 'aborted', 'timedout', 'odd word'] as const;
+
+/** Short runs that end somewhere between two rounds, some of them seen only up to 50 s later. */
+export function startTraffic(scene: Scene, untilMs: number): void {
+  const dice = scene.dice.of('traffic');
+  const { time, plan, service } = scene;
+  function next(): void {
+    const { length } = scene.estate.places;
+    const gapMs = (plan.gapMs / Math.max(1, length)) * -Math.log(1 - dice.next());
+    time.after(gapMs, () => {
+      if (time.nowMs() > untilMs) return;
+      const place = scene.estate.places[dice.between(0, length - 1)];
+      const project = place === undefined ? undefined : service.world.projects.get(place.name);
+      if (place !== undefined && project !== undefined && !project.disabled) finishOne(scene, place, dice);
+      next();
+    });
+  }
+  next();
+}
+
+export function finishOne(
+  { service, time }: Pick<Scene, 'service' | 'time'>,
+  place: Place,
+  dice: Dice,
+  agoMs = 0,
+): void {
+  // Ends are told by the clock of the service.
+  const skewMs = service.world.members[0]?.skewMs ?? 0;
+  const endedAtMs = Math.floor(time.nowMs()) - Math.floor(agoMs);
+  const startedAtMs = endedAtMs - dice.between(1, 40_000);
+  const jobId =
+    place.jobs.length === 0 || dice.chance(0.2) ? undefined : place.jobs[dice.between(0, place.jobs.length - 1)];
+  const isLate = dice.chance(0.25);
+  service.control.addFinished(place.name, {
+    ...(jobId === undefined ? {} : { jobId }),
+    startedAtMs,
+    endedAtMs,
+    skewMs,
+    status: dice.pick(endings),
+    ...(isLate ? { visibleAtMs: Math.floor(time.nowMs()) + dice.between(100, 50_000) } : {}),
+  });
+}

@@ -1,0 +1,42 @@
+import type { Cancel, Clock } from '../../src/domain/clock.ts';
+import type { Timetable, TimetableEntry } from '../../src/schedule/timetable.ts';
+
+/** Times as cron keeps them, by the wall clock of a daemon; never later than one interval. */
+export function createVirtualTimetable(clock: Clock): (entries: readonly TimetableEntry[]) => Timetable {
+  return (entries) => {
+    const lines = entries.map(({ everyMs, run }, index) => {
+      const offsetMs = (index * 1000) % everyMs;
+      let cancel: Cancel | undefined;
+      let nextMs: number | undefined;
+      function wait(): void {
+        const nowMs = clock.now();
+        const passedMs = (((nowMs - offsetMs) % everyMs) + everyMs) % everyMs;
+        nextMs = nowMs + everyMs - passedMs;
+        cancel = clock.after(everyMs - passedMs, () => {
+          wait();
+          run();
+        });
+      }
+      return {
+        start: () => {
+          wait();
+          run();
+        },
+        stop: () => {
+          cancel?.();
+          nextMs = undefined;
+        },
+        nextMs: () => nextMs,
+      };
+    });
+    return {
+      start: () => {
+        for (const line of lines) line.start();
+      },
+      stop: async () => {
+        for (const line of lines) line.stop();
+      },
+      nextRunsAtMs: () => lines.map((line) => line.nextMs()),
+    };
+  };
+}

@@ -1,0 +1,154 @@
+import type { Cancel, Clock } from '../../src/domain/clock.ts';
+import type { Dice } from './dice.ts';
+
+/** True time, and everything that is going to happen in it. */
+export type VirtualTime = {
+  readonly nowMs: () => number;
+  /** Something that happens once; never before now. */
+  readonly at: (atMs: number, run: () => void) => Cancel;
+  readonly after: (ms: number, run: () => void) => Cancel;
+  /** Lets happen, in order, what happens up to a time; everything that follows at once from one event comes before the next. */
+  readonly run: (untilMs: number) => Promise<void>;
+  readonly events: () => number;
+  /** Waits for work that happens outside of virtual time before it lets more happen. */
+  readonly hold: (work: Promise<unknown>) => void;
+};
+
+type Entry = { readonly atMs: number; readonly order: number; run: (() => void) | undefined };
+
+export function createVirtualTime(startMs: number): VirtualTime {
+  const heap: Entry[] = [];
+  const held = new Set<Promise<unknown>>();
+  let nowMs = startMs;
+  let order = 0;
+  let events = 0;
+
+  function at(atMs: number, run: () => void): Cancel {
+    order += 1;
+    const entry: Entry = { atMs: Math.max(nowMs, atMs), order, run };
+    push(heap, entry);
+    return () => {
+      entry.run = undefined;
+    };
+  }
+
+  async function settle(): Promise<void> {
+    await nextLoopTurn();
+    while (held.size > 0) {
+      await Promise.allSettled(held);
+      await nextLoopTurn();
+    }
+  }
+
+  return {
+    nowMs: () => nowMs,
+    at,
+    after: (ms, run) => at(nowMs + ms, run),
+    run: async (untilMs) => {
+      await settle();
+      for (let first = heap[0]; first !== undefined && first.atMs <= untilMs; first = heap[0]) {
+        pop(heap);
+        const { run } = first;
+        if (run === undefined) continue;
+        nowMs = first.atMs;
+        events += 1;
+        run();
+        await settle();
+      }
+      nowMs = untilMs;
+    },
+    events: () => events,
+    hold: (work) => {
+      held.add(work);
+      const over = (): void => void held.delete(work);
+      work.then(over, over);
+    },
+  };
+}
+
+export type Hands = {
+  /** How far the wall clock is from true time. */
+  wallOffsetMs: number;
+  /** How much faster its seconds are. */
+  readonly drift: number;
+};
+
+/** The clock of a daemon that begins now; once it is killed nothing that it waits for happens. */
+export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
+  const bootMs = time.nowMs() - dice.next() * 1_000_000;
+  const rate = 1 + hands.drift;
+  let isKilled = false;
+
+  function after(ms: number, run: () => void): Cancel {
+    // As Node does: whole milliseconds, one at least, and what is too long for 32 bits at once.
+    const wholeMs = ms >= 1 && ms <= 2 ** 31 - 1 ? Math.trunc(ms) : 1;
+    return time.after((wholeMs + dice.next()) / rate, () => {
+      if (!isKilled) run();
+    });
+  }
+
+  const clock: Clock = {
+    now: () => Math.floor(time.nowMs() + hands.wallOffsetMs),
+    ticks: () => (time.nowMs() - bootMs) * rate,
+    after,
+    nextTurn: () =>
+      new Promise((resolve) => {
+        time.after(dice.next() * 0.05, () => {
+          if (!isKilled) resolve();
+        });
+      }),
+    random: dice.next,
+  };
+  return {
+    clock,
+    isKilled: () => isKilled,
+    kill: (): void => {
+      isKilled = true;
+    },
+  };
+}
+
+export type DaemonClock = ReturnType<typeof createDaemonClock>;
+
+/** All promises that are settled have been followed when the loop turns. */
+function nextLoopTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+function isBefore(one: Entry, other: Entry): boolean {
+  return one.atMs < other.atMs || (one.atMs === other.atMs && one.order < other.order);
+}
+
+function push(heap: Entry[], entry: Entry): void {
+  let index = heap.push(entry) - 1;
+  while (index > 0) {
+    const parent = (index - 1) >> 1;
+    const above = heap[parent];
+    if (above === undefined || !isBefore(entry, above)) break;
+    heap[index] = above;
+    index = parent;
+  }
+  heap[index] = entry;
+}
+
+function pop(heap: Entry[]): void {
+  const last = heap.pop();
+  if (last === undefined || heap.length === 0) return;
+  let index = 0;
+  for (;;) {
+    let child = 2 * index + 1;
+    let below = heap[child];
+    if (below === undefined) break;
+    const right = heap[child + 1];
+    if (right !== undefined && isBefore(right, below)) {
+      child += 1;
+      below = right;
+    }
+    if (!isBefore(below, last)) break;
+    heap[index] = below;
+    index = child;
+  }
+  heap[index] = last;
+}

@@ -1,0 +1,168 @@
+import type { Self } from '../../src/metrics/self.ts';
+import type { Execution } from '../../src/simulator/world/execution.ts';
+import type { Project } from '../../src/simulator/world/project.ts';
+import { toWeather } from './network.ts';
+import type { Scene, Trouble } from './scene.ts';
+import { countRuns, isCounter, labelOf, readShown, type Shown } from './shown.ts';
+
+export type Fault = { readonly atMs: number; readonly oracle: string; readonly says: string };
+
+export type Sight = {
+  readonly text: readonly Buffer[];
+  readonly self: Self;
+  /** Since when the daemon runs, in true time. */
+  readonly sinceMs: number;
+  /** Whether the ledger knows an execution. */
+  readonly isKnown: (execution: Execution) => boolean;
+};
+
+export type ScrapeWatch = {
+  readonly look: (sight: Sight) => Promise<void>;
+  readonly latest: () => Shown;
+};
+
+const minuteMs = 60_000;
+
+/** What must hold at every scrape. */
+export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: string) => void): ScrapeWatch {
+  const { truth, service, time, plan } = scene;
+  const highest = new Map<string, number>();
+  const visible = new Map<Project, number>();
+  /** Visible, and not known to be counted. */
+  const open = new Set<Execution>();
+  let read = 0;
+  let latest: Shown = new Map();
+  let shownBefore = new Map<string, number>();
+
+  function isTroubled(kinds: readonly Trouble[], withinMs: number): boolean {
+    const nowMs = time.nowMs();
+    return truth.troubles.some(({ what, toMs }) => kinds.includes(what) && toMs > nowMs - withinMs);
+  }
+
+  function readTruth(): void {
+    service.play();
+    const { history } = service.world;
+    for (; read < history.length; read += 1) {
+      const execution = history[read];
+      if (execution === undefined) continue;
+      const { project } = execution;
+      visible.set(project, (visible.get(project) ?? 0) + 1);
+      open.add(execution);
+    }
+  }
+
+  function noFall(shown: Shown): void {
+    for (const [key, value] of shown) {
+      const before = highest.get(key);
+      if (before === value || (before === undefined && !isCounter(key))) continue;
+      if (before !== undefined && value < before - 1e-6 && !truth.gone.has(labelOf(key, 'project') ?? ''))
+        onFault('no counter falls', `${key}: ${value} after ${before}`);
+      if (before === undefined && value !== 0 && plan.holdMs > 0 && key.startsWith('automation_executions_total'))
+        if (!isTroubled(['restored'], 3_600_000)) onFault('born at 0', `${key}: ${value}`);
+      highest.set(key, before === undefined ? value : Math.max(before, value));
+    }
+  }
+
+  function noneTwice(shown: Shown): void {
+    const total = new Map<string, number>();
+    for (const [project, statuses] of countRuns(shown)) {
+      let sum = 0;
+      for (const value of statuses.values()) sum += value;
+      total.set(project, sum);
+      const found = service.world.projects.get(project);
+      const most = (found && visible.get(found)) ?? 0;
+      if (sum > most && !truth.gone.has(project)) onFault('counted once', `${project}: ${sum} counted of ${most}`);
+    }
+    if (!isTroubled(['sight', 'server', 'slow', 'disk', 'restored', 'clock'], 5 * minuteMs)) noGap(total);
+    shownBefore = total;
+  }
+
+  let sinceMs = 0;
+  function noGap(total: ReadonlyMap<string, number>): void {
+    if (time.nowMs() - sinceMs < 3 * minuteMs) return;
+    for (const project of shownBefore.keys())
+      if (!total.has(project) && !truth.gone.has(project)) onFault('no gap', `the series of ${project} are not shown`);
+  }
+
+  function lagTellsTheTruth(lagSeconds: number | undefined, isKnown: Sight['isKnown']): void {
+    if (isTroubled(['server', 'slow', 'sight', 'disk', 'clock', 'restored'], 5 * minuteMs)) return;
+    if (time.nowMs() - sinceMs < 5 * minuteMs) return;
+    const nowMs = time.nowMs();
+    const slackMs = 4 * minuteMs + plan.executionsEveryMs;
+    for (const execution of open) {
+      if (isKnown(execution) || isLeftOut(scene, execution)) {
+        open.delete(execution);
+        continue;
+      }
+      const visibleMs = execution.end?.visibleAtMs ?? nowMs;
+      const waitsMs = nowMs - visibleMs;
+      if (waitsMs > (lagSeconds ?? 0) * 1000 + slackMs && waitsMs > slackMs) {
+        open.delete(execution);
+        onFault('lag tells the truth', `${tell(execution)} waits ${Math.round(waitsMs / 1000)} s, lag ${lagSeconds}`);
+      }
+    }
+  }
+
+  async function health({ self }: Sight): Promise<void> {
+    if (time.nowMs() - sinceMs < 2 * minuteMs) return;
+    const up = await valueOf(self.up, {});
+    const isFair = !isTroubled(['server', 'disk'], 3 * minuteMs);
+    if (isFair && up !== 1) onFault('a healthy server is up', `automation_up ${up}`);
+    const nowMs = time.nowMs();
+    const isDown =
+      toWeather(scene.weather).way !== 'open' &&
+      truth.troubles.some(
+        ({ what, fromMs, toMs }) => what === 'server' && fromMs < nowMs - 3 * minuteMs && toMs > nowMs,
+      );
+    if (isDown && up !== 0) onFault('a server that does not answer is down', `automation_up ${up}`);
+    if (!isFair || isTroubled(['slow', 'sight', 'clock', 'restored'], 5 * minuteMs)) return;
+    const success = await valueOf(self.collectorSuccess, { collector: 'executions' });
+    if (success !== 1) onFault('rounds succeed', `collector_success ${success}`);
+  }
+
+  return {
+    latest: () => latest,
+    look: async (sight) => {
+      ({ sinceMs } = sight);
+      readTruth();
+      latest = readShown(sight.text);
+      noFall(latest);
+      noneTwice(latest);
+      lagTellsTheTruth(await valueOf(sight.self.executionLag, {}), sight.isKnown);
+      await health(sight);
+    },
+  };
+}
+
+/** What need not be counted. */
+export function isLeftOut({ truth, plan }: Scene, execution: Execution): boolean {
+  const { id, project, startedAtMs, end, deletedAtMs, lostAtMs } = execution;
+  const endedAtMs = (end?.atMs ?? 0) + execution.skewMs;
+  return (
+    truth.imports.has(`${id} ${startedAtMs}`) ||
+    project.deleted ||
+    deletedAtMs !== undefined ||
+    lostAtMs !== undefined ||
+    endedAtMs < truth.beganMs - plan.backfillMs + 3 * minuteMs ||
+    endedAtMs < truth.skippedBeforeMs
+  );
+}
+
+export function tell({ id, project, startedAtMs, end, skewMs }: Execution): string {
+  const toTime = (ms: number): string => new Date(ms + skewMs).toISOString().slice(11, 23);
+  return `execution ${id} of ${project.name}, ${toTime(startedAtMs)} to ${toTime(end?.atMs ?? 0)}, visible ${toTime((end?.visibleAtMs ?? 0) - skewMs)}`;
+}
+
+type Instrument = {
+  readonly get: () => Promise<{
+    readonly values: readonly { readonly value: number; readonly labels: Partial<Record<string, string | number>> }[];
+  }>;
+};
+
+export async function valueOf(
+  instrument: Instrument,
+  labels: Readonly<Record<string, string>>,
+): Promise<number | undefined> {
+  const { values } = await instrument.get();
+  return values.find((each) => Object.entries(labels).every(([label, value]) => each.labels[label] === value))?.value;
+}
