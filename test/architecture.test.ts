@@ -21,7 +21,9 @@ describe('architecture', () => {
     expect(findTimeSources(sources)).toEqual([]);
     // An exemption that nothing needs any longer is a hole.
     const isUsed = (place: string) =>
-      findTimeSources(sources.map(({ path, text }) => ({ path: path.replace(place, 'src/other/'), text }))).length > 0;
+      sources.some(
+        ({ path, text }) => path.startsWith(place) && findTimeSources([{ path: 'src/a.ts', text }]).length > 0,
+      );
     expect(exempt.filter(({ place }) => !isUsed(place))).toEqual([]);
   });
 
