@@ -21,17 +21,23 @@ export function createActivities(): Activities {
   };
 }
 
-/** Passes over the past are spread: each project has its own time for them. */
 function toNewActivity(project: string, nowMs: number): ProjectActivity {
-  let hash = 0;
-  for (const character of project) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 86_400;
-  const offsetMs = hash * 1000;
+  // The same minute of each hour, however often the process starts.
+  const untilNextMs = (toOffsetMs(project) - nowMs) % hourMs;
   return {
     activeUntilMs: 0,
     readAtMs: 0,
-    nextDayMs: nowMs + (offsetMs % 3_600_000),
-    nextWeekMs: nowMs + offsetMs,
+    nextDayMs: nowMs + (untilNextMs < 0 ? untilNextMs + hourMs : untilNextMs),
     unshownSinceMs: undefined,
     isDayLong: false,
   };
 }
+
+/** Passes over the past are spread: each project has its own time of the day for them. */
+export function toOffsetMs(project: string): number {
+  let hash = 0;
+  for (const character of project) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 86_400;
+  return hash * 1000;
+}
+
+const hourMs = 3_600_000;

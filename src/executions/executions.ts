@@ -205,7 +205,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       return { result: 'failed', kind: first.kind, message };
     }
     const note = toNote(found.book.states.values(), faults.unasked());
-    const complaints = oddRows.complaints();
+    const complaints = [...oddRows.complaints(), ...found.secondLook.complaints()];
     return { result: 'success', series: showing.series(), complaints, ...(note === undefined ? {} : { note }) };
   }
 

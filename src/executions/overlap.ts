@@ -3,6 +3,8 @@ export type Overlap = {
   readonly ms: (nowMs: number) => number;
   /** An end that turned up this long after the time up to which its project had been read. */
   readonly noteLateness: (latenessMs: number, nowMs: number) => void;
+  /** A pass over the last day found what all rounds had missed: it became visible after more than the overlap. */
+  readonly noteMissed: (nowMs: number) => void;
   /** The clocks of members that answered at about the same time. */
   readonly noteClocks: (serverTimes: readonly number[], nowMs: number) => void;
 };
@@ -10,6 +12,7 @@ export type Overlap = {
 /** Members' clocks differ, and ends become visible late: what was seen of either widens the overlap for a day. */
 export function createOverlap(leastMs: number): Overlap {
   let widest = { ms: leastMs, untilMs: 0 };
+  let missedAtMs = Number.NEGATIVE_INFINITY;
 
   function widen(ms: number, nowMs: number): void {
     const bounded = Math.min(ms, mostMs);
@@ -18,8 +21,17 @@ export function createOverlap(leastMs: number): Overlap {
     }
   }
 
+  function ms(nowMs: number): number {
+    return nowMs < widest.untilMs ? widest.ms : leastMs;
+  }
+
   return {
-    ms: (nowMs) => (nowMs < widest.untilMs ? widest.ms : leastMs),
+    ms,
+    noteMissed: (nowMs) => {
+      // What one round finds was missed with the same overlap.
+      if (nowMs !== missedAtMs) widen(2 * ms(nowMs), nowMs);
+      missedAtMs = nowMs;
+    },
     noteLateness: (latenessMs, nowMs) => {
       // As long again: the latest of a few is not the latest of all.
       if (latenessMs > leastMs / 2) widen(2 * latenessMs, nowMs);

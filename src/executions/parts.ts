@@ -39,7 +39,7 @@ export async function openParts(options: ExecutionsOptions, activities: Activiti
   const accept = createAccept({ ...options, book, rules: { buckets }, isWantedJob, keepMs, ...reconcilePart });
   const overlap = createOverlap(settings.overlapMs);
   const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, oddRows });
-  const secondLook = createSecondLook({ server, book, ledger, activities, reading, overlap });
+  const secondLook = createSecondLook({ ...options, book, activities, reading, overlap });
   const gap = createGap(book);
   await gap.open(options.isRestored === true);
   const changed = rebucket(book.totals.cells.values(), book.facts(), buckets);

@@ -25,8 +25,8 @@ export type ProjectReading = {
   readonly read: (api: Api, planned: PlannedRead, nowMs: number) => Promise<ReadResult>;
   /** Reads on in the backlog of a project, as long as it may. */
   readonly readPast: (api: Api, project: string, nowMs: number, mayGoOn: () => boolean) => Promise<ReadResult>;
-  /** Reads a past window once more. */
-  readonly readAgain: (api: Api, project: string, window: Window, nowMs: number) => Promise<void>;
+  /** Reads a past window once more; what it found that was not known. */
+  readonly readAgain: (api: Api, project: string, window: Window, nowMs: number) => Promise<readonly Finished[]>;
   readonly hold: (project: string, hold: Hold, nowMs: number) => Promise<void>;
 };
 
@@ -132,13 +132,9 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     read: (api, planned, nowMs) => orHold(planned.project, nowMs, () => read(api, planned, nowMs)),
     readPast: (api, project, nowMs, mayGoOn) => orHold(project, nowMs, () => readPast(api, project, nowMs, mayGoOn)),
     readAgain: async (api, project, window, nowMs) => {
-      await takeIn(api, {
-        project,
-        window,
-        seenAtMs: nowMs,
-        lateBeforeMs: Number.POSITIVE_INFINITY,
-        mayGoOn: () => true,
-      });
+      const lateBeforeMs = Number.POSITIVE_INFINITY;
+      const { counted } = await takeIn(api, { project, window, seenAtMs: nowMs, lateBeforeMs, mayGoOn: () => true });
+      return counted;
     },
     hold,
   };

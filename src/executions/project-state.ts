@@ -20,6 +20,8 @@ export type ProjectState = {
   readonly skips?: readonly Skip[] | undefined;
   /** Hours that were read a second time, a day later, end here. */
   readonly rereadThroughMs: number;
+  /** When the totals of the last week were compared. */
+  readonly comparedWeekAtMs?: number | undefined;
   readonly hold?: Hold | undefined;
   readonly heldSinceMs?: number | undefined;
   /** The end of the gap after a restored copy that it was read through. */
@@ -39,9 +41,8 @@ export type ProjectActivity = {
   /** Read every round until then. */
   readonly activeUntilMs: number;
   readonly readAtMs: number;
-  /** When the totals of the last day, and of the last week, are to be compared next. */
+  /** When the totals of the last day are to be compared next. */
   readonly nextDayMs: number;
-  readonly nextWeekMs: number;
   /** Since when not one of them is shown; then nothing of them counts as read. */
   readonly unshownSinceMs: number | undefined;
   /** Whether its last day held too much to be read with its turn. */

@@ -22,6 +22,18 @@ describe('executions/overlap', () => {
     expect(overlap.ms(1000)).toBe(1_800_000);
   });
 
+  it('doubles where a later pass finds what all rounds missed, once in a round', () => {
+    const overlap = createOverlap(120_000);
+    overlap.noteMissed(1000);
+    overlap.noteMissed(1000);
+    expect(overlap.ms(1000)).toBe(240_000);
+    overlap.noteMissed(2000);
+    expect(overlap.ms(2000)).toBe(480_000);
+    for (const nowMs of [3000, 4000, 5000]) overlap.noteMissed(nowMs);
+    expect(overlap.ms(5000)).toBe(1_800_000);
+    expect(overlap.ms(86_405_000)).toBe(120_000);
+  });
+
   it('grows by how far clocks of members are apart', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([5_000_000, 5_030_000], 1000);

@@ -92,7 +92,6 @@ const idle: ProjectActivity = {
   activeUntilMs: 0,
   readAtMs: nowMs - 60_000,
   nextDayMs: nowMs + 3_600_000,
-  nextWeekMs: nowMs + dayMs,
   unshownSinceMs: undefined,
   isDayLong: false,
 };

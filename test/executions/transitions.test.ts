@@ -135,6 +135,29 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
+  it('reads the last day of an idle project once an hour, and else what is new', async () => {
+    const { rounds, simulator } = await play();
+    await rounds(120, 60_000);
+    const lengths = simulator.requests().flatMap(({ path, query }) => {
+      const { begin, end } = Object.fromEntries(new URLSearchParams(query));
+      return path.endsWith('/pay/executions') && begin !== undefined ? [(Number(end) - Number(begin)) / hourMs] : [];
+    });
+    expect(lengths.length).toBeGreaterThan(100);
+    // Counting has only begun: the first of them reaches back to that.
+    expect(lengths.filter((length) => length > 0.1).map(Math.round)).toEqual([1, 2]);
+  });
+
+  it('knows ids for nine days, which is longer than the deepest pass', async () => {
+    const { finish, rounds, ledger } = await play({ settings: { catchUpLimitMs: dayMs } });
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    await rounds(17, dayMs / 2);
+    expect(await ledger.size('upstream')).toBe(1);
+    await rounds(2, dayMs / 2);
+    expect(await ledger.size('upstream')).toBe(0);
+  });
+
   it('goes on with a deleted project that comes back within thirty days', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(2);

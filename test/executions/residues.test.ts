@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { createResidues } from '../../src/executions/residues.ts';
+
+const hourMs = 3_600_000;
+const day = { beginMs: 0, endMs: 24 * hourMs - 1 };
+
+describe('executions/residues', () => {
+  it('adds up the hours of a window, of one project', () => {
+    const residues = createResidues();
+    for (const [hour, difference] of [
+      [3, 2],
+      [4, -1],
+      [5, 7],
+    ] as const)
+      residues.set('pay', hour, difference);
+    residues.set('stock', 3, 100);
+    expect(residues.sum('pay', { beginMs: 3 * hourMs, endMs: 5 * hourMs - 1 })).toBe(1);
+    expect(residues.sum('pay', day)).toBe(8);
+    residues.set('pay', 5, 0);
+    expect(residues.sum('pay', day)).toBe(1);
+    expect(residues.sum('none', day)).toBe(0);
+  });
+
+  it('tells the hours that differ, those in a row as one, within the window', () => {
+    const residues = createResidues();
+    for (const hour of [2, 3, 4, 9]) residues.set('pay', hour, 1);
+    expect(residues.windows('pay', { beginMs: 2.5 * hourMs, endMs: 9.5 * hourMs })).toEqual([
+      { beginMs: 2.5 * hourMs, endMs: 5 * hourMs - 1 },
+      { beginMs: 9 * hourMs, endMs: 9.5 * hourMs },
+    ]);
+  });
+
+  it('forgets what is no longer compared', () => {
+    const residues = createResidues();
+    for (const hour of [2, 3]) residues.set('pay', hour, 1);
+    residues.set('gone', 3, 1);
+    residues.prune(3 * hourMs, (project) => project === 'pay');
+    expect([residues.sum('pay', day), residues.sum('gone', day)]).toEqual([1, 0]);
+  });
+});
