@@ -195,7 +195,7 @@ function toLines(rows: readonly Row[]): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-function toObserver(told: string[], onLag: (seconds: number) => void): ExecutionsOptions['observe'] {
+export function toObserver(told: string[], onLag: (seconds: number) => void): ExecutionsOptions['observe'] {
   const note =
     (what: string) =>
     (executions: number): void => {

@@ -1,0 +1,175 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createTimedScene, startMs, type TimedOptions } from './timed-scene.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+let scene: ReturnType<typeof createTimedScene> | undefined;
+
+function play(options: TimedOptions): ReturnType<typeof createTimedScene> {
+  scene = createTimedScene(options);
+  return scene;
+}
+
+describe('executions on a slow server', () => {
+  afterEach(async () => {
+    await scene?.stop();
+    scene = undefined;
+  });
+
+  it('catches up with a dense hour where every answer takes 1.5 s: with little more requests than pages, and the server up', async () => {
+    const rows = 20_000;
+    const past = Array.from({ length: rows }, (_, index) => startMs - (index + 1) * 180);
+    const coming = Array.from({ length: 400 }, (_, index) => startMs + index * 3000);
+    const { rounds, known } = play({
+      answerMs: () => 1500,
+      ends: new Map([['pay', [...past, ...coming]]]),
+      settings: { backfillMs: dayMs },
+      active: ['pay'],
+    });
+    const all = await rounds(30);
+    const caughtUp = all.findIndex(({ lagSeconds }) => lagSeconds < 30);
+    const reads = all.slice(0, caughtUp + 1).reduce((sum, { reads: own }) => sum + own, 0);
+    process.stdout.write(`caught up in ${caughtUp + 1} rounds and ${reads} requests for executions\n`);
+    expect(all.filter(({ isUp }) => !isUp)).toEqual([]);
+    expect(all.filter(({ outcome }) => !outcome.startsWith('success'))).toEqual([]);
+    expect(all.filter(({ publishes }) => publishes === 0)).toEqual([]);
+    expect(all.at(-1)?.lagSeconds).toBeLessThan(30);
+    // The pages of the past, and one in each round for what is new.
+    expect(reads).toBeLessThanOrEqual(1.3 * (rows / 500 + caughtUp + 1));
+    expect(await known('pay')).toBe(20_146);
+  }, 60_000);
+
+  it('takes a round that runs out of the budget for no outage: three projects with 30,000 rows each', async () => {
+    const projects = ['pay', 'stock', 'ship'];
+    const ends = projects.map((name, place): [string, number[]] => [
+      name,
+      Array.from({ length: 30_000 }, (_, index) => startMs - (index + 1) * 2500 - place),
+    ]);
+    const { rounds, known } = play({
+      answerMs: () => 5,
+      ends: new Map(ends),
+      settings: { backfillMs: dayMs },
+      active: projects,
+      requestsPerSecond: 4,
+    });
+    const all = await rounds(12);
+    expect(all.filter(({ outcome }) => !outcome.startsWith('success'))).toEqual([]);
+    expect(all[0]?.outcome).toBe('success 3 projects are still being caught up with');
+    expect(all.at(-1)?.outcome).toBe('success');
+    expect(all.at(-1)?.lagSeconds).toBeLessThan(1);
+    expect(await Promise.all(projects.map(known))).toEqual([30_000, 30_000, 30_000]);
+  }, 60_000);
+
+  it('counts new ends of an idle project whose last day holds more than can be read at its turn', async () => {
+    const past = Array.from({ length: 10_000 }, (_, index) => startMs - (index + 1) * 8000);
+    const { rounds, known, change, takeFrom } = play({
+      answerMs: () => 5,
+      ends: new Map([['pay', past]]),
+      settings: { backfillMs: dayMs, maxDelayMs: 120_000 },
+    });
+    await rounds(20);
+    expect(await known('pay')).toBe(10_000);
+    takeFrom(() => 1500);
+    const late = startMs - 5 * hourMs - 1;
+    // One that became visible late, and from now on one every five minutes.
+    change('pay', (ends) => [
+      ...ends,
+      late,
+      ...Array.from({ length: 30 }, (_, index) => startMs + index * 5 * minuteMs),
+    ]);
+    const all = await rounds(480);
+    expect(all.filter(({ outcome }) => !outcome.startsWith('success'))).toEqual([]);
+    // Two hours: what ended by then, and what the comparison of the day has found.
+    expect(await known('pay')).toBe(10_001 + 25);
+    expect(Math.max(...all.map(({ tookMs }) => tookMs))).toBeLessThan(45_000);
+  }, 60_000);
+
+  it('spreads a comparison that finds four days deleted over rounds, while the server is up and new ends count', async () => {
+    const past = Array.from({ length: 7 * 24 * 6 }, (_, index) => startMs - (index + 1) * 600_000);
+    // The weekly pass of a project of this name comes first.
+    const { rounds, known, change, restart, asked } = play({
+      answerMs: () => 700,
+      ends: new Map([['a', past]]),
+      settings: { backfillMs: 7 * dayMs },
+      active: ['a'],
+    });
+    await rounds(20);
+    expect(await known('a')).toBe(1007);
+    change('a', (ends) => [...ends.filter((endMs) => endMs > startMs - 3 * dayMs), ...newEnds(480)]);
+    restart();
+    const all = [...(await rounds(200)), ...(await rounds(200))];
+    expect(all.filter(({ outcome, isUp }) => !isUp || !outcome.startsWith('success'))).toEqual([]);
+    expect(all.filter(({ lagSeconds }) => lagSeconds > 45)).toEqual([]);
+    expect(await known('a')).toBe(1007 + 105);
+    expect(asked.filter((path) => path.includes('max=1')).length).toBeGreaterThan(150);
+  }, 60_000);
+
+  it('shows everything all the time although a round takes longer than a minute', async () => {
+    const names = Array.from({ length: 250 }, (_, index) => `p${index}`);
+    const ends = names.map((name, index): [string, number[]] => [name, [startMs + index * 1000]]);
+    const { rounds, publishes } = play({ answerMs: () => 800, ends: new Map(ends), active: names });
+    const all = await rounds(6);
+    expect(Math.max(...all.map(({ tookMs }) => tookMs))).toBeGreaterThan(60_000);
+    const gone = publishes.filter(({ atMs }, index) => {
+      const before = publishes[index - 1];
+      return before !== undefined && before.atMs + before.validForMs < atMs;
+    });
+    expect(gone).toEqual([]);
+    // As it goes: a value is no older than about an interval.
+    const gapsMs = publishes.slice(1).map(({ atMs }, index) => atMs - (publishes[index]?.atMs ?? 0));
+    expect(Math.max(...gapsMs)).toBeLessThan(32_000);
+  }, 60_000);
+
+  it('lets what is shown go away three intervals after the server does not answer any longer', async () => {
+    const { rounds, publishes } = play({ answerMs: () => 5, ends: new Map([['pay', [startMs]]]) });
+    await rounds(4);
+    expect(publishes.map(({ validForMs }) => validForMs)).toEqual([60_000, 60_000, 60_000, 60_000]);
+  });
+
+  it('goes on at the catch-up limit although the server never tells how much is skipped, and says that', async () => {
+    const past = Array.from({ length: 40 * 24 }, (_, index) => startMs - (index + 1) * hourMs);
+    const { rounds, known, told, takeFrom, pass, restart } = play({
+      answerMs: () => 5,
+      ends: new Map([['pay', [...past, ...Array.from({ length: 20 * 24 }, (_, index) => startMs + index * hourMs)]]]),
+      active: ['pay'],
+    });
+    await rounds(2);
+    takeFrom((path) => (path.includes('max=1&') || path.endsWith('max=1') ? 60_000 : 5));
+    pass(15 * dayMs);
+    restart();
+    const all = await rounds(8);
+    expect(all.map(({ lagSeconds }) => Math.round(lagSeconds)).slice(-4)).toEqual([0, 0, 0, 0]);
+    expect(await known('pay')).toBe(168);
+    expect(told).toEqual([
+      'pay: what ended before 2026-01-23T12:00:30.000Z is skipped; the server does not tell how many, but for 0',
+    ]);
+  });
+
+  it('counts what is skipped bit by bit, and loses none of it over a restart', async () => {
+    const coming = Array.from({ length: 30 * 24 }, (_, index) => startMs + index * hourMs);
+    const { rounds, told, pass, restart } = play({
+      answerMs: () => 5,
+      ends: new Map([['pay', coming]]),
+      active: ['pay'],
+    });
+    await rounds(2);
+    pass(29 * dayMs);
+    await rounds(1);
+    restart();
+    await rounds(3);
+    expect(told).toEqual([
+      'skipped outage 168',
+      'skipped outage 168',
+      'skipped outage 168',
+      'skipped outage 24',
+      'pay: 528 executions ended too long ago to be caught up with, and are skipped',
+    ]);
+  });
+});
+
+/** One a minute. */
+function newEnds(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => startMs + index * minuteMs);
+}
