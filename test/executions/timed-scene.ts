@@ -99,20 +99,22 @@ export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, a
 
   async function round(): Promise<TimedRound> {
     const [askedBefore, publishesBefore, beganMs] = [asked.length, publishes.length, Date.now()];
-    let ended: { readonly outcome: string; readonly isUp: boolean } | undefined;
-    void executions.read(new AbortController().signal).then(
+    const read = executions.read(new AbortController().signal).then(
       (outcome) => {
         const says = outcome.result === 'success' ? (outcome.note ?? '') : outcome.message;
-        ended = { outcome: `${outcome.result} ${says}`.trimEnd(), isUp: true };
+        return { outcome: `${outcome.result} ${says}`.trimEnd(), isUp: true };
       },
       (error: unknown) => {
         const isOurs = error instanceof ApiError && error.details.isOwnLimit === true;
-        ended = { outcome: String(error), isUp: isOurs };
+        return { outcome: String(error), isUp: isOurs };
       },
     );
-    for (; ended === undefined; await vi.advanceTimersByTimeAsync(50));
+    const isOver = (): Promise<boolean> =>
+      Promise.race([read.then(() => true), vi.advanceTimersByTimeAsync(50).then(() => false)]);
+    while (!(await isOver()));
+    const ended = await read;
     const tookMs = Date.now() - beganMs;
-    const reads = asked.slice(askedBefore).filter((path) => /executions\?begin/.test(path)).length;
+    const reads = asked.slice(askedBefore).filter((path) => path.includes('executions?begin')).length;
     const result = { ...ended, tookMs, publishes: publishes.length - publishesBefore, lagSeconds, reads };
     await vi.advanceTimersByTimeAsync(everyMs - ((Date.now() - startMs) % everyMs));
     return result;
