@@ -87,7 +87,7 @@ executions on v
 tokens on
   automation_token_expiration_timestamp_seconds gauge name
   automation_tokens gauge state
-users on
+users off
   automation_users gauge
 user-classes off
   automation_user_class_users gauge class

@@ -122,7 +122,7 @@ describe.concurrent('commands/check', () => {
     control.addFinished('billing', { jobId: secret, startedAtMs, endedAtMs: startedAtMs + 1000 });
     control.addFinished('billing', { startedAtMs, endedAtMs: startedAtMs + 1000 });
     control.addToken({ token: 'half-blind', policy: { events: ['pay', 'billing'], hiddenJobs: [secret] } });
-    const { stdout, ...ended } = await check({ url, token: 'half-blind' }, '--no-collector.users');
+    const { stdout, ...ended } = await check({ url, token: 'half-blind' });
 
     expect(ended).toEqual({ code: 1, stderr: '', left: [] });
     const lines = stdout.split('\n').map((line) => line.trim().replace(/ {2,}/g, ' '));
@@ -167,11 +167,11 @@ prod: not well: running-executions, project-executions
     const startedAtMs = Date.now() - 60_000;
     control.addFinished('pay', { startedAtMs, endedAtMs: startedAtMs + 1000 });
     control.addToken({ token: 'blind', policy: { events: [], jobs: [], adhoc: [] } });
-    const before = await check({ url, token: 'blind' }, '--json', '--no-collector.users');
+    const before = await check({ url, token: 'blind' }, '--json');
     // The cast is true as far as it is looked at here.
     const [report] = JSON.parse(before.stdout) as [{ readonly missingPolicy: string }];
     control.addAccessRules('blind', report.missingPolicy);
-    const after = await check({ url, token: 'blind' }, '--no-collector.users');
+    const after = await check({ url, token: 'blind' });
 
     expect([before.code, after.code]).toEqual([1, 0]);
     expect(after.stdout).toMatch(/\nprod: all that is enabled can be read, or is switched off by the server\n$/);
@@ -188,7 +188,8 @@ prod: not well: running-executions, project-executions
   it('says which line of the access policy mends a denial', async () => {
     const simulator = await start({ dialect: 'service' });
     simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
-    const { stdout, ...ended } = await check({ url: simulator.url, token: 'stranger-token' });
+    const asked = { url: simulator.url, token: 'stranger-token' };
+    const { stdout, ...ended } = await check(asked, '--collector.users');
 
     expect(ended).toEqual({ code: 1, stderr: '', left: [] });
     const rows = toRows(stdout);
@@ -207,6 +208,13 @@ prod: not well: running-executions, project-executions
     expect(rows[rows.indexOf('users: denied') + 1]).toBe(
       'needs system admin; or switch the collector off: collectors.users.enabled: false',
     );
+  });
+
+  it('is content with the least rights that the documentation asks for', async () => {
+    const { control, url } = await start();
+    const nothingMore = { configure: false, run: false, admin: false, systemAdmin: false };
+    control.addToken({ token: 'least', policy: nothingMore });
+    expect(await check({ url, token: 'least' })).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('sees a denial too where the server answers system info to anybody', async () => {

@@ -103,7 +103,7 @@ describe('end-to-end/members', () => {
         expect(own).toEqual(ofMembers.trim().split('\n'));
       }
       const common = familiesOf(all, (name) => !name.includes('member='));
-      for (const family of ['automation_projects', 'automation_project_nodes', 'automation_users', 'automation_tokens'])
+      for (const family of ['automation_projects', 'automation_project_nodes', 'automation_tokens'])
         expect(common).toContain(family);
       for (const family of ['automation_executions_running', 'automation_job_info', 'automation_executions_recent'])
         expect(common).toContain(family);

@@ -74,12 +74,7 @@ async function settled({ series }: Watching, server: string): Promise<void> {
     const of = `server="${server}"`;
     for (const family of ['automation_project_nodes', 'automation_job_info', 'automation_project_jobs'])
       expect({ family, series: seriesWith(all, `${family}{`, of).length }).toEqual({ family, series: 20 });
-    for (const family of [
-      'automation_users',
-      'automation_executions_recent',
-      'automation_tokens',
-      'automation_projects',
-    ])
+    for (const family of ['automation_executions_recent', 'automation_tokens', 'automation_projects'])
       expect(seriesWith(all, `${family}{`, of)).not.toEqual([]);
   });
 }
