@@ -115,7 +115,7 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'keeping',
-    knows: ['executions/document-shapes', 'state/sqlite', 'tracing/enrich/pending'],
+    knows: ['executions/document-shapes', 'state/sqlite', 'tracing/enrich/attempts', 'tracing/enrich/pending'],
     types: ['config', 'domain/clock', 'log', 'metrics/self', 'state/state'],
   },
   {
