@@ -114,6 +114,7 @@ demo_stored_total{server="b"} 2
     const self = createSelf({ version: '1.2.3', nodeVersion: 'v24' });
     self.apiDuration.observe({ server: 'prod', api_endpoint: 'system-info' }, 1);
     self.apiRequests.inc({ server: 'prod', api_endpoint: 'system-info', code: '200' });
+    self.up.set({ server: 'prod' }, 1);
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
 
     const text = await renderExposition(snapshots, self.registry, 'text');
@@ -122,6 +123,12 @@ demo_stored_total{server="b"} 2
     expect(text).toContain('automation_exporter_build_info{version="1.2.3",node_version="v24"} 1\n');
     expect(text).toContain('# TYPE automation_exporter_build_info gauge\n');
     expect(openMetrics).toContain('# TYPE automation_exporter_build info\n');
+    for (const types of [text, openMetrics]) {
+      expect(types).toContain('# TYPE automation_exporter_api_request_duration_seconds histogram\n');
+      expect(types).toContain('# TYPE automation_up gauge\n');
+    }
+    expect(text).toContain('# TYPE automation_exporter_api_requests_total counter\n');
+    expect(openMetrics).toContain('# TYPE automation_exporter_api_requests counter\n');
     const bucket =
       'automation_exporter_api_request_duration_seconds_bucket{server="prod",api_endpoint="system-info",le="1.0"} 1\n';
     expect(text).toContain(bucket);
