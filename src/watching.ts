@@ -7,9 +7,9 @@ import type { Watch } from './collectors/watch.ts';
 import type { Config, ServerConfig } from './config/config.ts';
 import { type Connection, connectServer } from './connect.ts';
 import type { Clock } from './domain/clock.ts';
+import { toDetail, toExecutionSettings } from './execution-settings.ts';
 import { createExecutions, type Executions } from './executions/executions.ts';
 import { executionFamilies } from './executions/families.ts';
-import { defaultBuckets, type ExecutionSettings } from './executions/settings.ts';
 import type { ExecutionsOfServer } from './http/status.ts';
 import type { Log } from './log.ts';
 import type { FamilyRule } from './metrics/bound.ts';
@@ -202,31 +202,6 @@ function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   const theirs = new Set(Object.values(executionFamilies).map(({ name }): string => name));
   const shared = Object.values(metrics).filter(({ name }) => theirs.has(name));
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
-}
-
-function toExecutionSettings(server: ServerConfig, config: Config): ExecutionSettings {
-  const { jobs, executions, metrics, collectors: settingsOf } = config;
-  const { overdueFactor, ...settings } = executions;
-  return {
-    ...settings,
-    overdueFactorOf: (path) => jobs.overdueFactorOf(path) ?? overdueFactor,
-    holdNewSeriesMs: metrics.holdNewSeriesMs,
-    buckets: metrics.families.get('automation_execution_duration_seconds')?.buckets ?? defaultBuckets,
-    detail: toDetail(jobs),
-    cap: jobs.cap,
-    maxSeries: settingsOf['executions']?.maxSeries ?? 0,
-    families: metrics.families,
-    cicd: metrics.cicd,
-    isWantedProject: server.projects.isWanted,
-    isWantedJob: jobs.isWanted,
-    successAgeMsOf: jobs.successAgeMsOf,
-  };
-}
-
-/** How many jobs have series of their own. */
-function toDetail({ detail, top, cap }: Config['jobs']): number {
-  const most = { all: cap, top, none: 0 } as const;
-  return Math.min(most[detail], cap);
 }
 
 function toText(key: PollKey): string {

@@ -122,6 +122,7 @@ export const rooms: readonly Room[] = [
     room: 'observers',
     types: ['api/client', 'executions/options', 'metrics', 'state/spool', 'tracing/sender/observer'],
   },
+  { room: 'execution-settings', knows: ['executions/settings'], types: ['config'], pure: true },
   { room: 'trace-settings', knows: ['tracing/settings'], types: ['config', 'tracing'], pure: true },
   {
     room: 'traces',
@@ -151,7 +152,7 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'watching',
-    knows: ['connect', 'observers', 'what-runs', 'api', 'collectors', 'executions', 'schedule'],
+    knows: ['connect', 'execution-settings', 'observers', 'what-runs', 'api', 'collectors', 'executions', 'schedule'],
     types: [
       'config',
       'domain',
