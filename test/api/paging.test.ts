@@ -88,6 +88,22 @@ describe('api/paging', () => {
     expect([...found].filter((id) => id < 15)).toHaveLength(15);
   });
 
+  it('reads the first page of a flood again too, where rows came in before it meanwhile', async () => {
+    const flood = Array.from({ length: 25 }, (_, id) => ({ id, endMs: 7000, hidden: false }));
+    const late = Array.from({ length: 3 }, (_, index) => ({ id: 25 + index, endMs: 7000, hidden: false }));
+    const list = createList(flood);
+    const found = new Set<number>();
+    let pages = 0;
+    const options = { ...ofRows, pageSize: 10, overlap: 2 };
+    for await (const { items } of readWindow(list.read, { beginMs: 7000, endMs: 7999 }, options)) {
+      for (const { id } of items) found.add(id);
+      pages += 1;
+      if (pages === 2) list.change([...flood, ...late]);
+    }
+
+    expect(found.size).toBe(28);
+  });
+
   it('stops at a list that has no end', async () => {
     const endless = async (): Promise<Page<Row>> => ({ total: Number.MAX_SAFE_INTEGER, items: [] });
     const reading = (async () => {
