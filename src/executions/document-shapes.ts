@@ -36,7 +36,17 @@ const isRun = isRecordOf({ id: isNumber, project: isText, name: isText, startedA
 const isWindow = isRecordOf({ beginMs: isNumber, endMs: isNumber });
 
 const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
-  ['server', [isRecordOf({ epoch: isNumber, epochStartedAtMs: isTime, buckets: isOptional(isListOf(isNumber)) })]],
+  [
+    'server',
+    [
+      isRecordOf({
+        epoch: isNumber,
+        epochStartedAtMs: isTime,
+        oneTimeIds: isOptional(isListOf(isNumber)),
+        buckets: isOptional(isListOf(isNumber)),
+      }),
+    ],
+  ],
   [
     'project',
     [
@@ -44,6 +54,7 @@ const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
         project: isText,
         countedFromMs: isTime,
         scannedThroughMs: isTime,
+        comparedWeekAtMs: isOptional(isNumber),
         aheadThroughMs: isOptional(isNumber),
         backlog: isOptional(isListOf(isWindow)),
         skips: isOptional(isListOf(isWindow)),
@@ -64,7 +75,7 @@ const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
     ],
   ],
   ['job', [isRecordOf({ project: isText, group: isText, name: isText, lastEndMs: isTime, lastId: isNumber })]],
-  ['id-hour', [isRecordOf({ hour: isNumber, leastId: isNumber, greatestId: isNumber })]],
+  ['id-hour', [isRecordOf({ hour: isNumber, leastId: isOptional(isNumber), greatestId: isOptional(isNumber) })]],
   // Before there were sheets each run had a document of its own.
   ['recent', [isListOf(isRun), isRun]],
 ]);

@@ -6,6 +6,7 @@ import {
   noteOneTimeRuns,
 } from '../../src/executions/accept.ts';
 import { type Book, openBook } from '../../src/executions/book.ts';
+import { isSoundDocument } from '../../src/executions/document-shapes.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/project-state.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { someRun, someRunning } from './some-execution.ts';
@@ -31,6 +32,15 @@ describe('executions/accept', () => {
     await reopen();
     await accept([run(3, 190)]);
     expect(epoch()).toBe(2);
+  });
+
+  it('keeps nothing that the next start would take for damage', async () => {
+    const { accept, note, documents } = await createScene();
+    await note([someRunning({ id: 3, status: 'scheduled' })]);
+    await accept([run(990, 100), run(991, 120)]);
+    const kept = await documents();
+    expect(kept.filter(({ kind, body = '' }) => !isSoundDocument(kind, JSON.parse(body)))).toEqual([]);
+    expect(kept.flatMap(({ kind, key }) => (kind === 'id-hour' ? [key] : []))).toEqual(['100', '120']);
   });
 
   it('remembers a one-time run that waits, over a restart too, until it is over', async () => {
@@ -91,6 +101,7 @@ async function createScene() {
     note: (running: Parameters<typeof noteOneTimeRuns>[1]) => noteOneTimeRuns(book, running),
     epoch: () => book.facts().epoch,
     oneTimeIds: () => book.facts().oneTimeIds,
+    documents: () => ledger.load('upstream'),
     reopen: open,
   };
 }
