@@ -54,8 +54,8 @@ export type AppOptions = {
 export type App = {
   /** Opens the state, then the port, then polls: what can not be had ends the start with nothing left behind. */
   readonly start: () => Promise<{ readonly url: string }>;
-  /** Ends polls, connections and files. */
-  readonly stop: () => Promise<void>;
+  /** Ends polls, connections and files; told beforehand how long a large state takes. */
+  readonly stop: (mayTake?: (ms: number) => void) => Promise<void>;
   /** Goes over to another configuration, or rejects and stays with the one it has. */
   readonly reload: (config: Config) => Promise<void>;
   /** Told of every reload, so that a failed one is seen. */
@@ -64,7 +64,7 @@ export type App = {
 
 type Parts = {
   readonly state: State;
-  readonly keeping: { readonly stop: () => Promise<void> };
+  readonly keeping: ReturnType<typeof keepState>;
   readonly server: HttpServer;
   watching: Watching;
 };
@@ -80,6 +80,7 @@ export function createApp(options: AppOptions): App {
   let url = '';
   let parts: Parts | undefined;
   let reloading = Promise.resolve();
+  const onEndFault = (error: unknown): void => log.error({ error }, 'something did not end as it should');
 
   /** The configuration in force. */
   function current(): Config {
@@ -185,13 +186,13 @@ export function createApp(options: AppOptions): App {
     });
   }
 
-  async function stop(): Promise<void> {
+  async function stop(mayTake?: (ms: number) => void): Promise<void> {
     if (parts === undefined) return;
     const { state, keeping, server, watching } = parts;
     parts = undefined;
     // All at once: a poll that waits for an answer ends with its connection. What a reload ends may still write.
-    await Promise.all([stopWatching(watching), server.close(), reloading]);
-    await keeping.stop();
+    await Promise.all([stopWatching(watching, onEndFault), server.close(), reloading]);
+    await keeping.stop(mayTake);
     await state.close();
   }
 
@@ -224,10 +225,11 @@ export function createApp(options: AppOptions): App {
     const tracing = await loadTracing(config);
     const after = watch(config, parts.state, tracing, before);
     parts.watching = after;
-    await stopWatching(before);
+    // From here on there is no way back: whatever goes wrong, the new ones begin.
+    await stopWatching(before, onEndFault);
     if (after.traces === undefined) forgetDelivery(self);
     keptPlans.goOver(before.config, config);
-    await leaveBehind(before, after, self.registry);
+    await leaveBehind(before, after, self.registry).catch(onEndFault);
     // A stop that came meanwhile has ended these as well.
     if (parts?.watching === after) startWatching(after);
   }

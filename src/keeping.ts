@@ -5,7 +5,6 @@ import type { Log } from './log.ts';
 import type { Self } from './metrics/self.ts';
 import { openSqliteState } from './state/sqlite.ts';
 import type { State, StateOrigin } from './state/state.ts';
-import { isSoundAttempt } from './tracing/enrich/attempts.ts';
 import { isSoundPending } from './tracing/enrich/pending.ts';
 
 type KeepingOptions = {
@@ -13,13 +12,16 @@ type KeepingOptions = {
   readonly self: Pick<Self, 'stateResets'>;
   readonly clock: Pick<Clock, 'after'>;
 };
+type Keeping = {
+  /** Copies it once more; told beforehand how long that may take. */
+  readonly stop: (mayTake?: (ms: number) => void) => Promise<void>;
+};
 type StateOptions = Omit<KeepingOptions, 'clock'> & { readonly clock: Pick<Clock, 'now'> };
 
 /** Opens the state that the configuration names; what is found damaged in it later is said and counted. */
 export function openState({ state }: Config, { log, self, clock }: StateOptions): State {
   const rules = {
-    isSound: (kind: string, body: unknown) =>
-      isSoundDocument(kind, body) && isSoundPending(kind, body) && isSoundAttempt(kind, body),
+    isSound: (kind: string, body: unknown) => isSoundDocument(kind, body) && isSoundPending(kind, body),
     onDamage: (what: string) => {
       self.stateResets.inc();
       log.error({ what }, 'a part of the state was damaged and is set aside');
@@ -35,7 +37,7 @@ export function openState({ state }: Config, { log, self, clock }: StateOptions)
 }
 
 /** Says where the state comes from, and copies it once in a while and at the end; a copy that fails costs nothing but itself. */
-export function keepState(state: State, { log, self, clock }: KeepingOptions): { readonly stop: () => Promise<void> } {
+export function keepState(state: State, { log, self, clock }: KeepingOptions): Keeping {
   if (state.origin.kind !== 'usual') self.stateResets.inc();
   sayOrigin(state.origin, log);
   let copying: Promise<void> = Promise.resolve();
@@ -48,8 +50,13 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions): {
     copy();
   }
   return {
-    stop: async () => {
+    stop: async (mayTake) => {
       cancel();
+      const mebibytes = state.bytes() / 2 ** 20;
+      const ms = Math.ceil(mebibytes * msPerMebibyte);
+      if (ms > worthSayingMs) log.info({ mebibytes: Math.round(mebibytes) }, 'copying the state before the end');
+      // One may be under way, and must end first.
+      mayTake?.(2 * ms);
       await copying;
       copy();
       await copying;
@@ -81,3 +88,6 @@ function sayOrigin(origin: StateOrigin, log: Log): void {
 }
 
 const everyMs = 600_000;
+/** On a busy machine; a copy is read again to see whether it is sound. */
+const msPerMebibyte = 200;
+const worthSayingMs = 2000;

@@ -20,12 +20,29 @@ export function startWatching({ scheduler, watched, traces }: Watching): void {
   scheduler.start();
 }
 
-export async function stopWatching({ scheduler, watched, traces }: Watching): Promise<void> {
+/** Ends all of it, whatever of it does not end as it should: that is said, and holds up nothing else. */
+export async function stopWatching({ scheduler, watched, traces }: Watching, onFault: OnFault): Promise<void> {
   const servers = [...watched.values()];
-  const connections = servers.flatMap((server) => server.connections);
-  const loops = servers.map(({ traceLoop }) => traceLoop?.stop());
-  await Promise.all([scheduler.stop(), ...loops, ...connections.map((connection) => connection.close())]);
-  await traces?.stop();
+  const ends: (() => Promise<unknown> | undefined)[] = [
+    scheduler.stop,
+    ...servers.map(
+      ({ traceLoop }) =>
+        () =>
+          traceLoop?.stop(),
+    ),
+    ...servers.flatMap(({ connections }) => connections.map(({ close }) => close)),
+  ];
+  await settleAll(ends, onFault);
+  await settleAll([async () => traces?.stop()], onFault);
+}
+
+type OnFault = (error: unknown) => void;
+
+async function settleAll(ends: readonly (() => Promise<unknown> | undefined)[], onFault: OnFault): Promise<void> {
+  const settled = await Promise.allSettled(ends.map(async (end) => end()));
+  for (const each of settled) {
+    if (each.status === 'rejected') onFault(each.reason);
+  }
 }
 
 /** The vital polls that have not been tried once. */

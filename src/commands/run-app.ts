@@ -4,9 +4,11 @@ import { createLineWriter } from '../line-writer.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
 import type { SelfTracing } from '../self-tracing.ts';
 import { StateError } from '../state/state.ts';
+import { systemClock } from '../system-clock.ts';
 import { secretsOf } from '../tracing/sender/secrets.ts';
 import { readOtlpSettings } from '../tracing/sender/settings.ts';
 import { type CommandContext, exitCodes } from './command.ts';
+import { endInTime } from './ending.ts';
 import { explainFault } from './faults.ts';
 import type { Loaded } from './load.ts';
 import { createReloading } from './reloading.ts';
@@ -76,8 +78,10 @@ export async function runApp(
   isServing = true;
   const signal = await ending;
   isServing = false;
-  await endOn(signal, log, async () => {
-    await app.stop();
+  log.info({ signal }, 'stopping');
+  const leaveLate = (): never => process.exit(exitCodes.failed);
+  await endInTime({ log, clock: systemClock, leaveLate }, async (mayTake) => {
+    await app.stop(mayTake);
     await selfTracing?.stop();
   });
   leaveSoon();
@@ -101,19 +105,6 @@ function forward(current: () => Log): Log {
     warn: (fields, message) => current().warn(fields, message),
     error: (fields, message) => current().error(fields, message),
   };
-}
-
-/** A stop that takes longer than this is no stop. */
-const longestStopMs = 5000;
-
-async function endOn(signal: NodeJS.Signals, log: Log, stop: () => Promise<void>): Promise<void> {
-  log.info({ signal }, 'stopping');
-  const tooLong = setTimeout(() => {
-    log.error({ afterSeconds: longestStopMs / 1000 }, 'not stopped in time, leaving anyway');
-    process.exit(exitCodes.failed);
-  }, longestStopMs);
-  await stop();
-  clearTimeout(tooLong);
 }
 
 /** What cannot be told to leave would hold the process: a request of the SDK to a backend that hangs, a log line that nobody reads. */

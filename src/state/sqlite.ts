@@ -98,11 +98,19 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
       if (!file.isInPlace()) await moveBack();
       await file.backUp();
     },
+    bytes: () => ('dir' in options ? readBytes(file.database) : 0),
     close: async () => {
       await moving;
       file.close();
     },
   };
+}
+
+function readBytes(database: DatabaseSync): number {
+  const pages = database
+    .prepare('SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size')
+    .get();
+  return Number(pages?.bytes);
 }
 
 function ignore(): void {}

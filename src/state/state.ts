@@ -12,6 +12,8 @@ export type State = {
   readonly remember: (key: MemoryKey, memory: Memory) => Promise<void>;
   /** Writes the copy that is restored where the state is found damaged. */
   readonly backUp: () => Promise<void>;
+  /** How large it is, and what a copy of it has to write. */
+  readonly bytes: () => number;
   readonly close: () => Promise<void>;
 };
 

@@ -8,6 +8,7 @@ import { parseArguments } from '../../src/config/command-line.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { createLog } from '../../src/log.ts';
+import type { SelfTracing } from '../../src/self-tracing.ts';
 import { type OtlpEnvironment, readOtlpSettings } from '../../src/tracing/sender/settings.ts';
 
 export type Daemon = {
@@ -29,10 +30,18 @@ export type DaemonOptions = {
   readonly clock?: Clock;
   /** Variables of OpenTelemetry. */
   readonly env?: OtlpEnvironment;
+  readonly selfTracing?: SelfTracing;
 };
 
 /** The daemon in this process, as configured by a file, on a free port and with its state in memory. */
-export async function startDaemon({ yaml, token, flags = [], clock, env = {} }: DaemonOptions): Promise<Daemon> {
+export async function startDaemon({
+  yaml,
+  token,
+  flags = [],
+  clock,
+  env = {},
+  selfTracing,
+}: DaemonOptions): Promise<Daemon> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-daemon-'));
   const tokenFile = join(directory, 'token');
   const file = join(directory, 'config.yaml');
@@ -56,7 +65,7 @@ export async function startDaemon({ yaml, token, flags = [], clock, env = {} }: 
   const clocked = clock === undefined ? {} : { clock };
   const otlp = readOtlpSettings(env);
   if (!('endpoint' in otlp)) throw new Error('the variables of OpenTelemetry are wrong');
-  const app = createApp({ config, log, version: 'test', onSecret: () => undefined, otlp, ...clocked });
+  const app = createApp({ config, log, version: 'test', onSecret: () => undefined, otlp, selfTracing, ...clocked });
   const { url } = await app.start();
   return {
     url,

@@ -73,13 +73,18 @@ export function createDaemon({ config, clock: hands, state, toDispatcher, post, 
       const before = watching;
       const after = watch(next, before);
       watching = after;
-      await stopWatching(before);
+      await stopWatching(before, raise);
       await leaveBehind(before, after, self.registry);
       startWatching(after);
     },
-    stop: () => stopWatching(watching),
+    stop: () => stopWatching(watching, raise),
     kill: hands.kill,
   };
+}
+
+/** In this world everything ends as it should. */
+function raise(fault: unknown): never {
+  throw new Error('something did not end as it should', { cause: fault });
 }
 
 const otlp = toOtlp();

@@ -59,6 +59,7 @@ export function openMemoryState(disk: Disk, { wait, origin = { kind: 'usual' } }
     recall: async (key) => disk.memories.get(JSON.stringify(key)),
     remember: (key, memory) => write(() => void disk.memories.set(JSON.stringify(key), structuredClone(memory))),
     backUp: async () => undefined,
+    bytes: () => 0,
     close: async () => undefined,
   };
 }
@@ -146,9 +147,11 @@ function createSpool(disk: Disk, write: Write): Spool {
     });
 
   return {
-    next: async ({ maxBytes, maxTraces }) => {
+    next: async ({ maxBytes, maxTraces }, but = []) => {
       let bytes = 0;
-      const traces = inLine().slice(0, maxTraces);
+      const traces = inLine()
+        .filter(({ key }) => !but.includes(key))
+        .slice(0, maxTraces);
       const end = traces.findIndex((trace, index) => {
         bytes += trace.bytes.length;
         return index > 0 && bytes > maxBytes;

@@ -1,5 +1,6 @@
 import type { Execution } from '../../domain/execution.ts';
 import type { LedgerDocument } from '../../state/ledger.ts';
+import { isSoundAttempt } from './attempts.ts';
 
 /** A counted execution whose trace has not been made yet: enough of it for a trace without steps. */
 export type PendingTrace = Execution & {
@@ -27,9 +28,9 @@ export function readPending(documents: readonly LedgerDocument[]): PendingTrace[
   return documents.flatMap(({ kind: found, body = '' }) => (found === kind ? [JSON.parse(body) as PendingTrace] : []));
 }
 
-/** Whether a kept row has what its trace is made from; documents of other kinds are not ours to judge. */
+/** Whether a row that is kept for traces has what they are made from; documents of other kinds are not ours to judge. */
 export function isSoundPending(found: string, body: unknown): boolean {
-  if (found !== kind) return true;
+  if (found !== kind) return isSoundAttempt(found, body);
   // The cast is true: any object has fields of unknown values.
   const { id, project, startedAtMs, endedAtMs, seenAtMs, failedNodes } = (body ?? {}) as Readonly<
     Record<string, unknown>
