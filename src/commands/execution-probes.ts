@@ -1,18 +1,25 @@
 import type { Api } from '../api/client.ts';
 import { projectExecutions, runningExecutions } from '../api/endpoints/executions.ts';
+import { projectJobs } from '../api/endpoints/jobs.ts';
 import { projects } from '../api/endpoints/projects.ts';
 import { ApiError } from '../api/errors.ts';
+import { toCount } from '../http/sizes.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
 
 type Options = {
+  /** How many jobs have room for series of their own where there are so many projects. */
+  readonly roomOf: (projects: number) => JobRoom;
   /** The watched projects; undefined where there are none, with what to say of that. */
   readonly readNames: (api: Api) => Promise<readonly string[]>;
   readonly findNone: () => Finding;
   readonly nowMs: () => number;
 };
 
+/** Room for jobs, and the option that bounds it. */
+export type JobRoom = { readonly jobs: number; readonly limitedBy: string };
+
 /** The rounds over executions: what runs, and what ended within a day, project by project since rights differ. */
-export function toExecutionProbes({ readNames, findNone, nowMs }: Options): readonly Probe[] {
+export function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: Options): readonly Probe[] {
   async function findRunning(api: Api): Promise<Finding> {
     const names = await readNames(api);
     if (names.length === 0) return findNone();
@@ -43,7 +50,25 @@ export function toExecutionProbes({ readNames, findNone, nowMs }: Options): read
     return finding?.fault === undefined ? { note, verdict: 'hidden' } : { ...finding, note };
   }
 
+  /** Every job may run one day. */
+  async function findRoom(api: Api): Promise<Finding> {
+    const names = await readNames(api);
+    if (names.length === 0) return findNone();
+    let jobs = 0;
+    const tried = names.slice(0, mostProjects);
+    const finding = await findInProjects(tried, names.length, async (project) => {
+      jobs += (await api.get(projectJobs, { path: { project } })).length;
+    });
+    if (finding?.fault !== undefined) return finding;
+    const { jobs: room, limitedBy } = roomOf(names.length);
+    const about = `${toCount(jobs, 'job')}, and room for ${toCount(room, 'job')} with series of their own`;
+    if (jobs <= room) return { note: `${about}; ${finding?.note}` };
+    const note = `${about}: ${toCount(jobs - room, 'job')} may be counted in __other__ alone; raise ${limitedBy}; ${finding?.note}`;
+    return { note, verdict: 'left out' };
+  }
+
   return [
+    { name: 'job-series', reads: [projectJobs], ask: findRoom },
     { name: runningExecutions.name, reads: [runningExecutions], ask: findRunning },
     { name: projectExecutions.name, reads: [projectExecutions, projects], ask: findHistory },
   ];

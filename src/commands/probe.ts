@@ -18,7 +18,7 @@ export type Finding =
   | undefined;
 
 /** Answered without a fault, and all the same not well; or not asked at all. */
-export type UntoldVerdict = 'hidden' | 'nothing visible' | 'too old' | 'not asked';
+export type UntoldVerdict = 'left out' | 'hidden' | 'nothing visible' | 'too old' | 'not asked';
 
 /** What asking once says. */
 export type Verdict = 'ok' | 'denied' | 'disabled' | 'broken' | UntoldVerdict;

@@ -6,18 +6,21 @@ import { createProjectList } from '../api/project-list.ts';
 import type { Collector, ProjectCollector } from '../collectors/collector.ts';
 import type { Watch } from '../collectors/watch.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
+import { toExecutionSettings } from '../execution-settings.ts';
+import { planRoom } from '../executions/series-plan.ts';
 import { systemClock } from '../system-clock.ts';
-import { toExecutionProbes } from './execution-probes.ts';
+import { type JobRoom, toExecutionProbes } from './execution-probes.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
 
 /** What the collectors that are on would ask of a server, each of it once; of projects only the first few are asked. */
-export function toProbes(server: ServerConfig, { jobs, collectors: settings }: Config, enabled: readonly Collector[]) {
+export function toProbes(server: ServerConfig, config: Config, enabled: readonly Collector[]) {
+  const { jobs } = config;
   const list = createProjectList({ isWanted: server.projects.isWanted, clock: systemClock });
   const watch: Watch = {
     projects: { read: list.read, labelsOf: server.projects.labelsOf },
     // The list is asked for, and not each job for its average.
     jobs: { isWanted: jobs.isWanted, detail: jobs.detail === 'none' ? 0 : 1, asksForAverages: false },
-    hasExecutionMetrics: (project) => settings['execution-metrics']?.projects?.matches(project) === true,
+    hasExecutionMetrics: (project) => config.collectors['execution-metrics']?.projects?.matches(project) === true,
   };
 
   /** Asked for once: where that fails, it has failed for all that go project by project. */
@@ -68,7 +71,12 @@ export function toProbes(server: ServerConfig, { jobs, collectors: settings }: C
     return { verdict: 'nothing visible', note };
   }
 
-  const ofExecutions = toExecutionProbes({ readNames, findNone, nowMs: systemClock.now });
+  const settings = toExecutionSettings(server, config);
+  const roomOf = (count: number): JobRoom => {
+    const { jobs: room } = planRoom(settings, { projects: count, projectHistograms: 0 });
+    return { jobs: room, limitedBy: room >= settings.cap ? 'jobs.cap' : 'collectors.executions.max_series' };
+  };
+  const ofExecutions = toExecutionProbes({ readNames, findNone, roomOf, nowMs: systemClock.now });
 
   // System info is asked whatever is on: it tells whether this is the service at all.
   const ofServer = [systemInfo, ...enabled.flatMap(({ reads }) => reads)].filter(({ path }) => !path.includes('{'));

@@ -86,6 +86,11 @@ function toExecutions(executions: ExecutionsOfServer) {
       average_seconds: averageMs === undefined ? null : averageMs / 1000,
       overdue: isOverdue,
     })),
+    left_out: {
+      jobs: executions.leftOut?.jobs ?? null,
+      durations: executions.leftOut?.durations ?? null,
+      limited_by: executions.leftOut?.limitedBy ?? null,
+    },
     ended_count: endedCount,
     ended: executions.ended.map(({ id, project, job = null, ending, startedAtMs, endedAtMs }) => ({
       id,

@@ -1,4 +1,5 @@
 import { toAge, toDuration, toTime } from './ages.ts';
+import { toCount } from './sizes.ts';
 import type { CollectorStatus, ServerStatus, Status, TargetStatus, TracesStatus } from './status.ts';
 import { listUnreadable } from './unreadable.ts';
 
@@ -16,6 +17,7 @@ export const problemKinds = [
   'denied',
   'partial',
   'hidden',
+  'left_out',
   'waiting',
 ] as const;
 export type ProblemKind = (typeof problemKinds)[number];
@@ -38,6 +40,7 @@ export function findProblems({ servers, traces, atMs }: Status): readonly Proble
     ...listUnreadable(server).map((text) => toUnreadable(server.name, text)),
     ...findDenied(server),
     ...findHidden(server),
+    ...findLeftOut(server),
   ]);
   const problems = [...ofServers, ...findInTraces(traces, atMs)];
   const brief = problems.map((problem) => ({ ...problem, text: cut(problem.text) }));
@@ -126,6 +129,24 @@ function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Pr
   const text = `Several members of a cluster answer as ${server}: list them under members, or what each counts is left out`;
   yield { kind: 'hidden', server, text };
 }
+
+/** The alert on dropped series says the same. */
+function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Problem> {
+  const { jobs, durations, room, limitedBy } = executions?.leftOut ?? nothingLeftOut;
+  if (limitedBy === undefined) return;
+  const count = (number: number): string => `${number >= leastUntold ? 'at least ' : ''}${toCount(number, 'job')}`;
+  const parts = [
+    ...(jobs === 0
+      ? []
+      : [`${count(jobs)} beyond the first ${room.jobs.toLocaleString('en')} without series of their own`]),
+    ...(durations === 0 ? [] : [`${count(durations)} without durations of their own`]),
+  ];
+  yield { kind: 'left_out', server, text: `${server}: ${parts.join(', ')}: raise ${limitedBy}` };
+}
+
+const nothingLeftOut = { jobs: 0, durations: 0, room: { jobs: 0 }, limitedBy: undefined };
+/** More of them are not told apart. */
+const leastUntold = 1000;
 
 /** Where no traces are made, nothing of them is amiss. */
 function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generator<Problem> {

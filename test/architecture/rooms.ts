@@ -203,6 +203,9 @@ export const rooms: readonly Room[] = [
       'config',
       'collectors',
       'api',
+      'execution-settings',
+      // How many jobs have room for series of their own.
+      'executions/series-plan',
       'metrics',
       'simulator',
       'line-writer',

@@ -162,6 +162,23 @@ prod: not well: running-executions, project-executions
 `);
   });
 
+  it('says how many jobs have no room for series of their own, and what to raise', async () => {
+    const { control, url, token } = await start();
+    for (const name of ['a', 'b', 'c']) control.createJob('pay', { name });
+    const roomy = await check({ url, token });
+    const tight = await check({ url, token }, '--jobs.cap=2');
+    const tiny = await check({ url, token }, '--collector.executions.max-series=150');
+
+    expect([roomy.code, tight.code]).toEqual([0, 0]);
+    expect(roomy.stdout).toMatch(
+      /^ {2}job-series +ok {2}\(3 jobs, and room for 5,000 jobs with series of their own; 1 project tried\)$/m,
+    );
+    expect(tight.stdout).toMatch(
+      /^ {2}job-series +left out {2}\(3 jobs, and room for 2 jobs .*: 1 job may be counted in __other__ alone; raise jobs\.cap; 1 project tried\)$/m,
+    );
+    expect(tiny.stdout).toMatch(/^ {2}job-series +left out .* raise collectors\.executions\.max_series; /m);
+  });
+
   it('is content once the policy that it shows is in force', async () => {
     const { control, url } = await start();
     const startedAtMs = Date.now() - 60_000;

@@ -23,6 +23,7 @@ describe('http/api-status', () => {
       ended: [ended({ ending: 'timedout' })],
       endedCount: 40,
       runningDenied: ['hr'],
+      leftOut: { jobs: 12, durations: 3, room: { jobs: 5, durations: 2, nodes: 5 }, limitedBy: 'jobs.cap' },
       hidden: [
         { project: 'stock', counted: 7, readable: 0 },
         { project: 'hr', counted: undefined, readable: 0 },
@@ -81,6 +82,13 @@ describe('http/api-status', () => {
           member: null,
           collector: null,
           text: '2 traces are set aside: the collector refuses them',
+        },
+        {
+          kind: 'left_out',
+          server: 'prod',
+          member: null,
+          collector: null,
+          text: 'prod: 12 jobs beyond the first 5 without series of their own, 3 jobs without durations of their own: raise jobs.cap',
         },
         { kind: 'waiting', server: 'prod', member: 'a', collector: null, text: 'prod/a has not been asked yet' },
       ],
@@ -147,6 +155,7 @@ describe('http/api-status', () => {
                 overdue: false,
               },
             ],
+            left_out: { jobs: 12, durations: 3, limited_by: 'jobs.cap' },
             ended_count: 40,
             ended: [
               {

@@ -117,6 +117,20 @@ describe('http/problems', () => {
     ]);
   });
 
+  it.each([
+    [
+      { jobs: 220, limitedBy: 'jobs.cap' },
+      '220 jobs beyond the first 5,000 without series of their own: raise jobs.cap',
+    ],
+    [
+      { jobs: 1000, durations: 1, limitedBy: 'collectors.executions.max_series' },
+      'at least 1,000 jobs beyond the first 5,000 without series of their own, 1 job without durations of their own: raise collectors.executions.max_series',
+    ],
+  ] as const)('says how many jobs have no series of their own, and what to raise: %j', (given, text) => {
+    const leftOut = { durations: 0, room: { jobs: 5000, durations: 200, nodes: 300 }, ...given };
+    expect(tell(server('prod', { executions: executions({ leftOut }) }))).toEqual([`prod: ${text}`]);
+  });
+
   it('says nothing of what was not shown before a server went down', () => {
     const hidden = [{ project: 'pay', counted: 9, readable: 0 }];
     expect(tell(server('prod', { state: 'down', executions: executions({ hidden }) }))).toHaveLength(1);
