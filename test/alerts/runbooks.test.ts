@@ -26,6 +26,13 @@ describe('alerts/runbooks', () => {
       expect(section.split('\n').slice(1).join('').trim().length).toBeGreaterThan(80);
   });
 
+  it.each(pages)('%s sends the token in the header that most servers take, and names the other', (page) => {
+    const text = readPage(page);
+    const headers = [...text.matchAll(/^AUTH="(.*?):/gm)].map((match) => match[1]);
+    expect(headers.filter((header) => header !== 'X-Rundeck-Auth-Token')).toEqual([]);
+    expect(text.includes('`service` dialect takes the header `X-Service-Auth-Token` instead')).toBe(headers.length > 0);
+  });
+
   it.each(pages)('%s has queries that parse and ask for series that exist', (page) => {
     const queries = [...readPage(page).matchAll(/^```promql\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
     expect(queries.length).toBeGreaterThan(0);
