@@ -3,7 +3,7 @@ import { type IdHour, toForgottenHours } from './id-hours.ts';
 import { type Claims, createPlaces } from './places.ts';
 import type { ProjectState } from './project-state.ts';
 import { addRecent, type RecentRun, type RecentSheets, toNewest } from './recent-runs.ts';
-import { type Cell, type JobFacts, type Totals, toCellKey, toJobKey } from './totals.ts';
+import { type Cell, isOfJob, type JobFacts, type Totals, toCellKey, toJobKey } from './totals.ts';
 
 /** What is known of a server's executions as a whole. */
 export type ServerFacts = {
@@ -37,6 +37,8 @@ export type BookChange = {
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
   /** A project of which nothing is to be known any longer. */
   readonly forget?: string;
+  /** Jobs of which nothing is to be known any longer, by their keys. */
+  readonly forgetJobs?: readonly string[];
 };
 
 /** What the ledger holds, in memory: changed only by what has been committed. */
@@ -82,10 +84,14 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
       ...added.forgotten.map((key) => forget('recent', key)),
       ...(change.alongside ?? []),
     ];
+    const gone = findCells(change.forgetJobs ?? []);
+    documentsToPut.push(...gone.map((key) => forget('cell', key)));
+    documentsToPut.push(...(change.forgetJobs ?? []).map((key) => forget('job', key)));
     const { entries = [], prune } = change;
     documentsToPut.push(...toForgotten(change.forget), ...oldHours.map((hour) => forget('id-hour', String(hour))));
     await ledger.commit(server, { entries, documents: documentsToPut, ...(prune === undefined ? {} : { prune }) });
     apply(change);
+    for (const key of gone) cells.delete(key);
     for (const hour of oldHours) idHours.delete(hour);
     if (added.sheets === sheets) return;
     sheets = added.sheets;
@@ -99,6 +105,20 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
       ...[...cells].flatMap(([key, { labels }]) => (labels[0] === project ? [forget('cell', key)] : [])),
       ...[...jobs].flatMap(([key, job]) => (job.project === project ? [forget('job', key)] : [])),
     ];
+  }
+
+  function findCells(jobKeys: readonly string[]): string[] {
+    const wanted = new Set(jobKeys);
+    if (wanted.size === 0) return [];
+    return [...cells].flatMap(
+      ([
+        key,
+        {
+          kind,
+          labels: [project = '', group = '', name = ''],
+        },
+      ]) => (isOfJob(kind) && wanted.has(toJobKey(project, group, name)) ? [key] : []),
+    );
   }
 
   function drop(project: string): void {
@@ -118,6 +138,10 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
       jobs.set(key, job);
       if (job.leftOut === 'all') totals.places.leave('jobs', key);
       if (job.leftOut !== undefined) totals.places.leave('durations', key);
+    }
+    for (const key of change.forgetJobs ?? []) {
+      jobs.delete(key);
+      totals.places.forgetJob(key);
     }
     if (change.forget !== undefined) drop(change.forget);
     if (change.hasNewEpoch === true) idHours.clear();

@@ -162,7 +162,9 @@ export function createExecutions(options: ExecutionsOptions): Executions {
         await showing.showInPassing(found, toShown());
       });
       await found.forgetOld(nowMs);
+      await found.jobLists.forgetOld(nowMs);
       await attempt(() => checkWire(found, nowMs, signal));
+      await found.jobLists.look(api, nowMs);
       await readBack(found, faults, nowMs, signal);
       const { states } = book;
       await attempt(() => sight.look(api, { names: listing.names(), nowMs, states, reading: found.reading }));

@@ -133,9 +133,15 @@ function createChange(totals: Totals, { buckets, isShown = false }: MeasureRules
       // Without a place nothing is kept of it, unless it had one before.
       if (owner.name === otherJobs && before === undefined) return;
       if (before?.jobId !== undefined && run.job?.id !== undefined && before.jobId !== run.job.id) merged += 1;
-      const { leftOut: _before, ...facts } = toFacts({ project, group, name }, run, before);
+      const facts = toFacts({ project, group, name }, run, before);
       const leftOut = toLeftOut(owner.name === otherJobs, key, before);
-      jobs.set(key, leftOut === undefined ? facts : { ...facts, leftOut });
+      // A run of before it was gone brings nothing back.
+      const isGone = before?.goneSinceMs !== undefined && run.endedAtMs <= before.goneSinceMs;
+      jobs.set(key, {
+        ...facts,
+        ...(leftOut === undefined ? {} : { leftOut }),
+        ...(isGone ? { goneSinceMs: before.goneSinceMs } : {}),
+      });
     },
     result: (): Measured => ({ cells, jobs, unmeasured, merged, claims }),
   };

@@ -3,6 +3,7 @@ import type { Activities } from './activities.ts';
 import { type Book, openBook } from './book.ts';
 import { createForgetting } from './forgetting.ts';
 import { createGap, type Gap } from './gap.ts';
+import { createJobLists, type JobLists } from './job-lists.ts';
 import type { OddRows } from './odd-rows.ts';
 import type { ExecutionsOptions } from './options.ts';
 import { createOverlap, type Overlap } from './overlap.ts';
@@ -25,6 +26,7 @@ export type Parts = {
   readonly secondLook: SecondLook;
   readonly release: Release;
   readonly room: SeriesRoom;
+  readonly jobLists: JobLists;
   readonly forgetOld: (nowMs: number) => Promise<void>;
 };
 
@@ -55,6 +57,7 @@ export async function openParts(options: ExecutionsOptions, activities: Activiti
     countSkips: createSkips({ book, observe, tell: options.tell }),
     secondLook,
     room,
+    jobLists: createJobLists({ book, settings, ticks: clock.ticks }),
     release: createRelease(book, settings.holdNewSeriesMs, clock),
   };
 }

@@ -21,6 +21,8 @@ export type Places = {
   readonly settle: (claims: Claims) => void;
   /** Gives a place back, since there is no room for it any longer. */
   readonly leave: (kind: PlaceKind, key: string) => void;
+  /** Frees the places of a job that is gone for good. */
+  readonly forgetJob: (key: string) => void;
   /** Frees the places of a project that is gone for good. */
   readonly forget: (project: string) => void;
   /** How many jobs and nodes asked in vain, or gave their place back, and have none since; counted up to a bound. */
@@ -73,6 +75,10 @@ export function createPlaces(cells: Iterable<Cell>, jobs: ReadonlyMap<string, Jo
     },
     leave: (kind, key) => {
       if (taken[kind].delete(key)) refuse(kind, key);
+    },
+    forgetJob: (key) => {
+      for (const kind of ['jobs', 'durations'] as const)
+        for (const places of [taken, refused]) places[kind].delete(key);
     },
     forget: (project) => {
       const begin = `${JSON.stringify([project]).slice(0, -1)},`;

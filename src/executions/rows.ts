@@ -11,7 +11,7 @@ import { type Cell, type JobFacts, type Totals, toJobKey } from './totals.ts';
 type RowsInput = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
-  readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'successAgeMsOf'>;
+  readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf'>;
   readonly exemplars: Pick<Exemplars, 'of'>;
 };
 
@@ -25,8 +25,13 @@ export function toTotalRows({ totals, states, settings, exemplars }: RowsInput):
   for (const cell of cells) rows.push(...toCellRows(cell, settings.buckets, exemplars));
   if (settings.cicd) for (const row of toCicdRows(cells, settings.buckets)) rows.push(row);
   for (const job of totals.jobs.values())
-    if (isShown(job.project) && job.leftOut !== 'all') rows.push(...toJobRows(job, settings));
+    if (isShown(job.project) && job.leftOut !== 'all' && isThere(job, settings)) rows.push(...toJobRows(job, settings));
   return rows;
+}
+
+/** What was last of a job says nothing once the job is gone, or configuration leaves it out; what was counted stays for a while. */
+function isThere({ project, group, name, goneSinceMs }: JobFacts, { isWantedJob }: RowsInput['settings']): boolean {
+  return goneSinceMs === undefined && isWantedJob(toJobPath(project, { group, name }));
 }
 
 /** What adds up over others always has one. */

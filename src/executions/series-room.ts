@@ -46,10 +46,10 @@ export function createSeriesRoom(book: Book, rules: SeriesRules): SeriesRoom {
     return { jobs: refused.jobs, durations, room, limitedBy: refused.jobs + durations > 0 ? limitedBy : undefined };
   }
 
-  /** Jobs that hold a place of this kind, those first whose last run is longest ago. */
+  /** Jobs that hold a place of this kind: those first that are gone, then those whose last run is longest ago. */
   function findOldest(kind: 'jobs' | 'durations'): JobFacts[] {
     const placed = [...jobs].filter(([key]) => places.has(kind, key));
-    return placed.map(([, job]) => job).sort((one, other) => one.lastEndMs - other.lastEndMs);
+    return placed.map(([, job]) => job).sort((one, other) => toRank(one) - toRank(other));
   }
 
   async function leave(kind: 'jobs' | 'durations'): Promise<void> {
@@ -87,4 +87,8 @@ export function createSeriesRoom(book: Book, rules: SeriesRules): SeriesRoom {
       if (durationsOver > room.durations) await leave('durations');
     },
   };
+}
+
+function toRank({ goneSinceMs, lastEndMs }: JobFacts): number {
+  return goneSinceMs === undefined ? lastEndMs : -1;
 }

@@ -5,6 +5,11 @@ import type { Places } from './places.ts';
 export const cellKinds = ['runs', 'project-runs', 'durations', 'nodes', 'node-failures'] as const;
 export type CellKind = (typeof cellKinds)[number];
 
+/** Whether its labels begin with those of a job. */
+export function isOfJob(kind: CellKind): boolean {
+  return kind === 'runs' || kind === 'durations' || kind === 'nodes';
+}
+
 /** One label set of a family that adds up, with what it has come to. */
 export type Cell = {
   readonly kind: CellKind;
@@ -38,6 +43,8 @@ export type JobFacts = {
   /** When the newest of these failures ended, the newest first, so that a success that turns up late tells which it resets. */
   readonly failedMs?: readonly number[] | undefined;
   readonly averageDurationMs?: number | undefined;
+  /** Since when the list of jobs lacks it: it was deleted or renamed, and what was last of it is shown no longer. */
+  readonly goneSinceMs?: number | undefined;
   /** What it had to give back: those series are kept, not shown, and its runs count as those of other jobs. */
   readonly leftOut?: 'all' | 'durations' | undefined;
 };

@@ -201,6 +201,7 @@ function show({ cells = [], jobs = [], hold, cicd = false }: Given): string[] {
     settings: {
       buckets: [1, 10],
       cicd,
+      isWantedJob: (path) => path !== 'pay/out',
       successAgeMsOf: (path) => (path === 'pay/nightly/settle' ? 86_400_000 : undefined),
     },
   });

@@ -147,7 +147,7 @@ async function setUp(first: SeriesRules, keepBy = (ledger: Ledger): Ledger => le
       },
       states: book.states,
       exemplars: { of: () => [] },
-      settings: { buckets: rules.buckets, cicd: rules.cicd, successAgeMsOf: () => undefined },
+      settings: { buckets: rules.buckets, cicd: rules.cicd, isWantedJob: () => true, successAgeMsOf: () => undefined },
     });
   let known: Bounded | undefined;
   const bounded = () => {

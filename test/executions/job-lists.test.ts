@@ -1,0 +1,137 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Played, play as startPlay } from './play.ts';
+import type { SceneOptions } from './scene.ts';
+
+let played: Played | undefined;
+
+describe('executions/job-lists', () => {
+  afterEach(async () => {
+    await played?.stop();
+    played = undefined;
+  });
+
+  it('shows no longer what was last of a job that was deleted, and what was counted of it for thirty days more', async () => {
+    const { control, job, fail, counted, failures, rounds, finish } = await play();
+    fail(job);
+    await rounds(6);
+    expect(failures()).toEqual(['settle 1']);
+    control.deleteJob(job);
+    await rounds(30, 30_000);
+    expect(failures()).toEqual([]);
+    expect(counted()).toEqual(['pay settle failed 1']);
+    finish('pay', { isAdHoc: true });
+    await rounds(29, dayMs);
+    expect(counted()).toEqual(['pay settle failed 1', 'pay  succeeded 1']);
+    await rounds(3, dayMs);
+    expect(counted()).toEqual(['pay  succeeded 1']);
+  });
+
+  it('goes by the new name of a job that was renamed', async () => {
+    const { control, job, fail, failures, rounds } = await play();
+    fail(job);
+    await rounds(6);
+    control.changeJob(job, { name: 'pay out' });
+    await rounds(30, 30_000);
+    expect(failures()).toEqual([]);
+    fail(job);
+    await rounds(6);
+    expect(failures()).toEqual(['pay out 1']);
+  });
+
+  it('shows again what was last of a job that comes back into the list', async () => {
+    const { control, job, fail, failures, rounds } = await play();
+    fail(job);
+    await rounds(6);
+    control.changeJob(job, { name: 'elsewhere' });
+    await rounds(30, 30_000);
+    expect(failures()).toEqual([]);
+    control.changeJob(job, { name: 'settle' });
+    await rounds(30, 30_000);
+    expect(failures()).toEqual(['settle 1']);
+  });
+
+  it('shows nothing that was last of a job that configuration leaves out, and goes on showing what was counted', async () => {
+    const { job, fail, failures, counted, rounds, restart } = await play();
+    fail(job);
+    await rounds(6);
+    restart({ isWantedJob: (path) => path !== 'pay/nightly/settle' });
+    await rounds(2);
+    expect(failures()).toEqual([]);
+    expect(counted()).toEqual(['pay settle failed 1']);
+  });
+
+  it('gives the place of a job that is gone to another', async () => {
+    const { control, job, fail, counted, rounds } = await play({ settings: { cap: 1 } });
+    const next = control.createJob('pay', { name: 'copy', group: '' });
+    fail(job);
+    await rounds(6);
+    fail(next);
+    await rounds(6);
+    expect(counted()).toEqual(['pay settle failed 1', 'pay __other__ failed 1']);
+    control.deleteJob(job);
+    await rounds(32, dayMs);
+    fail(next);
+    await rounds(6);
+    expect(counted()).toEqual(['pay __other__ failed 1', 'pay copy failed 1']);
+  });
+
+  it('lets a job that runs have the place of one that did not for thirty days, and takes it away from no other', async () => {
+    const { control, job, fail, counted, rounds } = await play({ settings: { cap: 2 } });
+    const [often = '', next = ''] = ['often', 'copy'].map((name) => control.createJob('pay', { name, group: '' }));
+    fail(job);
+    fail(often);
+    await rounds(6);
+    await rounds(32, dayMs);
+    fail(often);
+    await rounds(6);
+    expect(counted()).toEqual(['pay settle failed 1', 'pay often failed 2']);
+    fail(next);
+    await rounds(80);
+    fail(next);
+    await rounds(6);
+    expect(counted()).toEqual(['pay often failed 2', 'pay __other__ failed 1', 'pay copy failed 1']);
+  });
+
+  it('goes on as before where the list cannot be read', async () => {
+    const { control, job, fail, failures, rounds } = await play();
+    fail(job);
+    await rounds(6);
+    control.deleteJob(job);
+    control.addFault({ kind: 'status', path: '/project/pay/jobs', status: 403 });
+    await rounds(60, 30_000);
+    expect(failures()).toEqual(['settle 1']);
+  });
+
+  it('asks for one list a round at most, and for each once in ten minutes', async () => {
+    const { control, fail, rounds, simulator } = await play();
+    for (const project of ['a', 'b', 'c']) {
+      control.createProject(project);
+      await rounds(1);
+      fail(control.createJob(project, { name: 'settle', group: '' }), project);
+    }
+    const lists = () => simulator.requests().filter(({ path }) => path.endsWith('/jobs')).length;
+    await rounds(40);
+    const before = lists();
+    await rounds(40);
+    expect(lists() - before).toBe(3);
+  });
+});
+
+const dayMs = 86_400_000;
+
+async function play(options: SceneOptions = {}) {
+  played = await startPlay(options);
+  const { control, nowMs, shown, rounds } = played;
+  await rounds(2);
+  return {
+    ...played,
+    fail: (jobId: string, project = 'pay') =>
+      control.addFinished(project, { jobId, status: 'failed', startedAtMs: nowMs() - 2000, endedAtMs: nowMs() }),
+    /** The jobs of which it is told how often they failed in a row. */
+    failures: () =>
+      shown('automation_job_consecutive_failures').map((line) => {
+        const [, name, value] = /job_name="(.*?)"} (\d+)/.exec(line) ?? [];
+        return `${name} ${value}`;
+      }),
+  };
+}
