@@ -67,6 +67,25 @@ describe('metrics/snapshot', () => {
     expect(gunzipSync(gzip).toString('utf8')).toBe(openMetrics);
   });
 
+  it('joins once what all scrapes of an unchanged state show', async () => {
+    let nowMs = 0;
+    const snapshots = createSnapshots(fakeClock({ ticks: () => nowMs }));
+    await snapshots.publish(snapshotOf('one', stored.rows(1)));
+    const first = snapshots.show('text');
+    nowMs = 999;
+    expect(snapshots.show('text')).toBe(first);
+    await snapshots.publish(snapshotOf('two', stored.rows(2)));
+    expect(snapshots.show('text')).not.toBe(first);
+  });
+
+  it('shows no header of a family whose rows are all no numbers', async () => {
+    const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
+    const [row] = stored.rows(1);
+    const rows = row === undefined ? [] : [{ ...row, value: Number.NaN }];
+    await snapshots.publish(snapshotOf('one', rows));
+    expect(Buffer.concat(snapshots.show('text').text).toString('utf8')).toBe('');
+  });
+
   it('shows nothing of a snapshot before all of it is there', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     await snapshots.publish(snapshotOf('one', manyRows(1)));

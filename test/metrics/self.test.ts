@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { renderExposition } from '../../src/metrics/exposition.ts';
+import { createSelf } from '../../src/metrics/self.ts';
+import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+
+async function scrape(measuresProcess?: boolean): Promise<readonly string[]> {
+  const measured = measuresProcess === undefined ? {} : { measuresProcess };
+  const self = createSelf({ version: '1', nodeVersion: '2', ...measured });
+  self.apiDuration.observe({ server: 'prod', api_endpoint: 'projects' }, 0.3);
+  const text = await renderExposition(createSnapshots(fakeClock({ ticks: () => 0 })), self.registry, 'text');
+  return text.split('\n');
+}
+
+describe('metrics/self', () => {
+  it('counts requests by how long they took, in buckets from 5 ms to 10 s', async () => {
+    const buckets = (await scrape()).filter((line) => line.includes('_bucket{server="prod"'));
+    expect(buckets.map((line) => line.replace(/^.*le="(.*)"\} (.*)$/, '$1: $2'))).toEqual([
+      '0.005: 0',
+      '0.01: 0',
+      '0.025: 0',
+      '0.05: 0',
+      '0.1: 0',
+      '0.25: 0',
+      '0.5: 1',
+      '1.0: 1',
+      '2.5: 1',
+      '5.0: 1',
+      '10.0: 1',
+      '+Inf: 1',
+    ]);
+  });
+
+  it('measures its process, unless another one of the same process does', async () => {
+    const isOfProcess = (line: string) => line.startsWith('process_resident_memory_bytes ');
+    expect((await scrape()).filter(isOfProcess)).toHaveLength(1);
+    expect((await scrape(true)).filter(isOfProcess)).toHaveLength(1);
+    expect((await scrape(false)).filter(isOfProcess)).toEqual([]);
+  });
+});
