@@ -19,22 +19,28 @@ export type PrometheusOptions = {
   /** `host:port` of the exporter. */
   readonly target: string;
   readonly job: string;
+  /** Paths of the target, each scraped as an instance of its own. */
+  readonly paths?: readonly string[];
+  readonly every?: string;
   readonly rules?: string;
   /** `host:port` of an Alertmanager. */
   readonly alertmanager?: string;
 };
 
-/** A real Prometheus that scrapes and evaluates every second. */
+/** A real Prometheus that scrapes and evaluates every second, or as often as it is told to. */
 export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-prometheus-'));
   const port = await freePort();
-  const { rules, alertmanager, job, target } = options;
+  const { rules, alertmanager, job, target, paths = ['/metrics'], every = '1s' } = options;
+  const targets = paths.map(
+    (path) => `{ targets: ['${target}'], labels: { __metrics_path__: ${path}, path: ${path} } }`,
+  );
   writeFileSync(join(dir, 'rules.yaml'), rules ?? 'groups: []\n');
   writeFileSync(
     join(dir, 'prometheus.yaml'),
-    `global: { scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s }
+    `global: { scrape_interval: ${every}, scrape_timeout: ${every}, evaluation_interval: 1s }
 rule_files: [rules.yaml]
-scrape_configs: [{ job_name: ${job}, static_configs: [{ targets: ['${target}'] }] }]
+scrape_configs: [{ job_name: ${job}, static_configs: [${paths.length > 1 ? targets.join(', ') : `{ targets: ['${target}'] }`}] }]
 ${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_configs: [{ targets: ['${alertmanager}'] }] }] }`}
 `,
   );

@@ -27,6 +27,8 @@ export type Report = {
 export type PlayOptions = {
   /** Told of every event, for those who want to read them. */
   readonly onEvent?: (atMs: number, text: string) => void;
+  /** Given every scrape as it is served; undefined while no daemon runs. */
+  readonly onScrape?: (text: string | undefined) => void;
   /** Further things that happen, after the world has begun. */
   readonly begin?: (scene: Scene) => void;
   /** How long all is calm at the end. */
@@ -36,7 +38,7 @@ export type PlayOptions = {
 const mostFaults = 3;
 
 /** Plays one world from its plan to its end, and tells what was not as it must be. */
-export async function playWorld(plan: Plan, { onEvent, begin, calmMs }: PlayOptions = {}): Promise<Report> {
+export async function playWorld(plan: Plan, { onEvent, onScrape, begin, calmMs }: PlayOptions = {}): Promise<Report> {
   const hash = createHash('sha256');
   const faults: Fault[] = [];
   const time = createVirtualTime(birthMs);
@@ -131,9 +133,13 @@ export async function playWorld(plan: Plan, { onEvent, begin, calmMs }: PlayOpti
 
   async function scrape(): Promise<void> {
     const running = operations.running();
-    if (running === undefined) return;
+    if (running === undefined) {
+      onScrape?.(undefined);
+      return;
+    }
     await readLedger();
     const text = running.daemon.scrape();
+    onScrape?.(Buffer.concat(text).toString('utf8'));
     for (const piece of text) {
       if (!seen.has(piece)) hash.update(piece);
       seen.add(piece);

@@ -1,0 +1,122 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
+import { describeWithTools } from '../support/tools.ts';
+import { allCards } from './cards.ts';
+import { createDice } from './dice.ts';
+import { type Plan, planWorld } from './plan.ts';
+import { playWorld } from './play.ts';
+
+/** A scrape, or undefined where nobody answered. */
+type Scrapes = readonly (string | undefined)[];
+
+type Stored = {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly values: readonly (readonly [seconds: number, value: string])[];
+};
+
+const worlds = Number(process.env['RESTORED_WORLDS'] ?? 10);
+const minuteMs = 60_000;
+
+describeWithTools('world/restored-copies', ['prometheus'], (tools) => {
+  const endings: (() => Promise<unknown>)[] = [];
+
+  afterAll(async () => {
+    for (const end of endings.reverse()) await end();
+  });
+
+  it('shows a real Prometheus no counter lower than before, whenever a copy is restored', async () => {
+    const recorded = new Map<string, Scrapes>();
+    const faults: string[] = [];
+    for (let seed = 1; seed <= worlds; seed += 1) {
+      const scrapes: (string | undefined)[] = [];
+      const report = await playWorld(planRestore(seed), {
+        onScrape: (text) => scrapes.push(text),
+        calmMs: 6 * minuteMs,
+      });
+      faults.push(...report.faults.map(({ oracle, says }) => `seed ${seed}, ${oracle}: ${says}`));
+      recorded.set(`/${seed}`, scrapes);
+    }
+    expect(faults).toEqual([]);
+
+    const service = await serveInTurn(recorded);
+    endings.push(service.stop);
+    const prometheus = await startPrometheus({
+      prometheus: tools.prometheus,
+      target: service.address,
+      job: 'worlds',
+      paths: [...recorded.keys()],
+      every: '400ms',
+    });
+    endings.push(prometheus.stop);
+    await eventually(async () => expect(service.left()).toBe(0), { limitMs: 90_000 });
+
+    const stored = await readCounters(prometheus);
+    expect(new Set(stored.map(({ metric }) => metric['path'])).size).toBe(worlds);
+    expect(stored.flatMap(findFall)).toEqual([]);
+  }, 240_000);
+});
+
+/** A small world in which a copy is restored at some time, among other troubles. */
+function planRestore(seed: number): Plan {
+  const plan = planWorld(seed * 10 + 1, allCards);
+  const dice = createDice(`restore ${seed}`);
+  const atMs = Math.floor(dice.between(4 * minuteMs, 11 * minuteMs));
+  const others = plan.cards.slice(0, 2).map((played) => ({ ...played, atMs: played.atMs % (11 * minuteMs) }));
+  const restore = { card: 'restored copy', atMs, forMs: dice.pick([5000, 30_000, 60_000]) } as const;
+  return {
+    ...plan,
+    lengthMs: 13 * minuteMs,
+    scrapeMs: 30_000,
+    maxDelayMs: 3 * minuteMs,
+    gapMs: 20_000,
+    traces: 'off',
+    state: 'memory',
+    cards: [...others, restore].sort((one, other) => one.atMs - other.atMs),
+  };
+}
+
+/** Answers each path with its next scrape; after the last one it answers no more. */
+async function serveInTurn(recorded: ReadonlyMap<string, Scrapes>) {
+  const places = new Map<string, number>();
+  const server: Server = createServer((request, response) => {
+    const path = request.url ?? '';
+    const place = places.get(path) ?? 0;
+    places.set(path, place + 1);
+    const text = recorded.get(path)?.[place];
+    if (text !== undefined) response.setHeader('content-type', 'text/plain; version=0.0.4');
+    response.statusCode = text === undefined ? 503 : 200;
+    response.end(text);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // The cast is true: a TCP server has such an address.
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: `127.0.0.1:${port}`,
+    left: () => [...recorded].filter(([path, scrapes]) => (places.get(path) ?? 0) < scrapes.length).length,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const families =
+  'automation_(executions_total|project_executions_total|execution_(duration_seconds_(bucket|count|sum)|nodes_total)|node_failures_total)';
+
+async function readCounters(prometheus: Prometheus): Promise<readonly Stored[]> {
+  // The cast is true: that is what a range selector gives.
+  return (await prometheus.query(`{__name__=~"${families}"}[10m]`)) as readonly Stored[];
+}
+
+function findFall({ metric, values }: Stored): string[] {
+  let highest = 0;
+  for (const [, text] of values) {
+    const value = Number(text);
+    if (value < highest - 1e-6) return [`${JSON.stringify(metric)}: ${value} after ${highest}`];
+    highest = Math.max(highest, value);
+  }
+  return [];
+}
