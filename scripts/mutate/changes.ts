@@ -1,5 +1,5 @@
 import { isText } from './harmless.ts';
-import { below, child, children, nameOf, type Node } from './syntax.ts';
+import { below, child, children, type Node, nameOf } from './syntax.ts';
 
 /** A piece of a text and what stands there instead. */
 export type Change = { readonly start: number; readonly end: number; readonly replacement: string };

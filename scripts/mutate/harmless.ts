@@ -1,4 +1,4 @@
-import { child, children, nameOf, type Node } from './syntax.ts';
+import { child, children, type Node, nameOf } from './syntax.ts';
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 const texts = ['message', 'text', 'help', 'hint', 'description', 'summary', 'headline'];
