@@ -24,9 +24,13 @@ function fromText(text: string): number | undefined {
   return toPlausible(Date.parse(text));
 }
 
-/** Dates of JavaScript end in 275760, and whatever shows one fails beyond that. */
+/** Whether a time lies between 1970 and 2200. Dates of JavaScript end in 275760, and whatever shows one fails beyond that. */
+export function isPlausibleTime(timestampMs: number): boolean {
+  return timestampMs >= 0 && timestampMs <= lastMs;
+}
+
 function toPlausible(timestampMs: number): number | undefined {
-  return timestampMs >= 0 && timestampMs <= lastMs ? timestampMs : undefined;
+  return isPlausibleTime(timestampMs) ? timestampMs : undefined;
 }
 
 const lastMs = Date.UTC(2200, 11, 31, 23, 59, 59, 999);

@@ -1,3 +1,4 @@
+import { isPlausibleTime } from '../domain/time.ts';
 import type { Ledger, LedgerDocument, LedgerEntry } from '../state/ledger.ts';
 import { type IdHour, toForgottenHours } from './id-hours.ts';
 import { type Claims, createPlaces } from './places.ts';
@@ -60,7 +61,9 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
   const documents = await ledger.load(server);
   const cells = new Map(read<Cell>(documents, 'cell').map((cell) => [toCellKey(cell.kind, cell.labels), cell]));
   const jobs = new Map(
-    read<JobFacts>(documents, 'job').map((job) => [toJobKey(job.project, job.group, job.name), job]),
+    read<JobFacts>(documents, 'job')
+      .filter(({ lastEndMs }) => isPlausibleTime(lastEndMs))
+      .map((job) => [toJobKey(job.project, job.group, job.name), job]),
   );
   const states = new Map(read<ProjectState>(documents, 'project').map((state) => [state.project, toWholeTimes(state)]));
   const idHours = new Map(read<IdHour>(documents, 'id-hour').map((hour) => [hour.hour, hour]));
@@ -202,7 +205,9 @@ function toSheets(documents: readonly LedgerDocument[]): RecentSheets {
     if (kind !== 'recent') continue;
     // The cast is true: only this file writes these documents.
     const runs = JSON.parse(body ?? '[]') as RecentRun | readonly RecentRun[];
-    sheets.set(key, [runs].flat());
+    // Earlier releases kept times that no date can show.
+    const sound = [runs].flat().filter((run) => isPlausibleTime(run.startedAtMs) && isPlausibleTime(run.endedAtMs));
+    sheets.set(key, sound);
   }
   return sheets;
 }

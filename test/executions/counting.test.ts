@@ -81,6 +81,24 @@ describe('executions/counting', () => {
     expect(counted()).toContain('pay settle succeeded 1');
   });
 
+  it('leaves out what an earlier release kept of times that no date can show', async () => {
+    const { finish, rounds, restart, ledger, recent, shown } = await play();
+    await rounds(2);
+    finish('pay', { agoMs: 1000 });
+    const newest = finish('pay', { isAdHoc: true });
+    await rounds(8);
+    expect(recent()).toHaveLength(2);
+    const damage = (body: string): string => body.replace(/("(?:endedAtMs|lastEndMs)":)\d+/, '$19e15');
+    for (const { kind, key, body = '' } of await ledger.load('upstream'))
+      if (kind === 'recent' || kind === 'job')
+        await ledger.commit('upstream', { documents: [{ kind, key, body: damage(body) }] });
+    restart();
+    await rounds(2);
+    // Each of the two documents had one such time.
+    expect(recent()).toEqual([newest]);
+    expect(shown('automation_job_last_end_timestamp_seconds')).toEqual([]);
+  });
+
   it('counts once what ended without a start, when its start turns up', async () => {
     const { control, counted, rounds, nowMs, told } = await play();
     await rounds(2);

@@ -32,6 +32,8 @@ export type Scene = {
   /** What the rounds told of themselves: `late 2`, `skipped disabled 3`. */
   readonly told: readonly string[];
   readonly lag: () => number;
+  /** The finished executions that pages list, by id. */
+  readonly recent: () => readonly number[];
   /** What the credentials may not read. */
   readonly sight: () => Sight;
   /** The daemon starts again with what it kept. */
@@ -156,6 +158,7 @@ export async function createScene({
     told,
     lag: () => lag,
     sight: () => executions.status().sight,
+    recent: () => executions.status().recent.map(({ id }) => id),
     restart: (changed = {}, isRestored = false) => {
       executions = start(changed, isRestored);
     },
