@@ -152,6 +152,7 @@ export function createApp(options: AppOptions): App {
             // Imported by the first reader: it loads names of OpenTelemetry.
             return plan && (await import('./what-ran.ts')).toPastExecution(plan, { server: name, id }, hasPage);
           },
+          running: (name, id) => serving().watching.watched.get(name)?.running(id),
           tracing: () => ({
             ...current().traces,
             isOn: serving().watching.traces !== undefined,

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { endOnFaults } from './commands/faults.ts';
 import { keepCompiledCode } from './commands/compile-cache.ts';
+import { endOnFaults } from './commands/faults.ts';
 
 process.title = 'automation-exporter';
 // Whatever this process writes is its user's alone.

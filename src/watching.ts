@@ -10,7 +10,7 @@ import type { Clock } from './domain/clock.ts';
 import { toDetail, toExecutionSettings } from './execution-settings.ts';
 import { createExecutions, type Executions } from './executions/executions.ts';
 import { executionFamilies } from './executions/families.ts';
-import type { ExecutionsOfServer } from './http/status.ts';
+import type { ExecutionsOfServer, RunningExecution } from './http/status.ts';
 import type { Log } from './log.ts';
 import type { FamilyRule } from './metrics/bound.ts';
 import type { Self } from './metrics/self.ts';
@@ -28,7 +28,7 @@ import type { SelfTracing } from './self-tracing.ts';
 import type { State } from './state/state.ts';
 import type { Traces } from './traces.ts';
 import type { EnrichLoop } from './tracing/enrich/loop.ts';
-import { toWhatRuns } from './what-runs.ts';
+import { findRunning, toWhatRuns } from './what-runs.ts';
 
 export type WatchParts = {
   readonly config: Config;
@@ -57,6 +57,8 @@ export type WatchedServer = {
   readonly seen: (member?: string) => Seen | undefined;
   /** What runs and what ended last, once it was read. */
   readonly executions: () => ExecutionsOfServer | undefined;
+  /** One execution that runs or waits, as the last round saw it. */
+  readonly running: (id: number) => RunningExecution | undefined;
   /** How many projects the server lists to these credentials. */
   readonly visibleProjects: () => number | undefined;
   /** Shows nothing any longer of what the poll gave. */
@@ -173,6 +175,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
     members: members.map((member) => member.name),
     facts: (member) => find(member)?.connection.client.facts(),
     seen: (member) => find(member)?.vitality.seen(),
+    running: (id) => executions && findRunning(executions.status(), executionSettings, { server: name, id }),
     executions: () => (executions === undefined ? undefined : toWhatRuns(executions.status(), executionSettings)),
     visibleProjects: projectList.visible,
     withdraw: (key) => readings.get(toText(key))?.withdraw(),

@@ -3,12 +3,25 @@ import { type JobName, toJobName, toJobPath } from './executions/naming.ts';
 import type { RecentRun } from './executions/recent-runs.ts';
 import { isOverdue } from './executions/running.ts';
 import type { ExecutionSettings } from './executions/settings.ts';
-import type { EndedStatus, ExecutionsOfServer, RunningStatus } from './http/status.ts';
+import type { EndedStatus, ExecutionsOfServer, RunningExecution, RunningStatus } from './http/status.ts';
 
+type Execution = ExecutionsStatus['running'][number];
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
 
 /** So many a person reads; metrics tell of all. */
 const mostShown = 10;
+
+/** One that runs or waits, however many there are; undefined where it does neither, or is not watched. */
+export function findRunning(
+  { running, nowMs }: ExecutionsStatus,
+  settings: Settings,
+  of: { readonly server: string; readonly id: number },
+): RunningExecution | undefined {
+  const execution = running.find(({ id, endedAtMs }) => id === of.id && endedAtMs === undefined);
+  if (execution === undefined || nowMs === undefined) return undefined;
+  const told = toRunning(execution, nowMs, settings);
+  return told && { ...told, ...of, isWaiting: isWaiting(execution), serverNowMs: nowMs };
+}
 
 /** What pages tell of the executions of one server; undefined until they were read. */
 export function toWhatRuns(status: ExecutionsStatus, settings: Settings): ExecutionsOfServer | undefined {
@@ -17,16 +30,10 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
   const running: RunningStatus[] = [];
   let waitingCount = 0;
   for (const execution of status.running) {
-    const { id, project, startedAtMs } = execution;
-    const name = toJobName(execution);
-    if (project === undefined || execution.endedAtMs !== undefined || !isWanted(project, name, settings)) continue;
-    if (execution.status === 'scheduled' || execution.status === 'queued') {
-      waitingCount += 1;
-      continue;
-    }
-    const averageMs = execution.job?.averageDurationMs;
-    const overdue = isOverdue(execution, project, nowMs, settings);
-    running.push({ id, project, job: toJob(name), startedAtMs, averageMs, isOverdue: overdue });
+    const told = execution.endedAtMs === undefined ? toRunning(execution, nowMs, settings) : undefined;
+    if (told === undefined) continue;
+    if (isWaiting(execution)) waitingCount += 1;
+    else running.push(told);
   }
   const ended = status.recent.filter((run) => isWanted(run.project, run, settings));
   return {
@@ -43,6 +50,18 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
     endedCount: ended.length,
     leftOut: status.leftOut,
   };
+}
+
+function toRunning(execution: Execution, nowMs: number, settings: Settings): RunningStatus | undefined {
+  const { id, project, startedAtMs, job } = execution;
+  const name = toJobName(execution);
+  if (project === undefined || !isWanted(project, name, settings)) return undefined;
+  const overdue = !isWaiting(execution) && isOverdue(execution, project, nowMs, settings);
+  return { id, project, job: toJob(name), startedAtMs, averageMs: job?.averageDurationMs, isOverdue: overdue };
+}
+
+function isWaiting({ status }: Execution): boolean {
+  return status === 'scheduled' || status === 'queued';
 }
 
 /** A configuration that was read again may leave out what was counted before. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Execution } from '../src/domain/execution.ts';
 import type { RecentRun } from '../src/executions/recent-runs.ts';
 import type { Sight } from '../src/executions/sight.ts';
-import { toWhatRuns } from '../src/what-runs.ts';
+import { findRunning, toWhatRuns } from '../src/what-runs.ts';
 
 const nowMs = Date.parse('2024-05-20T03:19:40Z');
 
@@ -73,6 +73,27 @@ describe('what-runs', () => {
       run(6, { job }),
     ]);
     expect(told).toMatchObject({ running: [], runningCount: 0, waitingCount: 2 });
+  });
+
+  it('finds one of many that run or wait, and none that is over or not watched', () => {
+    const job = { id: 'j', name: 'secret', group: '', averageDurationMs: undefined };
+    const running = [
+      ...Array.from({ length: 30 }, (_, id) => run(id)),
+      run(40, { status: 'queued' }),
+      run(41, { endedAtMs: nowMs }),
+      run(42, { job }),
+    ];
+    const read = { running, recent: [], epoch: 1, nowMs, sight, leftOut: undefined };
+    const find = (id: number) => findRunning(read, settings, { server: 'prod', id });
+    expect(find(29)).toMatchObject({
+      server: 'prod',
+      id: 29,
+      job: 'nightly/settle',
+      isWaiting: false,
+      serverNowMs: nowMs,
+    });
+    expect(find(40)).toMatchObject({ id: 40, isWaiting: true });
+    expect([find(41), find(42), find(43)]).toEqual([undefined, undefined, undefined]);
   });
 
   it('shows ten of each and says how many there are', () => {

@@ -4,11 +4,15 @@ import { type Html, html } from './html.ts';
 import { renderMissing, type Tracing } from './missing-execution.ts';
 import { renderPage, toRoot } from './page.ts';
 import type { Attempt, PastExecution } from './past-execution.ts';
+import { renderRunning } from './running-page.ts';
+import type { RunningExecution } from './status.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
 export type ExecutionPageOptions = {
   /** What is kept of an execution; nobody is asked for more. */
   readonly find: (server: string, id: number) => Promise<PastExecution | undefined>;
+  /** What is known of an execution that has not ended. */
+  readonly running: (server: string, id: number) => RunningExecution | undefined;
   readonly tracing: () => Tracing;
   /** Where traces are shown, with `{trace_id}` for the id; undefined where configuration does not say. */
   readonly traceLink: () => string | undefined;
@@ -16,13 +20,20 @@ export type ExecutionPageOptions = {
 };
 
 /** `/executions/{server}/{id}`: what one execution did, step by step, and why it ended as it did. */
-export function executionPageRoute({ find, tracing, traceLink, nowMs }: ExecutionPageOptions): Router {
+export function executionPageRoute({ find, running, tracing, traceLink, nowMs }: ExecutionPageOptions): Router {
   const router = Router();
   router.get('/executions/:server/:id', async (request, response) => {
     const { server, id } = request.params;
     const root = toRoot(request);
     const execution = isId(id) ? await find(server, Number(id)) : undefined;
     response.set('cache-control', 'no-store');
+    const unfinished = execution === undefined && isId(id) ? running(server, Number(id)) : undefined;
+    if (unfinished !== undefined) {
+      const what = unfinished.isWaiting ? 'waits to run' : 'still runs';
+      const title = `${what}: #${unfinished.id} ${unfinished.job ?? 'ad hoc'}`;
+      response.send(renderPage({ title, body: renderRunning(unfinished), root }));
+      return;
+    }
     if (execution === undefined) {
       const body = renderMissing({ server, id, isId: isId(id), tracing: tracing() });
       response.status(404).send(renderPage({ title: 'No such execution is kept', body, root }));

@@ -33,7 +33,7 @@ function renderReason({ server, isId, tracing }: Omit<Missing, 'id'>): Html {
   if (!isId) return html`<p>That is no id of an execution: ids are whole numbers.</p>`;
   return html`<p>It may be one of these:</p>
 <ul>
-<li>It still runs, or waits to run: the front page shows what runs.</li>
+<li>It began a moment ago: what runs is read anew every few seconds.</li>
 <li>It is over, but its trace is not made yet: its steps are waited for, at most ${toDuration(tracing.sealTimeoutMs)}, or others come first.</li>
 <li>It ended before the daemon started, or more than ${toDuration(tracing.maxAgeMs)} before it was found.</li>
 <li>Newer ones took its place, or the configuration was read again and does not allow to show it any longer.</li>

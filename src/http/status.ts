@@ -47,6 +47,15 @@ export type RunningStatus = {
   readonly isOverdue: boolean;
 };
 
+/** An execution that has not ended, as the last round saw it. */
+export type RunningExecution = RunningStatus & {
+  readonly server: string;
+  /** Whether it is queued or scheduled for later. */
+  readonly isWaiting: boolean;
+  /** The server's own time when it was asked. */
+  readonly serverNowMs: number;
+};
+
 /** An execution that is over. */
 export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'startedAtMs'> & {
   readonly ending: string;

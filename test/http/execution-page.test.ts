@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { executionPageRoute } from '../../src/http/execution-page.ts';
 import type { PastExecution } from '../../src/http/past-execution.ts';
+import type { RunningExecution } from '../../src/http/status.ts';
 import { toText } from './page-text.ts';
 import { type Answer, serve } from './serve.ts';
 import { failure, largeExecution, pastExecution, span, startMs } from './some-execution.ts';
@@ -9,6 +10,7 @@ import { failure, largeExecution, pastExecution, span, startMs } from './some-ex
 type Given = {
   readonly execution?: PastExecution | undefined;
   readonly path?: string;
+  readonly running?: RunningExecution;
   readonly link?: string | undefined;
   readonly isOn?: boolean;
   readonly routePrefix?: string;
@@ -21,6 +23,7 @@ async function read({ path = '/executions/prod/4711', isOn = true, ...given }: G
       asked.push(`${server} ${id}`);
       return given.execution;
     },
+    running: (server, id) => (server === 'prod' && id === 4711 ? given.running : undefined),
     tracing: () => ({ isOn, servers: ['prod', 'test'], sealTimeoutMs: 600_000, maxAgeMs: 86_400_000 }),
     traceLink: () => given.link,
     nowMs: () => startMs + 400_000,
@@ -198,7 +201,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failure (failed, NonZeroResultCode)
     const text = toText((await read({})).body);
     expect(text).toBe(`No execution 4711 of prod is kept
 It may be one of these:
-It still runs, or waits to run: the front page shows what runs.
+It began a moment ago: what runs is read anew every few seconds.
 It is over, but its trace is not made yet: its steps are waited for, at most 10 min, or others come first.
 It ended before the daemon started, or more than 24 h before it was found.
 Newer ones took its place, or the configuration was read again and does not allow to show it any longer.
@@ -214,6 +217,32 @@ The page of an execution is made from its trace. The last 1,000 that ended are k
     expect(body).toContain('<code>traces:\n  enabled: on\n</code>');
   });
 
+  it('says of an execution that still runs that it does, instead of guessing', async () => {
+    const running = {
+      server: 'prod',
+      id: 4711,
+      project: 'pay',
+      job: 'nightly/<settle>',
+      startedAtMs: startMs,
+      averageMs: 110_000,
+      isOverdue: true,
+      isWaiting: false,
+      serverNowMs: startMs + 400_000,
+    };
+    const page = await readPage({ running });
+    expect(page).toContain('<title>still runs: #4711 nightly/&#60;settle&#62;');
+    expect(toText(page)).toBe(`…nightly/&#60;settle&#62; #4711: still runs
+As the server said at 2024-05-20 03:24:35 UTC. Its steps are shown here once it has ended and its trace is made.
+Server: prod
+Project: pay
+Started: 2024-05-20 03:17:55 UTC
+Running for: 6 min
+Usually takes: 1 min 50 s
+Overdue: ✗ yes`);
+    const waiting = { ...running, isWaiting: true, isOverdue: false, startedAtMs: Number.POSITIVE_INFINITY };
+    expect(toText(await readPage({ running: waiting }))).toMatch(/^…nightly\/&#60;settle&#62; #4711: waits to run\n/);
+  });
+
   it('takes no id for another one', async () => {
     const execution = pastExecution();
     for (const id of ['4711x', '-1', '1e3', '0x10', '9007199254740993', '4711.0', '%204711']) {
@@ -227,7 +256,13 @@ The page of an execution is made from its trace. The last 1,000 that ended are k
   it('shows any text as text', async () => {
     let execution = pastExecution();
     const tracing = { isOn: true, servers: ['prod'], sealTimeoutMs: 0, maxAgeMs: 0 };
-    const options = { find: async () => execution, tracing: () => tracing, traceLink: () => undefined, nowMs: () => 0 };
+    const options = {
+      find: async () => execution,
+      running: () => undefined,
+      tracing: () => tracing,
+      traceLink: () => undefined,
+      nowMs: () => 0,
+    };
     const { ask } = await serve([executionPageRoute(options)]);
     const countTags = async (text: string): Promise<number> => {
       const given = { name: text, path: text, why: text, result: text, remarks: [text] };

@@ -118,6 +118,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
       frontPageRoute({ metricsPath: '/metrics', status: read, hasPage: (_, id) => id in pastExecutions }),
       executionPageRoute({
         find: async (_, id) => pastExecutions[id],
+        running: () => undefined,
         tracing: () => ({ isOn: false, servers: [], sealTimeoutMs: 0, maxAgeMs: 0 }),
         traceLink: () => 'https://traces.example.org/trace/{trace_id}',
         nowMs: () => atMs,
