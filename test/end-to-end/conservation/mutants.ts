@@ -117,39 +117,46 @@ function toFinishedAnyway(row: Execution): Execution {
 function trustNewestEnd(): WrongPart {
   let newestMs = Number.NEGATIVE_INFINITY;
   return {
-    parts: {
-      reconcile: (input) => {
-        for (const { endedAtMs = newestMs } of input.rows) newestMs = Math.max(newestMs, endedAtMs);
-        return reconcile(input);
-      },
-      planReads: (input) =>
-        planReads(input).map((read) => ({
-          ...read,
-          window: {
-            beginMs: Math.max(read.window.beginMs, newestMs - input.overlapMs),
-            endMs: input.nowMs + 86_400_000,
-          },
-        })),
-    },
+    wrap: (client) =>
+      wrapList(client, async (ask, { query }) => {
+        const begin = Math.max(query.begin, newestMs - 120_000);
+        const timed = await ask({ query: { ...query, begin, end: query.end + 86_400_000 } });
+        for (const { endedAtMs = newestMs } of timed.answer.items) newestMs = Math.max(newestMs, endedAtMs);
+        return timed;
+      }),
   };
 }
 
-type List = { readonly total: number; readonly items: readonly unknown[] };
-type Input = { readonly query: { readonly offset: number; readonly max: number } };
-type GetTimed = (endpoint: Endpoint<unknown>, input: Input) => Promise<{ readonly answer: List }>;
-
 /** A page with less than it may hold is believed to be the last one. */
 function trustShortPages(client: Client): Client {
+  return wrapList(client, async (ask, input) => {
+    const timed = await ask(input);
+    const { length } = timed.answer.items;
+    if (length >= input.query.max) return timed;
+    return { ...timed, answer: { ...timed.answer, total: input.query.offset + length } };
+  });
+}
+
+type List = { readonly total: number; readonly items: readonly Execution[] };
+type Query = { readonly begin: number; readonly end: number; readonly offset: number; readonly max: number };
+type Input = { readonly query: Query };
+type Timed = { readonly answer: List };
+type GetTimed = (endpoint: Endpoint<unknown>, input: Input) => Promise<Timed>;
+
+/** Stands between the daemon and the lists of finished executions. */
+function wrapList(
+  client: Client,
+  wrong: (ask: (input: Input) => Promise<Timed>, input: Input) => Promise<Timed>,
+): Client {
   return {
     ...client,
     within: (scope) => {
       const api = client.within(scope);
       // The casts are true: of these two the answer of one endpoint alone is looked into, and that is a list.
       const ask = api.getTimed as unknown as GetTimed;
-      const getTimed: GetTimed = async (endpoint, input) => {
-        const timed = await ask(endpoint, input);
-        if (endpoint.name !== 'project-executions' || timed.answer.items.length >= input.query.max) return timed;
-        return { ...timed, answer: { ...timed.answer, total: input.query.offset + timed.answer.items.length } };
+      const getTimed: GetTimed = (endpoint, input) => {
+        if (endpoint.name !== 'project-executions') return ask(endpoint, input);
+        return wrong(({ query }) => ask(endpoint, { ...input, query }), input);
       };
       return { ...api, getTimed: getTimed as unknown as Api['getTimed'] };
     },
