@@ -11,6 +11,7 @@ import { toNewProject } from '../src/executions/project-state.ts';
 import { defaultBuckets } from '../src/executions/settings.ts';
 import { openSqliteState } from '../src/state/sqlite.ts';
 import type { State } from '../src/state/state.ts';
+import { systemClock } from '../src/system-clock.ts';
 
 const known = 1_000_000;
 const flood = 100_000;
@@ -135,6 +136,7 @@ async function openProject(state: State) {
       unknownValue: ignore,
     },
     keepMs: 9 * dayMs,
+    clock: systemClock,
   });
   return { book, accept };
 }

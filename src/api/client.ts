@@ -81,9 +81,11 @@ export function createClient({ dialect, apiVersion, budget, observe, timeoutMs, 
   function settle(endpoint: Endpoint<unknown>, scope: Scope): Promise<number> {
     const { forMs, untilTicks = Number.POSITIVE_INFINITY, signal } = scope;
     const own: Scope = { lane: 'vital', forMs: timeoutMs, signal: undefined };
-    const settled = contact.settle(
-      async (version) => (await ask(systemInfo, versionedPath(systemInfo, version), own)).answer,
-    );
+    const settled = contact.settle(async (version) => {
+      const { answer, serverMs } = await ask(systemInfo, versionedPath(systemInfo, version), own);
+      contact.learnDate(answer.timestampMs, serverMs);
+      return answer;
+    });
     const leftMs = Math.min(forMs, untilTicks - clock.ticks());
     return waitFor(settled, { forMs: leftMs, signal, clock, orElse: () => unmet(endpoint) });
   }
@@ -93,9 +95,13 @@ export function createClient({ dialect, apiVersion, budget, observe, timeoutMs, 
     const since = sinceVersion(endpoint, contact.facts().dialect);
     if (since > version) throw tooOld(endpoint, since, version);
     const timed = await ask(endpoint, versionedPath(endpoint, version, input), scope);
-    // The cast is true: it is that very endpoint, so this is its answer.
-    if (endpoint.name === systemInfo.name) contact.learn(timed.answer as SystemInfo);
-    return timed;
+    if (endpoint.name === systemInfo.name) {
+      // The cast is true: it is that very endpoint, so this is its answer.
+      const info = timed.answer as SystemInfo;
+      contact.learn(info);
+      contact.learnDate(info.timestampMs, timed.serverMs);
+    }
+    return { ...timed, serverMs: contact.toServerMs(timed.serverMs) };
   }
 
   return {

@@ -24,6 +24,10 @@ export type Contact = {
   /** The version to ask with; found out once, by whoever asks first, and waited for by all. */
   readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
   readonly learn: (info: SystemInfo) => void;
+  /** Told of the time that system info tells, and of the date that something on the way wrote above the same answer. */
+  readonly learnDate: (timestampMs: number | undefined, dateMs: number | undefined) => void;
+  /** The server's time, as the date of an answer tells it. */
+  readonly toServerMs: (dateMs: number | undefined) => number | undefined;
   readonly learnFromHeaders: (headers: Readonly<Record<string, string>>) => void;
   readonly learnFromFault: (error: ApiError) => void;
 };
@@ -37,6 +41,7 @@ export function createContact(settings: Settings): Contact {
   let release: string | undefined;
   const members = createMemberSight();
   let isMet = false;
+  let dateOffMs = 0;
   let settling: Promise<number> | undefined;
 
   function learn(info: SystemInfo): void {
@@ -84,6 +89,13 @@ export function createContact(settings: Settings): Contact {
       return apiVersion;
     },
     learn,
+    learnDate: (timestampMs, dateMs) => {
+      if (timestampMs === undefined || dateMs === undefined) return;
+      // Dates are cut to the second, and an answer takes its time: the least that is known to be over.
+      const offMs = timestampMs - dateMs;
+      dateOffMs = Math.abs(offMs) > usualOffMs ? offMs - 1000 : 0;
+    },
+    toServerMs: (dateMs) => dateMs && dateMs + dateOffMs,
     learnFromHeaders: (headers) => {
       if (settings.dialect === 'auto') dialect ??= dialectOfHeaders(headers);
     },
@@ -96,6 +108,9 @@ export function createContact(settings: Settings): Contact {
     },
   };
 }
+
+/** A server whose own date this is tells the same time in both places, within a few seconds. */
+const usualOffMs = 5000;
 
 function toOlderVersion(error: ApiError): number {
   const { serverApiVersion } = error.details;

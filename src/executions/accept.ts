@@ -1,3 +1,4 @@
+import type { Clock } from '../domain/clock.ts';
 import type { Execution } from '../domain/execution.ts';
 import type { Ledger, LedgerDocument, LedgerEntry } from '../state/ledger.ts';
 import type { Book, BookChange, ServerFacts } from './book.ts';
@@ -35,6 +36,7 @@ export type AcceptOptions = {
   readonly observe: ExecutionsObserver;
   /** How long ids are known. */
   readonly keepMs: number;
+  readonly clock: Pick<Clock, 'now'>;
   readonly companion?: Companion | undefined;
   readonly reconcile?: typeof reconcileRows;
 };
@@ -52,12 +54,17 @@ export type Acceptance = {
 
 /** Commit 1 of the life of an execution: rows become known and count, in one transaction with how far the project is read. */
 export function createAccept(options: AcceptOptions): (acceptance: Acceptance) => Promise<readonly Finished[]> {
-  const { server, book, ledger, rules, isWantedJob, observe, keepMs, companion, reconcile = reconcileRows } = options;
+  const { server, book, ledger, rules, isWantedJob, observe, keepMs, clock, companion } = options;
+  const { reconcile = reconcileRows } = options;
 
   /** What ended before what is pruned is never counted again. */
   async function prune(state: ProjectState): Promise<ProjectState> {
-    const countedFromMs = await planPrune(ledger, server, state, state.scannedThroughMs - keepMs);
-    return countedFromMs === state.countedFromMs ? state : { ...state, countedFromMs };
+    const fromMs = state.prunedThroughMs ?? state.countedFromMs;
+    // Of the two clocks the one that is behind: what one that is far ahead lets be forgotten could not be counted again.
+    const nowMs = Math.min(state.scannedThroughMs, clock.now());
+    const prunedThroughMs = await planPrune(ledger, server, { project: state.project, fromMs }, nowMs - keepMs);
+    if (prunedThroughMs === fromMs) return state;
+    return { ...state, prunedThroughMs, countedFromMs: Math.max(state.countedFromMs, prunedThroughMs) };
   }
 
   return async ({ project, rows, seenAtMs, advance, lateBeforeMs = Number.NEGATIVE_INFINITY }) => {
@@ -113,9 +120,9 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
         hasNewEpoch: isNewEpoch,
         recent: counted.map((run) => toRecent(project, run)),
         alongside: byEpoch.flatMap((each) => companion?.keep(project, each.runs, each.epoch) ?? []),
-        ...(advanced.countedFromMs === countedFromMs
+        ...(advanced.prunedThroughMs === undefined || advanced.prunedThroughMs === state.prunedThroughMs
           ? {}
-          : { prune: { project, endedBeforeMs: advanced.countedFromMs } }),
+          : { prune: { project, endedBeforeMs: advanced.prunedThroughMs } }),
       };
     });
     tell();

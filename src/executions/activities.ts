@@ -5,6 +5,8 @@ export type Activities = {
   /** Changes what is remembered of a project; of one that is new, what is not said follows from its name. */
   readonly note: (project: string, change: Partial<ProjectActivity>, nowMs: number) => void;
   readonly forget: (project: string) => void;
+  /** The server's clock was set back: nothing may wait for a time that was to come, or has been read at one. */
+  readonly rewind: (nowMs: number) => void;
 };
 
 /** What is remembered of the projects while the process lives. */
@@ -17,6 +19,18 @@ export function createActivities(): Activities {
     },
     forget: (project) => {
       all.delete(project);
+    },
+    rewind: (nowMs) => {
+      for (const [project, activity] of all) {
+        const { activeUntilMs, readAtMs, nextDayMs, unshownSinceMs } = activity;
+        all.set(project, {
+          ...activity,
+          activeUntilMs: Math.min(activeUntilMs, nowMs),
+          readAtMs: Math.min(readAtMs, nowMs),
+          nextDayMs: Math.min(nextDayMs, nowMs + hourMs),
+          unshownSinceMs: unshownSinceMs && Math.min(unshownSinceMs, nowMs),
+        });
+      }
     },
   };
 }

@@ -22,6 +22,12 @@ export function withPastRead(state: ProjectState, window: Window, rest: readonly
   return withRead(state, window, rest, readThroughMs(state));
 }
 
+/** The same, read no further than up to a time. */
+export function withThrough(state: ProjectState, throughMs: number): ProjectState {
+  const outside = { beginMs: throughMs + 1, endMs: throughMs + 1 };
+  return withRead(state, outside, [], Math.min(throughMs, readThroughMs(state)));
+}
+
 function withRead(state: ProjectState, window: Window, rest: readonly Window[], throughMs: number): ProjectState {
   const { aheadThroughMs: _ahead, backlog: before = [], ...kept } = state;
   const left = before.flatMap((each) => without(each, window));

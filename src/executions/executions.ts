@@ -15,6 +15,7 @@ import { openParts, type Parts } from './parts.ts';
 import { type PlannedRead, planReads } from './plan.ts';
 import { createReadNotes, toActiveMs } from './read-notes.ts';
 import type { RecentRun } from './recent-runs.ts';
+import { rewindBook } from './rewinding.ts';
 import { createRunningReader, type Running } from './running-reader.ts';
 import type { LeftOut } from './series-room.ts';
 import { createServerClock } from './server-clock.ts';
@@ -142,8 +143,9 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     await ask(async () => {
       inAll = await readRunning((lane) => within(signal, lane), listing.names());
     });
-    if (inAll.serverMs === undefined && serverClock.isOld()) await ask(() => serverClock.ask(within(signal)));
-    const nowMs = serverClock.now(inAll.serverMs);
+    if (serverClock.isOld(inAll.serverMs)) await ask(() => serverClock.ask(within(signal)));
+    const time = serverClock.now(inAll.serverMs);
+    const { nowMs } = time;
     const now = { running: inAll.executions, nowMs, sinceTicks: clock.ticks() };
     latest = now;
     sight.noteRunning(inAll);
@@ -151,6 +153,10 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const toShown = () => ({ ...now, names: listing.names() });
     try {
       const running = inAll.executions;
+      if (await rewindBook(book, time)) {
+        activities.rewind(nowMs);
+        tripwire.rewind();
+      }
       await attempt(() => listing.refresh({ book, overlap, api, nowMs, running }));
       await found.gap.begin(nowMs);
       await noteOneTimeRuns(book, running ?? []);

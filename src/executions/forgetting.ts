@@ -22,13 +22,14 @@ export function createForgetting({ server, book, ledger, activities }: Forgettin
         activities.forget(project);
         continue;
       }
-      const from = { ...state, countedFromMs: Math.min(endMs, state.countedFromMs) };
+      const from = { project, fromMs: Math.min(endMs, state.countedFromMs) };
       const endedBeforeMs = await planPrune(ledger, server, from, Number.MAX_SAFE_INTEGER);
       await book.update(async () => {
         const latest = book.states.get(project);
         if (latest?.hold !== 'missing') return undefined;
         const countedFromMs = Math.max(latest.countedFromMs, endedBeforeMs);
-        return { states: [{ ...latest, countedFromMs }], prune: { project, endedBeforeMs } };
+        const prunedThroughMs = Math.max(latest.prunedThroughMs ?? endedBeforeMs, endedBeforeMs);
+        return { states: [{ ...latest, countedFromMs, prunedThroughMs }], prune: { project, endedBeforeMs } };
       });
     }
   };

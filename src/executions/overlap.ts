@@ -22,7 +22,8 @@ export function createOverlap(leastMs: number): Overlap {
   }
 
   function ms(nowMs: number): number {
-    return nowMs < widest.untilMs ? widest.ms : leastMs;
+    // A clock that was set back makes no day longer.
+    return nowMs < widest.untilMs && widest.untilMs - nowMs <= rememberedForMs ? widest.ms : leastMs;
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { Window } from '../api/paging.ts';
-import { readThroughMs } from './backlog.ts';
+import { readThroughMs, withThrough } from './backlog.ts';
 
 /** Why a project is not read; nothing of it counts as read meanwhile. */
 export const holds = ['disabled', 'hidden', 'missing', 'excluded'] as const;
@@ -10,6 +10,8 @@ export type ProjectState = {
   readonly project: string;
   /** What ended before is not counted. */
   readonly countedFromMs: number;
+  /** What ended before is not known any longer, and so must never be counted; absent while that is nothing. */
+  readonly prunedThroughMs?: number | undefined;
   /** Every end up to here has been read. */
   readonly scannedThroughMs: number;
   /** Up to here as well, but for the backlog; absent where there is none. */
@@ -63,5 +65,46 @@ export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: numbe
   if (readThroughMs(state) >= limitMs) return rest;
   const beginMs = rest.scannedThroughMs;
   const skips = [...(rest.skips ?? []), { beginMs, endMs: limitMs - 1, reason: hold ?? 'outage' }];
-  return { ...toNewProject(state.project, limitMs), skips };
+  // What is known of the time that is skipped is forgotten later, a little at a time.
+  const prunedThroughMs = rest.prunedThroughMs ?? rest.countedFromMs;
+  return { ...toNewProject(state.project, limitMs), prunedThroughMs, skips };
+}
+
+/** The server's clock was set back: what was read of the time from then on has to be read again, and counts again. */
+export function rewind(state: ProjectState, toMs: number): ProjectState {
+  const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
+  return {
+    ...withReadUntil(state, toMs),
+    countedFromMs: Math.min(countedFromMs, Math.max(toMs, prunedThroughMs)),
+  };
+}
+
+/**
+ * The same where the clock was set back while nobody looked. How far it had been ahead is not known, but for the least: counting
+ * began that much earlier, and reading again costs little.
+ */
+export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
+  const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
+  const aheadMs = Math.max(0, readThroughMs(state) - nowMs);
+  const beganMs = countedFromMs > nowMs ? Math.max(countedFromMs - aheadMs, prunedThroughMs) : countedFromMs;
+  return {
+    ...withReadUntil(state, nowMs - Math.min(aheadMs, mostUnseenMs)),
+    countedFromMs: beganMs,
+  };
+}
+
+const mostUnseenMs = 86_400_000;
+
+function withReadUntil(state: ProjectState, toMs: number): ProjectState {
+  const { skips = [], backlog, aheadThroughMs, ...kept } = state;
+  const left = skips.flatMap((skip) =>
+    skip.beginMs < toMs ? [{ ...skip, endMs: Math.min(skip.endMs, toMs - 1) }] : [],
+  );
+  const rewound = withThrough({ ...kept, backlog, aheadThroughMs }, toMs);
+  return {
+    ...rewound,
+    rereadThroughMs: Math.min(state.rereadThroughMs, toMs),
+    ...(state.heldSinceMs === undefined ? {} : { heldSinceMs: Math.min(state.heldSinceMs, toMs) }),
+    ...(left.length === 0 ? {} : { skips: left }),
+  };
 }

@@ -9,6 +9,8 @@ export type Tripwire = {
   readonly sweepSinceMs: () => number | undefined;
   /** Told of every read of a project, that a sweep may know whether it was worth it. */
   readonly noteRead: (counted: number) => void;
+  /** The server's clock was set back: what was to come at a time comes anew. */
+  readonly rewind: () => void;
   /** Compares, once in a while, what ended in a closed window with what is known of it. */
   readonly check: (api: Api, now: WireInput) => Promise<void>;
 };
@@ -56,6 +58,10 @@ export function createTripwire(): Tripwire {
     sweepSinceMs: () => sweep?.sinceMs,
     noteRead: (counted) => {
       if (sweep !== undefined) sweep.found += counted;
+    },
+    rewind: () => {
+      sweep = undefined;
+      nextCheckMs = Number.NEGATIVE_INFINITY;
     },
     check: async (api, input) => {
       const { nowMs, window, activities, projects, countKnown } = input;

@@ -200,6 +200,24 @@ describe('api/client', () => {
     expect(limitsMs.slice(4)).toEqual([10_000, 8000, 1000]);
   });
 
+  it.each([
+    ['ten minutes ahead', 600_000, 1_700_000_000_000],
+    ['ten minutes behind', -600_000, 1_700_000_000_000],
+    ['as far off as whole seconds and slow answers make it', -4000, 1_699_999_996_000],
+  ])('corrects the dates of a proxy by the time that the server tells: %s', async (_name, offMs, expectedMs) => {
+    const date = new Date(1_700_000_000_000 + offMs).toUTCString();
+    const epoch = JSON.stringify({
+      system: { rundeck: { version: '5.3.0', apiversion: '47' }, timestamp: { epoch: 1_700_000_001_000 } },
+    });
+    const { api } = await connect({
+      answers: {
+        'system/info': { body: epoch, headers: { date } },
+        'system/executions/status': { body: '{"executionMode":"active"}', headers: { date } },
+      },
+    });
+    expect((await api.getTimed(executionMode)).serverMs).toBe(expectedMs);
+  });
+
   it('times an answer from its request to its end, and by the middle', async () => {
     let ticks = 0;
     const server = await startCannedServer({ apiVersion: 47, dialect: 'rundeck' });

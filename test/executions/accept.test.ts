@@ -9,6 +9,7 @@ import { type Book, openBook } from '../../src/executions/book.ts';
 import { isSoundDocument } from '../../src/executions/document-shapes.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/project-state.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { someRun, someRunning } from './some-execution.ts';
 
 const hourMs = 3_600_000;
@@ -79,6 +80,7 @@ async function createScene() {
       isWantedJob: () => true,
       observe,
       keepMs: 1e12,
+      clock: fakeClock(),
       companion: {
         keep: (_project, runs, epoch) => {
           traced.push(...runs.map(({ id }) => `${id} in ${epoch}`));

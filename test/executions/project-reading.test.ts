@@ -162,6 +162,7 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({
       ...toNewProject('pay', 9_000_000),
       scannedThroughMs: nowMs,
+      prunedThroughMs: 0,
       skips: [{ beginMs: 0, endMs: 8_999_999, reason: 'disabled' }],
     });
   });

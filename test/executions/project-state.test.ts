@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ProjectState, resume, toNewProject } from '../../src/executions/project-state.ts';
+import { type ProjectState, resume, rewind, rewindUnseen, toNewProject } from '../../src/executions/project-state.ts';
 
 describe('executions/project-state', () => {
   it('begins with nothing read before counting begins', () => {
@@ -26,6 +26,7 @@ describe('executions/project-state', () => {
       countedFromMs: 259_200_000,
       scannedThroughMs: 259_200_000,
       rereadThroughMs: 259_200_000,
+      prunedThroughMs: dayMs,
       skips: [{ beginMs: 172_800_000, endMs: 259_199_999, reason: 'disabled' }],
     });
   });
@@ -46,6 +47,51 @@ describe('executions/project-state', () => {
       backlog: [{ beginMs: 2 * dayMs, endMs: 3 * dayMs }],
     });
     expect(resume(behind, 10 * dayMs, 7 * dayMs)).toMatchObject({ scannedThroughMs: 2 * dayMs, countedFromMs: dayMs });
+  });
+
+  it('reads and counts again from where the clock was set back to, and never what is forgotten', () => {
+    const ahead = held({
+      hold: undefined,
+      countedFromMs: 20 * dayMs,
+      scannedThroughMs: 21 * dayMs,
+      rereadThroughMs: 20 * dayMs,
+      aheadThroughMs: 27 * dayMs,
+      backlog: [{ beginMs: 21 * dayMs, endMs: 22 * dayMs }],
+      prunedThroughMs: 2 * dayMs,
+      skips: [{ beginMs: 9 * dayMs, endMs: 20 * dayMs - 1, reason: 'outage' }],
+    });
+    expect(rewind(ahead, 10 * dayMs)).toEqual({
+      project: 'pay',
+      hold: undefined,
+      countedFromMs: 864_000_000,
+      scannedThroughMs: 864_000_000,
+      rereadThroughMs: 864_000_000,
+      prunedThroughMs: 172_800_000,
+      heldSinceMs: 172_800_000,
+      skips: [{ beginMs: 777_600_000, endMs: 863_999_999, reason: 'outage' }],
+    });
+    expect(rewind({ ...ahead, prunedThroughMs: 12 * dayMs }, 10 * dayMs).countedFromMs).toBe(12 * dayMs);
+  });
+
+  it('began to count as much earlier as the clock was ahead at least, where that was seen too late', () => {
+    const ahead = { ...toNewProject('pay', 20 * dayMs), scannedThroughMs: 23 * dayMs };
+    expect(rewindUnseen(ahead, 11 * dayMs)).toEqual({
+      project: 'pay',
+      countedFromMs: 8 * dayMs,
+      scannedThroughMs: 10 * dayMs,
+      rereadThroughMs: 10 * dayMs,
+    });
+    expect(rewindUnseen({ ...ahead, prunedThroughMs: 9 * dayMs }, 11 * dayMs).countedFromMs).toBe(9 * dayMs);
+    const old = { ...toNewProject('pay', 2 * dayMs), scannedThroughMs: 11 * dayMs + 600_000 };
+    expect(rewindUnseen(old, 11 * dayMs)).toMatchObject({
+      countedFromMs: 2 * dayMs,
+      scannedThroughMs: 11 * dayMs - 600_000,
+    });
+  });
+
+  it('leaves where it is what was read before the clock was set back', () => {
+    const state = { ...toNewProject('pay', dayMs), scannedThroughMs: 9 * dayMs };
+    expect(rewind(state, 10 * dayMs)).toEqual(state);
   });
 });
 

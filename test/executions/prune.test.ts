@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { toNewProject } from '../../src/executions/project-state.ts';
 import { planPrune } from '../../src/executions/prune.ts';
 
 const hourMs = 3_600_000;
@@ -13,6 +12,6 @@ describe('executions/prune', () => {
   ])('prunes %s', async (_name, throughMs, entriesPerMs, prunedThroughMs) => {
     const countEnds = async (_server: string, { beginMs, endMs }: { beginMs: number; endMs: number }) =>
       Math.floor((endMs - beginMs + 1) * entriesPerMs);
-    expect(await planPrune({ countEnds }, 'upstream', toNewProject('pay', 0), throughMs)).toBe(prunedThroughMs);
+    expect(await planPrune({ countEnds }, 'upstream', { project: 'pay', fromMs: 0 }, throughMs)).toBe(prunedThroughMs);
   });
 });

@@ -12,6 +12,7 @@ import { renderSamples } from '../../src/metrics/render.ts';
 import type { Ledger } from '../../src/state/ledger.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { StateError } from '../../src/state/state.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 import { someRun } from './some-execution.ts';
 
 const defaults: SeriesRules = {
@@ -165,6 +166,7 @@ async function setUp(first: SeriesRules, keepBy = (ledger: Ledger): Ledger => le
         isWantedJob: () => true,
         observe,
         keepMs: 1e12,
+        clock: fakeClock(),
       });
       await accept({ project: 'pay', rows, seenAtMs: 0 });
       await room.fit();

@@ -45,20 +45,95 @@ describe('executions/server-clock', () => {
   );
 
   it('goes by what was known last where nobody may ask', async () => {
-    const refuse = (): never => {
-      throw refusal('forbidden');
-    };
     const { read, pass } = createScene(refuse);
     expect(await read(undefined)).toBe(1_000_000);
     await read(1_060_000);
     pass(15_000);
     expect(await read(undefined)).toBe(1_075_000);
   });
+
+  it('believes a jump ahead only after five minutes, and goes on as before until then', async () => {
+    const { read, pass } = createScene(refuse);
+    await read(1_000_000);
+    for (let passedMs = 0; passedMs < 300_000; passedMs += 15_000) {
+      pass(15_000);
+      expect(await read(10_000_000 + passedMs)).toBe(1_015_000 + passedMs);
+    }
+    pass(15_000);
+    expect(await read(10_300_000)).toBe(10_300_000);
+  });
+
+  it('forgets a jump that did not last', async () => {
+    const { read, pass } = createScene(refuse);
+    await read(1_000_000);
+    pass(290_000);
+    expect(await read(10_000_000)).toBe(1_290_000);
+    pass(5000);
+    expect(await read(1_295_000)).toBe(1_295_000);
+    pass(15_000);
+    expect(await read(10_000_000)).toBe(1_310_000);
+  });
+
+  it('takes less than an hour ahead as it comes', async () => {
+    const { read, pass } = createScene(refuse);
+    await read(1_000_000);
+    pass(15_000);
+    expect(await read(4_600_000)).toBe(4_600_000);
+    pass(15_000);
+    expect(await read(8_215_000)).toBe(8_215_000);
+    pass(15_000);
+    expect(await read(11_830_001)).toBe(8_230_000);
+  });
+
+  it('says how far back a step takes what was read: to where the clock had gone ahead', async () => {
+    const { read, pass, rewindTo } = createScene(refuse);
+    await read(1_000_000);
+    pass(15_000);
+    await read(1_615_000);
+    expect(rewindTo()).toBeUndefined();
+    pass(60_000);
+    await read(1_075_000);
+    expect(rewindTo()).toBe(1_015_000);
+    pass(15_000);
+    await read(1_045_000);
+    expect(rewindTo()).toBe(1_030_000);
+    // Whole seconds, and answers that take their time, are no step.
+    pass(15_000);
+    await read(1_031_000);
+    expect(rewindTo()).toBeUndefined();
+  });
+
+  it('asks for the time where dates surprise, once a minute at most, and goes by the answer', async () => {
+    const { read, asked, pass } = createScene((nowMs) => nowMs);
+    await read(1_000_000);
+    pass(60_000);
+    expect(await read(1_660_000)).toBe(1_060_000);
+    expect(asked()).toBe(1);
+    pass(15_000);
+    expect(await read(1_675_000)).toBe(1_675_000);
+    expect(asked()).toBe(1);
+  });
+
+  it('asks for the time every quarter of an hour although dates tell it', async () => {
+    const { read, asked, pass } = createScene((nowMs) => nowMs);
+    for (let passedMs = 0; passedMs < 1_800_000; passedMs += 15_000) {
+      await read(1_000_000 + passedMs);
+      pass(15_000);
+    }
+    expect(asked()).toBe(1);
+    await read(2_800_000);
+    expect(asked()).toBe(2);
+  });
 });
+
+function refuse(): never {
+  throw refusal('forbidden');
+}
 
 function createScene(answer: (nowMs: number) => number) {
   let nowMs = 1_000_000;
   let asked = 0;
+  let rewindToMs: number | undefined;
   const api = {
     getTimed: async () => {
       asked += 1;
@@ -69,11 +144,14 @@ function createScene(answer: (nowMs: number) => number) {
   return {
     /** A fault of the question costs only itself. */
     read: async (answeredAtMs: number | undefined) => {
-      const isAsked = answeredAtMs === undefined && serverClock.isOld();
+      const isAsked = serverClock.isOld(answeredAtMs);
       // The cast is true: it asks nothing else.
       if (isAsked) await serverClock.ask(api as unknown as Api).catch(() => undefined);
-      return serverClock.now(answeredAtMs);
+      const time = serverClock.now(answeredAtMs);
+      rewindToMs = time.rewindToMs;
+      return time.nowMs;
     },
+    rewindTo: () => rewindToMs,
     asked: () => asked,
     pass: (ms: number) => {
       nowMs += ms;

@@ -50,6 +50,7 @@ export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, a
   let lagSeconds = 0;
   let answer = given.answer ?? ((): undefined => undefined);
   let takesMs = answerMs;
+  let dateOffMs = 0;
 
   const transport: Transport = {
     get: async ({ path, apiEndpoint, timeoutMs = 10_000 }) => {
@@ -59,7 +60,7 @@ export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, a
         setTimeout(resolve, Math.min(ms, timeoutMs));
       });
       if (ms > timeoutMs) throw new ApiError(`GET ${apiEndpoint}: no answer`, { kind: 'timeout', apiEndpoint });
-      const headers = { date: new Date(Date.now()).toUTCString() };
+      const headers = { date: new Date(Date.now() + dateOffMs).toUTCString() };
       const other = answer(path);
       if (other !== undefined) return { status: 200, headers, cookies: [], body: '', ...other };
       return { status: 200, headers, cookies: [], body: JSON.stringify(toAnswer(path, ends, active)) };
@@ -140,6 +141,10 @@ export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, a
     },
     answerBy: (next: (path: string) => Partial<TransportAnswer> | undefined) => {
       answer = next;
+    },
+    /** Something on the way writes dates of its own. */
+    setDates: (offMs: number) => {
+      dateOffMs = offMs;
     },
     restart: () => {
       executions = start();

@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Played, play as startPlay } from './play.ts';
+import type { SceneOptions } from './scene.ts';
+import { createTimedScene, startMs } from './timed-scene.ts';
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+
+let played: Played | undefined;
+
+describe('executions when the clock of the server steps', () => {
+  afterEach(async () => {
+    await played?.stop();
+    played = undefined;
+  });
+
+  it.each([
+    ['while it runs', false],
+    ['over a restart', true],
+  ])('counts what ends after a clock that was ahead at the first start is set right, %s', async (_how, isRestarted) => {
+    const { control, finish, counted, rounds, restart } = await play();
+    control.setClockSkew(10 * minuteMs);
+    await rounds(4);
+    finish('pay', { agoMs: -10 * minuteMs });
+    await rounds(4);
+    control.setClockSkew(0);
+    if (isRestarted) restart();
+    finish('pay');
+    await rounds(12);
+    expect(counted()).toEqual(['pay settle succeeded 2']);
+  });
+
+  it.each([
+    ['while it runs', false],
+    ['over a restart', true],
+  ])('counts on once a clock that was a month ahead for ten minutes is right again, %s', async (_how, isRestarted) => {
+    const { control, finish, counted, rounds, round, restart, lag, ledger } = await play();
+    await rounds(2);
+    finish('pay');
+    await rounds(12);
+    control.setClockSkew(30 * dayMs);
+    for (let count = 0; count < 40; count += 1) await round();
+    control.setClockSkew(0);
+    if (isRestarted) restart();
+    finish('pay');
+    await rounds(12);
+    expect(counted()).toEqual(['pay settle succeeded 2']);
+    expect(lag()).toBeLessThan(16);
+    expect(await toAhead(ledger)).toEqual([]);
+  });
+
+  it('sweeps and compares on after a clock that was a month ahead is right again', async () => {
+    let asked = 0;
+    const { control, finish, counted, rounds, round, nowMs } = await play({
+      onRequest: () => {
+        asked += 1;
+      },
+    });
+    for (let index = 0; index < 40; index += 1) control.createProject(`p${index}`);
+    await rounds(12);
+    control.setClockSkew(30 * dayMs);
+    for (let count = 0; count < 60; count += 1) await round();
+    control.setClockSkew(0);
+    await rounds(60);
+    asked = 0;
+    await rounds(20);
+    // What is idle is read in turns: 40 projects within two minutes, and what runs in each round.
+    expect(asked / 20).toBeLessThan(9);
+    control.addFinished('p7', { startedAtMs: nowMs() - 2000, endedAtMs: nowMs() });
+    finish('pay');
+    await rounds(12);
+    expect(counted()).toEqual(['p7  succeeded 1', 'pay settle succeeded 1']);
+  });
+
+  it.each([600_000, -600_000])('counts in time behind a proxy that writes dates %d ms off', async (offMs) => {
+    const ends = Array.from({ length: 200 }, (_, index) => startMs + 7000 + index * 15_000);
+    const scene = createTimedScene({ answerMs: () => 20, ends: new Map([['pay', ends]]), active: ['pay'] });
+    try {
+      scene.setDates(offMs);
+      await scene.rounds(20);
+      // The last one ended eight seconds before the last round.
+      expect(await scene.known('pay')).toBe(19);
+      scene.setDates(-offMs);
+      await scene.rounds(20);
+      expect(await scene.known('pay')).toBe(39);
+      scene.setDates(0);
+      const all = await scene.rounds(20);
+      expect(await scene.known('pay')).toBe(59);
+      expect(all.filter(({ lagSeconds, isUp }) => lagSeconds > 1 || !isUp)).toEqual([]);
+    } finally {
+      await scene.stop();
+    }
+  });
+});
+
+/** Times that are kept and still to come. */
+async function toAhead(ledger: Played['ledger']): Promise<string[]> {
+  const nextYear = /"\w+Ms":17(69|[7-9]\d)\d{9}/g;
+  const documents = await ledger.load('upstream');
+  return documents.flatMap(({ kind, body }) => (/^(project|server)$/.test(kind) ? (body?.match(nextYear) ?? []) : []));
+}
+
+async function play(options: SceneOptions = {}): Promise<Played> {
+  played = await startPlay(options);
+  return played;
+}
