@@ -4,6 +4,7 @@ import { type Html, html } from './html.ts';
 import { renderMissing, type Tracing } from './missing-execution.ts';
 import { renderPage, toRoot } from './page.ts';
 import type { Attempt, PastExecution } from './past-execution.ts';
+import { toPlaceOfFailure, toReasonOfFailure, toWord } from './root-cause.ts';
 import { renderRunning } from './running-page.ts';
 import type { RunningExecution } from './status.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
@@ -40,7 +41,7 @@ export function executionPageRoute({ find, running, tracing, traceLink, nowMs }:
       return;
     }
     const body = renderExecution(execution, { link: traceLink(), nowMs: nowMs(), root });
-    const title = `${execution.spans[0].result ?? 'ended'}: #${execution.id} ${execution.job}`;
+    const title = `${toWord(execution.spans[0].result ?? 'ended')}: #${execution.id} ${execution.job}`;
     response.send(renderPage({ title, body, root }));
   });
   return router;
@@ -57,7 +58,7 @@ const signs = { failed: '✗', stopped: '!', success: '✓', plain: '…' } as c
 
 function renderExecution(execution: PastExecution, { link, nowMs, root }: About): Html {
   const { server, project, id, job, traceId, permalink, attempts, facts, notes, spans } = execution;
-  const [{ result, why, startMs, endMs }] = spans;
+  const [{ result, startMs, endMs }] = spans;
   const mood = toMood(spans[0]);
   const shown = [
     renderFact('Server', server),
@@ -77,10 +78,19 @@ function renderExecution(execution: PastExecution, { link, nowMs, root }: About)
     ),
     renderLink(permalink, 'The execution in the service', 'With its output'),
   ].filter((one) => one !== undefined);
-  return html`<div class="headline ${moods[mood]}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${result ?? 'ended'}</span></h1>
-<p>Why: ${why}.</p></div>
+  return html`<div class="headline ${moods[mood]}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toWord(result ?? 'ended')}</span></h1>
+<p>Why: ${renderWhy(execution)}.</p></div>
 <dl>${shown}</dl>
 ${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links.length === 0 ? undefined : html`<ul class="links">${links}</ul>\n`}${renderWaterfall(execution)}`;
+}
+
+/** The step that failed first says more than that one did; how an execution was stopped is told by itself. */
+function renderWhy({ spans }: PastExecution): Html {
+  const [{ why }] = spans;
+  const place = toPlaceOfFailure(spans);
+  if (place === undefined || !why.startsWith('the execution failed')) return html`${why}`;
+  const reason = toReasonOfFailure(spans);
+  return html`<bdi>${place}</bdi> failed${reason === undefined ? undefined : html`: <bdi>${reason}</bdi>`}`;
 }
 
 function renderFact(name: string, value: Html | string | number): Html {

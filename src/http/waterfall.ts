@@ -1,6 +1,7 @@
 import { toLength } from './ages.ts';
 import { type Html, html } from './html.ts';
 import type { PastExecution, SpanRow } from './past-execution.ts';
+import { findFirstFailed, toPlaceOfFailure, toWord } from './root-cause.ts';
 import { type Choice, chooseRows, type Gap } from './row-choice.ts';
 
 /** So many a person reads, and a browser draws at once. */
@@ -21,22 +22,10 @@ ${renderFailed(spans, first)}${renderLeft(choice, spans.length)}${renderFitted(s
 `;
 }
 
-/** The first that failed by itself, and not because of what is below it. */
-function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined {
-  return spans.find(({ depth, hasFailed }, index) => {
-    if (!hasFailed || depth === 0) return false;
-    for (const below of spans.slice(index + 1)) {
-      if (below.depth <= depth) return true;
-      if (below.hasFailed) return false;
-    }
-    return true;
-  });
-}
-
 function renderFailed(spans: readonly SpanRow[], first: SpanRow | undefined): Html | undefined {
   if (first === undefined) return undefined;
   const count = spans.filter(({ hasFailed }) => hasFailed).length;
-  return html`<p>${count} of ${spans.length} spans failed; the first by itself is <a href="#failed"><bdi>${first.name}</bdi></a>.</p>
+  return html`<p>${count} of ${spans.length} spans failed; root cause: <a href="#failed"><bdi>${toPlaceOfFailure(spans) ?? first.name}</bdi></a>.</p>
 `;
 }
 
@@ -97,7 +86,7 @@ export function toMood({ result, hasFailed }: SpanRow): Mood {
 
 /** A sign beside the word: colours alone tell not everybody. */
 function renderResult(span: SpanRow): Html | undefined {
-  const word = span.result ?? (span.hasFailed ? 'failure' : undefined);
+  const word = toWord(span.result ?? 'failure');
   switch (toMood(span)) {
     case 'failed':
       return html`<strong class="bad">✗ ${word}</strong>`;

@@ -56,9 +56,9 @@ describe('end-to-end/execution-page', () => {
     const before = countAsked();
     const page = await readPage(address);
 
-    expect(toText(page)).toMatch(new RegExp(`^✓nightly/settle #${id}: success\\nWhy: the execution succeeded\\.\\n`));
+    expect(toText(page)).toMatch(new RegExp(`^✓nightly/settle #${id}: succeeded\\nWhy: the execution succeeded\\.\\n`));
     expect(toText(page)).toMatch(
-      /\nRUN pay\/nightly\/settle \| {2}\| 0 \| .* \| ✓ success \(the execution succeeded\)\n/,
+      /\nRUN pay\/nightly\/settle \| {2}\| 0 \| .* \| ✓ succeeded \(the execution succeeded\)\n/,
     );
     expect(toText(page)).toMatch(/\nweb01 1@web01 \|/);
     expect(page).toMatch(/<a href="https:\/\/traces\.example\.org\/trace\/[0-9a-f]{32}" rel="noreferrer">/);

@@ -45,8 +45,8 @@ async function readPage(given: Given): Promise<string> {
 describe('http/execution-page', () => {
   it('tells how an execution went, span by span, and why', async () => {
     const page = await readPage({ execution: pastExecution() });
-    expect(toText(page)).toBe(`✗nightly/settle #4711: failure
-Why: the execution failed; the first that failed gives NonZeroResultCode.
+    expect(toText(page)).toBe(`✗nightly/settle #4711: failed
+Why: step 2 (Settle) on db02 failed: NonZeroResultCode.
 Server: prod
 Project: pay
 Started: 2024-05-20 03:17:55 UTC
@@ -57,16 +57,16 @@ Reason: NonZeroResultCode
 Trace id: f45e4a6a6cb0f6a2569d62819cbf45ac
 The execution in the serviceWith its output
 What it did
-3 of 7 spans failed; the first by itself is db02.
+3 of 7 spans failed; root cause: step 2 (Settle) on db02.
 Step | 02 min 5 s | Starts | Took | Result
-RUN pay/nightly/settle |  | 0 | 2 min 5 s | ✗ failure (the execution failed; the first that failed gives NonZeroResultCode)
+RUN pay/nightly/settle |  | 0 | 2 min 5 s | ✗ failed (the execution failed; the first that failed gives NonZeroResultCode)
 start wait |  | 0 | 2.5 s | (it waited for its first step)
-Build 1 |  | +2.5 s | 57.5 s | ✓ success
-Settle 2 |  | +1 min | 1 min | ✗ failure (failed, NonZeroResultCode below)
-db01 2@db01 |  | +1 min | 30 s | ✓ success
-db02 2@db02 |  | +1 min | 59.5 s | ✗ failure (failed, NonZeroResultCode)
-Tell somebody 2e |  | +2 min | 5 s | ! cancellation (an error handler)`);
-    expect(page).toContain('<title>failure: #4711 nightly/settle</title>');
+Build 1 |  | +2.5 s | 57.5 s | ✓ succeeded
+Settle 2 |  | +1 min | 1 min | ✗ failed (failed, NonZeroResultCode below)
+db01 2@db01 |  | +1 min | 30 s | ✓ succeeded
+db02 2@db02 |  | +1 min | 59.5 s | ✗ failed (failed, NonZeroResultCode)
+Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
+    expect(page).toContain('<title>failed: #4711 nightly/settle</title>');
     expect(page).toContain('<header><a class="brand" href="../../">');
     expect(page).toContain('<tr class="failed" id="failed"><th scope="row" style="--depth:2"><bdi>db02</bdi>');
   });
@@ -101,7 +101,7 @@ Tell somebody 2e |  | +2 min | 5 s | ! cancellation (an error handler)`);
     });
     const text = toText(await readPage({ execution }));
     expect(text).toContain('\n≈ marks times that were made to fit into what is above them');
-    expect(text).toContain('\na |  | ≈ 0 | 1 s | ✓ success');
+    expect(text).toContain('\na |  | ≈ 0 | 1 s | ✓ succeeded');
     expect(text).toContain('\n! Its steps were not read.\n');
   });
 
@@ -110,22 +110,22 @@ Tell somebody 2e |  | +2 min | 5 s | ! cancellation (an error handler)`);
     expect(text).toContain(
       '\nShown are the first 250 of 1000 spans and every one that failed; 743 more are left out here.\n',
     );
-    expect(text.slice(text.indexOf('web246 '))).toBe(`web246 1@web246 |  | +24.6 s | 5 s | ✓ success
-web247 1@web247 |  | +24.7 s | 5 s | ✓ success
+    expect(text.slice(text.indexOf('web246 '))).toBe(`web246 1@web246 |  | +24.6 s | 5 s | ✓ succeeded
+web247 1@web247 |  | +24.7 s | 5 s | ✓ succeeded
 … 51 more that did not fail
-web299 1@web299 |  | +29.9 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+web299 1@web299 |  | +29.9 s | 5 s | ✗ failed (failed, NonZeroResultCode)
 … 99 more that did not fail
-web399 1@web399 |  | +39.9 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+web399 1@web399 |  | +39.9 s | 5 s | ✗ failed (failed, NonZeroResultCode)
 … 99 more that did not fail
-web499 1@web499 |  | +49.9 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+web499 1@web499 |  | +49.9 s | 5 s | ✗ failed (failed, NonZeroResultCode)
 … 99 more that did not fail
-web599 1@web599 |  | +59.9 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+web599 1@web599 |  | +59.9 s | 5 s | ✗ failed (failed, NonZeroResultCode)
 … 99 more that did not fail
-web699 1@web699 |  | +1 min 9 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+web699 1@web699 |  | +1 min 9 s | 5 s | ✗ failed (failed, NonZeroResultCode)
 … 99 more that did not fail
-web799 1@web799 |  | +1 min 19 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+web799 1@web799 |  | +1 min 19 s | 5 s | ✗ failed (failed, NonZeroResultCode)
 … 99 more that did not fail
-web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failure (failed, NonZeroResultCode)
+web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
 … 98 more that did not fail`);
   });
 
@@ -241,6 +241,29 @@ Usually takes: 1 min 50 s
 Overdue: ✗ yes`);
     const waiting = { ...running, isWaiting: true, isOverdue: false, startedAtMs: Number.POSITIVE_INFINITY };
     expect(toText(await readPage({ running: waiting }))).toMatch(/^…nightly\/&#60;settle&#62; #4711: waits to run\n/);
+  });
+
+  it.each([
+    ['step 1 failed', [span('step 1', { path: '1', result: 'failure', hasFailed: true, why: 'failed' })]],
+    ['step 1 (Build) failed: JobFailed', [span('Build', { path: '1', ...failure, why: 'failed, JobFailed' })]],
+    [
+      'step 1 (Build) on web01 failed: NonZeroResultCode',
+      [
+        span('Build', { path: '1', ...failure, why: 'failed, NonZeroResultCode below' }),
+        span('web01', { path: '1@web01', depth: 2, ...failure }),
+      ],
+    ],
+  ])('says which step failed first, and why: %s', async (said, below) => {
+    const root = span('RUN', { ...failure, depth: 0, why: 'the execution failed; nothing gives a reason' });
+    const page = await readPage({ execution: pastExecution({ spans: [root, ...below] }) });
+    expect(toText(page)).toContain(`\nWhy: ${said}.\n`);
+  });
+
+  it('says of an execution that was stopped by whom, whatever failed in it', async () => {
+    const root = span('RUN', { depth: 0, result: 'cancellation', why: 'ana aborted it' });
+    const step = span('Build', { path: '1', ...failure });
+    const page = toText(await readPage({ execution: pastExecution({ spans: [root, step] }) }));
+    expect(page).toContain('#4711: aborted\nWhy: ana aborted it.\n');
   });
 
   it('takes no id for another one', async () => {
