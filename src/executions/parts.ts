@@ -44,6 +44,8 @@ export async function openParts(options: ExecutionsOptions, activities: Activiti
   const secondLook = createSecondLook({ ...options, book, activities, reading, overlap });
   const gap = createGap(book);
   await gap.open(options.isRestored === true);
+  // Before anything is counted: a run of a job that has to give its place back belongs to the others.
+  await room.fit();
   const changed = rebucket(book.totals.cells.values(), book.facts(), buckets);
   await book.update(async () => changed);
   if ((changed?.cells ?? []).length > 0) options.tell?.('buckets of durations begin anew: their bounds have changed');

@@ -1,6 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { openBook } from '../../src/executions/book.ts';
+import { toFacts } from '../../src/executions/job-facts.ts';
+import { createJobLists } from '../../src/executions/job-lists.ts';
+import { toNewProject } from '../../src/executions/project-state.ts';
+import { createFakeApi } from './fake-api.ts';
+import { createMemoryLedger } from './memory-ledger.ts';
 import { type Played, play as startPlay } from './play.ts';
 import type { SceneOptions } from './scene.ts';
+import { someRun } from './some-execution.ts';
 
 let played: Played | undefined;
 
@@ -100,6 +107,28 @@ describe('executions/job-lists', () => {
     control.addFault({ kind: 'status', path: '/project/pay/jobs', status: 403 });
     await rounds(60, 30_000);
     expect(failures()).toEqual(['settle 1']);
+  });
+
+  it('takes a job that ended while the list was under way for one that is there', async () => {
+    const book = await openBook(createMemoryLedger(), 'prod');
+    const end = async (name: string, lastEndMs: number) =>
+      book.update(async () => ({
+        states: [toNewProject('pay', 0)],
+        jobs: [
+          toFacts({ project: 'pay', group: '', name }, someRun({ startedAtMs: 1, endedAtMs: lastEndMs }), undefined),
+        ],
+      }));
+    await end('old', 999_000);
+    const { api } = createFakeApi(async () => {
+      await end('new', 1_000_000);
+      return [];
+    });
+    const settings = { isWantedProject: () => true, isWantedJob: () => true };
+    await createJobLists({ book, settings, ticks: () => 0 }).look(() => api, 1_000_000);
+    expect([...book.totals.jobs.values()].map(({ name, goneSinceMs }) => [name, goneSinceMs])).toEqual([
+      ['old', 1_000_000],
+      ['new', undefined],
+    ]);
   });
 
   it('asks for one list a round at most, and for each once in ten minutes', async () => {

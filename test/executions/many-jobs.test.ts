@@ -31,6 +31,19 @@ describe('executions with many jobs', () => {
     }
     expect(told).toEqual([]);
   }, 60_000);
+
+  it('counts the first run after a start together with others where its job has to give its place back', async () => {
+    const { control, finish, rounds, counted, restart, job } = await play({ settings: { holdNewSeriesMs: 0 } });
+    await rounds(2);
+    finish('pay');
+    await rounds(2);
+    finish('pay', { jobId: control.createJob('pay', { name: 'copy', group: '' }) });
+    await rounds(4);
+    restart({ cap: 1 });
+    finish('pay', { jobId: job });
+    await rounds(4);
+    expect(counted()).toEqual(['pay copy succeeded 1', 'pay __other__ succeeded 1']);
+  });
 });
 
 /** Series of a name and its labels; those of what runs now come and go. */

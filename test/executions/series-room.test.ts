@@ -94,6 +94,31 @@ describe('executions/series-room', () => {
     expect(room().leftOut()).toMatchObject({ jobs: 0, limitedBy: undefined });
   });
 
+  it('gives durations of their own up, of the job that ran longest ago first, and counts them together from then on', async () => {
+    const { take, shown, restart } = await setUp(defaults);
+    await take([run('a', 1), run('b', 2)]);
+    await restart({ ...defaults, detail: 1 });
+    const counts = () => shown('automation_execution_duration_seconds', '_count').map(shorten);
+    expect(counts()).toEqual(['b 1']);
+    expect(shown('automation_job_last_execution_id').map(shorten)).toEqual(['a 1', 'b 2']);
+    await take([run('a', 3)]);
+    await restart({ ...defaults, detail: 1 });
+    expect(counts()).toEqual(['__other__ 1', 'b 1']);
+    await restart(defaults);
+    await take([run('a', 4)]);
+    expect(counts()).toEqual(['__other__ 1', 'a 2', 'b 1']);
+  });
+
+  it('gives the places of nodes up that failed least, and counts their failures together from then on', async () => {
+    const { take, shown, restart } = await setUp(defaults);
+    const nodes = () => shown('automation_node_failures_total').map((line) => line.replace(/.*node="(.*)"} /, '$1 '));
+    await take([run('a', 1, { failedNodes: ['web01', 'web02'] }), run('a', 2, { failedNodes: ['web02'] })]);
+    await restart({ ...defaults, cap: 1 });
+    expect(nodes()).toEqual(['web02 2']);
+    await take([run('a', 3, { failedNodes: ['web01'] })]);
+    expect(nodes()).toEqual(['__other__ 1', 'web02 2']);
+  });
+
   it('fits a small number of series without a cut: whole jobs, and the others together', async () => {
     const { take, bounded, shown, room } = await setUp({ ...defaults, maxSeries: 1000 });
     const jobs = Array.from({ length: 100 }, (_, index) => `job ${index}`);
