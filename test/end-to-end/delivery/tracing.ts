@@ -57,7 +57,8 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
     state,
     self,
     log: { debug: ignore, info: ignore, warn: ignore, error: tellUnlessRefused },
-    clock,
+    // Without chance it would not wait at all before it tries again.
+    clock: { ...clock, random: Math.random },
     version: 'test',
     selfTracing: { ofPost: post.of },
     wait: (forMs, signal) => {
