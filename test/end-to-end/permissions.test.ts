@@ -82,6 +82,7 @@ automation_job_last_start_timestamp_seconds
 automation_job_last_status
 automation_job_last_success_timestamp_seconds
 automation_project_execution_mode
+automation_project_executions_total
 automation_project_info
 automation_project_jobs
 automation_project_nodes
@@ -101,6 +102,7 @@ automation_job_last_execution_id
 automation_job_last_start_timestamp_seconds
 automation_job_last_status
 automation_job_last_success_timestamp_seconds
+automation_project_executions_total
 `;
 
 function namesOf(text: string): string[] {
