@@ -1,3 +1,4 @@
+import { createLargeAnswers } from './api/large-answers.ts';
 import { collectors } from './collectors/index.ts';
 import type { Config } from './config/config.ts';
 import { toOwnAddress } from './config/own-address.ts';
@@ -77,6 +78,7 @@ export function createApp(options: AppOptions): App {
   const labelsOf = (name: string) => current().servers.find((server) => server.name === name)?.labels ?? [];
   const exposition = createExposition({ snapshots, registry: self.registry, labelsOf, ticks: clock.ticks });
   const keptPlans = createKeptPlans();
+  const largeAnswers = createLargeAnswers({ clock });
   let url = '';
   let parts: Parts | undefined;
   let reloading = Promise.resolve();
@@ -103,7 +105,7 @@ export function createApp(options: AppOptions): App {
         server.name,
         watchServer(
           server,
-          { ...options, config, clock, state, snapshots, self, traces },
+          { ...options, config, clock, state, snapshots, self, traces, largeAnswers },
           before?.watched.get(server.name),
         ),
       ]),

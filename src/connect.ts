@@ -4,9 +4,11 @@ import type { Credentials, SecretSource } from './api/auth/credentials.ts';
 import { createSessionCredentials } from './api/auth/session.ts';
 import { createTokenCredentials } from './api/auth/token.ts';
 import { type Client, type ClientObserver, createClient } from './api/client.ts';
+import type { LargeAnswers } from './api/large-answers.ts';
 import { createTransport, type TlsOptions, type ToDispatcher } from './api/transport.ts';
 import type { ServerConfig } from './config/config.ts';
 import type { Clock } from './domain/clock.ts';
+import { toSecretForms } from './domain/secret-forms.ts';
 import type { SelfTracing } from './self-tracing.ts';
 
 export type Connection = { readonly client: Client; readonly close: () => Promise<void> };
@@ -16,6 +18,8 @@ type ConnectOptions = {
   readonly observe: ClientObserver;
   /** Told of every secret that is read, so that no line of the log ever holds one. */
   readonly onSecret: (value: string) => void;
+  /** Shared by all servers; without it an answer that is larger than usual is refused. */
+  readonly largeAnswers?: LargeAnswers | undefined;
   readonly selfTracing?: Pick<SelfTracing, 'ofTransport'> | undefined;
   /** Who carries requests, if not connections of our own. */
   readonly toDispatcher?: ToDispatcher | undefined;
@@ -24,13 +28,26 @@ type ConnectOptions = {
 /** The client of one configured server. */
 export function connectServer(
   server: ServerConfig,
-  { clock, observe, onSecret, selfTracing, toDispatcher }: ConnectOptions,
+  { clock, observe, onSecret, selfTracing, toDispatcher, largeAnswers }: ConnectOptions,
 ): Connection {
   const { url, timeoutMs, dialect, apiVersion, budget, tls, proxyUrl } = server;
   const { concurrency } = budget;
-  const plain = createTransport({ url, timeoutMs, concurrency, proxyUrl, tls: readTls(tls), clock, toDispatcher });
+  const plain = createTransport({
+    url,
+    timeoutMs,
+    concurrency,
+    proxyUrl,
+    tls: readTls(tls),
+    clock,
+    toDispatcher,
+    largeAnswers,
+  });
   const transport = selfTracing?.ofTransport(server.name, plain) ?? plain;
-  const credentials = toCredentials(server, clock, onSecret);
+  const forms = new Set<string>();
+  const credentials = toCredentials(server, clock, (secret) => {
+    for (const form of toSecretForms(secret)) if (form.length >= shortestForm) forms.add(form);
+    onSecret(secret);
+  });
   const client = createClient({
     transport,
     credentials,
@@ -40,9 +57,14 @@ export function connectServer(
     budget,
     clock,
     observe,
+    largeAnswers,
+    secretForms: () => [...forms],
   });
   return { client, close: transport.close };
 }
+
+/** Shorter ones would be taken out of ordinary words. */
+const shortestForm = 8;
 
 function toCredentials(server: ServerConfig, clock: Clock, onSecret: (value: string) => void): Credentials {
   const { token, bearerToken, username, password } = server;

@@ -1,4 +1,5 @@
 import type { ServerFacts } from './api/contact.ts';
+import type { LargeAnswers } from './api/large-answers.ts';
 import { createProjectList, type ProjectList } from './api/project-list.ts';
 import type { ToDispatcher } from './api/transport.ts';
 import type { Collector } from './collectors/collector.ts';
@@ -43,6 +44,7 @@ export type WatchParts = {
   readonly selfTracing?: SelfTracing | undefined;
   /** Who carries requests, if not connections of our own. */
   readonly toDispatcher?: ToDispatcher | undefined;
+  readonly largeAnswers?: LargeAnswers | undefined;
 };
 
 export type WatchedServer = {

@@ -1,18 +1,28 @@
 import type { Endpoint } from './endpoint.ts';
 import { ApiError, type ApiErrorDetails, type ErrorKind } from './errors.ts';
+import { leastBytesOfContainer } from './json-pieces.ts';
 import { readRetryAfterMs } from './retry.ts';
 import type { TransportAnswer } from './transport.ts';
 
-type Context = {
+export type AnswerContext = {
   /** A session that is not admitted to the API gets answers that say nothing of the API (rundeck dialect). */
   readonly isSession: boolean;
   readonly nowMs: number;
+  /** What no answer may bring in: our secrets, in every form that is long enough to be none of its words. */
+  readonly secretForms?: readonly string[] | undefined;
 };
 
 /** The answer's content, or the error of the closed list that says why it has none. */
-export function readAnswer<Answer>(endpoint: Endpoint<Answer>, answer: TransportAnswer, context: Context): Answer {
-  const { status, headers, body } = answer;
-  const json = parseJson(body);
+export function readAnswer<Answer>(
+  endpoint: Endpoint<Answer>,
+  answer: TransportAnswer,
+  context: AnswerContext,
+  parsedJson?: unknown,
+): Answer {
+  const { status, headers } = answer;
+  const body = scrubForms(answer.body, context.secretForms);
+  const isTooDense = isDense(body);
+  const json = parsedJson ?? (isTooDense ? undefined : parseJson(body));
   const details = { apiEndpoint: endpoint.name, status, ...errorFields(json ?? fromXml(body)) };
   const fail = ([kind, says]: Refusal): ApiError => {
     const retryAfterMs = readRetryAfterMs(headers['retry-after'], context.nowMs);
@@ -24,6 +34,7 @@ export function readAnswer<Answer>(endpoint: Endpoint<Answer>, answer: Transport
     });
   };
 
+  if (isTooDense) throw fail(['too_large', 'more values than such an answer has']);
   const isRedirect = status >= 300 && status < 400;
   if (isRedirect && isLoginPath(headers['location'] ?? '')) throw fail(loginRefusal);
   if (isRedirect) throw fail(['redirect', 'a redirect, which is never followed; check the URL']);
@@ -57,7 +68,7 @@ const loginRefusal: Refusal = ['unauthorized', 'a login page: the credentials ar
 function toRefusal(
   endpoint: Endpoint<unknown>,
   details: Omit<ApiErrorDetails, 'kind'>,
-  { isSession }: Context,
+  { isSession }: AnswerContext,
 ): Refusal {
   const { status = 0, errorCode, isOfService } = details;
   if (status === 503 && endpoint.alsoAnswers.includes(503) && errorCode !== undefined) {
@@ -113,6 +124,28 @@ function fromXml(body: string): unknown {
 
 function isHtml({ headers, body }: TransportAnswer): boolean {
   return /^text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype|html)/i.test(body);
+}
+
+/** A million of empty lists takes seconds and gigabytes, and says nothing. */
+function isDense(body: string): boolean {
+  const most = Math.max(fewValues, body.length / leastBytesOfContainer);
+  let values = 0;
+  for (const opening of '{[') {
+    for (let at = body.indexOf(opening); at !== -1; at = body.indexOf(opening, at + 1)) {
+      values += 1;
+      if (values > most) return true;
+    }
+  }
+  return false;
+}
+
+const fewValues = 2000;
+
+/** A server that repeats our secret in a name must not have it published. */
+export function scrubForms(body: string, forms: readonly string[] = []): string {
+  let scrubbed = body;
+  for (const form of forms) if (scrubbed.includes(form)) scrubbed = scrubbed.replaceAll(form, '<secret>');
+  return scrubbed;
 }
 
 function parseJson(body: string): unknown {

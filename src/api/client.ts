@@ -7,7 +7,7 @@ import type { Dialect } from './dialect.ts';
 import { type AnyInput, type Endpoint, type EndpointInput, sinceVersion, toPath } from './endpoint.ts';
 import { type SystemInfo, systemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
-import { createRequester, type RequestObserver, type Scope, type Timed } from './requester.ts';
+import { createRequester, type RequesterOptions, type RequestObserver, type Scope, type Timed } from './requester.ts';
 import type { Transport } from './transport.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -21,7 +21,7 @@ export type ClientOptions = {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly observe: ClientObserver;
-};
+} & Pick<RequesterOptions, 'largeAnswers' | 'secretForms'>;
 
 export type ClientObserver = RequestObserver & { readonly circuit: (isOpen: boolean) => void };
 

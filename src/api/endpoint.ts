@@ -20,6 +20,8 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly alsoAnswers: readonly number[];
   /** Whether some releases answer in plain text: what is no JSON then reaches the decoder as it is. */
   readonly mayBeText: boolean;
+  /** How large an answer may be, inflated; a larger one is refused. */
+  readonly maxBytes: number;
   readonly body: z.ZodType<Answer>;
 };
 
@@ -27,13 +29,19 @@ export type EndpointDefinition<Answer, Path extends string, Query extends string
   Endpoint<Answer, Path, Query>,
   'name' | 'path' | 'since' | 'allowedBy' | 'body'
 > &
-  Partial<Pick<Endpoint<Answer, Path, Query>, 'query' | 'mayBeOff' | 'alsoAnswers' | 'mayBeText'>>;
+  Partial<Pick<Endpoint<Answer, Path, Query>, 'query' | 'mayBeOff' | 'alsoAnswers' | 'mayBeText' | 'maxBytes'>>;
 
 export function defineEndpoint<Answer, const Path extends string, const Query extends string = never>(
   definition: EndpointDefinition<Answer, Path, Query>,
 ): Endpoint<Answer, Path, Query> {
-  return { query: [], mayBeOff: false, alsoAnswers: [], mayBeText: false, ...definition };
+  return { query: [], mayBeOff: false, alsoAnswers: [], mayBeText: false, maxBytes: usualBytes, ...definition };
 }
+
+/** Enough for everything but a few lists, and little enough to be decoded between two requests of others. */
+export const usualBytes = 2 ** 20;
+
+/** For lists that grow with the estate: 500 executions on 500 nodes each, or 20,000 jobs. */
+export const largeListBytes = 8 * 2 ** 20;
 
 /** The smallest API version that has the endpoint, as the dialect has it; the later one while that is not known. */
 export function sinceVersion({ since }: Pick<Endpoint<unknown>, 'since'>, dialect: Dialect | undefined): number {

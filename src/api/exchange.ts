@@ -7,6 +7,8 @@ export type Received = {
   readonly status: number;
   readonly headers: ReceivedHeaders;
   readonly bytes: Buffer;
+  /** Gives back the room that a large answer took. */
+  readonly release: () => void;
 };
 
 export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -15,6 +17,9 @@ export type Limits = {
   /** From the request's first byte, or its wait for a connection, to the answer's last byte. */
   readonly limitMs: number;
   readonly maxWireBytes: number;
+  /** From this size on an answer needs room, and waits for it. */
+  readonly largeBytes: number;
+  readonly enter: (() => Promise<() => void>) | undefined;
   readonly signal: AbortSignal | undefined;
   readonly clock: Pick<Clock, 'after'>;
 };
@@ -26,7 +31,7 @@ export type Limits = {
 export function exchange<Request>(
   dispatch: Dispatch<Request>,
   request: Request,
-  { limitMs, maxWireBytes, signal, clock }: Limits,
+  { limitMs, maxWireBytes, largeBytes, enter, signal, clock }: Limits,
 ): Promise<Received> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -35,6 +40,8 @@ export function exchange<Request>(
     let headers: ReceivedHeaders = {};
     let controller: Controller | undefined;
     let ended: Error | true | undefined;
+    let release: (() => void) | undefined;
+    let isWaiting = false;
 
     /** Undefined the first time alone: what a dispatcher tells after the end is of no interest. */
     function end(how: Error | true): boolean {
@@ -47,7 +54,20 @@ export function exchange<Request>(
     function fail(error: Error): void {
       if (!end(error)) return;
       controller?.abort(error);
+      chunks.length = 0;
+      release?.();
       reject(error);
+    }
+    /** Nothing more is read until there is room: the server waits, and its time goes on. */
+    function waitForRoom(given: Controller): void {
+      if (enter === undefined || isWaiting) return;
+      isWaiting = true;
+      given.pause();
+      void enter().then((leave) => {
+        release = leave;
+        if (ended instanceof Error) leave();
+        else given.resume();
+      });
     }
     function stop(): void {
       fail(new ExchangeStopped());
@@ -69,18 +89,25 @@ export function exchange<Request>(
         status = receivedStatus;
         headers = received;
       },
-      onResponseData: (_controller, chunk) => {
+      onResponseData: (given, chunk) => {
         size += chunk.length;
-        if (size > maxWireBytes) fail(new ExchangeTooLarge());
-        else chunks.push(chunk);
+        if (size > maxWireBytes) {
+          fail(new ExchangeTooLarge());
+          return;
+        }
+        chunks.push(chunk);
+        if (size > largeBytes) waitForRoom(given);
       },
       onResponseEnd: () => {
         const [first] = chunks;
         const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size);
-        if (end(true)) resolve({ status, headers, bytes });
+        chunks.length = 0;
+        if (end(true)) resolve({ status, headers, bytes, release: () => release?.() });
       },
       onResponseError: (_controller, error) => {
-        if (end(error)) reject(error);
+        if (!end(error)) return;
+        release?.();
+        reject(error);
       },
     });
   });
@@ -100,7 +127,11 @@ export class ExchangeTooLarge extends Error {
   override readonly name = 'ExchangeTooLarge';
 }
 
-type Controller = { readonly abort: (reason: Error) => void };
+type Controller = {
+  readonly abort: (reason: Error) => void;
+  readonly pause: () => void;
+  readonly resume: () => void;
+};
 
 type Handler = {
   readonly onRequestStart: (controller: Controller) => void;

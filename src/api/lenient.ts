@@ -21,6 +21,24 @@ export function section<const Shape extends z.ZodRawShape>(shape: Shape) {
     .prefault({});
 }
 
+/** A list of such items. The first that is none ends it: a list of nothing else would give a million complaints. */
+export function list<Item>(item: z.ZodType<Item>) {
+  return z.array(z.unknown()).transform((values, context): Item[] => {
+    const items: Item[] = [];
+    for (const [index, value] of values.entries()) {
+      const parsed = item.safeParse(value);
+      if (!parsed.success) {
+        const [issue] = parsed.error.issues;
+        const path = [index, ...(issue?.path ?? [])];
+        context.addIssue({ code: 'custom', message: issue?.message ?? 'is not what it must be', path });
+        return z.NEVER;
+      }
+      items.push(parsed.data);
+    }
+    return items;
+  });
+}
+
 function lenient<Value>(read: (value: unknown) => Value | undefined) {
   return z.unknown().transform(read).optional();
 }

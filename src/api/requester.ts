@@ -2,10 +2,11 @@ import { type Clock, sleep } from '../domain/clock.ts';
 import type { Credentials } from './auth/credentials.ts';
 import type { Breaker } from './breaker.ts';
 import { type Budget, BudgetTimeout, type Lane } from './budget.ts';
-import { readAnswer } from './classify.ts';
+import { type AnswerContext, readAnswer } from './classify.ts';
 import type { Contact } from './contact.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ApiError, type ErrorKind } from './errors.ts';
+import type { LargeAnswers } from './large-answers.ts';
 import { retryDelayMs } from './retry.ts';
 import type { Transport, TransportAnswer } from './transport.ts';
 
@@ -17,6 +18,10 @@ export type RequesterOptions = {
   readonly breaker: Breaker;
   readonly clock: Clock;
   readonly observe: RequestObserver;
+  /** Decodes what is larger than usual; without it such an answer is refused. */
+  readonly largeAnswers?: LargeAnswers | undefined;
+  /** What no answer may bring in. */
+  readonly secretForms?: (() => readonly string[]) | undefined;
 };
 
 /** Told of every request: its status (`none` without an answer) and time, and the error it ended in. */
@@ -133,13 +138,26 @@ export function createRequester(options: RequesterOptions): Requester {
     if (timeoutMs < Math.min(forMs, leastMs)) {
       throw unsent(endpoint, 'timeout', 'too little of its time was left', { isOwnLimit: true });
     }
-    const reply = await counted.get({ apiEndpoint: endpoint.name, path, headers, signal, timeoutMs });
+    const { name: apiEndpoint, maxBytes } = endpoint;
+    const reply = await counted.get({ apiEndpoint, path, headers, signal, timeoutMs, maxBytes });
     const tookMs = clock.ticks() - startedTicks;
     const midRequestMs = clock.now() - tookMs / 2;
     credentials.noteAnswer?.(reply);
     contact.learnFromHeaders(reply.headers);
-    const answer = readAnswer(endpoint, reply, { isSession: credentials.isSession, nowMs: clock.now() });
+    const context = { isSession: credentials.isSession, nowMs: clock.now(), secretForms: options.secretForms?.() };
+    const answer = await readReply(endpoint, reply, context);
     return { answer, midRequestMs, tookMs, serverMs: toServerMs(reply.headers.date) };
+  }
+
+  async function readReply<Answer>(endpoint: Endpoint<Answer>, reply: TransportAnswer, context: AnswerContext) {
+    const { large } = reply;
+    if (large === undefined) return readAnswer(endpoint, reply, context);
+    if (options.largeAnswers !== undefined) return options.largeAnswers.read(endpoint, { ...reply, large }, context);
+    large.release();
+    throw new ApiError(`GET ${endpoint.name}: no room for large answers`, {
+      kind: 'too_large',
+      apiEndpoint: endpoint.name,
+    });
   }
 
   function note(error: ApiError): void {

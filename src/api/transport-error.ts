@@ -7,10 +7,13 @@ type Sent = {
   readonly timedOutAfterMs: number | undefined;
   /** Whether a proxy stands between: then no fault of a connection is the server's own. */
   readonly isByProxy: boolean;
+  /** How large the answer was allowed to be. */
+  readonly maxBytes: number;
 };
 
 /** The fault of a socket, a TLS handshake or a body as one of the closed kinds, with what to look at. */
-export function toTransportError(error: unknown, { what, apiEndpoint, timedOutAfterMs, isByProxy }: Sent): ApiError {
+export function toTransportError(error: unknown, sent: Sent): ApiError {
+  const { what, apiEndpoint, timedOutAfterMs, isByProxy, maxBytes } = sent;
   if (error instanceof ApiError) return error;
   if (timedOutAfterMs !== undefined) {
     const message = `${what}: no complete answer within ${(timedOutAfterMs / 1000).toLocaleString('en')} s`;
@@ -25,7 +28,8 @@ export function toTransportError(error: unknown, { what, apiEndpoint, timedOutAf
   const code = codeOf(error);
   const { kind, says } =
     (isByProxy ? [...proxyFaults, ...faults] : faults).find(({ codes }) => codes.test(code)) ?? otherFault;
-  return new ApiError(`${what}: ${says} (${code})`, { kind, apiEndpoint, cause: error });
+  const cap = kind === 'too_large' ? `, more than ${maxBytes / 2 ** 20} MB` : '';
+  return new ApiError(`${what}: ${says}${cap} (${code})`, { kind, apiEndpoint, cause: error });
 }
 
 type Fault = { readonly codes: RegExp; readonly kind: ErrorKind; readonly says: string };
@@ -36,7 +40,7 @@ const faults: readonly Fault[] = [
   { codes: /^(ENOTFOUND|EAI_)/, kind: 'network', says: 'the host name could not be resolved' },
   { codes: /^UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT$/, kind: 'timeout', says: 'no answer in time' },
   {
-    codes: /^(ExchangeTooLarge|UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW|ERR_BUFFER_TOO_LARGE)$/,
+    codes: /^(ExchangeTooLarge|UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW|InflatedTooLarge)$/,
     kind: 'too_large',
     says: 'the answer is too large',
   },

@@ -1,9 +1,11 @@
 import { createSecureContext, getCACertificates } from 'node:tls';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Clock } from '../domain/clock.ts';
+import { createGate, type Gate } from '../domain/gate.ts';
+import { usualBytes } from './endpoint.ts';
 import { ExchangeTimeout, exchange, type ReceivedHeaders } from './exchange.ts';
+import { type Inflated, InflatedTooLarge, inflate } from './inflate.ts';
+import type { LargeAnswers } from './large-answers.ts';
 import { toTransportError } from './transport-error.ts';
 
 export type TransportOptions = {
@@ -12,8 +14,8 @@ export type TransportOptions = {
   /** The total time of a request, from the first byte sent to the last byte read. */
   readonly timeoutMs: number;
   readonly concurrency?: number;
-  readonly maxWireBytes?: number;
-  readonly maxInflatedBytes?: number;
+  /** Room for answers that are larger than usual; without it none may be. */
+  readonly largeAnswers?: Pick<LargeAnswers, 'enter'> | undefined;
   readonly tls?: TlsOptions;
   readonly proxyUrl?: string | undefined;
   readonly clock: Pick<Clock, 'after'>;
@@ -41,6 +43,8 @@ export type TransportRequest = {
   readonly signal?: AbortSignal | undefined;
   /** Less than the transport's own, where less is left. */
   readonly timeoutMs?: number;
+  /** How large the answer may be, inflated. */
+  readonly maxBytes?: number;
 };
 
 export type TransportAnswer = {
@@ -48,7 +52,17 @@ export type TransportAnswer = {
   /** Lower-case names; of a repeated header the first. */
   readonly headers: Readonly<Record<string, string>>;
   readonly cookies: readonly string[];
+  /** Empty where the answer is a large one. */
   readonly body: string;
+  /** A body that is too large to be decoded here and now. */
+  readonly large?: LargeBody | undefined;
+};
+
+export type LargeBody = {
+  readonly bytes: Buffer;
+  readonly isGzip: boolean;
+  /** Gives back the room that it takes. */
+  readonly release: () => void;
 };
 
 export type Transport = {
@@ -66,14 +80,16 @@ const keepAliveMs = 120_000;
 
 /** Sends requests to one server: a total deadline, caps on wire and inflated size, no redirects. */
 export function createTransport(options: TransportOptions): Transport {
-  const { url, timeoutMs: longestMs, maxWireBytes = 16 * 2 ** 20, maxInflatedBytes = 64 * 2 ** 20, clock } = options;
+  const { url, timeoutMs: longestMs, largeAnswers, clock } = options;
+  // A server that sends large answers only holds up its own.
+  const oneLarge = createGate(1);
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/+$/, '');
   const dispatcher = options.toDispatcher?.(origin) ?? toDispatcher(origin, options);
   const dispatch: Dispatcher['dispatch'] = (request, handler) => dispatcher.dispatch(request, handler);
 
   async function send(
-    { apiEndpoint, path, headers, signal, timeoutMs = longestMs }: TransportRequest,
+    { apiEndpoint, path, headers, signal, timeoutMs = longestMs, maxBytes = usualBytes }: TransportRequest,
     content: Pick<Dispatcher.RequestOptions, 'method' | 'body'>,
   ): Promise<TransportAnswer> {
     const limitMs = Math.max(1, Math.ceil(Math.min(timeoutMs, longestMs)));
@@ -87,14 +103,22 @@ export function createTransport(options: TransportOptions): Transport {
       bodyTimeout: 0,
     };
     try {
-      const received = await exchange(dispatch, request, { limitMs, maxWireBytes, signal, clock });
+      const enter = largeAnswers && (() => enterBoth(oneLarge, largeAnswers));
+      const limits = { limitMs, maxWireBytes: maxBytes, largeBytes: usualBytes, enter, signal, clock };
+      const received = await exchange(dispatch, request, limits);
       const firstValues = toFirstValues(received.headers);
       const isCompressed = isGzip(firstValues['content-encoding']) && received.bytes.length > 0;
-      const bytes = isCompressed
-        ? await inflate(received.bytes, { maxOutputLength: maxInflatedBytes })
-        : received.bytes;
-      const cookies = toList(received.headers['set-cookie']);
-      return { status: received.status, headers: firstValues, cookies, body: bytes.toString('utf8') };
+      const whole = largeAnswers === undefined ? maxBytes : Math.min(wholeBytes, maxBytes);
+      const unpacked = isCompressed ? await inflateWhole(received.bytes, whole, maxBytes) : toInflated(received.bytes);
+      const isLarge = unpacked === undefined || unpacked.bytes.length > whole;
+      if (!isLarge) received.release();
+      return {
+        status: received.status,
+        headers: firstValues,
+        cookies: toList(received.headers['set-cookie']),
+        body: isLarge ? '' : toText(unpacked),
+        ...(isLarge ? { large: { bytes: received.bytes, isGzip: isCompressed, release: received.release } } : {}),
+      };
     } catch (error) {
       const what = `${content.method} ${apiEndpoint}`;
       throw toTransportError(error, {
@@ -102,6 +126,7 @@ export function createTransport(options: TransportOptions): Transport {
         apiEndpoint,
         timedOutAfterMs: error instanceof ExchangeTimeout ? limitMs : undefined,
         isByProxy: options.proxyUrl !== undefined,
+        maxBytes,
       });
     }
   }
@@ -183,7 +208,38 @@ function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOpti
   };
 }
 
-const inflate = promisify(gunzip);
+/** First its own, so that a server's second body does not wait in a place that another server could have. */
+async function enterBoth(own: Gate, { enter }: Pick<LargeAnswers, 'enter'>): Promise<() => void> {
+  const leaveOwn = await own.enter();
+  const leaveCommon = await enter();
+  return () => {
+    leaveOwn();
+    leaveCommon();
+  };
+}
+
+/** What is larger is decoded in pieces. */
+const wholeBytes = 2 ** 18;
+
+/** Undefined where it is to be decoded in pieces; inflating ends there. */
+async function inflateWhole(bytes: Buffer, wholeMost: number, maxBytes: number): Promise<Inflated | undefined> {
+  try {
+    return await inflate(bytes, wholeMost);
+  } catch (error) {
+    if (error instanceof InflatedTooLarge && wholeMost < maxBytes) return undefined;
+    throw error;
+  }
+}
+
+function toInflated(bytes: Buffer): Inflated {
+  return { bytes, free: () => undefined };
+}
+
+function toText({ bytes, free }: Inflated): string {
+  const text = bytes.toString('utf8');
+  free();
+  return text;
+}
 
 function isGzip(encoding: string | undefined): boolean {
   return encoding !== undefined && /^(x-)?gzip$/i.test(encoding);

@@ -1,3 +1,4 @@
+import { createLargeAnswers } from '../api/large-answers.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { connectServer } from '../connect.ts';
@@ -25,7 +26,8 @@ export async function check(context: CommandContext): Promise<number> {
 
 async function probe(server: ServerConfig, config: Config, enabled: typeof collectors): Promise<ServerReport> {
   const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
-  const connection = connectServer(server, { clock: systemClock, observe, onSecret: ignore });
+  const largeAnswers = createLargeAnswers({ clock: systemClock });
+  const connection = connectServer(server, { clock: systemClock, observe, onSecret: ignore, largeAnswers });
   const probes = toProbes(server, config, enabled);
   const api = connection.client.within({ lane: 'vital', forMs: server.timeoutMs });
   try {

@@ -1,5 +1,6 @@
 import { execution } from '../api/endpoints/execution.ts';
 import { ApiError } from '../api/errors.ts';
+import { createLargeAnswers } from '../api/large-answers.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { connectServer } from '../connect.ts';
 import { systemClock } from '../system-clock.ts';
@@ -48,7 +49,8 @@ export async function replayFromServer(configured: ServerConfig, id: number, abo
   const { traces, namespace = configured.namespace, format, version } = about;
   const server = { ...configured, namespace };
   const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
-  const { client, close } = connectServer(server, { clock: systemClock, observe, onSecret: ignore });
+  const largeAnswers = createLargeAnswers({ clock: systemClock });
+  const { client, close } = connectServer(server, { clock: systemClock, observe, onSecret: ignore, largeAnswers });
   try {
     const api = client.within({ lane: 'vital', forMs: server.timeoutMs });
     const source = await askForExecution(api, id, { detail: traces.detail, wait: createWait(systemClock) });

@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { defineEndpoint } from '../endpoint.ts';
-import { text } from '../lenient.ts';
+import { defineEndpoint, largeListBytes } from '../endpoint.ts';
+import { list, text } from '../lenient.ts';
 
 const jobsOfMember = {
   since: 17,
+  maxBytes: largeListBytes,
   allowedBy: 'job: [{ allow: [read] }]',
   // Jobs that the caller may not see are silently missing.
-  body: z.array(z.object({ serverNodeUUID: text })),
+  body: list(z.object({ serverNodeUUID: text })),
 } as const;
 
 /** Document A, 4.5: the jobs, across all projects, whose schedule the answering member owns. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEndpoint, executionRead } from '../endpoint.ts';
+import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { flag, text } from '../lenient.ts';
 
 /** What is taken from the end of a log: never its lines, which may hold anything. */
@@ -17,6 +17,7 @@ export const executionOutput = defineEndpoint({
   name: 'execution-output',
   path: 'execution/{id}/output',
   query: ['lastlines'],
+  maxBytes: largeListBytes,
   since: 14,
   allowedBy: executionRead,
   body: z

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { ExecutionState, NodeState, Progress, StepCondition, StepState } from '../../domain/step-state.ts';
 import { toTimestampMs } from '../../domain/time.ts';
-import { defineEndpoint, executionRead } from '../endpoint.ts';
+import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { toFlag, toNumber, toText } from '../lenient.ts';
 
 /** Document B, 2.6: a state that is not loaded yet answers 200 and `{"error":"pending"}`; it is to be asked for again. */
 export const executionState = defineEndpoint({
   name: 'execution-state',
   path: 'execution/{id}/state',
+  maxBytes: largeListBytes,
   since: 14,
   allowedBy: executionRead,
   body: z.unknown().transform((answer, context): ExecutionState | 'pending' => {

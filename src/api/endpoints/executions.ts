@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { type Execution, toExecutionStatus } from '../../domain/execution.ts';
 import { toTimestampMs } from '../../domain/time.ts';
-import { defineEndpoint, executionRead } from '../endpoint.ts';
+import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { number, toNumber, toText } from '../lenient.ts';
 
+/** Far more than a page is asked for. */
+const mostRows = 20_000;
+
 const executionList = z
-  .object({ paging: z.object({ total: z.number().int().nonnegative() }), executions: z.array(z.unknown()) })
+  .object({
+    paging: z.object({ total: z.number().int().nonnegative() }),
+    executions: z.array(z.unknown()).max(mostRows),
+  })
   .transform(({ paging, executions }) => {
     const items: Execution[] = [];
     const oddRows: OddRow[] = [];
@@ -30,6 +36,7 @@ export const projectExecutions = defineEndpoint({
   name: 'project-executions',
   path: 'project/{project}/executions',
   query: ['begin', 'end', 'max', 'offset'],
+  maxBytes: largeListBytes,
   since: 14,
   allowedBy: readExecutions,
   body: executionList,
@@ -43,6 +50,7 @@ export const runningExecutions = defineEndpoint({
   name: 'running-executions',
   path: 'project/{project}/executions/running',
   query: ['max', 'offset', 'includePostponed'],
+  maxBytes: largeListBytes,
   since: 14,
   allowedBy: readExecutions,
   body: executionList,

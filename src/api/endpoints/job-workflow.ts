@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { WorkflowStep } from '../../domain/workflow.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { toText } from '../lenient.ts';
 
 /**
@@ -10,6 +10,7 @@ import { toText } from '../lenient.ts';
 export const jobWorkflow = defineEndpoint({
   name: 'job-workflow',
   path: 'job/{id}/workflow',
+  maxBytes: largeListBytes,
   since: { service: 33, rundeck: 34 },
   allowedBy: 'job: [{ allow: [read] }]',
   body: z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineEndpoint } from '../endpoint.ts';
-import { flag, number, text } from '../lenient.ts';
+import { defineEndpoint, largeListBytes } from '../endpoint.ts';
+import { flag, list, number, text } from '../lenient.ts';
 
 /** A job as the project's list tells of it. The three switches are told since API 17. */
 export type Job = {
@@ -33,9 +33,10 @@ const allowedBy = 'job: [{ allow: [read] }]';
 export const projectJobs = defineEndpoint({
   name: 'project-jobs',
   path: 'project/{project}/jobs',
+  maxBytes: largeListBytes,
   since: 14,
   allowedBy,
-  body: z.array(job),
+  body: list(job),
 });
 
 /** Document B, 2.2: what the list does not tell. The average is absent, or 0, until a job has run. */

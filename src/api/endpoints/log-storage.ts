@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineEndpoint, systemRead } from '../endpoint.ts';
-import { flag, number, section, text, timestampMs, toNumber } from '../lenient.ts';
+import { defineEndpoint, systemRead, largeListBytes } from '../endpoint.ts';
+import { flag, list, number, section, text, timestampMs, toNumber } from '../lenient.ts';
 
 /** Document A, 2.6. */
 export const logStorage = defineEndpoint({
@@ -41,9 +41,10 @@ export const incompleteLogs = defineEndpoint({
   name: 'log-storage-incomplete',
   path: 'system/logstorage/incomplete',
   query: ['max', 'offset'],
+  maxBytes: largeListBytes,
   since: 17,
   allowedBy: systemRead,
   body: z
-    .object({ total: number, executions: z.array(incompleteLog) })
+    .object({ total: number, executions: list(incompleteLog) })
     .transform(({ total, executions }) => ({ total: total ?? executions.length, executions })),
 });

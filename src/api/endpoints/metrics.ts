@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineEndpoint, systemRead } from '../endpoint.ts';
-import { text } from '../lenient.ts';
+import { defineEndpoint, systemRead, largeListBytes } from '../endpoint.ts';
+import { list, text } from '../lenient.ts';
 
 /** Document A, 2.5. Servers answer 500 with the same body when a check fails, and 501 when there are no checks. */
 export const healthcheck = defineEndpoint({
@@ -38,12 +38,13 @@ export const ping = defineEndpoint({
 export const threads = defineEndpoint({
   name: 'threads',
   path: 'metrics/threads',
+  maxBytes: largeListBytes,
   since: 25,
   mayBeOff: true,
   allowedBy: systemRead,
   mayBeText: true,
   body: z
-    .union([z.string().transform(toDumpedStates), z.array(z.object({ state: text }).transform(({ state }) => state))])
+    .union([z.string().transform(toDumpedStates), list(z.object({ state: text }).transform(({ state }) => state))])
     .transform((states, context) => {
       // There is no answer without a thread that gives it.
       if (states.length === 0) context.addIssue('tells of no thread');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { toText } from '../lenient.ts';
 
 /** Document B, 4.5: how many nodes there are of each family of operating systems. Below API 23 they are XML unless JSON is asked for. */
@@ -7,6 +7,7 @@ export const projectNodes = defineEndpoint({
   name: 'project-nodes',
   path: 'project/{project}/resources',
   query: ['format'],
+  maxBytes: largeListBytes,
   since: 14,
   allowedBy: 'resource: [{ equals: { kind: node }, allow: [read] }], node: [{ allow: [read] }]',
   body: z.custom<object>(isMap, 'is no map of nodes').transform(countFamilies),

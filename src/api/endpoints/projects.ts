@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineEndpoint } from '../endpoint.ts';
-import { flag, text, timestampMs, toText } from '../lenient.ts';
+import { defineEndpoint, largeListBytes } from '../endpoint.ts';
+import { flag, list, text, timestampMs, toText } from '../lenient.ts';
 
 /** A project as the server lists it; whether it runs anything is told only by servers of API 47 that are asked for it. */
 export type Project = {
@@ -19,7 +19,7 @@ const metaConfig = z.object({
 /** Which of its two switches a project has on; unknown where a server does not tell. */
 export type ProjectModes = Pick<Project, 'executionsEnabled' | 'scheduleEnabled'>;
 
-const body = z.array(
+const body = list(
   z
     .object({
       name: z.string(),
@@ -36,7 +36,14 @@ const body = z.array(
 const readProject = 'project: [{ allow: [read] }]';
 
 /** Document A, 4.9: only the projects that may be read, sorted by name. */
-export const projects = defineEndpoint({ name: 'projects', path: 'projects', since: 14, allowedBy: readProject, body });
+export const projects = defineEndpoint({
+  name: 'projects',
+  path: 'projects',
+  since: 14,
+  allowedBy: readProject,
+  maxBytes: largeListBytes,
+  body,
+});
 
 /** The same with what API 47 adds: whether each project runs anything, for all of them in one request. */
 export const projectsWithModes = defineEndpoint({ ...projects, query: ['meta'], since: 47 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 
 export const keyKinds = ['private', 'public', 'password'] as const;
 export type KeyKind = (typeof keyKinds)[number];
@@ -27,7 +27,12 @@ const body = z
     return { kinds, folders };
   });
 
-const shared = { since: 11, allowedBy: 'storage: [{ match: { path: "keys/.*" }, allow: [read] }]', body } as const;
+const shared = {
+  maxBytes: largeListBytes,
+  since: 11,
+  allowedBy: 'storage: [{ match: { path: "keys/.*" }, allow: [read] }]',
+  body,
+} as const;
 
 /** The uppermost level. */
 export const storedKeys = defineEndpoint({ name: 'stored-keys', path: 'storage/keys/', ...shared });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { defineEndpoint, systemRead } from '../endpoint.ts';
-import { flag, text, timestampMs } from '../lenient.ts';
+import { defineEndpoint, systemRead, largeListBytes } from '../endpoint.ts';
+import { flag, list, text, timestampMs } from '../lenient.ts';
 
 /**
  * Document A, 4.1. Asked of API 19 and later alone: before, the id of a token *is* the token. No id is decoded at all.
@@ -9,7 +9,8 @@ import { flag, text, timestampMs } from '../lenient.ts';
 export const tokens = defineEndpoint({
   name: 'tokens',
   path: 'tokens',
+  maxBytes: largeListBytes,
   since: 19,
   allowedBy: systemRead,
-  body: z.array(z.object({ name: text, expiration: timestampMs, expired: flag })),
+  body: list(z.object({ name: text, expiration: timestampMs, expired: flag })),
 });

@@ -1,0 +1,44 @@
+import { createGunzip } from 'node:zlib';
+
+/** A body that was inflated; its memory can be given back at once, without waiting for the garbage collector. */
+export type Inflated = { readonly bytes: Buffer; readonly free: () => void };
+
+/** More than was allowed came out. */
+export class InflatedTooLarge extends Error {
+  override readonly name = 'InflatedTooLarge';
+}
+
+const chunkSize = 2 ** 18;
+
+/** Inflates up to so many bytes, and no further. */
+export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
+  return new Promise((resolve, reject) => {
+    // Memory that was never written takes none: only as much of it as the body needs is there.
+    const target = Buffer.allocUnsafeSlow(maxBytes);
+    const gunzip = createGunzip({ chunkSize });
+    let size = 0;
+    const fail = (error: Error): void => {
+      gunzip.destroy();
+      freeMemory(target);
+      reject(error);
+    };
+    gunzip.on('data', (chunk: Buffer) => {
+      if (size + chunk.length > maxBytes) {
+        fail(new InflatedTooLarge());
+        return;
+      }
+      chunk.copy(target, size);
+      size += chunk.length;
+      // A chunk that is full is not written again.
+      if (chunk.length === chunkSize) freeMemory(chunk);
+    });
+    gunzip.on('error', fail);
+    gunzip.on('end', () => resolve({ bytes: target.subarray(0, size), free: () => freeMemory(target) }));
+    gunzip.end(bytes);
+  });
+}
+
+/** Detached memory is freed at once; what is left of the buffer has no bytes. */
+function freeMemory(buffer: Buffer): void {
+  if (buffer.buffer instanceof ArrayBuffer) buffer.buffer.transfer(0);
+}

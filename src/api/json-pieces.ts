@@ -1,0 +1,203 @@
+export type PiecesOptions = {
+  /** Resolves when others have had their turn. */
+  readonly pause: () => Promise<void>;
+};
+
+/** What no answer of the service holds: more values than its bytes could say anything with. */
+export class TooManyValues extends Error {
+  override readonly name = 'TooManyValues';
+}
+
+/**
+ * Parses JSON a piece at a time, so that a large list holds up nobody. The value is the one that `JSON.parse` gives; a container
+ * of more members than any list of the service has is refused before it takes its memory.
+ */
+export async function parseInPieces(bytes: Buffer, { pause }: PiecesOptions): Promise<unknown> {
+  const source = {
+    bytes,
+    containers: 0,
+    mostContainers: Math.max(fewContainers, bytes.length / leastBytesOfContainer),
+  };
+  const start = skipBlanks(bytes, bytes[0] === 0xef ? 3 : 0);
+  const { value, end } = await parseValue(source, start, { pause, depth: 0 });
+  if (skipBlanks(bytes, end) < bytes.length) throw new SyntaxError('there is more than one value');
+  return value;
+}
+
+type Source = { readonly bytes: Buffer; containers: number; readonly mostContainers: number };
+type Place = PiecesOptions & { readonly depth: number };
+type Found = { readonly value: unknown; readonly end: number };
+
+const pieceBytes = 64 * 1024;
+const mostMembers = 50_000;
+const deepest = 32;
+const fewContainers = 2000;
+/** An object or a list of fewer bytes says nothing. */
+export const leastBytesOfContainer = 20;
+
+async function parseValue(source: Source, start: number, place: Place): Promise<Found> {
+  const end = findEnd(source, start, start + pieceBytes);
+  if (end !== undefined) return { value: parseText(source, start, end), end };
+  const opening = source.bytes[start];
+  if (opening === openList) return parseMembers(source, start, { ...place, into: createList() });
+  if (opening === openObject) return parseMembers(source, start, { ...place, into: createRecord() });
+  // One text that is longer than a piece.
+  const all = findEnd(source, start, source.bytes.length);
+  if (all === undefined) throw new SyntaxError('a value has no end');
+  return { value: parseText(source, start, all), end: all };
+}
+
+/** Takes members that were parsed together, or one that was too large for that. */
+type Target = {
+  readonly value: unknown;
+  readonly closing: number;
+  readonly size: () => number;
+  readonly addAll: (text: string) => void;
+  readonly addOne: (key: string, value: unknown) => void;
+};
+
+async function parseMembers(source: Source, start: number, place: Place & { into: Target }): Promise<Found> {
+  const { bytes } = source;
+  const { into, pause, depth } = place;
+  if (depth > deepest) throw new TooManyValues('lists within lists');
+  const isRecord = into.closing === closeObject;
+  let at = skipBlanks(bytes, start + 1);
+  let pieceStart = at;
+  let pieceEnd = at;
+  const flush = async (): Promise<void> => {
+    if (pieceEnd > pieceStart) into.addAll(bytes.toString('utf8', pieceStart, pieceEnd));
+    if (into.size() > mostMembers) throw new TooManyValues('more members than a list has');
+    await pause();
+  };
+  while (bytes[at] !== into.closing) {
+    const valueStart = isRecord ? skipKey(source, at) : at;
+    const end = findEnd(source, valueStart, valueStart + pieceBytes);
+    let next = end;
+    if (next === undefined) {
+      await flush();
+      const key = isRecord ? String(parseText(source, at, findText(bytes, at))) : '';
+      const found = await parseValue(source, valueStart, { pause, depth: depth + 1 });
+      into.addOne(key, found.value);
+      next = found.end;
+      pieceStart = next;
+    }
+    pieceEnd = next;
+    at = skipBlanks(bytes, next);
+    if (bytes[at] === comma) at = skipNext(bytes, at, into.closing);
+    else if (bytes[at] !== into.closing) throw new SyntaxError('a member is followed by neither another nor an end');
+    if (end === undefined || pieceEnd - pieceStart >= pieceBytes) {
+      if (end !== undefined) await flush();
+      pieceStart = at;
+      pieceEnd = at;
+    }
+  }
+  await flush();
+  return { value: into.value, end: at + 1 };
+}
+
+function createList(): Target {
+  const value: unknown[] = [];
+  return {
+    value,
+    closing: closeList,
+    size: () => value.length,
+    addAll: (text) => {
+      for (const item of JSON.parse(`[${text}]`) as unknown[]) value.push(item);
+    },
+    addOne: (_key, item) => value.push(item),
+  };
+}
+
+function createRecord(): Target {
+  const value: Record<string, unknown> = {};
+  let size = 0;
+  const add = (key: string, item: unknown): void => {
+    size += 1;
+    // As an assignment it would change what the object is.
+    if (key !== '__proto__') value[key] = item;
+  };
+  return {
+    value,
+    closing: closeObject,
+    size: () => size,
+    addAll: (text) => {
+      for (const [key, item] of Object.entries(JSON.parse(`{${text}}`) as object)) add(key, item);
+    },
+    addOne: add,
+  };
+}
+
+function parseText({ bytes }: Source, start: number, end: number): unknown {
+  return JSON.parse(bytes.toString('utf8', start, end));
+}
+
+/** Where the value that starts here ends; undefined where it goes on beyond the limit. */
+function findEnd(source: Source, start: number, limit: number): number | undefined {
+  const { bytes } = source;
+  const last = Math.min(limit, bytes.length);
+  let depth = 0;
+  let opened = 0;
+  let at = start;
+  while (at < last) {
+    const byte = bytes[at];
+    if (byte === quote) {
+      at = findText(bytes, at);
+      if (depth === 0) return at <= limit ? at : undefined;
+      continue;
+    }
+    // It closes what the value is a member of: a number ends before it.
+    const isAfter = byte === comma || byte === closeObject || byte === closeList;
+    if (depth === 0 && isAfter) return at;
+    at += 1;
+    if (byte === openObject || byte === openList) {
+      depth += 1;
+      opened += 1;
+    } else if (byte === closeObject || byte === closeList) {
+      depth -= 1;
+      if (depth === 0) return count(source, opened, at);
+    }
+  }
+  return depth === 0 && at >= bytes.length ? at : undefined;
+}
+
+/** Only what was found whole is counted: what is larger than a piece is looked at again from within. */
+function count(source: Source, opened: number, end: number): number {
+  source.containers += opened;
+  if (source.containers > source.mostContainers) throw new TooManyValues('more values than such an answer has');
+  return end;
+}
+
+/** Where a text that starts here ends: after the next quote that no backslash stands before. */
+function findText(bytes: Buffer, start: number): number {
+  let at = start + 1;
+  for (;;) {
+    const end = bytes.indexOf(quote, at);
+    if (end === -1) throw new SyntaxError('a text has no end');
+    let backslashes = 0;
+    while (bytes[end - 1 - backslashes] === backslash) backslashes += 1;
+    if (backslashes % 2 === 0) return end + 1;
+    at = end + 1;
+  }
+}
+
+function skipKey({ bytes }: Source, start: number): number {
+  if (bytes[start] !== quote) throw new SyntaxError('a member has no name');
+  const colonAt = skipBlanks(bytes, findText(bytes, start));
+  if (bytes[colonAt] !== colon) throw new SyntaxError('a name is followed by no value');
+  return skipBlanks(bytes, colonAt + 1);
+}
+
+function skipNext(bytes: Buffer, commaAt: number, closing: number): number {
+  const at = skipBlanks(bytes, commaAt + 1);
+  if (bytes[at] === closing) throw new SyntaxError('a comma is followed by nothing');
+  return at;
+}
+
+function skipBlanks(bytes: Buffer, start: number): number {
+  let at = start;
+  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at += 1;
+  return at;
+}
+
+const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
+const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseInPieces } from '../../src/api/json-pieces.ts';
+
+let turns = 0;
+const pause = async (): Promise<void> => {
+  turns += 1;
+};
+const parse = (text: string | Buffer) => parseInPieces(Buffer.from(text), { pause });
+const filler = 'x'.repeat(70_000);
+
+describe('api/json-pieces', () => {
+  it('gives what JSON.parse gives, however large the parts are', async () => {
+    const part = fc.oneof(
+      fc.jsonValue(),
+      fc.constantFrom(filler, [filler, 1], { a: filler, b: [] }, '\\', '"', '\\"', '[{'),
+    );
+    const value = fc.oneof(
+      fc.array(part, { maxLength: 20 }),
+      fc.dictionary(fc.string(), part),
+      fc.array(fc.array(part)),
+    );
+    await fc.assert(
+      fc.asyncProperty(value, fc.constantFrom(undefined, 1), async (given, space) => {
+        const text = JSON.stringify(given, undefined, space);
+        expect(JSON.stringify(await parse(text))).toBe(JSON.stringify(JSON.parse(text)));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('reads a large list of a large list within an object, with a pause between pieces', async () => {
+    const rows = Array.from({ length: 5000 }, (_, id) => ({ id, text: `é "${'y'.repeat(40)}` }));
+    const given = { paging: { total: 1 }, executions: rows, steps: [{ nodes: rows }], last: null };
+    turns = 0;
+    expect(await parse(`\uFEFF ${JSON.stringify(given)} \n`)).toEqual(given);
+    expect(turns).toBeGreaterThan(10);
+  });
+
+  it.each([
+    `[${`"${filler}",`.repeat(3)}]`,
+    `["${filler}","a" "b"]`,
+    `["${filler}"`,
+    `["${filler}]`,
+    `{"a":"${filler}",}`,
+    `{"a" "${filler}"}`,
+    `{a:"${filler}"}`,
+    `["${filler}"] []`,
+    `["${filler}",tru]`,
+    '',
+  ])('refuses what is no JSON (%#)', async (text) => {
+    await expect(parse(text)).rejects.toThrow(SyntaxError);
+  });
+
+  it.each([
+    ['a million of empty objects', `[${'{},'.repeat(1_000_000)}{}]`],
+    ['a million of numbers', `[${'1,'.repeat(1_000_000)}1]`],
+    ['lists within lists', '['.repeat(1_000_000)],
+    ['lists within long lists', `["${filler}",`.repeat(40)],
+  ])('refuses %s', async (_name, text) => {
+    await expect(parse(text)).rejects.toMatchObject({ name: 'TooManyValues' });
+  });
+});

@@ -1,0 +1,115 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { projectJobs } from '../../src/api/endpoints/jobs.ts';
+import { projectNodes } from '../../src/api/endpoints/nodes.ts';
+import { systemInfo } from '../../src/api/endpoints/system.ts';
+import { createLargeAnswers } from '../../src/api/large-answers.ts';
+import { createTransport } from '../../src/api/transport.ts';
+import { systemClock } from '../../src/system-clock.ts';
+import { createTestClient } from '../support/client.ts';
+import { startServer } from './auth/guarded-server.ts';
+
+const endings: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+});
+
+const systemInfoBody = JSON.stringify({ system: { rundeck: { version: '5.0.0', apiversion: 47 } } });
+
+/** A client of a server that answers every list with this. */
+async function ask(body: string | Buffer | (() => string), isGzip = false) {
+  const server = await startServer((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    if (request.url?.includes('system/info') === true) return response.end(systemInfoBody);
+    if (isGzip) response.setHeader('content-encoding', 'gzip');
+    return response.end(typeof body === 'function' ? body() : body);
+  });
+  const largeAnswers = createLargeAnswers({ clock: systemClock });
+  const transport = createTransport({ url: server.url, timeoutMs: 20_000, clock: systemClock, largeAnswers });
+  const { api, close } = createTestClient({ url: server.url, transport, largeAnswers });
+  endings.push(close, server.stop);
+  return api;
+}
+
+const jobs = Array.from({ length: 20_000 }, (_, index) => ({
+  id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+  name: `settle ${index}`,
+  group: 'nightly',
+  project: 'pay',
+  description: 'x'.repeat(60),
+}));
+const path = { project: 'pay' };
+
+describe('api/large-answers', () => {
+  it.each([
+    ['as it is', false],
+    ['compressed', true],
+  ] as const)('reads a list of some MB %s', async (_name, isGzip) => {
+    const text = JSON.stringify(jobs);
+    const api = await ask(isGzip ? gzipSync(text) : text, isGzip);
+    const read = await api.get(projectJobs, { path });
+
+    expect(text.length).toBeGreaterThan(3_000_000);
+    expect(read).toHaveLength(20_000);
+    expect(read[19_999]).toMatchObject({ name: 'settle 19999', group: 'nightly' });
+  });
+
+  it('says of a large answer what is wrong with it, as of any other', async () => {
+    const api = await ask(JSON.stringify([...jobs, { id: 7 }]));
+    await expect(api.get(projectJobs, { path })).rejects.toMatchObject({
+      kind: 'decode',
+      message:
+        'GET project-jobs: HTTP 200, not the expected answer: `20000.id`: Invalid input: expected string, received number',
+    });
+  });
+
+  it.each([
+    [
+      'a bomb of blanks',
+      gzipSync(Buffer.alloc(60_000_000, ' ')),
+      'GET project-jobs: the answer is too large, more than 8 MB',
+    ],
+    [
+      'a bomb of small values',
+      gzipSync(`[${'{},'.repeat(20_000_000)}{}]`),
+      'GET project-jobs: the answer is too large, more than 8 MB',
+    ],
+    [
+      'small values within the cap',
+      gzipSync(`[${'{},'.repeat(2_000_000)}{}]`),
+      'GET project-jobs: HTTP 200, more values than such an answer has',
+    ],
+    [
+      'lists within lists',
+      gzipSync('['.repeat(7_000_000)),
+      'GET project-jobs: HTTP 200, more values than such an answer has',
+    ],
+  ])('refuses %s, and goes on', async (_name, bomb, message) => {
+    const api = await ask(bomb, true);
+    await expect(api.get(projectJobs, { path })).rejects.toMatchObject({ kind: 'too_large', message });
+    await expect(api.get(systemInfo)).resolves.toBeDefined();
+  });
+
+  it('refuses more members than any list has, and goes on', async () => {
+    const keys = Array.from({ length: 300_000 }, (_, index) => `"${index.toString(36)}":1`);
+    const api = await ask(`{${keys.join(',')}}`);
+    await expect(api.get(projectNodes, { path })).rejects.toMatchObject({ kind: 'too_large' });
+    await expect(api.get(systemInfo)).resolves.toBeDefined();
+  });
+
+  it('lets others have their turn meanwhile', async () => {
+    const api = await ask(JSON.stringify(jobs));
+    let turns = 0;
+    let isOver = false;
+    const asked = api.get(projectJobs, { path }).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      await nextTurn();
+      turns += 1;
+    }
+    expect(await asked).toHaveLength(20_000);
+    expect(turns).toBeGreaterThan(40);
+  });
+});

@@ -1,0 +1,98 @@
+import { readFileSync, rmSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startServer } from '../api/auth/guarded-server.ts';
+import { startCli } from '../support/child.ts';
+import { eventually } from '../support/eventually.ts';
+
+const mb = 2 ** 20;
+
+/** Small on the wire and large in memory, each in another way. */
+const bodies = [
+  gzipSync(`[${'{},'.repeat(20 * mb)}{}]`),
+  gzipSync(Buffer.alloc(60 * mb, ' ')),
+  gzipSync(`[${'{},'.repeat(2_600_000)}{}]`),
+  gzipSync(`[${'{},'.repeat(330_000)}{}]`),
+  gzipSync(`[${'1,'.repeat(4_000_000)}1]`),
+  gzipSync(
+    `{"paging":{"total":1},"executions":[${'1,'.repeat(500_000)}1],"steps":[${'{"a":12345678901},'.repeat(300_000)}{}]}`,
+  ),
+  gzipSync(`{${Array.from({ length: 600_000 }, (_, index) => `"${index.toString(36)}":1`).join(',')}}`),
+  gzipSync(`[${'{"id":"a","name":"n"},'.repeat(380_000)}{"id":"a","name":"n"}]`),
+];
+
+function readMemory(pid: number, field: 'VmHWM' | 'VmRSS'): number {
+  const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(text)?.[1]) / 1024;
+}
+
+it('end-to-end/hostile upstream: stays under 256 MB whatever it is answered, and goes on with other servers', async () => {
+  let asked = 0;
+  const hostile = await startServer((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    if (request.url?.includes('system/info') === true) {
+      response.end('{"system":{"rundeck":{"version":"5.0.0","apiversion":47}}}');
+      return;
+    }
+    if (/\/projects(\?|$)/.test(request.url ?? '') && asked < 30) {
+      response.end('[{"name":"pay"},{"name":"shop"}]');
+      asked += 1;
+      return;
+    }
+    response.setHeader('content-encoding', 'gzip');
+    response.end(bodies[asked++ % bodies.length]);
+  });
+  const simulator = await startSimulator({ scenario: 'quiet-day' });
+  const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-hostile-'));
+  writeFileSync(join(directory, 'token'), `${simulator.token}\n`, { mode: 0o600 });
+  const names = [
+    'projects',
+    'project-jobs',
+    'project-nodes',
+    'tokens',
+    'threads',
+    'cluster-jobs',
+    'stored-keys',
+    'executions',
+    'log-storage-incomplete',
+    'job-info',
+  ];
+  writeFileSync(
+    join(directory, 'config.yaml'),
+    `servers:
+  - { name: hostile, url: '${hostile.url}', token_file: token, budget: { requests_per_second: 50, concurrency: 4 } }
+  - { name: well, url: '${simulator.url}', token_file: token }
+collectors:
+${names.map((name) => `  ${name}: { enabled: true, every: 5s }`).join('\n')}
+`,
+  );
+  const daemon = startCli(
+    ['serve', '--config.file=config.yaml', '--state.dir=state', '--web.listen-address=127.0.0.1:0'],
+    { cwd: directory, env: { NODE_OPTIONS: '--max-semi-space-size=2' } },
+  );
+  try {
+    // As `npm start` and the image start it.
+    const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
+    let slowestMs = 0;
+    await eventually(
+      async () => {
+        const begunTicks = performance.now();
+        const metrics = await (await fetch(`${url}/metrics`)).text();
+        slowestMs = Math.max(slowestMs, performance.now() - begunTicks);
+        expect(metrics).toMatch(/automation_exporter_collector_success\{server="well",collector="executions"\} 1/);
+        expect(asked).toBeGreaterThan(60);
+      },
+      { limitMs: 45_000, everyMs: 200 },
+    );
+    expect(slowestMs).toBeLessThan(5000);
+    expect(readMemory(daemon.pid, 'VmHWM')).toBeLessThan(256);
+  } finally {
+    await daemon.stop();
+    await hostile.stop();
+    await simulator.stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}, 60_000);
