@@ -100,15 +100,9 @@ export function createApp(options: AppOptions): App {
   function watch(config: Config, state: State, tracing: Tracing, before?: Watching): Watching {
     const { otlp, selfTracing } = options;
     const traces = otlp && tracing?.({ config, otlp, state, self, log, clock, version, selfTracing, keptPlans });
+    const shared = { ...options, config, clock, state, snapshots, self, traces, largeAnswers };
     const watched = new Map(
-      config.servers.map((server) => [
-        server.name,
-        watchServer(
-          server,
-          { ...options, config, clock, state, snapshots, self, traces, largeAnswers },
-          before?.watched.get(server.name),
-        ),
-      ]),
+      config.servers.map((server) => [server.name, watchServer(server, shared, before?.watched.get(server.name))]),
     );
     const polls = [...watched.values()].flatMap((server) => server.polls);
     return { config, watched, scheduler: createScheduler(polls, { log, clock }), traces };

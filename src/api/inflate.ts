@@ -38,6 +38,29 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   });
 }
 
+/** What is larger is decoded in pieces. */
+export const wholeBytes = 2 ** 18;
+
+/** Undefined where it is to be decoded in pieces; inflating ends there. */
+export async function inflateWhole(bytes: Buffer, wholeMost: number, maxBytes: number): Promise<Inflated | undefined> {
+  try {
+    return await inflate(bytes, wholeMost);
+  } catch (error) {
+    if (error instanceof InflatedTooLarge && wholeMost < maxBytes) return undefined;
+    throw error;
+  }
+}
+
+export function toInflated(bytes: Buffer): Inflated {
+  return { bytes, free: () => undefined };
+}
+
+export function toText({ bytes, free }: Inflated): string {
+  const text = bytes.toString('utf8');
+  free();
+  return text;
+}
+
 /** Detached memory is freed at once; what is left of the buffer has no bytes. */
 function freeMemory(buffer: Buffer): void {
   if (buffer.buffer instanceof ArrayBuffer) buffer.buffer.transfer(0);

@@ -4,7 +4,7 @@ import type { Clock } from '../domain/clock.ts';
 import { createGate, type Gate } from '../domain/gate.ts';
 import { usualBytes } from './endpoint.ts';
 import { ExchangeTimeout, exchange, type ReceivedHeaders } from './exchange.ts';
-import { type Inflated, InflatedTooLarge, inflate } from './inflate.ts';
+import { inflateWhole, toInflated, toText, wholeBytes } from './inflate.ts';
 import type { LargeAnswers } from './large-answers.ts';
 import { toTransportError } from './transport-error.ts';
 
@@ -216,29 +216,6 @@ async function enterBoth(own: Gate, { enter }: Pick<LargeAnswers, 'enter'>): Pro
     leaveOwn();
     leaveCommon();
   };
-}
-
-/** What is larger is decoded in pieces. */
-const wholeBytes = 2 ** 18;
-
-/** Undefined where it is to be decoded in pieces; inflating ends there. */
-async function inflateWhole(bytes: Buffer, wholeMost: number, maxBytes: number): Promise<Inflated | undefined> {
-  try {
-    return await inflate(bytes, wholeMost);
-  } catch (error) {
-    if (error instanceof InflatedTooLarge && wholeMost < maxBytes) return undefined;
-    throw error;
-  }
-}
-
-function toInflated(bytes: Buffer): Inflated {
-  return { bytes, free: () => undefined };
-}
-
-function toText({ bytes, free }: Inflated): string {
-  const text = bytes.toString('utf8');
-  free();
-  return text;
 }
 
 function isGzip(encoding: string | undefined): boolean {

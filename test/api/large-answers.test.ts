@@ -101,11 +101,11 @@ describe('api/large-answers', () => {
   it('lets others have their turn meanwhile', async () => {
     const api = await ask(JSON.stringify(jobs));
     let turns = 0;
-    let isOver = false;
+    const seen = { isOver: false };
     const asked = api.get(projectJobs, { path }).finally(() => {
-      isOver = true;
+      seen.isOver = true;
     });
-    while (!isOver) {
+    while (!seen.isOver) {
       await nextTurn();
       turns += 1;
     }

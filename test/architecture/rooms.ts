@@ -91,7 +91,7 @@ export const rooms: readonly Room[] = [
 
   // node:net tells addresses from names.
   { room: 'config', packages: ['zod', 'yaml', 'node:net'] },
-  { room: 'log', packages: ['pino'] },
+  { room: 'log', knows: ['domain/secret-forms'], packages: ['pino'] },
   { room: 'line-writer', pure: true },
   { room: 'simulator', packages: ['express', 'yaml', ...server] },
 

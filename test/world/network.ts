@@ -110,7 +110,11 @@ export function createNetwork({ time, service, climate, dice, onSent, onEnd }: N
         onEnd({ path, sentMs, end: how });
         return true;
       };
-      const controller = { abort: () => void end('aborted') } as unknown as Dispatcher.DispatchController;
+      const controller = {
+        abort: () => void end('aborted'),
+        pause: () => undefined,
+        resume: () => undefined,
+      } as unknown as Dispatcher.DispatchController;
       onSent(path);
       handler.onRequestStart?.(controller, undefined);
       const tookMs = drawMs();
