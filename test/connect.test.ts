@@ -4,7 +4,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { projects } from '../src/api/endpoints/projects.ts';
 import { executionMode } from '../src/api/endpoints/system.ts';
+import { createLargeAnswers } from '../src/api/large-answers.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { connectServer } from '../src/connect.ts';
 import { systemClock } from '../src/system-clock.ts';
@@ -43,6 +45,7 @@ async function connect(url: string, credentials: string) {
     clock: systemClock,
     observe,
     onSecret: (value) => secrets.push(value),
+    largeAnswers: createLargeAnswers({ clock: systemClock }),
   });
   endings.push(close);
   return { api: client.within({ lane: 'normal', forMs: 5000 }), secrets };
@@ -110,5 +113,32 @@ describe('connect', () => {
       'j_username=reader&j_password=second',
     ]);
     expect(new Set(secrets)).toEqual(new Set(['first', 'second']));
+  });
+
+  it('takes a secret of ours out of what a server answers, in whatever form it is repeated, and decodes the rest', async () => {
+    const secret = 's3cr3t/t0k<en>+of=ours';
+    const forms = [
+      JSON.stringify(secret),
+      '"s3cr3t\\/t0k\\u003cen\\u003e\\u002bof\\u003dours"',
+      JSON.stringify(encodeURIComponent(secret)),
+      JSON.stringify(Buffer.from(secret).toString('hex')),
+    ];
+    const rows = forms.map((form) => `{"name":${form},"label":"a ${form.slice(1, -1)} b"}`);
+    const filler = `{"name":"${'x'.repeat(400_000)}"}`;
+    let isLarge = false;
+    const server = await startServer((request, response) => {
+      const info = '{"system":{"rundeck":{"version":"5.3.0","apiversion":47}}}';
+      const list = `[${[...rows, ...(isLarge ? [filler] : [])].join(',')}]`;
+      response.end(request.url?.endsWith('/info') === true ? info : list);
+    });
+    endings.push(server.stop);
+    write('secret', `${secret}\n`);
+    const { api } = await connect(server.url, `token_file: '${join(folder, 'secret')}'`);
+
+    const scrubbed = forms.map(() => ['<secret>', 'a <secret> b']);
+    const read = async () => (await api.get(projects)).slice(0, 4).map(({ name, label }) => [name, label]);
+    expect(await read()).toEqual(scrubbed);
+    isLarge = true;
+    expect(await read()).toEqual(scrubbed);
   });
 });

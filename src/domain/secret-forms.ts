@@ -3,6 +3,8 @@ export function toSecretForms(secret: string): string[] {
   const encoded = encodeURIComponent(secret);
   return [
     ...toJsonForms(secret),
+    toCautiousJson(secret),
+    toCautiousJson(secret).replaceAll('/', '\\/'),
     encoded,
     encoded.replaceAll('%20', '+'),
     encoded.toLowerCase(),
@@ -16,6 +18,13 @@ function toJsonForms(secret: string): string[] {
   const forms = [secret];
   for (let depth = 0; depth < 4; depth++) forms.push(JSON.stringify(forms.at(-1)).slice(1, -1));
   return forms;
+}
+
+/** Some servers escape in JSON whatever could mean something in a page. */
+function toCautiousJson(secret: string): string {
+  return JSON.stringify(secret)
+    .slice(1, -1)
+    .replaceAll(/[<>&'+=]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Base64 of a text that holds the secret shows it in one of three ways, by its place; ends that depend on the neighbours are cut. */
