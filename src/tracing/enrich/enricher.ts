@@ -66,12 +66,18 @@ export function createEnricher(options: EnricherOptions): Enricher {
   let hasNew = false;
 
   function add(pending: readonly PendingTrace[]): void {
-    const sinceTicks = sealClock.ticks();
     for (const each of pending) {
+      const sinceTicks = sealClock.ticks() - toWaitedMs(each);
       waiting.set(toPendingKey(each), { pending: each, sinceTicks, retryAtTicks: 0, isUnanswered: false });
     }
     hasNew ||= pending.length > 0;
     observe.pending(waiting.size);
+  }
+
+  /** What it waited for before a restart or a reload counts, but for long enough to ask a few times more. */
+  function toWaitedMs({ seenAtMs }: PendingTrace): number {
+    const mostMs = Math.max(0, options.sealTimeoutMs - leastAskingMs);
+    return Math.min(mostMs, Math.max(0, clock.now() - seenAtMs));
   }
 
   async function load(): Promise<void> {
@@ -143,7 +149,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     const ageMs = sealClock.ticks() - entry.sinceTicks;
     const laterMs = Math.min(longestRetryMs, Math.max(pendingRetryMs, ageMs / 4));
     const leftMs = options.sealTimeoutMs - ageMs;
-    entry.retryAtTicks = clock.ticks() + (leftMs > 0 ? Math.min(laterMs, leftMs + 1) : laterMs);
+    entry.retryAtTicks = clock.ticks() + (leftMs >= 0 ? Math.min(laterMs, leftMs + 1) : laterMs);
   }
 
   /** Whether it makes sense to go on with others after such a fault. */
@@ -199,5 +205,6 @@ function isOfState(error: unknown): boolean {
 }
 
 const pendingRetryMs = 5000;
+const leastAskingMs = 60_000;
 const longestRetryMs = 60_000;
 const faultRetryMs = 15_000;

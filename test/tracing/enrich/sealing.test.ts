@@ -106,6 +106,19 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
+  it('waits no longer for being restarted in between, but asks for a minute before it gives a state up', async () => {
+    const { simulator, run, wait, plans, told } = await setUp({ backlogAgeMs: 24 * 60 * minuteMs });
+    wait(8 * 60 * minuteMs);
+    simulator.control.configure({ statePending: 'all' });
+    await run();
+    wait(minuteMs);
+    await run();
+    expect(plans).toEqual([]);
+    wait(1);
+    await run();
+    expect(told).toContain('degraded seal_timeout');
+  });
+
   it('asks for a state before it gives it up, also after a night without us', async () => {
     const { simulator, run, wait, plans } = await setUp({ backlogAgeMs: 24 * 60 * minuteMs });
     wait(8 * 60 * minuteMs);
