@@ -212,7 +212,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
         faults.all.length === 1 ? first.message : `${faults.all.length} reads failed, first: ${first.message}`;
       return { result: 'failed', kind: first.kind, message };
     }
-    const note = toNote(found.book.states.values(), faults.unasked());
+    const note = toNote(found.book, activities, faults.unasked());
     const complaints = [...oddRows.complaints(), ...found.secondLook.complaints()];
     return { result: 'success', series: showing.series(), complaints, ...(note === undefined ? {} : { note }) };
   }

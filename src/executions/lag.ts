@@ -12,9 +12,11 @@ export function toLagSeconds(book: Pick<Book, 'states'>, activities: Activities,
   return (nowMs - oldestMs) / 1000;
 }
 
-/** What a round left undone; undefined where it did all. */
-export function toNote(states: Iterable<ProjectState>, unasked: number): string | undefined {
-  const behind = [...states].filter(({ backlog, hold }) => backlog !== undefined && hold === undefined).length;
+/** What a round left undone; undefined where it did all that it could. */
+export function toNote({ states }: Pick<Book, 'states'>, activities: Activities, unasked: number): string | undefined {
+  const isBehind = ({ project, backlog, hold }: ProjectState): boolean =>
+    backlog !== undefined && hold === undefined && activities.all.get(project)?.unshownSinceMs === undefined;
+  const behind = [...states.values()].filter(isBehind).length;
   const parts = [
     ...(unasked > 0 ? [`${unasked} reads did not come to their turn within the budget`] : []),
     ...(behind > 0 ? [`${behind} projects are still being caught up with`] : []),

@@ -75,6 +75,17 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
   });
 
+  it('takes what was still to be read for nothing that became visible late', async () => {
+    const scene = createScene({
+      answer: (asked) => toPage(runs(40), asked),
+      scannedThroughMs: 9_500_000,
+      aheadThroughMs: nowMs,
+      backlog: [{ beginMs: 9_500_000, endMs: nowMs }],
+    });
+    expect(await scene.read('live', { beginMs: 9_500_000 }, 9_500_000)).toMatchObject({ counted: 3 });
+    expect(scene.overlapMs()).toBe(120_000);
+  });
+
   it('goes through a flood of one second in one go', async () => {
     const flood = Array.from({ length: 2600 }, (_, index) =>
       someRun({ id: index + 1, startedAtMs: 1, endedAtMs: 5_000_100 }),
@@ -194,7 +205,7 @@ function runs(count: number): Finished[] {
 type Given = {
   readonly answer: (question: Question) => unknown;
   readonly catchUpLimitMs?: number;
-} & Partial<Pick<ProjectState, 'hold' | 'scannedThroughMs'>>;
+} & Partial<Pick<ProjectState, 'hold' | 'scannedThroughMs' | 'aheadThroughMs' | 'backlog'>>;
 
 function createScene({ answer, catchUpLimitMs = 1e12, ...fields }: Given) {
   const { api, asked } = createFakeApi(answer);
@@ -231,6 +242,7 @@ function createScene({ answer, catchUpLimitMs = 1e12, ...fields }: Given) {
     asked,
     counted,
     lateBefore,
+    overlapMs: () => overlap.ms(nowMs),
     odd,
     readAgain: (window: Window) => reading.readAgain(api, 'pay', window, nowMs),
     /** The process begins anew with what it kept. */

@@ -132,6 +132,13 @@ describe('executions on a slow server', () => {
     expect(publishes.map(({ validForMs }) => validForMs)).toEqual([60_000, 60_000, 60_000, 60_000]);
   });
 
+  it('lets what is shown live for three times as long as the next time may take', async () => {
+    const { rounds, publishes } = play({ answerMs: () => 8000, ends: new Map([['pay', [startMs]]]), active: ['pay'] });
+    await rounds(4);
+    // What runs, the list, and one project: the last two after the time of the round is known.
+    expect(new Set(publishes.map(({ validForMs }) => Math.round(validForMs / 1000)))).toEqual(new Set([93]));
+  });
+
   it('goes on at the catch-up limit although the server never tells how much is skipped, and says that', async () => {
     const past = Array.from({ length: 40 * 24 }, (_, index) => startMs - (index + 1) * hourMs);
     const { rounds, known, told, takeFrom, pass, restart } = play({

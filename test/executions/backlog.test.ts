@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { Window } from '../../src/api/paging.ts';
+import {
+  readThroughMs,
+  toNextWindow,
+  withNewestRead,
+  withPastRead,
+  withThrough,
+} from '../../src/executions/backlog.ts';
+import { type ProjectState, toNewProject } from '../../src/executions/project-state.ts';
+
+describe('executions/backlog', () => {
+  it('is read up to now where nothing is left', () => {
+    expect(toText(withNewestRead(scanned(100), window(80, 200), []))).toBe('200');
+  });
+
+  it('keeps what a window up to now leaves, and has read what is new all the same', () => {
+    const state = withNewestRead(scanned(100), window(80, 200), [window(80, 150)]);
+    expect(toText(state)).toBe('100 ahead 200 but 80-150');
+    expect(readThroughMs(state)).toBe(200);
+    expect(toText(withNewestRead(state, window(180, 300), []))).toBe('100 ahead 300 but 80-150');
+  });
+
+  it('comes as far as its oldest part is read', () => {
+    const state = behind(100, 200, [window(80, 150), window(170, 180)]);
+    expect(toText(withPastRead(state, window(80, 150), [window(120, 150)]))).toBe('119 ahead 200 but 120-150,170-180');
+    expect(toText(withPastRead(state, window(80, 150), []))).toBe('169 ahead 200 but 170-180');
+    expect(toText(withPastRead(behind(169, 200, [window(170, 180)]), window(170, 180), []))).toBe('200');
+  });
+
+  it('takes out of the backlog what a window up to now has read of it', () => {
+    const state = behind(100, 200, [window(80, 150), window(170, 200)]);
+    expect(toText(withNewestRead(state, window(140, 300), [window(140, 160)]))).toBe(
+      '100 ahead 300 but 80-139,140-160',
+    );
+    expect(toText(withNewestRead(state, window(80, 300), []))).toBe('300');
+  });
+
+  it('reads parts that overlap as one, and parts that meet as they were cut', () => {
+    const state = withNewestRead(scanned(100), window(100, 200), [
+      window(100, 120),
+      window(121, 140),
+      window(130, 150),
+    ]);
+    expect(toText(state)).toBe('100 ahead 200 but 100-120,121-150');
+  });
+
+  it('goes back with a clock that was set back', () => {
+    const state = behind(100, 500, [window(80, 150), window(400, 450)]);
+    expect(toText(withNewestRead(state, window(180, 300), []))).toBe('100 ahead 300 but 80-150');
+    expect(toText(withThrough(state, 420))).toBe('100 ahead 420 but 80-150,400-420');
+    expect(toText(withThrough(state, 90))).toBe('90 ahead 90 but 80-90');
+    expect(toText(withThrough(state, 60))).toBe('60');
+    expect(toText(withThrough(scanned(100), 300))).toBe('100');
+  });
+
+  it('reads a day of it at once', () => {
+    expect(toNextWindow(scanned(100))).toBeUndefined();
+    expect(toNextWindow(behind(100, 200, [window(80, 150)]))).toEqual({ beginMs: 80, endMs: 150 });
+    expect(toNextWindow(behind(0, 1e9, [window(5, 9e8)]))).toEqual({ beginMs: 5, endMs: 86_400_004 });
+  });
+
+  it('keeps no more than fifty parts', () => {
+    const parts = Array.from({ length: 80 }, (_, index) => window(index * 10, index * 10 + 3));
+    const { backlog = [] } = withNewestRead(scanned(0), window(0, 1000), parts);
+    expect(backlog).toHaveLength(50);
+    expect(backlog.at(-1)).toEqual({ beginMs: 490, endMs: 793 });
+  });
+});
+
+function window(beginMs: number, endMs: number): Window {
+  return { beginMs, endMs };
+}
+
+function scanned(scannedThroughMs: number): ProjectState {
+  return { ...toNewProject('pay', 0), scannedThroughMs };
+}
+
+function behind(scannedThroughMs: number, aheadThroughMs: number, backlog: readonly Window[]): ProjectState {
+  return { ...scanned(scannedThroughMs), aheadThroughMs, backlog };
+}
+
+function toText({ scannedThroughMs, aheadThroughMs, backlog = [] }: ProjectState): string {
+  if (aheadThroughMs === undefined) return String(scannedThroughMs);
+  const parts = backlog.map(({ beginMs, endMs }) => `${beginMs}-${endMs}`);
+  return `${scannedThroughMs} ahead ${aheadThroughMs} but ${parts.join(',')}`;
+}
