@@ -16,6 +16,7 @@ export function toClientObserver(self: Self, key: Key): ClientObserver {
     error: (apiEndpoint, kind) => self.apiErrors.inc({ ...key, api_endpoint: apiEndpoint, kind }),
     waited: (seconds) => self.apiBudgetWait.inc(key, seconds),
     inFlight: (requests) => self.apiInFlight.set(key, requests),
+    cut: (apiEndpoint, texts) => self.textsCut.inc({ ...key, api_endpoint: apiEndpoint }, texts),
     circuit: (isOpen) => self.circuitOpen.set(key, Number(isOpen)),
   };
 }

@@ -1,3 +1,4 @@
+import { cutTexts } from './cut-texts.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ApiError, type ApiErrorDetails, type ErrorKind } from './errors.ts';
 import { leastBytesOfContainer } from './json-pieces.ts';
@@ -10,6 +11,8 @@ export type AnswerContext = {
   readonly nowMs: number;
   /** What no answer may bring in: our secrets, in every form that is long enough to be none of its words. */
   readonly secretForms?: readonly string[] | undefined;
+  /** Told of texts that were cut because no name is that long. */
+  readonly onCut?: ((texts: number) => void) | undefined;
 };
 
 /** The answer's content, or the error of the closed list that says why it has none. */
@@ -22,7 +25,7 @@ export function readAnswer<Answer>(
   const { status, headers } = answer;
   const body = scrubForms(answer.body, context.secretForms);
   const isTooDense = isDense(body);
-  const json = parsedJson ?? (isTooDense ? undefined : parseJson(body));
+  const json = parsedJson ?? (isTooDense ? undefined : toShort(parseJson(body), body, endpoint, context));
   const details = { apiEndpoint: endpoint.name, status, ...errorFields(json ?? fromXml(body)) };
   const fail = ([kind, says]: Refusal): ApiError => {
     const retryAfterMs = readRetryAfterMs(headers['retry-after'], context.nowMs);
@@ -124,6 +127,19 @@ function fromXml(body: string): unknown {
 
 function isHtml({ headers, body }: TransportAnswer): boolean {
   return /^text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype|html)/i.test(body);
+}
+
+/** The same with texts that fit. */
+export function toShort(
+  json: unknown,
+  source: string,
+  { keepsLongTexts }: Pick<Endpoint<unknown>, 'keepsLongTexts'>,
+  { onCut }: Pick<AnswerContext, 'onCut'>,
+): unknown {
+  if (keepsLongTexts) return json;
+  const { value, cut } = cutTexts(json, source);
+  if (cut > 0) onCut?.(cut);
+  return value;
 }
 
 /** A million of empty lists takes seconds and gigabytes, and says nothing. */

@@ -20,6 +20,8 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly alsoAnswers: readonly number[];
   /** Whether some releases answer in plain text: what is no JSON then reaches the decoder as it is. */
   readonly mayBeText: boolean;
+  /** Whether its texts are kept as they are: lines of a log, of which no more than a word is taken. */
+  readonly keepsLongTexts: boolean;
   /** How large an answer may be, inflated; a larger one is refused. */
   readonly maxBytes: number;
   readonly body: z.ZodType<Answer>;
@@ -29,12 +31,25 @@ export type EndpointDefinition<Answer, Path extends string, Query extends string
   Endpoint<Answer, Path, Query>,
   'name' | 'path' | 'since' | 'allowedBy' | 'body'
 > &
-  Partial<Pick<Endpoint<Answer, Path, Query>, 'query' | 'mayBeOff' | 'alsoAnswers' | 'mayBeText' | 'maxBytes'>>;
+  Partial<
+    Pick<
+      Endpoint<Answer, Path, Query>,
+      'query' | 'mayBeOff' | 'alsoAnswers' | 'mayBeText' | 'keepsLongTexts' | 'maxBytes'
+    >
+  >;
 
 export function defineEndpoint<Answer, const Path extends string, const Query extends string = never>(
   definition: EndpointDefinition<Answer, Path, Query>,
 ): Endpoint<Answer, Path, Query> {
-  return { query: [], mayBeOff: false, alsoAnswers: [], mayBeText: false, maxBytes: usualBytes, ...definition };
+  return {
+    query: [],
+    mayBeOff: false,
+    alsoAnswers: [],
+    mayBeText: false,
+    keepsLongTexts: false,
+    maxBytes: usualBytes,
+    ...definition,
+  };
 }
 
 /** Enough for everything but a few lists, and little enough to be decoded between two requests of others. */

@@ -1,6 +1,8 @@
 export type PiecesOptions = {
   /** Resolves when others have had their turn. */
   readonly pause: () => Promise<void>;
+  /** May change what a piece of text was parsed to. */
+  readonly refine?: (value: unknown, text: string) => unknown;
 };
 
 /** What no answer of the service holds: more values than its bytes could say anything with. */
@@ -12,9 +14,13 @@ export class TooManyValues extends Error {
  * Parses JSON a piece at a time, so that a large list holds up nobody. The value is the one that `JSON.parse` gives; a container
  * of more members than any list of the service has is refused before it takes its memory.
  */
-export async function parseInPieces(bytes: Buffer, { pause }: PiecesOptions): Promise<unknown> {
-  const source = {
+export async function parseInPieces(
+  bytes: Buffer,
+  { pause, refine = (value) => value }: PiecesOptions,
+): Promise<unknown> {
+  const source: Source = {
     bytes,
+    refine,
     containers: 0,
     mostContainers: Math.max(fewContainers, bytes.length / leastBytesOfContainer),
   };
@@ -24,8 +30,13 @@ export async function parseInPieces(bytes: Buffer, { pause }: PiecesOptions): Pr
   return value;
 }
 
-type Source = { readonly bytes: Buffer; containers: number; readonly mostContainers: number };
-type Place = PiecesOptions & { readonly depth: number };
+type Source = {
+  readonly bytes: Buffer;
+  readonly refine: (value: unknown, text: string) => unknown;
+  containers: number;
+  readonly mostContainers: number;
+};
+type Place = Pick<PiecesOptions, 'pause'> & { readonly depth: number };
 type Found = { readonly value: unknown; readonly end: number };
 
 const pieceBytes = 64 * 1024;
@@ -52,7 +63,7 @@ type Target = {
   readonly value: unknown;
   readonly closing: number;
   readonly size: () => number;
-  readonly addAll: (text: string) => void;
+  readonly addAll: (text: string, refine: Source['refine']) => void;
   readonly addOne: (key: string, value: unknown) => void;
 };
 
@@ -65,7 +76,7 @@ async function parseMembers(source: Source, start: number, place: Place & { into
   let pieceStart = at;
   let pieceEnd = at;
   const flush = async (): Promise<void> => {
-    if (pieceEnd > pieceStart) into.addAll(bytes.toString('utf8', pieceStart, pieceEnd));
+    if (pieceEnd > pieceStart) into.addAll(bytes.toString('utf8', pieceStart, pieceEnd), source.refine);
     if (into.size() > mostMembers) throw new TooManyValues('more members than a list has');
     await pause();
   };
@@ -101,8 +112,9 @@ function createList(): Target {
     value,
     closing: closeList,
     size: () => value.length,
-    addAll: (text) => {
-      for (const item of JSON.parse(`[${text}]`) as unknown[]) value.push(item);
+    addAll: (text, refine) => {
+      // The cast is true: it is written as a list.
+      for (const item of refine(JSON.parse(`[${text}]`), text) as unknown[]) value.push(item);
     },
     addOne: (_key, item) => value.push(item),
   };
@@ -120,15 +132,17 @@ function createRecord(): Target {
     value,
     closing: closeObject,
     size: () => size,
-    addAll: (text) => {
-      for (const [key, item] of Object.entries(JSON.parse(`{${text}}`) as object)) add(key, item);
+    addAll: (text, refine) => {
+      // The cast is true: it is written as an object.
+      for (const [key, item] of Object.entries(refine(JSON.parse(`{${text}}`), text) as object)) add(key, item);
     },
     addOne: add,
   };
 }
 
-function parseText({ bytes }: Source, start: number, end: number): unknown {
-  return JSON.parse(bytes.toString('utf8', start, end));
+function parseText({ bytes, refine }: Source, start: number, end: number): unknown {
+  const text = bytes.toString('utf8', start, end);
+  return refine(JSON.parse(text), text);
 }
 
 /** Where the value that starts here ends; undefined where it goes on beyond the limit. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 import { createGate } from '../domain/gate.ts';
-import { type AnswerContext, readAnswer, scrubForms } from './classify.ts';
+import { type AnswerContext, readAnswer, scrubForms, toShort } from './classify.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import { type Inflated, InflatedTooLarge, inflate } from './inflate.ts';
@@ -30,7 +30,8 @@ export function createLargeAnswers({ clock }: { readonly clock: Pick<Clock, 'nex
       if (endpoint.mayBeText && !isJson(scrubbed)) {
         return readAnswer(endpoint, { ...answer, body: scrubbed.toString('utf8') }, context);
       }
-      const json = await parseInPieces(scrubbed, { pause: clock.nextTurn }).catch((error: unknown) => {
+      const refine = (value: unknown, text: string): unknown => toShort(value, text, endpoint, context);
+      const json = await parseInPieces(scrubbed, { pause: clock.nextTurn, refine }).catch((error: unknown) => {
         if (error instanceof SyntaxError) return undefined;
         throw error;
       });

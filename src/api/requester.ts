@@ -31,6 +31,8 @@ export type RequestObserver = {
   /** How long a request waited for its turn. */
   readonly waited: (seconds: number) => void;
   readonly inFlight: (requests: number) => void;
+  /** How many texts of an answer were cut. */
+  readonly cut?: (apiEndpoint: string, texts: number) => void;
 };
 
 /** On whose behalf and until when something is asked. */
@@ -144,7 +146,12 @@ export function createRequester(options: RequesterOptions): Requester {
     const midRequestMs = clock.now() - tookMs / 2;
     credentials.noteAnswer?.(reply);
     contact.learnFromHeaders(reply.headers);
-    const context = { isSession: credentials.isSession, nowMs: clock.now(), secretForms: options.secretForms?.() };
+    const context = {
+      isSession: credentials.isSession,
+      nowMs: clock.now(),
+      secretForms: options.secretForms?.(),
+      onCut: (texts: number) => observe.cut?.(apiEndpoint, texts),
+    };
     const answer = await readReply(endpoint, reply, context);
     return { answer, midRequestMs, tookMs, serverMs: toServerMs(reply.headers.date) };
   }

@@ -30,10 +30,21 @@ export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRu
   const { rows: distinct, merged } = mergeRows(toWellFormed(on));
   const fewer = dropLabels(distinct, families);
   const wanted = fewer === distinct ? distinct : mergeRows(fewer).rows;
-  const { rows: capped, shown } = capRows(wanted, maxSeries, before);
+  const { rows: capped, shown } = capRows(wanted, toFitting(wanted, maxSeries), before);
   const cap = wanted.length - capped.length;
   const dropped = { ...(merged > 0 ? { merged } : {}), ...(cap > 0 ? { cap } : {}) };
   return shown === undefined ? { rows: capped, dropped } : { rows: capped, dropped, shown };
+}
+
+/** Labels of usual length never come near it; where all of them are as long as they may be, fewer series are shown. */
+const roomOfSeries = 512;
+
+/** How many series fit, in number and in the length of their labels. */
+function toFitting(rows: readonly Row[], maxSeries: number): number {
+  let length = 0;
+  for (const { labels } of rows) for (const label of labels) length += label.length;
+  const room = maxSeries * roomOfSeries;
+  return length <= room ? maxSeries : Math.min(maxSeries, Math.max(1, Math.floor((rows.length * room) / length)));
 }
 
 /** Half a character has no bytes in UTF-8: what stands for it is the same for all of them, so it is put in before labels are compared. */

@@ -160,6 +160,12 @@ export function createSelf({ measuresProcess = true, ...build }: Build) {
       labelNames: ['server', 'field'],
       registers,
     }),
+    textsCut: new Counter({
+      name: 'automation_exporter_texts_cut_total',
+      help: 'Names and other texts of more than 1024 characters in answers, of which the beginning is used.',
+      labelNames: perEndpoint,
+      registers,
+    }),
     serverEpoch: new Gauge({
       name: 'automation_exporter_server_epoch',
       help: 'How often the ids of the server have started again, the first time included.',

@@ -29,6 +29,15 @@ describe('metrics/bound', () => {
     expect(boundRows(rows, noRules).rows).toBe(rows);
   });
 
+  it('shows fewer series where their labels are far longer than usual, and counts those that are left out', () => {
+    const rows = Array.from({ length: 100 }, (_, index) =>
+      queued.rows(1, { project: `${'p'.repeat(1000)}${index}`, status: 's'.repeat(1000) }),
+    ).flat();
+    const { rows: kept, dropped } = boundRows(rows, noRules);
+    expect(kept).toHaveLength(25);
+    expect(dropped).toEqual({ cap: 75 });
+  });
+
   it('merges rows of one label set by the rule of their family, and counts them', () => {
     const rows = [
       ...stored.rows(1, { project: 'a' }),

@@ -18,6 +18,7 @@ export const executionOutput = defineEndpoint({
   path: 'execution/{id}/output',
   query: ['lastlines'],
   maxBytes: largeListBytes,
+  keepsLongTexts: true,
   since: 14,
   allowedBy: executionRead,
   body: z

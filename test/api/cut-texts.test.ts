@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { cutTexts } from '../../src/api/cut-texts.ts';
+
+function cut(value: unknown): { readonly value: unknown; readonly cut: number } {
+  const source = JSON.stringify(value);
+  return cutTexts(JSON.parse(source), source);
+}
+
+describe('api/cut-texts', () => {
+  it('cuts texts and names of members to 1024 characters, wherever they are, and counts them', () => {
+    const long = 'n'.repeat(10_000);
+    const short = `${'n'.repeat(1023)}…`;
+    expect(cut([{ name: long, nodes: { [long]: { osFamily: 'unix' } } }, 'x'.repeat(1024)])).toEqual({
+      value: [{ name: short, nodes: { [short]: { osFamily: 'unix' } } }, 'x'.repeat(1024)],
+      cut: 2,
+    });
+    expect(cut(long)).toEqual({ value: short, cut: 1 });
+  });
+
+  it('sees a long text of quotes, and leaves no half of a character', () => {
+    expect(cut(['"'.repeat(2000)])).toEqual({ value: [`${'"'.repeat(1023)}…`], cut: 1 });
+    expect(cut(['x'.repeat(1022) + '😀'.repeat(9)])).toEqual({ value: [`${'x'.repeat(1022)}…`], cut: 1 });
+  });
+
+  it('leaves what fits as it is, and gets through lists as deep as their sender likes', () => {
+    const value = { a: ['x'.repeat(1000), 'y'.repeat(1000)], b: null, c: 1.5 };
+    expect(cut(value)).toEqual({ value, cut: 0 });
+    const deep = `${'['.repeat(40_000)}"${'z'.repeat(2000)}"${']'.repeat(40_000)}`;
+    expect(cutTexts(JSON.parse(deep), deep).cut).toBe(1);
+  });
+});
