@@ -19,7 +19,7 @@ export function cutTexts(value: unknown, source: string): { readonly value: unkn
       else open.push(member);
       if (key.length > longestText) {
         members[cutText(key)] = members[key];
-        delete members[key];
+        Reflect.deleteProperty(members, key);
       }
       cut += Number(isLong) + Number(key.length > longestText);
     }

@@ -59,6 +59,22 @@ export function createLargeAnswers({ clock }: { readonly clock: Pick<Clock, 'nex
   };
 }
 
+type Reply = { readonly reply: TransportAnswer; readonly context: AnswerContext };
+
+/** What an answer says, whatever its size. */
+export async function readReply<Answer>(
+  largeAnswers: LargeAnswers | undefined,
+  endpoint: Endpoint<Answer>,
+  { reply, context }: Reply,
+): Promise<Answer> {
+  const { large } = reply;
+  if (large === undefined) return readAnswer(endpoint, reply, context);
+  if (largeAnswers !== undefined) return largeAnswers.read(endpoint, { ...reply, large }, context);
+  large.release();
+  const { name: apiEndpoint } = endpoint;
+  throw new ApiError(`GET ${apiEndpoint}: no room for large answers`, { kind: 'too_large', apiEndpoint });
+}
+
 const beginning = 4096;
 
 async function unpack({ bytes, isGzip }: LargeBody, { maxBytes }: Endpoint<unknown>): Promise<Inflated> {

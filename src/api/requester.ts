@@ -2,11 +2,10 @@ import { type Clock, sleep } from '../domain/clock.ts';
 import type { Credentials } from './auth/credentials.ts';
 import type { Breaker } from './breaker.ts';
 import { type Budget, BudgetTimeout, type Lane } from './budget.ts';
-import { type AnswerContext, readAnswer } from './classify.ts';
 import type { Contact } from './contact.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ApiError, type ErrorKind } from './errors.ts';
-import type { LargeAnswers } from './large-answers.ts';
+import { type LargeAnswers, readReply } from './large-answers.ts';
 import { retryDelayMs } from './retry.ts';
 import type { Transport, TransportAnswer } from './transport.ts';
 
@@ -152,19 +151,8 @@ export function createRequester(options: RequesterOptions): Requester {
       secretForms: options.secretForms?.(),
       onCut: (texts: number) => observe.cut?.(apiEndpoint, texts),
     };
-    const answer = await readReply(endpoint, reply, context);
+    const answer = await readReply(options.largeAnswers, endpoint, { reply, context });
     return { answer, midRequestMs, tookMs, serverMs: toServerMs(reply.headers.date) };
-  }
-
-  async function readReply<Answer>(endpoint: Endpoint<Answer>, reply: TransportAnswer, context: AnswerContext) {
-    const { large } = reply;
-    if (large === undefined) return readAnswer(endpoint, reply, context);
-    if (options.largeAnswers !== undefined) return options.largeAnswers.read(endpoint, { ...reply, large }, context);
-    large.release();
-    throw new ApiError(`GET ${endpoint.name}: no room for large answers`, {
-      kind: 'too_large',
-      apiEndpoint: endpoint.name,
-    });
   }
 
   function note(error: ApiError): void {
