@@ -44,7 +44,9 @@ export function createDaemon({ config, clock: hands, state, toDispatcher, post, 
   let watching = watch(config);
 
   function watch(given: Config, before?: Watching): Watching {
-    const traces = createTraces({ config: given, otlp, state, self, log, clock, version: 'world', toPost: () => post });
+    const isTraced = given.traces.enabled !== 'off';
+    const options = { config: given, otlp, state, self, log, clock, version: 'world', toPost: () => post };
+    const traces = isTraced ? createTraces(options) : undefined;
     const parts = {
       config: given,
       log,

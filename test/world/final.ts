@@ -3,6 +3,7 @@ import { endedAt, startedAt, toStatus } from '../../src/simulator/world/executio
 import type { LedgerEntry } from '../../src/state/ledger.ts';
 import { toTraceId } from '../../src/tracing/ids.ts';
 import type { Collector } from './collector.ts';
+import { judgeJobs } from './job-facts.ts';
 import type { Scene } from './scene.ts';
 import { countRuns, type Shown } from './shown.ts';
 import { isLeftOut, tell } from './watch-scrapes.ts';
@@ -24,6 +25,7 @@ export function judgeEnd(final: Final, onFault: OnFault): void {
   scene.service.play();
   const counted = countLost(final, onFault);
   compareRuns(final, counted, onFault);
+  if (scene.truth.newDatabasesAt.length === 0) judgeJobs(scene, final.shown, counted, onFault);
   const mostLagSeconds = scene.plan.maxDelayMs / 1000 + 90;
   if (lagSeconds === undefined || lagSeconds > mostLagSeconds)
     onFault('lag comes back', `${lagSeconds} s, at most ${mostLagSeconds}`);
@@ -85,7 +87,11 @@ function compareTraces(
     if (toStatus(execution, service.world.playedMs) === 'missed') continue;
     wanted.set(toTraceId('http://service', String(execution.id)), execution);
   }
-  const isOfStates = truth.troubles.some(({ what }) => what === 'states');
+  // An answer that is lost, and a process that ends before it has written down the answer, have it sent again.
+  const mayRepeat = (atMs: number): boolean => truth.troubles.some((trouble) => mayBeSentAgain(trouble, atMs));
+  // In a long line a trace may have one question alone, and another member may answer it with a state of its own.
+  const isOfStates =
+    truth.troubles.some(({ what }) => what === 'states') || plan.cards.some(({ card }) => card === 'flood');
   for (const [traceId, execution] of wanted) {
     const arrival = collector.arrivals.get(traceId);
     if (collector.poisoned.has(String(execution.id))) continue;
@@ -93,7 +99,8 @@ function compareTraces(
       onFault('every trace is delivered', `of ${tell(execution)}: never came`);
       continue;
     }
-    const { trace, forms } = arrival;
+    const { trace, forms, copies } = arrival;
+    if (copies > 1 && !mayRepeat(arrival.atMs)) onFault('a trace comes once', `of ${tell(execution)}: ${copies} times`);
     if (forms.size > 1 && !truth.troubles.some(({ what }) => what === 'restored'))
       onFault('a trace is the same each time', `of ${tell(execution)}: ${forms.size} forms`);
     if (trace.rootStartMs !== startedAt(execution) || trace.rootEndMs !== endedAt(execution))
@@ -106,4 +113,12 @@ function compareTraces(
   if (truth.newDatabasesAt.length > 0) return;
   for (const [traceId, { trace }] of collector.arrivals)
     if (!wanted.has(traceId)) onFault('no trace of nothing', `${trace.runId} from ${trace.rootStartMs}`);
+}
+
+/** Whether a trace that came then may come once more: what was known of its delivery may be lost. */
+function mayBeSentAgain({ what, fromMs, toMs }: Scene['truth']['troubles'][number], atMs: number): boolean {
+  if (what === 'daemon') return fromMs > atMs && fromMs < atMs + 15_000;
+  // The copy may be ten minutes old.
+  if (what === 'restored') return fromMs > atMs && fromMs < atMs + 660_000;
+  return (what === 'collector' || what === 'disk') && fromMs < atMs + 60_000 && toMs > atMs - 60_000;
 }

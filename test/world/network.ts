@@ -9,8 +9,9 @@ import type { VirtualTime } from './virtual-time.ts';
 /** What the way to the service, and the service itself, are like at a moment. */
 export type Weather = {
   way: 'open' | 'refused' | 'silent' | 'unavailable';
-  /** Every answer takes so long, and up to twice as long; now and then much longer where there is a tail. */
+  /** Every answer takes so long, and up to this share longer; now and then much longer where there is a tail. */
   leastMs: number;
+  spread: number;
   tailShare: number;
   tailMs: number;
   /** Whose `Date` the answers carry. */
@@ -35,6 +36,7 @@ export function toWeather({ usual, fronts }: Climate): Weather {
 export const fairWeather: Weather = {
   way: 'open',
   leastMs: 5,
+  spread: 1,
   tailShare: 0,
   tailMs: 0,
   date: 'own',
@@ -67,7 +69,7 @@ export function createNetwork({ time, service, climate, dice, onSent, onEnd }: N
   function drawMs(): number {
     const weather = toWeather(climate);
     const isLong = weather.tailShare > 0 && dice.chance(weather.tailShare);
-    const plainMs = weather.leastMs * (1 + dice.next()) + dice.next();
+    const plainMs = weather.leastMs * (1 + weather.spread * dice.next()) + dice.next();
     return isLong ? plainMs + weather.tailMs * dice.next() : plainMs;
   }
 

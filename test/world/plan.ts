@@ -52,7 +52,7 @@ export function planWorld(seed: number, deck: readonly CardName[]): Plan {
     flood: 40 * minuteMs,
     day: 24 * hourMs,
   }[size];
-  return {
+  const plan: Plan = {
     seed,
     size,
     projects: { small: dice.between(2, 6), 'many projects': 200, flood: 3, day: 6 }[size],
@@ -80,13 +80,17 @@ export function planWorld(seed: number, deck: readonly CardName[]): Plan {
     serverAheadMs: dice.pick([0, 0, 37.4, -90_000.25, 600_000.5]),
     drift: dice.pick([0, 0, 2e-5, -3e-5]),
     state: dice.chance(0.04) ? 'sqlite' : 'memory',
-    cards: drawCards(dice, deck, lengthMs, size),
+    cards: [...(size === 'flood' ? [floodCard] : []), ...drawCards(dice, deck, lengthMs, size)],
   };
+  // One question after the other takes its time where each takes most of a second.
+  return plan.leastMs > 500 && plan.cards.some(({ card }) => card === 'flood') ? { ...plan, traces: 'off' } : plan;
 }
 
 function toSize(seed: number, dice: Dice): Size {
   return seed % 10 === 0 ? dice.pick(['many projects', 'flood', 'day']) : 'small';
 }
+
+const floodCard: PlayedCard = { card: 'flood', atMs: 7 * minuteMs, forMs: minuteMs };
 
 /** A few troubles, the first once counting has begun, and time for the last to be over. */
 function drawCards(dice: Dice, deck: readonly CardName[], lengthMs: number, size: Size): PlayedCard[] {

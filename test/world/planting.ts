@@ -2,27 +2,33 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Plant, plants } from './plants.ts';
+import { type Patch, plants } from './plants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Whether the text that a plant replaces stands in its file, and stands there once. */
-export function applies({ file, find }: Plant): boolean {
+/** The patches of all plants whose text does not stand in its file exactly once. */
+export function findLost(): string[] {
+  return plants.flatMap(({ name, patches }) =>
+    patches.filter((patch) => !applies(patch)).map(({ file, find }) => `${name}: not once in ${file}: ${find}`),
+  );
+}
+
+function applies({ file, find }: Patch): boolean {
   return readFileSync(join(root, file), 'utf8').split(find).length === 2;
 }
 
 /** Puts the faults of this name into whatever is loaded from now on. */
 export function plant(name: string): void {
-  const wanted = plants.filter((each) => each.name === name);
-  if (wanted.length === 0) throw new Error(`there is no plant called ${name}`);
-  for (const each of wanted) if (!applies(each)) throw new Error(`${name}: its text stands not once in ${each.file}`);
+  const found = plants.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`there is no plant called ${name}`);
+  const lost = found.patches.find((patch) => !applies(patch));
+  if (lost !== undefined) throw new Error(`${name}: its text does not stand in ${lost.file} exactly once`);
   registerHooks({
     load: (url, context, nextLoad) => {
       const loaded = nextLoad(url, context);
-      const patches = wanted.filter(({ file }) => url.startsWith(pathToFileURL(join(root, file)).href));
-      if (patches.length === 0 || loaded.source === undefined || loaded.source === null) return loaded;
-      let source =
-        typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array).toString('utf8');
+      const patches = found.patches.filter(({ file }) => url === pathToFileURL(join(root, file)).href);
+      if (patches.length === 0) return loaded;
+      let source = readFileSync(new URL(url), 'utf8');
       for (const { find, replace } of patches) source = source.replace(find, () => replace);
       return { ...loaded, source };
     },

@@ -1,11 +1,164 @@
-/** A fault that is put into the daemon on purpose: some text of a file becomes another. */
+/** A fault that is put into the daemon on purpose: texts of some files become others. */
 export type Plant = {
   readonly name: string;
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
-  /** Seeds that are known to find it. */
-  readonly seeds: readonly number[];
+  readonly patches: readonly Patch[];
+  /** What plays a world that shows it, as the command line says it. */
+  readonly shownBy: string;
 };
 
-export const plants: readonly Plant[] = [];
+export type Patch = { readonly file: string; readonly find: string; readonly replace: string };
+
+const oneDeadline: Patch = {
+  file: 'src/api/client.ts',
+  find: 'const untilTicks = wholeMs === undefined ? undefined : clock.ticks() + wholeMs;',
+  replace: 'const untilTicks = clock.ticks() + Math.min(wholeMs ?? forMs, forMs);',
+};
+
+const wholeOrNothing: Patch = {
+  file: 'src/executions/take-in.ts',
+  find: 'const mayAdvance = advance !== undefined && (',
+  replace: 'const mayAdvance = part.rest.length === 0 && advance !== undefined && (',
+};
+
+export const plants: readonly Plant[] = [
+  {
+    name: 'fractions of a millisecond',
+    patches: [
+      {
+        file: 'src/executions/server-clock.ts',
+        find: 'const nowMs = Math.floor(isDoubtful ? reckonedMs : toldMs);',
+        replace: 'const nowMs = isDoubtful ? reckonedMs : toldMs;',
+      },
+      {
+        file: 'src/api/endpoint.ts',
+        find: `query.set(name, typeof value === 'number' ? toWholeNumber(endpoint.name, name, value) : String(value));`,
+        replace: 'query.set(name, String(value));',
+      },
+    ],
+    shownBy: '--seed=11',
+  },
+  { name: 'a window is read whole or not at all', patches: [oneDeadline, wholeOrNothing], shownBy: '--seed=147' },
+  {
+    name: 'restored series are held at 0',
+    patches: [
+      {
+        file: 'src/executions/gap.ts',
+        find: 'cell.isReleased ? [] : [{ ...cell, isReleased: true }],',
+        replace: 'cell.isReleased ? [] : [],',
+      },
+      { file: 'src/executions/accept.ts', find: 'isShown: isInGap(state, facts)', replace: 'isShown: false' },
+    ],
+    shownBy: '--seed=19',
+  },
+  {
+    name: 'a stale state is sealed',
+    patches: [
+      {
+        file: 'src/domain/step-state.ts',
+        find: `if (isCompleted === false || isRunning(condition) || (condition === 'waiting' && isCompleted !== true)) return false;`,
+        replace: 'if (isCompleted !== undefined || condition !== undefined) return true;',
+      },
+    ],
+    shownBy: '--seed=105 --traces=nodes --cards=stale_states@300000+180000',
+  },
+  {
+    name: 'a shared list is of now',
+    patches: [
+      {
+        file: 'src/executions/list-reading.ts',
+        find: 'listedAtMs: Math.floor(nowMs - Math.max(0, ticks - askedTicks)),',
+        replace: 'listedAtMs: nowMs,',
+      },
+    ],
+    shownBy: '--seed=157',
+  },
+  {
+    name: 'nothing is shown on a full disk',
+    patches: [
+      {
+        file: 'src/executions/showing.ts',
+        find: '.then(() => undefined, toError);',
+        replace: '.then(() => undefined);',
+      },
+    ],
+    shownBy: '--seed=225',
+  },
+  {
+    name: 'facts of an older run are left out',
+    patches: [
+      {
+        file: 'src/executions/job-facts.ts',
+        find: `lastSuccessMs: ending === 'succeeded' ? latest(endedAtMs, before?.lastSuccessMs) : before?.lastSuccessMs,`,
+        replace: `lastSuccessMs: newest !== undefined && ending === 'succeeded' ? endedAtMs : before?.lastSuccessMs,`,
+      },
+    ],
+    shownBy: '--seed=3',
+  },
+  {
+    name: 'a new name begins with the last list',
+    patches: [
+      {
+        file: 'src/executions/listing.ts',
+        find: 'const beginMs = Math.min(listedBeginMs, ...readThrough);',
+        replace: 'const beginMs = readThrough.length < 0 ? 0 : listedBeginMs;',
+      },
+    ],
+    shownBy: '--seed=48',
+  },
+  {
+    name: 'no overlap',
+    patches: [
+      {
+        file: 'src/executions/plan.ts',
+        find: 'Math.max(fromMs - overlapMs, countedFromMs)',
+        replace: 'Math.max(fromMs, countedFromMs)',
+      },
+    ],
+    shownBy: '--seed=11',
+  },
+  {
+    name: 'released before it is kept',
+    patches: [
+      {
+        file: 'src/executions/release.ts',
+        find: 'await book.update(async () => ({ cells: keys.flatMap(release) }));',
+        replace:
+          'for (const key of keys) for (const cell of release(key)) book.totals.cells.set(key, cell);\n        await book.update(async () => ({ cells: keys.flatMap(release) }));',
+      },
+    ],
+    shownBy: '--seed=591',
+  },
+  {
+    name: 'shown before it is kept',
+    patches: [
+      {
+        file: 'src/executions/book.ts',
+        find: '    await ledger.commit(server, { entries,',
+        replace: '    apply(change);\n    await ledger.commit(server, { entries,',
+      },
+    ],
+    shownBy: '--seed=222',
+  },
+  {
+    name: 'rows that come again count again',
+    patches: [
+      {
+        file: 'src/executions/reconcile.ts',
+        find: 'return !isOneOf(known.get(row.id), entry);',
+        replace: 'return known.size >= 0;',
+      },
+    ],
+    shownBy: '--seed=11',
+  },
+  {
+    name: 'a trace is sent again after a restart',
+    patches: [
+      {
+        file: 'src/tracing/enrich/enricher.ts',
+        find: 'const documents = [toForgetting(pending), ...noted.documents];',
+        replace: 'const documents = toForgetting(pending).key === "" ? [] : [...noted.documents];',
+      },
+    ],
+    shownBy: '--seed=11 --traces=root --cards=stop@600000+10000',
+  },
+];

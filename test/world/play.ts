@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Self } from '../../src/metrics/self.ts';
 import type { Execution } from '../../src/simulator/world/execution.ts';
 import type { LedgerEntry } from '../../src/state/ledger.ts';
 import { playCard } from './cards.ts';
@@ -9,7 +10,7 @@ import { createGentleness } from './gentleness.ts';
 import { type Climate, createNetwork, fairWeather } from './network.ts';
 import { createOperations, type Operations } from './operator.ts';
 import type { Plan } from './plan.ts';
-import { birthMs, createEstateService, type Scene, startTraffic, type TruthBook } from './scene.ts';
+import { birthMs, createEstateService, finishLast, type Scene, startTraffic, type TruthBook } from './scene.ts';
 import { createVirtualTime } from './virtual-time.ts';
 import { createScrapeWatch, type Fault, valueOf } from './watch-scrapes.ts';
 
@@ -31,6 +32,8 @@ export type PlayOptions = {
   readonly onScrape?: (text: string | undefined) => void;
   /** Further things that happen, after the world has begun. */
   readonly begin?: (scene: Scene) => void;
+  /** Told of the daemon's own instruments after each scrape. */
+  readonly onLook?: (self: Self) => Promise<void>;
   /** How long all is calm at the end. */
   readonly calmMs?: number;
 };
@@ -38,7 +41,10 @@ export type PlayOptions = {
 const mostFaults = 3;
 
 /** Plays one world from its plan to its end, and tells what was not as it must be. */
-export async function playWorld(plan: Plan, { onEvent, onScrape, begin, calmMs }: PlayOptions = {}): Promise<Report> {
+export async function playWorld(
+  plan: Plan,
+  { onEvent, onScrape, onLook, begin, calmMs }: PlayOptions = {},
+): Promise<Report> {
   const hash = createHash('sha256');
   const faults: Fault[] = [];
   const time = createVirtualTime(birthMs);
@@ -145,6 +151,7 @@ export async function playWorld(plan: Plan, { onEvent, onScrape, begin, calmMs }
       seen.add(piece);
     }
     await watch.look({ text, self: running.daemon.self, sinceMs: running.sinceMs, isKnown });
+    await onLook?.(running.daemon.self);
   }
 
   const seen = new WeakSet<Buffer>();
@@ -160,6 +167,7 @@ export async function playWorld(plan: Plan, { onEvent, onScrape, begin, calmMs }
   for (const played of plan.cards) time.after(played.atMs, () => playCard(scene, played));
   begin?.(scene);
   await time.run(birthMs + toEndOfTroublesMs(plan));
+  finishLast(scene);
   service.control.setExecutionMode('passive');
   const restMs = calmMs ?? plan.maxDelayMs + 8 * minuteMs;
   await time.run(time.nowMs() + restMs);

@@ -146,3 +146,22 @@ export function finishOne(
     ...(isLate ? { visibleAtMs: Math.floor(time.nowMs()) + dice.between(100, 50_000) } : {}),
   });
 }
+
+/** The last runs of each job: a success that is seen after the failure that followed it. */
+export function finishLast({ service, time, estate }: Scene): void {
+  const nowMs = Math.floor(time.nowMs());
+  const skewMs = service.world.members[0]?.skewMs ?? 0;
+  for (const { name, jobs } of estate.places) {
+    const [jobId] = jobs;
+    if (jobId === undefined || !service.world.projects.has(name)) continue;
+    const late = { jobId, startedAtMs: nowMs - 5000, endedAtMs: nowMs - 2000, visibleAtMs: nowMs + 40_000, skewMs };
+    service.control.addFinished(name, { ...late, status: 'succeeded' });
+    service.control.addFinished(name, {
+      jobId,
+      startedAtMs: nowMs - 3000,
+      endedAtMs: nowMs - 1000,
+      skewMs,
+      status: 'failed',
+    });
+  }
+}

@@ -73,7 +73,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
       const most = (found && visible.get(found)) ?? 0;
       if (sum > most && !truth.gone.has(project)) onFault('counted once', `${project}: ${sum} counted of ${most}`);
     }
-    if (!isTroubled(['sight', 'server', 'slow', 'disk', 'restored', 'clock'], 5 * minuteMs)) noGap(total);
+    if (!isTroubled(['sight', 'server', 'restored'], 5 * minuteMs)) noGap(total);
     shownBefore = total;
   }
 

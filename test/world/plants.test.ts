@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { plants } from './plants.ts';
+
+/** What a world says in which a fault was planted. */
+function play(name: string, shownBy: string): Promise<{ readonly code: number | null; readonly output: string }> {
+  const script = join(import.meta.dirname, 'run.ts');
+  const args = [script, `--plant=${name.replaceAll(' ', '_')}`, ...shownBy.split(' '), '--no-shrink'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}
+
+describe('world/plants', () => {
+  for (const { name, shownBy } of plants) {
+    it(`finds: ${name}`, async () => {
+      const { code, output } = await play(name, shownBy);
+      expect(output).toContain('FAILED seed');
+      expect(code).toBe(1);
+    }, 120_000);
+  }
+});
