@@ -19,13 +19,14 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true },
     sample: { type: 'string', default: '120' },
     seed: { type: 'string', default: '1' },
+    tests: { type: 'string', default: '12' },
     again: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
   },
 });
 
 // Only the nearest tests: what none of them notices is not noticed where it should be.
-const mostTests = 12;
+const mostTests = Number(values.tests);
 
 const sources = readSources(['src', 'test']);
 const results = openResults();

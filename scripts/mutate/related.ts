@@ -10,19 +10,21 @@ const leftOut = [
 ];
 const startsProcesses = ['test/support/child.ts', 'test/support/daemon.ts'];
 
-/** The test files that import a file, the nearest first: its own, then those of its room, then by the steps between. */
+/**
+ * The test files that load a file, the nearest first: its own, then those of the files that import it, and so on; a test that
+ * belongs to no such file counts by the imports between.
+ */
 export function relatedTests(file: string, sources: readonly Source[], most: number): readonly string[] {
   const imports = new Map(sources.map((source) => [source.path, targetsOf(source)]));
   const steps = stepsTo(file, imports);
-  const tests = [...steps.keys()].filter((path) => path.endsWith('.test.ts') && !isLeftOut(path, imports));
-  const rank = (path: string): number => rankOf(path, file) * 1000 + (steps.get(path) ?? 0);
-  return tests.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1)).slice(0, most);
+  const tests = [...steps].filter(([path]) => path.endsWith('.test.ts') && !isLeftOut(path, imports));
+  const distances = new Map(tests.map(([test, imported]) => [test, steps.get(testedBy(test)) ?? imported + 0.5]));
+  const sorted = [...distances].toSorted(([one, near], [other, far]) => near - far || (one < other ? -1 : 1));
+  return sorted.slice(0, most).map(([test]) => test);
 }
 
-function rankOf(test: string, file: string): number {
-  const mirrored = file.replace(/^src\//, 'test/');
-  if (test === mirrored.replace(/\.ts$/, '.test.ts')) return 0;
-  return test.startsWith(`${posix.dirname(mirrored)}/`) ? 1 : 2;
+function testedBy(test: string): string {
+  return test.replace(/^test\//, 'src/').replace(/\.test\.ts$/, '.ts');
 }
 
 function stepsTo(file: string, imports: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, number> {

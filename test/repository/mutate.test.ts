@@ -112,22 +112,31 @@ describe('repository/mutate/related', () => {
   const sources = [
     { path: 'src/api/a.ts', text: '' },
     { path: 'src/api/b.ts', text: `import { a } from './a.ts';` },
+    { path: 'src/collectors/c.ts', text: `import { b } from '../api/b.ts';` },
+    { path: 'test/support/all.ts', text: `import { c } from '../../src/collectors/c.ts';` },
+    { path: 'test/app.test.ts', text: `import { c } from '../src/collectors/c.ts';` },
     { path: 'test/api/a.test.ts', text: `import { a } from '../../src/api/a.ts';` },
-    { path: 'test/api/b.test.ts', text: `import { b } from '../../src/api/b.ts';` },
-    { path: 'test/app.test.ts', text: `import { a } from '../src/api/a.ts';` },
+    { path: 'test/api/b.test.ts', text: `import './sum.ts';\nimport { b } from '../../src/api/b.ts';` },
+    { path: 'test/api/sums.test.ts', text: `import { a } from '../../src/api/a.ts';` },
+    { path: 'test/collectors/c.test.ts', text: `import '../support/all.ts';` },
+    { path: 'test/collectors/other.test.ts', text: `import '../support/all.ts';` },
     { path: 'test/api/types.test.ts', text: `import type { A } from '../../src/api/a.ts';` },
     { path: 'test/api/process.test.ts', text: `import '../../src/api/a.ts';\nimport '../support/child.ts';` },
     { path: 'test/end-to-end/all.test.ts', text: `import '../../src/api/a.ts';` },
   ];
 
-  it('takes the tests that load a file, the nearest first', () => {
-    expect(relatedTests('src/api/a.ts', sources, 10)).toEqual([
+  it('takes its own tests, then those of the files that import it, then those that load it', () => {
+    const all = [
       'test/api/a.test.ts',
       'test/api/b.test.ts',
+      'test/api/sums.test.ts',
+      'test/collectors/c.test.ts',
       'test/app.test.ts',
-    ]);
-    expect(relatedTests('src/api/a.ts', sources, 1)).toEqual(['test/api/a.test.ts']);
-    expect(relatedTests('src/api/b.ts', sources, 10)).toEqual(['test/api/b.test.ts']);
+      'test/collectors/other.test.ts',
+    ];
+    expect(relatedTests('src/api/a.ts', sources, 10)).toEqual(all);
+    expect(relatedTests('src/api/a.ts', sources, 2)).toEqual(all.slice(0, 2));
+    expect(relatedTests('src/collectors/c.ts', sources, 1)).toEqual(['test/collectors/c.test.ts']);
   });
 });
 
