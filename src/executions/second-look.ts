@@ -129,11 +129,13 @@ export function createSecondLook(options: SecondLookOptions): SecondLook {
   function toWork(state: ProjectState, nowMs: number): Work | undefined {
     const { project, scannedThroughMs, countedFromMs } = state;
     const isWeek = toWeekDueMs(state, nowMs) <= nowMs;
-    if (!isWeek && !isDayDue(activities.all.get(project), nowMs)) return undefined;
+    const isDay = isDayDue(activities.all.get(project), nowMs);
+    if (!isWeek && !isDay) return undefined;
     const endMs = toHourStart(Math.min(scannedThroughMs, nowMs) - overlap.ms(nowMs)) - 1;
     const beginMs = Math.max(toHourStart(nowMs - (isWeek ? 7 * dayMs : dayMs)), countedFromMs);
     const window = { beginMs, endMs };
-    activities.note(project, { nextDayMs: nowMs + hourMs, isDayLong: false }, nowMs);
+    // The last day of an idle project is still read with its turn: that reaches up to now.
+    if (isDay) activities.note(project, { nextDayMs: nowMs + hourMs, isDayLong: false }, nowMs);
     if (beginMs >= endMs) return { isWeek, unshown: [], open: [] };
     return { isWeek, unshown: isWeek ? residues.windows(project, window) : [], open: [window] };
   }

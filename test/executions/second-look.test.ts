@@ -44,6 +44,14 @@ describe('executions/second-look', () => {
     expect(scene.readAgain).toEqual(['pay -1 h … 0 h']);
   });
 
+  it('leaves the last day of an idle project to its turn, although its week has been compared', async () => {
+    const scene = await createScene({ ended: [100.5], known: [100.5] });
+    await scene.setComparedWeek(nowMs - dayMs);
+    await scene.look('pay', { nextDayMs: nowMs });
+    expect(scene.asked).toHaveLength(1);
+    expect(scene.nextDayMs('pay')).toBe(nowMs);
+  });
+
   it('looks at a week once a day, at idle projects too, over restarts', async () => {
     const scene = await createScene({ ended: [100.5], known: [] });
     await scene.setComparedWeek(nowMs - dayMs + 1);
@@ -269,6 +277,7 @@ async function createScene({ ended, known, projects = usualProjects, countedFrom
       activities = createActivities();
       secondLook = start();
     },
+    nextDayMs: (project: string) => activities.all.get(project)?.nextDayMs,
     overlapMs: () => overlap.ms(atMs),
     complaints: () => secondLook.complaints(),
     setComparedWeek: (comparedWeekAtMs: number | undefined) => change({ comparedWeekAtMs }),
