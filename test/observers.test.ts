@@ -15,6 +15,7 @@ describe('observers, of the delivery of traces', () => {
       'spans_exported_total 0',
       'spans_rejected_total reason=partial_success 0',
       'spans_rejected_total reason=refused 0',
+      'spans_rejected_total reason=unanswered 0',
       'spans_rejected_total reason=dropped 0',
       'spool_bytes 0',
       'spool_traces 0',
@@ -33,6 +34,7 @@ describe('observers, of the delivery of traces', () => {
       'spans_exported_total 10',
       'spans_rejected_total reason=partial_success 0',
       'spans_rejected_total reason=refused 5',
+      'spans_rejected_total reason=unanswered 0',
       'spans_rejected_total reason=dropped 0',
       'spool_bytes 900',
       'spool_oldest_timestamp_seconds 1.5',
@@ -55,6 +57,7 @@ describe('observers, of the delivery of traces', () => {
       'spans_exported_total 7',
       'spans_rejected_total reason=partial_success 0',
       'spans_rejected_total reason=refused 0',
+      'spans_rejected_total reason=unanswered 0',
       'spans_rejected_total reason=dropped 0',
     ]);
     observe.size({ traces: 2, bytes: 900, oldestMs: 1_500, setAside: 1, setAsideBytes: 100 });
