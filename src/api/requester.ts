@@ -136,7 +136,7 @@ export function createRequester(options: RequesterOptions): Requester {
     const startedTicks = clock.ticks();
     const timeoutMs = trial.deadlineTicks - startedTicks;
     trial.hadMs = timeoutMs;
-    if (timeoutMs < Math.min(forMs, leastMs)) {
+    if (timeoutMs < Math.min(forMs / 2, leastMs)) {
       throw unsent(endpoint, 'timeout', 'too little of its time was left', { isOwnLimit: true });
     }
     const { name: apiEndpoint, maxBytes } = endpoint;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEndpoint, systemRead, largeListBytes } from '../endpoint.ts';
+import { defineEndpoint, largeListBytes, systemRead } from '../endpoint.ts';
 import { flag, list, number, section, text, timestampMs, toNumber } from '../lenient.ts';
 
 /** Document A, 2.6. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEndpoint, systemRead, largeListBytes } from '../endpoint.ts';
+import { defineEndpoint, largeListBytes, systemRead } from '../endpoint.ts';
 import { list, text } from '../lenient.ts';
 
 /** Document A, 2.5. Servers answer 500 with the same body when a check fails, and 501 when there are no checks. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEndpoint, systemRead, largeListBytes } from '../endpoint.ts';
+import { defineEndpoint, largeListBytes, systemRead } from '../endpoint.ts';
 import { flag, list, text, timestampMs } from '../lenient.ts';
 
 /**
