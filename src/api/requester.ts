@@ -186,8 +186,11 @@ export function createRequester(options: RequesterOptions): Requester {
           continue;
         }
         const delayMs = retryDelayMs(error, tries, clock.random());
-        if (delayMs === undefined || clock.ticks() + delayMs + leastMs > deadlineTicks) throw error;
+        const lastTicks = scope.untilTicks ?? deadlineTicks;
+        if (delayMs === undefined || clock.ticks() + delayMs + leastMs > lastTicks) throw error;
         await sleep(clock, delayMs, scope.signal);
+        // Where a whole poll has its time, each of its tries has one of its own.
+        if (scope.untilTicks !== undefined) deadlineTicks = toDeadline(scope);
       }
     }
   };
