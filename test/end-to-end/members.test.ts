@@ -186,6 +186,6 @@ type Status = { readonly servers: readonly { readonly hides_members: boolean }[]
 function isVolatile(name: string): boolean {
   // The frozen clock looks set back when ours is put forward, so what had ended just before is counted then.
   const counted =
-    /^automation_(executions_total|execution_|job_last_|job_consecutive_|project_executions_|node_failures_)/;
+    /^automation_(executions_total|execution_|job_(last|consecutive|average)_|project_executions_|node_failures_)/;
   return counted.test(name) || /^automation_(executions_running|executions_queued|app_value|app_threads)/.test(name);
 }
