@@ -56,7 +56,7 @@ describe('config/load-config', () => {
         link: undefined,
         spool: { maxBytes: 268_435_456, maxPending: 100_000 },
       },
-      metrics: { holdNewSeriesMs: 60_000, families: new Map() },
+      metrics: { cicd: false, holdNewSeriesMs: 60_000, families: new Map() },
       log: { level: 'info', format: 'logfmt' },
       state: { dir: './state', memory: false },
     });
