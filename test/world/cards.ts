@@ -57,9 +57,9 @@ export const cards = {
   kill: (scene, { forMs }) => scene.operator.kill(Math.min(forMs, 30_000)),
   stop: (scene, { forMs }) => scene.operator.stop(Math.min(forMs, 45_000)),
   absence: (scene, { forMs }) => scene.operator.kill(forMs * 2),
-  refuse: weather('server', { way: 'refused' }),
-  silence: weather('server', { way: 'silent' }),
-  unavailable: weather('server', { way: 'unavailable' }),
+  refuse: weather('down', { way: 'refused' }),
+  silence: weather('down', { way: 'silent' }),
+  unavailable: weather('down', { way: 'unavailable' }),
   slow: weather('slow', { leastMs: 1500 }),
   tail: weather('slow', { tailShare: 0.1, tailMs: 9000 }),
   'some fail': weather('server', { failShare: 0.3, failStatus: 502 }),
@@ -81,11 +81,15 @@ export const cards = {
     scene.truth.gone.set(place.name, scene.time.nowMs());
   }),
   'rename project': ofPlace((scene, place) => {
-    const before = place.name;
-    finishOne(scene, place, scene.dice.of(`rename ${before}`));
-    place.name = `${before}r`;
-    scene.service.control.renameProject(before, place.name);
-    scene.truth.gone.set(before, scene.time.nowMs());
+    // What ended a while ago may not have been read yet.
+    finishOne(scene, place, scene.dice.of(`rename ${place.name}`));
+    scene.time.after(80_000, () => {
+      const before = place.name;
+      if (!scene.service.world.projects.has(before)) return;
+      place.name = `${before}r`;
+      scene.service.control.renameProject(before, place.name);
+      scene.truth.gone.set(before, scene.time.nowMs());
+    });
   }),
   disable: ofPlace((scene, place, { forMs }) => {
     for (let count = 0; count < 3; count += 1) finishOne(scene, place, scene.dice.of(`disable ${place.name} ${count}`));
@@ -118,6 +122,9 @@ export const cards = {
     const rows = scene.plan.size === 'flood' ? 4000 : 700;
     for (let count = 0; count < rows; count += 1) finishOne(scene, place, dice, dice.next() * Math.min(forMs, 60_000));
   }),
+  'busy everywhere': (scene) => {
+    for (const place of scene.estate.places) finishOne(scene, place, scene.dice.of(`busy ${place.name}`));
+  },
   import: ofPlace((scene, place) => {
     const dice = scene.dice.of(`import ${scene.time.nowMs()}`);
     for (let count = 0; count < 20; count += 1) {
@@ -189,7 +196,7 @@ export const cards = {
 export type CardName = keyof typeof cards;
 
 // The cast is true: these are its keys.
-export const allCards = Object.keys(cards) as CardName[];
+export const allCards = (Object.keys(cards) as CardName[]).filter((card) => card !== 'busy everywhere');
 
 export function playCard(scene: Scene, played: PlayedCard): void {
   scene.note(`card ${played.card}`);

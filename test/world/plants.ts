@@ -62,17 +62,6 @@ export const plants: readonly Plant[] = [
     shownBy: '--seed=105 --traces=nodes --cards=stale_states@300000+180000',
   },
   {
-    name: 'a shared list is of now',
-    patches: [
-      {
-        file: 'src/executions/list-reading.ts',
-        find: 'listedAtMs: Math.floor(nowMs - Math.max(0, ticks - askedTicks)),',
-        replace: 'listedAtMs: nowMs,',
-      },
-    ],
-    shownBy: '--seed=157',
-  },
-  {
     name: 'nothing is shown on a full disk',
     patches: [
       {
@@ -95,15 +84,31 @@ export const plants: readonly Plant[] = [
     shownBy: '--seed=3',
   },
   {
-    name: 'a new name begins with the last list',
+    name: 'a clock that was ahead leaves its mark',
     patches: [
       {
-        file: 'src/executions/listing.ts',
-        find: 'const beginMs = Math.min(listedBeginMs, ...readThrough);',
-        replace: 'const beginMs = readThrough.length < 0 ? 0 : listedBeginMs;',
+        file: 'src/executions/executions.ts',
+        find: 'if (await rewindBook(book, time)) {',
+        replace: 'if (time.nowMs < 0 && (await rewindBook(book, time))) {',
       },
     ],
-    shownBy: '--seed=48',
+    shownBy: '--seed=42 --cards=server_clock_ahead@400000+600000,new_project@700000+1000',
+  },
+  {
+    name: 'a long round shows nothing',
+    patches: [
+      {
+        file: 'src/executions/showing.ts',
+        find: 'return Math.max(3 * (everyMs + Math.max(...lateMs)), leastValidMs);',
+        replace: 'return Math.max(3 * everyMs, leastValidMs);',
+      },
+      {
+        file: 'src/executions/showing.ts',
+        find: 'if (underWay === undefined && sinceShownMs(round) >= everyMs) await show(found, round);',
+        replace: 'void [found, round];',
+      },
+    ],
+    shownBy: '--seed=350 --cards=busy_everywhere@200000+1000,slow@240000+1200000',
   },
   {
     name: 'no overlap',

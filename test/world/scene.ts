@@ -49,7 +49,17 @@ export type TruthBook = {
   readonly troubles: { readonly what: Trouble; readonly fromMs: number; toMs: number }[];
 };
 
-export type Trouble = 'server' | 'slow' | 'daemon' | 'disk' | 'sight' | 'clock' | 'states' | 'collector' | 'restored';
+export type Trouble =
+  | 'server'
+  | 'down'
+  | 'slow'
+  | 'daemon'
+  | 'disk'
+  | 'sight'
+  | 'clock'
+  | 'states'
+  | 'collector'
+  | 'restored';
 
 export type Place = { name: string; readonly jobs: string[] };
 

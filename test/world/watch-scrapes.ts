@@ -36,7 +36,8 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
 
   function isTroubled(kinds: readonly Trouble[], withinMs: number): boolean {
     const nowMs = time.nowMs();
-    return truth.troubles.some(({ what, toMs }) => kinds.includes(what) && toMs > nowMs - withinMs);
+    const isOf = (what: Trouble): boolean => kinds.includes(what === 'down' ? 'server' : what);
+    return truth.troubles.some(({ what, toMs }) => isOf(what) && toMs > nowMs - withinMs);
   }
 
   function readTruth(): void {
@@ -111,9 +112,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     const nowMs = time.nowMs();
     const isDown =
       toWeather(scene.weather).way !== 'open' &&
-      truth.troubles.some(
-        ({ what, fromMs, toMs }) => what === 'server' && fromMs < nowMs - 3 * minuteMs && toMs > nowMs,
-      );
+      truth.troubles.some(({ what, fromMs, toMs }) => what === 'down' && fromMs < nowMs - 3 * minuteMs && toMs > nowMs);
     if (isDown && up !== 0) onFault('a server that does not answer is down', `automation_up ${up}`);
     if (!isFair || isTroubled(['slow', 'sight', 'clock', 'restored'], 5 * minuteMs)) return;
     const success = await valueOf(self.collectorSuccess, { collector: 'executions' });
@@ -144,7 +143,16 @@ export function isLeftOut({ truth, plan }: Scene, execution: Execution): boolean
     deletedAtMs !== undefined ||
     lostAtMs !== undefined ||
     endedAtMs < truth.beganMs - plan.backfillMs + 3 * minuteMs ||
-    endedAtMs < truth.skippedBeforeMs
+    endedAtMs < truth.skippedBeforeMs ||
+    isOfUnseenStep({ truth, plan }, end?.atMs ?? 0)
+  );
+}
+
+/** Where no answer tells the service's time by itself, a step is seen minutes later: what ended meanwhile is left to second passes. */
+function isOfUnseenStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>, endedMs: number): boolean {
+  return truth.troubles.some(
+    ({ what, fromMs, toMs }) =>
+      what === 'clock' && plan.date !== 'own' && endedMs > fromMs - 2 * minuteMs && endedMs < toMs + 16 * minuteMs,
   );
 }
 
