@@ -132,6 +132,7 @@ const own = `
   automation_exporter_traces_set_aside gauge
   automation_exporter_traces_degraded_total counter server reason
   automation_exporter_traces_skipped_total counter server reason
+  automation_exporter_texts_cut_total counter server member api_endpoint
   automation_exporter_traceparent_invalid_total counter server
   automation_exporter_spans_exported_total counter
   automation_exporter_spans_rejected_total counter reason

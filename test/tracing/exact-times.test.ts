@@ -116,7 +116,8 @@ describe('tracing/times, exact durations', () => {
 
   it.each([false, true])('keeps the order of steps that begin in the same second, in parallel: %s', (isParallel) => {
     const property = fc.property(fc.nat(999), fc.array(work, { minLength: 2, maxLength: 5 }), (ms, parts) => {
-      const told = parts.map((part) => ({ ...part, isTold: true }));
+      // Beside each other, what is below a step may move it within its second.
+      const told = parts.map((part) => ({ ...part, isTold: true, parts: isParallel ? [] : part.parts }));
       const { spans, truth } = planWork(ms, told, isParallel);
       const secondOf = (path: string): number => Math.floor((truth.get(path)?.startMs ?? 0) / 1000);
       const shown = [...byPath(spans).keys()].filter((path) => /^\d+$/.test(path));
