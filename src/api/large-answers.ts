@@ -35,7 +35,7 @@ export function createLargeAnswers({ clock }: { readonly clock: Pick<Clock, 'nex
         if (error instanceof SyntaxError) return undefined;
         throw error;
       });
-      // What is said of a body that is no JSON needs its beginning alone.
+      // A body that is not JSON is described by its beginning alone.
       const body = scrubbed.toString('utf8', 0, beginning);
       return readAnswer(endpoint, { ...answer, body }, context, json);
     } finally {

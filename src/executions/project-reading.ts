@@ -21,7 +21,7 @@ type ProjectReadingOptions = {
 };
 
 export type ProjectReading = {
-  /** Reads the newest of what was planned, and leaves the rest to the backlog; a project that can not be read is held where it is. */
+  /** Reads the newest of what was planned, and leaves the rest to the backlog; a project that cannot be read is held where it is. */
   readonly read: (api: Api, planned: PlannedRead, nowMs: number) => Promise<ReadResult>;
   /** Reads on in the backlog of a project, as long as it may. */
   readonly readPast: (api: Api, project: string, nowMs: number, mayGoOn: () => boolean) => Promise<ReadResult>;
@@ -116,7 +116,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     return sum;
   }
 
-  /** A project that can not be read tells so with every question; nothing of it is read until it can. */
+  /** A project that cannot be read says so with every question; nothing of it is read until it can. */
   async function orHold(project: string, nowMs: number, work: () => Promise<ReadResult>): Promise<ReadResult> {
     try {
       return await work();

@@ -164,7 +164,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
       return false;
     }
     observe.failed(error);
-    // Nor will a state that can not be written take the next: asking for it would be in vain.
+    // Nor will a state that cannot be written take the next: asking for it would be in vain.
     return !isOfState(error);
   }
 
