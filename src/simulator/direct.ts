@@ -77,6 +77,6 @@ function findEndpoint(path: string): Found | undefined {
 const patterns = endpoints
   .filter(({ method }) => method === 'get')
   .map((endpoint) => {
-    const path = endpoint.path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)').replaceAll(/\*(\w+)/g, '(?<$1>.+)');
-    return { endpoint, pattern: new RegExp(`^/api/(?<version>[^/]+)/${path}$`) };
+    const path = endpoint.path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)').replaceAll(/\*(\w+)/g, '(?<$1>.+?)');
+    return { endpoint, pattern: new RegExp(`^/api/(?<version>[^/]+)/${path}/?$`) };
   });
