@@ -90,13 +90,14 @@ async function readServer(
   };
 }
 
-type TargetParts = Pick<StatusParts, 'state'> & {
+type TargetParts = Pick<StatusParts, 'state' | 'clock'> & {
   readonly watched: Watched | undefined;
   readonly key: { readonly server: string; readonly member?: string };
   readonly polls: readonly PollStatus[];
 };
 
-async function readTarget({ name, url }: Address, { key, polls, watched, state }: TargetParts): Promise<TargetStatus> {
+async function readTarget({ name, url }: Address, parts: TargetParts): Promise<TargetStatus> {
+  const { key, polls, watched, state, clock } = parts;
   const { server, member } = key;
   const { release, apiVersion, dialect } = watched?.facts(member) ?? {};
   const owner = member === undefined ? server : `${server}/${member}`;
@@ -111,7 +112,7 @@ async function readTarget({ name, url }: Address, { key, polls, watched, state }
     dialect,
     executionMode: typeof mode === 'string' ? mode : undefined,
     executionModeSinceMs: typeof changedAtMs === 'number' ? changedAtMs : undefined,
-    collectors: polls.map(toCollectorStatus),
+    collectors: polls.map((poll) => toCollectorStatus(poll, isOutdated(poll, watched?.seen(member), clock.now()))),
   };
 }
 
@@ -142,11 +143,19 @@ function isSuccess(last: PollStatus['last']): boolean {
   return last?.outcome.result === 'success';
 }
 
-function toCollectorStatus({ key, everyMs, last, sinceMs, nextRunAtMs, isUnderWay }: PollStatus): CollectorStatus {
+/** What failed while the server was away says nothing of it now: it is asked again within a minute of the return. */
+function isOutdated({ last }: PollStatus, seen: Seen | undefined, nowMs: number): boolean {
+  if (seen?.state !== 'up' || last?.outcome.result !== 'failed') return false;
+  const backForMs = nowMs - seen.sinceMs;
+  return last.endedAtMs <= seen.sinceMs && backForMs >= 0 && backForMs < 2 * 60_000;
+}
+
+function toCollectorStatus(poll: PollStatus, isOld: boolean): CollectorStatus {
+  const { key, everyMs, last, sinceMs, nextRunAtMs, isUnderWay } = poll;
   const common = { name: key.collector, everyMs, isUnderWay, sinceMs, nextRunAtMs, lastRunAtMs: last?.endedAtMs };
   const taken = { tookMs: last?.tookMs, lastSuccessAtMs: last?.succeededAtMs };
   const bare = { ...common, ...taken, reason: undefined, message: undefined, complaints: [], series: undefined };
-  if (last === undefined) return { ...bare, result: 'waiting' };
+  if (last === undefined || isOld) return { ...bare, result: 'waiting' };
   const { outcome, endedAtMs, restsForMs } = last;
   if (outcome.result === 'success') {
     const { series, note: message, complaints = [] } = outcome;

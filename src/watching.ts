@@ -157,7 +157,8 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
     const reading = toReading(collector, { key, everyMs, publisher, client: connection.client });
     readings.set(toText(key), reading);
     const poll = createPoll({ ...parts, key, collector, everyMs, reading, vitality: vitality.ended });
-    return { key, vital: collector.vital, everyMs, poll: parts.selfTracing?.ofPoll(key, poll) ?? poll };
+    const traced = parts.selfTracing?.ofPoll(key, poll) ?? poll;
+    return { key, vital: collector.vital, everyMs, vitality, poll: traced };
   }
 
   const polls: ScheduledPoll[] = [];

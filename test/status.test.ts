@@ -135,6 +135,21 @@ describe('status', () => {
     ]);
   });
 
+  it.each([
+    { what: 'failed before the server was back', agoMs: 12_000, state: 'up', sinceAgoMs: 5000, result: 'waiting' },
+    { what: 'failed since', agoMs: 12_000, state: 'up', sinceAgoMs: 13_000, result: 'failed' },
+    { what: 'fails while it is away', agoMs: 12_000, state: 'down', sinceAgoMs: 5000, result: 'failed' },
+    { what: 'was not asked in time', agoMs: 130_000, state: 'up', sinceAgoMs: 120_000, result: 'failed' },
+  ] as const)('shows a collector as $result that $what', async ({ agoMs, state, sinceAgoMs, result }) => {
+    const endedAtMs = nowMs - agoMs;
+    const seen: Seen = { state, sinceMs: nowMs - sinceAgoMs, message: undefined };
+    const last = { outcome: timedOut, endedAtMs, tookMs: 23, succeededAtMs: undefined, restsForMs: 0 };
+    const { collectors } = await read([poll({ collector: 'tokens' }, timedOut, { last })], {
+      seen: () => seen,
+    });
+    expect(collectors[0]?.result).toBe(result);
+  });
+
   it('tells when what rests is asked again, not when it is let pass', async () => {
     const last = {
       outcome: denied,

@@ -8,8 +8,8 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
   return [
     {
       alert: 'AutomationExporterCollectorFailing',
-      // A collector that is off for a known reason is not failing.
-      expr: 'automation_exporter_collector_success == 0\nunless on (job, instance, server, member, collector) automation_exporter_collector_enabled == 0',
+      // A collector that is off for a known reason is not failing, and a server that is down has an alert of its own.
+      expr: 'automation_exporter_collector_success == 0\nunless on (job, instance, server, member, collector) automation_exporter_collector_enabled == 0\nunless on (job, instance, server, member) automation_up == 0',
       for: limits.collectorFailingFor,
       severity: 'warning',
       summary: `Collector {{ $labels.collector }} fails on ${serverText}`,

@@ -61,10 +61,11 @@ function toCell(name: string, value: string | number | undefined, style?: 'numbe
     : html`<td data-is="${name}" class="${style}">${value}</td>`;
 }
 
-function renderResult({ result, reason, message, complaints }: CollectorStatus): Html {
+function renderResult({ result, reason, message, complaints, lastRunAtMs }: CollectorStatus): Html {
   if (result === 'failed') return html`<strong class="bad">✗ ${toWords(reason ?? result)}</strong>`;
   if (result === 'off') return html`<strong class="bad">✗ denied</strong>`;
-  if (result === 'waiting') return html`<span class="off">… not run yet</span>`;
+  if (result === 'waiting')
+    return html`<span class="off">… ${lastRunAtMs === undefined ? 'not run yet' : 'asked again'}</span>`;
   if (complaints.length > 0) return html`<strong class="bad">✗ not well</strong>`;
   return message === undefined ? html`ok` : html`<span class="off">! ok, in part</span>`;
 }

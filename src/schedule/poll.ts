@@ -22,6 +22,8 @@ export type PollOptions = {
 export type Poll = {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly last: () => LastPoll | undefined;
+  /** Asks again at the next run, even where there was nothing to get. */
+  readonly wake: () => void;
 };
 
 export type LastPoll = {
@@ -41,7 +43,7 @@ const slowestRetryMs = 300_000;
 export function createPoll(options: PollOptions): Poll {
   const { key, collector, reading, self, vitality, log, clock } = options;
   let last: LastPoll | undefined;
-  let restsUntilTicks = 0;
+  let restsUntilTicks = Number.NEGATIVE_INFINITY;
 
   function report(outcome: Outcome, seconds: number): void {
     self.collectorDuration.set(key, seconds);
@@ -85,7 +87,10 @@ export function createPoll(options: PollOptions): Poll {
     last = { outcome, endedAtMs, tookMs, succeededAtMs, restsForMs };
   }
 
-  return { run, last: () => last };
+  const wake = (): void => {
+    restsUntilTicks = Number.NEGATIVE_INFINITY;
+  };
+  return { run, last: () => last, wake };
 }
 
 const reasons: readonly string[] = Object.keys({

@@ -32,6 +32,8 @@ export function createProjectSweep(options: SweepOptions): Reading {
   let publishing: Promise<unknown> = Promise.resolve();
   let publishedTicks = Number.NEGATIVE_INFINITY;
   let isFirst = true;
+  /** The pass before was given up: after an outage nothing is to wait for a pass that takes the whole interval. */
+  let isCutShort = false;
   let nextName = '';
   let requests = 0;
 
@@ -103,8 +105,9 @@ export function createProjectSweep(options: SweepOptions): Reading {
     const restUntilTicks = startedTicks + Math.max(everyMs, slowestRetryMs);
     const leastGapMs = (1000 * shareOfBudget) / requestsPerSecond;
     const evenGapMs = (spread * everyMs) / Math.max(1, names.length, requests);
-    pace.begin(isFirst ? leastGapMs : Math.max(leastGapMs, evenGapMs));
-    const publishEveryMs = isFirst ? leastPublishMs : Math.max(leastPublishMs, everyMs / 20);
+    const isHurried = isFirst || isCutShort;
+    pace.begin(isHurried ? leastGapMs : Math.max(leastGapMs, evenGapMs));
+    const publishEveryMs = isHurried ? leastPublishMs : Math.max(leastPublishMs, everyMs / 20);
     const turns = inTurn(names, nextName);
     for (const [index, project] of turns.entries()) {
       const rest = resting.get(project);
@@ -152,8 +155,10 @@ export function createProjectSweep(options: SweepOptions): Reading {
         return { result: 'success', series: await publish() };
       }
       await sweep(names, signal, tally);
+      isCutShort = false;
       return toOutcome({ ...tally, projects: names.length, series: await publish() });
     } catch (error) {
+      isCutShort = true;
       if (!signal.aborted) await publish();
       throw error;
     }

@@ -1,15 +1,19 @@
-import type { Clock } from '../domain/clock.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
+import { spreadEvenly, toPauseMs } from './again.ts';
 import type { Outcome } from './judge.ts';
 import type { LastPoll, Poll } from './poll.ts';
 import type { PollKey } from './publisher.ts';
 import { createTimetable } from './timetable.ts';
+import type { Seen, Vitality } from './vitality.ts';
 
 export type ScheduledPoll = {
   readonly key: PollKey;
   readonly vital: boolean;
   readonly everyMs: number;
   readonly poll: Poll;
+  /** Shared by all polls of one address, so that they are asked again once it is back. */
+  readonly vitality: Pick<Vitality, 'seen' | 'onBack'>;
 };
 
 export type PollStatus = Pick<ScheduledPoll, 'key' | 'vital' | 'everyMs'> & {
@@ -29,20 +33,32 @@ export type Scheduler = {
 
 type SchedulerOptions = {
   readonly log: Log;
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Pick<Clock, 'now' | 'after' | 'random'>;
   /** Who knows the times, if not cron. */
   readonly toTimetable?: typeof createTimetable | undefined;
 };
 
-/** Runs all polls, each at its own times, until it is stopped. */
+/** Runs all polls, each at its own times and sooner after a failure, until it is stopped. */
 export function createScheduler(polls: readonly ScheduledPoll[], options: SchedulerOptions): Scheduler {
-  const { log, clock, toTimetable = createTimetable } = options;
+  const { clock, toTimetable = createTimetable } = options;
   const ending = new AbortController();
-  const lines = polls.map((scheduled) => createRunner(scheduled, log, ending.signal));
+  const lines = polls.map((scheduled) => ({ scheduled, ...createRunner(scheduled, options, ending.signal) }));
   const timetable = toTimetable(
     lines.map(({ entry }) => entry),
     clock,
   );
+
+  /** What failed while the server was away is asked again, the most frequent first. */
+  function recover(vitality: ScheduledPoll['vitality'], { sinceMs }: Seen): void {
+    const concerned = lines.filter(({ scheduled }) => scheduled.vitality === vitality);
+    const failed = concerned.filter(({ needsAsking }) => needsAsking(sinceMs));
+    failed.sort((one, other) => one.scheduled.everyMs - other.scheduled.everyMs);
+    for (const [index, afterMs] of spreadEvenly(failed.length).entries()) failed[index]?.askAgain(afterMs);
+  }
+
+  for (const vitality of new Set(polls.map((poll) => poll.vitality))) {
+    vitality.onBack((before) => recover(vitality, before));
+  }
   return {
     start: timetable.start,
     stop: async () => {
@@ -52,17 +68,42 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
     },
     status: () => {
       const nextRunsAtMs = timetable.nextRunsAtMs();
-      return lines.map(({ status }, index) => ({ ...status(), nextRunAtMs: nextRunsAtMs[index] }));
+      return lines.map(({ status }, index) => status(nextRunsAtMs[index]));
     },
   };
 }
 
 /** One poll, never twice at once. Runs that are left out are said once, and counted when it is over. */
-function createRunner({ key, vital, everyMs, poll }: ScheduledPoll, log: Log, signal: AbortSignal) {
+function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions, signal: AbortSignal) {
+  const { key, vital, everyMs, poll, vitality } = scheduled;
   let underWay: Promise<void> | undefined;
   let leftOut = 0;
   let way: string | undefined;
   let sinceMs: number | undefined;
+  let failures = 0;
+  let again: { readonly atMs: number; readonly cancel: Cancel } | undefined;
+  signal.addEventListener('abort', () => again?.cancel(), { once: true });
+
+  function runAfter(ms: number, isWanted: () => boolean): void {
+    again?.cancel();
+    const cancel = clock.after(ms, () => {
+      again = undefined;
+      if (isWanted()) run();
+    });
+    again = { atMs: clock.now() + ms, cancel };
+  }
+
+  function noteEnd(): void {
+    const last = poll.last();
+    if (last === undefined || signal.aborted) return;
+    failures = last.outcome.result === 'failed' ? failures + 1 : 0;
+    const pauseMs = failures === 0 ? undefined : toPauseMs(failures, everyMs, clock.random());
+    // A server that is away is left to its vital polls.
+    if (pauseMs !== undefined) runAfter(pauseMs, () => !isAway(vitality.seen()));
+    if (toWay(last.outcome) === way) return;
+    way = toWay(last.outcome);
+    sinceMs = last.endedAtMs;
+  }
 
   function run(): void {
     if (underWay !== undefined) {
@@ -71,14 +112,13 @@ function createRunner({ key, vital, everyMs, poll }: ScheduledPoll, log: Log, si
       leftOut += 1;
       return;
     }
+    again?.cancel();
+    again = undefined;
     underWay = poll.run(signal).finally(() => {
       underWay = undefined;
       if (leftOut > 1) log.info({ ...key, leftOut }, 'polls were left out');
       leftOut = 0;
-      const last = poll.last();
-      if (last === undefined || toWay(last.outcome) === way) return;
-      way = toWay(last.outcome);
-      sinceMs = last.endedAtMs;
+      noteEnd();
     });
   }
 
@@ -86,8 +126,27 @@ function createRunner({ key, vital, everyMs, poll }: ScheduledPoll, log: Log, si
   return {
     entry: { name: Object.values(key).join(' '), everyMs, run, onMissed },
     underWay: () => underWay,
-    status: () => ({ key, vital, everyMs, last: poll.last(), sinceMs, isUnderWay: underWay !== undefined }),
+    /** Told that the server is back: whether the last run came to nothing, not for a reason from before. */
+    needsAsking: (awaySinceMs: number): boolean => {
+      failures = 0;
+      const last = poll.last();
+      if (last === undefined || underWay !== undefined || last.outcome.result === 'success') return false;
+      return last.outcome.result === 'failed' || last.endedAtMs >= awaySinceMs;
+    },
+    askAgain: (afterMs: number): void => {
+      poll.wake();
+      runAfter(afterMs, () => true);
+    },
+    status: (nextMs: number | undefined) => {
+      const nextRunAtMs = nextMs === undefined || again === undefined ? nextMs : Math.min(nextMs, again.atMs);
+      const isUnderWay = underWay !== undefined;
+      return { key, vital, everyMs, last: poll.last(), sinceMs, isUnderWay, nextRunAtMs };
+    },
   };
+}
+
+function isAway(seen: Seen | undefined): boolean {
+  return seen !== undefined && seen.state !== 'up';
 }
 
 /** An outage stays one outage, whether requests run into their deadline or are refused; refused credentials are none. */

@@ -8,6 +8,8 @@ export type Vitality = {
   readonly ended: (fault?: unknown) => void;
   /** What metrics and pages tell; undefined until a vital poll has ended. */
   readonly seen: () => Seen | undefined;
+  /** Tells of what was seen last each time that the server is up again. */
+  readonly onBack: (listener: (before: Seen) => void) => void;
 };
 
 export type Seen = {
@@ -26,14 +28,21 @@ export function createVitality(
 ): Vitality {
   let isRefused = false;
   let seen: Seen | undefined;
+  const listeners: ((before: Seen) => void)[] = [];
 
   function note(state: Seen['state'], message: string | undefined): void {
     self.up.set(key, Number(state === 'up'));
-    seen = { state, sinceMs: seen?.state === state ? seen.sinceMs : clock.now(), message };
+    const before = seen;
+    seen = { state, sinceMs: before?.state === state ? before.sinceMs : clock.now(), message };
+    if (before === undefined || before.state === 'up' || state !== 'up') return;
+    for (const listener of listeners) listener(before);
   }
 
   return {
     seen: () => seen,
+    onBack: (listener) => {
+      listeners.push(listener);
+    },
     ended: (fault) => {
       // A fault of our own says nothing about the server, nor does a question that its version has no place for.
       if (fault !== undefined && !(fault instanceof ApiError)) return;

@@ -269,6 +269,18 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a b');
   });
 
+  it('asks all again without a wait after a server was away, and spreads them again from then on', async () => {
+    const { pass, times, faults } = setScene(numbered(6));
+    await pass();
+    for (const name of numbered(6)) faults.set(name, fault('network', { isOfService: false }));
+    await pass();
+    faults.clear();
+    expect(await pass()).toBe('success');
+    expect(times()).toBe('0 0.2 0.4 0.6 0.8 1');
+    await pass();
+    expect(times()).toBe('0 8 16 24 32 40');
+  });
+
   it('goes on with the next name when the one where it stopped is gone', async () => {
     const { pass, asked, faults, setNames } = setScene(numbered(12));
     for (const name of numbered(12)) faults.set(name, fault('network', { isOfService: false }));

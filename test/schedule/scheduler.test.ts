@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Outcome } from '../../src/schedule/judge.ts';
 import type { LastPoll, Poll } from '../../src/schedule/poll.ts';
 import { createScheduler, type ScheduledPoll } from '../../src/schedule/scheduler.ts';
+import type { Seen } from '../../src/schedule/vitality.ts';
 import { systemClock } from '../../src/system-clock.ts';
 
 beforeEach(() => {
@@ -14,9 +15,15 @@ afterEach(() => {
 function setUp(
   names: readonly string[],
   run: (name: string, signal: AbortSignal) => Promise<void>,
-  outcomes: readonly Outcome[] = [],
+  outcomes: readonly Outcome[] | ((name: string) => Outcome) = [],
+  everyMs = 15_000,
 ) {
   const skipped: string[] = [];
+  const woken: string[] = [];
+  const listeners: ((before: Seen) => void)[] = [];
+  const onBack = (listener: (before: Seen) => void): void => void listeners.push(listener);
+  let seen: Seen | undefined;
+  const vitality = { seen: () => seen, onBack };
   const log = {
     debug: () => {},
     info: () => {},
@@ -29,16 +36,33 @@ function setUp(
     const poll: Poll = {
       run: async (signal) => {
         await run(collector, signal);
-        const outcome = outcomes[runs++];
+        const outcome = typeof outcomes === 'function' ? outcomes(collector) : outcomes[runs++];
         const rest = { tookMs: 0, succeededAtMs: undefined, restsForMs: 0 };
         if (outcome !== undefined) last = { outcome, endedAtMs: Date.now(), ...rest };
       },
       last: () => last,
+      wake: () => void woken.push(collector),
     };
-    return { key: { server: 'prod', collector }, vital: true, everyMs: 15_000, poll };
+    return { key: { server: 'prod', collector }, vital: true, everyMs, poll, vitality };
   });
-  return { skipped, scheduler: createScheduler(polls, { log, clock: systemClock }) };
+  return {
+    skipped,
+    woken,
+    scheduler: createScheduler(polls, { log, clock: { ...systemClock, random: () => 0.5 } }),
+    /** What the vital polls see. */
+    see: (state: Seen['state']) => {
+      const before = seen;
+      seen = { state, sinceMs: Date.now(), message: undefined };
+      if (before !== undefined && before.state !== 'up' && state === 'up')
+        for (const listener of listeners) listener(before);
+    },
+  };
 }
+
+const ok: Outcome = { result: 'success', series: 1 };
+const failed: Outcome = { result: 'failed', kind: 'network', message: '' };
+const denied: Outcome = { result: 'off', reason: 'denied', message: '' };
+const hourMs = 3_600_000;
 
 describe('schedule/scheduler', () => {
   it('runs every poll at once, and then each at its own second', async () => {
@@ -154,5 +178,80 @@ describe('schedule/scheduler', () => {
 
     expect(runs - before).toBeGreaterThanOrEqual(5);
     expect(skipped).toContain('polls missed: the process was held up or its clock set');
+  });
+
+  it('tries what failed once again after about a minute, and then with growing pauses up to its interval', async () => {
+    const runs: string[] = [];
+    const noteRun = async (): Promise<void> => void runs.push(new Date().toISOString().slice(11, 16));
+    const { scheduler } = setUp(['a'], noteRun, () => failed, hourMs);
+    scheduler.start();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(scheduler.status()[0]?.nextRunAtMs).toBe(Date.parse('2024-05-20T10:01:00.500Z'));
+    await vi.advanceTimersByTimeAsync(3 * hourMs);
+    await scheduler.stop();
+
+    expect(runs).toEqual(['10:00', '10:01', '10:03', '10:07', '10:15', '10:31', '11:00', '12:00', '13:00']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('leaves what is asked every minute or more often to its times', async () => {
+    let runs = 0;
+    const { scheduler } = setUp(
+      ['a'],
+      async () => void runs++,
+      () => failed,
+      60_000,
+    );
+    scheduler.start();
+    await vi.advanceTimersByTimeAsync(240_000);
+    await scheduler.stop();
+    expect(runs).toBe(5);
+  });
+
+  it('asks nothing again of a server that is away, and all that failed within a minute of its return', async () => {
+    const runs: string[] = [];
+    let state: Seen['state'] = 'down';
+    const noteRun = async (name: string): Promise<void> =>
+      void runs.push(`${new Date().toISOString().slice(11, 19)} ${name}`);
+    const toOutcome = (name: string): Outcome => {
+      if (name === 'fine') return ok;
+      return state === 'down' ? (name === 'c' ? denied : failed) : ok;
+    };
+    const { scheduler, see, woken } = setUp(['a', 'b', 'c', 'fine'], noteRun, toOutcome, hourMs);
+    see('down');
+    scheduler.start();
+    await vi.advanceTimersByTimeAsync(20 * 60_000);
+    expect(runs).toEqual([
+      '10:00:00 a',
+      '10:00:00 b',
+      '10:00:00 c',
+      '10:00:00 fine',
+      '10:00:01 b',
+      '10:00:02 c',
+      '10:00:03 fine',
+    ]);
+    runs.splice(0);
+    state = 'up';
+    see('up');
+    await vi.advanceTimersByTimeAsync(10 * 60_000);
+    await scheduler.stop();
+
+    expect(runs).toEqual(['10:20:15 a', '10:20:30 b', '10:20:45 c']);
+    expect(woken).toEqual(['a', 'b', 'c']);
+  });
+
+  it('lets what was denied before an outage rest after it', async () => {
+    const runs: string[] = [];
+    const noteRun = async (name: string): Promise<void> => void runs.push(name);
+    const { scheduler, see } = setUp(['a'], noteRun, () => denied, hourMs);
+    scheduler.start();
+    see('up');
+    await vi.advanceTimersByTimeAsync(60_000);
+    see('down');
+    await vi.advanceTimersByTimeAsync(60_000);
+    see('up');
+    await vi.advanceTimersByTimeAsync(60_000);
+    await scheduler.stop();
+    expect(runs).toEqual(['a']);
   });
 });

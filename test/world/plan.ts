@@ -37,6 +37,8 @@ export type Plan = {
   readonly drift: number;
   readonly state: 'memory' | 'sqlite';
   readonly cards: readonly PlayedCard[];
+  /** Every collector at its usual times, those too that are off by default. */
+  readonly isComplete?: boolean;
 };
 
 const minuteMs = 60_000;
@@ -120,6 +122,15 @@ export function toYaml(plan: Plan, { exclude = [] as readonly string[] } = {}): 
   ];
   const more = ['log-storage-incomplete', 'job-info', 'tokens', 'users', 'acl-policies', 'stored-keys', 'cluster-jobs'];
   const others = [...off, ...more, 'execution-metrics', 'user-classes'];
+  const all = [...on, ...others].map((name) => `  ${name}: { enabled: true }`);
+  const few = [
+    ...on.map((name) =>
+      name === 'executions'
+        ? `  executions: { every: ${plan.executionsEveryMs / 1000}s, max_series: 1000000 }`
+        : `  ${name}: { enabled: true, every: ${name === 'project-jobs' ? '10m' : '30s'} }`,
+    ),
+    ...others.map((name) => `  ${name}: { enabled: false }`),
+  ];
   return [
     'servers:',
     '  - name: upstream',
@@ -141,12 +152,7 @@ export function toYaml(plan: Plan, { exclude = [] as readonly string[] } = {}): 
     `  enabled: ${plan.traces === 'off' ? 'off' : 'on'}`,
     ...(plan.traces === 'root' ? ['  detail: root'] : []),
     'collectors:',
-    ...on.map((name) =>
-      name === 'executions'
-        ? `  executions: { every: ${plan.executionsEveryMs / 1000}s, max_series: 1000000 }`
-        : `  ${name}: { enabled: true, every: ${name === 'project-jobs' ? '10m' : '30s'} }`,
-    ),
-    ...others.map((name) => `  ${name}: { enabled: false }`),
+    ...(plan.isComplete === true ? all : few),
     '',
   ].join('\n');
 }

@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { buildRules } from '../../alerts/generate.ts';
+import { describeWithTools } from '../support/tools.ts';
+import { planWorld } from './plan.ts';
+import { playWorld } from './play.ts';
+
+const minuteMs = 60_000;
+/** It lasts over the full hour, at which collectors of every interval are due. */
+const fromMinute = 50;
+const toMinute = 70;
+
+const plan = {
+  ...planWorld(1, []),
+  projects: 12,
+  lengthMs: 90 * minuteMs,
+  // Nothing ends: alerts on executions have nothing to say.
+  gapMs: Number.MAX_SAFE_INTEGER,
+  leastMs: 20,
+  tailShare: 0,
+  date: 'own',
+  members: 1,
+  serverAheadMs: 0,
+  drift: 0,
+  scrapeMs: 30_000,
+  executionsEveryMs: 15_000,
+  requestsPerSecond: 10,
+  traces: 'off',
+  state: 'memory',
+  isComplete: true,
+} as const;
+
+describeWithTools('world/outage', ['promtool'], ({ promtool }) => {
+  it.each(['refused', 'silent'] as const)(
+    'gives one alert for 20 minutes in which a server is %s, and none once it is back',
+    async (way) => {
+      const scrapes: string[] = [];
+      let shown = '';
+      const failing: string[] = [];
+      const report = await playWorld(plan, {
+        begin: ({ time, weather: { fronts }, truth }) => {
+          const front = { way };
+          time.after(fromMinute * minuteMs, () => {
+            fronts.push(front);
+            truth.troubles.push({ what: 'down', fromMs: time.nowMs(), toMs: time.nowMs() + 20 * minuteMs });
+          });
+          time.after(toMinute * minuteMs, () => void fronts.splice(fronts.indexOf(front), 1));
+        },
+        onScrape: (text) => {
+          shown = text ?? '';
+        },
+        onLook: async (self) => {
+          // Configuration is not read in this world.
+          const own = (await self.registry.metrics()).replaceAll(/^automation_exporter_config.*\n/gm, '');
+          scrapes.push(`${shown}${own}`);
+          // A minute, and what a vital poll needs to see that it is back.
+          if (scrapes.length * 0.5 <= toMinute + 2) return;
+          failing.push(...own.split('\n').filter((line) => /^automation_exporter_collector_success.* 0$/.test(line)));
+        },
+      });
+
+      expect(report.faults).toEqual([]);
+      expect(failing).toEqual([]);
+      expect(toInput(scrapes).length).toBeGreaterThan(300);
+      expect(testRules(promtool, toInput(scrapes))).toContain('SUCCESS');
+    },
+    120_000,
+  );
+});
+
+/** Series as promtool takes them: a value a scrape, or none. */
+function toInput(scrapes: readonly string[]): { series: string; values: string }[] {
+  const series = new Map<string, string[]>();
+  for (const [index, text] of scrapes.entries()) {
+    for (const line of text.split('\n')) {
+      const space = line.lastIndexOf(' ');
+      if (space < 0 || line.startsWith('#')) continue;
+      const name = line.slice(0, space);
+      const values = series.get(name) ?? Array.from({ length: scrapes.length }, () => '_');
+      values[index] = line.slice(space + 1);
+      series.set(name, values);
+    }
+  }
+  return [...series].map(([name, values]) => ({ series: name, values: values.join(' ') }));
+}
+
+const down = [{ labels: '{alertname="AutomationServiceDown"}', value: 1 }];
+
+/** From the minute of the outage in which it is known until its end that one alert, and at any other time none. */
+function testRules(promtool: string, input: readonly { series: string; values: string }[]): string {
+  const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-outage-'));
+  try {
+    writeFileSync(join(dir, 'rules.yaml'), buildRules());
+    const up = { series: 'up{job="automation-exporter",instance="localhost:9720"}', values: '1x300' };
+    const minutes = Array.from({ length: 89 }, (_, minute) => minute);
+    const checks = minutes
+      .filter(
+        (minute) => (minute < fromMinute || minute > fromMinute + 3) && minute !== toMinute && minute !== toMinute + 1,
+      )
+      .map((minute) => ({
+        expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+        eval_time: `${minute}m`,
+        exp_samples: minute > fromMinute && minute < toMinute ? down : [],
+      }));
+    const test = { interval: '30s', input_series: [up, ...input], promql_expr_test: checks };
+    const file = { rule_files: ['rules.yaml'], evaluation_interval: '30s', tests: [test] };
+    writeFileSync(join(dir, 'outage.yaml'), JSON.stringify(file));
+    const { stdout, stderr } = spawnSync(promtool, ['test', 'rules', 'outage.yaml'], { cwd: dir, encoding: 'utf8' });
+    return stdout + stderr;
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
