@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { setFlagsFromString } from 'node:v8';
 import { keepCompiledCode } from './commands/compile-cache.ts';
 import { endOnFaults } from './commands/faults.ts';
 
@@ -8,6 +9,8 @@ process.umask(0o077);
 // Without a listener, this signal opens the debugger to everybody on this machine.
 process.on('SIGUSR1', () => undefined);
 endOnFaults();
+// A daemon beside others: memory is collected before the heap grows, not after.
+for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
 // Before anything else is imported: what was compiled once starts in half the time.
 const refused = keepCompiledCode(process.env);
 if (refused !== undefined) process.stderr.write(`${refused}\n`);

@@ -29,7 +29,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       expect(await store.inspect('automation-exporter')).toMatchObject({
         User: '65532:65532',
         WorkingDir: '/app',
-        Entrypoint: ['node', '--disable-sigusr1', '--max-semi-space-size=2', 'dist/cli.js'],
+        Entrypoint: ['node', '--disable-sigusr1', 'dist/cli.js'],
         ExposedPorts: { '9720/tcp': {} },
         Volumes: { '/var/lib/automation-exporter': {} },
         Healthcheck: { Test: ['CMD', 'node', '-e', expect.stringContaining('HEALTH_URL')] },

@@ -71,10 +71,9 @@ ${names.map((name) => `  ${name}: { enabled: true, every: 5s }`).join('\n')}
   );
   const daemon = startCli(
     ['serve', '--config.file=config.yaml', '--state.dir=state', '--web.listen-address=127.0.0.1:0'],
-    { cwd: directory, env: { NODE_OPTIONS: '--max-semi-space-size=2' } },
+    { cwd: directory },
   );
   try {
-    // As `npm start` and the image start it.
     const [, url] = await daemon.waitFor(/msg=serving url=(\S+)/);
     let slowestMs = 0;
     await eventually(

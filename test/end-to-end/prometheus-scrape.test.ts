@@ -19,6 +19,7 @@ const reasons: Readonly<Record<string, string>> = {
   automation_app_distribution: 'the service has no histograms of its own',
   automation_token_expiration_timestamp_seconds: 'the only token never expires',
   automation_job_success_age_limit_seconds: 'no limit is configured',
+  automation_executions_running_oldest_start_timestamp_seconds: 'on a quiet day nothing may be running',
   automation_job_last_failed_execution_id: 'on a quiet day nothing may have failed',
   automation_node_failures_total: 'on a quiet day no node may have failed',
   automation_exporter_executions_hidden: 'the credentials may see everything',
