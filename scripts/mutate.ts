@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readSources, type Source } from '../test/architecture/sources.ts';
-import { type Attempts, startAttempts } from './mutate/attempts.ts';
+import { type Attempts, type Lost, startAttempts } from './mutate/attempts.ts';
 import { digest, findMutants, type Mutant, sampleOf } from './mutate/mutants.ts';
+import type { Answer } from './mutate/orders.ts';
 import { relatedTests } from './mutate/related.ts';
 import { changeText, type Equivalent, reportOf, staleRows, type Tried } from './mutate/report.ts';
 import { openResults, type Result } from './mutate/results.ts';
@@ -27,6 +29,9 @@ const { values } = parseArgs({
 
 // Only the nearest tests: what none of them notices is not noticed where it should be.
 const mostTests = Number(values.tests);
+
+// It takes long: whatever else this machine does comes first. The sessions inherit it.
+setPriority(19);
 
 const sources = readSources(['src', 'test']);
 const results = openResults();
@@ -82,21 +87,22 @@ async function tryOne(mutant: Mutant, attempts: Attempts): Promise<Result> {
   if (known !== undefined) return known;
 
   if (readFileSync(join(top, mutant.file), 'utf8') !== text) throw new Error(`${mutant.file} has changed: begin again`);
-  const { noticedBy, leftOut } = await attempts.attempt({ mutant, tests });
-  for (const test of leftOut) failing.add(test);
-  const result = toResult(mutant, noticedBy, { text, withFile, withTests });
+  const answer = await attempts.attempt({ mutant, tests });
+  if (!('lost' in answer)) for (const test of answer.leftOut) failing.add(test);
+  const result = toResult(mutant, answer, { text, withFile, withTests });
   results.add(result);
-  console.log(
-    `${result.outcome.padEnd(8)} ${mutant.id} ${placeText(mutant)}${noticedBy === undefined ? '' : `  by ${noticedBy}`}`,
-  );
+  const by = result.by === undefined ? '' : `  by ${result.by}`;
+  console.log(`${result.outcome.padEnd(8)} ${mutant.id} ${placeText(mutant)}${by}`);
   return result;
 }
 
 function toResult(
   { id, ...mutant }: Mutant,
-  noticedBy: string | undefined,
+  answer: Answer | Lost,
   { text, withFile, withTests }: { text: string; withFile: string; withTests: string },
 ): Result {
+  if ('lost' in answer) return { id, outcome: 'lost', by: answer.lost, against: withFile };
+  const { noticedBy } = answer;
   if (noticedBy !== undefined) return { id, outcome: 'noticed', by: noticedBy, against: withFile };
   if (isRefusedByTypes(mutant, text)) return { id, outcome: 'refused', against: withFile };
   return { id, outcome: 'survived', against: withTests };

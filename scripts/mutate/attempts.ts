@@ -1,20 +1,39 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { type Answer, endless, type Order } from './orders.ts';
+import { setTimeout } from 'node:timers/promises';
+import { type Answer, ended, endless, type Order } from './orders.ts';
+
+/** Why a mutant was not measured: its session was killed from outside, or its tests took longer than they may. */
+export type Lost = { readonly lost: string };
+
+type Ending = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 export type Attempts = {
-  readonly attempt: (order: Order) => Promise<Answer>;
+  readonly attempt: (order: Order) => Promise<Answer | Lost>;
   readonly close: () => void;
 };
 
 /** A session grows with what it loads. */
 const mostOfSession = 80;
+/** A mutant that only waits is ended by the limits of its tests, long before this. */
+const limitMs = 300_000;
+/** Nobody but an operator or the kernel sends them; a process ends itself by its code, or by SIGABRT when memory is out. */
+const fromOutside: readonly string[] = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGKILL'];
 
 /** Tries one mutant after the other, in a process that is replaced where a mutant ends or blocks it. */
 export function startAttempts(): Attempts {
   let session: ChildProcess | undefined;
   let tried = 0;
+
+  async function attemptOnce(order: Order): Promise<Answer | Lost> {
+    if (tried >= mostOfSession || (session !== undefined && isOver(session))) close();
+    session ??= openSession();
+    tried += 1;
+    const answer = await ask(session, order);
+    if ('lost' in answer || isLast(answer)) close();
+    return answer;
+  }
 
   function close(): void {
     session?.kill('SIGKILL');
@@ -25,19 +44,24 @@ export function startAttempts(): Attempts {
   return {
     close,
     attempt: async (order) => {
-      if (tried >= mostOfSession) close();
-      session ??= openSession();
-      tried += 1;
-      const answer = await ask(session, order);
-      if (answer !== undefined && !isLast(answer)) return answer;
-      close();
-      return answer ?? { noticedBy: 'it ends the process', leftOut: [] };
+      const answer = await attemptOnce(order);
+      return 'lost' in answer ? attemptOnce(order) : answer;
     },
   };
 }
 
+/** Tells a mutant that ended its session from a session that was killed. */
+export function judgeEnding({ code, signal }: Ending): Answer | Lost {
+  if (signal !== null && fromOutside.includes(signal)) return { lost: `its session was killed by ${signal}` };
+  return { noticedBy: code === null ? `${ended} by ${String(signal)}` : ended, leftOut: [] };
+}
+
 function isLast({ noticedBy }: Answer): boolean {
-  return noticedBy === endless;
+  return noticedBy === endless || noticedBy?.startsWith(ended) === true;
+}
+
+function isOver({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 function openSession(): ChildProcess {
@@ -47,16 +71,21 @@ function openSession(): ChildProcess {
   });
 }
 
-async function ask(session: ChildProcess, order: Order): Promise<Answer | undefined> {
+async function ask(session: ChildProcess, order: Order): Promise<Answer | Lost> {
   const asked = new AbortController();
   const { signal } = asked;
   // Only the session sends messages.
   const answered = once(session, 'message', { signal }).then(([message]) => message as Answer);
-  const ended = once(session, 'exit', { signal }).then(() => undefined);
-  for (const either of [answered, ended]) either.catch(() => undefined);
-  session.send(order);
+  const exited = once(session, 'exit', { signal }).then(() =>
+    judgeEnding({ code: session.exitCode, signal: session.signalCode }),
+  );
+  const late = setTimeout(limitMs, { lost: `its tests took longer than ${limitMs / 1000} s` }, { signal });
+  const outcomes = [answered, exited, late];
+  for (const outcome of outcomes) outcome.catch(() => undefined);
+  // A session that is gone takes no order: its end tells why.
+  session.send(order, () => undefined);
   try {
-    return await Promise.race([answered, ended]);
+    return await Promise.race(outcomes);
   } finally {
     asked.abort();
   }

@@ -12,3 +12,6 @@ export type Answer = {
 
 /** Stands for a test where a mutant runs in circles; its session ends with it. */
 export const endless = 'it does not end';
+
+/** Stands for a test where a mutant ends the process of its tests. */
+export const ended = 'it ends the process';

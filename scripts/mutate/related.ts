@@ -6,7 +6,10 @@ const leftOut = [
   /^test\/end-to-end\//,
   /browser\.test\.ts$/,
   /^test\/image\.test\.ts$/,
-  /^test\/(alerts|dashboards)\//,
+  /^test\/(alerts|dashboards|world)\//,
+  /^test\/commands\/replay-from-server\.test\.ts$/,
+  /^test\/executions\/(requests|many-jobs)\.test\.ts$/,
+  /^test\/tracing\/sender\/kills\.test\.ts$/,
 ];
 const startsProcesses = ['test/support/child.ts', 'test/support/daemon.ts'];
 

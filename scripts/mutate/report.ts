@@ -18,12 +18,14 @@ export function reportOf(room: string, tried: readonly Tried[], equivalents: rea
   const survivors = tried.filter(({ result }) => result.outcome === 'survived');
   const open = survivors.filter(({ mutant }) => !known.has(mutant.id));
   const noticed = tried.filter(({ result }) => result.outcome === 'noticed').length;
-  const refused = tried.length - survivors.length - noticed;
+  const refused = tried.filter(({ result }) => result.outcome === 'refused').length;
+  const lost = tried.filter(({ result }) => result.outcome === 'lost');
   const counted = noticed + open.length;
   const score = counted === 0 ? '–' : `${((100 * noticed) / counted).toFixed(1)} %`;
   const lines = [
-    `${room}: ${score}, ${noticed} of ${counted} noticed (of ${tried.length} tried, ${refused} are refused by the types, ${survivors.length - open.length} are equivalent)`,
-    ...open.map(({ mutant }) => survivorText(mutant)),
+    `${room}: ${score}, ${noticed} of ${counted} noticed (of ${tried.length} tried, ${refused} are refused by the types, ${survivors.length - open.length} are equivalent, ${lost.length} were not measured)`,
+    ...open.map(({ mutant }) => againText('survived', mutant)),
+    ...lost.map(({ mutant, result }) => againText(`not measured (${result.by ?? ''})`, mutant)),
   ];
   return lines.join('\n');
 }
@@ -39,9 +41,9 @@ export function staleRows(equivalents: readonly Equivalent[], mutants: readonly 
   return equivalents.filter(({ id }) => !ids.has(id));
 }
 
-function survivorText(mutant: Mutant): string {
+function againText(outcome: string, mutant: Mutant): string {
   return [
-    `  survived ${mutant.file}:${mutant.line}  ${changeText(mutant)}`,
+    `  ${outcome} ${mutant.file}:${mutant.line}  ${changeText(mutant)}`,
     `    ${mutant.code}`,
     `    npm run mutate -- --only=${mutant.id}`,
   ].join('\n');

@@ -1,11 +1,11 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What became of one mutant; `refused` are those that do not pass the types. */
+/** What became of one mutant; `refused` are those that do not pass the types, `lost` those that were not measured. */
 export type Result = {
   readonly id: string;
-  readonly outcome: 'noticed' | 'survived' | 'refused';
-  /** The test that noticed it. */
+  readonly outcome: 'noticed' | 'survived' | 'refused' | 'lost';
+  /** The test that noticed it, or why it was not measured. */
   readonly by?: string;
   /** What it was found with: the text of the file, and for survivors the texts of the tests as well. */
   readonly against: string;
@@ -32,7 +32,8 @@ export function openResults(): Results {
   return {
     find: (id, against) => {
       const result = known.get(id);
-      return result !== undefined && against.includes(result.against) ? result : undefined;
+      if (result === undefined || result.outcome === 'lost') return undefined;
+      return against.includes(result.against) ? result : undefined;
     },
     add: (result) => {
       known.set(result.id, result);

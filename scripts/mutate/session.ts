@@ -35,6 +35,7 @@ const leftOut = new Set<string>();
 
 const vitest = await openVitest();
 process.on('message', (order: Order) => void attempt(order));
+process.on('disconnect', () => process.exit(0));
 
 async function attempt({ mutant, tests }: Order): Promise<void> {
   for (;;) {
@@ -87,8 +88,11 @@ async function openVitest(): Promise<Vitest> {
   const mutate = {
     name: 'mutate',
     enforce: 'pre' as const,
-    transform: (code: string, id: string) =>
-      fault !== undefined && id.split('?')[0] === join(top, fault.file) ? applyChange(code, fault) : undefined,
+    transform: (code: string, id: string) => {
+      // A session that begins loads for long.
+      progress();
+      return fault !== undefined && id.split('?')[0] === join(top, fault.file) ? applyChange(code, fault) : undefined;
+    },
   };
   const reporter: Reporter = {
     onTestModuleStart: progress,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { judgeEnding } from '../../scripts/mutate/attempts.ts';
 import { applyChange, findMutants, sampleOf } from '../../scripts/mutate/mutants.ts';
 import { relatedTests } from '../../scripts/mutate/related.ts';
 import { changeText, reportOf, staleRows } from '../../scripts/mutate/report.ts';
@@ -140,11 +141,27 @@ describe('repository/mutate/related', () => {
   });
 });
 
+describe('repository/mutate/attempts', () => {
+  it('takes a session that was killed from outside for not measured', () => {
+    expect(judgeEnding({ code: null, signal: 'SIGKILL' })).toEqual({ lost: 'its session was killed by SIGKILL' });
+    expect(judgeEnding({ code: null, signal: 'SIGTERM' })).toEqual({ lost: 'its session was killed by SIGTERM' });
+  });
+
+  it('takes a session that ended itself for noticed', () => {
+    expect(judgeEnding({ code: 1, signal: null })).toEqual({ noticedBy: 'it ends the process', leftOut: [] });
+    expect(judgeEnding({ code: null, signal: 'SIGABRT' })).toEqual({
+      noticedBy: 'it ends the process by SIGABRT',
+      leftOut: [],
+    });
+  });
+});
+
 describe('repository/mutate/report', () => {
   const [first, second, third, fourth] = findMutants('src/api/a.ts', 'export const a = b < c && d < e;');
   if (first === undefined || second === undefined || third === undefined || fourth === undefined) {
     throw new Error('there are seven');
   }
+  const lost = { id: first.id, outcome: 'lost', by: 'its session was killed by SIGKILL', against: '' } as const;
   const tried = [
     { mutant: first, result: { id: first.id, outcome: 'noticed', by: 'a test', against: '' } },
     { mutant: second, result: { id: second.id, outcome: 'survived', against: '' } },
@@ -156,10 +173,25 @@ describe('repository/mutate/report', () => {
   it('leaves out of the score what the types refuse and what changes nothing, and tells how to see the rest again', () => {
     expect(reportOf('api', tried, [equivalent])).toBe(
       [
-        'api: 50.0 %, 1 of 2 noticed (of 4 tried, 1 are refused by the types, 1 are equivalent)',
+        'api: 50.0 %, 1 of 2 noticed (of 4 tried, 1 are refused by the types, 1 are equivalent, 0 were not measured)',
         '  survived src/api/a.ts:1  b < c && d < e → (d < e)',
         '    export const a = b < c && d < e;',
         `    npm run mutate -- --only=${second.id}`,
+      ].join('\n'),
+    );
+  });
+
+  it('counts a mutant that was not measured neither as noticed nor as survived', () => {
+    const [, survivor] = tried;
+    expect(reportOf('api', [survivor, { mutant: first, result: lost }], [])).toBe(
+      [
+        'api: 0.0 %, 0 of 1 noticed (of 2 tried, 0 are refused by the types, 0 are equivalent, 1 were not measured)',
+        '  survived src/api/a.ts:1  b < c && d < e → (d < e)',
+        '    export const a = b < c && d < e;',
+        `    npm run mutate -- --only=${second.id}`,
+        '  not measured (its session was killed by SIGKILL) src/api/a.ts:1  b < c && d < e → (b < c)',
+        '    export const a = b < c && d < e;',
+        `    npm run mutate -- --only=${first.id}`,
       ].join('\n'),
     );
   });
