@@ -87,6 +87,18 @@ describe('api/contact', () => {
     expect(server.requests.at(-1)).toBe('GET /api/45/system/executions/status');
   });
 
+  it('keeps the version that it found where an endpoint needs a newer one, and asks anew where the server refuses it', async () => {
+    const { server, api } = await connect(30);
+    server.answer(info(30));
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unsupported_version' });
+    expect(api.server().apiVersion).toBe(30);
+
+    const refusal = '{"error":true,"apiversion":29,"errorCode":"api.error.api-version.unsupported"}';
+    server.answer({ 'system/info': { status: 400, body: refusal } });
+    await expect(api.get(systemInfo)).rejects.toMatchObject({ kind: 'unsupported_version' });
+    expect(api.server().apiVersion).toBeUndefined();
+  });
+
   it.each([
     [13, 'it speaks none of 14 to 47 (its newest is 13)'],
     [60, 'it speaks none of 14 to 47 (its newest is 60); set `api_version` to one that it does'],

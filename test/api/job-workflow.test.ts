@@ -52,6 +52,18 @@ describe('api/endpoints/job-workflow', () => {
     ]);
   });
 
+  it('reads twenty levels of references, and of handlers below a step', () => {
+    let workflow: unknown[] = [];
+    let handler: unknown;
+    for (let depth = 0; depth < 30; depth += 1) {
+      workflow = [{ jobref: { name: 'again' }, workflow }];
+      handler = { exec: 'x', errorhandler: handler };
+    }
+    const text = JSON.stringify(jobWorkflow.body.parse({ workflow: [...workflow, handler] }));
+    expect(text.match(/"kind":"reference"/g)).toHaveLength(20);
+    expect(text.match(/"kind":"command"/g)).toHaveLength(21);
+  });
+
   it('stops somewhere in references that never end', () => {
     let workflow: unknown[] = [];
     for (let depth = 0; depth < 20_000; depth += 1) workflow = [{ jobref: { name: 'again' }, workflow }];

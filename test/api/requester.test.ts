@@ -23,9 +23,12 @@ const active: Reply = { body: '{"executionMode":"active"}' };
 /** A requester whose server gives these replies in turn, the last for ever, each after that time. */
 function setUp(
   replies: readonly Reply[],
-  { tookMs = 0, random = 0.5, credentials = plain, requestsPerSecond = 1000 } = {},
+  { tookMs = 0, random = 0.5, credentials = plain, requestsPerSecond = 1000, lateTicks = 0 } = {},
 ) {
-  const clock = fakeClock({ random: () => random });
+  let looks = 0;
+  const { ticks } = fakeClock();
+  // Timers end a little late.
+  const clock = fakeClock({ random: () => random, ticks: () => ticks() + lateTicks * looks++ });
   const seen: string[] = [];
   const circuit: boolean[] = [];
   const limitsMs: (number | undefined)[] = [];
@@ -165,6 +168,14 @@ describe('api/requester', () => {
       });
     }
     expect(circuit).toEqual([]);
+  });
+
+  it('does not say that the server asked for it where a turn came late', async () => {
+    const { ask } = setUp([active], { requestsPerSecond: 1, lateTicks: 0.4 });
+    await ask();
+    const asking = ask({ forMs: 100 });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await asking).toMatchObject({ kind: 'timeout', details: { isOwnLimit: true } });
   });
 
   it('opens no circuit over a server that had less than half of its time', async () => {

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { readAnswer } from '../../src/api/classify.ts';
+import type { Endpoint } from '../../src/api/endpoint.ts';
+import { incompleteLogs } from '../../src/api/endpoints/log-storage.ts';
+import { healthcheck, threads } from '../../src/api/endpoints/metrics.ts';
+import { projectDisablesExecutions } from '../../src/api/endpoints/projects.ts';
+import { storedKeys } from '../../src/api/endpoints/storage.ts';
+import { executionMode } from '../../src/api/endpoints/system.ts';
+import { ApiError } from '../../src/api/errors.ts';
+import type { TransportAnswer } from '../../src/api/transport.ts';
+
+type Given = Partial<TransportAnswer> & { readonly isSession?: boolean };
+
+/** The content of an answer, or the kind of its fault and what it says. */
+function read<Answer>(endpoint: Endpoint<Answer>, { isSession = false, ...answer }: Given): Answer | string {
+  const whole = { status: 200, headers: {}, cookies: [], body: '', ...answer };
+  try {
+    return readAnswer(endpoint, whole, { isSession, nowMs: 0 });
+  } catch (error) {
+    return error instanceof ApiError ? `${error.kind}: ${error.message}` : String(error);
+  }
+}
+
+describe('api/classify', () => {
+  it('knows a refusal of the service by `error`, as a boolean and as text, where it names no code', () => {
+    const says = 'forbidden: GET execution-mode: HTTP 403, these credentials may not read it';
+    expect(read(executionMode, { status: 403, body: '{"error":true,"message":"no"}' })).toBe(says);
+    expect(read(executionMode, { status: 403, body: '{"error":"true","message":"no"}' })).toBe(says);
+    expect(read(executionMode, { status: 403, body: '{"error":"Forbidden"}' })).toBe(
+      'forbidden: GET execution-mode: HTTP 403, refused by something in front of the service',
+    );
+  });
+
+  it('does not take metrics that are switched off for a session that is not admitted', () => {
+    const body = '{"error":"Metrics are disabled","enable":"metrics.enabled"}';
+    expect(read(threads, { status: 404, body, isSession: true })).toBe(
+      'not_found: GET threads: HTTP 404, not there, or switched off',
+    );
+    expect(read(threads, { status: 404, body: '{"error":"Not found"}', isSession: true })).toBe(
+      'unauthorized: GET threads: HTTP 404, this session is not admitted to the API',
+    );
+  });
+
+  it('knows a page by its type where it begins like none, and by its beginning where it has no type', () => {
+    const says = 'html: GET execution-mode: HTTP 200, an HTML page instead of JSON; is this the service or a proxy?';
+    const headers = { 'content-type': 'text/html; charset=utf-8' };
+    expect(read(executionMode, { headers, body: '<center>Down for maintenance</center>' })).toBe(says);
+    expect(read(executionMode, { body: '\n<!DOCTYPE html><p>Down' })).toBe(says);
+    expect(read(executionMode, { body: '<center>Down for maintenance</center>' })).toBe(
+      'decode: GET execution-mode: HTTP 200, the body is no JSON',
+    );
+  });
+});
+
+describe('api/endpoints', () => {
+  it('reads that a server has no health checks, and takes an answer without a verdict for none', () => {
+    expect(read(healthcheck, { status: 501, body: '{}' })).toEqual([]);
+    expect(read(healthcheck, { status: 500, body: '{"database":{"healthy":false}}' })).toEqual([
+      { name: 'database', healthy: false },
+    ]);
+    expect(read(healthcheck, { status: 500, body: '{"error":"A server error occurred"}' })).toBe(
+      'server: GET healthcheck: HTTP 500, the server failed',
+    );
+  });
+
+  it('takes a switch of a project that is not set for one that is off', () => {
+    const body = '{"error":true,"errorCode":"api.error.item.doesnotexist","message":"property does not exist"}';
+    expect(read(projectDisablesExecutions, { status: 404, body })).toBe(false);
+    expect(read(projectDisablesExecutions, { body: '{"key":"project.disable.executions","value":"true"}' })).toBe(true);
+    expect(read(projectDisablesExecutions, { body: '{"project.disable.executions":"true"}' })).toBe(true);
+    expect(read(projectDisablesExecutions, { status: 404, body: '{"error":true,"errorCode":"api.error.other"}' })).toBe(
+      'not_found: GET project-disable-executions: HTTP 404, not there, or switched off',
+    );
+  });
+
+  it('counts the incomplete logs that are listed where the server gives no total', () => {
+    const executions = '[{"id":7,"project":"pay","storage":{"queued":true,"failed":false}},{"id":"8"}]';
+    expect(read(incompleteLogs, { body: `{"executions":${executions}}` })).toEqual({
+      total: 2,
+      executions: [
+        { id: 7, project: 'pay', queued: true, failed: false, sinceMs: undefined },
+        { id: 8, project: undefined, queued: undefined, failed: undefined, sinceMs: undefined },
+      ],
+    });
+    expect(read(incompleteLogs, { body: `{"total":9,"executions":${executions}}` })).toMatchObject({ total: 9 });
+  });
+
+  it('tells the kind of a stored key by what each release writes', () => {
+    const keys = [
+      { 'Rundeck-key-type': 'private', 'Rundeck-content-type': 'application/octet-stream' },
+      { 'Service-key-type': 'public' },
+      { 'Rundeck-data-type': 'password' },
+      { 'Rundeck-content-type': 'application/x-rundeck-data-password' },
+      { 'Rundeck-content-type': 'text/plain' },
+      { 'Rundeck-key-type': 'something-new' },
+    ];
+    const resources = keys.map((meta) => ({ type: 'file', path: 'keys/a', meta }));
+    expect(read(storedKeys, { body: JSON.stringify({ type: 'directory', resources }) })).toEqual({
+      kinds: ['private', 'public', 'password', 'password'],
+      folders: [],
+    });
+  });
+});

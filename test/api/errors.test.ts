@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, type ApiErrorDetails, isOfWholeServer } from '../../src/api/errors.ts';
+
+const judge = (details: Omit<ApiErrorDetails, 'apiEndpoint'>): boolean =>
+  isOfWholeServer(new ApiError('GET a: failed', { apiEndpoint: 'a', ...details }));
+
+describe('api/errors', () => {
+  it.each([
+    ['a connection that failed', { kind: 'network' }],
+    ['no answer in time', { kind: 'timeout' }],
+    ['an answer that a gateway cut', { kind: 'decode' }],
+    ['refused credentials', { kind: 'unauthorized', status: 403, isOfService: true }],
+    ['a proxy that forbids', { kind: 'forbidden', status: 403, isOfService: false }],
+    ['a proxy that forbids without a word', { kind: 'forbidden', status: 403 }],
+    ['too many requests', { kind: 'busy', status: 429 }],
+    ['a gateway without a server', { kind: 'server', status: 502 }],
+    ['a server that begins or ends', { kind: 'server', status: 503 }],
+    ['a gateway that waits in vain', { kind: 'server', status: 504 }],
+    ['a page of a proxy', { kind: 'html', status: 200 }],
+  ] satisfies [string, Omit<ApiErrorDetails, 'apiEndpoint'>][])(
+    'takes %s for a fault of the whole server',
+    (_what, details) => {
+      expect(judge(details)).toBe(true);
+    },
+  );
+
+  it.each([
+    ['one item that may not be read', { kind: 'forbidden', status: 403, isOfService: true }],
+    ['one item that is gone', { kind: 'not_found', status: 404, isOfService: true }],
+    ['one question that the server fails at', { kind: 'server', status: 500 }],
+    ['one answer that is too large', { kind: 'too_large', status: 200 }],
+    ['one answer that cannot be read', { kind: 'decode', status: 200 }],
+    ['what the version in use does not have', { kind: 'unsupported_version' }],
+  ] satisfies [string, Omit<ApiErrorDetails, 'apiEndpoint'>][])('does not take %s for one', (_what, details) => {
+    expect(judge(details)).toBe(false);
+  });
+});
