@@ -25,17 +25,25 @@ import { createExposition, ownCollector } from './metrics/exposition.ts';
 import { chooseFormat, contentTypes } from './metrics/format.ts';
 import { createSelf } from './metrics/self.ts';
 import { createSnapshots } from './metrics/snapshot.ts';
-import { forgetDelivery } from './observers.ts';
 import { createScheduler } from './schedule/scheduler.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import type { State } from './state/state.ts';
 import { readStatus } from './status.ts';
 import { systemClock } from './system-clock.ts';
-import type { createTraces, Traces } from './traces.ts';
+import type { Traces } from './traces.ts';
 import { createKeptPlans } from './tracing/kept-plans.ts';
 import type { OtlpSettings } from './tracing/sender/settings.ts';
 import { watchServer } from './watching.ts';
-import { leaveBehind, listUntried, startWatching, stopWatching, type Watching } from './watching-all.ts';
+import {
+  leaveBehind,
+  listUntried,
+  loadTracing,
+  startWatching,
+  stopWatching,
+  succeed,
+  type Tracing,
+  type Watching,
+} from './watching-all.ts';
 
 export type AppOptions = {
   readonly config: Config;
@@ -89,20 +97,15 @@ export function createApp(options: AppOptions): App {
     return parts?.watching.config ?? options.config;
   }
 
-  /** OpenTelemetry takes its time to load: only where traces are made. */
-  async function loadTracing({ traces }: Config): Promise<typeof createTraces | undefined> {
-    const isOn = traces.enabled === 'on' || (traces.enabled === 'auto' && options.otlp?.isConfigured === true);
-    return isOn ? (await import('./traces.ts')).createTraces : undefined;
-  }
-
-  type Tracing = Awaited<ReturnType<typeof loadTracing>>;
-
-  function watch(config: Config, state: State, tracing: Tracing, before?: Watching): Watching {
+  function watch(config: Config, state: State, tracing: Tracing | undefined, before?: Watching): Watching {
     const { otlp, selfTracing } = options;
     const traces = otlp && tracing?.({ config, otlp, state, self, log, clock, version, selfTracing, keptPlans });
     const shared = { ...options, config, clock, state, snapshots, self, traces, largeAnswers };
     const watched = new Map(
-      config.servers.map((server) => [server.name, watchServer(server, shared, before?.watched.get(server.name))]),
+      config.servers.map((server) => [
+        server.name,
+        watchServer(server, shared, before?.watched.get(server.name)?.handover),
+      ]),
     );
     const polls = [...watched.values()].flatMap((server) => server.polls);
     return { config, watched, scheduler: createScheduler(polls, { log, clock }), traces };
@@ -110,7 +113,7 @@ export function createApp(options: AppOptions): App {
 
   /** What is served is looked up at each request: a reload changes it. */
   function serving(): Parts {
-    if (parts === undefined) throw new Error('not running');
+    if (parts === undefined) throw new Error('the daemon is not running');
     return parts;
   }
 
@@ -196,7 +199,7 @@ export function createApp(options: AppOptions): App {
   async function start(): Promise<{ url: string }> {
     const { config } = options;
     // The port first: where that can not be had, nothing else has been touched. No request is read before the rest is there.
-    const tracing = await loadTracing(config);
+    const tracing = await loadTracing(config, options.otlp);
     const server = serve();
     const port = await server.listen();
     let state: State | undefined;
@@ -215,20 +218,16 @@ export function createApp(options: AppOptions): App {
     return { url };
   }
 
-  /** The old polls end before the new ones begin: of no server are there two at once. */
-  async function goOver(config: Config): Promise<void> {
-    if (parts === undefined) throw new Error('the daemon is not running');
-    const before = parts.watching;
-    const tracing = await loadTracing(config);
-    const after = watch(config, parts.state, tracing, before);
-    parts.watching = after;
-    // From here on there is no way back: whatever goes wrong, the new ones begin.
-    await stopWatching(before, onEndFault);
-    if (after.traces === undefined) forgetDelivery(self);
-    keptPlans.goOver(before.config, config);
-    await leaveBehind(before, after, self.registry).catch(onEndFault);
-    // A stop that came meanwhile has ended these as well.
-    if (parts?.watching === after) startWatching(after);
+  function goOver(config: Config): Promise<void> {
+    return succeed(config, {
+      current: () => parts?.watching,
+      put: (watching) => {
+        serving().watching = watching;
+      },
+      make: async (next, before) => watch(next, serving().state, await loadTracing(next, options.otlp), before),
+      end: (before) => stopWatching(before, onEndFault),
+      leaveBehind: (before, after) => leaveBehind(before, after, { self, keptPlans, onFault: onEndFault }),
+    });
   }
 
   function reload(config: Config): Promise<void> {

@@ -1,9 +1,12 @@
-import type { Registry } from 'prom-client';
 import type { Config } from './config/config.ts';
 import { forgetSeries } from './metrics/forget.ts';
+import type { Self } from './metrics/self.ts';
+import { forgetDelivery } from './observers.ts';
 import type { PollKey } from './schedule/publisher.ts';
 import type { Scheduler } from './schedule/scheduler.ts';
-import type { Traces } from './traces.ts';
+import type { createTraces, Traces } from './traces.ts';
+import type { KeptPlans } from './tracing/kept-plans.ts';
+import type { OtlpSettings } from './tracing/sender/settings.ts';
 import type { WatchedServer } from './watching.ts';
 
 /** What follows from a configuration, and goes with it. */
@@ -14,9 +17,23 @@ export type Watching = {
   readonly traces: Traces | undefined;
 };
 
+export type Tracing = typeof createTraces;
+
+/** OpenTelemetry takes its time to load: only where traces are made. */
+export async function loadTracing(
+  { traces }: Pick<Config, 'traces'>,
+  otlp: OtlpSettings | undefined,
+): Promise<Tracing | undefined> {
+  const isOn = traces.enabled === 'on' || (traces.enabled === 'auto' && otlp?.isConfigured === true);
+  return isOn ? (await import('./traces.ts')).createTraces : undefined;
+}
+
 export function startWatching({ scheduler, watched, traces }: Watching): void {
   traces?.start();
-  for (const { traceLoop } of watched.values()) traceLoop?.start();
+  for (const { announce, traceLoop } of watched.values()) {
+    announce();
+    traceLoop?.start();
+  }
   scheduler.start();
 }
 
@@ -51,12 +68,71 @@ export function listUntried({ scheduler }: Watching): string[] {
   return untried.map(({ key }) => Object.values(key).join(' '));
 }
 
+/** What is in force, and how one generation follows another. */
+type Generations = {
+  /** Undefined once the daemon stops. */
+  readonly current: () => Watching | undefined;
+  readonly put: (next: Watching) => void;
+  /** Builds a generation and begins nothing of it. */
+  readonly make: (config: Config, before: Watching) => Promise<Watching>;
+  readonly end: (before: Watching) => Promise<void>;
+  readonly leaveBehind: (before: Watching, after: Watching) => Promise<void>;
+};
+
+/**
+ * Puts another configuration in force. Whatever fails before the old generation ends leaves it as it is; where the new
+ * one cannot begin, the old one begins anew.
+ */
+export async function succeed(config: Config, generations: Generations): Promise<void> {
+  const { current, put, make, end } = generations;
+  const before = current();
+  if (before === undefined) throw new Error('the daemon is not running');
+  const after = await make(config, before);
+  await replace(before, after);
+  try {
+    begin(after);
+  } catch (error) {
+    const again = await make(before.config, after);
+    await replace(after, again);
+    begin(again);
+    throw error;
+  }
+
+  /** The old polls end before the new ones begin: of no server are there two at once. */
+  async function replace(old: Watching, next: Watching): Promise<void> {
+    put(next);
+    await end(old);
+    await generations.leaveBehind(old, next);
+  }
+
+  /** Where a stop came meanwhile, there is nothing left to begin. */
+  function begin(next: Watching): void {
+    if (current() === next) startWatching(next);
+  }
+}
+
+type Shown = {
+  readonly self: Self;
+  readonly keptPlans: Pick<KeptPlans, 'goOver'>;
+  readonly onFault: OnFault;
+};
+
 /** Shows nothing any longer of what only the configuration before had, and again what both have. */
-export async function leaveBehind(before: Watching, after: Watching, registry: Registry): Promise<void> {
-  const kept = new Set(keysOf(after).map(toText));
-  for (const key of keysOf(before)) if (!kept.has(toText(key))) before.watched.get(key.server)?.withdraw(key);
-  await forgetSeries(registry, (labels) => isGone(labels, after, kept));
-  for (const server of after.watched.values()) await server.resume();
+export async function leaveBehind(
+  before: Watching,
+  after: Watching,
+  { self, keptPlans, onFault }: Shown,
+): Promise<void> {
+  try {
+    if (after.traces === undefined) forgetDelivery(self);
+    keptPlans.goOver(before.config, after.config);
+    const kept = new Set(keysOf(after).map(toText));
+    for (const key of keysOf(before)) if (!kept.has(toText(key))) before.watched.get(key.server)?.withdraw(key);
+    await forgetSeries(self.registry, (labels) => isGone(labels, after, kept));
+    for (const server of after.watched.values()) await server.resume();
+  } catch (error) {
+    onFault(error);
+  }
 }
 
 function keysOf({ watched }: Watching): PollKey[] {

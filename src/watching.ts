@@ -53,6 +53,8 @@ export type WatchedServer = {
   /** Makes traces of what was counted. */
   readonly traceLoop: EnrichLoop | undefined;
   readonly members: readonly string[];
+  /** Says what of it is off: called once it begins, since a generation that never does must not be seen. */
+  readonly announce: () => void;
   /** What is known of the server, or of one of its members, since the first contact. */
   readonly facts: (member?: string) => ServerFacts | undefined;
   /** How the server, or one of its members, is doing as its vital polls see it. */
@@ -65,17 +67,23 @@ export type WatchedServer = {
   readonly visibleProjects: () => number | undefined;
   /** Shows nothing any longer of what the poll gave. */
   readonly withdraw: (key: PollKey) => void;
-  /** What was read project by project, by poll: a reload begins with it. */
-  readonly projectParts: ReadonlyMap<string, ProjectParts>;
+  /** What a reload begins with. */
+  readonly handover: Handover;
   /** Shows that again, by the rules of now. */
   readonly resume: () => Promise<void>;
+};
+
+/** What one generation of a server leaves to the next: data alone. A part of the old one would keep all of it in memory. */
+export type Handover = {
+  /** What was read project by project, by poll. */
+  readonly projectParts: ReadonlyMap<string, ProjectParts>;
 };
 
 /** One address that is asked: the server's, or a member's of its cluster. */
 type Target = { readonly member: string | undefined; readonly connection: Connection; readonly vitality: Vitality };
 
 /** Everything that watches one configured server: its connections and a poll for every collector that is on. */
-export function watchServer(server: ServerConfig, parts: WatchParts, before?: WatchedServer): WatchedServer {
+export function watchServer(server: ServerConfig, parts: WatchParts, before?: Handover): WatchedServer {
   const { config, log, clock, self } = parts;
   const { name, members, budget, timeoutMs } = server;
   if (server.tls.insecureSkipVerify) {
@@ -162,12 +170,13 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
   }
 
   const polls: ScheduledPoll[] = [];
+  const off: string[] = [];
   for (const collector of collectors) {
     if (config.collectors[collector.name]?.enabled === true) {
       const asked = collector.perMember && targets.length > 0 ? targets : [common];
       polls.push(...asked.map((target) => toPoll(collector, target)));
     } else {
-      self.collectorEnabled.set({ server: name, collector: collector.name, reason: 'config' }, 0);
+      off.push(collector.name);
     }
   }
   const find = (member?: string): Target | undefined => [common, ...targets].find((target) => target.member === member);
@@ -176,13 +185,16 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Wa
     polls,
     traceLoop: traced?.loop,
     members: members.map((member) => member.name),
+    announce: () => {
+      for (const collector of off) self.collectorEnabled.set({ server: name, collector, reason: 'config' }, 0);
+    },
     facts: (member) => find(member)?.connection.client.facts(),
     seen: (member) => find(member)?.vitality.seen(),
     running: (id) => executions && findRunning(executions.status(), executionSettings, { server: name, id }),
     executions: () => (executions === undefined ? undefined : toWhatRuns(executions.status(), executionSettings)),
     visibleProjects: projectList.visible,
     withdraw: (key) => readings.get(toText(key))?.withdraw(),
-    projectParts,
+    handover: { projectParts },
     resume: async () => {
       for (const reading of readings.values()) await reading.resume?.();
     },

@@ -147,8 +147,9 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'watching-all',
-    knows: ['metrics/forget'],
-    types: ['config', 'schedule', 'traces', 'watching', 'prom-client'],
+    // Traces are loaded where they are made.
+    knows: ['metrics/forget', 'observers', 'traces'],
+    types: ['config', 'metrics/self', 'schedule', 'tracing', 'watching'],
   },
   {
     room: 'watching',

@@ -36,8 +36,73 @@ describe('end-to-end, a reload whose old parts do not end as they should', () =>
   });
 });
 
+/** What a step of the reload is told to do; it breaks down once it is. */
+type Steps = { broken?: 'traces' | 'connection' | 'poll' | 'start' };
+
+describe('end-to-end, a reload that fails at a step', () => {
+  async function startTwo(steps: Steps) {
+    const [first, second] = [await start(), await start()];
+    const yaml = (more: string) =>
+      `servers:
+  - { name: first, url: '${first.url}', token_file: TOKEN }
+  - { name: second, url: '${second.url}', token_file: TOKEN }
+collectors: { execution-mode: { every: 1s }${more} }\n`;
+    const selfTracing: SelfTracing = {
+      ofPost: (post) => (steps.broken === 'traces' ? breakDown() : post),
+      ofPoll: (key, poll) => {
+        if (key.server !== 'second' || (steps.broken !== 'poll' && steps.broken !== 'start')) return poll;
+        if (steps.broken === 'poll') breakDown();
+        // Once: the old configuration begins anew.
+        delete steps.broken;
+        return { ...poll, run: breakDown };
+      },
+      ofTransport: (server, transport) =>
+        steps.broken === 'connection' && server === 'second' ? breakDown() : transport,
+      stop: async () => undefined,
+    };
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
+    const daemon = await startDaemon({ yaml: yaml(''), token: 'a-token', env, selfTracing });
+    endings.push(daemon.stop);
+    return { daemon, other: await daemon.load(yaml(', ping: { enabled: false }')) };
+  }
+
+  it.each(['traces', 'connection', 'poll', 'start'] as const)(
+    'goes on with the configuration before, whole, where it breaks down at: %s',
+    async (step) => {
+      const steps: Steps = {};
+      const { daemon, other } = await startTwo(steps);
+      await eventually(async () => expect(await countModes(daemon)).toBeGreaterThan(1));
+      steps.broken = step;
+      await expect(daemon.app.reload(other)).rejects.toThrow('it does not end');
+      delete steps.broken;
+      const before = await countModes(daemon);
+      await eventually(async () => expect(await countModes(daemon)).toBeGreaterThan(before + 2));
+      await eventually(async () =>
+        expect(await listPings(daemon)).toEqual([
+          'automation_exporter_collector_enabled{server="first",collector="ping",reason=""} 1',
+          'automation_exporter_collector_enabled{server="second",collector="ping",reason=""} 1',
+        ]),
+      );
+      expect(await daemon.metrics()).toContain('automation_ping_duration_seconds{server="second"');
+      // And nothing stands in the way of the next.
+      await daemon.app.reload(other);
+      await eventually(async () =>
+        expect(await listPings(daemon)).toEqual([
+          'automation_exporter_collector_enabled{server="first",collector="ping",reason="config"} 0',
+          'automation_exporter_collector_enabled{server="second",collector="ping",reason="config"} 0',
+        ]),
+      );
+    },
+  );
+});
+
 function breakDown(): never {
   throw new Error('it does not end');
+}
+
+async function listPings({ metrics }: { readonly metrics: () => Promise<string> }): Promise<string[]> {
+  const lines = (await metrics()).split('\n');
+  return lines.filter((line) => line.includes('collector_enabled{') && line.includes('collector="ping"'));
 }
 
 async function countModes({ metrics }: { readonly metrics: () => Promise<string> }): Promise<number> {

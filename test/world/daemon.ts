@@ -59,7 +59,10 @@ export function createDaemon({ config, clock: hands, state, toDispatcher, post, 
       toDispatcher,
     };
     const watched = new Map(
-      given.servers.map((server) => [server.name, watchServer(server, parts, before?.watched.get(server.name))]),
+      given.servers.map((server) => [
+        server.name,
+        watchServer(server, parts, before?.watched.get(server.name)?.handover),
+      ]),
     );
     const polls = [...watched.values()].flatMap((server) => server.polls);
     const scheduler = createScheduler(polls, { log, clock, toTimetable: createVirtualTimetable(clock) });
@@ -76,7 +79,7 @@ export function createDaemon({ config, clock: hands, state, toDispatcher, post, 
       const after = watch(next, before);
       watching = after;
       await stopWatching(before, raise);
-      await leaveBehind(before, after, self.registry);
+      await leaveBehind(before, after, { self, keptPlans: { goOver: () => undefined }, onFault: raise });
       startWatching(after);
     },
     stop: () => stopWatching(watching, raise),

@@ -1,0 +1,65 @@
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Child, startChild } from '../support/child.ts';
+
+const script = fileURLToPath(new URL('../support/reloading-process.ts', import.meta.url));
+const token = 'a-token-of-many-jobs';
+const projects = Array.from({ length: 2 }, (_, index) => `team-${index}`);
+
+let simulator: Simulator | undefined;
+let child: Child | undefined;
+
+afterEach(async () => {
+  await child?.stop();
+  await simulator?.stop();
+});
+
+/** A service of 200 jobs, each of which ends once it is told to. */
+async function startService(): Promise<{ readonly url: string; readonly endAll: () => void }> {
+  const { url, control } = await startSimulator({ scenario: 'empty', token }).then((started) => (simulator = started));
+  for (const project of projects) {
+    control.createProject(project);
+    for (let job = 0; job < 100; job += 1)
+      control.createJob(project, { name: `job-${job}`, group: 'nightly' }, `${project}-${job}`);
+  }
+  const endAll = (): void => {
+    const nowMs = Date.now();
+    for (const project of projects) {
+      for (let job = 0; job < 100; job += 1) {
+        control.addFinished(project, { jobId: `${project}-${job}`, startedAtMs: nowMs - 2000, endedAtMs: nowMs });
+      }
+    }
+  };
+  return { url, endAll };
+}
+
+describe('end-to-end, many reloads', () => {
+  it('holds after 200 what it held after 20: memory, descriptors and timers', async () => {
+    const { url, endAll } = await startService();
+    const yaml = `servers: [{ name: prod, url: '${url}', token_file: TOKEN, budget: { requests_per_second: 1000, concurrency: 2 } }]
+collectors: { executions: { every: 1s } }
+log: { level: error }
+`;
+    child = startChild(process.execPath, ['--expose-gc', script, yaml, token, '200', '20', '200']);
+    await child.waitFor(/ready/);
+    endAll();
+    const measured = async (reload: number): Promise<Measure> => {
+      const [line] = (await child?.waitFor(new RegExp(`{"reload":${reload}.*}`), 150_000)) ?? [];
+      // The cast is true: the process prints these lines.
+      return JSON.parse(line ?? '') as Measure;
+    };
+    const early = await measured(20);
+    const late = await measured(200);
+    expect(late.heap / early.heap).toBeLessThan(1.05);
+    // A request may be under way at one moment and not at the other; one leaked by each reload would be 180.
+    expect(late.timers - early.timers).toBeLessThan(10);
+    expect(late.descriptors - early.descriptors).toBeLessThan(10);
+  }, 180_000);
+});
+
+type Measure = {
+  readonly heap: number;
+  readonly timers: number;
+  readonly descriptors: number;
+};
