@@ -12,6 +12,7 @@ import { dashboardRoutes } from './http/dashboards.ts';
 import { executionPageRoute } from './http/execution-page.ts';
 import { frontPageRoute } from './http/front-page.ts';
 import { healthRoutes } from './http/health.ts';
+import type { Asked } from './http/lifecycle.ts';
 import { metricsRoute } from './http/metrics.ts';
 import { reloadRoute } from './http/reload.ts';
 import { runbookRoutes } from './http/runbooks.ts';
@@ -121,7 +122,8 @@ export function createApp(options: AppOptions): App {
     const { config } = options;
     const content = readContent();
     const externalUrl = (): string => current().web.externalUrl ?? url;
-    const lifecycle = { isEnabled: () => current().web.enableLifecycle, externalUrl };
+    const onAsked = (asked: Asked): void => log.info(asked, 'asked for over HTTP');
+    const lifecycle = { isEnabled: () => current().web.enableLifecycle, externalUrl, onAsked };
     const planOf: Traces['planOf'] = (name, id) => serving().watching.traces?.planOf(name, id);
     const hasPage = (name: string, id: number): boolean => planOf(name, id) !== undefined;
     const setAsides = (): Traces['setAsides'] | undefined => serving().watching.traces?.setAsides;
@@ -182,6 +184,8 @@ export function createApp(options: AppOptions): App {
         alertRoutes(content, externalUrl),
         runbookRoutes(content),
       ],
+      externalUrl,
+      onCrowded: () => log.warn({}, 'too many connections at once, some are refused'),
       onError: (error) => log.error({ error }, 'request failed'),
     });
   }

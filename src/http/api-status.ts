@@ -1,5 +1,6 @@
-import { Router } from 'express';
+import type { Router } from 'express';
 import { findProblems, toHeadline } from './problems.ts';
+import { createRoutes } from './routes.ts';
 import type {
   CollectorStatus,
   ExecutionsOfServer,
@@ -11,7 +12,7 @@ import type {
 
 /** `/api/status`: what the front page tells, for programs. Every key is always there; what is not known is null. */
 export function apiStatusRoute(status: () => Promise<Status>): Router {
-  const router = Router();
+  const router = createRoutes();
   router.get('/api/status', async (_request, response) => {
     response.set('cache-control', 'no-store').json(toJson(await status()));
   });

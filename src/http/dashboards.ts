@@ -1,12 +1,13 @@
-import { Router } from 'express';
+import type { Router } from 'express';
 import { type Content, linkTo } from './content.ts';
 import { type Html, html } from './html.ts';
 import { renderPage, toRoot } from './page.ts';
+import { createRoutes } from './routes.ts';
 
 /** The Grafana dashboards, ready to import, their links pointing to this daemon. */
 export function dashboardRoutes({ dashboards }: Content, externalUrl: () => string): Router {
-  const router = Router();
-  router.get('/dashboards', (request, response) => {
+  const router = createRoutes();
+  router.get(['/dashboards', '/dashboards/'], (request, response) => {
     const root = toRoot(request);
     const links = [...dashboards.entries()].map(([name, json]) => renderLink(root, name, json));
     const body = html`<h1>Dashboards</h1>

@@ -1,10 +1,11 @@
-import { Router } from 'express';
+import type { Router } from 'express';
 import { toAge, toLength } from './ages.ts';
 import { type Html, html } from './html.ts';
 import { renderMissing, type Tracing } from './missing-execution.ts';
 import { renderPage, toRoot } from './page.ts';
 import type { Attempt, PastExecution } from './past-execution.ts';
 import { toPlaceOfFailure, toReasonOfFailure, toWord } from './root-cause.ts';
+import { createRoutes } from './routes.ts';
 import { renderRunning } from './running-page.ts';
 import type { RunningExecution } from './status.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
@@ -22,7 +23,7 @@ export type ExecutionPageOptions = {
 
 /** `/executions/{server}/{id}`: what one execution did, step by step, and why it ended as it did. */
 export function executionPageRoute({ find, running, tracing, traceLink, nowMs }: ExecutionPageOptions): Router {
-  const router = Router();
+  const router = createRoutes();
   router.get('/executions/:server/:id', async (request, response) => {
     const { server, id } = request.params;
     const root = toRoot(request);

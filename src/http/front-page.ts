@@ -1,7 +1,8 @@
-import { Router } from 'express';
+import type { Router } from 'express';
 import { type Html, html } from './html.ts';
 import { renderPage, toRoot } from './page.ts';
 import { findProblems, type Problem, toHeadline } from './problems.ts';
+import { createRoutes } from './routes.ts';
 import { renderServer, toAnchor, toRightsAnchor } from './server-section.ts';
 import type { Status } from './status.ts';
 import { toTracesText } from './traces-text.ts';
@@ -18,7 +19,7 @@ type FrontPageOptions = {
  * what is being read, marked and copied.
  */
 export function frontPageRoute({ metricsPath, status, hasPage }: FrontPageOptions): Router {
-  const router = Router();
+  const router = createRoutes();
   router.get('/', async (request, response) => {
     const current = await status();
     const problems = findProblems(current);

@@ -1,8 +1,9 @@
-import { Router } from 'express';
+import type { Router } from 'express';
+import { createRoutes } from './routes.ts';
 
 /** `/-/healthy`: the process answers. `/-/ready`: the vital polls of every server were tried once. */
 export function healthRoutes(waitingFor: () => readonly string[]): Router {
-  const router = Router();
+  const router = createRoutes();
   router.get('/-/healthy', (_request, response) => {
     response.type('text/plain').send('healthy\n');
   });

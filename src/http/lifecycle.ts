@@ -1,12 +1,16 @@
-import { isIP } from 'node:net';
 import type { Request, Response } from 'express';
+import { isSafeHost } from './hosts.ts';
 
 /** What lets a request change anything. */
 export type Lifecycle = {
   /** Whether configuration lets requests do this at all. */
   readonly isEnabled: () => boolean;
   readonly externalUrl: () => string;
+  /** Told of every request that may go on: what it asks for, and from which address. */
+  readonly onAsked?: (asked: Asked) => void;
 };
+
+export type Asked = { readonly path: string; readonly from: string | undefined };
 
 type Words = {
   /** What is done, as one would ask for it. */
@@ -17,7 +21,7 @@ type Words = {
 
 /** Whether a request that changes something may go on; one that may not has been told why. */
 export function letsIn(
-  { isEnabled, externalUrl }: Lifecycle,
+  { isEnabled, externalUrl, onAsked }: Lifecycle,
   { request, response }: { readonly request: Request; readonly response: Response },
   { verb, otherwise = '' }: Words,
 ): boolean {
@@ -35,6 +39,7 @@ export function letsIn(
       'Refused: a page of another site asked for this. If it is this one, set web.external_url to its address.',
     );
   if (!isEnabled()) return refuse(403, `Off: switch it on with --web.enable-lifecycle${otherwise}.`);
+  onAsked?.({ path: request.path, from: request.socket.remoteAddress });
   return true;
 }
 
@@ -47,10 +52,4 @@ function isCrossSite({ headers }: Request, externalUrl: string): boolean {
   const asked = origin.toLowerCase();
   if (asked === new URL(externalUrl).origin) return false;
   return !isSafeHost(host) || (asked !== `http://${host}` && asked !== `https://${host}`);
-}
-
-/** A name that anyone can register may lead here today and may have been another's page a minute ago: such a one has to be configured. */
-function isSafeHost(host = ''): boolean {
-  const [, name = ''] = /^(.*?)(?::\d+)?$/.exec(host) ?? [];
-  return isIP(name.replace(/^\[|\]$/g, '')) > 0 || name === 'localhost' || /^[a-z0-9-]+$/i.test(name);
 }

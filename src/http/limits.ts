@@ -20,7 +20,7 @@ export const usualLimits: HttpLimits = {
   answerMs: 60_000,
   // Above usual scrape intervals, so that a scraper finds its connection open.
   idleMs: 95_000,
-  connections: 512,
+  connections: 2000,
 };
 
 export function toServerOptions({ headersMs, requestMs, idleMs }: HttpLimits): ServerOptions {
@@ -34,13 +34,26 @@ export function toServerOptions({ headersMs, requestMs, idleMs }: HttpLimits): S
   };
 }
 
+/** Leaves descriptors to everything else that the daemon has open, where the system gives it few. */
+export function toLimits(openFiles: number | undefined): HttpLimits {
+  if (openFiles === undefined) return usualLimits;
+  const connections = Math.max(leastConnections, Math.min(usualLimits.connections, openFiles - otherFiles));
+  return { ...usualLimits, connections };
+}
+
+const leastConnections = 32;
+const otherFiles = 256;
+
 /**
- * Lets those in that ask for something: where places become few, idle connections are closed, and then the oldest of
- * those that never asked for anything.
+ * Lets those in that ask for something: where places become few, the oldest connection goes that never asked for anything,
+ * or else the one that has been idle for the longest, whose next request is the furthest away.
  */
-export function guardConnections(server: Server, { connections }: HttpLimits): void {
+export function guardConnections(server: Server, { connections }: HttpLimits, onCrowded: () => void = () => {}): void {
   const silent = new Set<Socket>();
+  const idle = new Set<Socket>();
+  const underWay = new WeakMap<Socket, number>();
   let open = 0;
+  let wasCrowded = false;
   server.maxConnections = connections;
   server.on('connection', (socket) => {
     open += 1;
@@ -48,16 +61,33 @@ export function guardConnections(server: Server, { connections }: HttpLimits): v
     socket.once('close', () => {
       open -= 1;
       silent.delete(socket);
+      idle.delete(socket);
     });
     if (open <= connections * crowded) return;
-    server.closeIdleConnections();
-    const [oldest] = silent;
-    if (oldest !== socket) oldest?.destroy();
+    (firstOther(silent, socket) ?? firstOther(idle, socket))?.destroy();
   });
-  server.on('request', ({ socket }) => silent.delete(socket));
+  server.on('request', ({ socket }, response) => {
+    silent.delete(socket);
+    idle.delete(socket);
+    underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
+    response.once('close', () => {
+      const left = (underWay.get(socket) ?? 1) - 1;
+      underWay.set(socket, left);
+      if (left === 0 && !socket.destroyed) idle.add(socket);
+    });
+  });
+  server.on('drop', () => {
+    if (!wasCrowded) onCrowded();
+    wasCrowded = true;
+  });
 }
 
 const crowded = 0.75;
+
+function firstOther(sockets: Iterable<Socket>, than: Socket): Socket | undefined {
+  for (const socket of sockets) if (socket !== than) return socket;
+  return undefined;
+}
 
 /** Clients that wait for answers never come near it. */
 const mostUnanswered = 8;

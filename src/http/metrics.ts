@@ -1,4 +1,5 @@
-import { type Request, type Response, Router } from 'express';
+import type { Request, Response, Router } from 'express';
+import { createRoutes } from './routes.ts';
 
 /** What one scrape asks for; all servers, or all collectors, where it names none. */
 export type ScrapeWish = {
@@ -26,7 +27,7 @@ type Names = { readonly servers: readonly string[]; readonly collectors: readonl
 
 /** What Prometheus scrapes. */
 export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: MetricsOptions): Router {
-  const router = Router();
+  const router = createRoutes();
   let underWay = 0;
   let wasBusy = false;
 

@@ -1,5 +1,6 @@
-import { type Response, Router } from 'express';
+import type { Response, Router } from 'express';
 import { type Lifecycle, letsIn } from './lifecycle.ts';
+import { createRoutes } from './routes.ts';
 
 /** What a reload came to, in sentences for whoever asked for it. */
 export type Reloaded =
@@ -13,7 +14,7 @@ export type ReloadOptions = Lifecycle & {
 
 /** `POST /-/reload`: reads the configuration again, for nobody but who was meant to. */
 export function reloadRoute({ reload, ...lifecycle }: ReloadOptions): Router {
-  const router = Router();
+  const router = createRoutes();
   router.all('/-/reload', async (request, response) => {
     const words = { verb: 'Reload', otherwise: ', or send the process a SIGHUP' };
     if (!letsIn(lifecycle, { request, response }, words)) return;

@@ -1,12 +1,13 @@
-import { Router } from 'express';
+import type { Router } from 'express';
 import type { Content } from './content.ts';
 import { html, trust } from './html.ts';
 import { renderPage, toRoot } from './page.ts';
+import { createRoutes } from './routes.ts';
 
 /** One page an alert, so that a runbook link works where there is no internet. */
 export function runbookRoutes({ runbooks }: Content): Router {
-  const router = Router();
-  router.get('/runbooks', (request, response) => {
+  const router = createRoutes();
+  router.get(['/runbooks', '/runbooks/'], (request, response) => {
     const root = toRoot(request);
     const links = [...runbooks.keys()].map((name) => html`<li><a href="${root}runbooks/${name}">${name}</a></li>`);
     const body = html`<h1>Runbooks</h1><ul class="links">${links}</ul>`;

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
-import { guardConnections, type HttpLimits, limitAnswers, toServerOptions, usualLimits } from './limits.ts';
+import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
+import { checkHost } from './hosts.ts';
+import { guardConnections, type HttpLimits, limitAnswers, toLimits, toServerOptions } from './limits.ts';
+import { createRoutes } from './routes.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 
 export type HttpOptions = {
@@ -10,6 +13,10 @@ export type HttpOptions = {
   readonly routePrefix?: string;
   readonly routes: readonly Router[];
   readonly limits?: HttpLimits;
+  /** The address under which browsers are told to find us; without it only addresses and local names are taken. */
+  readonly externalUrl?: () => string;
+  /** Told the first time that a connection is refused since there are too many. */
+  readonly onCrowded?: () => void;
   readonly onError: (error: unknown) => void;
 };
 
@@ -25,19 +32,22 @@ const { createServer } = process.getBuiltinModule('node:http');
 
 /** What the daemon serves, within limits that keep a slow or hostile client from costing more than itself. */
 export function createHttpServer(options: HttpOptions): HttpServer {
-  const { host, port, routePrefix = '/', routes, limits = usualLimits, onError } = options;
+  const { host, port, routePrefix = '/', routes, limits = toLimits(readMostFiles()), onError } = options;
+  const { externalUrl = () => '', onCrowded } = options;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.enable('case sensitive routing');
   app.use(limitAnswers(limits));
   app.use(setSecurityHeaders);
+  app.use(checkHost(externalUrl));
   if (routePrefix !== '/') app.use(redirectToPrefix(routePrefix));
   for (const route of routes) app.use(routePrefix, route);
   app.use(toNotFoundHandler(routePrefix));
   app.use(toErrorHandler(onError));
 
   const server = createServer(toServerOptions(limits), app);
-  guardConnections(server, limits);
+  guardConnections(server, limits, onCrowded);
 
   return {
     listen: () =>
@@ -63,9 +73,19 @@ export function createHttpServer(options: HttpOptions): HttpServer {
 
 const graceMs = 1000;
 
+/** How many files and connections the process may have open; unknown beside Linux. */
+function readMostFiles(): number | undefined {
+  try {
+    const [, most] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return most === undefined ? undefined : Number(most);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Links on pages lead on from the folder that the front page is, so its address has to end with a slash. */
 function redirectToPrefix(prefix: string): RequestHandler {
-  const router = Router({ strict: true });
+  const router = createRoutes();
   router.get(['/', prefix], ({ path }, response) => {
     // Relative, since something in front of us may serve us below yet another path.
     const to = path === '/' ? `.${prefix}/` : `${prefix.slice(prefix.lastIndexOf('/') + 1)}/`;

@@ -1,5 +1,6 @@
-import { json, type Request, type Response, Router, urlencoded } from 'express';
+import { json, type Request, type Response, type Router, urlencoded } from 'express';
 import { type Lifecycle, letsIn } from './lifecycle.ts';
+import { createRoutes } from './routes.ts';
 import type { SetAsideStatus } from './status.ts';
 
 export type SetAsideOptions = {
@@ -19,7 +20,7 @@ type Handled = { readonly traces: number } | { readonly unknown: readonly string
 
 /** `GET /api/set-aside` lists; `POST /-/set-aside/retry` and `/-/set-aside/drop` do something about it. */
 export function setAsideRoutes({ lifecycle, setAsides }: SetAsideOptions): Router {
-  const router = Router();
+  const router = createRoutes();
   router.get('/api/set-aside', async (_request, response) => {
     const changes = setAsides();
     response.set('cache-control', 'no-store');

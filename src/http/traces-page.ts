@@ -1,8 +1,9 @@
-import { Router } from 'express';
+import type { Router } from 'express';
 import { toAge, toTime } from './ages.ts';
 import { type Html, html } from './html.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { renderPage, toRoot } from './page.ts';
+import { createRoutes } from './routes.ts';
 import { allowForms } from './security-headers.ts';
 import { renderSetAsides } from './set-aside-table.ts';
 import { toCount, toSize } from './sizes.ts';
@@ -19,7 +20,7 @@ export type TracesPageOptions = {
 
 /** `/traces`: what waits to be delivered, whether that works, and what the collector refuses. */
 export function tracesPageRoute({ status, setAsides, hasPage, lifecycle }: TracesPageOptions): Router {
-  const router = Router();
+  const router = createRoutes();
   router.get('/traces', async (request, response) => {
     const { traces, atMs } = await status();
     const refused = (await setAsides()?.list()) ?? [];

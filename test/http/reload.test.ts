@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Asked } from '../../src/http/lifecycle.ts';
 import { type Reloaded, reloadRoute } from '../../src/http/reload.ts';
 import { type Served, serve } from './serve.ts';
 
@@ -11,8 +12,10 @@ async function start({ outcome = { ok: true, warnings: [] }, isEnabled = true }:
     return outcome;
   };
   const externalUrl = (): string => 'https://exporter.example.org/here';
-  const served = await serve([reloadRoute({ isEnabled: () => isEnabled, reload, externalUrl })]);
-  return { ...served, reloads: () => reloads };
+  const asked: Asked[] = [];
+  const onAsked = (one: Asked): void => void asked.push(one);
+  const served = await serve([reloadRoute({ isEnabled: () => isEnabled, reload, externalUrl, onAsked })]);
+  return { ...served, reloads: () => reloads, asked };
 }
 
 function post({ ask }: Pick<Served, 'ask'>, headers: Readonly<Record<string, string>> = {}) {
@@ -29,6 +32,13 @@ describe('http/reload', () => {
       body: 'reloaded\nweb.listen_address: changes with a restart alone\n',
     });
     expect(served.reloads()).toBe(1);
+  });
+
+  it('says from which address it was asked for', async () => {
+    const served = await start();
+    await post(served);
+    await post(served, { origin: 'https://evil.example.com' });
+    expect(served.asked).toEqual([{ path: '/-/reload', from: '127.0.0.1' }]);
   });
 
   it('tells every complaint about a configuration that is none', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Router } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { usualLimits } from '../../src/http/limits.ts';
+import { toLimits, usualLimits } from '../../src/http/limits.ts';
 import { metricsRoute } from '../../src/http/metrics.ts';
 import { serve } from './serve.ts';
 
@@ -156,4 +156,55 @@ describe('http/server', () => {
 
     expect((await ask('/metrics')).body).toBe('up 1\n');
   });
+
+  it('cuts no connection in use, however many are kept beside it', async () => {
+    const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 40 } });
+    const kept: Socket[] = [];
+    for (let count = 0; count < 25; count += 1) kept.push(await keep(port));
+    // In turn, as scrapers are: whoever asks has been idle for longer than those that asked after it.
+    for (let round = 0; round < 4; round += 1) {
+      for (const socket of kept) await askOn(socket);
+    }
+    for (let count = 0; count < 60; count += 1) {
+      await keep(port);
+      for (const socket of kept) await askOn(socket);
+    }
+    expect(kept.filter(({ destroyed }) => destroyed)).toEqual([]);
+  });
+
+  it('says once that it refuses connections', async () => {
+    let crowded = 0;
+    const onCrowded = (): void => void crowded++;
+    const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 4 }, onCrowded });
+    for (let busy = 0; busy < 4; busy += 1) await once(say(port, `GET /much HTTP/1.1\r\n${head}`), 'readable');
+    for (let more = 0; more < 3; more += 1) {
+      const refused = say(port, '').resume();
+      await new Promise((resolve) => refused.once('close', resolve));
+    }
+    expect(crowded).toBe(1);
+  });
+
+  it('leaves descriptors to others where there are few', () => {
+    expect([undefined, 1_048_576, 1024, 256].map((most) => toLimits(most).connections)).toEqual([2000, 2000, 768, 32]);
+  });
 });
+
+/** A connection that has had one answer. */
+async function keep(port: number): Promise<Socket> {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  await askOn(socket);
+  return socket;
+}
+
+async function askOn(socket: Socket): Promise<void> {
+  socket.write(`GET /metrics HTTP/1.1\r\n${head}`);
+  await new Promise<void>((resolve) => {
+    const over = (): void => {
+      socket.off('data', over).off('close', over);
+      resolve();
+    };
+    socket.on('data', over).on('close', over);
+  });
+}

@@ -1,0 +1,40 @@
+import { isIP } from 'node:net';
+import type { Request, RequestHandler } from 'express';
+
+/**
+ * Refuses what must not be answered because of its `Host`: several of them, of which something in front of us may have
+ * judged another one, and a browser that believes to be at a name that anyone could have registered. Such a name may lead
+ * to a page of someone else now and here a minute later, and that page would read our answers.
+ */
+export function checkHost(externalUrl: () => string): RequestHandler {
+  return (request, response, next) => {
+    const refuse = (status: number, text: string): void => {
+      response.status(status).type('text/plain').set('cache-control', 'no-store').send(`${text}\n`);
+    };
+    const [host, ...others] = request.headersDistinct['host'] ?? [];
+    if (others.length > 0) refuse(400, 'Bad request: several Host headers.');
+    else if (!isBrowser(request) || isSafeHost(host) || isHostOf(externalUrl(), host)) next();
+    else
+      refuse(
+        403,
+        'Refused: a browser asks for a host that the exporter does not know. If it is its own, set web.external_url to this address.',
+      );
+  };
+}
+
+/** Browsers always say which languages they speak, and no page can keep them from it; scrapers and tools do not. */
+function isBrowser({ headers }: Request): boolean {
+  return headers['accept-language'] !== undefined;
+}
+
+/** Addresses, and names that nobody can register. Any other one has to be configured. */
+export function isSafeHost(host = ''): boolean {
+  const [, name = ''] = /^(.*?)(?::\d+)?$/.exec(host) ?? [];
+  if (isIP(name.replace(/^\[|\]$/g, '')) > 0) return true;
+  return /^[a-z0-9-]+(?:(?:\.[a-z0-9-]+)*\.(?:localhost|local|internal|test|home\.arpa|svc))?$/i.test(name);
+}
+
+function isHostOf(url: string, host = ''): boolean {
+  const own = URL.parse(url)?.host;
+  return own !== undefined && own === URL.parse(`${new URL(url).protocol}//${host}`)?.host;
+}

@@ -1,0 +1,60 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { isSafeHost } from '../../src/http/hosts.ts';
+import { createRoutes } from '../../src/http/routes.ts';
+import { serve } from './serve.ts';
+
+function config() {
+  const routes = createRoutes();
+  routes.get('/config', (_request, response) => void response.type('text/plain').send('servers: []\n'));
+  return routes;
+}
+
+const externalUrl = (): string => 'https://exporter.example.org/here';
+const browser = { 'accept-language': 'en' };
+
+describe('http/hosts', () => {
+  it.each([
+    ['127.0.0.1:9720', 200],
+    ['[::1]:9720', 200],
+    ['localhost:9720', 200],
+    ['exporter', 200],
+    ['exporter.monitoring.svc:9720', 200],
+    ['exporter.example.org', 200],
+    ['exporter.example.org:443', 200],
+    ['exporter.example.org:9720', 403],
+    ['rebound.example.com:9720', 403],
+    ['127.0.0.1.example.com', 403],
+  ])('answers a browser at %s with %d', async (host, status) => {
+    const { ask } = await serve([config()], { externalUrl });
+    expect((await ask('/config', { headers: { ...browser, host } })).status).toBe(status);
+  });
+
+  it.each(['exporter.example.org:9720', 'rebound.example.com'])('lets scrapers and tools come to %s', async (host) => {
+    const { ask } = await serve([config()], { externalUrl });
+    expect((await ask('/config', { headers: { host } })).status).toBe(200);
+  });
+
+  it('says what mends it', async () => {
+    const { ask } = await serve([config()]);
+    const { body } = await ask('/config', { headers: { ...browser, host: 'a.example.org' } });
+    expect(body).toBe(
+      'Refused: a browser asks for a host that the exporter does not know. If it is its own, set web.external_url to this address.\n',
+    );
+  });
+
+  it('takes no request with two hosts', async () => {
+    const { port } = await serve([config()]);
+    const socket = connect({ host: '127.0.0.1', port });
+    socket.write('GET /config HTTP/1.1\r\nHost: localhost\r\nHost: other\r\nConnection: close\r\n\r\n');
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/);
+  });
+
+  it.each(['printer.local', 'a.b.internal', 'x.localhost', 'nas.home.arpa'])(
+    'takes %s for a name of this network',
+    (name) => {
+      expect(isSafeHost(name)).toBe(true);
+    },
+  );
+});
