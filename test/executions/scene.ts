@@ -6,15 +6,15 @@ import type { Sight } from '../../src/executions/sight.ts';
 import { boundRows } from '../../src/metrics/bound.ts';
 import type { Row } from '../../src/metrics/family.ts';
 import { renderSamples } from '../../src/metrics/render.ts';
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import type { Ledger } from '../../src/state/ledger.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
+import { createDirectSimulator, type DirectOptions, type DirectSimulator } from '../support/direct-simulator.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 export type Scene = {
-  readonly simulator: Simulator;
-  readonly control: Simulator['control'];
+  readonly simulator: DirectSimulator;
+  readonly control: DirectSimulator['control'];
   readonly ledger: Ledger;
   readonly nowMs: () => number;
   /** Time passes for the service and for the daemon. */
@@ -41,7 +41,7 @@ export type Scene = {
   readonly stop: () => Promise<void>;
 };
 
-export type SceneOptions = Partial<SimulatorOptions> & {
+export type SceneOptions = DirectOptions & {
   readonly settings?: Partial<ExecutionSettings>;
   readonly clientVersion?: number;
   /** Stands between the daemon and what it keeps. */
@@ -58,13 +58,7 @@ export async function createScene({
   tickMs = 0,
   ...options
 }: SceneOptions = {}): Promise<Scene> {
-  const simulator = await startSimulator({
-    scenario: 'empty',
-    clock: 'free',
-    apiVersion: 47,
-    retained: 1e9,
-    ...options,
-  });
+  const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47, retained: 1e9, ...options });
   const state = openSqliteState({ memory: true });
   const told: string[] = [];
   let nowMs = birthMs;
@@ -81,7 +75,8 @@ export async function createScene({
     },
   });
   const { client, close } = createTestClient({
-    url: simulator.url,
+    url: 'http://127.0.0.1',
+    transport: simulator.transport,
     token: fixedSecret(simulator.token),
     dialect: 'rundeck',
     apiVersion: clientVersion,
@@ -165,7 +160,6 @@ export async function createScene({
     stop: async () => {
       await close();
       await state.close();
-      await simulator.stop();
     },
   };
 }

@@ -1,0 +1,71 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Transport } from '../../src/api/transport.ts';
+import { createClock } from '../../src/simulator/clock.ts';
+import { answerDirectly, type DirectAnswer, type DirectRequest } from '../../src/simulator/direct.ts';
+import type { Fault } from '../../src/simulator/faults.ts';
+import { createService, type Simulator, type SimulatorOptions } from '../../src/simulator/simulator.ts';
+import type { Member } from '../../src/simulator/world/member.ts';
+
+export type DirectSimulator = Pick<Simulator, 'token' | 'control' | 'advance'> & {
+  /** What was asked: paths and queries. */
+  readonly requests: () => readonly Asked[];
+  /** The way to it, which takes no time. */
+  readonly transport: Transport;
+};
+
+export type DirectOptions = Omit<SimulatorOptions, 'onRequest'> & {
+  readonly onRequest?: ((asked: Asked) => void) | undefined;
+};
+
+type Asked = { readonly path: string; readonly query: string };
+
+/** A simulated service on a clock that stands still, and no socket before it: thousands of requests take little. */
+export function createDirectSimulator({ onRequest, ...options }: DirectOptions): DirectSimulator {
+  const clock = createClock(undefined, 'free');
+  const { world, faults, control, token, play } = createService(options, clock);
+  const asked: Asked[] = [];
+  let turn = 0;
+
+  /** As a balancer would: each of those that live in turn. */
+  function nextMember(): Member {
+    const alive = world.members.filter((member) => member.alive);
+    const member = alive[turn++ % Math.max(1, alive.length)] ?? world.members[0];
+    if (member === undefined) throw new Error('a service has members');
+    return member;
+  }
+
+  function answer(request: Omit<DirectRequest, 'member'>): DirectAnswer {
+    const [path = '', query = ''] = request.path.split('?');
+    const one = { path: decodeURI(path), query };
+    asked.push(one);
+    onRequest?.(one);
+    const fault = faults.list().find((each) => new RegExp(each.path ?? '').test(path));
+    return fault === undefined ? answerDirectly(world, { ...request, member: nextMember() }) : toFaulty(fault);
+  }
+
+  return {
+    token,
+    control,
+    requests: () => asked,
+    advance: (ms) => {
+      clock.advance(ms);
+      play();
+    },
+    transport: {
+      get: async ({ path, headers }) => {
+        await nextTurn();
+        return { ...answer({ path, headers }), cookies: [] };
+      },
+      postForm: () => Promise.reject(new Error('a form needs a socket')),
+      toOwnPath: () => undefined,
+      close: async () => {},
+    },
+  };
+}
+
+function toFaulty({ kind, body, status, times, everyNth }: Fault): DirectAnswer {
+  if (times !== undefined || everyNth !== undefined) throw new Error('a fault that comes and goes needs a socket');
+  if (kind === 'garbage') return { status: 200, headers: { 'content-type': 'application/json' }, body: body ?? '{"' };
+  if (kind === 'status') return { status: status ?? 500, headers: {}, body: body ?? '' };
+  throw new Error(`the fault ${kind} needs a socket`);
+}
