@@ -5,9 +5,10 @@ const minuteMs = 60_000;
 
 describe('executions/requests', () => {
   it('asks little of a thousand projects, and counts the active ones at once and the idle ones within a sweep', async () => {
-    const { perRound, sweepRounds, activeRounds, idleMs, missing } = await watch({ rounds: 240 });
+    const rounds = 160;
+    const { perRound, sweepRounds, activeRounds, idleMs, missing } = await watch({ rounds });
     process.stdout.write(
-      `requests a round: ${perRound.toFixed(1)} over ${240 - sweepRounds} rounds, ${sweepRounds} of sweeps apart; `,
+      `requests a round: ${perRound.toFixed(1)} over ${rounds - sweepRounds} rounds, ${sweepRounds} of sweeps apart; `,
     );
     process.stdout.write(`active within ${activeRounds} rounds, idle within ${idleMs / 1000} s\n`);
     expect(missing).toEqual([]);

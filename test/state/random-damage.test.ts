@@ -1,10 +1,10 @@
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import type { State } from '../../src/state/state.ts';
+import { makeMemoryFolder } from '../support/memory-folder.ts';
 
 const nowMs = Date.parse('2026-01-15T12:00:00Z');
 const clock = { now: () => nowMs };
@@ -14,8 +14,8 @@ let template: string;
 const kept: string[] = [];
 
 beforeAll(async () => {
-  template = mkdtempSync(join(tmpdir(), 'automation-exporter-template-'));
-  const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-killed-'));
+  template = makeMemoryFolder('automation-exporter-template-');
+  const dir = makeMemoryFolder('automation-exporter-killed-');
   let state = openSqliteState({ dir });
   for (let round = 1; round <= 40; round++) {
     await commit(state, round);
@@ -127,7 +127,7 @@ const damages: readonly Damage[] = [
 
 async function play(seed: number): Promise<string> {
   const random = createRandom(seed);
-  const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-round-'));
+  const dir = makeMemoryFolder('automation-exporter-round-');
   try {
     for (const name of readdirSync(template)) copyFileSync(join(template, name), join(dir, name));
     const [name, apply] = damages[seed % damages.length] ?? ['none', () => undefined];
@@ -159,7 +159,7 @@ async function judge(dir: string): Promise<string> {
 describe('state/random-damage', () => {
   it('restores or heals whatever is damaged, and says so', async () => {
     const outcomes = new Map<string, number[]>();
-    for (let seed = 0; seed < 300; seed++) {
+    for (let seed = 0; seed < 200; seed++) {
       const outcome = await play(seed).catch((error: unknown) => `failed: ${String(error)}`);
       outcomes.set(outcome, [...(outcomes.get(outcome) ?? []), seed]);
     }

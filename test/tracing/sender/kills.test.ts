@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import { type Child, startChild } from '../../support/child.ts';
+import { makeMemoryFolder } from '../../support/memory-folder.ts';
 import { splitTraces } from './made-traces.ts';
 import { type Answer, accept, type Sink, say, startSink } from './sink.ts';
 
-const kills = 40;
+const kills = 20;
 const executionsPerRun = 200;
 const executions = (kills + 1) * executionsPerRun;
 const poisoned = [37, 1234];
@@ -19,7 +18,7 @@ let sink: Sink | undefined;
 let child: Child | undefined;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'automation-exporter-kills-'));
+  dir = makeMemoryFolder('automation-exporter-kills-');
 });
 afterEach(async () => {
   child?.kill('SIGKILL');
@@ -75,10 +74,10 @@ describe('tracing/sender over kills', () => {
     expect(missing).toEqual(poisoned);
     expect([...arrived].filter(([, bytes]) => bytes.size !== 1).map(([id]) => id)).toEqual([]);
     // It shows nothing unless all of it happened.
-    expect(killedAtWork).toBeGreaterThan(30);
+    expect(killedAtWork).toBeGreaterThan(15);
     expect(repeats).toBeGreaterThan(10);
     for (const name of [...Object.keys(answers), 'poisoned']) {
-      expect([name, (happened[name] ?? 0) >= 10]).toEqual([name, true]);
+      expect([name, (happened[name] ?? 0) > 5]).toEqual([name, true]);
     }
 
     const state = openSqliteState({ dir });

@@ -1,0 +1,10 @@
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const inMemory = '/dev/shm';
+
+/** Makes a folder for small files that are written again and again: in memory where the system has such a place. */
+export function makeMemoryFolder(prefix: string): string {
+  return mkdtempSync(join(existsSync(inMemory) ? inMemory : tmpdir(), prefix));
+}
