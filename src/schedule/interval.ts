@@ -30,6 +30,33 @@ export function toCronExpression(everyMs: number, offsetSeconds: number): string
   return `${parts.map((part) => toField(everyMs, part)).join(' ')} * * *`;
 }
 
+/** The times of every day, in UTC: zones have hours that come twice or never. Each list is sorted. */
+export type TimesOfDay = {
+  readonly second: readonly number[];
+  readonly minute: readonly number[];
+  readonly hour: readonly number[];
+};
+
+/** The first of the times that is later. */
+export function findNextMs(times: TimesOfDay, afterMs: number): number {
+  const dayMs = Math.floor(afterMs / day) * day;
+  return findInDay(times, dayMs, afterMs) ?? findInDay(times, dayMs + day, afterMs) ?? dayMs + 2 * day;
+}
+
+function findInDay(times: TimesOfDay, dayMs: number, afterMs: number): number | undefined {
+  for (const atHour of times.hour) {
+    const hourMs = dayMs + atHour * hour;
+    if (hourMs + hour <= afterMs) continue;
+    for (const atMinute of times.minute) {
+      const minuteMs = hourMs + atMinute * minute;
+      if (minuteMs + minute <= afterMs) continue;
+      const found = times.second.find((atSecond) => minuteMs + atSecond * second > afterMs);
+      if (found !== undefined) return minuteMs + found * second;
+    }
+  }
+  return undefined;
+}
+
 type CronPart = { readonly unitMs: number; readonly size: number; readonly first: number };
 
 /** Every unit below the interval, the steps within the interval's own unit, one fixed value above it. */

@@ -33,7 +33,7 @@ export type Scheduler = {
 
 type SchedulerOptions = {
   readonly log: Log;
-  readonly clock: Pick<Clock, 'now' | 'after' | 'random'>;
+  readonly clock: Pick<Clock, 'now' | 'ticks' | 'after' | 'random'>;
   /** Who knows the times, if not cron. */
   readonly toTimetable?: typeof createTimetable | undefined;
 };
@@ -122,7 +122,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
     });
   }
 
-  const onMissed = (): void => log.warn(key, 'polls missed: the process was held up or its clock set');
+  const onMissed = (): void => log.warn(key, 'polls missed: the process was held up');
   return {
     entry: { name: Object.values(key).join(' '), everyMs, run, onMissed },
     underWay: () => underWay,

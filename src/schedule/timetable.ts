@@ -1,13 +1,12 @@
-import { createTask, type ScheduledTask } from 'node-cron';
+import { parse } from 'node-cron';
 import type { Cancel, Clock } from '../domain/clock.ts';
-import { toCronExpression } from './interval.ts';
+import { findNextMs, type TimesOfDay, toCronExpression } from './interval.ts';
 
 export type TimetableEntry = {
   readonly name: string;
   readonly everyMs: number;
-  /** Not waited for: node-cron takes a time that comes while it waits for a missed one. */
   readonly run: () => void;
-  /** Called once where times went by unnoticed, since the process was held up or the clock was set. */
+  /** Called once where times went by unnoticed because the process was held up. */
   readonly onMissed: () => void;
 };
 
@@ -20,65 +19,56 @@ export type Timetable = {
 };
 
 /** When things run. Each entry has its own second, so that they do not all start together. */
-export function createTimetable(entries: readonly TimetableEntry[], clock: Pick<Clock, 'after'>): Timetable {
+export function createTimetable(entries: readonly TimetableEntry[], clock: TimetableClock): Timetable {
   const lines = entries.map((entry, index) => createLine(entry, index, clock));
   return {
     start: () => {
       for (const line of lines) line.start();
     },
     stop: async () => {
-      for (const line of lines) await line.stop();
+      for (const line of lines) line.stop();
     },
     nextRunsAtMs: () => lines.map((line) => line.nextRunAtMs()),
   };
 }
 
+type TimetableClock = Pick<Clock, 'now' | 'ticks' | 'after'>;
+
 /**
- * One entry. node-cron waits for a time of the wall clock; where that was set back it would wait for as long as the
- * clock was set, so a timer that knows no wall clock runs what is overdue and has the times reckoned anew.
+ * One entry. Its times are those of a cron expression, and node-cron says which these are. The next of them is waited for by
+ * a timer that knows no wall clock, never longer than an interval: node-cron's own timers look at every time that a clock
+ * set forward left out, and wait for as long as a clock was set back.
  */
-function createLine({ everyMs, run, onMissed }: TimetableEntry, offsetSeconds: number, clock: Pick<Clock, 'after'>) {
-  let task: ScheduledTask | undefined;
-  let cancelOverdue: Cancel | undefined;
+function createLine({ everyMs, run, onMissed }: TimetableEntry, offsetSeconds: number, clock: TimetableClock) {
+  const times: TimesOfDay = parse(toCronExpression(everyMs, offsetSeconds));
+  let next: { readonly atMs: number; readonly atTicks: number; readonly cancel: Cancel } | undefined;
+
+  function wait(afterMs: number): void {
+    const nowMs = clock.now();
+    const atMs = findNextMs(times, afterMs);
+    const waitMs = atMs - nowMs;
+    next = { atMs, atTicks: clock.ticks() + waitMs, cancel: clock.after(waitMs, tick) };
+  }
 
   function tick(): void {
-    cancelOverdue?.();
-    cancelOverdue = clock.after(2 * everyMs, startAnew);
+    if (next === undefined) return;
+    const nowMs = clock.now();
+    if (clock.ticks() - next.atTicks > everyMs) onMissed();
+    // A clock that is slewed may be short of the time that this run is for.
+    const isEarly = nowMs < next.atMs && next.atMs - nowMs < everyMs / 2;
+    wait(isEarly ? next.atMs : nowMs);
     run();
-  }
-
-  function schedule(): void {
-    task = createTask(toCronExpression(everyMs, offsetSeconds), tick, {
-      // Zones have hours that come twice or never.
-      timezone: 'Etc/UTC',
-      suppressMissedWarning: true,
-      logger: { info: ignore, warn: ignore, error: ignore, debug: ignore },
-    });
-    // It reports every single time that a clock set forward left out; the next run is what matters.
-    task.on('execution:missed', ignore);
-    void task.start();
-  }
-
-  function startAnew(): void {
-    onMissed();
-    void task?.destroy();
-    schedule();
-    tick();
   }
 
   return {
     start: () => {
-      schedule();
-      tick();
+      wait(clock.now());
+      run();
     },
-    stop: async () => {
-      cancelOverdue?.();
-      await task?.destroy();
-      task = undefined;
+    stop: () => {
+      next?.cancel();
+      next = undefined;
     },
-    nextRunAtMs: () => task?.getNextRun()?.getTime(),
+    nextRunAtMs: () => next?.atMs,
   };
 }
-
-/** Its own events say what node-cron would log. */
-function ignore(): void {}

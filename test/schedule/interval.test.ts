@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkInterval, toCronExpression } from '../../src/schedule/interval.ts';
+import { checkInterval, findNextMs, toCronExpression } from '../../src/schedule/interval.ts';
 
 describe('schedule/interval', () => {
   it.each([
@@ -27,5 +27,15 @@ describe('schedule/interval', () => {
     { everyMs: 2 * 86_400_000, nearest: '1d' },
   ])('refuses $everyMs ms and names the nearest', ({ everyMs, nearest }) => {
     expect(checkInterval(everyMs)).toBe(`a schedule can not keep it evenly; the nearest that it can: ${nearest}`);
+  });
+
+  it.each([
+    { hour: [0, 12], minute: [30], second: [5, 35], after: '10:00:00.000Z', next: '2024-05-20T12:30:05.000Z' },
+    { hour: [0, 12], minute: [30], second: [5, 35], after: '12:30:04.999Z', next: '2024-05-20T12:30:05.000Z' },
+    { hour: [0, 12], minute: [30], second: [5, 35], after: '12:30:05.000Z', next: '2024-05-20T12:30:35.000Z' },
+    { hour: [0, 12], minute: [30], second: [5, 35], after: '12:30:35.001Z', next: '2024-05-21T00:30:05.000Z' },
+    { hour: [0], minute: [0], second: [0], after: '00:00:00.000Z', next: '2024-05-21T00:00:00.000Z' },
+  ])('finds the time after $after', ({ after, next, ...times }) => {
+    expect(new Date(findNextMs(times, Date.parse(`2024-05-20T${after}`))).toISOString()).toBe(next);
   });
 });

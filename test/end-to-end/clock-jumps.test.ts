@@ -1,0 +1,79 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { type Daemon, startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { toSeries } from './scraped.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).toReversed()) await end();
+});
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const counter =
+  'automation_executions_total{server="prod",project="shop",job_group="nightly",job_name="settle",status="succeeded"}';
+
+/** A daemon with polls every second and at their usual times, a wall clock that is wrong, and one job to count. */
+async function watch(wrongByMs: number) {
+  const simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
+  endings.push(() => simulator.stop());
+  simulator.control.createProject('shop');
+  simulator.control.createJob('shop', { name: 'settle', group: 'nightly' }, 'settle');
+  const hands = { wrongByMs, aheadMs: 0 };
+  const clock = fakeClock({
+    now: () => Date.now() + hands.wrongByMs,
+    ticks: () => performance.now() + hands.aheadMs,
+  });
+  const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN }]
+collectors: { system-info: { every: 1s }, execution-mode: { every: 1s }, executions: { every: 1s } }
+`;
+  const daemon = await startDaemon({ yaml, token: 'a-token', clock });
+  endings.push(daemon.stop);
+  const finish = (): void => {
+    const nowMs = Date.now();
+    simulator.control.addFinished('shop', { jobId: 'settle', startedAtMs: nowMs - 1000, endedAtMs: nowMs });
+  };
+  return { daemon, hands, finish };
+}
+
+/** The value once it is shown, and the most time that this process worked for a scrape meanwhile. */
+async function scrapeUntil(daemon: Daemon, value: number): Promise<number> {
+  let mostMs = 0;
+  await eventually(async () => {
+    const { user } = process.cpuUsage();
+    const text = await daemon.metrics();
+    mostMs = Math.max(mostMs, (process.cpuUsage().user - user) / 1000);
+    expect(toSeries(text).get(counter)).toBe(value);
+  });
+  return mostMs;
+}
+
+/** How often the mode was read, as told at most a second later. */
+async function countModes({ metrics }: Daemon): Promise<number> {
+  const text = await metrics();
+  const [, count] = /api_request_duration_seconds_count\{[^}]*execution-mode[^}]*\} (\d+)/.exec(text) ?? [];
+  return Number(count ?? 0);
+}
+
+describe('end-to-end, a wall clock that jumps', () => {
+  it('scrapes at once, polls in time and counts every execution once, wherever the clock is set', async () => {
+    // Ten years in the past, as a machine without a battery begins.
+    const { daemon, hands, finish } = await watch(-3653 * day);
+    await eventually(async () => expect(await countModes(daemon)).toBeGreaterThan(2));
+    finish();
+    await scrapeUntil(daemon, 0);
+    // New counters are shown as 0 for a minute.
+    hands.aheadMs += 61_000;
+    await scrapeUntil(daemon, 1);
+
+    for (const [index, byMs] of [3653 * day, hour, -hour, day, 12 * day, -hour, -13 * day + 400].entries()) {
+      hands.wrongByMs += byMs;
+      const before = await countModes(daemon);
+      finish();
+      expect(await scrapeUntil(daemon, index + 2)).toBeLessThan(500);
+      await eventually(async () => expect(await countModes(daemon)).toBeGreaterThan(before + 1), { limitMs: 5000 });
+    }
+  }, 60_000);
+});
