@@ -1,6 +1,6 @@
 import type { Config } from './config/config.ts';
 import type { Clock } from './domain/clock.ts';
-import { isSoundDocument } from './executions/document-shapes.ts';
+import { isSoundDocument } from './executions/ledger/document-shapes.ts';
 import type { Log } from './log.ts';
 import type { Self } from './metrics/self.ts';
 import { openSqliteState } from './state/sqlite.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from './api/client.ts';
 import type { Config, ServerConfig } from './config/config.ts';
 import type { Clock } from './domain/clock.ts';
-import type { TracedRun } from './executions/exemplars.ts';
+import type { TracedRun } from './executions/series/exemplars.ts';
 import type { Log } from './log.ts';
 import type { Self } from './metrics/self.ts';
 import { toDeliveryObserver } from './observers.ts';

@@ -10,7 +10,7 @@ import { type Connection, connectServer } from './connect.ts';
 import type { Clock } from './domain/clock.ts';
 import { toDetail, toExecutionSettings } from './execution-settings.ts';
 import { createExecutions, type Executions } from './executions/executions.ts';
-import { executionFamilies } from './executions/families.ts';
+import { executionFamilies } from './executions/series/families.ts';
 import type { ExecutionsOfServer, RunningExecution } from './http/status.ts';
 import type { Log } from './log.ts';
 import type { FamilyRule } from './metrics/bound.ts';

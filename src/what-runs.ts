@@ -1,7 +1,7 @@
 import type { ExecutionsStatus } from './executions/executions.ts';
-import { type JobName, toJobName, toJobPath } from './executions/naming.ts';
-import type { RecentRun } from './executions/recent-runs.ts';
-import { isOverdue } from './executions/running.ts';
+import type { RecentRun } from './executions/ledger/recent-runs.ts';
+import { type JobName, toJobName, toJobPath } from './executions/series/naming.ts';
+import { isOverdue } from './executions/series/running-rows.ts';
 import type { ExecutionSettings } from './executions/settings.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningExecution, RunningStatus } from './http/status.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Execution } from '../src/domain/execution.ts';
-import type { RecentRun } from '../src/executions/recent-runs.ts';
-import type { Sight } from '../src/executions/sight.ts';
+import type { RecentRun } from '../src/executions/ledger/recent-runs.ts';
+import type { Sight } from '../src/executions/reading/visibility.ts';
 import { findRunning, toWhatRuns } from '../src/what-runs.ts';
 
 const nowMs = Date.parse('2024-05-20T03:19:40Z');

@@ -1,7 +1,7 @@
 import { projectExecutions, runningExecutions } from '../api/endpoints/executions.ts';
 import { projects } from '../api/endpoints/projects.ts';
 import type { ExecutionsCollector } from '../collectors/collector.ts';
-import { executionFamilies } from './families.ts';
+import { executionFamilies } from './series/families.ts';
 import { defaultMaxSeries } from './settings.ts';
 
 /** What runs, and every finished execution counted once. */

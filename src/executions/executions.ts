@@ -1,27 +1,27 @@
 import type { Api } from '../api/client.ts';
 import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
-import { noteOneTimeRuns } from './accept.ts';
-import { createActivities } from './activities.ts';
-import { createExemplars, type TracedRun } from './exemplars.ts';
-import { createFaults, type Faults } from './faults.ts';
-import { inTurns } from './in-turns.ts';
-import { toNote } from './lag.ts';
-import { createListReading } from './list-reading.ts';
-import { planListing } from './listing.ts';
-import { createOddRows } from './odd-rows.ts';
+import { noteOneTimeRuns } from './counting/count-executions.ts';
+import { createOddRows } from './counting/odd-rows.ts';
+import type { RecentRun } from './ledger/recent-runs.ts';
+import { rewindBook } from './ledger/rewind.ts';
+import { openParts, type Parts } from './open-round.ts';
 import type { ExecutionsOptions } from './options.ts';
-import { openParts, type Parts } from './parts.ts';
-import { type PlannedRead, planReads } from './plan.ts';
-import { createReadNotes, toActiveMs } from './read-notes.ts';
-import type { RecentRun } from './recent-runs.ts';
-import { rewindBook } from './rewinding.ts';
-import { createRunningReader, type Running } from './running-reader.ts';
-import type { LeftOut } from './series-room.ts';
-import { createServerClock } from './server-clock.ts';
-import { createShowing } from './showing.ts';
-import { createSight, type Sight } from './sight.ts';
-import { createTripwire } from './tripwire.ts';
+import { createActivities } from './reading/activities.ts';
+import { createTripwire } from './reading/activity-hint.ts';
+import { inTurns } from './reading/limited.ts';
+import { planListing } from './reading/plan-projects.ts';
+import { type PlannedRead, planReads } from './reading/plan-reads.ts';
+import { createListReading } from './reading/project-list.ts';
+import { createReadNotes, toActiveMs } from './reading/read-notes.ts';
+import { createFaults, type Faults } from './reading/round-faults.ts';
+import { createRunningReader, type Running } from './reading/running-reader.ts';
+import { createServerClock } from './reading/server-clock.ts';
+import { createSight, type Sight } from './reading/visibility.ts';
+import { createExemplars, type TracedRun } from './series/exemplars.ts';
+import type { LeftOut } from './series/fit-series.ts';
+import { toNote } from './series/lag.ts';
+import { createShowing } from './series/show.ts';
 
 type Outcome =
   | {

@@ -2,10 +2,10 @@ import type { Api, Client } from '../api/client.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
-import type { Companion, ExecutionsObserver } from './accept.ts';
-import type { planListing } from './listing.ts';
-import type { planReads } from './plan.ts';
-import type { reconcile } from './reconcile.ts';
+import type { Companion, ExecutionsObserver } from './counting/count-executions.ts';
+import type { reconcile } from './counting/reconcile.ts';
+import type { planListing } from './reading/plan-projects.ts';
+import type { planReads } from './reading/plan-reads.ts';
 import type { ExecutionSettings } from './settings.ts';
 
 /** What the rounds tell of themselves, for the daemon's own metrics. */

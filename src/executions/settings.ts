@@ -1,4 +1,4 @@
-import type { SeriesRules } from './series-plan.ts';
+import type { SeriesRules } from './series/series-plan.ts';
 
 /** What configuration says of executions. */
 export type ExecutionSettings = SeriesRules & {

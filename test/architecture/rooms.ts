@@ -103,7 +103,7 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'what-runs',
-    knows: ['executions/naming', 'executions/running'],
+    knows: ['executions/series/naming', 'executions/series/running-rows'],
     types: ['executions', 'http/status'],
     pure: true,
   },
@@ -115,7 +115,7 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'keeping',
-    knows: ['executions/document-shapes', 'state/sqlite', 'tracing/enrich/attempts', 'tracing/enrich/pending'],
+    knows: ['executions/ledger/document-shapes', 'state/sqlite', 'tracing/enrich/attempts', 'tracing/enrich/pending'],
     types: ['config', 'domain/clock', 'log', 'metrics/self', 'state/state'],
   },
   {
@@ -131,7 +131,7 @@ export const rooms: readonly Room[] = [
       'api/client',
       'config',
       'domain',
-      'executions/exemplars',
+      'executions/series/exemplars',
       'log',
       'metrics/self',
       'self-tracing',
@@ -206,7 +206,7 @@ export const rooms: readonly Room[] = [
       'api',
       'execution-settings',
       // How many jobs have room for series of their own.
-      'executions/series-plan',
+      'executions/series/series-plan',
       'metrics',
       'simulator',
       'line-writer',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSoundDocument } from '../../src/executions/document-shapes.ts';
+import { isSoundDocument } from '../../src/executions/ledger/document-shapes.ts';
 
 const cell = { kind: 'runs', labels: ['pay', '', 'settle'], count: 3, isReleased: true };
 

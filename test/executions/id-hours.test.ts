@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createIdOrder, type IdHour, toForgottenHours, withIds } from '../../src/executions/id-hours.ts';
+import { createIdOrder, type IdHour, toForgottenHours, withIds } from '../../src/executions/counting/id-hours.ts';
 
 describe('executions/id-hours', () => {
   it('takes a run for imported that ended more than a day before a lower id started', () => {

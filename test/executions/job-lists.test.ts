@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openBook } from '../../src/executions/book.ts';
-import { toFacts } from '../../src/executions/job-facts.ts';
-import { createJobLists } from '../../src/executions/job-lists.ts';
-import { toNewProject } from '../../src/executions/project-state.ts';
+import { toFacts } from '../../src/executions/counting/job-facts.ts';
+import { createJobLists } from '../../src/executions/counting/job-lists.ts';
+import { openBook } from '../../src/executions/ledger/ledger-cache.ts';
+import { toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { createFakeApi } from './fake-api.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { type Played, play as startPlay } from './play.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createOverlap } from '../../src/executions/overlap.ts';
+import { createOverlap } from '../../src/executions/reading/overlap.ts';
 
 describe('executions/overlap', () => {
   it('is what is configured where nothing was seen', () => {

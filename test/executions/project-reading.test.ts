@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Window } from '../../src/api/paging.ts';
-import type { Acceptance } from '../../src/executions/accept.ts';
-import type { Book } from '../../src/executions/book.ts';
-import type { OddRows } from '../../src/executions/odd-rows.ts';
-import { createOverlap } from '../../src/executions/overlap.ts';
-import type { PlannedRead } from '../../src/executions/plan.ts';
-import { createProjectReading } from '../../src/executions/project-reading.ts';
-import { type ProjectState, toNewProject } from '../../src/executions/project-state.ts';
-import type { Finished } from '../../src/executions/reconcile.ts';
+import type { Acceptance } from '../../src/executions/counting/count-executions.ts';
+import type { OddRows } from '../../src/executions/counting/odd-rows.ts';
+import type { Finished } from '../../src/executions/counting/reconcile.ts';
+import type { Book } from '../../src/executions/ledger/ledger-cache.ts';
+import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { createOverlap } from '../../src/executions/reading/overlap.ts';
+import type { PlannedRead } from '../../src/executions/reading/plan-reads.ts';
+import { createProjectReading } from '../../src/executions/reading/project-reading.ts';
 import { createFakeApi, type Question, refusal, toPage } from './fake-api.ts';
 import { someRun } from './some-execution.ts';
 

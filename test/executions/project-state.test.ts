@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type ProjectState, resume, rewind, rewindUnseen, toNewProject } from '../../src/executions/project-state.ts';
+import {
+  type ProjectState,
+  resume,
+  rewind,
+  rewindUnseen,
+  toNewProject,
+} from '../../src/executions/ledger/project-state.ts';
 
 describe('executions/project-state', () => {
   it('begins with nothing read before counting begins', () => {

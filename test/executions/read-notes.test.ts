@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createActivities } from '../../src/executions/activities.ts';
-import type { PlannedRead } from '../../src/executions/plan.ts';
-import { type ProjectState, toNewProject } from '../../src/executions/project-state.ts';
-import { createReadNotes } from '../../src/executions/read-notes.ts';
-import { createSight } from '../../src/executions/sight.ts';
-import { nothingRead, type ReadResult } from '../../src/executions/take-in.ts';
+import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { createActivities } from '../../src/executions/reading/activities.ts';
+import type { PlannedRead } from '../../src/executions/reading/plan-reads.ts';
+import { createReadNotes } from '../../src/executions/reading/read-notes.ts';
+import { nothingRead, type ReadResult } from '../../src/executions/reading/take-in.ts';
+import { createSight } from '../../src/executions/reading/visibility.ts';
 
 const nowMs = 1_000_000_000;
 const hourMs = 3_600_000;

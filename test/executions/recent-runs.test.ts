@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addRecent, type RecentRun, type RecentSheets, toNewest } from '../../src/executions/recent-runs.ts';
+import { addRecent, type RecentRun, type RecentSheets, toNewest } from '../../src/executions/ledger/recent-runs.ts';
 
 describe('executions/recent-runs', () => {
   it('fills one sheet after the other, the oldest end first, and writes only what changes', () => {

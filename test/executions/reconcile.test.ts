@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { IdHour } from '../../src/executions/id-hours.ts';
-import { type KnownRuns, type ReconcileInput, reconcile } from '../../src/executions/reconcile.ts';
+import type { IdHour } from '../../src/executions/counting/id-hours.ts';
+import { type KnownRuns, type ReconcileInput, reconcile } from '../../src/executions/counting/reconcile.ts';
 import { someRun, someRunning } from './some-execution.ts';
 
 describe('executions/reconcile', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Api } from '../../src/api/client.ts';
 import { ApiError } from '../../src/api/errors.ts';
-import { createRunningReader } from '../../src/executions/running-reader.ts';
+import { createRunningReader } from '../../src/executions/reading/running-reader.ts';
 import { refusal } from './fake-api.ts';
 import { createScene } from './scene.ts';
 import { someRunning } from './some-execution.ts';

@@ -1,8 +1,8 @@
 import { createProjectList, type ProjectList } from '../../src/api/project-list.ts';
 import { createExecutions } from '../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../src/executions/options.ts';
+import type { Sight } from '../../src/executions/reading/visibility.ts';
 import { defaultMaxSeries, type ExecutionSettings } from '../../src/executions/settings.ts';
-import type { Sight } from '../../src/executions/sight.ts';
 import { boundRows } from '../../src/metrics/bound.ts';
 import type { Row } from '../../src/metrics/family.ts';
 import { renderSamples } from '../../src/metrics/render.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planRoom, type SeriesRules, seriesOfJob } from '../../src/executions/series-plan.ts';
+import { planRoom, type SeriesRules, seriesOfJob } from '../../src/executions/series/series-plan.ts';
 import { defaultBuckets, defaultMaxSeries } from '../../src/executions/settings.ts';
 
 const defaults: SeriesRules = {

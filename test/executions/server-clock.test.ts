@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Api } from '../../src/api/client.ts';
-import { createServerClock } from '../../src/executions/server-clock.ts';
+import { createServerClock } from '../../src/executions/reading/server-clock.ts';
 import { refusal } from './fake-api.ts';
 
 describe('executions/server-clock', () => {

@@ -15,7 +15,7 @@ const oneDeadline: Patch = {
 };
 
 const wholeOrNothing: Patch = {
-  file: 'src/executions/take-in.ts',
+  file: 'src/executions/reading/take-in.ts',
   find: 'const mayAdvance = advance !== undefined && (',
   replace: 'const mayAdvance = part.rest.length === 0 && advance !== undefined && (',
 };
@@ -25,7 +25,7 @@ export const plants: readonly Plant[] = [
     name: 'fractions of a millisecond',
     patches: [
       {
-        file: 'src/executions/server-clock.ts',
+        file: 'src/executions/reading/server-clock.ts',
         find: 'const nowMs = Math.floor(isDoubtful ? reckonedMs : toldMs);',
         replace: 'const nowMs = isDoubtful ? reckonedMs : toldMs;',
       },
@@ -42,11 +42,15 @@ export const plants: readonly Plant[] = [
     name: 'restored series are held at 0',
     patches: [
       {
-        file: 'src/executions/gap.ts',
+        file: 'src/executions/ledger/restore-gap.ts',
         find: 'cell.isReleased ? [] : [{ ...cell, isReleased: true }],',
         replace: 'cell.isReleased ? [] : [],',
       },
-      { file: 'src/executions/accept.ts', find: 'isShown: isInGap(state, facts)', replace: 'isShown: false' },
+      {
+        file: 'src/executions/counting/count-executions.ts',
+        find: 'isShown: isInGap(state, facts)',
+        replace: 'isShown: false',
+      },
     ],
     shownBy: '--seed=19',
   },
@@ -65,7 +69,7 @@ export const plants: readonly Plant[] = [
     name: 'nothing is shown on a full disk',
     patches: [
       {
-        file: 'src/executions/showing.ts',
+        file: 'src/executions/series/show.ts',
         find: '.then(() => undefined, toError);',
         replace: '.then(() => undefined);',
       },
@@ -76,7 +80,7 @@ export const plants: readonly Plant[] = [
     name: 'facts of an older run are left out',
     patches: [
       {
-        file: 'src/executions/job-facts.ts',
+        file: 'src/executions/counting/job-facts.ts',
         find: `lastSuccessMs: ending === 'succeeded' ? latest(endedAtMs, before?.lastSuccessMs) : before?.lastSuccessMs,`,
         replace: `lastSuccessMs: newest !== undefined && ending === 'succeeded' ? endedAtMs : before?.lastSuccessMs,`,
       },
@@ -98,12 +102,12 @@ export const plants: readonly Plant[] = [
     name: 'a long round shows nothing',
     patches: [
       {
-        file: 'src/executions/showing.ts',
+        file: 'src/executions/series/show.ts',
         find: 'return Math.max(3 * (everyMs + Math.max(...lateMs)), leastValidMs);',
         replace: 'return Math.max(3 * everyMs, leastValidMs);',
       },
       {
-        file: 'src/executions/showing.ts',
+        file: 'src/executions/series/show.ts',
         find: 'if (underWay === undefined && sinceShownMs(round) >= everyMs) await show(found, round);',
         replace: 'void [found, round];',
       },
@@ -114,7 +118,7 @@ export const plants: readonly Plant[] = [
     name: 'no overlap',
     patches: [
       {
-        file: 'src/executions/plan.ts',
+        file: 'src/executions/reading/plan-reads.ts',
         find: 'Math.max(fromMs - overlapMs, countedFromMs)',
         replace: 'Math.max(fromMs, countedFromMs)',
       },
@@ -125,7 +129,7 @@ export const plants: readonly Plant[] = [
     name: 'released before it is kept',
     patches: [
       {
-        file: 'src/executions/release.ts',
+        file: 'src/executions/series/hold-new-series.ts',
         find: 'await book.update(async () => ({ cells: keys.flatMap(release) }));',
         replace:
           'for (const key of keys) for (const cell of release(key)) book.totals.cells.set(key, cell);\n        await book.update(async () => ({ cells: keys.flatMap(release) }));',
@@ -137,7 +141,7 @@ export const plants: readonly Plant[] = [
     name: 'shown before it is kept',
     patches: [
       {
-        file: 'src/executions/book.ts',
+        file: 'src/executions/ledger/ledger-cache.ts',
         find: '    await ledger.commit(server, { entries,',
         replace: '    apply(change);\n    await ledger.commit(server, { entries,',
       },
@@ -148,7 +152,7 @@ export const plants: readonly Plant[] = [
     name: 'rows that come again count again',
     patches: [
       {
-        file: 'src/executions/reconcile.ts',
+        file: 'src/executions/counting/reconcile.ts',
         find: 'return !isOneOf(known.get(row.id), entry);',
         replace: 'return known.size >= 0;',
       },

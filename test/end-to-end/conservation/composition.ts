@@ -2,7 +2,7 @@ import { createTokenCredentials } from '../../../src/api/auth/token.ts';
 import { type Client, createClient } from '../../../src/api/client.ts';
 import { createProjectList } from '../../../src/api/project-list.ts';
 import { createTransport } from '../../../src/api/transport.ts';
-import type { Companion } from '../../../src/executions/accept.ts';
+import type { Companion } from '../../../src/executions/counting/count-executions.ts';
 import { createExecutions, type Executions } from '../../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../../src/executions/options.ts';
 import { defaultMaxSeries, type ExecutionSettings } from '../../../src/executions/settings.ts';

@@ -1,9 +1,9 @@
 import type { Api, Client } from '../../../src/api/client.ts';
 import type { Endpoint } from '../../../src/api/endpoint.ts';
 import type { Execution } from '../../../src/domain/execution.ts';
-import { planListing } from '../../../src/executions/listing.ts';
-import { planReads } from '../../../src/executions/plan.ts';
-import { reconcile } from '../../../src/executions/reconcile.ts';
+import { reconcile } from '../../../src/executions/counting/reconcile.ts';
+import { planListing } from '../../../src/executions/reading/plan-projects.ts';
+import { planReads } from '../../../src/executions/reading/plan-reads.ts';
 import type { Scene, WrongPart } from './scene.ts';
 
 export type Mutant = {

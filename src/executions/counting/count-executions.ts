@@ -1,0 +1,180 @@
+import type { Clock } from '../../domain/clock.ts';
+import type { Execution } from '../../domain/execution.ts';
+import type { Ledger, LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
+import type { Book, BookChange, ServerFacts } from '../ledger/ledger-cache.ts';
+import type { ProjectState } from '../ledger/project-state.ts';
+import type { RecentRun } from '../ledger/recent-runs.ts';
+import { isInGap } from '../ledger/restore-gap.ts';
+import { toEnding, toJobName } from '../series/naming.ts';
+import { type MeasureRules, measure, type UnmeasuredReason } from './measure.ts';
+import { planPrune } from './prune.ts';
+import { type Finished, type Reconciled, reconcile as reconcileRows } from './reconcile.ts';
+
+/** What becomes of rows, for the daemon's own counters. */
+export type ExecutionsObserver = {
+  readonly observed: (executions: number) => void;
+  readonly late: (executions: number) => void;
+  readonly imported: (executions: number) => void;
+  readonly unmeasured: (reason: UnmeasuredReason, executions: number) => void;
+  readonly skipped: (reason: string, executions: number) => void;
+  readonly dropped: (reason: 'merged' | 'cap', series: number) => void;
+  readonly unknownValue: (field: string) => void;
+};
+
+/** Somebody who keeps something of counted executions in the transaction that counts them, and hears when it is done. */
+export type Companion = {
+  readonly keep: (project: string, runs: readonly Finished[], epoch: number) => readonly LedgerDocument[];
+  readonly kept: (project: string, runs: readonly Finished[]) => void;
+};
+
+export type AcceptOptions = {
+  readonly server: string;
+  readonly book: Book;
+  readonly ledger: Ledger;
+  readonly rules: MeasureRules;
+  readonly isWantedJob: (jobPath: string) => boolean;
+  readonly observe: ExecutionsObserver;
+  /** How long ids are known. */
+  readonly keepMs: number;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly companion?: Companion | undefined;
+  readonly reconcile?: typeof reconcileRows;
+};
+
+export type Acceptance = {
+  readonly project: string;
+  readonly rows: readonly Execution[];
+  /** The server's time at which they were read. */
+  readonly seenAtMs: number;
+  /** What is known of the project once these rows are in the ledger. */
+  readonly advance?: (state: ProjectState) => ProjectState;
+  /** What ended before this should have been found before. */
+  readonly lateBeforeMs?: number;
+};
+
+/** Commit 1 of the life of an execution: rows become known and count, in one transaction with how far the project is read. */
+export function createAccept(options: AcceptOptions): (acceptance: Acceptance) => Promise<readonly Finished[]> {
+  const { server, book, ledger, rules, isWantedJob, observe, keepMs, clock, companion } = options;
+  const { reconcile = reconcileRows } = options;
+
+  /** What ended before what is pruned is never counted again. */
+  async function prune(state: ProjectState): Promise<ProjectState> {
+    const fromMs = state.prunedThroughMs ?? state.countedFromMs;
+    // Of the two clocks the one that is behind: what one that is far ahead lets be forgotten could not be counted again.
+    const nowMs = Math.min(state.scannedThroughMs, clock.now());
+    const prunedThroughMs = await planPrune(ledger, server, { project: state.project, fromMs }, nowMs - keepMs);
+    if (prunedThroughMs === fromMs) return state;
+    return { ...state, prunedThroughMs, countedFromMs: Math.max(state.countedFromMs, prunedThroughMs) };
+  }
+
+  return async ({ project, rows, seenAtMs, advance, lateBeforeMs = Number.NEGATIVE_INFINITY }) => {
+    let counted: readonly Finished[] = [];
+    let byEpoch: readonly RunsOfEpoch[] = [];
+    let tell = (): void => {};
+    await book.update(async (): Promise<BookChange | undefined> => {
+      const state = book.states.get(project);
+      if (state === undefined) return undefined;
+      const finished = rows.filter(({ endedAtMs }) => endedAtMs !== undefined);
+      const known = byId(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]));
+      const facts = book.facts();
+      const { countedFromMs } = state;
+      const { epochStartedAtMs } = facts;
+      const found = reconcile({
+        project,
+        rows,
+        known,
+        countedFromMs,
+        ids: book.idHours,
+        oneTimeIds: new Set(facts.oneTimeIds),
+        seenAtMs,
+        epochStartedAtMs,
+        isWanted: isWantedJob,
+      });
+      const measured = measure(book.totals, project, found.counted, { ...rules, isShown: isInGap(state, facts) });
+      const isNewEpoch = found.newEpochAtMs !== undefined;
+      const epoch = facts.epoch + Number(isNewEpoch);
+      counted = found.counted;
+      byEpoch = toRunsByEpoch(found, epoch);
+      tell = () => {
+        observe.observed(counted.length);
+        observe.late(counted.filter(({ endedAtMs }) => endedAtMs < lateBeforeMs).length);
+        observe.imported(found.imported);
+        for (const [reason, runs] of Object.entries(measured.unmeasured)) {
+          // The cast is true: these are its keys.
+          observe.unmeasured(reason as UnmeasuredReason, runs);
+        }
+        observe.dropped('merged', measured.merged);
+        for (const { status, customStatus } of counted) {
+          if (status === 'other' && customStatus === undefined) observe.unknownValue('status');
+        }
+      };
+      const advanced = await prune(advance?.(state) ?? state);
+      return {
+        ...toFactsChange(facts, found, epoch),
+        states: advanced === state ? [] : [advanced],
+        entries: found.entries.map((entry) => ({ project, ...entry })),
+        cells: [...measured.cells.values()],
+        jobs: [...measured.jobs.values()],
+        claims: measured.claims,
+        idHours: found.idHours,
+        hasNewEpoch: isNewEpoch,
+        recent: counted.map((run) => toRecent(project, run)),
+        alongside: byEpoch.flatMap((each) => companion?.keep(project, each.runs, each.epoch) ?? []),
+        ...(advanced.prunedThroughMs === undefined || advanced.prunedThroughMs === state.prunedThroughMs
+          ? {}
+          : { prune: { project, endedBeforeMs: advanced.prunedThroughMs } }),
+      };
+    });
+    tell();
+    for (const { runs } of byEpoch) companion?.kept(project, runs);
+    return counted;
+  };
+}
+
+type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number };
+
+/** Rows of a database before may turn up with the first of the next one, or after them. */
+function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): RunsOfEpoch[] {
+  const parts = [
+    { runs: counted.filter((run) => !ofEpochBefore.has(run)), epoch },
+    { runs: [...ofEpochBefore], epoch: Math.max(1, epoch - 1) },
+  ];
+  return parts.filter(({ runs }) => runs.length > 0);
+}
+
+function toFactsChange(facts: ServerFacts, found: Reconciled, epoch: number): { readonly facts?: ServerFacts } {
+  const over = new Set(found.entries.map(({ id }) => id));
+  const oneTimeIds = facts.oneTimeIds?.filter((id) => !over.has(id));
+  const isSame = found.epochStartedAtMs === facts.epochStartedAtMs && oneTimeIds?.length === facts.oneTimeIds?.length;
+  return isSame ? {} : { facts: { ...facts, epoch, epochStartedAtMs: found.epochStartedAtMs, oneTimeIds } };
+}
+
+/** Keeps the ids of one-time runs while they wait: when they are over, not every server says what they were. */
+export async function noteOneTimeRuns(book: Book, running: readonly Execution[]): Promise<void> {
+  const waiting = running.filter(({ status, endedAtMs }) => status === 'scheduled' && endedAtMs === undefined);
+  const known = new Set(book.facts().oneTimeIds);
+  const fresh = waiting.filter(({ id }) => !known.has(id));
+  if (fresh.length === 0) return;
+  await book.update(async () => {
+    const facts = book.facts();
+    const oneTimeIds = [...(facts.oneTimeIds ?? []), ...fresh.map(({ id }) => id)].slice(-mostOneTimeIds);
+    return { facts: { ...facts, oneTimeIds } };
+  });
+}
+
+const mostOneTimeIds = 5000;
+
+function byId(entries: readonly LedgerEntry[]): Map<number, LedgerEntry[]> {
+  const runs = new Map<number, LedgerEntry[]>();
+  for (const entry of entries) {
+    const known = runs.get(entry.id);
+    if (known === undefined) runs.set(entry.id, [entry]);
+    else known.push(entry);
+  }
+  return runs;
+}
+
+function toRecent(project: string, run: Finished): RecentRun {
+  const { id, startedAtMs, endedAtMs } = run;
+  return { id, project, ...toJobName(run), ending: toEnding(run), startedAtMs, endedAtMs };
+}

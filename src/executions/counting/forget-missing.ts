@@ -1,0 +1,38 @@
+import type { Ledger } from '../../state/ledger.ts';
+import type { Book } from '../ledger/ledger-cache.ts';
+import type { Activities } from '../reading/activities.ts';
+import { planPrune } from './prune.ts';
+
+type ForgettingOptions = {
+  readonly server: string;
+  readonly book: Book;
+  readonly ledger: Ledger;
+  readonly activities: Activities;
+};
+
+/** What is known of a project that has been missing for thirty days goes: its entries a few at a time, then the rest. */
+export function createForgetting({ server, book, ledger, activities }: ForgettingOptions) {
+  return async (nowMs: number): Promise<void> => {
+    for (const state of book.states.values()) {
+      const { project, hold, heldSinceMs = nowMs } = state;
+      if (hold !== 'missing' || nowMs - heldSinceMs < keptForMs) continue;
+      const endMs = await ledger.firstEnd(server, project, Number.MIN_SAFE_INTEGER);
+      if (endMs === undefined) {
+        await book.update(async () => ({ forget: project }));
+        activities.forget(project);
+        continue;
+      }
+      const from = { project, fromMs: Math.min(endMs, state.countedFromMs) };
+      const endedBeforeMs = await planPrune(ledger, server, from, Number.MAX_SAFE_INTEGER);
+      await book.update(async () => {
+        const latest = book.states.get(project);
+        if (latest?.hold !== 'missing') return undefined;
+        const countedFromMs = Math.max(latest.countedFromMs, endedBeforeMs);
+        const prunedThroughMs = Math.max(latest.prunedThroughMs ?? endedBeforeMs, endedBeforeMs);
+        return { states: [{ ...latest, countedFromMs, prunedThroughMs }], prune: { project, endedBeforeMs } };
+      });
+    }
+  };
+}
+
+const keptForMs = 30 * 86_400_000;

@@ -1,0 +1,109 @@
+import type { Api } from '../../api/client.ts';
+import { projectJobs } from '../../api/endpoints/jobs.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { Book } from '../ledger/ledger-cache.ts';
+import { toJobPath } from '../series/naming.ts';
+import type { ExecutionSettings } from '../settings.ts';
+import { type JobFacts, toJobKey } from './totals.ts';
+
+type JobListsOptions = {
+  readonly book: Book;
+  readonly settings: Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob'>;
+  readonly ticks: () => number;
+};
+
+export type JobLists = {
+  /** Asks for the jobs of the project whose turn it is: facts of those that are gone are shown no longer. */
+  readonly look: (api: () => Api, nowMs: number) => Promise<void>;
+  /**
+   * Forgets what was counted of jobs that are gone, or are left out by configuration, thirty days after their last run; of others
+   * that did not run for so long only where there is no room for those that do.
+   */
+  readonly forgetOld: (nowMs: number) => Promise<void>;
+};
+
+/** Finds out which jobs are gone, one project at a time, and of them only those of which something is known. */
+export function createJobLists({ book, settings, ticks }: JobListsOptions): JobLists {
+  const { totals } = book;
+  const dueTicks = new Map<string, number>();
+  let forgetTicks = Number.NEGATIVE_INFINITY;
+
+  /** Of those whose time has come the one that has been due for longest; one that is new comes first. */
+  function findDue(): string | undefined {
+    let found: string | undefined;
+    let earliest = ticks();
+    const asked = new Set<string>();
+    for (const { project } of totals.jobs.values()) {
+      if (asked.has(project) || book.states.get(project)?.hold !== undefined) continue;
+      asked.add(project);
+      const due = dueTicks.get(project) ?? Number.NEGATIVE_INFINITY;
+      if (due > earliest || (found !== undefined && due === earliest)) continue;
+      earliest = due;
+      found = project;
+    }
+    for (const project of dueTicks.keys()) if (!asked.has(project)) dueTicks.delete(project);
+    return found;
+  }
+
+  async function note(project: string, listed: ReadonlySet<string>, nowMs: number): Promise<void> {
+    await book.update(async () => {
+      const changed: JobFacts[] = [];
+      for (const [key, job] of totals.jobs) {
+        if (job.project !== project) continue;
+        const { goneSinceMs, ...rest } = job;
+        const isListed = listed.has(key);
+        // What ended since the list was asked for was there.
+        if (!isListed && goneSinceMs === undefined && job.lastEndMs < nowMs)
+          changed.push({ ...rest, goneSinceMs: nowMs });
+        if (isListed && goneSinceMs !== undefined) changed.push(rest);
+      }
+      return changed.length === 0 ? undefined : { jobs: changed };
+    });
+  }
+
+  function isThere({ project, group, name, goneSinceMs }: JobFacts): boolean {
+    if (goneSinceMs !== undefined) return false;
+    return settings.isWantedProject(project) && settings.isWantedJob(toJobPath(project, { group, name }));
+  }
+
+  /** Jobs for which a place has to be made. */
+  function countWanting(): number {
+    const { places } = totals;
+    return Math.max(0, places.refused().jobs - Math.max(0, places.room().jobs - places.taken().jobs));
+  }
+
+  return {
+    look: async (api, nowMs) => {
+      const project = findDue();
+      if (project === undefined) return;
+      dueTicks.set(project, ticks() + everyMs);
+      try {
+        const list = await api().get(projectJobs, { path: { project } });
+        await note(project, new Set(list.map(({ group, name }) => toJobKey(project, group, name))), nowMs);
+      } catch (error) {
+        // A list that cannot be read tells nothing, and keeps nothing from being counted.
+        if (!(error instanceof ApiError)) throw error;
+      }
+    },
+    forgetOld: async (nowMs) => {
+      if (ticks() < forgetTicks) return;
+      forgetTicks = ticks() + everyMs;
+      const idle = [...totals.jobs].filter(([, { lastEndMs }]) => nowMs - lastEndMs > keptForMs);
+      const gone = idle.filter(([, job]) => !isThere(job));
+      const others = idle
+        .filter(([, job]) => isThere(job))
+        .sort(byEnd)
+        .slice(0, countWanting());
+      const keys = [...gone, ...others].map(([key]) => key).slice(0, mostAtOnce);
+      if (keys.length > 0) await book.update(async () => ({ forgetJobs: keys }));
+    },
+  };
+}
+
+function byEnd([, one]: readonly [string, JobFacts], [, other]: readonly [string, JobFacts]): number {
+  return one.lastEndMs - other.lastEndMs;
+}
+
+const everyMs = 600_000;
+const keptForMs = 30 * 86_400_000;
+const mostAtOnce = 500;

@@ -1,0 +1,37 @@
+import type { OddRow } from '../../api/endpoints/executions.ts';
+import type { ExecutionsObserver } from './count-executions.ts';
+
+export type OddRows = {
+  /** Counts those that were not seen before: the same ones are read again in every round. */
+  readonly note: (project: string, rows: readonly OddRow[]) => void;
+  /** Sentences for the page about those of the last day. */
+  readonly complaints: () => readonly string[];
+};
+
+type Seen = { readonly project: string; readonly field: string; readonly atTicks: number };
+
+/** Rows of executions that cannot be read: each costs itself alone, and is not lost silently. */
+export function createOddRows(observe: Pick<ExecutionsObserver, 'unknownValue'>, ticks: () => number): OddRows {
+  const seen = new Map<string, Seen>();
+  return {
+    note: (project, rows) => {
+      for (const { field, text } of rows) {
+        const key = JSON.stringify([project, field, text]);
+        if (seen.has(key)) continue;
+        observe.unknownValue(field);
+        const [oldest] = seen.keys();
+        if (seen.size >= mostSeen && oldest !== undefined) seen.delete(oldest);
+        seen.set(key, { project, field, atTicks: ticks() });
+      }
+    },
+    complaints: () => {
+      const recent = [...seen.values()].filter(({ atTicks }) => ticks() - atTicks < shownForMs);
+      return [...Map.groupBy(recent, ({ project, field }) => `\`${field}\` in ${project}`)].map(
+        ([where, rows]) => `${rows.length} executions cannot be read and are not counted: ${where}`,
+      );
+    },
+  };
+}
+
+const mostSeen = 1000;
+const shownForMs = 86_400_000;

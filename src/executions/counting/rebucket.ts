@@ -1,0 +1,21 @@
+import type { BookChange, ServerFacts } from '../ledger/ledger-cache.ts';
+import type { Cell } from './totals.ts';
+
+/** What other bounds of buckets change: counts and sums stay, and every bucket but the open one begins at 0. Undefined where they are the same. */
+export function rebucket(cells: Iterable<Cell>, facts: ServerFacts, bounds: readonly number[]): BookChange | undefined {
+  const { buckets: before } = facts;
+  if (
+    before !== undefined &&
+    before.length === bounds.length &&
+    before.every((bound, index) => bound === bounds[index])
+  )
+    return undefined;
+  const changed: Cell[] = [];
+  for (const cell of cells) {
+    if (cell.buckets === undefined) continue;
+    // Of what was counted before bounds were kept only their number is known.
+    if (before === undefined && cell.buckets.length === bounds.length + 1) continue;
+    changed.push({ ...cell, buckets: [...bounds.map(() => 0), cell.count] });
+  }
+  return { facts: { ...facts, buckets: bounds }, cells: changed };
+}

@@ -1,0 +1,136 @@
+import type { Execution } from '../../domain/execution.ts';
+import { isSameRun, type RunTimes } from '../../domain/same-run.ts';
+import { toJobName, toJobPath } from '../series/naming.ts';
+import { createIdOrder, type IdHour, type IdHours, type IdOrder, withIds } from './id-hours.ts';
+
+/** A finished execution as it is kept: enough to know it again. */
+export type Entry = { readonly id: number; readonly startedAtMs: number; readonly endedAtMs: number };
+
+/** Runs that are known by their id. */
+export type KnownRuns = ReadonlyMap<number, readonly Required<RunTimes>[]>;
+
+export type ReconcileInput = {
+  readonly project: string;
+  /** As the server listed them: in any order, some of them twice, unfinished ones among them. */
+  readonly rows: readonly Execution[];
+  readonly known: KnownRuns;
+  /** Only what ended in this interval counts: its end lies open. */
+  readonly countedFromMs: number;
+  readonly ids: IdHours;
+  /** Runs that were seen waiting for their one time, whatever their row says now. */
+  readonly oneTimeIds?: ReadonlySet<number>;
+  /** The server's time at which the rows were read. */
+  readonly seenAtMs: number;
+  /** Since when ids count as they do now; what started before takes no part in comparing them. */
+  readonly epochStartedAtMs: number;
+  /** Whether configuration includes a job, by its path. */
+  readonly isWanted: (path: string) => boolean;
+};
+
+export type Finished = Execution & { readonly endedAtMs: number };
+
+export type Reconciled = {
+  /** What becomes known, counted or not. */
+  readonly entries: readonly Entry[];
+  readonly counted: readonly Finished[];
+  /** Those of the counted that ran before ids started again. */
+  readonly ofEpochBefore: ReadonlySet<Finished>;
+  readonly imported: number;
+  /** When ids began to start again, where they do: an id that had another start before, or one far behind old ones. */
+  readonly newEpochAtMs: number | undefined;
+  /** Since when ids count as they do now, of all that is known by now. */
+  readonly epochStartedAtMs: number;
+  /** The hours that changed; of a new epoch all there are. */
+  readonly idHours: readonly IdHour[];
+};
+
+/** Which of the rows that were read are new and count; pure, whatever was read before, twice or out of order. */
+export function reconcile(input: ReconcileInput): Reconciled {
+  const { project, known, ids, oneTimeIds, seenAtMs, isWanted } = input;
+  let { epochStartedAtMs } = input;
+  const entries: Entry[] = [];
+  const counted: Finished[] = [];
+  const regular: Entry[] = [];
+  let imported = 0;
+  // Most rounds bring nothing new.
+  let order: IdOrder | undefined;
+  let newEpochAtMs: number | undefined;
+  for (const row of toNew(input)) {
+    const entry = toEntry(row);
+    const { id, startedAtMs } = entry;
+    entries.push(entry);
+    order ??= createIdOrder(ids);
+    // Their ids are given long before they start, or nobody knows when they did.
+    const isComparable = !isOneTime(row, oneTimeIds) && row.lacksStart !== true;
+    if (isComparable && order.isImported(entry)) {
+      imported += 1;
+      continue;
+    }
+    const earlier = known.get(id);
+    // What is read first of an epoch need not be the first of it: this one began before, with an id that is given again.
+    if (isComparable && earlier?.every((run) => run.startedAtMs < startedAtMs) === true) {
+      epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
+    }
+    if (isComparable && startedAtMs >= epochStartedAtMs) {
+      regular.push(entry);
+      // An id of a database before this one comes back once for each of its executions, and tells nothing new.
+      const isTakenAgain = earlier?.some((run) => run.startedAtMs >= epochStartedAtMs) === true;
+      if (isTakenAgain || order.startsAgain(entry)) {
+        newEpochAtMs = Math.min(newEpochAtMs ?? startedAtMs, startedAtMs);
+      }
+    }
+    if (isWanted(toJobPath(project, toJobName(row)))) counted.push(row);
+  }
+  const since = newEpochAtMs ?? epochStartedAtMs;
+  const before = newEpochAtMs === undefined ? ids : new Map<number, IdHour>();
+  const ofEpoch = newEpochAtMs === undefined ? regular : regular.filter(({ startedAtMs }) => startedAtMs >= since);
+  const idHours = withIds(before, ofEpoch, seenAtMs);
+  return {
+    entries,
+    counted,
+    ofEpochBefore: toEpochBefore(counted, since, [...before.values(), ...idHours]),
+    imported,
+    newEpochAtMs,
+    epochStartedAtMs: since,
+    idHours,
+  };
+}
+
+/** What ended while counting goes on and was not known before, each once. */
+function toNew({ rows, known, countedFromMs }: ReconcileInput): Finished[] {
+  const seen = new Map<number, Entry[]>();
+  return rows.filter((row): row is Finished => {
+    if (!isFinished(row) || row.endedAtMs < countedFromMs) return false;
+    const entry = toEntry(row);
+    const sameId = seen.get(row.id) ?? [];
+    if (isOneOf(sameId, entry)) return false;
+    seen.set(row.id, [...sameId, entry]);
+    return !isOneOf(known.get(row.id), entry);
+  });
+}
+
+function toEntry({ id, startedAtMs, endedAtMs }: Finished): Entry {
+  return { id, startedAtMs, endedAtMs };
+}
+
+function isOneTime({ id, type, status }: Finished, oneTimeIds: ReadonlySet<number> | undefined): boolean {
+  return type === 'user-scheduled' || status === 'scheduled' || oneTimeIds?.has(id) === true;
+}
+
+/** What started before an epoch is of the one before, unless it started shortly before it with an id below all of it. */
+function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readonly IdHour[]): Set<Finished> {
+  const early = runs.filter(({ startedAtMs }) => startedAtMs < sinceMs);
+  if (early.length === 0) return new Set();
+  const leastId = Math.min(...hours.map((hour) => hour.leastId ?? Number.POSITIVE_INFINITY));
+  return new Set(early.filter(({ id, startedAtMs }) => id > leastId || sinceMs - startedAtMs > dayMs));
+}
+
+const dayMs = 86_400_000;
+
+function isFinished(row: Execution): row is Finished {
+  return row.endedAtMs !== undefined;
+}
+
+function isOneOf(runs: readonly RunTimes[] | undefined, entry: Entry): boolean {
+  return runs?.some((run) => isSameRun(run, entry)) === true;
+}

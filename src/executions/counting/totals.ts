@@ -1,0 +1,65 @@
+import type { Ending } from '../series/naming.ts';
+import type { Places } from '../series/series-slots.ts';
+
+/** What a cell adds up: finished runs by job and by what started them, their durations, the nodes they ran on, and the nodes that failed. */
+export const cellKinds = ['runs', 'project-runs', 'durations', 'nodes', 'node-failures'] as const;
+export type CellKind = (typeof cellKinds)[number];
+
+/** Whether its labels begin with those of a job. */
+export function isOfJob(kind: CellKind): boolean {
+  return kind === 'runs' || kind === 'durations' || kind === 'nodes';
+}
+
+/** One label set of a family that adds up, with what it has come to. */
+export type Cell = {
+  readonly kind: CellKind;
+  readonly labels: readonly string[];
+  readonly count: number;
+  /** Of durations: their sum, and how many fell into each bucket, the last one open. */
+  readonly sumSeconds?: number;
+  readonly buckets?: readonly number[];
+  /** Whether its value has been shown: until then it is shown as 0, so that its first step can be seen. */
+  readonly isReleased: boolean;
+};
+
+/** What is known of one job by its labels: of each fact the newest, in whatever order runs become known. */
+export type JobFacts = {
+  readonly project: string;
+  readonly group: string;
+  readonly name: string;
+  readonly jobId: string | undefined;
+  readonly lastStartMs: number;
+  readonly lastEndMs: number;
+  readonly lastSuccessMs?: number | undefined;
+  readonly lastDurationMs?: number | undefined;
+  /** When the run ended that took so long. */
+  readonly lastDurationOfMs?: number | undefined;
+  readonly lastId: number;
+  readonly lastFailedId?: number | undefined;
+  /** When that one ended; a state of before does not tell. */
+  readonly lastFailedMs?: number | undefined;
+  readonly lastEnding: Ending;
+  readonly consecutiveFailures: number;
+  /** When the newest of these failures ended, the newest first, so that a success that turns up late tells which it resets. */
+  readonly failedMs?: readonly number[] | undefined;
+  readonly averageDurationMs?: number | undefined;
+  /** Since when the list of jobs lacks it: it was deleted or renamed, and what was last of it is shown no longer. */
+  readonly goneSinceMs?: number | undefined;
+  /** What it had to give back: those series are kept, not shown, and its runs count as those of other jobs. */
+  readonly leftOut?: 'all' | 'durations' | undefined;
+};
+
+/** Everything that was counted of one server; replaced cell by cell after each commit. */
+export type Totals = {
+  readonly cells: Map<string, Cell>;
+  readonly jobs: Map<string, JobFacts>;
+  readonly places: Places;
+};
+
+export function toCellKey(kind: CellKind, labels: readonly string[]): string {
+  return JSON.stringify([kind, ...labels]);
+}
+
+export function toJobKey(project: string, group: string, name: string): string {
+  return JSON.stringify([project, group, name]);
+}

@@ -1,0 +1,70 @@
+import type { Ending } from '../series/naming.ts';
+
+/** A finished execution as pages show it. */
+export type RecentRun = {
+  readonly id: number;
+  readonly project: string;
+  readonly group: string;
+  readonly name: string;
+  readonly ending: Ending;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+};
+
+/** Runs by the key of the document they are kept in: many in one, since a flood would write each of them twice. */
+export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
+
+export type RecentChange = {
+  readonly sheets: RecentSheets;
+  /** The sheets that are written anew, and those of which no run is shown any longer. */
+  readonly written: readonly string[];
+  readonly forgotten: readonly string[];
+};
+
+/** The newest ends first. */
+export function toNewest(sheets: RecentSheets): readonly RecentRun[] {
+  return [...sheets.values()].flat().sort(byEnd).slice(0, mostRecent);
+}
+
+/** What more runs change: those that are among the newest are added to the last sheet, or to new ones. */
+export function addRecent(
+  sheets: RecentSheets,
+  newest: readonly RecentRun[],
+  more: readonly RecentRun[],
+): RecentChange {
+  const oldest = newest.length < mostRecent ? undefined : newest.at(-1);
+  const added = more
+    .filter((run) => oldest === undefined || byEnd(run, oldest) < 0)
+    .sort(byEnd)
+    .slice(0, mostRecent);
+  if (added.length === 0) return { sheets, written: [], forgotten: [] };
+  const next = new Map(sheets);
+  const written = new Set<string>();
+  let last = Math.max(0, ...[...sheets.keys()].map(toNumber));
+  for (const run of added.reverse()) {
+    const before = next.get(String(last)) ?? [];
+    if (before.length >= mostOfSheet) last += 1;
+    next.set(String(last), [...(before.length >= mostOfSheet ? [] : before), run]);
+    written.add(String(last));
+  }
+  const shown = new Set(toNewest(next));
+  const forgotten = [...next].flatMap(([key, runs]) => (runs.some((run) => shown.has(run)) ? [] : [key]));
+  for (const key of forgotten) {
+    next.delete(key);
+    written.delete(key);
+  }
+  return { sheets: next, written: [...written], forgotten };
+}
+
+/** How many finished executions pages can show. */
+const mostRecent = 1000;
+const mostOfSheet = 50;
+
+/** Sheets are numbered; what a key says that is no number was kept run by run. */
+function toNumber(key: string): number {
+  return /^\d+$/.test(key) ? Number(key) : 0;
+}
+
+function byEnd(one: RecentRun, other: RecentRun): number {
+  return other.endedAtMs - one.endedAtMs || other.id - one.id;
+}

@@ -1,0 +1,48 @@
+import { readThroughMs } from '../reading/backlog.ts';
+import type { ServerTime } from '../reading/server-clock.ts';
+import type { Book, BookChange, ServerFacts } from './ledger-cache.ts';
+import { type ProjectState, rewind, rewindUnseen } from './project-state.ts';
+
+/** Goes back to where the server's clock is; tells whether it was set back, so that nothing waits for a time that was to come. */
+export async function rewindBook(book: Book, time: ServerTime): Promise<boolean> {
+  let isBack = time.rewindToMs !== undefined;
+  await book.update(async () => {
+    const change = planRewind(book.states.values(), book.facts(), time);
+    isBack ||= (change?.states?.length ?? 0) > 0;
+    return change;
+  });
+  return isBack;
+}
+
+/**
+ * What changes where the server's clock was set back, now or while nobody looked: what was read, listed or skipped at times that
+ * are still to come was not. Undefined where nothing is ahead of it.
+ */
+function planRewind(
+  states: Iterable<ProjectState>,
+  facts: ServerFacts,
+  { nowMs, rewindToMs }: ServerTime,
+): BookChange | undefined {
+  const changed = [...states].flatMap((state) => {
+    if (rewindToMs !== undefined) return [rewind(state, rewindToMs)];
+    const isAhead = state.countedFromMs > nowMs || readThroughMs(state) > nowMs + usualMs;
+    return isAhead ? [rewindUnseen(state, nowMs)] : [];
+  });
+  const { listedAtMs = nowMs, gapUntilMs = unknown } = facts;
+  const isListAhead = listedAtMs > nowMs;
+  const isGapAhead = gapUntilMs !== unknown && gapUntilMs > nowMs + usualMs;
+  if (changed.length === 0 && !isListAhead && !isGapAhead) return undefined;
+  return {
+    states: changed,
+    facts: {
+      ...facts,
+      ...(facts.listedAtMs === undefined ? {} : { listedAtMs: Math.min(listedAtMs, rewindToMs ?? nowMs) }),
+      ...(isGapAhead ? { gapUntilMs: nowMs } : {}),
+    },
+  };
+}
+
+/** Dates are cut to the second, and come with answers that take their time. */
+const usualMs = 30_000;
+/** The end of a gap that no round has seen yet. */
+const unknown = Number.MAX_SAFE_INTEGER;

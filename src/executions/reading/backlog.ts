@@ -1,0 +1,63 @@
+import type { Window } from '../../api/paging.ts';
+import type { ProjectState } from '../ledger/project-state.ts';
+
+/** Up to here every end of a project has been read, but for those in its backlog. */
+export function readThroughMs({ aheadThroughMs, scannedThroughMs }: ProjectState): number {
+  return aheadThroughMs ?? scannedThroughMs;
+}
+
+/** What to read next of a backlog: the oldest of it, a day at most. */
+export function toNextWindow({ backlog = [] }: ProjectState): Window | undefined {
+  const [oldest] = backlog;
+  return oldest && { beginMs: oldest.beginMs, endMs: Math.min(oldest.endMs, oldest.beginMs + dayMs - 1) };
+}
+
+/** A window up to now has been read, but for the rest. A clock that was set back takes everything after now with it. */
+export function withNewestRead(state: ProjectState, window: Window, rest: readonly Window[]): ProjectState {
+  return withRead(state, window, rest, window.endMs);
+}
+
+/** A window of the backlog has been read, but for the rest. */
+export function withPastRead(state: ProjectState, window: Window, rest: readonly Window[]): ProjectState {
+  return withRead(state, window, rest, readThroughMs(state));
+}
+
+/** The same, read no further than up to a time. */
+export function withThrough(state: ProjectState, throughMs: number): ProjectState {
+  const outside = { beginMs: throughMs + 1, endMs: throughMs + 1 };
+  return withRead(state, outside, [], Math.min(throughMs, readThroughMs(state)));
+}
+
+function withRead(state: ProjectState, window: Window, rest: readonly Window[], throughMs: number): ProjectState {
+  const { aheadThroughMs: _ahead, backlog: before = [], ...kept } = state;
+  const left = before.flatMap((each) => without(each, window));
+  const backlog = unite([...left, ...rest].flatMap((each) => until(each, throughMs)));
+  const [oldest] = backlog;
+  if (oldest === undefined) return { ...kept, scannedThroughMs: throughMs };
+  const scannedThroughMs = Math.min(throughMs, Math.max(state.scannedThroughMs, oldest.beginMs - 1));
+  return { ...kept, scannedThroughMs, aheadThroughMs: throughMs, backlog };
+}
+
+function without({ beginMs, endMs }: Window, taken: Window): Window[] {
+  const older = { beginMs, endMs: Math.min(endMs, taken.beginMs - 1) };
+  const newer = { beginMs: Math.max(beginMs, taken.endMs + 1), endMs };
+  return [older, newer].filter((each) => each.beginMs <= each.endMs);
+}
+
+function until({ beginMs, endMs }: Window, throughMs: number): Window[] {
+  return beginMs > throughMs ? [] : [{ beginMs, endMs: Math.min(endMs, throughMs) }];
+}
+
+/** Oldest first, and one where they overlap; too many are read as if they did. */
+function unite(windows: readonly Window[]): Window[] {
+  const united: Window[] = [];
+  for (const each of windows.toSorted((one, other) => one.beginMs - other.beginMs)) {
+    const last = united.at(-1);
+    if (last === undefined || (each.beginMs > last.endMs && united.length < mostWindows)) united.push(each);
+    else united[united.length - 1] = { beginMs: last.beginMs, endMs: Math.max(last.endMs, each.endMs) };
+  }
+  return united;
+}
+
+const dayMs = 86_400_000;
+const mostWindows = 50;

@@ -1,0 +1,72 @@
+import type { BookChange, ServerFacts } from '../ledger/ledger-cache.ts';
+import { type ProjectState, toNewProject } from '../ledger/project-state.ts';
+
+type ListingInput = {
+  /** The projects that may be read now. */
+  readonly names: ReadonlySet<string>;
+  readonly states: ReadonlyMap<string, ProjectState>;
+  readonly facts: ServerFacts;
+  readonly nowMs: number;
+  /** When the list was asked for: it may have been shared. */
+  readonly listedAtMs: number;
+  readonly backfillMs: number;
+  readonly isWanted: (project: string) => boolean;
+  /** How long after an end it may become visible. */
+  readonly overlapMs?: number;
+  /** How far the clocks of members were seen apart: a list may have been dated by one that is ahead. */
+  readonly skewMs?: number;
+};
+
+/**
+ * What a list of the projects changes: new ones begin where the list before ended, those that are gone are held. One that
+ * appears as another goes may be the same with a new name: then it begins where that one was read to. What was counted of
+ * it is known by its ids.
+ */
+export function planListing({
+  names,
+  states,
+  facts,
+  nowMs,
+  listedAtMs,
+  backfillMs,
+  isWanted,
+  overlapMs = 0,
+  skewMs = 0,
+}: ListingInput): BookChange {
+  const { listedAtMs: beforeMs } = facts;
+  const listedBeginMs = beforeMs === undefined ? nowMs - backfillMs : Math.min(beforeMs, nowMs) - skewMs;
+  const gone = [...states.values()].filter((state) => isWanted(state.project) && isGone(state, names, beforeMs));
+  const readThrough = gone.map((state) => Math.max(state.countedFromMs, state.scannedThroughMs - overlapMs));
+  const beginMs = Math.min(listedBeginMs, ...readThrough);
+  const changed: ProjectState[] = [];
+  for (const name of names) if (!states.has(name)) changed.push(toNewProject(name, beginMs));
+  for (const state of states.values()) {
+    const next = toListed(state, names, nowMs, isWanted);
+    if (next !== state) changed.push(next);
+  }
+  return { facts: { ...facts, listedAtMs }, states: changed };
+}
+
+/** Whether a project was in the list before and is not in this one; a read may have found that out first. */
+function isGone(
+  { project, hold, heldSinceMs = Number.NEGATIVE_INFINITY }: ProjectState,
+  names: ReadonlySet<string>,
+  beforeMs = 0,
+): boolean {
+  if (names.has(project) || hold === 'excluded') return false;
+  return hold === undefined || heldSinceMs >= beforeMs;
+}
+
+function toListed(
+  state: ProjectState,
+  names: ReadonlySet<string>,
+  nowMs: number,
+  isWanted: (project: string) => boolean,
+): ProjectState {
+  const { project, hold } = state;
+  if (!isWanted(project)) return hold === 'excluded' ? state : { ...state, hold: 'excluded', heldSinceMs: nowMs };
+  // Included again: counting begins now.
+  if (hold === 'excluded') return toNewProject(project, nowMs);
+  if (names.has(project) || hold !== undefined) return state;
+  return { ...state, hold: 'hidden', heldSinceMs: nowMs };
+}

@@ -1,0 +1,90 @@
+import type { Window } from '../../api/paging.ts';
+import type { ProjectActivity, ProjectState } from '../ledger/project-state.ts';
+import { readThroughMs } from './backlog.ts';
+
+/** Why a project is read: it is active, its turn has come, or it may have come back. */
+export type Purpose = 'live' | 'rotation' | 'probe';
+
+export type PlannedRead = {
+  readonly project: string;
+  /** What is asked for at once: up to now, and no more than a day. */
+  readonly window: Window;
+  /** From here on all is to be read, now or later. */
+  readonly sinceMs: number;
+  readonly purpose: Purpose;
+};
+
+export type PlanInput = {
+  readonly states: ReadonlyMap<string, ProjectState>;
+  readonly activities: ReadonlyMap<string, ProjectActivity>;
+  /** The server's now: never ours, never the newest end that was seen. */
+  readonly nowMs: number;
+  readonly everyMs: number;
+  readonly overlapMs: number;
+  readonly maxDelayMs: number;
+  /** Idle projects that were not read since this time are read as soon as possible; absent where nothing hints at them. */
+  readonly sweepBeforeMs: number | undefined;
+  /** Reads of idle projects that a round has room for while such a sweep goes on. */
+  readonly sweepQuota: number;
+};
+
+/** What a round reads up to now: the active projects, and of the others those whose turn has come. */
+export function planReads(input: PlanInput): PlannedRead[] {
+  const { states, activities, nowMs, everyMs, maxDelayMs, sweepBeforeMs, sweepQuota } = input;
+  const live: PlannedRead[] = [];
+  const idle: ProjectState[] = [];
+  for (const state of states.values()) {
+    if (state.hold === 'excluded') continue;
+    const activity = activities.get(state.project);
+    const isActive = activity !== undefined && activity.activeUntilMs > nowMs;
+    if (isOutOfSight(state, input) || !isActive) idle.push(state);
+    else live.push(toRead(state, 'live', input));
+  }
+  const readAt = ({ project, scannedThroughMs }: ProjectState): number =>
+    activities.get(project)?.readAtMs ?? scannedThroughMs;
+  // What has gone from the list may be deleted: its series end as soon as that is known.
+  const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
+  const gone = idle.filter(isGone).slice(0, mostGone);
+  idle.sort((one, other) => readAt(one) - readAt(other));
+  const sweeping = sweepBeforeMs === undefined ? 0 : idle.filter((state) => readAt(state) < sweepBeforeMs).length;
+  const quota = Math.max(Math.ceil((idle.length * everyMs) / maxDelayMs), Math.min(sweeping, sweepQuota));
+  const turns = [...new Set([...gone, ...idle.slice(0, quota)])].map((state) =>
+    toRead(state, isOutOfSight(state, input) ? 'probe' : 'rotation', input),
+  );
+  return [...live, ...turns];
+}
+
+/** Of what is behind, whose turn it is to be caught up with: where nothing is in the way of it. */
+export function isCaughtUpWith(state: ProjectState, now: Pick<PlanInput, 'activities' | 'nowMs'>): boolean {
+  return state.backlog !== undefined && !isOutOfSight(state, now);
+}
+
+/** After so long without one row that is shown, its turn is enough for a project. */
+const unshownForMs = 600_000;
+
+/** How many of those that are gone a round looks for before their turn. */
+const mostGone = 5;
+
+/** What is asked for at once at most. */
+const stepMs = 86_400_000;
+
+function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, activities }: PlanInput): PlannedRead {
+  const { project, countedFromMs, backlog: [oldest] = [] } = state;
+  // A clock that was set back has ends to tell that lie before what was read.
+  const fromMs = Math.min(readThroughMs(state), nowMs);
+  const isWide =
+    purpose === 'rotation' &&
+    oldest === undefined &&
+    (activities.get(project)?.nextDayMs ?? Number.POSITIVE_INFINITY) <= nowMs;
+  const sinceMs = Math.min(Math.max(fromMs - overlapMs, countedFromMs), fromMs);
+  const beginMs = Math.min(Math.max(isWide ? nowMs - stepMs : sinceMs, nowMs - stepMs, countedFromMs), nowMs);
+  return { project, window: { beginMs, endMs: nowMs }, sinceMs, purpose };
+}
+
+function isOutOfSight(
+  { project, hold }: ProjectState,
+  { activities, nowMs }: Pick<PlanInput, 'activities' | 'nowMs'>,
+): boolean {
+  const sinceMs = activities.get(project)?.unshownSinceMs ?? nowMs;
+  return hold !== undefined || nowMs - sinceMs > unshownForMs;
+}

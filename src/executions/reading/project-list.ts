@@ -1,0 +1,71 @@
+import type { Api } from '../../api/client.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Execution } from '../../domain/execution.ts';
+import type { Book } from '../ledger/ledger-cache.ts';
+import type { ExecutionsOptions } from '../options.ts';
+import type { Overlap } from './overlap.ts';
+import type { planListing } from './plan-projects.ts';
+
+type ListReadingOptions = Pick<ExecutionsOptions, 'readProjects' | 'everyMs' | 'settings'> & {
+  readonly clock: Pick<Clock, 'ticks'>;
+  readonly list: typeof planListing;
+};
+
+type Round = {
+  readonly book: Book;
+  readonly overlap: Overlap;
+  readonly api: () => Api;
+  readonly nowMs: number;
+  /** What runs, where that is known. */
+  readonly running: readonly Execution[] | undefined;
+};
+
+export type ListReading = {
+  readonly names: () => readonly string[];
+  /** Reads the list where it is due: once a minute, and at once where something runs in a project that it lacks. */
+  readonly refresh: (round: Round) => Promise<void>;
+};
+
+/** Keeps the list of the projects that are read. */
+export function createListReading({ readProjects, clock, everyMs, settings, list }: ListReadingOptions): ListReading {
+  const { backfillMs, overlapMs, isWantedProject: isWanted } = settings;
+  let names: readonly string[] = [];
+  let nextTicks = Number.NEGATIVE_INFINITY;
+  /** Projects that run something and were not in a list that was read because of them. */
+  let absent: ReadonlySet<string> = new Set();
+
+  function findUnknown(book: Book, running: readonly Execution[]): Set<string> {
+    const projects = running.flatMap(({ project }) => (project === undefined ? [] : [project]));
+    return new Set(projects.filter((project) => !book.states.has(project) && isWanted(project)));
+  }
+
+  return {
+    names: () => names,
+    refresh: async ({ book, overlap, api, nowMs, running = [] }) => {
+      const ticks = clock.ticks();
+      const unknown = findUnknown(book, running);
+      const isNews = [...unknown].some((project) => !absent.has(project));
+      absent = new Set([...absent].filter((project) => unknown.has(project)));
+      if (ticks < nextTicks && !isNews) return;
+      const { projects, askedTicks } = await readProjects(api(), isNews ? ticks : undefined);
+      names = projects.map(({ name }) => name);
+      absent = new Set([...unknown].filter((project) => !names.includes(project)));
+      nextTicks = clock.ticks() + Math.max(listEveryMs, everyMs);
+      await book.update(async () =>
+        list({
+          names: new Set(names),
+          states: book.states,
+          facts: book.facts(),
+          nowMs,
+          listedAtMs: Math.floor(nowMs - Math.max(0, ticks - askedTicks)),
+          backfillMs,
+          isWanted,
+          overlapMs: overlap.ms(nowMs),
+          skewMs: overlap.ms(nowMs) - overlapMs,
+        }),
+      );
+    },
+  };
+}
+
+const listEveryMs = 60_000;

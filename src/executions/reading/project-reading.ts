@@ -1,0 +1,160 @@
+import type { Api } from '../../api/client.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { Window } from '../../api/paging.ts';
+import type { Acceptance } from '../counting/count-executions.ts';
+import type { OddRows } from '../counting/odd-rows.ts';
+import type { Finished } from '../counting/reconcile.ts';
+import type { Book } from '../ledger/ledger-cache.ts';
+import { type Hold, resume } from '../ledger/project-state.ts';
+import { readThroughMs, toNextWindow, withNewestRead, withPastRead } from './backlog.ts';
+import type { Overlap } from './overlap.ts';
+import type { PlannedRead } from './plan-reads.ts';
+import { addResults, createTakeIn, nothingRead, type ReadResult } from './take-in.ts';
+import { readNewest } from './window-reader.ts';
+
+type ProjectReadingOptions = {
+  readonly book: Book;
+  readonly accept: (acceptance: Acceptance) => Promise<readonly Finished[]>;
+  readonly overlap: Overlap;
+  readonly catchUpLimitMs: number;
+  readonly oddRows: OddRows;
+};
+
+export type ProjectReading = {
+  /** Reads the newest of what was planned, and leaves the rest to the backlog; a project that cannot be read is held where it is. */
+  readonly read: (api: Api, planned: PlannedRead, nowMs: number) => Promise<ReadResult>;
+  /** Reads on in the backlog of a project, as long as it may. */
+  readonly readPast: (api: Api, project: string, nowMs: number, mayGoOn: () => boolean) => Promise<ReadResult>;
+  /** Reads a past window once more; what it found that was not known. */
+  readonly readAgain: (api: Api, project: string, window: Window, nowMs: number) => Promise<readonly Finished[]>;
+  readonly hold: (project: string, hold: Hold, nowMs: number) => Promise<void>;
+};
+
+/** Reads the ends of one project within a window, takes them in, and says how far it has been read. */
+export function createProjectReading(options: ProjectReadingOptions): ProjectReading {
+  const { book, accept, overlap, catchUpLimitMs, oddRows } = options;
+  const { takeIn, shownLately } = createTakeIn({ accept, oddRows });
+
+  async function hold(project: string, held: Hold, nowMs: number): Promise<void> {
+    await book.update(async () => {
+      const state = book.states.get(project);
+      if (state === undefined || state.hold === held) return undefined;
+      // What is kept of a project that is missing is kept from then on.
+      const heldSinceMs = held === 'missing' ? nowMs : (state.heldSinceMs ?? nowMs);
+      return { states: [{ ...state, hold: held, heldSinceMs }] };
+    });
+  }
+
+  async function read(api: Api, planned: PlannedRead, nowMs: number): Promise<ReadResult> {
+    const { project, sinceMs, purpose } = planned;
+    const before = book.states.get(project);
+    if (before === undefined) return nothingRead;
+    if (purpose === 'probe') {
+      // Of what is not shown one page is enough to know, however much it has become.
+      const [oldest] = before.backlog ?? [];
+      const beginMs = Math.min(sinceMs, oldest?.beginMs ?? sinceMs);
+      const { total, shown } = await readNewest(api, project, { beginMs, endMs: nowMs });
+      if (total > 0 && shown === 0) return { ...nothingRead, total, hidden: total, isUnshown: true };
+      shownLately.add(project);
+    }
+    const { countedFromMs } = resume(before, nowMs, catchUpLimitMs);
+    const dueMs = Math.max(sinceMs, countedFromMs);
+    const window = { beginMs: Math.max(planned.window.beginMs, countedFromMs), endMs: planned.window.endMs };
+    // What lies between what was read and the window is to be read as well, if not now.
+    const between = dueMs < window.beginMs ? [{ beginMs: dueMs, endMs: window.beginMs - 1 }] : [];
+    const fromMs = Math.min(readThroughMs(before), nowMs);
+    let pages = 0;
+    let isCut = false;
+    const { counted, result } = await takeIn(api, {
+      project,
+      window,
+      seenAtMs: nowMs,
+      lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
+      advance: (state, rest) => {
+        const due = rest.flatMap((each) => since(each, dueMs));
+        return withNewestRead(resume(state, nowMs, catchUpLimitMs), window, [...between, ...due]);
+      },
+      // A few more pages may tell whether anything is shown at all.
+      mayGoOn: (rest, hasShown) => {
+        isCut = rest.some(({ beginMs }) => beginMs < dueMs);
+        pages += 1;
+        return !hasShown && pages < mostUnshownPages;
+      },
+    });
+    // What was still to be read is not late.
+    const known = before.backlog === undefined ? counted : [];
+    for (const { endedAtMs } of known) overlap.noteLateness(fromMs - endedAtMs, nowMs);
+    return { ...result, isCut, isInSight: purpose === 'probe' };
+  }
+
+  async function readPast(api: Api, project: string, nowMs: number, mayGoOn: () => boolean): Promise<ReadResult> {
+    let sum = nothingRead;
+    let pages = 0;
+    while (pages < mostPagesAtOnce) {
+      const state = book.states.get(project);
+      const window = state && toNextWindow(state);
+      if (window === undefined || state?.hold !== undefined || !mayGoOn()) return sum;
+      let taken = 0;
+      const { result } = await takeIn(api, {
+        project,
+        window,
+        seenAtMs: nowMs,
+        lateBeforeMs: Number.NEGATIVE_INFINITY,
+        advance: (latest, rest) => withPastRead(latest, window, rest),
+        hasShown: shownLately.has(project),
+        mayGoOn: (_rest, hasShown) => {
+          taken += 1;
+          const most = hasShown || shownLately.has(project) ? mostPagesAtOnce : mostUnshownPages;
+          return pages + taken < most && mayGoOn();
+        },
+      });
+      pages += taken;
+      sum = addResults(sum, result);
+      // Its turn comes again, and something may be shown by then.
+      if (result.isUnshown && !shownLately.has(project)) return sum;
+    }
+    return sum;
+  }
+
+  /** A project that cannot be read says so with every question; nothing of it is read until it can. */
+  async function orHold(project: string, nowMs: number, work: () => Promise<ReadResult>): Promise<ReadResult> {
+    try {
+      return await work();
+    } catch (error) {
+      const held = toHold(error);
+      if (held === undefined) throw error;
+      await hold(project, held, nowMs);
+      return { ...nothingRead, isDenied: held === 'hidden' };
+    }
+  }
+
+  return {
+    read: (api, planned, nowMs) => orHold(planned.project, nowMs, () => read(api, planned, nowMs)),
+    readPast: (api, project, nowMs, mayGoOn) => orHold(project, nowMs, () => readPast(api, project, nowMs, mayGoOn)),
+    readAgain: async (api, project, window, nowMs) => {
+      const lateBeforeMs = Number.POSITIVE_INFINITY;
+      const { counted } = await takeIn(api, { project, window, seenAtMs: nowMs, lateBeforeMs, mayGoOn: () => true });
+      return counted;
+    },
+    hold,
+  };
+}
+
+/** Pages of one project that are read of the past before others have their turn. */
+const mostPagesAtOnce = 20;
+/** Pages that are looked through where no row of the first is shown. */
+const mostUnshownPages = 5;
+
+/** What of a window lies at a time or after it. */
+function since({ beginMs, endMs }: Window, sinceMs: number): Window[] {
+  return endMs < sinceMs ? [] : [{ beginMs: Math.max(beginMs, sinceMs), endMs }];
+}
+
+/** What an answer says of a project that can not be read; undefined where it says nothing of it. */
+function toHold(error: unknown): Hold | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const { kind, details } = error;
+  if (kind === 'forbidden') return 'hidden';
+  if (kind !== 'not_found' || details.isOfService !== true) return undefined;
+  return details.errorCode === 'api.error.project.disabled' ? 'disabled' : 'missing';
+}

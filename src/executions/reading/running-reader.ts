@@ -1,0 +1,115 @@
+import type { Api } from '../../api/client.ts';
+import { runningExecutions } from '../../api/endpoints/executions.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { Execution } from '../../domain/execution.ts';
+import type { OddRows } from '../counting/odd-rows.ts';
+
+export type Running = {
+  /** Undefined where nothing may be read, or not everything has been. */
+  readonly executions: readonly Execution[] | undefined;
+  readonly serverMs: number | undefined;
+  /** Projects whose running executions may not be read; undefined where the answer covers all and names none. */
+  readonly denied?: 'all' | ReadonlySet<string> | undefined;
+};
+
+type Open = (lane: 'vital' | 'normal') => Api;
+
+/**
+ * What runs or waits anywhere, in as few requests as it takes. Some releases of the rundeck dialect take the `*` for the
+ * name of a project (3.2.6 to 3.2.8, and 4.14 to 4.17): there it is asked project by project, a few in each round.
+ */
+export function createRunningReader(ticks: () => number, onOddRows: OddRows['note']) {
+  const known = new Map<string, readonly Execution[]>();
+  const denied = new Set<string>();
+  let isComplete = false;
+  let oneByOneUntilTicks = Number.NEGATIVE_INFINITY;
+  let lastAsked = '';
+
+  async function readNext(open: Open, projects: readonly string[]): Promise<Running> {
+    let serverMs: number | undefined;
+    const names = new Set(projects);
+    for (const project of [...known.keys(), ...denied]) if (!names.has(project)) forget(project);
+    for (const project of chooseNext(projects)) {
+      lastAsked = project;
+      const read = await readList(open('normal'), project, onOddRows).catch(toNothing);
+      serverMs ??= read.serverMs;
+      known.set(project, read.executions ?? []);
+      if (read.denied === undefined) denied.delete(project);
+      else denied.add(project);
+    }
+    isComplete ||= projects.every((project) => known.has(project));
+    return { executions: isComplete ? [...known.values()].flat() : undefined, serverMs, denied: new Set(denied) };
+  }
+
+  function forget(project: string): void {
+    known.delete(project);
+    denied.delete(project);
+  }
+
+  /** Those that ran something last time, and of the others those whose turn it is. */
+  function chooseNext(projects: readonly string[]): ReadonlySet<string> {
+    const place = projects.indexOf(lastAsked) + 1;
+    const inTurn = [...projects.slice(place), ...projects.slice(0, place)].slice(0, mostInTurn);
+    const busy = projects.filter((project) => (known.get(project)?.length ?? 0) > 0);
+    // Whoever comes last says where the next round goes on.
+    return new Set([...busy.filter((project) => !inTurn.includes(project)), ...inTurn]);
+  }
+
+  return async (open: Open, projects: readonly string[]): Promise<Running> => {
+    if (ticks() < oneByOneUntilTicks) return readNext(open, projects);
+    const api = open('vital');
+    try {
+      return await readList(api, '*', onOddRows);
+    } catch (error) {
+      // Of all projects together the answer is 401 where none of them may be read: no fault, and no news of any.
+      if (error instanceof ApiError && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
+      if (!isUnknownStar(error, api.server().release)) throw error;
+    }
+    if (projects.length === 0) return nothing;
+    const read = await readNext(open, projects);
+    oneByOneUntilTicks = ticks() + oneByOneForMs;
+    return read;
+  };
+}
+
+const nothing: Running = { executions: undefined, serverMs: undefined };
+
+/** A server that has been upgraded meanwhile is seen after so long. */
+const oneByOneForMs = 3_600_000;
+const mostInTurn = 25;
+
+/** The later releases miss a project of that name, the older ones fail over it. */
+function isUnknownStar(error: unknown, release = ''): boolean {
+  if (!(error instanceof ApiError)) return false;
+  const { errorCode, status } = error.details;
+  return errorCode === 'api.error.project.missing' || (status === 500 && release.startsWith('3.2.'));
+}
+
+/** A project that went away, is switched off or may not be read tells nothing, and keeps nobody from the others. */
+function toNothing(error: unknown): Running {
+  const isOfProject = error instanceof ApiError && error.details.isOfService === true;
+  if (isOfProject && error.kind === 'forbidden') return { ...nothing, denied: 'all' };
+  if (isOfProject && error.kind === 'not_found') return nothing;
+  throw error;
+}
+
+async function readList(api: Api, project: string, onOddRows: OddRows['note']): Promise<Running> {
+  const executions = new Map<number, Execution>();
+  let serverMs: number | undefined;
+  // The list moves while it is read: pages overlap, and a list without an end is cut.
+  for (let offset = 0, pages = 0; pages < mostPages; pages++) {
+    const query = { max: pageSize, offset, includePostponed: true };
+    const timed = await api.getTimed(runningExecutions, { path: { project }, query });
+    serverMs ??= timed.serverMs;
+    for (const execution of timed.answer.items) executions.set(execution.id, execution);
+    onOddRows(project, timed.answer.oddRows);
+    if (offset + pageSize >= timed.answer.total) break;
+    offset += pageSize - overlap;
+  }
+  return { executions: [...executions.values()], serverMs };
+}
+
+/** Rows that one page holds at most. */
+const pageSize = 500;
+const mostPages = 40;
+const overlap = 20;

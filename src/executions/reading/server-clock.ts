@@ -1,0 +1,96 @@
+import type { Api } from '../../api/client.ts';
+import { systemInfo } from '../../api/endpoints/system.ts';
+import { ApiError } from '../../api/errors.ts';
+
+type Clock = { readonly now: () => number; readonly ticks: () => number };
+
+export type ServerClock = {
+  /** Whether the server is to be asked for its time, where an answer of it told this one, or none. */
+  readonly isOld: (answeredAtMs: number | undefined) => boolean;
+  readonly ask: (api: Api) => Promise<void>;
+  /** The server's time: as its answer says, else reckoned from ours and from how far the two were apart. */
+  readonly now: (answeredAtMs: number | undefined) => ServerTime;
+};
+
+export type ServerTime = {
+  /** In whole ms. */
+  readonly nowMs: number;
+  /** Where the clock was set back: from here on ends may have been passed by, at times that were believed to be over. */
+  readonly rewindToMs: number | undefined;
+};
+
+export function createServerClock(clock: Clock): ServerClock {
+  let skew: { readonly ms: number; readonly atTicks: number } | undefined;
+  let last: { readonly ms: number; readonly ticks: number } | undefined;
+  let jumpedAtTicks: number | undefined;
+  /** Since when the clock may be ahead: what it says was believed, and did not follow from what it had said. */
+  let ahead: { readonly sinceMs: number; readonly atTicks: number } | undefined;
+  let askedAtTicks: number | undefined;
+  let isJustAsked = false;
+
+  function reckon(ticks: number): number | undefined {
+    return last === undefined ? undefined : last.ms + ticks - last.ticks;
+  }
+
+  function believe(toldMs: number): ServerTime {
+    const ticks = clock.ticks();
+    const reckonedMs = reckon(ticks) ?? toldMs;
+    const elapsedMs = ticks - (last?.ticks ?? ticks);
+    const aheadMs = toldMs - reckonedMs;
+    // Who believes a wrong time ahead skips what is then too long ago: a jump has to last, and until then time goes on as before.
+    jumpedAtTicks = aheadMs > mostJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
+    const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
+    // Both clocks have fractions: times that are asked for, and kept, have none.
+    const nowMs = Math.floor(isDoubtful ? reckonedMs : toldMs);
+    last = { ms: isDoubtful ? reckonedMs : toldMs, ticks };
+    if (isDoubtful) return { nowMs, rewindToMs: undefined };
+    if (ahead !== undefined && ticks - ahead.atTicks > rememberedForMs) ahead = undefined;
+    if (aheadMs > stepMs) ahead ??= { sinceMs: Math.floor(reckonedMs), atTicks: ticks };
+    if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined };
+    // What has ended since the last time that anybody looked bears times of the clock as it is now.
+    const lookedAtMs = Math.floor(toldMs - elapsedMs);
+    const rewindToMs = Math.min(lookedAtMs, ahead?.sinceMs ?? lookedAtMs);
+    ahead = undefined;
+    return { nowMs, rewindToMs };
+  }
+
+  return {
+    isOld: (answeredAtMs) => {
+      const ticks = clock.ticks();
+      if (answeredAtMs === undefined) return skew === undefined || ticks - skew.atTicks >= knownForMs;
+      // Something in between may write dates of its own: what is surprising is asked for, and once in a while what is not.
+      // The first contact has asked.
+      askedAtTicks ??= ticks;
+      const isSurprising = Math.abs(answeredAtMs - (reckon(ticks) ?? answeredAtMs)) > stepMs;
+      return ticks - askedAtTicks >= (isSurprising ? leastApartMs : checkEveryMs);
+    },
+    ask: async (api) => {
+      askedAtTicks = clock.ticks();
+      try {
+        const { answer, midRequestMs } = await api.getTimed(systemInfo);
+        isJustAsked = answer.timestampMs !== undefined;
+        skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks: clock.ticks() };
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
+        // Not everybody may read it; then nothing is better than what was known last, and our own clock.
+        skew = { ms: skew?.ms ?? 0, atTicks: clock.ticks() };
+      }
+    },
+    now: (answeredAtMs) => {
+      const isAsked = isJustAsked;
+      isJustAsked = false;
+      if (answeredAtMs === undefined || isAsked) return believe(clock.now() + (skew?.ms ?? 0));
+      skew = { ms: answeredAtMs - clock.now(), atTicks: Number.NEGATIVE_INFINITY };
+      return believe(answeredAtMs);
+    },
+  };
+}
+
+const knownForMs = 300_000;
+const mostJumpMs = 3_600_000;
+const doubtedForMs = 300_000;
+/** What answers take, and whole seconds, are less than this. */
+const stepMs = 30_000;
+const rememberedForMs = 86_400_000;
+const checkEveryMs = 900_000;
+const leastApartMs = 60_000;

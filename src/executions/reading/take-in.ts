@@ -1,0 +1,116 @@
+import type { Api } from '../../api/client.ts';
+import type { Window } from '../../api/paging.ts';
+import type { Execution } from '../../domain/execution.ts';
+import type { Acceptance } from '../counting/count-executions.ts';
+import type { OddRows } from '../counting/odd-rows.ts';
+import type { Finished } from '../counting/reconcile.ts';
+import type { ProjectState } from '../ledger/project-state.ts';
+import { readProjectWindow } from './window-reader.ts';
+
+/** What one read of a project came to. */
+export type ReadResult = {
+  readonly counted: number;
+  /** Rows that the server counts in what was read, and how many of them it showed. */
+  readonly total: number;
+  readonly shown: number;
+  /** Rows that the total counts and that were not shown. */
+  readonly hidden: number;
+  /** Whether the project itself may not be read. */
+  readonly isDenied: boolean;
+  /** Whether the total counts rows and not one of them was shown. */
+  readonly isUnshown: boolean;
+  /** Whether a look at all that is to be read found nothing in the way of it. */
+  readonly isInSight: boolean;
+  /** Whether a window that began before what was to be read held too much to be read again at once. */
+  readonly isCut: boolean;
+  readonly serverTimes: readonly number[];
+};
+
+export type TakeIn = {
+  readonly project: string;
+  readonly window: Window;
+  readonly seenAtMs: number;
+  readonly lateBeforeMs: number;
+  /** What becomes of the project once the window is in but for the rest; absent where nothing of it changes. */
+  readonly advance?: (state: ProjectState, rest: readonly Window[]) => ProjectState;
+  /** Whether rows of the project were shown before: then those that are not are hidden for themselves. */
+  readonly hasShown?: boolean;
+  /** Told after each page what is left, and whether anything was shown: whether to go on with it now. */
+  readonly mayGoOn: (rest: readonly Window[], hasShown: boolean) => boolean;
+};
+
+export type Taken = { readonly counted: readonly Finished[]; readonly result: ReadResult };
+
+type TakeInOptions = {
+  readonly accept: (acceptance: Acceptance) => Promise<readonly Finished[]>;
+  readonly oddRows: OddRows;
+};
+
+/** Reads windows of projects into the ledger. */
+export function createTakeIn({ accept, oddRows }: TakeInOptions) {
+  /** Projects of which rows were shown when they were read last. */
+  const shownLately = new Set<string>();
+
+  /** Takes in page by page, each with how far that brings it: what was read before a fault, or a stop, is not read again. */
+  async function takeIn(api: Api, how: TakeIn): Promise<Taken> {
+    const { project, window, seenAtMs, lateBeforeMs, advance, hasShown = false, mayGoOn } = how;
+    const reading = readProjectWindow(api, project, window);
+    const counted: Finished[] = [];
+    const ids = new Set<number>();
+    const shown = (): number => ids.size + reading.oddRows().length;
+    let total = 0;
+    let counts: number | undefined;
+    for await (const part of reading.parts) {
+      oddRows.note(project, reading.oddRows());
+      for (const { id } of part.items) ids.add(id);
+      counts ??= part.total;
+      total += part.counted;
+      // Rows that are counted and not shown may be shown once they are permitted: nothing of them has been read.
+      const mayAdvance = advance !== undefined && (hasShown || shown() > 0 || counts === 0);
+      const step = mayAdvance ? { advance: (state: ProjectState) => advance(state, part.rest) } : {};
+      const rows: readonly Execution[] = part.items;
+      counted.push(...(await accept({ project, rows, seenAtMs, lateBeforeMs, ...step })));
+      if (!part.isInFlood && !mayGoOn(part.rest, shown() > 0)) break;
+    }
+    const isUnshown = counts !== 0 && shown() === 0;
+    if (isUnshown) total = Math.max(total, counts ?? 0);
+    if (shown() > 0) shownLately.add(project);
+    else if (isUnshown) shownLately.delete(project);
+    const result = {
+      ...nothingRead,
+      counted: counted.length,
+      total: Math.max(total, shown()),
+      shown: shown(),
+      hidden: Math.max(0, total - shown()),
+      isUnshown,
+      serverTimes: reading.serverTimes(),
+    };
+    return { counted, result };
+  }
+
+  return { takeIn, shownLately };
+}
+
+export const nothingRead: ReadResult = {
+  counted: 0,
+  total: 0,
+  shown: 0,
+  hidden: 0,
+  isUnshown: false,
+  isInSight: false,
+  isCut: false,
+  isDenied: false,
+  serverTimes: [],
+};
+
+export function addResults(one: ReadResult, other: ReadResult): ReadResult {
+  return {
+    ...other,
+    counted: one.counted + other.counted,
+    total: one.total + other.total,
+    shown: one.shown + other.shown,
+    hidden: one.hidden + other.hidden,
+    isUnshown: other.isUnshown && one.shown === 0,
+    serverTimes: [...one.serverTimes, ...other.serverTimes],
+  };
+}

@@ -1,0 +1,163 @@
+import type { Api } from '../../api/client.ts';
+import { runningExecutions } from '../../api/endpoints/executions.ts';
+import { ApiError } from '../../api/errors.ts';
+import type { Window } from '../../api/paging.ts';
+import type { Row } from '../../metrics/family.ts';
+import type { ProjectState } from '../ledger/project-state.ts';
+import { executionFamilies } from '../series/families.ts';
+import type { ProjectReading } from './project-reading.ts';
+import type { Running } from './running-reader.ts';
+import type { ReadResult } from './take-in.ts';
+import { readNewest } from './window-reader.ts';
+
+/** What the credentials may not read of the executions of one server. */
+export type Sight = {
+  /** `denied` where no project's running executions may be read, `unknown` until all of them have been read. */
+  readonly running: 'known' | 'unknown' | 'denied';
+  /** Projects whose running executions may not be read although those of others may. */
+  readonly runningDenied: readonly string[];
+  /** Projects whose finished executions are not all shown. */
+  readonly history: readonly HiddenHistory[];
+};
+
+/** Finished executions of a project that the server counts and does not show. */
+export type HiddenHistory = {
+  readonly project: string;
+  /** Undefined where the server does not even count them. */
+  readonly counted: number | undefined;
+  readonly readable: number;
+};
+
+type Look = {
+  readonly names: readonly string[];
+  readonly states: ReadonlyMap<string, ProjectState>;
+  readonly nowMs: number;
+  readonly reading: Pick<ProjectReading, 'readAgain'>;
+};
+
+export type Sighting = ReturnType<typeof createSight>;
+
+/**
+ * Remembers what reads were denied, or shown less than was counted. The list of all that runs leaves out projects in silence,
+ * and a short window says little of a project that is shown in part: these are asked for once more, one each in a round.
+ */
+export function createSight(ticks: () => number) {
+  const history = new Map<string, HiddenHistory>();
+  /** When to look at the last day of a project again, of which a part is not shown. */
+  const partlyDue = new Map<string, number>();
+  const runningDue = new Map<string, number>();
+  let running: Sight['running'] = 'unknown';
+  let runningDenied = new Set<string>();
+  let isAskedByStar = false;
+
+  function noteRunning({ executions, denied }: Running): void {
+    running = executions === undefined ? 'unknown' : 'known';
+    isAskedByStar = running === 'known' && denied === undefined;
+    if (denied === 'all') running = 'denied';
+    else if (denied !== undefined) runningDenied = new Set(denied);
+    for (const { project } of executions ?? []) if (project !== undefined) noteRunningOf(project, true);
+  }
+
+  function noteRunningOf(project: string, isReadable: boolean): void {
+    if (isReadable) runningDenied.delete(project);
+    else runningDenied.add(project);
+    runningDue.set(project, ticks() + (isReadable ? seldomMs : oftenMs));
+  }
+
+  function noteRead(project: string, { total, shown, isDenied, isUnshown }: ReadResult): void {
+    if (isDenied) history.set(project, { project, counted: undefined, readable: 0 });
+    else if (isUnshown) history.set(project, { project, counted: total, readable: 0 });
+    else if (total > shown) partlyDue.set(project, partlyDue.get(project) ?? ticks());
+    else if (!partlyDue.has(project)) history.delete(project);
+    if (isDenied || isUnshown) partlyDue.delete(project);
+  }
+
+  async function lookAtDay(api: Api, project: string, window: Window, { reading, nowMs }: Look): Promise<void> {
+    const { total, shown } = await readNewest(api, project, window);
+    const counted = Math.min(total, mostCompared);
+    if (shown < counted) {
+      history.set(project, { project, counted, readable: shown });
+      partlyDue.set(project, ticks() + oftenMs);
+      return;
+    }
+    const wasHidden = history.delete(project);
+    partlyDue.delete(project);
+    // What the rounds have passed by is not theirs any more.
+    if (wasHidden && total > 0) await reading.readAgain(api, project, window, nowMs);
+  }
+
+  async function lookAtRunning(api: Api, project: string): Promise<void> {
+    try {
+      await api.get(runningExecutions, { path: { project }, query: { max: 1 } });
+      noteRunningOf(project, true);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.details.isOfService !== true) throw error;
+      if (error.kind !== 'forbidden' && error.kind !== 'not_found') throw error;
+      noteRunningOf(project, error.kind === 'not_found');
+    }
+  }
+
+  async function look(api: () => Api, given: Look): Promise<void> {
+    const windows = toDays(given);
+    for (const project of [...runningDue.keys(), ...partlyDue.keys()]) if (!windows.has(project)) forget(project);
+    const partly = findDue(windows, (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
+    if (partly !== undefined) await lookAtDay(api(), ...partly, given);
+    if (!isAskedByStar) return;
+    // Where something is hidden already, more may be.
+    const unasked = findDue(windows, (project) => runningDue.get(project) ?? (history.has(project) ? -2 : -1));
+    if (unasked !== undefined) await lookAtRunning(api(), unasked[0]);
+  }
+
+  /** The one that has been due for longest. */
+  function findDue(
+    windows: ReadonlyMap<string, Window>,
+    dueTicksOf: (project: string) => number,
+  ): [string, Window] | undefined {
+    let found: [string, Window] | undefined;
+    let earliestTicks = ticks();
+    for (const [project, window] of windows) {
+      const dueTicks = dueTicksOf(project);
+      if (dueTicks > earliestTicks || (found !== undefined && dueTicks === earliestTicks)) continue;
+      earliestTicks = dueTicks;
+      found = [project, window];
+    }
+    return found;
+  }
+
+  function forget(project: string): void {
+    runningDue.delete(project);
+    runningDenied.delete(project);
+    partlyDue.delete(project);
+  }
+
+  return {
+    noteRunning,
+    noteRead,
+    look,
+    mayReadRunning: (project: string): boolean => running !== 'denied' && !runningDenied.has(project),
+    all: (): Sight => ({ running, runningDenied: [...runningDenied], history: [...history.values()] }),
+  };
+}
+
+export function toHiddenRows({ history }: Sight): Row[] {
+  return history.flatMap(({ project, counted, readable }) =>
+    counted === undefined ? [] : executionFamilies.hidden.rows(counted - readable, { project }),
+  );
+}
+
+/** The last day of each project that is read, as far as it counts. */
+function toDays({ names, states, nowMs }: Look): ReadonlyMap<string, Window> {
+  const days = names.flatMap((project): [string, Window][] => {
+    const state = states.get(project);
+    if (state === undefined || state.hold !== undefined) return [];
+    return [[project, { beginMs: Math.max(nowMs - dayMs, state.countedFromMs), endMs: nowMs }]];
+  });
+  return new Map(days);
+}
+
+const dayMs = 86_400_000;
+/** Rights change seldom, and what mends them should show soon. */
+const seldomMs = 6 * 3_600_000;
+const oftenMs = 300_000;
+/** The rows of one page. */
+const mostCompared = 500;

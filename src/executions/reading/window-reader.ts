@@ -1,0 +1,49 @@
+import type { Api } from '../../api/client.ts';
+import { type OddRow, projectExecutions } from '../../api/endpoints/executions.ts';
+import { type Part, readWindow, type Window } from '../../api/paging.ts';
+import type { Execution } from '../../domain/execution.ts';
+
+/** Rows that one page holds at most. */
+const pageSize = 500;
+
+export type WindowReading = {
+  /** Page by page, and after each of them what is still to be read; rows may come twice. */
+  readonly parts: AsyncIterable<Part<Execution>>;
+  /** Rows that cannot be read. */
+  readonly oddRows: () => readonly OddRow[];
+  /** The clocks of the members that answered. */
+  readonly serverTimes: () => readonly number[];
+};
+
+/** Everything of a project that ended within a window. */
+export function readProjectWindow(api: Api, project: string, window: Window): WindowReading {
+  const serverTimes: number[] = [];
+  const oddRows = new Map<string, OddRow>();
+  const parts = readWindow<Execution>(
+    async ({ beginMs, endMs, max, offset }) => {
+      const query = { begin: Math.max(beginMs, 1), end: endMs, max, offset };
+      const { answer, serverMs } = await api.getTimed(projectExecutions, { path: { project }, query });
+      for (const row of answer.oddRows) oddRows.set(row.text, row);
+      if (serverMs !== undefined) serverTimes.push(serverMs);
+      return answer;
+    },
+    window,
+    { apiEndpoint: projectExecutions.name, endOf: ({ endedAtMs }) => endedAtMs, pageSize },
+  );
+  return { parts, oddRows: () => [...oddRows.values()], serverTimes: () => serverTimes };
+}
+
+/** The newest page of what ended within a window: whether rows are counted, and whether any of them is shown. */
+export async function readNewest(api: Api, project: string, { beginMs, endMs }: Window): Promise<Newest> {
+  const query = { begin: Math.max(beginMs, 1), end: endMs, max: pageSize, offset: 0 };
+  const { total, items, oddRows } = await api.get(projectExecutions, { path: { project }, query });
+  return { total, shown: items.length + oddRows.length };
+}
+
+export type Newest = { readonly total: number; readonly shown: number };
+
+/** How many of a project the server says have ended within a window. */
+export async function readTotal(api: Api, project: string, { beginMs, endMs }: Window): Promise<number> {
+  const query = { begin: Math.max(beginMs, 1), end: endMs, max: 1 };
+  return (await api.get(projectExecutions, { path: { project }, query })).total;
+}

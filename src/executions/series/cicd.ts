@@ -1,0 +1,84 @@
+import type { Row } from '../../metrics/family.ts';
+import type { Cell } from '../counting/totals.ts';
+import { executionFamilies as families } from './families.ts';
+import { type Ending, type JobName, toJobPath } from './naming.ts';
+
+/** How the conventions of OpenTelemetry name the ways an execution ends, and the error where it is one. */
+const outcomes: Readonly<Record<Ending, Outcome>> = {
+  succeeded: { result: 'success', error: '' },
+  failed: { result: 'failure', error: '_OTHER' },
+  'failed-with-retry': { result: 'failure', error: '_OTHER' },
+  timedout: { result: 'timeout', error: 'timeout' },
+  aborted: { result: 'cancellation', error: '' },
+  missed: { result: 'skip', error: '' },
+  other: { result: 'error', error: '_OTHER' },
+};
+
+type Outcome = { readonly result: string; readonly error: string };
+
+/** How many series of these a job may have: its errors, what is active, and its durations, which some jobs have of their own. */
+export const cicdSeries = {
+  errors: new Set(Object.values(outcomes).flatMap(({ error }) => (error === '' ? [] : [error]))).size,
+  states: 2,
+  histograms: new Set(Object.values(outcomes).map(({ result }) => result)).size,
+} as const;
+
+type Sum = { readonly name: string; readonly outcome: Outcome; count: number; sum: number; counts: number[] };
+
+/** What was counted, under the names that OpenTelemetry has for it. A command without a job is no pipeline. */
+export function toCicdRows(cells: Iterable<Cell>, bounds: readonly number[]): Row[] {
+  const durations = new Map<string, Sum>();
+  const errors = new Map<string, Sum>();
+  for (const cell of cells) {
+    const { kind, labels, isReleased, count, sumSeconds = 0, buckets = [] } = cell;
+    const [project = '', group = '', name = '', ending = ''] = labels;
+    // The cast is true: that is what these cells are counted by.
+    const outcome = outcomes[ending as Ending];
+    if ((kind !== 'runs' && kind !== 'durations') || name === '') continue;
+    if (kind === 'runs' && outcome.error === '') continue;
+    const pipeline = toJobPath(project, { group, name });
+    const sums = kind === 'runs' ? errors : durations;
+    const key = JSON.stringify([pipeline, kind === 'runs' ? outcome.error : outcome.result]);
+    const sum = sums.get(key) ?? { name: pipeline, outcome, count: 0, sum: 0, counts: bounds.map(() => 0) };
+    sums.set(key, sum);
+    if (!isReleased) continue;
+    sum.count += count;
+    sum.sum += sumSeconds;
+    sum.counts = [...bounds, 0].map((_bound, index) => (sum.counts[index] ?? 0) + (buckets[index] ?? 0));
+  }
+  return [
+    ...[...durations.values()].flatMap(({ name, outcome, ...sum }) =>
+      families.pipelineDuration.rows(
+        { bounds, ...sum },
+        {
+          cicd_pipeline_name: name,
+          cicd_pipeline_run_state: 'executing',
+          cicd_pipeline_result: outcome.result,
+          error_type: outcome.error,
+        },
+      ),
+    ),
+    ...[...errors.values()].flatMap(({ name, outcome, count }) =>
+      families.pipelineErrors.rows(count, { cicd_pipeline_name: name, error_type: outcome.error }),
+    ),
+  ];
+}
+
+/** What runs or waits now. */
+export type ActiveRun = JobName & { readonly project: string; readonly isWaiting: boolean };
+
+export function toActiveRows(runs: readonly ActiveRun[]): Row[] {
+  const active = new Map<string, { readonly name: string; readonly state: string; count: number }>();
+  for (const { project, isWaiting, ...job } of runs) {
+    if (job.name === '') continue;
+    const name = toJobPath(project, job);
+    const state = isWaiting ? 'pending' : 'executing';
+    const key = JSON.stringify([name, state]);
+    const found = active.get(key) ?? { name, state, count: 0 };
+    found.count += 1;
+    active.set(key, found);
+  }
+  return [...active.values()].flatMap(({ name, state, count }) =>
+    families.pipelineActive.rows(count, { cicd_pipeline_name: name, cicd_pipeline_run_state: state }),
+  );
+}

@@ -1,0 +1,139 @@
+import { counter, earliestGauge, gauge, histogram, newestGauge, stateSet } from '../../metrics/family.ts';
+import { endings } from './naming.ts';
+
+const job = ['project', 'job_group', 'job_name'] as const;
+
+/** The families that executions feed. */
+export const executionFamilies = {
+  running: gauge(
+    'automation_executions_running',
+    'Executions that run now; runs without a job have empty job labels, and a project where nothing runs has a 0 [project/*/executions/running].',
+    ...job,
+  ),
+  oldestStart: earliestGauge(
+    'automation_executions_running_oldest_start_timestamp_seconds',
+    'When the oldest of the running executions started [project/*/executions/running].',
+    ...job,
+  ),
+  overdue: gauge(
+    'automation_executions_running_overdue',
+    'Executions that run longer than a multiple of their average duration [project/*/executions/running].',
+    ...job,
+  ),
+  queued: gauge(
+    'automation_executions_queued',
+    'Executions that wait for their time or their turn [project/*/executions/running].',
+    'project',
+    'status',
+  ),
+  total: counter(
+    'automation_executions_total',
+    'Finished executions, each counted once [project/*/executions].',
+    ...job,
+    'status',
+  ),
+  projectTotal: counter(
+    'automation_project_executions_total',
+    'Finished executions by what started them: user, scheduled, user-scheduled, webhook, other [executionType].',
+    'project',
+    'trigger',
+    'status',
+  ),
+  duration: histogram(
+    'automation_execution_duration_seconds',
+    'Durations of finished executions; jobs without series of their own are __other__ [project/*/executions].',
+    ...job,
+    'status',
+  ),
+  nodes: counter(
+    'automation_execution_nodes_total',
+    'Nodes that finished executions ran on [successfulNodes, failedNodes].',
+    ...job,
+    'result',
+  ),
+  nodeFailures: counter(
+    'automation_node_failures_total',
+    'Executions that failed on a node [failedNodes].',
+    'project',
+    'node',
+  ),
+  averageDuration: newestGauge(
+    'automation_job_average_duration_seconds',
+    "Average duration of a job's executions, as the server reckons it [job.averageDuration].",
+    ...job,
+  ),
+  lastStart: newestGauge(
+    'automation_job_last_start_timestamp_seconds',
+    'When the last finished execution of a job started [project/*/executions].',
+    ...job,
+  ),
+  lastEnd: newestGauge(
+    'automation_job_last_end_timestamp_seconds',
+    'When the last finished execution of a job ended [project/*/executions].',
+    ...job,
+  ),
+  lastSuccess: newestGauge(
+    'automation_job_last_success_timestamp_seconds',
+    'When the last succeeded execution of a job ended [project/*/executions].',
+    ...job,
+  ),
+  lastDuration: newestGauge(
+    'automation_job_last_duration_seconds',
+    'Duration of the last finished execution of a job [project/*/executions].',
+    ...job,
+  ),
+  lastId: newestGauge(
+    'automation_job_last_execution_id',
+    'The value is the id of the last finished execution of a job [project/*/executions].',
+    ...job,
+  ),
+  lastFailedId: newestGauge(
+    'automation_job_last_failed_execution_id',
+    'The value is the id of the last failed execution of a job [project/*/executions].',
+    ...job,
+  ),
+  lastStatus: stateSet(
+    'automation_job_last_status',
+    'How the last finished execution of a job ended [project/*/executions].',
+    { label: 'status', states: endings },
+    ...job,
+  ),
+  consecutiveFailures: newestGauge(
+    'automation_job_consecutive_failures',
+    'Failed executions of a job since its last success; attempts that are retried and cancellations do not count [project/*/executions].',
+    ...job,
+  ),
+  successAgeLimit: newestGauge(
+    'automation_job_success_age_limit_seconds',
+    'How old the last success of a job may become, from configuration [jobs.overrides].',
+    ...job,
+  ),
+  hidden: gauge(
+    'automation_exporter_executions_hidden',
+    'Executions that ended lately and that the server counts but does not show to these credentials [paging.total].',
+    'project',
+  ),
+  pipelineDuration: {
+    ...histogram(
+      'cicd_pipeline_run_duration_seconds',
+      "Durations of finished executions of jobs, under OpenTelemetry's name; needs metrics.cicd [project/*/executions].",
+      'cicd_pipeline_name',
+      'cicd_pipeline_run_state',
+      'cicd_pipeline_result',
+      'error_type',
+    ),
+    bucketsFrom: 'automation_execution_duration_seconds',
+  },
+  pipelineActive: gauge(
+    'cicd_pipeline_run_active',
+    "Executions of jobs that run (executing) or wait (pending), under OpenTelemetry's name; needs metrics.cicd [project/*/executions/running].",
+    'cicd_pipeline_name',
+    'cicd_pipeline_run_state',
+  ),
+  pipelineErrors: counter(
+    'cicd_pipeline_run_errors_total',
+    "Executions of jobs that failed, under OpenTelemetry's name; needs metrics.cicd [project/*/executions].",
+    'cicd_pipeline_name',
+    'error_type',
+  ),
+} as const;

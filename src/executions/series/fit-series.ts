@@ -1,0 +1,94 @@
+import type { JobFacts } from '../counting/totals.ts';
+import type { Book } from '../ledger/ledger-cache.ts';
+import { planRoom, type SeriesRules, seriesOfJob } from './series-plan.ts';
+import { isNoJob, type Room, toNodeKey } from './series-slots.ts';
+
+/** Which jobs have no series of their own, and what limits them. */
+export type LeftOut = {
+  /** Jobs that ran and are counted in `__other__` alone, at least: past a thousand they are no longer told apart. */
+  readonly jobs: number;
+  /** Jobs whose durations are in `__other__` although `jobs.top` has room for them. */
+  readonly durations: number;
+  /** How many jobs may have series of their own, and durations of their own. */
+  readonly room: Room;
+  /** The option that is in the way; undefined where nothing is left out. */
+  readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
+};
+
+export type SeriesRoom = {
+  /** Reckons anew how many there is room for; who is over gives the place back, those first whose last run is longest ago. */
+  readonly fit: () => Promise<void>;
+  readonly leftOut: () => LeftOut;
+  /** Series that a scrape lacks since there is no room for them. */
+  readonly missing: () => number;
+};
+
+/** Keeps the series of executions within their number, job by job. */
+export function createSeriesRoom(book: Book, rules: SeriesRules): SeriesRoom {
+  const { places, cells, jobs } = book.totals;
+
+  function isShared([, , name = '']: readonly string[]): boolean {
+    return isNoJob(name);
+  }
+
+  function reckon(): void {
+    let projectHistograms = 0;
+    for (const { kind, labels } of cells.values()) if (kind === 'durations' && isShared(labels)) projectHistograms += 1;
+    places.setRoom(planRoom(rules, { projects: book.states.size, projectHistograms }));
+  }
+
+  function leftOut(): LeftOut {
+    const room = places.room();
+    const refused = places.refused();
+    const durations = room.durations < Math.min(rules.detail, room.jobs) ? refused.durations : 0;
+    const isCap = room.jobs >= rules.cap && durations === 0;
+    const limitedBy = isCap ? 'jobs.cap' : 'collectors.executions.max_series';
+    return { jobs: refused.jobs, durations, room, limitedBy: refused.jobs + durations > 0 ? limitedBy : undefined };
+  }
+
+  /** Jobs that hold a place of this kind: those first that are gone, then those whose last run is longest ago. */
+  function findOldest(kind: 'jobs' | 'durations'): JobFacts[] {
+    const placed = [...jobs].filter(([key]) => places.has(kind, key));
+    return placed.map(([, job]) => job).sort((one, other) => toRank(one) - toRank(other));
+  }
+
+  async function leave(kind: 'jobs' | 'durations'): Promise<void> {
+    await book.update(async () => {
+      const over = places.taken()[kind] - places.room()[kind];
+      if (over <= 0) return undefined;
+      const leftOut = kind === 'jobs' ? 'all' : 'durations';
+      return {
+        jobs: findOldest(kind)
+          .slice(0, over)
+          .map((job) => ({ ...job, leftOut })),
+      };
+    });
+  }
+
+  /** Which of them it is matters little: those that failed least. */
+  function leaveNodes(): void {
+    const over = places.taken().nodes - places.room().nodes;
+    if (over <= 0) return;
+    const nodes = [...cells.values()].filter(({ kind }) => kind === 'node-failures');
+    for (const { labels } of nodes.sort((one, other) => one.count - other.count).slice(0, over))
+      places.leave('nodes', toNodeKey(labels[0] ?? '', labels[1] ?? ''));
+  }
+
+  reckon();
+  return {
+    leftOut,
+    missing: () => places.refused().jobs * seriesOfJob(rules) + places.refused().nodes,
+    fit: async () => {
+      reckon();
+      leaveNodes();
+      const { jobs: jobsOver, durations: durationsOver } = places.taken();
+      const room = places.room();
+      if (jobsOver > room.jobs) await leave('jobs');
+      if (durationsOver > room.durations) await leave('durations');
+    },
+  };
+}
+
+function toRank({ goneSinceMs, lastEndMs }: JobFacts): number {
+  return goneSinceMs === undefined ? lastEndMs : -1;
+}

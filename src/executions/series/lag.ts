@@ -1,0 +1,25 @@
+import type { Book } from '../ledger/ledger-cache.ts';
+import type { ProjectState } from '../ledger/project-state.ts';
+import type { Activities } from '../reading/activities.ts';
+
+/** How far behind the project is that was read longest ago; quiet is not lag, and what can not be read is left out. */
+export function toLagSeconds(book: Pick<Book, 'states'>, activities: Activities, nowMs: number): number {
+  let oldestMs = nowMs;
+  for (const { project, hold, scannedThroughMs } of book.states.values()) {
+    const isUnshown = activities.all.get(project)?.unshownSinceMs !== undefined;
+    if (hold === undefined && !isUnshown) oldestMs = Math.min(oldestMs, scannedThroughMs);
+  }
+  return (nowMs - oldestMs) / 1000;
+}
+
+/** What a round left undone; undefined where it did all that it could. */
+export function toNote({ states }: Pick<Book, 'states'>, activities: Activities, unasked: number): string | undefined {
+  const isBehind = ({ project, backlog, hold }: ProjectState): boolean =>
+    backlog !== undefined && hold === undefined && activities.all.get(project)?.unshownSinceMs === undefined;
+  const behind = [...states.values()].filter(isBehind).length;
+  const parts = [
+    ...(unasked > 0 ? [`${unasked} reads did not come to their turn within the budget`] : []),
+    ...(behind > 0 ? [`${behind} projects are still being caught up with`] : []),
+  ];
+  return parts.length === 0 ? undefined : parts.join('; ');
+}

@@ -1,0 +1,129 @@
+import { type Cell, type JobFacts, toJobKey } from '../counting/totals.ts';
+import { deletedJob, otherJobs } from './naming.ts';
+
+/** Jobs with series of their own, those of them with durations of their own, and nodes with a series of their own. */
+export const placeKinds = ['jobs', 'durations', 'nodes'] as const;
+export type PlaceKind = (typeof placeKinds)[number];
+
+/** How many of each kind there is room for. */
+export type Room = Readonly<Record<PlaceKind, number>>;
+
+/** Which jobs and nodes have series of their own. First come, first served, and kept until it is given back. */
+export type Places = {
+  readonly has: (kind: PlaceKind, key: string) => boolean;
+  readonly room: () => Room;
+  readonly taken: () => Room;
+  /** From now on there is room for so many; those that are over stay until they leave. */
+  readonly setRoom: (room: Room) => void;
+  /** A view in which asking takes, for one change or one scrape: nothing is taken until it is settled. */
+  readonly claim: () => Claims;
+  /** Takes what a committed change claimed, and remembers what was refused. */
+  readonly settle: (claims: Claims) => void;
+  /** Gives a place back, since there is no room for it any longer. */
+  readonly leave: (kind: PlaceKind, key: string) => void;
+  /** Frees the places of a job that is gone for good. */
+  readonly forgetJob: (key: string) => void;
+  /** Frees the places of a project that is gone for good. */
+  readonly forget: (project: string) => void;
+  /** How many jobs and nodes asked in vain, or gave their place back, and have none since; counted up to a bound. */
+  readonly refused: () => Room;
+};
+
+export type Claims = {
+  /** Whether it has a place, or gets one as long as there is room. */
+  readonly has: (kind: PlaceKind, key: string) => boolean;
+  readonly claimed: Readonly<Record<PlaceKind, ReadonlySet<string>>>;
+  readonly refused: Readonly<Record<PlaceKind, ReadonlySet<string>>>;
+};
+
+/** The places that are taken by what was counted. */
+export function createPlaces(cells: Iterable<Cell>, jobs: ReadonlyMap<string, JobFacts> = new Map()): Places {
+  const taken = toSets();
+  const refused = toSets();
+  let room: Room = { jobs: unlimited, durations: unlimited, nodes: unlimited };
+  for (const { kind, labels } of cells) {
+    const [project = '', second = '', third = ''] = labels;
+    if (kind === 'node-failures' && second !== otherJobs) taken.nodes.add(toNodeKey(project, second));
+    if ((kind !== 'runs' && kind !== 'durations') || isNoJob(third)) continue;
+    const key = toJobKey(project, second, third);
+    const place = kind === 'runs' ? 'jobs' : 'durations';
+    const { leftOut } = jobs.get(key) ?? {};
+    if (leftOut === 'all' || leftOut === place) refuse(place, key);
+    else taken[place].add(key);
+  }
+
+  function refuse(kind: PlaceKind, key: string): void {
+    if (refused[kind].size < mostRefused) refused[kind].add(key);
+  }
+
+  return {
+    has: (kind, key) => taken[kind].has(key),
+    room: () => room,
+    taken: () => toSizes(taken),
+    setRoom: (next) => {
+      room = next;
+    },
+    claim: () => createClaims(taken, room),
+    settle: (claims) => {
+      for (const kind of placeKinds) {
+        for (const key of claims.claimed[kind]) {
+          taken[kind].add(key);
+          refused[kind].delete(key);
+        }
+        for (const key of claims.refused[kind]) refuse(kind, key);
+      }
+    },
+    leave: (kind, key) => {
+      if (taken[kind].delete(key)) refuse(kind, key);
+    },
+    forgetJob: (key) => {
+      for (const kind of ['jobs', 'durations'] as const)
+        for (const places of [taken, refused]) places[kind].delete(key);
+    },
+    forget: (project) => {
+      const begin = `${JSON.stringify([project]).slice(0, -1)},`;
+      for (const kind of placeKinds)
+        for (const places of [taken[kind], refused[kind]])
+          for (const key of places) if (key.startsWith(begin)) places.delete(key);
+    },
+    refused: () => toSizes(refused),
+  };
+}
+
+/** Names that stand for no job in particular. */
+export function isNoJob(name: string): boolean {
+  return name === '' || name === deletedJob || name === otherJobs;
+}
+
+export function toNodeKey(project: string, node: string): string {
+  return JSON.stringify([project, node]);
+}
+
+const unlimited = Number.POSITIVE_INFINITY;
+/** Names are long, and someone else chooses them. */
+const mostRefused = 1000;
+
+type Sets = Readonly<Record<PlaceKind, Set<string>>>;
+
+function toSets(): Sets {
+  return { jobs: new Set(), durations: new Set(), nodes: new Set() };
+}
+
+function toSizes({ jobs, durations, nodes }: Sets): Room {
+  return { jobs: jobs.size, durations: durations.size, nodes: nodes.size };
+}
+
+function createClaims(taken: Sets, room: Room): Claims {
+  const claimed = toSets();
+  const refused = toSets();
+  return {
+    claimed,
+    refused,
+    has: (kind, key) => {
+      if (taken[kind].has(key) || claimed[kind].has(key)) return true;
+      const hasRoom = taken[kind].size + claimed[kind].size < room[kind];
+      (hasRoom ? claimed : refused)[kind].add(key);
+      return hasRoom;
+    },
+  };
+}

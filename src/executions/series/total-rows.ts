@@ -1,0 +1,93 @@
+import type { Row } from '../../metrics/family.ts';
+import { type Cell, type JobFacts, type Totals, toJobKey } from '../counting/totals.ts';
+import type { ProjectState } from '../ledger/project-state.ts';
+import type { ExecutionSettings } from '../settings.ts';
+import { toCicdRows } from './cicd.ts';
+import type { Exemplars } from './exemplars.ts';
+import { executionFamilies as families } from './families.ts';
+import { otherJobs, toJobPath } from './naming.ts';
+import { isNoJob, type Places, toNodeKey } from './series-slots.ts';
+
+type RowsInput = {
+  readonly totals: Totals;
+  readonly states: ReadonlyMap<string, ProjectState>;
+  readonly settings: Pick<ExecutionSettings, 'buckets' | 'cicd' | 'isWantedJob' | 'successAgeMsOf'>;
+  readonly exemplars: Pick<Exemplars, 'of'>;
+};
+
+/** What was counted, as series. Projects that were deleted have none; what was never shown is shown as 0 first. */
+export function toTotalRows({ totals, states, settings, exemplars }: RowsInput): Row[] {
+  const isShown = (project: string): boolean => isOfShown(states.get(project));
+  const cells = [...totals.cells.values()].filter(
+    (cell) => isShown(cell.labels[0] ?? '') && hasPlace(cell, totals.places),
+  );
+  const rows: Row[] = [];
+  for (const cell of cells) rows.push(...toCellRows(cell, settings.buckets, exemplars));
+  if (settings.cicd) for (const row of toCicdRows(cells, settings.buckets)) rows.push(row);
+  for (const job of totals.jobs.values())
+    if (isShown(job.project) && job.leftOut !== 'all' && isThere(job, settings)) rows.push(...toJobRows(job, settings));
+  return rows;
+}
+
+/** What was last of a job says nothing once the job is gone, or configuration leaves it out; what was counted stays for a while. */
+function isThere({ project, group, name, goneSinceMs }: JobFacts, { isWantedJob }: RowsInput['settings']): boolean {
+  return goneSinceMs === undefined && isWantedJob(toJobPath(project, { group, name }));
+}
+
+/** What adds up over others always has one. */
+function hasPlace({ kind, labels }: Cell, places: Places): boolean {
+  const [project = '', second = '', third = ''] = labels;
+  if (kind === 'project-runs') return true;
+  if (kind === 'node-failures') return second === otherJobs || places.has('nodes', toNodeKey(project, second));
+  return isNoJob(third) || places.has(kind === 'durations' ? 'durations' : 'jobs', toJobKey(project, second, third));
+}
+
+function isOfShown(state: ProjectState | undefined): boolean {
+  return state !== undefined && state.hold !== 'missing' && state.hold !== 'excluded';
+}
+
+function toCellRows(cell: Cell, bounds: readonly number[], exemplars: RowsInput['exemplars']): Row[] {
+  const { kind, labels, count, sumSeconds = 0, buckets = [], isReleased } = cell;
+  const [project = '', second = '', third = '', fourth = ''] = labels;
+  const value = isReleased ? count : 0;
+  const job = { project, job_group: second, job_name: third };
+  switch (kind) {
+    case 'runs':
+      return families.total.rows(value, { ...job, status: fourth });
+    case 'project-runs':
+      return families.projectTotal.rows(value, { project, trigger: second, status: third });
+    case 'nodes':
+      return families.nodes.rows(value, { ...job, result: fourth });
+    case 'node-failures':
+      return families.nodeFailures.rows(value, { project, node: second });
+    case 'durations': {
+      const shown = isReleased
+        ? { counts: buckets, sum: sumSeconds, count, exemplars: exemplars.of(cell) }
+        : { counts: [], sum: 0, count: 0 };
+      return families.duration.rows({ bounds, ...shown }, { ...job, status: fourth });
+    }
+    default:
+      return kind satisfies never;
+  }
+}
+
+function toJobRows(facts: JobFacts, { successAgeMsOf }: RowsInput['settings']): Row[] {
+  const { project, group, name } = facts;
+  const job = { project, job_group: group, job_name: name };
+  return [
+    ...families.averageDuration.rows(toSeconds(facts.averageDurationMs), job),
+    ...families.lastStart.rows(toSeconds(facts.lastStartMs), job),
+    ...families.lastEnd.rows(toSeconds(facts.lastEndMs), job),
+    ...families.lastSuccess.rows(toSeconds(facts.lastSuccessMs), job),
+    ...families.lastDuration.rows(toSeconds(facts.lastDurationMs), job),
+    ...families.lastId.rows(facts.lastId, job),
+    ...families.lastFailedId.rows(facts.lastFailedId, job),
+    ...families.lastStatus.rows(facts.lastEnding, job),
+    ...families.consecutiveFailures.rows(facts.consecutiveFailures, job),
+    ...families.successAgeLimit.rows(toSeconds(successAgeMsOf(toJobPath(project, { group, name }))), job),
+  ];
+}
+
+function toSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1000;
+}

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Acceptance,
+  createAccept,
+  type ExecutionsObserver,
+  noteOneTimeRuns,
+} from '../../src/executions/counting/count-executions.ts';
+import { isSoundDocument } from '../../src/executions/ledger/document-shapes.ts';
+import { type Book, openBook } from '../../src/executions/ledger/ledger-cache.ts';
+import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { someRun, someRunning } from './some-execution.ts';
+
+const hourMs = 3_600_000;
+
+describe('executions/count-executions', () => {
+  it('gives each run of a batch in which ids start again the epoch of its own database', async () => {
+    const { accept, traced } = await createScene();
+    await accept([run(990, 100)]);
+    await accept([run(991, 126), run(2, 128), run(1, 127)]);
+    await accept([run(992, 126.5)]);
+    await accept([run(3, 129)]);
+    expect(traced).toEqual(['990 in 1', '2 in 2', '1 in 2', '991 in 1', '992 in 1', '3 in 2']);
+  });
+
+  it('forgets the ids of the database before, over a restart too', async () => {
+    const { accept, epoch, reopen } = await createScene();
+    await accept([run(990, 100)]);
+    await accept([run(1, 130)]);
+    await accept([run(2, 160)]);
+    expect(epoch()).toBe(2);
+    await reopen();
+    await accept([run(3, 190)]);
+    expect(epoch()).toBe(2);
+  });
+
+  it('keeps nothing that the next start would take for damage', async () => {
+    const { accept, note, documents } = await createScene();
+    await note([someRunning({ id: 3, status: 'scheduled' })]);
+    await accept([run(990, 100), run(991, 120)]);
+    const kept = await documents();
+    expect(kept.filter(({ kind, body = '' }) => !isSoundDocument(kind, JSON.parse(body)))).toEqual([]);
+    expect(kept.flatMap(({ kind, key }) => (kind === 'id-hour' ? [key] : []))).toEqual(['100', '120']);
+  });
+
+  it('remembers a one-time run that waits, over a restart too, until it is over', async () => {
+    const { accept, epoch, reopen, note, oneTimeIds } = await createScene();
+    await note([someRunning({ id: 3, status: 'scheduled' }), someRunning({ id: 4 })]);
+    await accept([run(990, 100)]);
+    await reopen();
+    await note([someRunning({ id: 3, status: 'scheduled' }), someRunning({ id: 5, status: 'scheduled' })]);
+    await note([someRunning({ id: 3, status: 'running' })]);
+    expect(oneTimeIds()).toEqual([3, 5]);
+    await accept([{ ...run(3, 130), type: undefined }]);
+    expect(epoch()).toBe(1);
+    expect(oneTimeIds()).toEqual([5]);
+    await accept([{ ...run(4, 130), type: undefined }]);
+    expect(epoch()).toBe(2);
+  });
+});
+
+function run(id: number, hour: number) {
+  return someRun({ id, startedAtMs: hour * hourMs, endedAtMs: hour * hourMs + 5000 });
+}
+
+async function createScene() {
+  const { ledger } = openSqliteState({ memory: true });
+  const traced: string[] = [];
+  let book: Book;
+  let takeIn: (acceptance: Acceptance) => Promise<unknown>;
+
+  async function open(): Promise<void> {
+    book = await openBook(ledger, 'upstream');
+    takeIn = createAccept({
+      server: 'upstream',
+      book,
+      ledger,
+      rules: { buckets: [1] },
+      isWantedJob: () => true,
+      observe,
+      keepMs: 1e12,
+      clock: fakeClock(),
+      companion: {
+        keep: (_project, runs, epoch) => {
+          traced.push(...runs.map(({ id }) => `${id} in ${epoch}`));
+          return [];
+        },
+        kept: () => undefined,
+      },
+    });
+  }
+
+  await ledger.commit('upstream', { documents: [toDocument(toNewProject('pay', 0))] });
+  await open();
+  return {
+    traced,
+    /** Rows are read when the last of them has ended. */
+    accept: async (rows: Acceptance['rows']) => {
+      const seenAtMs = Math.max(...rows.map(({ endedAtMs = 0 }) => endedAtMs));
+      await takeIn({ project: 'pay', rows, seenAtMs });
+    },
+    note: (running: Parameters<typeof noteOneTimeRuns>[1]) => noteOneTimeRuns(book, running),
+    epoch: () => book.facts().epoch,
+    oneTimeIds: () => book.facts().oneTimeIds,
+    documents: () => ledger.load('upstream'),
+    reopen: open,
+  };
+}
+
+function toDocument(state: ProjectState) {
+  return { kind: 'project', key: state.project, body: JSON.stringify(state) };
+}
+
+const ignore = (): void => {};
+const observe: ExecutionsObserver = {
+  observed: ignore,
+  late: ignore,
+  imported: ignore,
+  unmeasured: ignore,
+  skipped: ignore,
+  dropped: ignore,
+  unknownValue: ignore,
+};

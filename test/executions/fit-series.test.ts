@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest';
+import { type AcceptOptions, createAccept } from '../../src/executions/counting/count-executions.ts';
+import type { Finished } from '../../src/executions/counting/reconcile.ts';
+import { openBook } from '../../src/executions/ledger/ledger-cache.ts';
+import { toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { createSeriesRoom } from '../../src/executions/series/fit-series.ts';
+import type { SeriesRules } from '../../src/executions/series/series-plan.ts';
+import { toTotalRows } from '../../src/executions/series/total-rows.ts';
+import { defaultBuckets, defaultMaxSeries } from '../../src/executions/settings.ts';
+import { type Bounded, boundRows } from '../../src/metrics/bound.ts';
+import { renderSamples } from '../../src/metrics/render.ts';
+import type { Ledger } from '../../src/state/ledger.ts';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+import { StateError } from '../../src/state/state.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+import { someRun } from './some-execution.ts';
+
+const defaults: SeriesRules = {
+  maxSeries: defaultMaxSeries,
+  cap: 5000,
+  detail: 200,
+  buckets: defaultBuckets,
+  families: new Map(),
+  cicd: false,
+};
+
+describe('executions/fit-series', () => {
+  it('shows every counter and fact of 5,000 jobs with failures by default, and durations of 200 of them', async () => {
+    const { take, shown, bounded } = await setUp(defaults);
+    const jobs = Array.from({ length: 5000 }, (_, index) => `job ${index}`);
+    await take(jobs.map((name, index) => run(name, 2 * index + 1, { status: 'failed', failedNodes: ['web01'] })));
+    await take(jobs.map((name, index) => run(name, 2 * index + 2)));
+    expect(bounded().dropped).toEqual({});
+    expect(shown('automation_executions_total', 'status="failed"} 1')).toHaveLength(5000);
+    expect(shown('automation_executions_total', 'status="succeeded"} 1')).toHaveLength(5000);
+    expect(shown('automation_execution_nodes_total', 'result="failed"} 1')).toHaveLength(5000);
+    expect(shown('automation_job_consecutive_failures', '} 0')).toHaveLength(5000);
+    expect(shown('automation_job_last_failed_execution_id')).toHaveLength(5000);
+    expect(shown('automation_execution_duration_seconds', '_count')).toHaveLength(402);
+    expect(shown('automation_execution_duration_seconds', '__other__",status="failed"} 4800')).toHaveLength(1);
+  }, 60_000);
+
+  it('counts what is over together, and says how many jobs have no series of their own and why', async () => {
+    const { take, shown, room } = await setUp({ ...defaults, cap: 2 });
+    await take([run('a', 1), run('b', 2), run('c', 3), run('d', 4), run('d', 5)]);
+    expect(shown('automation_executions_total', 'status="succeeded"').map(shorten)).toEqual([
+      '__other__ 3',
+      'a 1',
+      'b 1',
+    ]);
+    expect(shown('automation_job_last_execution_id').map(shorten)).toEqual(['a 1', 'b 2']);
+    expect(room().leftOut()).toMatchObject({ jobs: 2, durations: 0, limitedBy: 'jobs.cap' });
+    expect(room().missing()).toBe(56);
+  });
+
+  it('gives whole jobs their place up, the one that ran longest ago first, and keeps to that over a restart', async () => {
+    const { take, shown, room, restart } = await setUp(defaults);
+    await take([run('a', 1), run('b', 2), run('c', 3)]);
+    await take([run('a', 4)]);
+    await restart({ ...defaults, cap: 2 });
+    const series = [
+      'automation_executions_total',
+      'automation_job_last_status',
+      'automation_execution_duration_seconds',
+    ];
+    const jobs = () => series.map((family) => [...new Set(shown(family).map((line) => shorten(line).split(' ')[0]))]);
+    expect(jobs()).toEqual([
+      ['a', 'c'],
+      ['a', 'c'],
+      ['a', 'c'],
+    ]);
+    await take([run('b', 5), run('b', 6)]);
+    await restart({ ...defaults, cap: 2 });
+    expect(jobs()).toEqual([
+      ['__other__', 'a', 'c'],
+      ['a', 'c'],
+      ['__other__', 'a', 'c'],
+    ]);
+    expect(room().leftOut()).toMatchObject({ jobs: 1, limitedBy: 'jobs.cap' });
+    await restart(defaults);
+    expect(jobs()[0]).toEqual(['__other__', 'a', 'c']);
+    await take([run('b', 7)]);
+    expect(jobs()).toEqual([
+      ['__other__', 'a', 'b', 'c'],
+      ['a', 'b', 'c'],
+      ['__other__', 'a', 'b', 'c'],
+    ]);
+    expect(shown('automation_executions_total', 'status="succeeded"').map(shorten)).toEqual([
+      '__other__ 2',
+      'a 2',
+      'b 2',
+      'c 1',
+    ]);
+    expect(room().leftOut()).toMatchObject({ jobs: 0, limitedBy: undefined });
+  });
+
+  it('gives durations of their own up, of the job that ran longest ago first, and counts them together from then on', async () => {
+    const { take, shown, restart } = await setUp(defaults);
+    await take([run('a', 1), run('b', 2)]);
+    await restart({ ...defaults, detail: 1 });
+    const counts = () => shown('automation_execution_duration_seconds', '_count').map(shorten);
+    expect(counts()).toEqual(['b 1']);
+    expect(shown('automation_job_last_execution_id').map(shorten)).toEqual(['a 1', 'b 2']);
+    await take([run('a', 3)]);
+    await restart({ ...defaults, detail: 1 });
+    expect(counts()).toEqual(['__other__ 1', 'b 1']);
+    await restart(defaults);
+    await take([run('a', 4)]);
+    expect(counts()).toEqual(['__other__ 1', 'a 2', 'b 1']);
+  });
+
+  it('gives the places of nodes up that failed least, and counts their failures together from then on', async () => {
+    const { take, shown, restart } = await setUp(defaults);
+    const nodes = () => shown('automation_node_failures_total').map((line) => line.replace(/.*node="(.*)"} /, '$1 '));
+    await take([run('a', 1, { failedNodes: ['web01', 'web02'] }), run('a', 2, { failedNodes: ['web02'] })]);
+    await restart({ ...defaults, cap: 1 });
+    expect(nodes()).toEqual(['web02 2']);
+    await take([run('a', 3, { failedNodes: ['web01'] })]);
+    expect(nodes()).toEqual(['__other__ 1', 'web02 2']);
+  });
+
+  it('fits a small number of series without a cut: whole jobs, and the others together', async () => {
+    const { take, bounded, shown, room } = await setUp({ ...defaults, maxSeries: 1000 });
+    const jobs = Array.from({ length: 100 }, (_, index) => `job ${index}`);
+    await take(jobs.map((name, index) => run(name, 2 * index + 1, { status: 'failed', failedNodes: ['web01'] })));
+    await take(jobs.map((name, index) => run(name, 2 * index + 2)));
+    expect(bounded().dropped).toEqual({});
+    const own = shown('automation_executions_total', 'status="failed"} 1').length;
+    expect(own).toBe(room().leftOut().room.jobs);
+    expect(own).toBeGreaterThan(10);
+    for (const family of ['automation_job_last_start_timestamp_seconds', 'automation_job_consecutive_failures'])
+      expect(shown(family)).toHaveLength(own);
+    expect(shown('automation_executions_total', `__other__",status="failed"} ${100 - own}`)).toHaveLength(1);
+    expect(room().leftOut()).toMatchObject({ jobs: 100 - own, limitedBy: 'collectors.executions.max_series' });
+  });
+
+  it('gives back the place of a job whose counting failed', async () => {
+    let isFull = true;
+    const keepBy = (ledger: Ledger): Ledger => ({
+      ...ledger,
+      commit: async (server, change) => {
+        if (isFull && (change.entries ?? []).length > 0) throw new StateError('the disk is full');
+        await ledger.commit(server, change);
+      },
+    });
+    const { take, shown } = await setUp({ ...defaults, cap: 1 }, keepBy);
+    await expect(take([run('a', 1)])).rejects.toThrow('the disk is full');
+    isFull = false;
+    await take([run('b', 2)]);
+    expect(shown('automation_executions_total', 'status="succeeded"').map(shorten)).toEqual(['b 1']);
+  });
+});
+
+async function setUp(first: SeriesRules, keepBy = (ledger: Ledger): Ledger => ledger) {
+  const ledger = keepBy(openSqliteState({ memory: true }).ledger);
+  let rules = first;
+  let book = await openBook(ledger, 'prod');
+  let room = createSeriesRoom(book, rules);
+
+  async function open(): Promise<void> {
+    book = await openBook(ledger, 'prod');
+    room = createSeriesRoom(book, rules);
+    await room.fit();
+  }
+
+  await book.update(async () => ({ states: [toNewProject('pay', 0)] }));
+  await room.fit();
+  const toRows = () =>
+    toTotalRows({
+      totals: {
+        ...book.totals,
+        cells: new Map([...book.totals.cells].map(([key, cell]) => [key, { ...cell, isReleased: true }])),
+      },
+      states: book.states,
+      exemplars: { of: () => [] },
+      settings: { buckets: rules.buckets, cicd: rules.cicd, isWantedJob: () => true, successAgeMsOf: () => undefined },
+    });
+  let known: Bounded | undefined;
+  const bounded = () => {
+    known ??= boundRows(toRows(), { maxSeries: rules.maxSeries, families: rules.families });
+    return known;
+  };
+  return {
+    room: () => room,
+    take: async (rows: readonly Finished[]) => {
+      const accept = createAccept({
+        server: 'prod',
+        book,
+        ledger,
+        rules,
+        isWantedJob: () => true,
+        observe,
+        keepMs: 1e12,
+        clock: fakeClock(),
+      });
+      await accept({ project: 'pay', rows, seenAtMs: 0 });
+      await room.fit();
+      known = undefined;
+    },
+    restart: async (next: SeriesRules) => {
+      rules = next;
+      known = undefined;
+      await open();
+    },
+    bounded,
+    /** Sorted samples of a family that hold a text. */
+    shown: (family: string, text = '') =>
+      renderSamples(bounded().rows.filter((row) => row.family.name === family))
+        .split('\n')
+        .filter((line) => line !== '' && line.includes(text))
+        .toSorted(),
+  };
+}
+
+const observe: AcceptOptions['observe'] = {
+  observed: () => undefined,
+  late: () => undefined,
+  imported: () => undefined,
+  unmeasured: () => undefined,
+  skipped: () => undefined,
+  dropped: () => undefined,
+  unknownValue: () => undefined,
+};
+
+function run(name: string, id: number, fields: Partial<Finished> = {}): Finished {
+  const startedAtMs = 100_000 + id * 10_000;
+  const job = { id: name, name, group: '', averageDurationMs: undefined };
+  return someRun({ id, job, startedAtMs, endedAtMs: startedAtMs + 5000, ...fields });
+}
+
+/** The job and the value of a sample. */
+function shorten(line: string): string {
+  const [, name = '', value = ''] = /job_name="(.*?)".*} (\S+)$/.exec(line) ?? [];
+  return `${name} ${value}`;
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { planListing } from '../../src/executions/reading/plan-projects.ts';
+
+describe('executions/plan-projects', () => {
+  it('begins counting at the first list, or the backfill before it', () => {
+    expect(list({ names: ['pay'], nowMs: 9000, backfillMs: 2000 })).toEqual({
+      facts: { epoch: 1, epochStartedAtMs: 0, listedAtMs: 9000 },
+      states: [{ project: 'pay', countedFromMs: 7000, scannedThroughMs: 7000, rereadThroughMs: 7000 }],
+    });
+  });
+
+  it('begins a new project at the last list that lacked it', () => {
+    const { states } = list({ names: ['pay', 'new'], known: [toNewProject('pay', 0)], listedAtMs: 8000, nowMs: 9000 });
+    expect(states).toEqual([{ project: 'new', countedFromMs: 8000, scannedThroughMs: 8000, rereadThroughMs: 8000 }]);
+  });
+
+  it('dates a list by when it was asked for', () => {
+    expect(list({ names: [], nowMs: 9000, readAtMs: 7500 }).facts?.listedAtMs).toBe(7500);
+  });
+
+  it('begins a new project now where the clock was set back since', () => {
+    const { states } = list({ names: ['new'], listedAtMs: 8000, nowMs: 5000 });
+    expect(states).toEqual([{ project: 'new', countedFromMs: 5000, scannedThroughMs: 5000, rereadThroughMs: 5000 }]);
+  });
+
+  it('begins a new project earlier where the list before may have been dated by a clock that is ahead', () => {
+    const { states } = list({ names: ['pay'], listedAtMs: 8000, skewMs: 500 });
+    expect(states?.[0]?.countedFromMs).toBe(7500);
+  });
+
+  it('holds what is gone from the list where it is, and why it was held before stays', () => {
+    const known: ProjectState[] = [
+      toNewProject('pay', 0),
+      { ...toNewProject('stock', 0), hold: 'disabled', heldSinceMs: 10 },
+    ];
+    expect(list({ names: [], known, nowMs: 9000 }).states).toEqual([
+      { project: 'pay', countedFromMs: 0, scannedThroughMs: 0, rereadThroughMs: 0, hold: 'hidden', heldSinceMs: 9000 },
+    ]);
+  });
+
+  it('begins a project that appears where one that is gone was read to, less the time until ends are visible', () => {
+    const known = [toNewProject('pay', 1000), toNewProject('old', 1000)].map((state) => ({
+      ...state,
+      scannedThroughMs: 6000,
+    }));
+    const begin = (names: readonly string[], changed: Partial<ProjectState> = {}): number | undefined =>
+      list({
+        names,
+        known: known.map((state) => (state.project === 'old' ? { ...state, ...changed } : state)),
+        listedAtMs: 8000,
+        overlapMs: 500,
+      }).states?.find(({ project }) => project === 'new')?.countedFromMs;
+    expect(begin(['pay', 'new'])).toBe(5500);
+    expect(begin(['pay', 'new'], { countedFromMs: 5800 })).toBe(5800);
+    expect(begin(['pay', 'new'], { scannedThroughMs: 8900 })).toBe(8000);
+    expect(begin(['pay', 'new'], { hold: 'missing', heldSinceMs: 8000 })).toBe(5500);
+    expect(begin(['pay', 'new'], { hold: 'hidden', heldSinceMs: 7999 })).toBe(8000);
+    expect(begin(['pay', 'new', 'old'])).toBe(8000);
+  });
+
+  it('leaves it to a read to find out that a project is back', () => {
+    const known: ProjectState[] = [{ ...toNewProject('pay', 0), hold: 'hidden', heldSinceMs: 10 }];
+    expect(list({ names: ['pay'], known }).states).toEqual([]);
+  });
+
+  it('begins again when configuration includes a project that it left out', () => {
+    const isWanted = (project: string): boolean => project !== 'pay';
+    const excluded = list({ names: ['pay'], known: [toNewProject('pay', 0)], nowMs: 9000, isWanted }).states ?? [];
+    expect(excluded).toEqual([
+      {
+        project: 'pay',
+        countedFromMs: 0,
+        scannedThroughMs: 0,
+        rereadThroughMs: 0,
+        hold: 'excluded',
+        heldSinceMs: 9000,
+      },
+    ]);
+    expect(list({ names: ['pay'], known: excluded, nowMs: 9500, isWanted }).states).toEqual([]);
+    expect(list({ names: ['pay'], known: excluded, nowMs: 9900 }).states).toEqual([
+      { project: 'pay', countedFromMs: 9900, scannedThroughMs: 9900, rereadThroughMs: 9900 },
+    ]);
+  });
+});
+
+type Given = {
+  readonly names: readonly string[];
+  readonly known?: readonly ProjectState[];
+  readonly listedAtMs?: number;
+  readonly nowMs?: number;
+  readonly readAtMs?: number;
+  readonly backfillMs?: number;
+  readonly isWanted?: (project: string) => boolean;
+  readonly overlapMs?: number;
+  readonly skewMs?: number;
+};
+
+function list({
+  names,
+  known = [],
+  listedAtMs,
+  nowMs = 9000,
+  readAtMs = nowMs,
+  backfillMs = 0,
+  isWanted = () => true,
+  overlapMs = 0,
+  skewMs = 0,
+}: Given) {
+  return planListing({
+    names: new Set(names),
+    states: new Map(known.map((state) => [state.project, state])),
+    facts: { epoch: 1, epochStartedAtMs: 0, listedAtMs },
+    nowMs,
+    listedAtMs: readAtMs,
+    backfillMs,
+    isWanted,
+    overlapMs,
+    skewMs,
+  });
+}

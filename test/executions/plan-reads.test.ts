@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { type ProjectActivity, type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
+import {
+  isCaughtUpWith,
+  type PlanInput,
+  type PlannedRead,
+  planReads,
+} from '../../src/executions/reading/plan-reads.ts';
+
+describe('executions/plan-reads', () => {
+  it('reads an active project in every round, an overlap before where it was read', () => {
+    expect(plan({ states: [scanned('pay', -15_000)], activities: { pay: active } })).toEqual(['live pay -135 s … 0 s']);
+  });
+
+  it('reads idle projects in turn, the one that was read longest ago first, all within the delay', () => {
+    const states = Array.from({ length: 120 }, (_, index) => scanned(`p${index}`, -index * 1000));
+    // 120 projects, 15 s a round and 15 minutes: two a round.
+    expect(plan({ states })).toEqual(['rotation p119 -239 s … 0 s', 'rotation p118 -238 s … 0 s']);
+  });
+
+  it('reads the last day once an hour with the turn of an idle project', () => {
+    const activities = { pay: { ...idle, nextDayMs: nowMs } };
+    expect(plan({ states: [scanned('pay', -600_000)], activities })).toEqual(['rotation pay -86400 s … 0 s']);
+  });
+
+  it('never reads before counting began', () => {
+    const state = { ...scanned('pay', -15_000), countedFromMs: nowMs - 60_000 };
+    expect(plan({ states: [state], activities: { pay: active } })).toEqual(['live pay -60 s … 0 s']);
+  });
+
+  it('rewinds where the clock was set back', () => {
+    expect(plan({ states: [scanned('pay', 600_000)], activities: { pay: active } })).toEqual(['live pay -120 s … 0 s']);
+  });
+
+  it('asks for no more than a day at once, and says from where on the rest is to be read', () => {
+    const states = [scanned('pay', -3 * dayMs), scanned('stock', -15_000)];
+    expect(plan({ states, activities: { pay: active, stock: active } })).toEqual([
+      'live pay -86400 s … 0 s since -259320 s',
+      'live stock -135 s … 0 s',
+    ]);
+  });
+
+  it('reads on from how far it has read, whatever is still to be read before', () => {
+    const behind = { ...scanned('pay', -3 * dayMs), ...backlogUntil(-2 * dayMs), aheadThroughMs: nowMs - 15_000 };
+    expect(plan({ states: [behind], activities: { pay: active } })).toEqual(['live pay -135 s … 0 s']);
+    const wide = { pay: { ...idle, nextDayMs: nowMs } };
+    expect(plan({ states: [behind], activities: wide })).toEqual(['rotation pay -135 s … 0 s']);
+  });
+
+  it('catches up with what can be read and is shown', () => {
+    const behind = { ...scanned('pay', -3 * dayMs), ...backlogUntil(-2 * dayMs), aheadThroughMs: nowMs };
+    const activities = new Map([['pay', active]]);
+    expect(isCaughtUpWith(behind, { activities, nowMs })).toBe(true);
+    expect(isCaughtUpWith(scanned('pay', -3 * dayMs), { activities, nowMs })).toBe(false);
+    expect(isCaughtUpWith({ ...behind, hold: 'disabled' }, { activities, nowMs })).toBe(false);
+    const unshown = new Map([['pay', { ...active, unshownSinceMs: nowMs - 600_001 }]]);
+    expect(isCaughtUpWith(behind, { activities: unshown, nowMs })).toBe(false);
+  });
+
+  it('tries a held project when its turn comes, and an excluded one never', () => {
+    const states: ProjectState[] = [
+      { ...scanned('pay', -60_000), hold: 'disabled' },
+      { ...scanned('gone', -90_000), hold: 'excluded' },
+    ];
+    expect(plan({ states, activities: { pay: active, gone: active } })).toEqual(['probe pay -180 s … 0 s']);
+  });
+
+  it('looks at once for a project that has gone from the list, and then when its turn comes', () => {
+    const gone: ProjectState = { ...scanned('gone', -60_000), hold: 'hidden', heldSinceMs: nowMs };
+    const states = [gone, scanned('stock', -90_000)];
+    expect(plan({ states })).toEqual(['probe gone -180 s … 0 s', 'rotation stock -210 s … 0 s']);
+    const activities = { gone: { ...idle, readAtMs: nowMs } };
+    expect(plan({ states, activities })).toEqual(['rotation stock -210 s … 0 s']);
+  });
+
+  it('leaves a project that shows none of its rows to its turn', () => {
+    const states = [scanned('pay', -900_000), scanned('stock', -1_000_000)];
+    const pay = { ...active, unshownSinceMs: nowMs - 600_001, readAtMs: nowMs - 1000 };
+    const stock = { ...idle, readAtMs: nowMs - 2000 };
+    expect(plan({ states, activities: { pay, stock } })).toEqual(['rotation stock -1120 s … 0 s']);
+    expect(plan({ states: [scanned('pay', -900_000)], activities: { pay } })).toEqual(['probe pay -1020 s … 0 s']);
+    const lately = { ...pay, unshownSinceMs: nowMs - 600_000 };
+    expect(plan({ states, activities: { pay: lately, stock } })).toContain('live pay -1020 s … 0 s');
+  });
+
+  it('sweeps over idle projects as fast as it may while a tripwire hints at them', () => {
+    const states = Array.from({ length: 100 }, (_, index) => scanned(`p${index}`, -index * 1000));
+    const reads = plan({ states, sweepBeforeMs: nowMs - 20_000, sweepQuota: 40 });
+    expect(reads).toHaveLength(40);
+    expect(plan({ states, sweepBeforeMs: nowMs - 90_000, sweepQuota: 40 })).toHaveLength(9);
+  });
+});
+
+const nowMs = 1_000_000_000;
+const dayMs = 86_400_000;
+const idle: ProjectActivity = {
+  activeUntilMs: 0,
+  readAtMs: nowMs - 60_000,
+  nextDayMs: nowMs + 3_600_000,
+  unshownSinceMs: undefined,
+  isDayLong: false,
+};
+const active: ProjectActivity = { ...idle, activeUntilMs: nowMs + 1 };
+
+function scanned(project: string, sinceMs: number): ProjectState {
+  return { ...toNewProject(project, 0), scannedThroughMs: nowMs + sinceMs };
+}
+
+type Given = {
+  readonly states: readonly ProjectState[];
+  readonly activities?: Readonly<Record<string, ProjectActivity>>;
+} & Partial<Pick<PlanInput, 'sweepBeforeMs' | 'sweepQuota'>>;
+
+function plan({ states, activities = {}, sweepBeforeMs, sweepQuota = 0 }: Given): string[] {
+  const planned = planReads({
+    states: new Map(states.map((state) => [state.project, state])),
+    activities: new Map(Object.entries(activities)),
+    nowMs,
+    everyMs: 15_000,
+    overlapMs: 120_000,
+    maxDelayMs: 900_000,
+    sweepBeforeMs,
+    sweepQuota,
+  });
+  return planned.map(toText);
+}
+
+function toText({ project, purpose, sinceMs, window: { beginMs, endMs } }: PlannedRead): string {
+  const since = sinceMs < beginMs ? ` since ${(sinceMs - nowMs) / 1000} s` : '';
+  return `${purpose} ${project} ${(beginMs - nowMs) / 1000} s … ${(endMs - nowMs) / 1000} s${since}`;
+}
+
+function backlogUntil(untilMs: number): Pick<ProjectState, 'backlog'> {
+  return { backlog: [{ beginMs: nowMs - 3 * dayMs, endMs: nowMs + untilMs }] };
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { openBook } from '../../src/executions/ledger/ledger-cache.ts';
+import { createOverlap } from '../../src/executions/reading/overlap.ts';
+import { planListing } from '../../src/executions/reading/plan-projects.ts';
+import { createListReading } from '../../src/executions/reading/project-list.ts';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+import { createFakeApi } from './fake-api.ts';
+import { usual } from './scene.ts';
+import { someRunning } from './some-execution.ts';
+
+describe('executions/project-list', () => {
+  it('reads the list once a minute', async () => {
+    const { refresh, pass, asked } = await createScene(['pay']);
+    await refresh();
+    pass(59_999);
+    await refresh();
+    expect(asked).toEqual(['any time']);
+    pass(1);
+    await refresh();
+    expect(asked).toEqual(['any time', 'any time']);
+  });
+
+  it('reads it at once where something runs in a project that it lacks, and only once where it stays away', async () => {
+    const { refresh, pass, asked, names } = await createScene(['pay']);
+    await refresh();
+    names.push('new');
+    pass(1000);
+    await refresh('new', 'ghost');
+    expect(asked).toEqual(['any time', 'since 1000']);
+    pass(1000);
+    await refresh('new', 'ghost');
+    await refresh('ghost');
+    expect(asked).toHaveLength(2);
+    await refresh('ghost', 'other');
+    expect(asked).toHaveLength(3);
+    await refresh();
+    await refresh('ghost');
+    expect(asked).toHaveLength(4);
+  });
+
+  it('does not read it for a project that configuration leaves out', async () => {
+    const { refresh, asked } = await createScene(['pay'], (project) => project !== 'secret');
+    await refresh();
+    await refresh('secret');
+    expect(asked).toHaveLength(1);
+  });
+});
+
+async function createScene(names: string[], isWantedProject: (project: string) => boolean = () => true) {
+  const { ledger } = openSqliteState({ memory: true });
+  const book = await openBook(ledger, 'upstream');
+  const { api } = createFakeApi(() => undefined);
+  const asked: string[] = [];
+  let ticks = 0;
+  const listing = createListReading({
+    readProjects: async (_api, sinceTicks) => {
+      asked.push(sinceTicks === undefined ? 'any time' : `since ${sinceTicks}`);
+      return { projects: names.map((name) => ({ name })), askedTicks: ticks };
+    },
+    clock: { ticks: () => ticks },
+    everyMs: 15_000,
+    settings: { ...usual, isWantedProject },
+    list: planListing,
+  });
+  return {
+    names,
+    asked,
+    pass: (ms: number) => {
+      ticks += ms;
+    },
+    refresh: (...running: readonly string[]) =>
+      listing.refresh({
+        book,
+        overlap: createOverlap(120_000),
+        api: () => api,
+        nowMs: ticks,
+        running: running.map((project, id) => someRunning({ id, project })),
+      }),
+  };
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { openBook } from '../../src/executions/ledger/ledger-cache.ts';
+import { createGap } from '../../src/executions/ledger/restore-gap.ts';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+
+async function setUp(isRestored: boolean) {
+  const { ledger } = openSqliteState({ memory: true });
+  const open = () => openBook(ledger, 'prod');
+  const book = await open();
+  const scan = (project: string, scannedThroughMs: number, hold?: 'disabled') =>
+    book.update(async () => ({
+      states: [{ project, countedFromMs: 0, rereadThroughMs: 0, scannedThroughMs, ...(hold && { hold }) }],
+    }));
+  await scan('pay', 500);
+  await scan('shop', 900);
+  await scan('old', 100, 'disabled');
+  const gap = createGap(book);
+  await gap.open(isRestored);
+  return { book, scan, reopen: () => open(), gap, shown: () => [...gap.readStates().keys()] };
+}
+
+describe('executions/restore-gap', () => {
+  it('shows each project once it has been read up to the first round after a restored copy', async () => {
+    const { gap, scan, shown } = await setUp(true);
+    expect(shown()).toEqual([]);
+    await gap.begin(1000);
+    expect(shown()).toEqual([]);
+    await scan('pay', 1000);
+    await gap.begin(1015);
+    expect(shown()).toEqual(['pay']);
+    await scan('shop', 1015);
+    expect(shown()).toEqual(['pay', 'shop']);
+  });
+
+  it('ends when what is held has come back too', async () => {
+    const { gap, scan, shown } = await setUp(true);
+    await gap.begin(1000);
+    for (const project of ['pay', 'shop']) await scan(project, 1000);
+    await gap.begin(1015);
+    expect(gap.untilMs()).toBe(1000);
+    await scan('old', 1030);
+    await gap.begin(1030);
+    expect(gap.untilMs()).toBeUndefined();
+    expect(shown()).toEqual(['pay', 'shop', 'old']);
+  });
+
+  it('goes on showing what was read when the clock is set back while another project is still to be read', async () => {
+    const { book, gap, shown } = await setUp(true);
+    const rewind = (project: string, scannedThroughMs: number) =>
+      book.update(async () => {
+        const state = book.states.get(project);
+        return state === undefined ? undefined : { states: [{ ...state, scannedThroughMs }] };
+      });
+    await gap.begin(1000);
+    await rewind('pay', 1000);
+    await gap.begin(1015);
+    await rewind('pay', 700);
+    expect(shown()).toEqual(['pay']);
+  });
+
+  it('is open still where the process starts again before its first round, or in the middle', async () => {
+    const { gap, reopen } = await setUp(true);
+    const beforeFirst = createGap(await reopen());
+    await beforeFirst.open(false);
+    expect([...beforeFirst.readStates().keys()]).toEqual([]);
+    await gap.begin(1000);
+    const inTheMiddle = createGap(await reopen());
+    await inTheMiddle.open(false);
+    expect(inTheMiddle.untilMs()).toBe(1000);
+  });
+
+  it('is never open after a usual start', async () => {
+    const { gap, shown } = await setUp(false);
+    await gap.begin(1000);
+    expect(gap.untilMs()).toBeUndefined();
+    expect(shown()).toEqual(['pay', 'shop', 'old']);
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, type ApiErrorDetails, type ErrorKind } from '../../src/api/errors.ts';
+import { createFaults, type Faults } from '../../src/executions/reading/round-faults.ts';
+
+describe('executions/round-faults', () => {
+  it('lets a fault cost only its part of the round', async () => {
+    const { faults } = setUp();
+    await faults.ask(async () => undefined);
+    for (let count = 0; count < 3; count += 1) await faults.ask(failing('timeout'));
+    expect(faults.all).toHaveLength(3);
+    expect(faults.silence()).toBeUndefined();
+  });
+
+  it('takes our own limits for no fault of anybody', async () => {
+    const { faults } = setUp();
+    await faults.attempt(failing('timeout', { unsent: true, isOwnLimit: true }));
+    expect([faults.all.length, faults.unasked()]).toEqual([0, 1]);
+    expect(faults.silence()).toMatchObject({ details: { isOwnLimit: true } });
+  });
+
+  it.each<readonly [string, ErrorKind, Partial<ApiErrorDetails>]>([
+    ['refused credentials', 'unauthorized', {}],
+    ['an open circuit', 'timeout', { unsent: true }],
+    ['a server that asked to be left alone', 'busy', { unsent: true }],
+  ])('ends the round at %s', async (_name, kind, details) => {
+    const { faults } = setUp();
+    await faults.ask(async () => undefined);
+    await expect(faults.attempt(failing(kind, details))).rejects.toMatchObject({ kind });
+  });
+
+  it('goes on where a question could not be put', async () => {
+    const { faults } = setUp();
+    await faults.attempt(failing('rejected', { unsent: true }));
+    expect(faults.all).toHaveLength(1);
+  });
+
+  it.each<readonly [ErrorKind, number | undefined, boolean]>([
+    ['timeout', undefined, true],
+    ['network', undefined, true],
+    ['server', 503, true],
+    ['html', 200, true],
+    ['server', 500, false],
+    ['decode', 200, false],
+    ['forbidden', 403, false],
+  ])(
+    'waits for no third answer where two questions end in %s %s and nothing was answered',
+    async (kind, status, ends) => {
+      const { faults } = setUp();
+      const fault = failing(kind, status === undefined ? {} : { status });
+      await faults.ask(fault);
+      const ended = await faults.ask(fault).then(
+        () => false,
+        () => true,
+      );
+      expect(ended).toBe(ends);
+      expect(faults.silence()).toMatchObject({ kind });
+    },
+  );
+
+  it('says of an ended round whether the server was there', async () => {
+    const { faults } = setUp();
+    const timeout = new ApiError('no answer', { kind: 'timeout', apiEndpoint: 'any' });
+    expect(faults.isOfRound(timeout)).toBe(false);
+    await faults.ask(async () => undefined);
+    expect(faults.isOfRound(timeout)).toBe(true);
+    expect(faults.isOfRound(new ApiError('refused', { kind: 'unauthorized', apiEndpoint: 'any' }))).toBe(false);
+    expect(faults.isOfRound(new Error('a mistake of ours'))).toBe(false);
+  });
+
+  it('takes what may have asked nothing for no sign of the server', async () => {
+    const { faults } = setUp();
+    await faults.attempt(async () => undefined);
+    await faults.ask(failing('network'));
+    expect(faults.silence()).toMatchObject({ kind: 'network' });
+  });
+
+  it('hands on what ends with the poll', async () => {
+    const { faults, ending } = setUp();
+    await faults.ask(async () => undefined);
+    ending.abort();
+    await expect(faults.ask(failing('network'))).rejects.toMatchObject({ kind: 'network' });
+  });
+});
+
+function setUp(): { readonly faults: Faults; readonly ending: AbortController } {
+  const ending = new AbortController();
+  return { faults: createFaults(ending.signal), ending };
+}
+
+function failing(kind: ErrorKind, details: Partial<ApiErrorDetails> = {}): () => Promise<never> {
+  return async () => {
+    throw new ApiError(`failed: ${kind}`, { kind, apiEndpoint: 'any', ...details });
+  };
+}

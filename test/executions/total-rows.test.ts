@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import { type Cell, type JobFacts, toCellKey, toJobKey } from '../../src/executions/counting/totals.ts';
+import { type Hold, type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { createPlaces } from '../../src/executions/series/series-slots.ts';
+import { toTotalRows } from '../../src/executions/series/total-rows.ts';
+import { toLines } from './some-rows.ts';
+
+const of = 'project="pay",job_group="nightly",job_name="settle"';
+const labels = ['pay', 'nightly', 'settle'];
+
+describe('executions/total-rows', () => {
+  it('shows what adds up', () => {
+    const cells: Cell[] = [
+      { kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true },
+      { kind: 'nodes', labels: [...labels, 'failed'], count: 4, isReleased: true },
+      { kind: 'node-failures', labels: ['pay', 'web01'], count: 2, isReleased: true },
+      { kind: 'project-runs', labels: ['pay', 'webhook', 'failed'], count: 5, isReleased: true },
+    ];
+    expect(show({ cells })).toEqual([
+      `executions_total{${of},status="failed"} 3`,
+      `execution_nodes_total{${of},result="failed"} 4`,
+      'node_failures_total{project="pay",node="web01"} 2',
+      'project_executions_total{project="pay",trigger="webhook",status="failed"} 5',
+    ]);
+  });
+
+  it('shows durations as a histogram', () => {
+    const cells: Cell[] = [
+      {
+        kind: 'durations',
+        labels: [...labels, 'succeeded'],
+        count: 6,
+        sumSeconds: 50,
+        buckets: [1, 2, 3],
+        isReleased: true,
+      },
+    ];
+    const name = 'execution_duration_seconds';
+    expect(show({ cells })).toEqual([
+      `${name}_bucket{${of},status="succeeded",le="1.0"} 1`,
+      `${name}_bucket{${of},status="succeeded",le="10.0"} 3`,
+      `${name}_bucket{${of},status="succeeded",le="+Inf"} 6`,
+      `${name}_sum{${of},status="succeeded"} 50`,
+      `${name}_count{${of},status="succeeded"} 6`,
+    ]);
+  });
+
+  it("shows what was counted under OpenTelemetry's names as well where that is asked for", () => {
+    const cell = (kind: Cell['kind'], ending: string, count: number, isReleased = true): Cell => ({
+      kind,
+      labels: [...labels, ending],
+      count,
+      isReleased,
+      ...(kind === 'durations' ? { sumSeconds: 4 * count, buckets: [1, count - 1, 0] } : {}),
+    });
+    const cells: Cell[] = [
+      cell('durations', 'succeeded', 6),
+      cell('durations', 'failed', 2),
+      cell('durations', 'failed-with-retry', 3),
+      cell('durations', 'aborted', 4, false),
+      cell('runs', 'succeeded', 6),
+      cell('runs', 'failed', 2),
+      cell('runs', 'failed-with-retry', 3),
+      cell('runs', 'timedout', 1),
+      { kind: 'runs', labels: ['pay', '', '', 'failed'], count: 9, isReleased: true },
+    ];
+    const name = 'cicd_pipeline_run_duration_seconds';
+    const of = 'cicd_pipeline_name="pay/nightly/settle"';
+    const [good, bad, cancelled] = [
+      ['success', ''],
+      ['failure', '_OTHER'],
+      ['cancellation', ''],
+    ].map(
+      ([result, error]) =>
+        `${of},cicd_pipeline_run_state="executing",cicd_pipeline_result="${result}",error_type="${error}"`,
+    );
+    expect(show({ cells, cicd: true }).filter((line) => line.startsWith('cicd'))).toEqual([
+      `${name}_bucket{${good},le="1.0"} 1`,
+      `${name}_bucket{${good},le="10.0"} 6`,
+      `${name}_bucket{${good},le="+Inf"} 6`,
+      `${name}_sum{${good}} 24`,
+      `${name}_count{${good}} 6`,
+      `${name}_bucket{${bad},le="1.0"} 2`,
+      `${name}_bucket{${bad},le="10.0"} 5`,
+      `${name}_bucket{${bad},le="+Inf"} 5`,
+      `${name}_sum{${bad}} 20`,
+      `${name}_count{${bad}} 5`,
+      `${name}_bucket{${cancelled},le="1.0"} 0`,
+      `${name}_bucket{${cancelled},le="10.0"} 0`,
+      `${name}_bucket{${cancelled},le="+Inf"} 0`,
+      `${name}_sum{${cancelled}} 0`,
+      `${name}_count{${cancelled}} 0`,
+      `cicd_pipeline_run_errors_total{${of},error_type="_OTHER"} 5`,
+      `cicd_pipeline_run_errors_total{${of},error_type="timeout"} 1`,
+    ]);
+    expect(show({ cells }).filter((line) => line.startsWith('cicd'))).toEqual([]);
+  });
+
+  it('shows what was never shown as 0 first', () => {
+    const cells: Cell[] = [
+      { kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: false },
+      {
+        kind: 'durations',
+        labels: [...labels, 'failed'],
+        count: 3,
+        sumSeconds: 9,
+        buckets: [1, 2, 0],
+        isReleased: false,
+      },
+    ];
+    expect(show({ cells }).filter((line) => !line.endsWith(' 0'))).toEqual([]);
+  });
+
+  it('shows nothing of a job that had to give its place back, and all that adds up over others', () => {
+    const left: JobFacts = {
+      project: 'pay',
+      group: 'nightly',
+      name: 'settle',
+      jobId: 'a-1',
+      lastStartMs: 1,
+      lastEndMs: 2,
+      lastId: 42,
+      lastEnding: 'failed',
+      consecutiveFailures: 2,
+      leftOut: 'all',
+    };
+    const other = ['pay', '', '__other__', 'failed'];
+    const cells: Cell[] = [
+      { kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true },
+      { kind: 'nodes', labels: [...labels, 'failed'], count: 3, isReleased: true },
+      { kind: 'durations', labels: [...labels, 'failed'], count: 3, buckets: [3, 0, 0], isReleased: true },
+      { kind: 'runs', labels: other, count: 5, isReleased: true },
+    ];
+    expect(show({ cells, jobs: [left] })).toEqual([
+      'executions_total{project="pay",job_group="",job_name="__other__",status="failed"} 5',
+    ]);
+  });
+
+  it.each([
+    ['disabled', 1],
+    ['hidden', 1],
+    ['missing', 0],
+    ['excluded', 0],
+  ] as const)('has of a project that is %s so many series: %i', (hold, series) => {
+    const cells: Cell[] = [{ kind: 'runs', labels: [...labels, 'failed'], count: 3, isReleased: true }];
+    expect(show({ cells, hold })).toHaveLength(series);
+  });
+
+  it('shows what is known of a job, and nothing of what is not', () => {
+    const job: JobFacts = {
+      project: 'pay',
+      group: 'nightly',
+      name: 'settle',
+      jobId: 'a-1',
+      lastStartMs: 1_500_000,
+      lastEndMs: 1_502_500,
+      lastSuccessMs: undefined,
+      lastDurationMs: 2500,
+      lastId: 42,
+      lastFailedId: 42,
+      lastEnding: 'timedout',
+      consecutiveFailures: 2,
+      averageDurationMs: undefined,
+    };
+    expect(show({ jobs: [job] })).toEqual([
+      `job_last_start_timestamp_seconds{${of}} 1500`,
+      `job_last_end_timestamp_seconds{${of}} 1502.5`,
+      `job_last_duration_seconds{${of}} 2.5`,
+      `job_last_execution_id{${of}} 42`,
+      `job_last_failed_execution_id{${of}} 42`,
+      `job_last_status{${of},status="succeeded"} 0`,
+      `job_last_status{${of},status="failed"} 0`,
+      `job_last_status{${of},status="aborted"} 0`,
+      `job_last_status{${of},status="timedout"} 1`,
+      `job_last_status{${of},status="failed-with-retry"} 0`,
+      `job_last_status{${of},status="missed"} 0`,
+      `job_last_status{${of},status="other"} 0`,
+      `job_consecutive_failures{${of}} 2`,
+      `job_success_age_limit_seconds{${of}} 86400`,
+    ]);
+  });
+});
+
+type Given = {
+  readonly cells?: readonly Cell[];
+  readonly jobs?: readonly JobFacts[];
+  readonly hold?: Hold;
+  readonly cicd?: boolean;
+};
+
+function show({ cells = [], jobs = [], hold, cicd = false }: Given): string[] {
+  const state: ProjectState = { ...toNewProject('pay', 0), hold };
+  const rows = toTotalRows({
+    totals: {
+      cells: new Map(cells.map((cell) => [toCellKey(cell.kind, cell.labels), cell])),
+      jobs: new Map(jobs.map((job) => [toJobKey(job.project, job.group, job.name), job])),
+      places: createPlaces(cells, new Map(jobs.map((job) => [toJobKey(job.project, job.group, job.name), job]))),
+    },
+    states: new Map([['pay', state]]),
+    exemplars: { of: () => [] },
+    settings: {
+      buckets: [1, 10],
+      cicd,
+      isWantedJob: (path) => path !== 'pay/out',
+      successAgeMsOf: (path) => (path === 'pay/nightly/settle' ? 86_400_000 : undefined),
+    },
+  });
+  return toLines(rows);
+}

@@ -1,0 +1,105 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Played, play as startPlay } from './play.ts';
+import type { SceneOptions } from './scene.ts';
+
+let played: Played | undefined;
+afterEach(() => played?.stop());
+
+async function play(options: SceneOptions = {}): Promise<Played> {
+  played = await startPlay(options);
+  return played;
+}
+
+const nothingRuns = (project: string): string =>
+  `automation_executions_running{project="${project}",job_group="",job_name=""} 0`;
+
+describe('executions/visibility', () => {
+  it('hides nothing from credentials that may read everything', async () => {
+    const { rounds, finish, sight } = await play();
+    await rounds(2);
+    finish('pay');
+    await rounds(2);
+    expect(sight()).toEqual({ running: 'known', runningDenied: [], history: [] });
+  });
+
+  it('says what is counted and not shown, and that nothing that runs may be read', async () => {
+    const { control, simulator, rounds, finish, sight, shown } = await play();
+    await rounds(2);
+    control.addToken({ token: simulator.token, policy: { events: [] } });
+    finish('pay');
+    finish('pay');
+    await rounds(10);
+    const history = [{ project: 'pay', counted: 2, readable: 0 }];
+    expect(sight()).toEqual({ running: 'denied', runningDenied: [], history });
+    expect(shown('automation_executions_running')).toEqual([]);
+
+    control.addToken({ token: simulator.token });
+    await rounds(10);
+    expect(sight()).toEqual({ running: 'known', runningDenied: [], history: [] });
+    expect(shown('automation_executions_running')).toEqual([nothingRuns('pay')]);
+  });
+
+  it('goes on saying that a part is not shown, and counts it once it is', async () => {
+    const { control, simulator, rounds, finish, sight, shown, counted } = await play();
+    const hidden = control.createJob('pay', { name: 'secret' });
+    await rounds(2);
+    control.addToken({ token: simulator.token, policy: { hiddenJobs: [hidden] } });
+    finish('pay');
+    finish('pay', { jobId: hidden });
+    await rounds(2);
+    const history = [{ project: 'pay', counted: 2, readable: 1 }];
+    expect(sight()).toMatchObject({ history });
+    // Short windows show everything that ends meanwhile, and nothing once the project is quiet.
+    finish('pay');
+    await rounds(100);
+    expect(sight()).toMatchObject({ history: [{ project: 'pay', counted: 3, readable: 2 }] });
+    expect(shown('automation_exporter_executions_hidden')).toEqual([
+      'automation_exporter_executions_hidden{project="pay"} 1',
+    ]);
+
+    control.addToken({ token: simulator.token });
+    await rounds(25);
+    expect(sight().history).toEqual([]);
+    expect(shown('automation_exporter_executions_hidden')).toEqual([]);
+    expect(counted()).toEqual(['pay settle succeeded 2', 'pay secret succeeded 1']);
+  });
+
+  it('finds out which projects the list of all that runs leaves out, and shows no 0 for them', async () => {
+    const { control, simulator, rounds, sight, shown } = await play();
+    control.createProject('stock');
+    await rounds(2);
+    expect(shown('automation_executions_running')).toEqual([nothingRuns('pay'), nothingRuns('stock')]);
+    control.addToken({ token: simulator.token, policy: { events: ['stock'] } });
+    await rounds(1, 6 * 3_600_000);
+    await rounds(2);
+    expect(sight()).toMatchObject({ running: 'known', runningDenied: ['pay'] });
+    expect(shown('automation_executions_running')).toEqual([nothingRuns('stock')]);
+
+    control.addToken({ token: simulator.token });
+    await rounds(25);
+    expect(sight().runningDenied).toEqual([]);
+    expect(shown('automation_executions_running')).toEqual([nothingRuns('pay'), nothingRuns('stock')]);
+  });
+
+  it('asks little to find that out: once in six hours of each project, one in a round', async () => {
+    const { control, simulator, rounds } = await play();
+    for (let index = 0; index < 9; index += 1) control.createProject(`p${index}`);
+    const named = /\/project\/([^*]+)\/executions\/running$/;
+    const asked = (): number => simulator.requests().filter(({ path }) => named.test(path)).length;
+    await rounds(2);
+    expect(asked()).toBe(2);
+    await rounds(8);
+    expect(asked()).toBe(10);
+    await rounds(300, 60_000);
+    expect(asked()).toBe(10);
+  });
+
+  it('says that a project is denied that could be read before', async () => {
+    const { control, simulator, rounds, sight } = await play();
+    control.createProject('stock');
+    await rounds(2);
+    control.addToken({ token: simulator.token, policy: { projects: ['stock'], events: ['stock'] } });
+    await rounds(10, 60_000);
+    expect(sight().history).toEqual([{ project: 'pay', counted: undefined, readable: 0 }]);
+  });
+});
