@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { projectExecutions } from '../src/api/endpoints/executions.ts';
 import type { Execution } from '../src/domain/execution.ts';
-import { createAccept } from '../src/executions/counting/count-executions.ts';
+import { createAccept } from '../src/executions/ledger/count-executions.ts';
 import { type Book, openBook } from '../src/executions/ledger/ledger-cache.ts';
 import { toNewProject } from '../src/executions/ledger/project-state.ts';
 import { defaultBuckets } from '../src/executions/settings.ts';

@@ -1,6 +1,6 @@
+import { type JobName, toJobName, toJobPath } from './executions/counting/naming.ts';
 import type { ExecutionsStatus } from './executions/executions.ts';
 import type { RecentRun } from './executions/ledger/recent-runs.ts';
-import { type JobName, toJobName, toJobPath } from './executions/series/naming.ts';
 import { isOverdue } from './executions/series/running-rows.ts';
 import type { ExecutionSettings } from './executions/settings.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningExecution, RunningStatus } from './http/status.ts';

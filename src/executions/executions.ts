@@ -1,15 +1,15 @@
 import type { Api } from '../api/client.ts';
 import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
-import { noteOneTimeRuns } from './counting/count-executions.ts';
-import { createOddRows } from './counting/odd-rows.ts';
+import { runLimited } from '../domain/run-limited.ts';
+import { noteOneTimeRuns } from './ledger/count-executions.ts';
 import type { RecentRun } from './ledger/recent-runs.ts';
 import { rewindBook } from './ledger/rewind.ts';
 import { openParts, type Parts } from './open-round.ts';
 import type { ExecutionsOptions } from './options.ts';
 import { createActivities } from './reading/activities.ts';
 import { createTripwire } from './reading/activity-hint.ts';
-import { inTurns } from './reading/limited.ts';
+import { createOddRows } from './reading/odd-rows.ts';
 import { planListing } from './reading/plan-projects.ts';
 import { type PlannedRead, planReads } from './reading/plan-reads.ts';
 import { createListReading } from './reading/project-list.ts';
@@ -163,7 +163,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       for (const { project = '', endedAtMs } of running ?? [])
         if (endedAtMs === undefined && book.states.has(project))
           activities.note(project, { activeUntilMs: nowMs + toActiveMs(settings) }, nowMs);
-      await inTurns(planRound(found, nowMs), width, async (each) => {
+      await runLimited(planRound(found, nowMs), width, async (each) => {
         await ask(() => readOne(found, each, nowMs, signal));
         await showing.showInPassing(found, toShown());
       });

@@ -1,17 +1,17 @@
-import { createAccept } from './counting/count-executions.ts';
-import { createForgetting } from './counting/forget-missing.ts';
-import { createJobLists, type JobLists } from './counting/job-lists.ts';
-import type { OddRows } from './counting/odd-rows.ts';
 import { rebucket } from './counting/rebucket.ts';
-import { createSkips } from './counting/skips.ts';
+import { createAccept } from './ledger/count-executions.ts';
+import { createForgetting } from './ledger/forget-missing.ts';
 import { type Book, openBook } from './ledger/ledger-cache.ts';
 import { createGap, type Gap } from './ledger/restore-gap.ts';
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
 import { createPast } from './reading/catch-up.ts';
+import { createJobLists, type JobLists } from './reading/job-lists.ts';
+import type { OddRows } from './reading/odd-rows.ts';
 import { createOverlap, type Overlap } from './reading/overlap.ts';
 import { createProjectReading, type ProjectReading } from './reading/project-reading.ts';
 import { createSecondLook, type SecondLook } from './reading/recount.ts';
+import { createSkips } from './reading/skips.ts';
 import { createSeriesRoom, type SeriesRoom } from './series/fit-series.ts';
 import { createRelease, type Release } from './series/hold-new-series.ts';
 

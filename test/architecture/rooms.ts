@@ -48,6 +48,22 @@ export const rooms: readonly Room[] = [
     pure: true,
   },
   { room: 'collectors/index', knows: ['collectors', 'executions/collector'] },
+  { room: 'executions/counting', knows: ['domain'], types: ['executions', 'state/ledger'], pure: true },
+  {
+    room: 'executions/ledger',
+    knows: ['domain', 'executions/counting'],
+    types: ['executions', 'api/paging', 'state/ledger'],
+  },
+  {
+    room: 'executions/reading',
+    knows: ['domain', 'executions/counting', 'executions/ledger', ...catalogue],
+    types: ['executions', 'api/client', 'state/ledger'],
+  },
+  {
+    room: 'executions/series',
+    knows: ['domain', 'executions/counting', 'metrics/family'],
+    types: ['executions', 'state/ledger'],
+  },
   {
     room: 'executions',
     knows: ['domain', 'metrics/family', ...catalogue],
@@ -103,7 +119,7 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'what-runs',
-    knows: ['executions/series/naming', 'executions/series/running-rows'],
+    knows: ['executions/counting/naming', 'executions/series/running-rows'],
     types: ['executions', 'http/status'],
     pure: true,
   },

@@ -4,7 +4,7 @@ import {
   createAccept,
   type ExecutionsObserver,
   noteOneTimeRuns,
-} from '../../src/executions/counting/count-executions.ts';
+} from '../../src/executions/ledger/count-executions.ts';
 import { isSoundDocument } from '../../src/executions/ledger/document-shapes.ts';
 import { type Book, openBook } from '../../src/executions/ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createPlaces } from '../../src/executions/counting/series-slots.ts';
 import { type Cell, type Totals, toCellKey } from '../../src/executions/counting/totals.ts';
 import { createExemplars, type TracedRun } from '../../src/executions/series/exemplars.ts';
-import { createPlaces } from '../../src/executions/series/series-slots.ts';
 import { someRun } from './some-execution.ts';
 
 const hour = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AcceptOptions, createAccept } from '../../src/executions/counting/count-executions.ts';
 import type { Finished } from '../../src/executions/counting/reconcile.ts';
+import { type AcceptOptions, createAccept } from '../../src/executions/ledger/count-executions.ts';
 import { openBook } from '../../src/executions/ledger/ledger-cache.ts';
 import { toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { createSeriesRoom } from '../../src/executions/series/fit-series.ts';

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { toFacts } from '../../src/executions/counting/job-facts.ts';
-import { createJobLists } from '../../src/executions/counting/job-lists.ts';
 import { openBook } from '../../src/executions/ledger/ledger-cache.ts';
 import { toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { createJobLists } from '../../src/executions/reading/job-lists.ts';
 import { createFakeApi } from './fake-api.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { type Played, play as startPlay } from './play.ts';

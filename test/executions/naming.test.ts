@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toEnding, toJobName, toJobPath } from '../../src/executions/series/naming.ts';
+import { toEnding, toJobName, toJobPath } from '../../src/executions/counting/naming.ts';
 import { someRun } from './some-execution.ts';
 
 describe('executions/naming', () => {

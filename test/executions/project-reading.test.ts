@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Window } from '../../src/api/paging.ts';
-import type { Acceptance } from '../../src/executions/counting/count-executions.ts';
-import type { OddRows } from '../../src/executions/counting/odd-rows.ts';
 import type { Finished } from '../../src/executions/counting/reconcile.ts';
+import type { Acceptance } from '../../src/executions/ledger/count-executions.ts';
 import type { Book } from '../../src/executions/ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
+import type { OddRows } from '../../src/executions/reading/odd-rows.ts';
 import { createOverlap } from '../../src/executions/reading/overlap.ts';
 import type { PlannedRead } from '../../src/executions/reading/plan-reads.ts';
 import { createProjectReading } from '../../src/executions/reading/project-reading.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Execution } from '../../src/domain/execution.ts';
+import { createPlaces } from '../../src/executions/counting/series-slots.ts';
 import { isOverdue, toRunningRows } from '../../src/executions/series/running-rows.ts';
-import { createPlaces } from '../../src/executions/series/series-slots.ts';
 import { defaultBuckets, type ExecutionSettings } from '../../src/executions/settings.ts';
 import { someRun, someRunning } from './some-execution.ts';
 import { toLines } from './some-rows.ts';

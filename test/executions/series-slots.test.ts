@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createPlaces, type PlaceKind, type Places } from '../../src/executions/counting/series-slots.ts';
 import { type Cell, type JobFacts, toJobKey } from '../../src/executions/counting/totals.ts';
-import { createPlaces, type PlaceKind, type Places } from '../../src/executions/series/series-slots.ts';
 
 describe('executions/series-slots', () => {
   it('gives places in order of coming, as long as there are any, and for good', () => {

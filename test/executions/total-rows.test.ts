@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createPlaces } from '../../src/executions/counting/series-slots.ts';
 import { type Cell, type JobFacts, toCellKey, toJobKey } from '../../src/executions/counting/totals.ts';
 import { type Hold, type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
-import { createPlaces } from '../../src/executions/series/series-slots.ts';
 import { toTotalRows } from '../../src/executions/series/total-rows.ts';
 import { toLines } from './some-rows.ts';
 

@@ -47,7 +47,7 @@ export const plants: readonly Plant[] = [
         replace: 'cell.isReleased ? [] : [],',
       },
       {
-        file: 'src/executions/counting/count-executions.ts',
+        file: 'src/executions/ledger/count-executions.ts',
         find: 'isShown: isInGap(state, facts)',
         replace: 'isShown: false',
       },

@@ -1,4 +1,4 @@
-import { type Ending, toEnding } from '../series/naming.ts';
+import { type Ending, toEnding } from './naming.ts';
 import type { Finished } from './reconcile.ts';
 import type { JobFacts } from './totals.ts';
 

@@ -1,7 +1,7 @@
-import { type Ending, endings, otherJobs, toEnding, toJobName, toTrigger } from '../series/naming.ts';
-import { type Claims, isNoJob, toNodeKey } from '../series/series-slots.ts';
 import { toFacts } from './job-facts.ts';
+import { type Ending, endings, otherJobs, toEnding, toJobName, toTrigger } from './naming.ts';
 import type { Finished } from './reconcile.ts';
+import { type Claims, isNoJob, toNodeKey } from './series-slots.ts';
 import { type Cell, type CellKind, type JobFacts, type Totals, toCellKey, toJobKey } from './totals.ts';
 
 export type MeasureRules = {

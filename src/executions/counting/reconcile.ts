@@ -1,7 +1,7 @@
 import type { Execution } from '../../domain/execution.ts';
 import { isSameRun, type RunTimes } from '../../domain/same-run.ts';
-import { toJobName, toJobPath } from '../series/naming.ts';
 import { createIdOrder, type IdHour, type IdHours, type IdOrder, withIds } from './id-hours.ts';
+import { toJobName, toJobPath } from './naming.ts';
 
 /** A finished execution as it is kept: enough to know it again. */
 export type Entry = { readonly id: number; readonly startedAtMs: number; readonly endedAtMs: number };

@@ -1,5 +1,5 @@
-import type { Ending } from '../series/naming.ts';
-import type { Places } from '../series/series-slots.ts';
+import type { Ending } from './naming.ts';
+import type { Places } from './series-slots.ts';
 
 /** What a cell adds up: finished runs by job and by what started them, their durations, the nodes they ran on, and the nodes that failed. */
 export const cellKinds = ['runs', 'project-runs', 'durations', 'nodes', 'node-failures'] as const;

@@ -1,8 +1,8 @@
 import { isPlausibleTime } from '../../domain/time.ts';
 import type { Ledger, LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
 import { type IdHour, toForgottenHours } from '../counting/id-hours.ts';
+import { type Claims, createPlaces } from '../counting/series-slots.ts';
 import { type Cell, isOfJob, type JobFacts, type Totals, toCellKey, toJobKey } from '../counting/totals.ts';
-import { type Claims, createPlaces } from '../series/series-slots.ts';
 import type { ProjectState } from './project-state.ts';
 import { addRecent, type RecentRun, type RecentSheets, toNewest } from './recent-runs.ts';
 

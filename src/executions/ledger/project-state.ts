@@ -1,5 +1,5 @@
 import type { Window } from '../../api/paging.ts';
-import { readThroughMs, withThrough } from '../reading/backlog.ts';
+import { readThroughMs, withThrough } from './backlog.ts';
 
 /** Why a project is not read; nothing of it counts as read meanwhile. */
 export const holds = ['disabled', 'hidden', 'missing', 'excluded'] as const;

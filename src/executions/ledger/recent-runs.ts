@@ -1,4 +1,4 @@
-import type { Ending } from '../series/naming.ts';
+import type { Ending } from '../counting/naming.ts';
 
 /** A finished execution as pages show it. */
 export type RecentRun = {

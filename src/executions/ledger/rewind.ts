@@ -1,5 +1,5 @@
-import { readThroughMs } from '../reading/backlog.ts';
 import type { ServerTime } from '../reading/server-clock.ts';
+import { readThroughMs } from './backlog.ts';
 import type { Book, BookChange, ServerFacts } from './ledger-cache.ts';
 import { type ProjectState, rewind, rewindUnseen } from './project-state.ts';
 

@@ -1,8 +1,8 @@
 import type { Api } from '../../api/client.ts';
+import { runLimited } from '../../domain/run-limited.ts';
+import { toNextWindow } from '../ledger/backlog.ts';
 import type { Book } from '../ledger/ledger-cache.ts';
 import type { Activities } from './activities.ts';
-import { toNextWindow } from './backlog.ts';
-import { inTurns } from './limited.ts';
 import { isCaughtUpWith } from './plan-reads.ts';
 import type { ProjectReading } from './project-reading.ts';
 import type { Faults } from './round-faults.ts';
@@ -41,7 +41,7 @@ export function createPast({ book, activities, reading }: PastOptions): (round: 
 
   return async ({ api, nowMs, mayGoOn, attempt, noteRead }) => {
     const line = toLine(nowMs);
-    await inTurns(Array.from({ length: width }), width, async () => {
+    await runLimited(Array.from({ length: width }), width, async () => {
       for (let project = line.shift(); project !== undefined && mayGoOn(); project = line.shift()) {
         const name = project;
         const before = book.states.get(name);

@@ -1,6 +1,6 @@
 import type { Window } from '../../api/paging.ts';
+import { readThroughMs } from '../ledger/backlog.ts';
 import type { ProjectActivity, ProjectState } from '../ledger/project-state.ts';
-import { readThroughMs } from './backlog.ts';
 
 /** Why a project is read: it is active, its turn has come, or it may have come back. */
 export type Purpose = 'live' | 'rotation' | 'probe';

@@ -1,12 +1,12 @@
 import type { Api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
-import type { Acceptance } from '../counting/count-executions.ts';
-import type { OddRows } from '../counting/odd-rows.ts';
 import type { Finished } from '../counting/reconcile.ts';
+import { readThroughMs, toNextWindow, withNewestRead, withPastRead } from '../ledger/backlog.ts';
+import type { Acceptance } from '../ledger/count-executions.ts';
 import type { Book } from '../ledger/ledger-cache.ts';
 import { type Hold, resume } from '../ledger/project-state.ts';
-import { readThroughMs, toNextWindow, withNewestRead, withPastRead } from './backlog.ts';
+import type { OddRows } from './odd-rows.ts';
 import type { Overlap } from './overlap.ts';
 import type { PlannedRead } from './plan-reads.ts';
 import { addResults, createTakeIn, nothingRead, type ReadResult } from './take-in.ts';

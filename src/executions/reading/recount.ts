@@ -2,11 +2,10 @@ import type { Api } from '../../api/client.ts';
 import type { Window } from '../../api/paging.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { Book } from '../ledger/ledger-cache.ts';
-import type { ProjectState } from '../ledger/project-state.ts';
-import type { Activities } from './activities.ts';
+import type { ProjectActivity, ProjectState } from '../ledger/project-state.ts';
+import { type Activities, toOffsetMs } from './activities.ts';
 import type { Overlap } from './overlap.ts';
 import type { ProjectReading } from './project-reading.ts';
-import { isActive, isDayDue, toDueMs, toMostLooks, toWeekDueMs } from './recount-times.ts';
 import { createResidues, toHours } from './residues.ts';
 import { readTotal } from './window-reader.ts';
 
@@ -218,3 +217,41 @@ function halve({ beginMs, endMs }: Window): [Window, Window] | undefined {
     { beginMs, endMs: middleMs - 1 },
   ];
 }
+
+/** Whether the last day is to be compared now. That of an idle project is read with its turn, where that can be done at once. */
+function isDayDue(activity: ProjectActivity | undefined, nowMs: number): boolean {
+  if (activity === undefined || activity.nextDayMs > nowMs) return false;
+  return activity.activeUntilMs > nowMs || activity.isDayLong;
+}
+
+/** Whether it is read every round. */
+function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean {
+  return activity !== undefined && activity.activeUntilMs > nowMs;
+}
+
+/** When the last week is to be compared: kept, so that a process that often starts anew gets to it too. */
+function toWeekDueMs({ project, countedFromMs, comparedWeekAtMs }: ProjectState, nowMs: number): number {
+  if (comparedWeekAtMs === undefined) return countedFromMs + toOffsetMs(project);
+  // A clock that was set back.
+  return comparedWeekAtMs > nowMs ? nowMs : comparedWeekAtMs + dayMs;
+}
+
+/** Since when a project waits for a pass. */
+function toDueMs(activity: ProjectActivity | undefined, state: ProjectState, nowMs: number): number {
+  const weekDueMs = state.comparedWeekAtMs === undefined ? nowMs : toWeekDueMs(state, nowMs);
+  return activity !== undefined && isActive(activity, nowMs) ? Math.min(activity.nextDayMs, weekDueMs) : weekDueMs;
+}
+
+/** As many passes as it takes to get round in time and a bit more, within a quarter of the requests. */
+function toMostLooks(
+  { everyMs, requestsPerSecond }: { readonly everyMs: number; readonly requestsPerSecond: number },
+  projects: number,
+  active: number,
+): number {
+  const anHour = 3 * active + projects / 4;
+  const affordable = Math.floor((requestsPerSecond * everyMs) / 4000);
+  return Math.max(leastLooks, Math.min(affordable, Math.ceil((anHour * everyMs) / hourMs)));
+}
+
+/** Passes over the past that a round has room for in any case. */
+const leastLooks = 3;

@@ -2,7 +2,7 @@ import type { Api } from '../../api/client.ts';
 import { runningExecutions } from '../../api/endpoints/executions.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Execution } from '../../domain/execution.ts';
-import type { OddRows } from '../counting/odd-rows.ts';
+import type { OddRows } from './odd-rows.ts';
 
 export type Running = {
   /** Undefined where nothing may be read, or not everything has been. */

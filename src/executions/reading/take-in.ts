@@ -1,10 +1,10 @@
 import type { Api } from '../../api/client.ts';
 import type { Window } from '../../api/paging.ts';
 import type { Execution } from '../../domain/execution.ts';
-import type { Acceptance } from '../counting/count-executions.ts';
-import type { OddRows } from '../counting/odd-rows.ts';
 import type { Finished } from '../counting/reconcile.ts';
+import type { Acceptance } from '../ledger/count-executions.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
+import type { OddRows } from './odd-rows.ts';
 import { readProjectWindow } from './window-reader.ts';
 
 /** What one read of a project came to. */

@@ -2,9 +2,7 @@ import type { Api } from '../../api/client.ts';
 import { runningExecutions } from '../../api/endpoints/executions.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
-import type { Row } from '../../metrics/family.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
-import { executionFamilies } from '../series/families.ts';
 import type { ProjectReading } from './project-reading.ts';
 import type { Running } from './running-reader.ts';
 import type { ReadResult } from './take-in.ts';
@@ -137,12 +135,6 @@ export function createSight(ticks: () => number) {
     mayReadRunning: (project: string): boolean => running !== 'denied' && !runningDenied.has(project),
     all: (): Sight => ({ running, runningDenied: [...runningDenied], history: [...history.values()] }),
   };
-}
-
-export function toHiddenRows({ history }: Sight): Row[] {
-  return history.flatMap(({ project, counted, readable }) =>
-    counted === undefined ? [] : executionFamilies.hidden.rows(counted - readable, { project }),
-  );
 }
 
 /** The last day of each project that is read, as far as it counts. */

@@ -1,7 +1,7 @@
 import type { Row } from '../../metrics/family.ts';
+import { type Ending, type JobName, toJobPath } from '../counting/naming.ts';
 import type { Cell } from '../counting/totals.ts';
 import { executionFamilies as families } from './families.ts';
-import { type Ending, type JobName, toJobPath } from './naming.ts';
 
 /** How the conventions of OpenTelemetry name the ways an execution ends, and the error where it is one. */
 const outcomes: Readonly<Record<Ending, Outcome>> = {

@@ -1,7 +1,7 @@
 import type { Execution } from '../../domain/execution.ts';
 import type { Exemplar } from '../../metrics/family.ts';
+import { type Ending, otherJobs, toEnding, toJobName } from '../counting/naming.ts';
 import { type Cell, type Totals, toCellKey } from '../counting/totals.ts';
-import { type Ending, otherJobs, toEnding, toJobName } from './naming.ts';
 
 /** A counted run whose trace is made. */
 export type TracedRun = {

@@ -1,5 +1,5 @@
 import { counter, earliestGauge, gauge, histogram, newestGauge, stateSet } from '../../metrics/family.ts';
-import { endings } from './naming.ts';
+import { endings } from '../counting/naming.ts';
 
 const job = ['project', 'job_group', 'job_name'] as const;
 

@@ -1,7 +1,7 @@
+import { isNoJob, type Room, toNodeKey } from '../counting/series-slots.ts';
 import type { JobFacts } from '../counting/totals.ts';
 import type { Book } from '../ledger/ledger-cache.ts';
 import { planRoom, type SeriesRules, seriesOfJob } from './series-plan.ts';
-import { isNoJob, type Room, toNodeKey } from './series-slots.ts';
 
 /** Which jobs have no series of their own, and what limits them. */
 export type LeftOut = {

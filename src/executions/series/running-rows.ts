@@ -1,11 +1,11 @@
 import type { Execution } from '../../domain/execution.ts';
 import type { Row } from '../../metrics/family.ts';
+import { type JobName, otherJobs, toJobName, toJobPath } from '../counting/naming.ts';
+import { isNoJob, type Places } from '../counting/series-slots.ts';
 import { toJobKey } from '../counting/totals.ts';
 import type { ExecutionSettings } from '../settings.ts';
 import { type ActiveRun, toActiveRows } from './cicd.ts';
 import { executionFamilies as families } from './families.ts';
-import { type JobName, otherJobs, toJobName, toJobPath } from './naming.ts';
-import { isNoJob, type Places } from './series-slots.ts';
 
 type RunningInput = {
   readonly executions: readonly Execution[];

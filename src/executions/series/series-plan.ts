@@ -1,8 +1,8 @@
 import type { Family } from '../../metrics/family.ts';
+import { endings, triggers } from '../counting/naming.ts';
+import type { Room } from '../counting/series-slots.ts';
 import { cicdSeries } from './cicd.ts';
 import { executionFamilies as families } from './families.ts';
-import { endings, triggers } from './naming.ts';
-import type { Room } from './series-slots.ts';
 
 /** What configuration says of one family. */
 export type FamilySwitches = { readonly off: boolean; readonly dropLabels: readonly string[] };

@@ -2,11 +2,11 @@ import type { Parts } from '../open-round.ts';
 import type { ExecutionsOptions } from '../options.ts';
 import type { Activities } from '../reading/activities.ts';
 import type { Running } from '../reading/running-reader.ts';
-import { type Sighting, toHiddenRows } from '../reading/visibility.ts';
+import type { Sighting } from '../reading/visibility.ts';
 import type { Exemplars } from './exemplars.ts';
 import { toLagSeconds } from './lag.ts';
 import { toRunningRows } from './running-rows.ts';
-import { toTotalRows } from './total-rows.ts';
+import { toHiddenRows, toTotalRows } from './total-rows.ts';
 
 type Round = {
   readonly running: Running['executions'];

@@ -1,12 +1,13 @@
 import type { Row } from '../../metrics/family.ts';
+import { otherJobs, toJobPath } from '../counting/naming.ts';
+import { isNoJob, type Places, toNodeKey } from '../counting/series-slots.ts';
 import { type Cell, type JobFacts, type Totals, toJobKey } from '../counting/totals.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
+import type { Sight } from '../reading/visibility.ts';
 import type { ExecutionSettings } from '../settings.ts';
 import { toCicdRows } from './cicd.ts';
 import type { Exemplars } from './exemplars.ts';
 import { executionFamilies as families } from './families.ts';
-import { otherJobs, toJobPath } from './naming.ts';
-import { isNoJob, type Places, toNodeKey } from './series-slots.ts';
 
 type RowsInput = {
   readonly totals: Totals;
@@ -90,4 +91,10 @@ function toJobRows(facts: JobFacts, { successAgeMsOf }: RowsInput['settings']): 
 
 function toSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
+}
+
+export function toHiddenRows({ history }: Sight): Row[] {
+  return history.flatMap(({ project, counted, readable }) =>
+    counted === undefined ? [] : families.hidden.rows(counted - readable, { project }),
+  );
 }

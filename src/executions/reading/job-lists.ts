@@ -1,10 +1,10 @@
 import type { Api } from '../../api/client.ts';
 import { projectJobs } from '../../api/endpoints/jobs.ts';
 import { ApiError } from '../../api/errors.ts';
+import { toJobPath } from '../counting/naming.ts';
+import { type JobFacts, toJobKey } from '../counting/totals.ts';
 import type { Book } from '../ledger/ledger-cache.ts';
-import { toJobPath } from '../series/naming.ts';
 import type { ExecutionSettings } from '../settings.ts';
-import { type JobFacts, toJobKey } from './totals.ts';
 
 type JobListsOptions = {
   readonly book: Book;

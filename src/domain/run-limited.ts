@@ -1,5 +1,5 @@
 /** Works through items, so many at once; what one of them throws ends none of the others half-way. */
-export async function inTurns<Item>(
+export async function runLimited<Item>(
   items: readonly Item[],
   width: number,
   work: (item: Item) => Promise<void>,

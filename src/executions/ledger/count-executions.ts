@@ -1,14 +1,14 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Execution } from '../../domain/execution.ts';
 import type { Ledger, LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
-import type { Book, BookChange, ServerFacts } from '../ledger/ledger-cache.ts';
-import type { ProjectState } from '../ledger/project-state.ts';
-import type { RecentRun } from '../ledger/recent-runs.ts';
-import { isInGap } from '../ledger/restore-gap.ts';
-import { toEnding, toJobName } from '../series/naming.ts';
-import { type MeasureRules, measure, type UnmeasuredReason } from './measure.ts';
-import { planPrune } from './prune.ts';
-import { type Finished, type Reconciled, reconcile as reconcileRows } from './reconcile.ts';
+import { type MeasureRules, measure, type UnmeasuredReason } from '../counting/measure.ts';
+import { toEnding, toJobName } from '../counting/naming.ts';
+import { planPrune } from '../counting/prune.ts';
+import { type Finished, type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
+import type { Book, BookChange, ServerFacts } from './ledger-cache.ts';
+import type { ProjectState } from './project-state.ts';
+import type { RecentRun } from './recent-runs.ts';
+import { isInGap } from './restore-gap.ts';
 
 /** What becomes of rows, for the daemon's own counters. */
 export type ExecutionsObserver = {

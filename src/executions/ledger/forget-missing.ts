@@ -1,7 +1,7 @@
 import type { Ledger } from '../../state/ledger.ts';
-import type { Book } from '../ledger/ledger-cache.ts';
+import { planPrune } from '../counting/prune.ts';
 import type { Activities } from '../reading/activities.ts';
-import { planPrune } from './prune.ts';
+import type { Book } from './ledger-cache.ts';
 
 type ForgettingOptions = {
   readonly server: string;

@@ -1,5 +1,5 @@
 import type { Window } from '../../api/paging.ts';
-import type { ProjectState } from '../ledger/project-state.ts';
+import type { ProjectState } from './project-state.ts';
 
 /** Up to here every end of a project has been read, but for those in its backlog. */
 export function readThroughMs({ aheadThroughMs, scannedThroughMs }: ProjectState): number {

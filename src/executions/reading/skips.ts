@@ -1,9 +1,9 @@
 import type { Api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
+import type { ExecutionsObserver } from '../ledger/count-executions.ts';
 import type { Book } from '../ledger/ledger-cache.ts';
 import type { ProjectState, Skip } from '../ledger/project-state.ts';
-import { readTotal } from '../reading/window-reader.ts';
-import type { ExecutionsObserver } from './count-executions.ts';
+import { readTotal } from './window-reader.ts';
 
 type SkipsOptions = {
   readonly book: Pick<Book, 'states' | 'update'>;

@@ -1,5 +1,5 @@
 import type { OddRow } from '../../api/endpoints/executions.ts';
-import type { ExecutionsObserver } from './count-executions.ts';
+import type { ExecutionsObserver } from '../ledger/count-executions.ts';
 
 export type OddRows = {
   /** Counts those that were not seen before: the same ones are read again in every round. */

@@ -1,5 +1,5 @@
-import { type Cell, type JobFacts, toJobKey } from '../counting/totals.ts';
 import { deletedJob, otherJobs } from './naming.ts';
+import { type Cell, type JobFacts, toJobKey } from './totals.ts';
 
 /** Jobs with series of their own, those of them with durations of their own, and nodes with a series of their own. */
 export const placeKinds = ['jobs', 'durations', 'nodes'] as const;
