@@ -5,8 +5,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { projectExecutions } from '../src/api/endpoints/executions.ts';
 import type { Execution } from '../src/domain/execution.ts';
-import { createAccept } from '../src/executions/ledger/count-executions.ts';
-import { type Book, openBook } from '../src/executions/ledger/ledger-cache.ts';
+import { createCountExecutions } from '../src/executions/ledger/count-executions.ts';
+import { type LedgerCache, openLedgerCache } from '../src/executions/ledger/ledger-cache.ts';
 import { toNewProject } from '../src/executions/ledger/project-state.ts';
 import { defaultBuckets } from '../src/executions/settings.ts';
 import { openSqliteState } from '../src/state/sqlite.ts';
@@ -94,13 +94,13 @@ async function measureFlood(dir: string, pages: readonly string[]) {
 
 async function measureStart(dir: string) {
   const state = openSqliteState({ dir });
-  const { book } = await openProject(state);
+  const { cache } = await openProject(state);
   for (let begin = 0; begin < known; begin += 10_000) {
     const entries = Array.from({ length: 10_000 }, (_, index) => {
       const id = begin + index + 1;
       return { project: 'pay', id, startedAtMs: beginMs + id * 700, endedAtMs: beginMs + id * 700 + 5000 };
     });
-    await book.update(async () => ({ entries }));
+    await cache.update(async () => ({ entries }));
   }
   await state.close();
   const file = join(dir, 'state.sqlite');
@@ -111,18 +111,18 @@ async function measureStart(dir: string) {
   await again.ledger.size('upstream');
   const ms = performance.now() - startedTicks;
   const endedBeforeMs = beginMs + (known / 2) * 700;
-  await opened.book.update(async () => ({ prune: { project: 'pay', endedBeforeMs } }));
+  await opened.cache.update(async () => ({ prune: { project: 'pay', endedBeforeMs } }));
   const left = await again.ledger.size('upstream');
   await again.close();
   return { ms, bytesEach, bytesEachPruned: statSync(file).size / left };
 }
 
 async function openProject(state: State) {
-  const book: Book = await openBook(state.ledger, 'upstream');
-  await book.update(async () => ({ states: [toNewProject('pay', beginMs - dayMs)] }));
-  const accept = createAccept({
+  const cache: LedgerCache = await openLedgerCache(state.ledger, 'upstream');
+  await cache.update(async () => ({ states: [toNewProject('pay', beginMs - dayMs)] }));
+  const accept = createCountExecutions({
     server: 'upstream',
-    book,
+    cache,
     ledger: state.ledger,
     rules: { buckets: defaultBuckets },
     isWantedJob: () => true,
@@ -138,7 +138,7 @@ async function openProject(state: State) {
     keepMs: 9 * dayMs,
     clock: systemClock,
   });
-  return { book, accept };
+  return { cache, accept };
 }
 
 /** As the client does it: text, JSON, the schema of the endpoint. */

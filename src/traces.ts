@@ -11,7 +11,7 @@ import type { SpoolBounds } from './state/spool.ts';
 import type { State } from './state/state.ts';
 import { toTraceSettings } from './trace-settings.ts';
 import { encodeTrace } from './tracing/encode.ts';
-import { createTraceCompanion, type TraceCompanion } from './tracing/enrich/companion.ts';
+import { createTraceCommitHook, type TraceCommitHook } from './tracing/enrich/commit-hook.ts';
 import { createEnricher, type Enricher } from './tracing/enrich/enricher.ts';
 import { createEnrichLoop, type EnrichLoop } from './tracing/enrich/loop.ts';
 import { createKeptPlans, type KeptPlans } from './tracing/kept-plans.ts';
@@ -45,7 +45,7 @@ export type Traces = {
   readonly ofServer: (
     server: ServerConfig,
     about: AboutServer,
-  ) => { readonly companion: TraceCompanion; readonly loop: EnrichLoop };
+  ) => { readonly commitHook: TraceCommitHook; readonly loop: EnrichLoop };
   /** The trace of one of the executions that ended last, as it was planned. */
   readonly planOf: KeptPlans['find'];
   readonly delivery: () => Delivery;
@@ -153,7 +153,7 @@ export function createTraces(options: TracesOptions): Traces {
       enrichers.push(enricher);
       const onFault = (error: unknown): void => log.error({ server: name, error }, 'traces can not be made yet');
       const loop = createEnrichLoop(enricher, onFault, wait);
-      const companion = createTraceCompanion({
+      const commitHook = createTraceCommitHook({
         nowMs: clock.now,
         serverNowMs: () => about.nowMs() ?? clock.now(),
         maxAgeMs: traces.maxAgeMs,
@@ -164,7 +164,7 @@ export function createTraces(options: TracesOptions): Traces {
         },
         skipped: (reason, executions) => self.tracesSkipped.inc({ server: name, reason }, executions),
       });
-      return { companion, loop };
+      return { commitHook, loop };
     },
     planOf: keptPlans.find,
     delivery: () => ({

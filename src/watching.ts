@@ -145,7 +145,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
       ledger: parts.state.ledger,
       isRestored: before === undefined && ['restored', 'behind'].includes(parts.state.origin.kind),
       settings: executionSettings,
-      companion: traced?.companion,
+      commitHook: traced?.commitHook,
       tell: (message) => log.warn({ server: name, message }, 'executions are not as they were'),
       publish: own.publisher.publish,
       withdraw: own.publisher.withdraw,

@@ -25,7 +25,7 @@ export function findRunning(
 
 /** What pages tell of the executions of one server; undefined until they were read. */
 export function toWhatRuns(status: ExecutionsStatus, settings: Settings): ExecutionsOfServer | undefined {
-  const { nowMs, epoch, sight } = status;
+  const { nowMs, epoch, visibility } = status;
   if (nowMs === undefined) return undefined;
   const running: RunningStatus[] = [];
   let waitingCount = 0;
@@ -39,9 +39,9 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
   return {
     serverNowMs: nowMs,
     epoch,
-    runningSight: sight.running,
-    runningDenied: sight.runningDenied.filter(settings.isWantedProject),
-    hidden: sight.history.filter(({ project }) => settings.isWantedProject(project)),
+    runningSight: visibility.running,
+    runningDenied: visibility.runningDenied.filter(settings.isWantedProject),
+    hidden: visibility.history.filter(({ project }) => settings.isWantedProject(project)),
     running: running.toSorted(byUrgency).slice(0, mostShown),
     runningCount: running.length,
     overdueCount: running.filter((one) => one.isOverdue).length,

@@ -35,15 +35,15 @@ const settings = {
   overdueFloorMs: 300_000,
 };
 
-const sight: Sight = { running: 'known', runningDenied: [], history: [] };
+const visibility: Sight = { running: 'known', runningDenied: [], history: [] };
 
 function tell(running: readonly Execution[], recent: readonly RecentRun[] = []) {
-  return toWhatRuns({ running, recent, epoch: 1, nowMs, sight, leftOut: undefined }, settings);
+  return toWhatRuns({ running, recent, epoch: 1, nowMs, visibility, leftOut: undefined }, settings);
 }
 
 describe('what-runs', () => {
   it('tells nothing before the first round', () => {
-    const unread = { running: [], recent: [], epoch: undefined, nowMs: undefined, sight, leftOut: undefined };
+    const unread = { running: [], recent: [], epoch: undefined, nowMs: undefined, visibility, leftOut: undefined };
     expect(toWhatRuns(unread, settings)).toBeUndefined();
   });
 
@@ -83,7 +83,7 @@ describe('what-runs', () => {
       run(41, { endedAtMs: nowMs }),
       run(42, { job }),
     ];
-    const read = { running, recent: [], epoch: 1, nowMs, sight, leftOut: undefined };
+    const read = { running, recent: [], epoch: 1, nowMs, visibility, leftOut: undefined };
     const find = (id: number) => findRunning(read, settings, { server: 'prod', id });
     expect(find(29)).toMatchObject({
       server: 'prod',

@@ -4,24 +4,24 @@ import type { Execution } from '../domain/execution.ts';
 import { runLimited } from '../domain/run-limited.ts';
 import { noteOneTimeRuns } from './ledger/count-executions.ts';
 import type { RecentRun } from './ledger/recent-runs.ts';
-import { rewindBook } from './ledger/rewind.ts';
-import { openParts, type Parts } from './open-round.ts';
+import { rewindLedger } from './ledger/rewind.ts';
+import { openRound, type RoundParts } from './open-round.ts';
 import type { ExecutionsOptions } from './options.ts';
 import { createActivities } from './reading/activities.ts';
-import { createTripwire } from './reading/activity-hint.ts';
+import { createActivityHint } from './reading/activity-hint.ts';
 import { createOddRows } from './reading/odd-rows.ts';
-import { planListing } from './reading/plan-projects.ts';
+import { planProjects } from './reading/plan-projects.ts';
 import { type PlannedRead, planReads } from './reading/plan-reads.ts';
-import { createListReading } from './reading/project-list.ts';
 import { createReadNotes, toActiveMs } from './reading/read-notes.ts';
-import { createFaults, type Faults } from './reading/round-faults.ts';
+import { createRoundFaults, type RoundFaults } from './reading/round-faults.ts';
 import { createRunningReader, type Running } from './reading/running-reader.ts';
 import { createServerClock } from './reading/server-clock.ts';
-import { createSight, type Sight } from './reading/visibility.ts';
+import { createVisibility, type Sight } from './reading/visibility.ts';
+import { createWatchedProjects } from './reading/watched-projects.ts';
 import { createExemplars, type TracedRun } from './series/exemplars.ts';
 import type { LeftOut } from './series/fit-series.ts';
 import { toNote } from './series/lag.ts';
-import { createShowing } from './series/show.ts';
+import { createShow } from './series/show.ts';
 
 type Outcome =
   | {
@@ -48,7 +48,7 @@ export type ExecutionsStatus = {
   readonly recent: readonly RecentRun[];
   readonly epoch: number | undefined;
   readonly nowMs: number | undefined;
-  readonly sight: Sight;
+  readonly visibility: Sight;
   /** Jobs without series of their own; undefined until the first round. */
   readonly leftOut: LeftOut | undefined;
 };
@@ -68,25 +68,25 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     parts = {},
   } = options;
   const plan = parts.planReads ?? planReads;
-  const listing = createListReading({ ...options, list: parts.planListing ?? planListing });
+  const listing = createWatchedProjects({ ...options, list: parts.planProjects ?? planProjects });
   const activities = createActivities();
-  const tripwire = createTripwire();
+  const activityHint = createActivityHint();
   const oddRows = createOddRows(observe, clock.ticks);
-  const sight = createSight(clock.ticks);
-  let opened: Promise<Parts> | undefined;
+  const visibility = createVisibility(clock.ticks);
+  let opened: Promise<RoundParts> | undefined;
   let latest:
     | { readonly running: Running['executions']; readonly nowMs: number; readonly sinceTicks: number }
     | undefined;
   const serverClock = createServerClock(clock);
   const readRunning = createRunningReader(clock.ticks, oddRows.note);
   const exemplars = createExemplars(settings.buckets);
-  let shown: Parts | undefined;
-  const notes = createReadNotes({ activities, sight, tripwire, settings });
-  const showing = createShowing(options, { activities, sight, exemplars });
+  let shown: RoundParts | undefined;
+  const notes = createReadNotes({ activities, visibility, activityHint, settings });
+  const showing = createShow(options, { activities, visibility, exemplars });
   let roundTicks = 0;
 
-  async function open(): Promise<Parts> {
-    shown = await openParts(options, activities, oddRows);
+  async function open(): Promise<RoundParts> {
+    shown = await openRound(options, activities, oddRows);
     return shown;
   }
 
@@ -94,29 +94,29 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     return client.within({ lane, forMs: timeoutMs, signal });
   }
 
-  async function readOne(found: Parts, planned: PlannedRead, nowMs: number, signal: AbortSignal): Promise<void> {
+  async function readOne(found: RoundParts, planned: PlannedRead, nowMs: number, signal: AbortSignal): Promise<void> {
     const { project } = planned;
     activities.note(project, { readAtMs: nowMs }, nowMs);
     const read = await found.reading.read(within(signal), planned, nowMs);
-    const isGone = notes.noteNewest(planned, read, found.book.states.get(project), nowMs);
+    const isGone = notes.noteNewest(planned, read, found.cache.states.get(project), nowMs);
     if (isGone) await found.reading.hold(project, 'hidden', nowMs);
     found.overlap.noteClocks([nowMs, ...read.serverTimes], nowMs);
   }
 
-  async function checkWire({ book, overlap }: Parts, nowMs: number, signal: AbortSignal): Promise<void> {
+  async function checkWire({ cache, overlap }: RoundParts, nowMs: number, signal: AbortSignal): Promise<void> {
     const endMs = nowMs - overlap.ms(nowMs);
-    const projects = [...book.states.values()].flatMap(({ project, hold }) => (hold === 'excluded' ? [] : [project]));
-    await tripwire.check(within(signal), {
+    const projects = [...cache.states.values()].flatMap(({ project, hold }) => (hold === 'excluded' ? [] : [project]));
+    await activityHint.check(within(signal), {
       nowMs,
       activities,
       projects,
       window: { beginMs: endMs - settings.maxDelayMs, endMs },
-      countKnown: (window) => ledger.countEnds(server, { projects: [...book.states.keys()], ...window }),
+      countKnown: (window) => ledger.countEnds(server, { projects: [...cache.states.keys()], ...window }),
     });
   }
 
   /** What is behind, what was missed and what was skipped: a while in each round, and never at the cost of what is new. */
-  async function readBack(found: Parts, faults: Faults, nowMs: number, signal: AbortSignal): Promise<void> {
+  async function readBack(found: RoundParts, faults: RoundFaults, nowMs: number, signal: AbortSignal): Promise<void> {
     const { attempt } = faults;
     const api = (): Api => within(signal);
     const startedTicks = clock.ticks();
@@ -131,12 +131,12 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     });
     const lookUntilTicks = Math.max(untilTicks, clock.ticks() + leastForLooks * everyMs);
     const mayLook = (): boolean => !signal.aborted && clock.ticks() < lookUntilTicks;
-    await attempt(() => found.secondLook.look(api, nowMs, mayLook));
+    await attempt(() => found.recount.look(api, nowMs, mayLook));
     await attempt(() => found.countSkips(api, mayLook));
   }
 
-  async function round(found: Parts, faults: Faults, signal: AbortSignal): Promise<void> {
-    const { book, overlap } = found;
+  async function round(found: RoundParts, faults: RoundFaults, signal: AbortSignal): Promise<void> {
+    const { cache, overlap } = found;
     const { attempt, ask } = faults;
     roundTicks = clock.ticks();
     let inAll: Running = { executions: undefined, serverMs: undefined };
@@ -148,46 +148,46 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const { nowMs } = time;
     const now = { running: inAll.executions, nowMs, sinceTicks: clock.ticks() };
     latest = now;
-    sight.noteRunning(inAll);
+    visibility.noteRunning(inAll);
     const api = (): Api => within(signal);
     const toShown = () => ({ ...now, names: listing.names() });
     try {
       const running = inAll.executions;
-      if (await rewindBook(book, time)) {
+      if (await rewindLedger(cache, time)) {
         activities.rewind(nowMs);
-        tripwire.rewind();
+        activityHint.rewind();
       }
-      await attempt(() => listing.refresh({ book, overlap, api, nowMs, running }));
-      await found.gap.begin(nowMs);
-      await noteOneTimeRuns(book, running ?? []);
+      await attempt(() => listing.refresh({ cache, overlap, api, nowMs, running }));
+      await found.restoreGap.begin(nowMs);
+      await noteOneTimeRuns(cache, running ?? []);
       for (const { project = '', endedAtMs } of running ?? [])
-        if (endedAtMs === undefined && book.states.has(project))
+        if (endedAtMs === undefined && cache.states.has(project))
           activities.note(project, { activeUntilMs: nowMs + toActiveMs(settings) }, nowMs);
       await runLimited(planRound(found, nowMs), width, async (each) => {
         await ask(() => readOne(found, each, nowMs, signal));
         await showing.showInPassing(found, toShown());
       });
-      await found.forgetOld(nowMs);
-      await found.jobLists.forgetOld(nowMs);
+      await found.forgetMissing(nowMs);
+      await found.jobLists.forgetMissing(nowMs);
       await attempt(() => checkWire(found, nowMs, signal));
       await found.jobLists.look(api, nowMs);
       await readBack(found, faults, nowMs, signal);
-      const { states } = book;
-      await attempt(() => sight.look(api, { names: listing.names(), nowMs, states, reading: found.reading }));
+      const { states } = cache;
+      await attempt(() => visibility.look(api, { names: listing.names(), nowMs, states, reading: found.reading }));
     } finally {
       if (!signal.aborted) await showing.show(found, toShown());
     }
   }
 
-  function planRound({ book, overlap, gap }: Parts, nowMs: number): PlannedRead[] {
+  function planRound({ cache, overlap, restoreGap }: RoundParts, nowMs: number): PlannedRead[] {
     return plan({
-      states: book.states,
+      states: cache.states,
       activities: activities.all,
       nowMs,
       everyMs,
       overlapMs: overlap.ms(nowMs),
       maxDelayMs: settings.maxDelayMs,
-      sweepBeforeMs: tripwire.sweepSinceMs() ?? gap.untilMs(),
+      sweepBeforeMs: activityHint.sweepSinceMs() ?? restoreGap.untilMs(),
       sweepQuota: Math.ceil((requestsPerSecond * everyMs) / 2000),
     });
   }
@@ -198,7 +198,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       opened = undefined;
       throw error;
     });
-    const faults = createFaults(signal);
+    const faults = createRoundFaults(signal);
     try {
       await round(found, faults, signal);
     } catch (error) {
@@ -212,8 +212,8 @@ export function createExecutions(options: ExecutionsOptions): Executions {
         faults.all.length === 1 ? first.message : `${faults.all.length} reads failed, first: ${first.message}`;
       return { result: 'failed', kind: first.kind, message };
     }
-    const note = toNote(found.book, activities, faults.unasked());
-    const complaints = [...oddRows.complaints(), ...found.secondLook.complaints()];
+    const note = toNote(found.cache, activities, faults.unasked());
+    const complaints = [...oddRows.complaints(), ...found.recount.complaints()];
     return { result: 'success', series: showing.series(), complaints, ...(note === undefined ? {} : { note }) };
   }
 
@@ -221,14 +221,14 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     read,
     withdraw: options.withdraw,
     noteTrace: (traced) => {
-      if (shown !== undefined) exemplars.note(traced, shown.book.totals);
+      if (shown !== undefined) exemplars.note(traced, shown.cache.totals);
     },
     status: () => ({
       running: latest?.running ?? [],
-      recent: shown?.book.recent() ?? [],
-      epoch: shown?.book.facts().epoch,
+      recent: shown?.cache.recent() ?? [],
+      epoch: shown?.cache.facts().epoch,
       nowMs: latest?.nowMs,
-      sight: sight.all(),
+      visibility: visibility.all(),
       leftOut: shown?.room.leftOut(),
     }),
   };

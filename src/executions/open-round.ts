@@ -1,66 +1,77 @@
 import { rebucket } from './counting/rebucket.ts';
-import { createAccept } from './ledger/count-executions.ts';
-import { createForgetting } from './ledger/forget-missing.ts';
-import { type Book, openBook } from './ledger/ledger-cache.ts';
-import { createGap, type Gap } from './ledger/restore-gap.ts';
+import { createCountExecutions } from './ledger/count-executions.ts';
+import { createForgetMissing } from './ledger/forget-missing.ts';
+import { type LedgerCache, openLedgerCache } from './ledger/ledger-cache.ts';
+import { createRestoreGap, type RestoreGap } from './ledger/restore-gap.ts';
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
-import { createPast } from './reading/catch-up.ts';
+import { createCatchUp } from './reading/catch-up.ts';
 import { createJobLists, type JobLists } from './reading/job-lists.ts';
 import type { OddRows } from './reading/odd-rows.ts';
 import { createOverlap, type Overlap } from './reading/overlap.ts';
 import { createProjectReading, type ProjectReading } from './reading/project-reading.ts';
-import { createSecondLook, type SecondLook } from './reading/recount.ts';
+import { createRecount, type Recount } from './reading/recount.ts';
 import { createSkips } from './reading/skips.ts';
-import { createSeriesRoom, type SeriesRoom } from './series/fit-series.ts';
-import { createRelease, type Release } from './series/hold-new-series.ts';
+import { createSeriesFit, type SeriesFit } from './series/fit-series.ts';
+import { createNewSeriesHold, type NewSeriesHold } from './series/hold-new-series.ts';
 
-export type Parts = {
-  readonly book: Book;
-  readonly gap: Gap;
+export type RoundParts = {
+  readonly cache: LedgerCache;
+  readonly restoreGap: RestoreGap;
   readonly overlap: Overlap;
   readonly reading: ProjectReading;
   /** Reads on in what is behind. */
-  readonly readPast: ReturnType<typeof createPast>;
+  readonly readPast: ReturnType<typeof createCatchUp>;
   readonly countSkips: ReturnType<typeof createSkips>;
-  readonly secondLook: SecondLook;
-  readonly release: Release;
-  readonly room: SeriesRoom;
+  readonly recount: Recount;
+  readonly release: NewSeriesHold;
+  readonly room: SeriesFit;
   readonly jobLists: JobLists;
-  readonly forgetOld: (nowMs: number) => Promise<void>;
+  readonly forgetMissing: (nowMs: number) => Promise<void>;
 };
 
 /** What the rounds of a server are made of, around what is kept of it. */
-export async function openParts(options: ExecutionsOptions, activities: Activities, oddRows: OddRows): Promise<Parts> {
+export async function openRound(
+  options: ExecutionsOptions,
+  activities: Activities,
+  oddRows: OddRows,
+): Promise<RoundParts> {
   const { server, ledger, settings, observe, clock } = options;
-  const book = await openBook(ledger, server);
+  const cache = await openLedgerCache(ledger, server);
   const { isWantedJob, buckets, catchUpLimitMs, backfillMs } = settings;
   const keepMs = Math.max(leastKeptMs, catchUpLimitMs, backfillMs) + dayMs;
   const reconcilePart = options.parts?.reconcile === undefined ? {} : { reconcile: options.parts.reconcile };
-  const room = createSeriesRoom(book, settings);
-  const accept = createAccept({ ...options, book, rules: { buckets }, isWantedJob, keepMs, ...reconcilePart });
+  const room = createSeriesFit(cache, settings);
+  const countExecutions = createCountExecutions({
+    ...options,
+    cache,
+    rules: { buckets },
+    isWantedJob,
+    keepMs,
+    ...reconcilePart,
+  });
   const overlap = createOverlap(settings.overlapMs);
-  const reading = createProjectReading({ book, accept, overlap, catchUpLimitMs, oddRows });
-  const secondLook = createSecondLook({ ...options, book, activities, reading, overlap });
-  const gap = createGap(book);
-  await gap.open(options.isRestored === true);
+  const reading = createProjectReading({ cache, countExecutions, overlap, catchUpLimitMs, oddRows });
+  const recount = createRecount({ ...options, cache, activities, reading, overlap });
+  const restoreGap = createRestoreGap(cache);
+  await restoreGap.open(options.isRestored === true);
   // Before anything is counted: a run of a job that has to give its place back belongs to the others.
   await room.fit();
-  const changed = rebucket(book.totals.cells.values(), book.facts(), buckets);
-  await book.update(async () => changed);
+  const changed = rebucket(cache.totals.cells.values(), cache.facts(), buckets);
+  await cache.update(async () => changed);
   if ((changed?.cells ?? []).length > 0) options.tell?.('buckets of durations begin anew: their bounds have changed');
   return {
-    book,
-    gap,
-    forgetOld: createForgetting({ server, book, ledger, activities }),
+    cache,
+    restoreGap,
+    forgetMissing: createForgetMissing({ server, cache, ledger, activities }),
     overlap,
     reading,
-    readPast: createPast({ book, activities, reading }),
-    countSkips: createSkips({ book, observe, tell: options.tell }),
-    secondLook,
+    readPast: createCatchUp({ cache, activities, reading }),
+    countSkips: createSkips({ cache, observe, tell: options.tell }),
+    recount,
     room,
-    jobLists: createJobLists({ book, settings, ticks: clock.ticks }),
-    release: createRelease(book, settings.holdNewSeriesMs, clock),
+    jobLists: createJobLists({ cache, settings, ticks: clock.ticks }),
+    release: createNewSeriesHold(cache, settings.holdNewSeriesMs, clock),
   };
 }
 

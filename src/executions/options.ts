@@ -3,8 +3,8 @@ import type { Clock } from '../domain/clock.ts';
 import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
 import type { reconcile } from './counting/reconcile.ts';
-import type { Companion, ExecutionsObserver } from './ledger/count-executions.ts';
-import type { planListing } from './reading/plan-projects.ts';
+import type { CommitHook, ExecutionsObserver } from './ledger/count-executions.ts';
+import type { planProjects } from './reading/plan-projects.ts';
 import type { planReads } from './reading/plan-reads.ts';
 import type { ExecutionSettings } from './settings.ts';
 
@@ -29,7 +29,7 @@ export type ExecutionsOptions = {
   /** Whether what the ledger knows is a copy of some time ago. */
   readonly isRestored?: boolean;
   readonly settings: ExecutionSettings;
-  readonly companion?: Companion | undefined;
+  readonly commitHook?: CommitHook | undefined;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
   readonly withdraw: () => void;
   readonly observe: RoundObserver;
@@ -40,6 +40,6 @@ export type ExecutionsOptions = {
   readonly parts?: {
     readonly reconcile?: typeof reconcile;
     readonly planReads?: typeof planReads;
-    readonly planListing?: typeof planListing;
+    readonly planProjects?: typeof planProjects;
   };
 };

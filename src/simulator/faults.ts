@@ -44,7 +44,7 @@ export type Faults = {
   stop(): void;
 };
 
-export function createFaults(): Faults {
+export function createRoundFaults(): Faults {
   let entries: Entry[] = [];
   const timers = new Set<NodeJS.Timeout>();
   const later = (ms: number, act: () => void) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ErrorKind } from '../../src/api/errors.ts';
 import { createActivities } from '../../src/executions/reading/activities.ts';
-import { createTripwire } from '../../src/executions/reading/activity-hint.ts';
+import { createActivityHint } from '../../src/executions/reading/activity-hint.ts';
 import { createFakeApi, refusal } from './fake-api.ts';
 
 describe('executions/activity-hint', () => {
@@ -98,7 +98,7 @@ function createScene() {
     if (answer.refused !== undefined) throw refusal(answer.refused);
     return answer.total ?? 0;
   });
-  const wire = createTripwire();
+  const wire = createActivityHint();
   const activities = createActivities();
   const read = (project: string): void => activities.note(project, { readAtMs: nowMs }, nowMs);
   const projects = ['pay', 'stock'];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Api } from '../../src/api/client.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { createActivities } from '../../src/executions/reading/activities.ts';
-import { createPast } from '../../src/executions/reading/catch-up.ts';
+import { createCatchUp } from '../../src/executions/reading/catch-up.ts';
 import { nothingRead } from '../../src/executions/reading/take-in.ts';
 
 describe('executions/catch-up', () => {
@@ -43,7 +43,7 @@ function createScene(turns: Readonly<Record<string, number>>, { isStuck = false 
       return nothingRead;
     },
   };
-  const readPast = createPast({ book: { states }, activities, reading });
+  const readPast = createCatchUp({ cache: { states }, activities, reading });
   return {
     served,
     left: () => [...states.values()].filter(({ backlog }) => backlog !== undefined),

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type Acceptance,
-  createAccept,
+  type CountRequest,
+  createCountExecutions,
   type ExecutionsObserver,
   noteOneTimeRuns,
 } from '../../src/executions/ledger/count-executions.ts';
 import { isSoundDocument } from '../../src/executions/ledger/document-shapes.ts';
-import { type Book, openBook } from '../../src/executions/ledger/ledger-cache.ts';
+import { type LedgerCache, openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { fakeClock } from '../support/fake-clock.ts';
@@ -67,21 +67,21 @@ function run(id: number, hour: number) {
 async function createScene() {
   const { ledger } = openSqliteState({ memory: true });
   const traced: string[] = [];
-  let book: Book;
-  let takeIn: (acceptance: Acceptance) => Promise<unknown>;
+  let cache: LedgerCache;
+  let takeIn: (acceptance: CountRequest) => Promise<unknown>;
 
   async function open(): Promise<void> {
-    book = await openBook(ledger, 'upstream');
-    takeIn = createAccept({
+    cache = await openLedgerCache(ledger, 'upstream');
+    takeIn = createCountExecutions({
       server: 'upstream',
-      book,
+      cache,
       ledger,
       rules: { buckets: [1] },
       isWantedJob: () => true,
       observe,
       keepMs: 1e12,
       clock: fakeClock(),
-      companion: {
+      commitHook: {
         keep: (_project, runs, epoch) => {
           traced.push(...runs.map(({ id }) => `${id} in ${epoch}`));
           return [];
@@ -96,13 +96,13 @@ async function createScene() {
   return {
     traced,
     /** Rows are read when the last of them has ended. */
-    accept: async (rows: Acceptance['rows']) => {
+    accept: async (rows: CountRequest['rows']) => {
       const seenAtMs = Math.max(...rows.map(({ endedAtMs = 0 }) => endedAtMs));
       await takeIn({ project: 'pay', rows, seenAtMs });
     },
-    note: (running: Parameters<typeof noteOneTimeRuns>[1]) => noteOneTimeRuns(book, running),
-    epoch: () => book.facts().epoch,
-    oneTimeIds: () => book.facts().oneTimeIds,
+    note: (running: Parameters<typeof noteOneTimeRuns>[1]) => noteOneTimeRuns(cache, running),
+    epoch: () => cache.facts().epoch,
+    oneTimeIds: () => cache.facts().oneTimeIds,
     documents: () => ledger.load('upstream'),
     reopen: open,
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPlaces } from '../../src/executions/counting/series-slots.ts';
+import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
 import { type Cell, type Totals, toCellKey } from '../../src/executions/counting/totals.ts';
 import { createExemplars, type TracedRun } from '../../src/executions/series/exemplars.ts';
 import { someRun } from './some-execution.ts';
@@ -62,7 +62,7 @@ function cellOf(status: string, job: readonly string[] = ['pay', 'nightly', 'set
 
 function show(runs: readonly TracedRun[], cell = cellOf('succeeded'), cells: readonly Cell[] = [cell]): string[] {
   const all = new Map(cells.map((each) => [toCellKey(each.kind, each.labels), each]));
-  const totals: Totals = { cells: all, jobs: new Map(), places: createPlaces([]) };
+  const totals: Totals = { cells: all, jobs: new Map(), slots: createSeriesSlots([]) };
   const exemplars = createExemplars([1, 10]);
   for (const each of runs) exemplars.note(each, totals);
   return exemplars.of(cell).map((exemplar) => (exemplar === undefined ? '-' : `${exemplar.traceId} ${exemplar.value}`));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Finished } from '../../src/executions/counting/reconcile.ts';
-import { type AcceptOptions, createAccept } from '../../src/executions/ledger/count-executions.ts';
-import { openBook } from '../../src/executions/ledger/ledger-cache.ts';
+import { type CountOptions, createCountExecutions } from '../../src/executions/ledger/count-executions.ts';
+import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { toNewProject } from '../../src/executions/ledger/project-state.ts';
-import { createSeriesRoom } from '../../src/executions/series/fit-series.ts';
+import { createSeriesFit } from '../../src/executions/series/fit-series.ts';
 import type { SeriesRules } from '../../src/executions/series/series-plan.ts';
 import { toTotalRows } from '../../src/executions/series/total-rows.ts';
 import { defaultBuckets, defaultMaxSeries } from '../../src/executions/settings.ts';
@@ -109,7 +109,7 @@ describe('executions/fit-series', () => {
     expect(counts()).toEqual(['__other__ 1', 'a 2', 'b 1']);
   });
 
-  it('gives the places of nodes up that failed least, and counts their failures together from then on', async () => {
+  it('gives the slots of nodes up that failed least, and counts their failures together from then on', async () => {
     const { take, shown, restart } = await setUp(defaults);
     const nodes = () => shown('automation_node_failures_total').map((line) => line.replace(/.*node="(.*)"} /, '$1 '));
     await take([run('a', 1, { failedNodes: ['web01', 'web02'] }), run('a', 2, { failedNodes: ['web02'] })]);
@@ -154,24 +154,24 @@ describe('executions/fit-series', () => {
 async function setUp(first: SeriesRules, keepBy = (ledger: Ledger): Ledger => ledger) {
   const ledger = keepBy(openSqliteState({ memory: true }).ledger);
   let rules = first;
-  let book = await openBook(ledger, 'prod');
-  let room = createSeriesRoom(book, rules);
+  let cache = await openLedgerCache(ledger, 'prod');
+  let room = createSeriesFit(cache, rules);
 
   async function open(): Promise<void> {
-    book = await openBook(ledger, 'prod');
-    room = createSeriesRoom(book, rules);
+    cache = await openLedgerCache(ledger, 'prod');
+    room = createSeriesFit(cache, rules);
     await room.fit();
   }
 
-  await book.update(async () => ({ states: [toNewProject('pay', 0)] }));
+  await cache.update(async () => ({ states: [toNewProject('pay', 0)] }));
   await room.fit();
   const toRows = () =>
     toTotalRows({
       totals: {
-        ...book.totals,
-        cells: new Map([...book.totals.cells].map(([key, cell]) => [key, { ...cell, isReleased: true }])),
+        ...cache.totals,
+        cells: new Map([...cache.totals.cells].map(([key, cell]) => [key, { ...cell, isReleased: true }])),
       },
-      states: book.states,
+      states: cache.states,
       exemplars: { of: () => [] },
       settings: { buckets: rules.buckets, cicd: rules.cicd, isWantedJob: () => true, successAgeMsOf: () => undefined },
     });
@@ -183,9 +183,9 @@ async function setUp(first: SeriesRules, keepBy = (ledger: Ledger): Ledger => le
   return {
     room: () => room,
     take: async (rows: readonly Finished[]) => {
-      const accept = createAccept({
+      const accept = createCountExecutions({
         server: 'prod',
-        book,
+        cache,
         ledger,
         rules,
         isWantedJob: () => true,
@@ -212,7 +212,7 @@ async function setUp(first: SeriesRules, keepBy = (ledger: Ledger): Ledger => le
   };
 }
 
-const observe: AcceptOptions['observe'] = {
+const observe: CountOptions['observe'] = {
   observed: () => undefined,
   late: () => undefined,
   imported: () => undefined,

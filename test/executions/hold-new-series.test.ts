@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Cell } from '../../src/executions/counting/totals.ts';
-import { openBook } from '../../src/executions/ledger/ledger-cache.ts';
-import { createRelease } from '../../src/executions/series/hold-new-series.ts';
+import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
+import { createNewSeriesHold } from '../../src/executions/series/hold-new-series.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
@@ -10,30 +10,30 @@ const cell: Cell = { kind: 'runs', labels: ['pay', '', 'settle', 'failed'], coun
 describe('executions/hold-new-series', () => {
   it('shows a value once its series has been shown as 0 for long enough, and keeps that in mind', async () => {
     const { ledger } = openSqliteState({ memory: true });
-    const book = await openBook(ledger, 'upstream');
+    const cache = await openLedgerCache(ledger, 'upstream');
     let nowTicks = 0;
-    const release = createRelease(book, 60_000, fakeClock({ ticks: () => nowTicks }));
-    const isReleased = (): boolean[] => [...book.totals.cells.values()].map((each) => each.isReleased);
-    await book.update(async () => ({ cells: [cell] }));
+    const release = createNewSeriesHold(cache, 60_000, fakeClock({ ticks: () => nowTicks }));
+    const isReleased = (): boolean[] => [...cache.totals.cells.values()].map((each) => each.isReleased);
+    await cache.update(async () => ({ cells: [cell] }));
     await release.due();
     nowTicks = 59_999;
     await release.due();
     expect(isReleased()).toEqual([false]);
-    await book.update(async () => ({ cells: [{ ...cell, count: 5 }] }));
+    await cache.update(async () => ({ cells: [{ ...cell, count: 5 }] }));
     nowTicks = 60_000;
     await release.due();
-    expect([...book.totals.cells.values()]).toEqual([{ ...cell, count: 5, isReleased: true }]);
-    const again = await openBook(ledger, 'upstream');
+    expect([...cache.totals.cells.values()]).toEqual([{ ...cell, count: 5, isReleased: true }]);
+    const again = await openLedgerCache(ledger, 'upstream');
     expect([...again.totals.cells.values()]).toEqual([{ ...cell, count: 5, isReleased: true }]);
   });
 
   it('lets others have their turn between the parts of many, and takes over what they change', async () => {
     const { ledger } = openSqliteState({ memory: true });
-    const book = await openBook(ledger, 'upstream');
+    const cache = await openLedgerCache(ledger, 'upstream');
     let nowTicks = 0;
-    const release = createRelease(book, 60_000, fakeClock({ ticks: () => nowTicks }));
+    const release = createNewSeriesHold(cache, 60_000, fakeClock({ ticks: () => nowTicks }));
     const cells = Array.from({ length: 2000 }, (_, node): Cell => ({ ...cell, labels: ['pay', `n${node}`] }));
-    await book.update(async () => ({ cells }));
+    await cache.update(async () => ({ cells }));
     await release.due();
     nowTicks = 60_000;
     let turns = 0;
@@ -42,24 +42,24 @@ describe('executions/hold-new-series', () => {
     });
     const last: Cell = { ...cell, labels: ['pay', 'n1999'] };
     const released = release.due();
-    await book.update(async () => ({ cells: [{ ...last, count: 7 }] }));
+    await cache.update(async () => ({ cells: [{ ...last, count: 7 }] }));
     await released;
-    expect([...book.totals.cells.values()].filter(({ isReleased }) => !isReleased)).toEqual([]);
-    expect([...book.totals.cells.values()].at(-1)).toEqual({ ...last, count: 7, isReleased: true });
+    expect([...cache.totals.cells.values()].filter(({ isReleased }) => !isReleased)).toEqual([]);
+    expect([...cache.totals.cells.values()].at(-1)).toEqual({ ...last, count: 7, isReleased: true });
     expect(turns).toBe(1);
   });
 
   it('waits with what is not shown at all', async () => {
-    const book = await openBook(openSqliteState({ memory: true }).ledger, 'upstream');
+    const cache = await openLedgerCache(openSqliteState({ memory: true }).ledger, 'upstream');
     let nowTicks = 0;
-    const release = createRelease(book, 60_000, fakeClock({ ticks: () => nowTicks }));
-    await book.update(async () => ({ cells: [cell] }));
+    const release = createNewSeriesHold(cache, 60_000, fakeClock({ ticks: () => nowTicks }));
+    await cache.update(async () => ({ cells: [cell] }));
     await release.due(() => false);
     nowTicks = 60_000;
     await release.due();
-    expect([...book.totals.cells.values()]).toEqual([cell]);
+    expect([...cache.totals.cells.values()]).toEqual([cell]);
     nowTicks = 120_000;
     await release.due();
-    expect([...book.totals.cells.values()]).toEqual([{ ...cell, isReleased: true }]);
+    expect([...cache.totals.cells.values()]).toEqual([{ ...cell, isReleased: true }]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { toFacts } from '../../src/executions/counting/job-facts.ts';
-import { openBook } from '../../src/executions/ledger/ledger-cache.ts';
+import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { createJobLists } from '../../src/executions/reading/job-lists.ts';
 import { createFakeApi } from './fake-api.ts';
@@ -110,9 +110,9 @@ describe('executions/job-lists', () => {
   });
 
   it('takes a job that ended while the list was under way for one that is there', async () => {
-    const book = await openBook(createMemoryLedger(), 'prod');
+    const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     const end = async (name: string, lastEndMs: number) =>
-      book.update(async () => ({
+      cache.update(async () => ({
         states: [toNewProject('pay', 0)],
         jobs: [
           toFacts({ project: 'pay', group: '', name }, someRun({ startedAtMs: 1, endedAtMs: lastEndMs }), undefined),
@@ -124,8 +124,8 @@ describe('executions/job-lists', () => {
       return [];
     });
     const settings = { isWantedProject: () => true, isWantedJob: () => true };
-    await createJobLists({ book, settings, ticks: () => 0 }).look(() => api, 1_000_000);
-    expect([...book.totals.jobs.values()].map(({ name, goneSinceMs }) => [name, goneSinceMs])).toEqual([
+    await createJobLists({ cache, settings, ticks: () => 0 }).look(() => api, 1_000_000);
+    expect([...cache.totals.jobs.values()].map(({ name, goneSinceMs }) => [name, goneSinceMs])).toEqual([
       ['old', 1_000_000],
       ['new', undefined],
     ]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Measured, type MeasureRules, measure } from '../../src/executions/counting/measure.ts';
 import type { Finished } from '../../src/executions/counting/reconcile.ts';
-import { createPlaces, type Room } from '../../src/executions/counting/series-slots.ts';
+import { createSeriesSlots, type Room } from '../../src/executions/counting/series-slots.ts';
 import { type Totals, toCellKey, toJobKey } from '../../src/executions/counting/totals.ts';
 import { someRun } from './some-execution.ts';
 
@@ -130,13 +130,13 @@ describe('executions/measure', () => {
     const key = toJobKey('pay', '', 'a');
     const facts = totals.jobs.get(key);
     totals.jobs.set(key, { ...(facts ?? fail()), leftOut: 'all' });
-    totals.places.leave('jobs', key);
-    totals.places.leave('durations', key);
+    totals.slots.leave('jobs', key);
+    totals.slots.leave('durations', key);
     keep(totals, measure(totals, 'pay', [named('b', 2)], rules));
     const without = measure(totals, 'pay', [{ ...named('a', 3), status: 'failed', endedAtMs: 200_000 }], rules);
     expect(linesOf(without, 'runs').filter((line) => !line.endsWith(' 0'))).toEqual(['runs pay||__other__|failed 1']);
     expect(without.jobs.get(key)).toMatchObject({ lastId: 3, consecutiveFailures: 1, leftOut: 'all' });
-    totals.places.setRoom({ ...ample, jobs: 2 });
+    totals.slots.setRoom({ ...ample, jobs: 2 });
     const again = measure(totals, 'pay', [{ ...named('a', 4), endedAtMs: 300_000 }], rules);
     expect(linesOf(again, 'runs')).toEqual(['runs pay||a|succeeded 2']);
     expect(again.jobs.get(key)?.leftOut).toBeUndefined();
@@ -213,13 +213,13 @@ const rules: MeasureRules = { buckets: [1, 10] };
 const ample: Room = { jobs: 100, durations: 100, nodes: 100 };
 
 function someTotals(room = ample): Totals {
-  const places = createPlaces([]);
-  places.setRoom(room);
-  return { cells: new Map(), jobs: new Map(), places };
+  const slots = createSeriesSlots([]);
+  slots.setRoom(room);
+  return { cells: new Map(), jobs: new Map(), slots };
 }
 
 function keep(totals: Totals, { cells, jobs, claims }: Measured): void {
-  totals.places.settle(claims);
+  totals.slots.settle(claims);
   for (const [key, cell] of cells) totals.cells.set(key, cell);
   for (const [key, job] of jobs) totals.jobs.set(key, job);
 }

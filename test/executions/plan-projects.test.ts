@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
-import { planListing } from '../../src/executions/reading/plan-projects.ts';
+import { planProjects } from '../../src/executions/reading/plan-projects.ts';
 
 describe('executions/plan-projects', () => {
   it('begins counting at the first list, or the backfill before it', () => {
@@ -107,7 +107,7 @@ function list({
   overlapMs = 0,
   skewMs = 0,
 }: Given) {
-  return planListing({
+  return planProjects({
     names: new Set(names),
     states: new Map(known.map((state) => [state.project, state])),
     facts: { epoch: 1, epochStartedAtMs: 0, listedAtMs },

@@ -83,7 +83,7 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities: { pay: lately, stock } })).toContain('live pay -1020 s … 0 s');
   });
 
-  it('sweeps over idle projects as fast as it may while a tripwire hints at them', () => {
+  it('sweeps over idle projects as fast as it may while a activityHint hints at them', () => {
     const states = Array.from({ length: 100 }, (_, index) => scanned(`p${index}`, -index * 1000));
     const reads = plan({ states, sweepBeforeMs: nowMs - 20_000, sweepQuota: 40 });
     expect(reads).toHaveLength(40);

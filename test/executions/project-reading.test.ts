@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Window } from '../../src/api/paging.ts';
 import type { Finished } from '../../src/executions/counting/reconcile.ts';
-import type { Acceptance } from '../../src/executions/ledger/count-executions.ts';
-import type { Book } from '../../src/executions/ledger/ledger-cache.ts';
+import type { CountRequest } from '../../src/executions/ledger/count-executions.ts';
+import type { LedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import type { OddRows } from '../../src/executions/reading/odd-rows.ts';
 import { createOverlap } from '../../src/executions/reading/overlap.ts';
@@ -126,7 +126,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().scannedThroughMs).toBe(0);
   });
 
-  it('asks for one page of what is out of sight, however much it has become', async () => {
+  it('asks for one page of what is out of visibility, however much it has become', async () => {
     const scene = createScene({ answer: () => ({ total: 70_000, items: [], oddRows: [] }), hold: 'hidden' });
     expect(await scene.read('probe')).toMatchObject({ hidden: 70_000, isUnshown: true });
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
@@ -213,14 +213,14 @@ function createScene({ answer, catchUpLimitMs = 1e12, ...fields }: Given) {
   const counted: Finished[] = [];
   const lateBefore: (number | undefined)[] = [];
   const known = new Set<number>();
-  // Only these two parts of a book are asked.
-  const book = {
+  // Only these two parts of a cache are asked.
+  const cache = {
     states,
     update: async (make: () => Promise<{ readonly states?: readonly ProjectState[] } | undefined>) => {
       for (const state of (await make())?.states ?? []) states.set(state.project, state);
     },
-  } as unknown as Book;
-  const accept = async ({ project, rows, advance, lateBeforeMs }: Acceptance): Promise<readonly Finished[]> => {
+  } as unknown as LedgerCache;
+  const accept = async ({ project, rows, advance, lateBeforeMs }: CountRequest): Promise<readonly Finished[]> => {
     const fresh = (rows as readonly Finished[]).filter(({ id }) => !known.has(id));
     for (const { id } of fresh) known.add(id);
     counted.push(...fresh);
@@ -235,7 +235,7 @@ function createScene({ answer, catchUpLimitMs = 1e12, ...fields }: Given) {
     note: (project, rows) => odd.push(...rows.map(({ field, text }) => `${project} ${field} ${text}`)),
     complaints: () => [],
   };
-  const start = () => createProjectReading({ book, accept, overlap, catchUpLimitMs, oddRows });
+  const start = () => createProjectReading({ cache, countExecutions: accept, overlap, catchUpLimitMs, oddRows });
   let reading = start();
   return {
     api,

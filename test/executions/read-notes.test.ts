@@ -4,7 +4,7 @@ import { createActivities } from '../../src/executions/reading/activities.ts';
 import type { PlannedRead } from '../../src/executions/reading/plan-reads.ts';
 import { createReadNotes } from '../../src/executions/reading/read-notes.ts';
 import { nothingRead, type ReadResult } from '../../src/executions/reading/take-in.ts';
-import { createSight } from '../../src/executions/reading/visibility.ts';
+import { createVisibility } from '../../src/executions/reading/visibility.ts';
 
 const nowMs = 1_000_000_000;
 const hourMs = 3_600_000;
@@ -55,11 +55,11 @@ describe('executions/read-notes', () => {
 
 function createScene() {
   const activities = createActivities();
-  const tripwire = { noteRead: () => undefined };
+  const activityHint = { noteRead: () => undefined };
   const notes = createReadNotes({
     activities,
-    sight: createSight(() => 0),
-    tripwire,
+    visibility: createVisibility(() => 0),
+    activityHint,
     settings: { overlapMs: 120_000 },
   });
   return {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Window } from '../../src/api/paging.ts';
-import { openBook } from '../../src/executions/ledger/ledger-cache.ts';
+import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { createActivities } from '../../src/executions/reading/activities.ts';
 import { createOverlap } from '../../src/executions/reading/overlap.ts';
-import { createSecondLook } from '../../src/executions/reading/recount.ts';
+import { createRecount } from '../../src/executions/reading/recount.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { createFakeApi, toPage } from './fake-api.ts';
 import { someRun } from './some-execution.ts';
@@ -206,7 +206,7 @@ async function createScene({ ended, known, projects = usualProjects, countedFrom
   let isHidden = given.isHidden === true;
   let atMs = nowMs;
   let activities = createActivities();
-  let book = await openBook(ledger, 'upstream');
+  let cache = await openLedgerCache(ledger, 'upstream');
   const rows = ended.map((hours) => someRun({ id: hours * 10, startedAtMs: 0, endedAtMs: nowMs - hours * hourMs }));
   const { api, asked } = createFakeApi((question) => (projects === usualProjects ? toPage(rows, question) : nothing));
   const note = (project: string, change: Parameters<typeof activities.note>[1]): void =>
@@ -218,7 +218,7 @@ async function createScene({ ended, known, projects = usualProjects, countedFrom
     endedAtMs: nowMs - hours * hourMs,
   });
   for (const project of projects) note(project, { nextDayMs: nowMs + 1 });
-  await book.update(async () => ({
+  await cache.update(async () => ({
     states: projects.map((project) => ({
       ...toNewProject(project, countedFromMs),
       scannedThroughMs: nowMs,
@@ -240,16 +240,16 @@ async function createScene({ ended, known, projects = usualProjects, countedFrom
           )
         ).map(({ id }) => id),
       );
-      await book.update(async () => ({ entries: found.map((run) => ({ ...run, project })) }));
+      await cache.update(async () => ({ entries: found.map((run) => ({ ...run, project })) }));
       return found.filter(({ id }) => !before.has(id));
     },
   };
   const overlap = createOverlap(120_000);
   const { requestsPerSecond = 10 } = given;
   const start = () =>
-    createSecondLook({
+    createRecount({
       server: 'upstream',
-      book,
+      cache,
       ledger,
       activities,
       reading,
@@ -257,10 +257,10 @@ async function createScene({ ended, known, projects = usualProjects, countedFrom
       everyMs: 15_000,
       requestsPerSecond,
     });
-  let secondLook = start();
+  let recount = start();
   const change = async (fields: Partial<ProjectState>): Promise<void> => {
-    const state = book.states.get('pay');
-    if (state !== undefined) await book.update(async () => ({ states: [{ ...state, ...fields }] }));
+    const state = cache.states.get('pay');
+    if (state !== undefined) await cache.update(async () => ({ states: [{ ...state, ...fields }] }));
   };
   return {
     asked,
@@ -273,22 +273,22 @@ async function createScene({ ended, known, projects = usualProjects, countedFrom
       isHidden = false;
     },
     restart: async () => {
-      book = await openBook(ledger, 'upstream');
+      cache = await openLedgerCache(ledger, 'upstream');
       activities = createActivities();
-      secondLook = start();
+      recount = start();
     },
     nextDayMs: (project: string) => activities.all.get(project)?.nextDayMs,
     overlapMs: () => overlap.ms(atMs),
-    complaints: () => secondLook.complaints(),
+    complaints: () => recount.complaints(),
     setComparedWeek: (comparedWeekAtMs: number | undefined) => change({ comparedWeekAtMs }),
-    comparedWeekAtMs: () => book.states.get('pay')?.comparedWeekAtMs,
+    comparedWeekAtMs: () => cache.states.get('pay')?.comparedWeekAtMs,
     /** All projects have been read up to now. */
     look: async (project: string, changed: Parameters<typeof activities.note>[1], mayGoOn = (): boolean => true) => {
       note(project, changed);
-      await book.update(async () => ({
-        states: [...book.states.values()].map((state) => ({ ...state, scannedThroughMs: atMs })),
+      await cache.update(async () => ({
+        states: [...cache.states.values()].map((state) => ({ ...state, scannedThroughMs: atMs })),
       }));
-      await secondLook.look(() => api, atMs, mayGoOn);
+      await recount.look(() => api, atMs, mayGoOn);
     },
   };
 }

@@ -22,7 +22,7 @@ describe('executions/requests', () => {
     const options = { apiVersion: 14, clientVersion: 14 };
     const { perRound, sweepRounds, activeRounds, idleMs, missing } = await watch({ rounds: 85, ...options });
     process.stdout.write(
-      `requests a round without a tripwire: ${perRound.toFixed(1)}; idle within ${idleMs / 1000} s\n`,
+      `requests a round without a activityHint: ${perRound.toFixed(1)}; idle within ${idleMs / 1000} s\n`,
     );
     expect(missing).toEqual([]);
     expect(sweepRounds).toBe(0);

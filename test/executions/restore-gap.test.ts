@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { openBook } from '../../src/executions/ledger/ledger-cache.ts';
-import { createGap } from '../../src/executions/ledger/restore-gap.ts';
+import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
+import { createRestoreGap } from '../../src/executions/ledger/restore-gap.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 
 async function setUp(isRestored: boolean) {
   const { ledger } = openSqliteState({ memory: true });
-  const open = () => openBook(ledger, 'prod');
-  const book = await open();
+  const open = () => openLedgerCache(ledger, 'prod');
+  const cache = await open();
   const scan = (project: string, scannedThroughMs: number, hold?: 'disabled') =>
-    book.update(async () => ({
+    cache.update(async () => ({
       states: [{ project, countedFromMs: 0, rereadThroughMs: 0, scannedThroughMs, ...(hold && { hold }) }],
     }));
   await scan('pay', 500);
   await scan('shop', 900);
   await scan('old', 100, 'disabled');
-  const gap = createGap(book);
+  const gap = createRestoreGap(cache);
   await gap.open(isRestored);
-  return { book, scan, reopen: () => open(), gap, shown: () => [...gap.readStates().keys()] };
+  return { cache, scan, reopen: () => open(), gap, shown: () => [...gap.readStates().keys()] };
 }
 
 describe('executions/restore-gap', () => {
@@ -45,10 +45,10 @@ describe('executions/restore-gap', () => {
   });
 
   it('goes on showing what was read when the clock is set back while another project is still to be read', async () => {
-    const { book, gap, shown } = await setUp(true);
+    const { cache, gap, shown } = await setUp(true);
     const rewind = (project: string, scannedThroughMs: number) =>
-      book.update(async () => {
-        const state = book.states.get(project);
+      cache.update(async () => {
+        const state = cache.states.get(project);
         return state === undefined ? undefined : { states: [{ ...state, scannedThroughMs }] };
       });
     await gap.begin(1000);
@@ -60,11 +60,11 @@ describe('executions/restore-gap', () => {
 
   it('is open still where the process starts again before its first round, or in the middle', async () => {
     const { gap, reopen } = await setUp(true);
-    const beforeFirst = createGap(await reopen());
+    const beforeFirst = createRestoreGap(await reopen());
     await beforeFirst.open(false);
     expect([...beforeFirst.readStates().keys()]).toEqual([]);
     await gap.begin(1000);
-    const inTheMiddle = createGap(await reopen());
+    const inTheMiddle = createRestoreGap(await reopen());
     await inTheMiddle.open(false);
     expect(inTheMiddle.untilMs()).toBe(1000);
   });

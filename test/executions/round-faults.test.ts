@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, type ApiErrorDetails, type ErrorKind } from '../../src/api/errors.ts';
-import { createFaults, type Faults } from '../../src/executions/reading/round-faults.ts';
+import { createRoundFaults, type RoundFaults } from '../../src/executions/reading/round-faults.ts';
 
 describe('executions/round-faults', () => {
   it('lets a fault cost only its part of the round', async () => {
@@ -82,9 +82,9 @@ describe('executions/round-faults', () => {
   });
 });
 
-function setUp(): { readonly faults: Faults; readonly ending: AbortController } {
+function setUp(): { readonly faults: RoundFaults; readonly ending: AbortController } {
   const ending = new AbortController();
-  return { faults: createFaults(ending.signal), ending };
+  return { faults: createRoundFaults(ending.signal), ending };
 }
 
 function failing(kind: ErrorKind, details: Partial<ApiErrorDetails> = {}): () => Promise<never> {

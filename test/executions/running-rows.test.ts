@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Execution } from '../../src/domain/execution.ts';
-import { createPlaces } from '../../src/executions/counting/series-slots.ts';
+import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
 import { isOverdue, toRunningRows } from '../../src/executions/series/running-rows.ts';
 import { defaultBuckets, type ExecutionSettings } from '../../src/executions/settings.ts';
 import { someRun, someRunning } from './some-execution.ts';
@@ -44,12 +44,12 @@ describe('executions/running-rows', () => {
       someRunning({ id: 3, status: 'queued' }),
       someRunning({ id: 4, job: undefined }),
     ];
-    const places = createPlaces([]);
+    const slots = createSeriesSlots([]);
     const rows = toRunningRows({
       executions,
       projects: ['pay'],
       nowMs: 1,
-      places,
+      slots,
       settings: { ...settings, cicd: true },
     });
     expect(toLines(rows).filter((line) => line.startsWith('cicd'))).toEqual([
@@ -66,9 +66,9 @@ describe('executions/running-rows', () => {
 
   it('adds the jobs beyond the cap up', () => {
     const named = (name: string) => someRunning({ job: { id: name, name, group: 'g', averageDurationMs: undefined } });
-    const places = createPlaces([]);
-    places.setRoom({ jobs: 1, durations: 1, nodes: 1 });
-    const lines = show([named('a'), named('b'), named('c')], places);
+    const slots = createSeriesSlots([]);
+    slots.setRoom({ jobs: 1, durations: 1, nodes: 1 });
+    const lines = show([named('a'), named('b'), named('c')], slots);
     expect(lines.filter((line) => line.startsWith('executions_running{'))).toEqual([
       `executions_running{${none}} 0`,
       'executions_running{project="pay",job_group="g",job_name="a"} 1',
@@ -77,16 +77,16 @@ describe('executions/running-rows', () => {
   });
 
   it('takes no place for a job that has never ended, and keeps the one that runs longest apart', () => {
-    const places = createPlaces([]);
-    places.setRoom({ jobs: 1, durations: 1, nodes: 1 });
+    const slots = createSeriesSlots([]);
+    slots.setRoom({ jobs: 1, durations: 1, nodes: 1 });
     const named = (name: string, startedAtMs: number) =>
       someRunning({ startedAtMs, job: { id: name, name, group: '', averageDurationMs: undefined } });
     const own = (lines: readonly string[]) => lines.filter((line) => /^executions_running{.*job_name="."} /.test(line));
-    expect(own(show([named('b', 2000), named('a', 1000)], places))).toEqual([
+    expect(own(show([named('b', 2000), named('a', 1000)], slots))).toEqual([
       'executions_running{project="pay",job_group="",job_name="a"} 1',
     ]);
-    expect(places.taken().jobs).toBe(0);
-    expect(own(show([named('b', 2000)], places))).toEqual([
+    expect(slots.taken().jobs).toBe(0);
+    expect(own(show([named('b', 2000)], slots))).toEqual([
       'executions_running{project="pay",job_group="",job_name="b"} 1',
     ]);
   });
@@ -123,6 +123,6 @@ const settings: ExecutionSettings = {
   successAgeMsOf: () => undefined,
 };
 
-function show(executions: readonly Execution[], places = createPlaces([])): string[] {
-  return toLines(toRunningRows({ executions, projects: ['pay'], nowMs: 400_000, places, settings }));
+function show(executions: readonly Execution[], slots = createSeriesSlots([])): string[] {
+  return toLines(toRunningRows({ executions, projects: ['pay'], nowMs: 400_000, slots, settings }));
 }

@@ -35,7 +35,7 @@ export type Scene = {
   /** The finished executions that pages list, by id. */
   readonly recent: () => readonly number[];
   /** What the credentials may not read. */
-  readonly sight: () => Sight;
+  readonly visibility: () => Sight;
   /** The daemon starts again with what it kept. */
   readonly restart: (changed?: Partial<ExecutionSettings>, isRestored?: boolean) => void;
   readonly stop: () => Promise<void>;
@@ -152,7 +152,7 @@ export async function createScene({
     series: () => series,
     told,
     lag: () => lag,
-    sight: () => executions.status().sight,
+    visibility: () => executions.status().visibility,
     recent: () => executions.status().recent.map(({ id }) => id),
     restart: (changed = {}, isRestored = false) => {
       executions = start(changed, isRestored);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPlaces } from '../../src/executions/counting/series-slots.ts';
+import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
 import { type Cell, type JobFacts, toCellKey, toJobKey } from '../../src/executions/counting/totals.ts';
 import { type Hold, type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { toTotalRows } from '../../src/executions/series/total-rows.ts';
@@ -194,7 +194,7 @@ function show({ cells = [], jobs = [], hold, cicd = false }: Given): string[] {
     totals: {
       cells: new Map(cells.map((cell) => [toCellKey(cell.kind, cell.labels), cell])),
       jobs: new Map(jobs.map((job) => [toJobKey(job.project, job.group, job.name), job])),
-      places: createPlaces(cells, new Map(jobs.map((job) => [toJobKey(job.project, job.group, job.name), job]))),
+      slots: createSeriesSlots(cells, new Map(jobs.map((job) => [toJobKey(job.project, job.group, job.name), job]))),
     },
     states: new Map([['pay', state]]),
     exemplars: { of: () => [] },

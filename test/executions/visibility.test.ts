@@ -15,32 +15,32 @@ const nothingRuns = (project: string): string =>
 
 describe('executions/visibility', () => {
   it('hides nothing from credentials that may read everything', async () => {
-    const { rounds, finish, sight } = await play();
+    const { rounds, finish, visibility } = await play();
     await rounds(2);
     finish('pay');
     await rounds(2);
-    expect(sight()).toEqual({ running: 'known', runningDenied: [], history: [] });
+    expect(visibility()).toEqual({ running: 'known', runningDenied: [], history: [] });
   });
 
   it('says what is counted and not shown, and that nothing that runs may be read', async () => {
-    const { control, simulator, rounds, finish, sight, shown } = await play();
+    const { control, simulator, rounds, finish, visibility, shown } = await play();
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { events: [] } });
     finish('pay');
     finish('pay');
     await rounds(10);
     const history = [{ project: 'pay', counted: 2, readable: 0 }];
-    expect(sight()).toEqual({ running: 'denied', runningDenied: [], history });
+    expect(visibility()).toEqual({ running: 'denied', runningDenied: [], history });
     expect(shown('automation_executions_running')).toEqual([]);
 
     control.addToken({ token: simulator.token });
     await rounds(10);
-    expect(sight()).toEqual({ running: 'known', runningDenied: [], history: [] });
+    expect(visibility()).toEqual({ running: 'known', runningDenied: [], history: [] });
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay')]);
   });
 
   it('goes on saying that a part is not shown, and counts it once it is', async () => {
-    const { control, simulator, rounds, finish, sight, shown, counted } = await play();
+    const { control, simulator, rounds, finish, visibility, shown, counted } = await play();
     const hidden = control.createJob('pay', { name: 'secret' });
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { hiddenJobs: [hidden] } });
@@ -48,36 +48,36 @@ describe('executions/visibility', () => {
     finish('pay', { jobId: hidden });
     await rounds(2);
     const history = [{ project: 'pay', counted: 2, readable: 1 }];
-    expect(sight()).toMatchObject({ history });
+    expect(visibility()).toMatchObject({ history });
     // Short windows show everything that ends meanwhile, and nothing once the project is quiet.
     finish('pay');
     await rounds(100);
-    expect(sight()).toMatchObject({ history: [{ project: 'pay', counted: 3, readable: 2 }] });
+    expect(visibility()).toMatchObject({ history: [{ project: 'pay', counted: 3, readable: 2 }] });
     expect(shown('automation_exporter_executions_hidden')).toEqual([
       'automation_exporter_executions_hidden{project="pay"} 1',
     ]);
 
     control.addToken({ token: simulator.token });
     await rounds(25);
-    expect(sight().history).toEqual([]);
+    expect(visibility().history).toEqual([]);
     expect(shown('automation_exporter_executions_hidden')).toEqual([]);
     expect(counted()).toEqual(['pay settle succeeded 2', 'pay secret succeeded 1']);
   });
 
   it('finds out which projects the list of all that runs leaves out, and shows no 0 for them', async () => {
-    const { control, simulator, rounds, sight, shown } = await play();
+    const { control, simulator, rounds, visibility, shown } = await play();
     control.createProject('stock');
     await rounds(2);
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay'), nothingRuns('stock')]);
     control.addToken({ token: simulator.token, policy: { events: ['stock'] } });
     await rounds(1, 6 * 3_600_000);
     await rounds(2);
-    expect(sight()).toMatchObject({ running: 'known', runningDenied: ['pay'] });
+    expect(visibility()).toMatchObject({ running: 'known', runningDenied: ['pay'] });
     expect(shown('automation_executions_running')).toEqual([nothingRuns('stock')]);
 
     control.addToken({ token: simulator.token });
     await rounds(25);
-    expect(sight().runningDenied).toEqual([]);
+    expect(visibility().runningDenied).toEqual([]);
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay'), nothingRuns('stock')]);
   });
 
@@ -95,11 +95,11 @@ describe('executions/visibility', () => {
   });
 
   it('says that a project is denied that could be read before', async () => {
-    const { control, simulator, rounds, sight } = await play();
+    const { control, simulator, rounds, visibility } = await play();
     control.createProject('stock');
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { projects: ['stock'], events: ['stock'] } });
     await rounds(10, 60_000);
-    expect(sight().history).toEqual([{ project: 'pay', counted: undefined, readable: 0 }]);
+    expect(visibility().history).toEqual([{ project: 'pay', counted: undefined, readable: 0 }]);
   });
 });

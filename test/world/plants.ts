@@ -42,13 +42,13 @@ export const plants: readonly Plant[] = [
     name: 'restored series are held at 0',
     patches: [
       {
-        file: 'src/executions/ledger/restore-gap.ts',
+        file: 'src/executions/ledger/restore-restoreGap.ts',
         find: 'cell.isReleased ? [] : [{ ...cell, isReleased: true }],',
         replace: 'cell.isReleased ? [] : [],',
       },
       {
         file: 'src/executions/ledger/count-executions.ts',
-        find: 'isShown: isInGap(state, facts)',
+        find: 'isShown: isInRestoreGap(state, facts)',
         replace: 'isShown: false',
       },
     ],
@@ -92,8 +92,8 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/executions.ts',
-        find: 'if (await rewindBook(book, time)) {',
-        replace: 'if (time.nowMs < 0 && (await rewindBook(book, time))) {',
+        find: 'if (await rewindLedger(cache, time)) {',
+        replace: 'if (time.nowMs < 0 && (await rewindLedger(cache, time))) {',
       },
     ],
     shownBy: '--seed=42 --cards=server_clock_ahead@400000+600000,new_project@700000+1000',
@@ -130,9 +130,9 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/series/hold-new-series.ts',
-        find: 'await book.update(async () => ({ cells: keys.flatMap(release) }));',
+        find: 'await cache.update(async () => ({ cells: keys.flatMap(release) }));',
         replace:
-          'for (const key of keys) for (const cell of release(key)) book.totals.cells.set(key, cell);\n        await book.update(async () => ({ cells: keys.flatMap(release) }));',
+          'for (const key of keys) for (const cell of release(key)) cache.totals.cells.set(key, cell);\n        await cache.update(async () => ({ cells: keys.flatMap(release) }));',
       },
     ],
     shownBy: '--seed=591',

@@ -18,7 +18,7 @@ export type Measured = {
   readonly unmeasured: Readonly<Record<UnmeasuredReason, number>>;
   /** Runs of a job whose labels another job had before. */
   readonly merged: number;
-  /** The places that this takes, once it is committed. */
+  /** The slots that this takes, once it is committed. */
   readonly claims: Claims;
 };
 
@@ -39,7 +39,7 @@ function createChange(totals: Totals, { buckets, isShown = false }: MeasureRules
   const cells = new Map<string, MutableCell>();
   const jobs = new Map<string, JobFacts>();
   const begun = new Set<string>();
-  const claims = totals.places.claim();
+  const claims = totals.slots.claim();
   const unmeasured = { negative: 0, no_start: 0 };
   let merged = 0;
 

@@ -2,15 +2,15 @@ import { deletedJob, otherJobs } from './naming.ts';
 import { type Cell, type JobFacts, toJobKey } from './totals.ts';
 
 /** Jobs with series of their own, those of them with durations of their own, and nodes with a series of their own. */
-export const placeKinds = ['jobs', 'durations', 'nodes'] as const;
-export type PlaceKind = (typeof placeKinds)[number];
+export const slotKinds = ['jobs', 'durations', 'nodes'] as const;
+export type SlotKind = (typeof slotKinds)[number];
 
 /** How many of each kind there is room for. */
-export type Room = Readonly<Record<PlaceKind, number>>;
+export type Room = Readonly<Record<SlotKind, number>>;
 
 /** Which jobs and nodes have series of their own. First come, first served, and kept until it is given back. */
-export type Places = {
-  readonly has: (kind: PlaceKind, key: string) => boolean;
+export type SeriesSlots = {
+  readonly has: (kind: SlotKind, key: string) => boolean;
   readonly room: () => Room;
   readonly taken: () => Room;
   /** From now on there is room for so many; those that are over stay until they leave. */
@@ -20,10 +20,10 @@ export type Places = {
   /** Takes what a committed change claimed, and remembers what was refused. */
   readonly settle: (claims: Claims) => void;
   /** Gives a place back, since there is no room for it any longer. */
-  readonly leave: (kind: PlaceKind, key: string) => void;
-  /** Frees the places of a job that is gone for good. */
+  readonly leave: (kind: SlotKind, key: string) => void;
+  /** Frees the slots of a job that is gone for good. */
   readonly forgetJob: (key: string) => void;
-  /** Frees the places of a project that is gone for good. */
+  /** Frees the slots of a project that is gone for good. */
   readonly forget: (project: string) => void;
   /** How many jobs and nodes asked in vain, or gave their place back, and have none since; counted up to a bound. */
   readonly refused: () => Room;
@@ -31,13 +31,13 @@ export type Places = {
 
 export type Claims = {
   /** Whether it has a place, or gets one as long as there is room. */
-  readonly has: (kind: PlaceKind, key: string) => boolean;
-  readonly claimed: Readonly<Record<PlaceKind, ReadonlySet<string>>>;
-  readonly refused: Readonly<Record<PlaceKind, ReadonlySet<string>>>;
+  readonly has: (kind: SlotKind, key: string) => boolean;
+  readonly claimed: Readonly<Record<SlotKind, ReadonlySet<string>>>;
+  readonly refused: Readonly<Record<SlotKind, ReadonlySet<string>>>;
 };
 
-/** The places that are taken by what was counted. */
-export function createPlaces(cells: Iterable<Cell>, jobs: ReadonlyMap<string, JobFacts> = new Map()): Places {
+/** The slots that are taken by what was counted. */
+export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<string, JobFacts> = new Map()): SeriesSlots {
   const taken = toSets();
   const refused = toSets();
   let room: Room = { jobs: unlimited, durations: unlimited, nodes: unlimited };
@@ -52,7 +52,7 @@ export function createPlaces(cells: Iterable<Cell>, jobs: ReadonlyMap<string, Jo
     else taken[place].add(key);
   }
 
-  function refuse(kind: PlaceKind, key: string): void {
+  function refuse(kind: SlotKind, key: string): void {
     if (refused[kind].size < mostRefused) refused[kind].add(key);
   }
 
@@ -65,7 +65,7 @@ export function createPlaces(cells: Iterable<Cell>, jobs: ReadonlyMap<string, Jo
     },
     claim: () => createClaims(taken, room),
     settle: (claims) => {
-      for (const kind of placeKinds) {
+      for (const kind of slotKinds) {
         for (const key of claims.claimed[kind]) {
           taken[kind].add(key);
           refused[kind].delete(key);
@@ -77,14 +77,13 @@ export function createPlaces(cells: Iterable<Cell>, jobs: ReadonlyMap<string, Jo
       if (taken[kind].delete(key)) refuse(kind, key);
     },
     forgetJob: (key) => {
-      for (const kind of ['jobs', 'durations'] as const)
-        for (const places of [taken, refused]) places[kind].delete(key);
+      for (const kind of ['jobs', 'durations'] as const) for (const slots of [taken, refused]) slots[kind].delete(key);
     },
     forget: (project) => {
       const begin = `${JSON.stringify([project]).slice(0, -1)},`;
-      for (const kind of placeKinds)
-        for (const places of [taken[kind], refused[kind]])
-          for (const key of places) if (key.startsWith(begin)) places.delete(key);
+      for (const kind of slotKinds)
+        for (const slots of [taken[kind], refused[kind]])
+          for (const key of slots) if (key.startsWith(begin)) slots.delete(key);
     },
     refused: () => toSizes(refused),
   };
@@ -103,7 +102,7 @@ const unlimited = Number.POSITIVE_INFINITY;
 /** Names are long, and someone else chooses them. */
 const mostRefused = 1000;
 
-type Sets = Readonly<Record<PlaceKind, Set<string>>>;
+type Sets = Readonly<Record<SlotKind, Set<string>>>;
 
 function toSets(): Sets {
   return { jobs: new Set(), durations: new Set(), nodes: new Set() };

@@ -1,5 +1,5 @@
 import type { Ending } from './naming.ts';
-import type { Places } from './series-slots.ts';
+import type { SeriesSlots } from './series-slots.ts';
 
 /** What a cell adds up: finished runs by job and by what started them, their durations, the nodes they ran on, and the nodes that failed. */
 export const cellKinds = ['runs', 'project-runs', 'durations', 'nodes', 'node-failures'] as const;
@@ -53,7 +53,7 @@ export type JobFacts = {
 export type Totals = {
   readonly cells: Map<string, Cell>;
   readonly jobs: Map<string, JobFacts>;
-  readonly places: Places;
+  readonly slots: SeriesSlots;
 };
 
 export function toCellKey(kind: CellKind, labels: readonly string[]): string {

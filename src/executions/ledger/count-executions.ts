@@ -5,10 +5,10 @@ import { type MeasureRules, measure, type UnmeasuredReason } from '../counting/m
 import { toEnding, toJobName } from '../counting/naming.ts';
 import { planPrune } from '../counting/prune.ts';
 import { type Finished, type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
-import type { Book, BookChange, ServerFacts } from './ledger-cache.ts';
+import type { LedgerCache, LedgerChange, ServerFacts } from './ledger-cache.ts';
 import type { ProjectState } from './project-state.ts';
 import type { RecentRun } from './recent-runs.ts';
-import { isInGap } from './restore-gap.ts';
+import { isInRestoreGap } from './restore-gap.ts';
 
 /** What becomes of rows, for the daemon's own counters. */
 export type ExecutionsObserver = {
@@ -22,14 +22,14 @@ export type ExecutionsObserver = {
 };
 
 /** Somebody who keeps something of counted executions in the transaction that counts them, and hears when it is done. */
-export type Companion = {
+export type CommitHook = {
   readonly keep: (project: string, runs: readonly Finished[], epoch: number) => readonly LedgerDocument[];
   readonly kept: (project: string, runs: readonly Finished[]) => void;
 };
 
-export type AcceptOptions = {
+export type CountOptions = {
   readonly server: string;
-  readonly book: Book;
+  readonly cache: LedgerCache;
   readonly ledger: Ledger;
   readonly rules: MeasureRules;
   readonly isWantedJob: (jobPath: string) => boolean;
@@ -37,11 +37,11 @@ export type AcceptOptions = {
   /** How long ids are known. */
   readonly keepMs: number;
   readonly clock: Pick<Clock, 'now'>;
-  readonly companion?: Companion | undefined;
+  readonly commitHook?: CommitHook | undefined;
   readonly reconcile?: typeof reconcileRows;
 };
 
-export type Acceptance = {
+export type CountRequest = {
   readonly project: string;
   readonly rows: readonly Execution[];
   /** The server's time at which they were read. */
@@ -53,8 +53,10 @@ export type Acceptance = {
 };
 
 /** Commit 1 of the life of an execution: rows become known and count, in one transaction with how far the project is read. */
-export function createAccept(options: AcceptOptions): (acceptance: Acceptance) => Promise<readonly Finished[]> {
-  const { server, book, ledger, rules, isWantedJob, observe, keepMs, clock, companion } = options;
+export function createCountExecutions(
+  options: CountOptions,
+): (acceptance: CountRequest) => Promise<readonly Finished[]> {
+  const { server, cache, ledger, rules, isWantedJob, observe, keepMs, clock, commitHook } = options;
   const { reconcile = reconcileRows } = options;
 
   /** What ended before what is pruned is never counted again. */
@@ -71,12 +73,12 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
     let counted: readonly Finished[] = [];
     let byEpoch: readonly RunsOfEpoch[] = [];
     let tell = (): void => {};
-    await book.update(async (): Promise<BookChange | undefined> => {
-      const state = book.states.get(project);
+    await cache.update(async (): Promise<LedgerChange | undefined> => {
+      const state = cache.states.get(project);
       if (state === undefined) return undefined;
       const finished = rows.filter(({ endedAtMs }) => endedAtMs !== undefined);
       const known = byId(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]));
-      const facts = book.facts();
+      const facts = cache.facts();
       const { countedFromMs } = state;
       const { epochStartedAtMs } = facts;
       const found = reconcile({
@@ -84,13 +86,16 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
         rows,
         known,
         countedFromMs,
-        ids: book.idHours,
+        ids: cache.idHours,
         oneTimeIds: new Set(facts.oneTimeIds),
         seenAtMs,
         epochStartedAtMs,
         isWanted: isWantedJob,
       });
-      const measured = measure(book.totals, project, found.counted, { ...rules, isShown: isInGap(state, facts) });
+      const measured = measure(cache.totals, project, found.counted, {
+        ...rules,
+        isShown: isInRestoreGap(state, facts),
+      });
       const isNewEpoch = found.newEpochAtMs !== undefined;
       const epoch = facts.epoch + Number(isNewEpoch);
       counted = found.counted;
@@ -119,14 +124,14 @@ export function createAccept(options: AcceptOptions): (acceptance: Acceptance) =
         idHours: found.idHours,
         hasNewEpoch: isNewEpoch,
         recent: counted.map((run) => toRecent(project, run)),
-        alongside: byEpoch.flatMap((each) => companion?.keep(project, each.runs, each.epoch) ?? []),
+        alongside: byEpoch.flatMap((each) => commitHook?.keep(project, each.runs, each.epoch) ?? []),
         ...(advanced.prunedThroughMs === undefined || advanced.prunedThroughMs === state.prunedThroughMs
           ? {}
           : { prune: { project, endedBeforeMs: advanced.prunedThroughMs } }),
       };
     });
     tell();
-    for (const { runs } of byEpoch) companion?.kept(project, runs);
+    for (const { runs } of byEpoch) commitHook?.kept(project, runs);
     return counted;
   };
 }
@@ -150,13 +155,13 @@ function toFactsChange(facts: ServerFacts, found: Reconciled, epoch: number): { 
 }
 
 /** Keeps the ids of one-time runs while they wait: when they are over, not every server says what they were. */
-export async function noteOneTimeRuns(book: Book, running: readonly Execution[]): Promise<void> {
+export async function noteOneTimeRuns(cache: LedgerCache, running: readonly Execution[]): Promise<void> {
   const waiting = running.filter(({ status, endedAtMs }) => status === 'scheduled' && endedAtMs === undefined);
-  const known = new Set(book.facts().oneTimeIds);
+  const known = new Set(cache.facts().oneTimeIds);
   const fresh = waiting.filter(({ id }) => !known.has(id));
   if (fresh.length === 0) return;
-  await book.update(async () => {
-    const facts = book.facts();
+  await cache.update(async () => {
+    const facts = cache.facts();
     const oneTimeIds = [...(facts.oneTimeIds ?? []), ...fresh.map(({ id }) => id)].slice(-mostOneTimeIds);
     return { facts: { ...facts, oneTimeIds } };
   });

@@ -1,7 +1,7 @@
 import { isPlausibleTime } from '../../domain/time.ts';
 import type { Ledger, LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
 import { type IdHour, toForgottenHours } from '../counting/id-hours.ts';
-import { type Claims, createPlaces } from '../counting/series-slots.ts';
+import { type Claims, createSeriesSlots } from '../counting/series-slots.ts';
 import { type Cell, isOfJob, type JobFacts, type Totals, toCellKey, toJobKey } from '../counting/totals.ts';
 import type { ProjectState } from './project-state.ts';
 import { addRecent, type RecentRun, type RecentSheets, toNewest } from './recent-runs.ts';
@@ -21,13 +21,13 @@ export type ServerFacts = {
   readonly buckets?: readonly number[] | undefined;
 };
 
-export type BookChange = {
+export type LedgerChange = {
   readonly facts?: ServerFacts;
   readonly states?: readonly ProjectState[];
   readonly entries?: readonly LedgerEntry[];
   readonly cells?: readonly Cell[];
   readonly jobs?: readonly JobFacts[];
-  /** The places that these cells and jobs take. */
+  /** The slots that these cells and jobs take. */
   readonly claims?: Claims;
   readonly idHours?: readonly IdHour[];
   /** Whether the hours before are of ids that are no longer given. */
@@ -43,7 +43,7 @@ export type BookChange = {
 };
 
 /** What the ledger holds, in memory: changed only by what has been committed. */
-export type Book = {
+export type LedgerCache = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly idHours: ReadonlyMap<number, IdHour>;
@@ -51,13 +51,13 @@ export type Book = {
   /** The newest ends first. */
   readonly recent: () => readonly RecentRun[];
   /** One change at a time: it is made from what the one before has left, and shown when it is committed. */
-  readonly update: (make: () => Promise<BookChange | undefined>) => Promise<void>;
+  readonly update: (make: () => Promise<LedgerChange | undefined>) => Promise<void>;
 };
 
 /** Hours in which something started: about three months of them. */
 const mostIdHours = 2000;
 
-export async function openBook(ledger: Ledger, server: string): Promise<Book> {
+export async function openLedgerCache(ledger: Ledger, server: string): Promise<LedgerCache> {
   const documents = await ledger.load(server);
   const cells = new Map(read<Cell>(documents, 'cell').map((cell) => [toCellKey(cell.kind, cell.labels), cell]));
   const jobs = new Map(
@@ -70,10 +70,10 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
   let sheets: RecentSheets = toSheets(documents);
   let recent = toNewest(sheets);
   let [facts = { epoch: 1, epochStartedAtMs: 0 }] = read<ServerFacts>(documents, 'server').map(toWholeTimes);
-  const totals: Totals = { cells, jobs, places: createPlaces(cells.values(), jobs) };
+  const totals: Totals = { cells, jobs, slots: createSeriesSlots(cells.values(), jobs) };
   let last: Promise<void> = Promise.resolve();
 
-  async function commit(change: BookChange): Promise<void> {
+  async function commit(change: LedgerChange): Promise<void> {
     const added = addRecent(sheets, recent, change.recent ?? []);
     const oldHours = (change.idHours ?? []).length === 0 ? [] : toForgottenHours(idHours, mostIdHours);
     const documentsToPut: LedgerDocument[] = [
@@ -128,23 +128,23 @@ export async function openBook(ledger: Ledger, server: string): Promise<Book> {
     states.delete(project);
     for (const [key, { labels }] of cells) if (labels[0] === project) cells.delete(key);
     for (const [key, job] of jobs) if (job.project === project) jobs.delete(key);
-    totals.places.forget(project);
+    totals.slots.forget(project);
   }
 
-  function apply(change: BookChange): void {
+  function apply(change: LedgerChange): void {
     facts = change.facts ?? facts;
     for (const state of change.states ?? []) states.set(state.project, state);
     for (const cell of change.cells ?? []) cells.set(toCellKey(cell.kind, cell.labels), cell);
-    if (change.claims !== undefined) totals.places.settle(change.claims);
+    if (change.claims !== undefined) totals.slots.settle(change.claims);
     for (const job of change.jobs ?? []) {
       const key = toJobKey(job.project, job.group, job.name);
       jobs.set(key, job);
-      if (job.leftOut === 'all') totals.places.leave('jobs', key);
-      if (job.leftOut !== undefined) totals.places.leave('durations', key);
+      if (job.leftOut === 'all') totals.slots.leave('jobs', key);
+      if (job.leftOut !== undefined) totals.slots.leave('durations', key);
     }
     for (const key of change.forgetJobs ?? []) {
       jobs.delete(key);
-      totals.places.forgetJob(key);
+      totals.slots.forgetJob(key);
     }
     if (change.forget !== undefined) drop(change.forget);
     if (change.hasNewEpoch === true) idHours.clear();

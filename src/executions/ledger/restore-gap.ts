@@ -1,7 +1,7 @@
-import type { Book, ServerFacts } from './ledger-cache.ts';
+import type { LedgerCache, ServerFacts } from './ledger-cache.ts';
 import type { ProjectState } from './project-state.ts';
 
-export type Gap = {
+export type RestoreGap = {
   /** Told at the start, before anything is asked: a process that ends at once has to know it the next time. */
   readonly open: (isRestored: boolean) => Promise<void>;
   /** Told of each round at its begin. */
@@ -16,23 +16,23 @@ export type Gap = {
  * After a copy was restored, what has ended since it was made is read again first: no counter must be seen to fall. A project that
  * cannot be read meanwhile is not shown, since nobody knows what had been counted of it: a series may be absent, never lower.
  */
-export function createGap(book: Book): Gap {
+export function createRestoreGap(cache: LedgerCache): RestoreGap {
   function untilMs(): number | undefined {
-    return book.facts().gapUntilMs;
+    return cache.facts().gapUntilMs;
   }
 
   function isRead(state: ProjectState): boolean {
-    return !isInGap(state, book.facts());
+    return !isInRestoreGap(state, cache.facts());
   }
 
   return {
     open: async (isRestored) => {
       if (!isRestored) return;
-      await book.update(async () => ({
-        facts: { ...book.facts(), gapUntilMs: unknown },
-        states: [...book.states.values()].map(rewind),
+      await cache.update(async () => ({
+        facts: { ...cache.facts(), gapUntilMs: unknown },
+        states: [...cache.states.values()].map(rewind),
         // What was held at 0 when the copy was made may have been released since.
-        cells: [...book.totals.cells.values()].flatMap((cell) =>
+        cells: [...cache.totals.cells.values()].flatMap((cell) =>
           cell.isReleased ? [] : [{ ...cell, isReleased: true }],
         ),
       }));
@@ -41,31 +41,31 @@ export function createGap(book: Book): Gap {
       const until = untilMs();
       if (until === undefined) return;
       if (until === unknown) {
-        await book.update(async () => ({ facts: { ...book.facts(), gapUntilMs: nowMs } }));
+        await cache.update(async () => ({ facts: { ...cache.facts(), gapUntilMs: nowMs } }));
         return;
       }
-      const states = [...book.states.values()];
+      const states = [...cache.states.values()];
       const reached = states.filter((state) => isRead(state) && state.gapReadMs !== until);
       const isOver = states.every(isRead);
       if (reached.length === 0 && !isOver) return;
-      await book.update(async () => ({
-        ...(isOver ? { facts: { ...book.facts(), gapUntilMs: undefined } } : {}),
+      await cache.update(async () => ({
+        ...(isOver ? { facts: { ...cache.facts(), gapUntilMs: undefined } } : {}),
         states: reached.flatMap(({ project }) => {
-          const latest = book.states.get(project);
+          const latest = cache.states.get(project);
           return latest === undefined ? [] : [{ ...latest, gapReadMs: until }];
         }),
       }));
     },
     untilMs,
     readStates: () => {
-      if (untilMs() === undefined) return book.states;
-      return new Map([...book.states].filter(([, state]) => isRead(state)));
+      if (untilMs() === undefined) return cache.states;
+      return new Map([...cache.states].filter(([, state]) => isRead(state)));
     },
   };
 }
 
 /** Whether what has ended since the copy was made is still to be read; once it was, a clock that is set back changes nothing of that. */
-export function isInGap(
+export function isInRestoreGap(
   { scannedThroughMs, gapReadMs }: Pick<ProjectState, 'scannedThroughMs' | 'gapReadMs'>,
   { gapUntilMs }: ServerFacts,
 ): boolean {

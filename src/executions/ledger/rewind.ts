@@ -1,13 +1,13 @@
 import type { ServerTime } from '../reading/server-clock.ts';
 import { readThroughMs } from './backlog.ts';
-import type { Book, BookChange, ServerFacts } from './ledger-cache.ts';
+import type { LedgerCache, LedgerChange, ServerFacts } from './ledger-cache.ts';
 import { type ProjectState, rewind, rewindUnseen } from './project-state.ts';
 
 /** Goes back to where the server's clock is; tells whether it was set back, so that nothing waits for a time that was to come. */
-export async function rewindBook(book: Book, time: ServerTime): Promise<boolean> {
+export async function rewindLedger(cache: LedgerCache, time: ServerTime): Promise<boolean> {
   let isBack = time.rewindToMs !== undefined;
-  await book.update(async () => {
-    const change = planRewind(book.states.values(), book.facts(), time);
+  await cache.update(async () => {
+    const change = planRewind(cache.states.values(), cache.facts(), time);
     isBack ||= (change?.states?.length ?? 0) > 0;
     return change;
   });
@@ -22,7 +22,7 @@ function planRewind(
   states: Iterable<ProjectState>,
   facts: ServerFacts,
   { nowMs, rewindToMs }: ServerTime,
-): BookChange | undefined {
+): LedgerChange | undefined {
   const changed = [...states].flatMap((state) => {
     if (rewindToMs !== undefined) return [rewind(state, rewindToMs)];
     const isAhead = state.countedFromMs > nowMs || readThroughMs(state) > nowMs + usualMs;

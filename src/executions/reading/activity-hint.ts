@@ -4,7 +4,7 @@ import { ApiError, type ErrorKind } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
 import type { Activities } from './activities.ts';
 
-export type Tripwire = {
+export type ActivityHint = {
   /** Since when a sweep over all projects goes on; undefined while nothing hints at one. */
   readonly sweepSinceMs: () => number | undefined;
   /** Told of every read of a project, that a sweep may know whether it was worth it. */
@@ -29,7 +29,7 @@ type WireInput = {
  * A hint that an idle project is idle no longer, never a proof: older servers count projects that may not be read, so only a
  * growing difference counts; and a wire that trips falsely several times is ignored for a while.
  */
-export function createTripwire(): Tripwire {
+export function createActivityHint(): ActivityHint {
   let usualDifference: number | undefined;
   let falseTrips = 0;
   let nextCheckMs = Number.NEGATIVE_INFINITY;

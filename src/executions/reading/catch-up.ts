@@ -1,15 +1,15 @@
 import type { Api } from '../../api/client.ts';
 import { runLimited } from '../../domain/run-limited.ts';
 import { toNextWindow } from '../ledger/backlog.ts';
-import type { Book } from '../ledger/ledger-cache.ts';
+import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { Activities } from './activities.ts';
 import { isCaughtUpWith } from './plan-reads.ts';
 import type { ProjectReading } from './project-reading.ts';
-import type { Faults } from './round-faults.ts';
+import type { RoundFaults } from './round-faults.ts';
 import type { ReadResult } from './take-in.ts';
 
 type PastOptions = {
-  readonly book: Pick<Book, 'states'>;
+  readonly cache: Pick<LedgerCache, 'states'>;
   readonly activities: Activities;
   readonly reading: Pick<ProjectReading, 'readPast'>;
 };
@@ -18,21 +18,21 @@ type PastRound = {
   readonly api: () => Api;
   readonly nowMs: number;
   readonly mayGoOn: () => boolean;
-  readonly attempt: Faults['attempt'];
+  readonly attempt: RoundFaults['attempt'];
   readonly noteRead: (project: string, read: ReadResult) => void;
 };
 
 /** Works off what is behind: whoever waited longest first, and of these the oldest, each for a few pages at a time. */
-export function createPast({ book, activities, reading }: PastOptions): (round: PastRound) => Promise<void> {
+export function createCatchUp({ cache, activities, reading }: PastOptions): (round: PastRound) => Promise<void> {
   /** Who had a turn, in their order. */
   const served = new Map<string, number>();
   let turns = 0;
 
   function toLine(nowMs: number): string[] {
-    const behind = [...book.states.values()].filter((state) =>
+    const behind = [...cache.states.values()].filter((state) =>
       isCaughtUpWith(state, { activities: activities.all, nowMs }),
     );
-    for (const project of served.keys()) if (book.states.get(project)?.backlog === undefined) served.delete(project);
+    for (const project of served.keys()) if (cache.states.get(project)?.backlog === undefined) served.delete(project);
     const turnOf = (project: string): number => served.get(project) ?? 0;
     return behind
       .toSorted((one, other) => turnOf(one.project) - turnOf(other.project) || toBegin(one) - toBegin(other))
@@ -44,11 +44,11 @@ export function createPast({ book, activities, reading }: PastOptions): (round: 
     await runLimited(Array.from({ length: width }), width, async () => {
       for (let project = line.shift(); project !== undefined && mayGoOn(); project = line.shift()) {
         const name = project;
-        const before = book.states.get(name);
+        const before = cache.states.get(name);
         turns += 1;
         served.set(name, turns);
         await attempt(async () => noteRead(name, await reading.readPast(api(), name, nowMs, mayGoOn)));
-        const after = book.states.get(name);
+        const after = cache.states.get(name);
         // What made no step makes none in this round.
         if (after?.backlog !== undefined && after.backlog !== before?.backlog) line.push(name);
       }

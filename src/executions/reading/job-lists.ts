@@ -3,11 +3,11 @@ import { projectJobs } from '../../api/endpoints/jobs.ts';
 import { ApiError } from '../../api/errors.ts';
 import { toJobPath } from '../counting/naming.ts';
 import { type JobFacts, toJobKey } from '../counting/totals.ts';
-import type { Book } from '../ledger/ledger-cache.ts';
+import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { ExecutionSettings } from '../settings.ts';
 
 type JobListsOptions = {
-  readonly book: Book;
+  readonly cache: LedgerCache;
   readonly settings: Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob'>;
   readonly ticks: () => number;
 };
@@ -19,12 +19,12 @@ export type JobLists = {
    * Forgets what was counted of jobs that are gone, or are left out by configuration, thirty days after their last run; of others
    * that did not run for so long only where there is no room for those that do.
    */
-  readonly forgetOld: (nowMs: number) => Promise<void>;
+  readonly forgetMissing: (nowMs: number) => Promise<void>;
 };
 
 /** Finds out which jobs are gone, one project at a time, and of them only those of which something is known. */
-export function createJobLists({ book, settings, ticks }: JobListsOptions): JobLists {
-  const { totals } = book;
+export function createJobLists({ cache, settings, ticks }: JobListsOptions): JobLists {
+  const { totals } = cache;
   const dueTicks = new Map<string, number>();
   let forgetTicks = Number.NEGATIVE_INFINITY;
 
@@ -34,7 +34,7 @@ export function createJobLists({ book, settings, ticks }: JobListsOptions): JobL
     let earliest = ticks();
     const asked = new Set<string>();
     for (const { project } of totals.jobs.values()) {
-      if (asked.has(project) || book.states.get(project)?.hold !== undefined) continue;
+      if (asked.has(project) || cache.states.get(project)?.hold !== undefined) continue;
       asked.add(project);
       const due = dueTicks.get(project) ?? Number.NEGATIVE_INFINITY;
       if (due > earliest || (found !== undefined && due === earliest)) continue;
@@ -46,7 +46,7 @@ export function createJobLists({ book, settings, ticks }: JobListsOptions): JobL
   }
 
   async function note(project: string, listed: ReadonlySet<string>, nowMs: number): Promise<void> {
-    await book.update(async () => {
+    await cache.update(async () => {
       const changed: JobFacts[] = [];
       for (const [key, job] of totals.jobs) {
         if (job.project !== project) continue;
@@ -68,8 +68,8 @@ export function createJobLists({ book, settings, ticks }: JobListsOptions): JobL
 
   /** Jobs for which a place has to be made. */
   function countWanting(): number {
-    const { places } = totals;
-    return Math.max(0, places.refused().jobs - Math.max(0, places.room().jobs - places.taken().jobs));
+    const { slots } = totals;
+    return Math.max(0, slots.refused().jobs - Math.max(0, slots.room().jobs - slots.taken().jobs));
   }
 
   return {
@@ -85,7 +85,7 @@ export function createJobLists({ book, settings, ticks }: JobListsOptions): JobL
         if (!(error instanceof ApiError)) throw error;
       }
     },
-    forgetOld: async (nowMs) => {
+    forgetMissing: async (nowMs) => {
       if (ticks() < forgetTicks) return;
       forgetTicks = ticks() + everyMs;
       const idle = [...totals.jobs].filter(([, { lastEndMs }]) => nowMs - lastEndMs > keptForMs);
@@ -95,7 +95,7 @@ export function createJobLists({ book, settings, ticks }: JobListsOptions): JobL
         .sort(byEnd)
         .slice(0, countWanting());
       const keys = [...gone, ...others].map(([key]) => key).slice(0, mostAtOnce);
-      if (keys.length > 0) await book.update(async () => ({ forgetJobs: keys }));
+      if (keys.length > 0) await cache.update(async () => ({ forgetJobs: keys }));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { BookChange, ServerFacts } from '../ledger/ledger-cache.ts';
+import type { LedgerChange, ServerFacts } from '../ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../ledger/project-state.ts';
 
 type ListingInput = {
@@ -22,7 +22,7 @@ type ListingInput = {
  * appears as another goes may be the same with a new name: then it begins where that one was read to. What was counted of
  * it is known by its ids.
  */
-export function planListing({
+export function planProjects({
   names,
   states,
   facts,
@@ -32,7 +32,7 @@ export function planListing({
   isWanted,
   overlapMs = 0,
   skewMs = 0,
-}: ListingInput): BookChange {
+}: ListingInput): LedgerChange {
   const { listedAtMs: beforeMs } = facts;
   const listedBeginMs = beforeMs === undefined ? nowMs - backfillMs : Math.min(beforeMs, nowMs) - skewMs;
   const gone = [...states.values()].filter((state) => isWanted(state.project) && isGone(state, names, beforeMs));

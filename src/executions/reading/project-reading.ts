@@ -3,8 +3,8 @@ import { ApiError } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
 import type { Finished } from '../counting/reconcile.ts';
 import { readThroughMs, toNextWindow, withNewestRead, withPastRead } from '../ledger/backlog.ts';
-import type { Acceptance } from '../ledger/count-executions.ts';
-import type { Book } from '../ledger/ledger-cache.ts';
+import type { CountRequest } from '../ledger/count-executions.ts';
+import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import { type Hold, resume } from '../ledger/project-state.ts';
 import type { OddRows } from './odd-rows.ts';
 import type { Overlap } from './overlap.ts';
@@ -13,8 +13,8 @@ import { addResults, createTakeIn, nothingRead, type ReadResult } from './take-i
 import { readNewest } from './window-reader.ts';
 
 type ProjectReadingOptions = {
-  readonly book: Book;
-  readonly accept: (acceptance: Acceptance) => Promise<readonly Finished[]>;
+  readonly cache: LedgerCache;
+  readonly countExecutions: (acceptance: CountRequest) => Promise<readonly Finished[]>;
   readonly overlap: Overlap;
   readonly catchUpLimitMs: number;
   readonly oddRows: OddRows;
@@ -32,12 +32,12 @@ export type ProjectReading = {
 
 /** Reads the ends of one project within a window, takes them in, and says how far it has been read. */
 export function createProjectReading(options: ProjectReadingOptions): ProjectReading {
-  const { book, accept, overlap, catchUpLimitMs, oddRows } = options;
-  const { takeIn, shownLately } = createTakeIn({ accept, oddRows });
+  const { cache, countExecutions, overlap, catchUpLimitMs, oddRows } = options;
+  const { takeIn, shownLately } = createTakeIn({ countExecutions, oddRows });
 
   async function hold(project: string, held: Hold, nowMs: number): Promise<void> {
-    await book.update(async () => {
-      const state = book.states.get(project);
+    await cache.update(async () => {
+      const state = cache.states.get(project);
       if (state === undefined || state.hold === held) return undefined;
       // What is kept of a project that is missing is kept from then on.
       const heldSinceMs = held === 'missing' ? nowMs : (state.heldSinceMs ?? nowMs);
@@ -47,7 +47,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
 
   async function read(api: Api, planned: PlannedRead, nowMs: number): Promise<ReadResult> {
     const { project, sinceMs, purpose } = planned;
-    const before = book.states.get(project);
+    const before = cache.states.get(project);
     if (before === undefined) return nothingRead;
     if (purpose === 'probe') {
       // Of what is not shown one page is enough to know, however much it has become.
@@ -91,7 +91,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     let sum = nothingRead;
     let pages = 0;
     while (pages < mostPagesAtOnce) {
-      const state = book.states.get(project);
+      const state = cache.states.get(project);
       const window = state && toNextWindow(state);
       if (window === undefined || state?.hold !== undefined || !mayGoOn()) return sum;
       let taken = 0;

@@ -1,26 +1,26 @@
 import type { ProjectState } from '../ledger/project-state.ts';
 import type { ExecutionSettings } from '../settings.ts';
 import type { Activities } from './activities.ts';
-import type { Tripwire } from './activity-hint.ts';
+import type { ActivityHint } from './activity-hint.ts';
 import type { PlannedRead } from './plan-reads.ts';
 import type { ReadResult } from './take-in.ts';
-import type { Sighting } from './visibility.ts';
+import type { Visibility } from './visibility.ts';
 
 type NotesOptions = {
   readonly activities: Activities;
-  readonly sight: Sighting;
-  readonly tripwire: Pick<Tripwire, 'noteRead'>;
+  readonly visibility: Visibility;
+  readonly activityHint: Pick<ActivityHint, 'noteRead'>;
   readonly settings: Pick<ExecutionSettings, 'overlapMs'>;
 };
 
 /** Remembers what a read of a project tells for the rounds to come. */
-export function createReadNotes({ activities, sight, tripwire, settings }: NotesOptions) {
+export function createReadNotes({ activities, visibility, activityHint, settings }: NotesOptions) {
   return {
     /** A project is read up to now; tells whether it has not been shown for so long that it counts as hidden. */
     noteNewest: (planned: PlannedRead, read: ReadResult, after: ProjectState | undefined, nowMs: number): boolean => {
       const { project, sinceMs, window } = planned;
       const { counted, isUnshown, isCut } = read;
-      sight.noteRead(project, read);
+      visibility.noteRead(project, read);
       // Where nothing ended lately, and more is to be read, that tells nothing of it.
       const isOpen = read.total === 0 && !read.isInSight && after?.backlog !== undefined;
       const unshownBefore = isUnshown || isOpen ? activities.all.get(project)?.unshownSinceMs : undefined;
@@ -28,12 +28,12 @@ export function createReadNotes({ activities, sight, tripwire, settings }: Notes
       const nextDay = window.beginMs < sinceMs && !isCut ? { nextDayMs: nowMs + hourMs } : {};
       activities.note(project, { unshownSinceMs, isDayLong: isCut, ...nextDay }, nowMs);
       if (counted > 0) activities.note(project, { activeUntilMs: nowMs + toActiveMs(settings) }, nowMs);
-      tripwire.noteRead(counted);
+      activityHint.noteRead(counted);
       return unshownSinceMs !== undefined && nowMs - unshownSinceMs > dayMs;
     },
     /** More of the backlog of a project is read. */
     notePast: (project: string, { counted, isUnshown }: ReadResult, nowMs: number): void => {
-      tripwire.noteRead(counted);
+      activityHint.noteRead(counted);
       const unshownSinceMs = isUnshown ? (activities.all.get(project)?.unshownSinceMs ?? nowMs) : undefined;
       activities.note(project, { unshownSinceMs }, nowMs);
     },

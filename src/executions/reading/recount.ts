@@ -1,7 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import type { Window } from '../../api/paging.ts';
 import type { Ledger } from '../../state/ledger.ts';
-import type { Book } from '../ledger/ledger-cache.ts';
+import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { ProjectActivity, ProjectState } from '../ledger/project-state.ts';
 import { type Activities, toOffsetMs } from './activities.ts';
 import type { Overlap } from './overlap.ts';
@@ -14,7 +14,7 @@ type SecondLookOptions = {
   readonly reading: Pick<ProjectReading, 'readAgain'>;
   readonly overlap: Overlap;
   readonly server: string;
-  readonly book: Book;
+  readonly cache: LedgerCache;
   readonly ledger: Ledger;
   readonly everyMs: number;
   readonly requestsPerSecond: number;
@@ -33,7 +33,7 @@ type Work = {
   readonly open: Window[];
 };
 
-export type SecondLook = {
+export type Recount = {
   /** A few passes over the past of those whose time has come, as long as it may go on; the rest of them next time. */
   readonly look: (api: () => Api, nowMs: number, mayGoOn?: () => boolean) => Promise<void>;
   /** Sentences for the page, where there are more passes than requests for them. */
@@ -41,8 +41,8 @@ export type SecondLook = {
 };
 
 /** The slow and cheap passes that find what the rounds missed. */
-export function createSecondLook(options: SecondLookOptions): SecondLook {
-  const { server, book, ledger, activities, reading, overlap } = options;
+export function createRecount(options: SecondLookOptions): Recount {
+  const { server, cache, ledger, activities, reading, overlap } = options;
   const residues = createResidues();
   /** Comparisons that a round had no time to finish. */
   const unfinished = new Map<string, Work>();
@@ -100,15 +100,15 @@ export function createSecondLook(options: SecondLookOptions): SecondLook {
     if (open.length > 0) return;
     unfinished.delete(project);
     if (!isWeek) return;
-    await book.update(async () => {
-      const latest = book.states.get(project);
+    await cache.update(async () => {
+      const latest = cache.states.get(project);
       return latest && { states: [{ ...latest, comparedWeekAtMs: nowMs }] };
     });
   }
 
   /** Reads the next hour that had rows and is a day old; tells whether there was one. */
   async function rereadNextHour(project: string, nowMs: number, readAgain: ReadAgain): Promise<boolean> {
-    const state = book.states.get(project);
+    const state = cache.states.get(project);
     if (state === undefined) return false;
     const endMs = await ledger.firstEnd(server, project, Math.max(state.rereadThroughMs, state.countedFromMs));
     if (endMs === undefined) return false;
@@ -117,8 +117,8 @@ export function createSecondLook(options: SecondLookOptions): SecondLook {
     // What is still to be read for the first time is not read a second time yet.
     if (throughMs > Math.min(nowMs - dayMs, state.scannedThroughMs)) return false;
     await readAgain({ beginMs: Math.max(beginMs, state.countedFromMs), endMs: throughMs - 1 });
-    await book.update(async () => {
-      const latest = book.states.get(project);
+    await cache.update(async () => {
+      const latest = cache.states.get(project);
       return latest && { states: [{ ...latest, rereadThroughMs: throughMs }] };
     });
     return true;
@@ -157,11 +157,11 @@ export function createSecondLook(options: SecondLookOptions): SecondLook {
   }
 
   async function look(api: () => Api, nowMs: number, mayGoOn = (): boolean => true): Promise<void> {
-    const states = inLine(book.states, lastLookedAt).filter(
+    const states = inLine(cache.states, lastLookedAt).filter(
       ({ project, hold }) => hold === undefined && activities.all.has(project),
     );
     noteLateness(states, nowMs);
-    residues.prune(nowMs - 8 * dayMs, (project) => book.states.has(project));
+    residues.prune(nowMs - 8 * dayMs, (project) => cache.states.has(project));
     const active = states.filter(({ project }) => isActive(activities.all.get(project), nowMs)).length;
     const most = toMostLooks(options, states.length, active);
     let looks = 0;

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorKind } from '../../api/errors.ts';
 
-export type Faults = {
+export type RoundFaults = {
   /** Does a part of a round whose fault costs only itself; what spoils the rest as well is thrown. */
   readonly attempt: (work: () => Promise<void>) => Promise<void>;
   /** The same for what asks the server in any case: where it goes well, the server is there. */
@@ -15,7 +15,7 @@ export type Faults = {
 };
 
 /** What goes wrong in a round. */
-export function createFaults(signal: AbortSignal): Faults {
+export function createRoundFaults(signal: AbortSignal): RoundFaults {
   const all: ApiError[] = [];
   const unasked: ApiError[] = [];
   let hasAnswered = false;

@@ -1,24 +1,24 @@
 import type { Api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { ExecutionsObserver } from '../ledger/count-executions.ts';
-import type { Book } from '../ledger/ledger-cache.ts';
+import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { ProjectState, Skip } from '../ledger/project-state.ts';
 import { readTotal } from './window-reader.ts';
 
 type SkipsOptions = {
-  readonly book: Pick<Book, 'states' | 'update'>;
+  readonly cache: Pick<LedgerCache, 'states' | 'update'>;
   readonly observe: Pick<ExecutionsObserver, 'skipped'>;
   readonly tell?: ((message: string) => void) | undefined;
 };
 
 /** Counts what was skipped, bit by bit and after everything else: how many these are must not be in the way of what is to be counted. */
-export function createSkips({ book, observe, tell }: SkipsOptions) {
+export function createSkips({ cache, observe, tell }: SkipsOptions) {
   const inVain = new Map<string, number>();
 
   async function note(project: string, skip: Skip, throughMs: number, runs: number | undefined): Promise<void> {
     let told: Skip | undefined;
-    await book.update(async () => {
-      const state = book.states.get(project);
+    await cache.update(async () => {
+      const state = cache.states.get(project);
       const [first, ...others] = state?.skips ?? [];
       if (state === undefined || first?.beginMs !== skip.beginMs) return undefined;
       told = {
@@ -61,9 +61,9 @@ export function createSkips({ book, observe, tell }: SkipsOptions) {
   }
 
   return async (api: () => Api, mayGoOn: () => boolean): Promise<void> => {
-    for (const { project } of book.states.values()) {
+    for (const { project } of cache.states.values()) {
       for (let asked = 0; asked < mostAtOnce && mayGoOn(); asked += 1) {
-        const state = book.states.get(project);
+        const state = cache.states.get(project);
         if (state?.skips === undefined) break;
         await countNext(api(), state);
       }

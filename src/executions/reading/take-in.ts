@@ -2,7 +2,7 @@ import type { Api } from '../../api/client.ts';
 import type { Window } from '../../api/paging.ts';
 import type { Execution } from '../../domain/execution.ts';
 import type { Finished } from '../counting/reconcile.ts';
-import type { Acceptance } from '../ledger/count-executions.ts';
+import type { CountRequest } from '../ledger/count-executions.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
 import type { OddRows } from './odd-rows.ts';
 import { readProjectWindow } from './window-reader.ts';
@@ -42,12 +42,12 @@ export type TakeIn = {
 export type Taken = { readonly counted: readonly Finished[]; readonly result: ReadResult };
 
 type TakeInOptions = {
-  readonly accept: (acceptance: Acceptance) => Promise<readonly Finished[]>;
+  readonly countExecutions: (acceptance: CountRequest) => Promise<readonly Finished[]>;
   readonly oddRows: OddRows;
 };
 
 /** Reads windows of projects into the ledger. */
-export function createTakeIn({ accept, oddRows }: TakeInOptions) {
+export function createTakeIn({ countExecutions, oddRows }: TakeInOptions) {
   /** Projects of which rows were shown when they were read last. */
   const shownLately = new Set<string>();
 
@@ -69,7 +69,7 @@ export function createTakeIn({ accept, oddRows }: TakeInOptions) {
       const mayAdvance = advance !== undefined && (hasShown || shown() > 0 || counts === 0);
       const step = mayAdvance ? { advance: (state: ProjectState) => advance(state, part.rest) } : {};
       const rows: readonly Execution[] = part.items;
-      counted.push(...(await accept({ project, rows, seenAtMs, lateBeforeMs, ...step })));
+      counted.push(...(await countExecutions({ project, rows, seenAtMs, lateBeforeMs, ...step })));
       if (!part.isInFlood && !mayGoOn(part.rest, shown() > 0)) break;
     }
     const isUnshown = counts !== 0 && shown() === 0;

@@ -1,6 +1,6 @@
 import { isNoJob, type Room, toNodeKey } from '../counting/series-slots.ts';
 import type { JobFacts } from '../counting/totals.ts';
-import type { Book } from '../ledger/ledger-cache.ts';
+import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import { planRoom, type SeriesRules, seriesOfJob } from './series-plan.ts';
 
 /** Which jobs have no series of their own, and what limits them. */
@@ -15,7 +15,7 @@ export type LeftOut = {
   readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
 };
 
-export type SeriesRoom = {
+export type SeriesFit = {
   /** Reckons anew how many there is room for; who is over gives the place back, those first whose last run is longest ago. */
   readonly fit: () => Promise<void>;
   readonly leftOut: () => LeftOut;
@@ -24,8 +24,8 @@ export type SeriesRoom = {
 };
 
 /** Keeps the series of executions within their number, job by job. */
-export function createSeriesRoom(book: Book, rules: SeriesRules): SeriesRoom {
-  const { places, cells, jobs } = book.totals;
+export function createSeriesFit(cache: LedgerCache, rules: SeriesRules): SeriesFit {
+  const { slots, cells, jobs } = cache.totals;
 
   function isShared([, , name = '']: readonly string[]): boolean {
     return isNoJob(name);
@@ -34,12 +34,12 @@ export function createSeriesRoom(book: Book, rules: SeriesRules): SeriesRoom {
   function reckon(): void {
     let projectHistograms = 0;
     for (const { kind, labels } of cells.values()) if (kind === 'durations' && isShared(labels)) projectHistograms += 1;
-    places.setRoom(planRoom(rules, { projects: book.states.size, projectHistograms }));
+    slots.setRoom(planRoom(rules, { projects: cache.states.size, projectHistograms }));
   }
 
   function leftOut(): LeftOut {
-    const room = places.room();
-    const refused = places.refused();
+    const room = slots.room();
+    const refused = slots.refused();
     const durations = room.durations < Math.min(rules.detail, room.jobs) ? refused.durations : 0;
     const isCap = room.jobs >= rules.cap && durations === 0;
     const limitedBy = isCap ? 'jobs.cap' : 'collectors.executions.max_series';
@@ -48,13 +48,13 @@ export function createSeriesRoom(book: Book, rules: SeriesRules): SeriesRoom {
 
   /** Jobs that hold a place of this kind: those first that are gone, then those whose last run is longest ago. */
   function findOldest(kind: 'jobs' | 'durations'): JobFacts[] {
-    const placed = [...jobs].filter(([key]) => places.has(kind, key));
+    const placed = [...jobs].filter(([key]) => slots.has(kind, key));
     return placed.map(([, job]) => job).sort((one, other) => toRank(one) - toRank(other));
   }
 
   async function leave(kind: 'jobs' | 'durations'): Promise<void> {
-    await book.update(async () => {
-      const over = places.taken()[kind] - places.room()[kind];
+    await cache.update(async () => {
+      const over = slots.taken()[kind] - slots.room()[kind];
       if (over <= 0) return undefined;
       const leftOut = kind === 'jobs' ? 'all' : 'durations';
       return {
@@ -67,22 +67,22 @@ export function createSeriesRoom(book: Book, rules: SeriesRules): SeriesRoom {
 
   /** Which of them it is matters little: those that failed least. */
   function leaveNodes(): void {
-    const over = places.taken().nodes - places.room().nodes;
+    const over = slots.taken().nodes - slots.room().nodes;
     if (over <= 0) return;
     const nodes = [...cells.values()].filter(({ kind }) => kind === 'node-failures');
     for (const { labels } of nodes.sort((one, other) => one.count - other.count).slice(0, over))
-      places.leave('nodes', toNodeKey(labels[0] ?? '', labels[1] ?? ''));
+      slots.leave('nodes', toNodeKey(labels[0] ?? '', labels[1] ?? ''));
   }
 
   reckon();
   return {
     leftOut,
-    missing: () => places.refused().jobs * seriesOfJob(rules) + places.refused().nodes,
+    missing: () => slots.refused().jobs * seriesOfJob(rules) + slots.refused().nodes,
     fit: async () => {
       reckon();
       leaveNodes();
-      const { jobs: jobsOver, durations: durationsOver } = places.taken();
-      const room = places.room();
+      const { jobs: jobsOver, durations: durationsOver } = slots.taken();
+      const room = slots.room();
       if (jobsOver > room.jobs) await leave('jobs');
       if (durationsOver > room.durations) await leave('durations');
     },

@@ -1,20 +1,24 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Cell } from '../counting/totals.ts';
-import type { Book } from '../ledger/ledger-cache.ts';
+import type { LedgerCache } from '../ledger/ledger-cache.ts';
 
-export type Release = {
+export type NewSeriesHold = {
   /** Marks what has been shown as 0 for long enough: from now on its value is shown, after a restart too. */
   readonly due: (isShown?: (project: string) => boolean) => Promise<void>;
 };
 
 /** New series appear as 0 and get their value a while later, so that a scraper sees their first step. */
-export function createRelease(book: Book, holdMs: number, clock: Pick<Clock, 'ticks' | 'nextTurn'>): Release {
+export function createNewSeriesHold(
+  cache: LedgerCache,
+  holdMs: number,
+  clock: Pick<Clock, 'ticks' | 'nextTurn'>,
+): NewSeriesHold {
   const shownSince = new Map<string, number>();
 
   function findDue(isShown: (project: string) => boolean): string[] {
     const nowTicks = clock.ticks();
     const due: string[] = [];
-    for (const [key, { isReleased, labels }] of book.totals.cells) {
+    for (const [key, { isReleased, labels }] of cache.totals.cells) {
       if (isReleased || !isShown(labels[0] ?? '')) continue;
       const since = shownSince.get(key);
       if (since === undefined) shownSince.set(key, nowTicks);
@@ -24,7 +28,7 @@ export function createRelease(book: Book, holdMs: number, clock: Pick<Clock, 'ti
   }
 
   function release(key: string): Cell[] {
-    const cell = book.totals.cells.get(key);
+    const cell = cache.totals.cells.get(key);
     return cell === undefined ? [] : [{ ...cell, isReleased: true }];
   }
 
@@ -35,7 +39,7 @@ export function createRelease(book: Book, holdMs: number, clock: Pick<Clock, 'ti
       for (let begin = 0; begin < due.length; begin += mostAtOnce) {
         if (begin > 0) await clock.nextTurn();
         const keys = due.slice(begin, begin + mostAtOnce);
-        await book.update(async () => ({ cells: keys.flatMap(release) }));
+        await cache.update(async () => ({ cells: keys.flatMap(release) }));
         for (const key of keys) shownSince.delete(key);
       }
     },

@@ -1,7 +1,7 @@
 import type { Execution } from '../../domain/execution.ts';
 import type { Row } from '../../metrics/family.ts';
 import { type JobName, otherJobs, toJobName, toJobPath } from '../counting/naming.ts';
-import { isNoJob, type Places } from '../counting/series-slots.ts';
+import { isNoJob, type SeriesSlots } from '../counting/series-slots.ts';
 import { toJobKey } from '../counting/totals.ts';
 import type { ExecutionSettings } from '../settings.ts';
 import { type ActiveRun, toActiveRows } from './cicd.ts';
@@ -12,7 +12,7 @@ type RunningInput = {
   /** Projects that may be read: where nothing runs, that is told. */
   readonly projects: readonly string[];
   readonly nowMs: number;
-  readonly places: Places;
+  readonly slots: SeriesSlots;
   readonly settings: ExecutionSettings;
 };
 
@@ -20,8 +20,8 @@ type Group = { readonly labels: Labels; running: number; overdue: number; oldest
 type Labels = { readonly project: string; readonly job_group: string; readonly job_name: string };
 
 /** What runs and what waits, as series. */
-export function toRunningRows({ executions, projects, nowMs, places, settings }: RunningInput): Row[] {
-  const claims = places.claim();
+export function toRunningRows({ executions, projects, nowMs, slots, settings }: RunningInput): Row[] {
+  const claims = slots.claim();
   const groups = new Map<string, Group>();
   const waiting = new Map<string, { readonly project: string; readonly status: string; count: number }>();
 

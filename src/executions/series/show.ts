@@ -1,8 +1,8 @@
-import type { Parts } from '../open-round.ts';
+import type { RoundParts } from '../open-round.ts';
 import type { ExecutionsOptions } from '../options.ts';
 import type { Activities } from '../reading/activities.ts';
 import type { Running } from '../reading/running-reader.ts';
-import type { Sighting } from '../reading/visibility.ts';
+import type { Visibility } from '../reading/visibility.ts';
 import type { Exemplars } from './exemplars.ts';
 import { toLagSeconds } from './lag.ts';
 import { toRunningRows } from './running-rows.ts';
@@ -19,17 +19,17 @@ type Round = {
 
 export type Showing = {
   /** What is shown from now on until it is called again. */
-  readonly show: (found: Parts, round: Round) => Promise<void>;
+  readonly show: (found: RoundParts, round: Round) => Promise<void>;
   /** The same in the middle of a round, once in an interval: a round may take longer than what is shown lives. */
-  readonly showInPassing: (found: Parts, round: Round) => Promise<void>;
+  readonly showInPassing: (found: RoundParts, round: Round) => Promise<void>;
   /** How many series are shown. */
   readonly series: () => number;
 };
 
-type Shown = { readonly activities: Activities; readonly sight: Sighting; readonly exemplars: Exemplars };
+type Shown = { readonly activities: Activities; readonly visibility: Visibility; readonly exemplars: Exemplars };
 
 /** Shows what is known by now of one server. */
-export function createShowing(options: ExecutionsOptions, { activities, sight, exemplars }: Shown): Showing {
+export function createShow(options: ExecutionsOptions, { activities, visibility, exemplars }: Shown): Showing {
   const { server, everyMs, ledger, settings, observe, clock, publish } = options;
   let series = 0;
   let shownTicks = Number.NEGATIVE_INFINITY;
@@ -47,10 +47,10 @@ export function createShowing(options: ExecutionsOptions, { activities, sight, e
     return Math.max(3 * (everyMs + Math.max(...lateMs)), leastValidMs);
   }
 
-  async function publishAll({ book, gap, release, room }: Parts, round: Round): Promise<void> {
+  async function publishAll({ cache, restoreGap, release, room }: RoundParts, round: Round): Promise<void> {
     const { running, names } = round;
-    const { totals } = book;
-    const states = gap.readStates();
+    const { totals } = cache;
+    const states = restoreGap.readStates();
     // Where nothing can be kept, what needs no commit is shown all the same.
     const unkept = await release
       .due((project) => states.has(project))
@@ -60,18 +60,18 @@ export function createShowing(options: ExecutionsOptions, { activities, sight, e
     // Rounds take a while.
     const nowMs = Math.floor(round.nowMs + clock.ticks() - round.sinceTicks);
     const projects = names.filter(
-      (project) => book.states.get(project)?.hold === undefined && sight.mayReadRunning(project),
+      (project) => cache.states.get(project)?.hold === undefined && visibility.mayReadRunning(project),
     );
     const rows = [
       // What is not known is not shown as 0.
       ...(running === undefined
         ? []
-        : toRunningRows({ executions: running, projects, nowMs, places: totals.places, settings })),
+        : toRunningRows({ executions: running, projects, nowMs, slots: totals.slots, settings })),
       ...toTotalRows({ totals, states, settings, exemplars }),
-      ...toHiddenRows(sight.all()),
+      ...toHiddenRows(visibility.all()),
     ];
-    observe.lag(toLagSeconds(book, activities, nowMs));
-    observe.epoch(book.facts().epoch);
+    observe.lag(toLagSeconds(cache, activities, nowMs));
+    observe.epoch(cache.facts().epoch);
     observe.entries(await ledger.size(server));
     const validForMs = toValidForMs(round);
     shownTicks = clock.ticks();
@@ -80,7 +80,7 @@ export function createShowing(options: ExecutionsOptions, { activities, sight, e
   }
 
   /** One after the other, so that the newest rows are those that stay. */
-  async function show(found: Parts, round: Round): Promise<void> {
+  async function show(found: RoundParts, round: Round): Promise<void> {
     await underWay?.catch(() => undefined);
     underWay = publishAll(found, round).finally(() => {
       underWay = undefined;

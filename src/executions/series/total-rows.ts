@@ -1,6 +1,6 @@
 import type { Row } from '../../metrics/family.ts';
 import { otherJobs, toJobPath } from '../counting/naming.ts';
-import { isNoJob, type Places, toNodeKey } from '../counting/series-slots.ts';
+import { isNoJob, type SeriesSlots, toNodeKey } from '../counting/series-slots.ts';
 import { type Cell, type JobFacts, type Totals, toJobKey } from '../counting/totals.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
 import type { Sight } from '../reading/visibility.ts';
@@ -20,7 +20,7 @@ type RowsInput = {
 export function toTotalRows({ totals, states, settings, exemplars }: RowsInput): Row[] {
   const isShown = (project: string): boolean => isOfShown(states.get(project));
   const cells = [...totals.cells.values()].filter(
-    (cell) => isShown(cell.labels[0] ?? '') && hasPlace(cell, totals.places),
+    (cell) => isShown(cell.labels[0] ?? '') && hasPlace(cell, totals.slots),
   );
   const rows: Row[] = [];
   for (const cell of cells) rows.push(...toCellRows(cell, settings.buckets, exemplars));
@@ -36,11 +36,11 @@ function isThere({ project, group, name, goneSinceMs }: JobFacts, { isWantedJob 
 }
 
 /** What adds up over others always has one. */
-function hasPlace({ kind, labels }: Cell, places: Places): boolean {
+function hasPlace({ kind, labels }: Cell, slots: SeriesSlots): boolean {
   const [project = '', second = '', third = ''] = labels;
   if (kind === 'project-runs') return true;
-  if (kind === 'node-failures') return second === otherJobs || places.has('nodes', toNodeKey(project, second));
-  return isNoJob(third) || places.has(kind === 'durations' ? 'durations' : 'jobs', toJobKey(project, second, third));
+  if (kind === 'node-failures') return second === otherJobs || slots.has('nodes', toNodeKey(project, second));
+  return isNoJob(third) || slots.has(kind === 'durations' ? 'durations' : 'jobs', toJobKey(project, second, third));
 }
 
 function isOfShown(state: ProjectState | undefined): boolean {

@@ -3,7 +3,7 @@ import { type Client, createClient } from '../../../src/api/client.ts';
 import { createProjectList } from '../../../src/api/project-list.ts';
 import { createTransport } from '../../../src/api/transport.ts';
 import { createExecutions, type Executions } from '../../../src/executions/executions.ts';
-import type { Companion } from '../../../src/executions/ledger/count-executions.ts';
+import type { CommitHook } from '../../../src/executions/ledger/count-executions.ts';
 import type { ExecutionsOptions } from '../../../src/executions/options.ts';
 import { defaultMaxSeries, type ExecutionSettings } from '../../../src/executions/settings.ts';
 import type { Row } from '../../../src/metrics/family.ts';
@@ -31,7 +31,7 @@ export type WatchOptions = {
 };
 
 /** What it is told of the rounds is what the daemon tells it. */
-export type Trace = (about: Parameters<Traces['ofServer']>[1]) => Companion;
+export type Trace = (about: Parameters<Traces['ofServer']>[1]) => CommitHook;
 
 export type WatchRules = Pick<ExecutionSettings, 'backfillMs' | 'holdNewSeriesMs'>;
 
@@ -59,7 +59,7 @@ export function createWatch(options: WatchOptions): Watch {
     observe: { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore },
   });
   const list = createProjectList({ isWanted: () => true, clock });
-  const companion = trace?.({
+  const commitHook = trace?.({
     client,
     nowMs: () => executions.status().nowMs,
     onTrace: (traced) => executions.noteTrace(traced),
@@ -73,7 +73,7 @@ export function createWatch(options: WatchOptions): Watch {
     ledger,
     clock,
     parts,
-    companion,
+    commitHook,
     readProjects: list.readDated,
     settings: { ...settings, ...rules },
     publish: async (rows) => {

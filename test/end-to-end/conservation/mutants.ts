@@ -2,7 +2,7 @@ import type { Api, Client } from '../../../src/api/client.ts';
 import type { Endpoint } from '../../../src/api/endpoint.ts';
 import type { Execution } from '../../../src/domain/execution.ts';
 import { reconcile } from '../../../src/executions/counting/reconcile.ts';
-import { planListing } from '../../../src/executions/reading/plan-projects.ts';
+import { planProjects } from '../../../src/executions/reading/plan-projects.ts';
 import { planReads } from '../../../src/executions/reading/plan-reads.ts';
 import type { Scene, WrongPart } from './scene.ts';
 
@@ -94,7 +94,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a new project starts now',
     make: () => ({
-      parts: { planListing: (input) => planListing({ ...input, facts: { ...input.facts, listedAtMs: input.nowMs } }) },
+      parts: {
+        planProjects: (input) => planProjects({ ...input, facts: { ...input.facts, listedAtMs: input.nowMs } }),
+      },
     }),
     trouble: async ({ control, nowMs, rounds }) => {
       control.createProject('new');

@@ -76,10 +76,10 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
   return {
     trace: (about) => {
       // The cast is true: of a server nothing else is read.
-      const { companion, loop } = traces.ofServer(order.server as ServerConfig, about);
+      const { commitHook, loop } = traces.ofServer(order.server as ServerConfig, about);
       loop.start();
       stops.unshift(loop.stop);
-      return companion;
+      return commitHook;
     },
     look: async () => ({
       pending: traces.delivery().pending,

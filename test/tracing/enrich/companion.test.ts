@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Execution } from '../../../src/domain/execution.ts';
-import { createTraceCompanion } from '../../../src/tracing/enrich/companion.ts';
+import { createTraceCommitHook } from '../../../src/tracing/enrich/commit-hook.ts';
 import { readPending } from '../../../src/tracing/enrich/pending.ts';
 
 type Run = Execution & { readonly endedAtMs: number };
@@ -25,7 +25,7 @@ function ended(id: number, endedAtMs: number, status: Run['status'] = 'succeeded
 
 function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
   const told: string[] = [];
-  const companion = createTraceCompanion({
+  const commitHook = createTraceCommitHook({
     // Ours is a day ahead of the server's.
     nowMs: () => 124 * hourMs,
     serverNowMs: () => serverNowMs,
@@ -34,24 +34,24 @@ function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
     onPending: (pending) => told.push(`pending ${pending.map(({ id }) => id).join(' ')}`),
     skipped: (reason, executions) => told.push(`${reason} ${executions}`),
   });
-  const keep = (runs: readonly Run[]) => readPending(companion.keep('pay', runs, 3));
-  return { companion, keep, told };
+  const keep = (runs: readonly Run[]) => readPending(commitHook.keep('pay', runs, 3));
+  return { commitHook, keep, told };
 }
 
-describe('tracing/enrich/companion', () => {
+describe('tracing/enrich/commitHook', () => {
   it("takes what is too old by the clock that dates the ends, which is the server's", () => {
-    const { companion, keep, told } = create();
+    const { commitHook, keep, told } = create();
     const runs = [ended(1, 99 * hourMs), ended(2, 99 * hourMs - 1)];
     expect(keep(runs)).toEqual([{ ...runs[0], project: 'pay', epoch: 3, seenAtMs: 124 * hourMs }]);
-    companion.kept('pay', runs);
+    commitHook.kept('pay', runs);
     expect(told).toEqual(['max_age 1', 'max_pending 0', 'pending 1']);
   });
 
   it('takes no more than there is room for, and none of what was missed', () => {
-    const { companion, keep, told } = create({ room: 2 });
+    const { commitHook, keep, told } = create({ room: 2 });
     const runs = [1, 2, 3, 4].map((id) => ended(id, 100 * hourMs, id === 1 ? 'missed' : 'failed'));
     expect(keep(runs).map(({ id }) => id)).toEqual([2, 3]);
-    companion.kept('pay', runs);
+    commitHook.kept('pay', runs);
     expect(told).toEqual(['max_age 0', 'max_pending 1', 'pending 2 3']);
   });
 

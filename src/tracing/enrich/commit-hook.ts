@@ -4,7 +4,7 @@ import { type PendingTrace, toPendingDocument } from './pending.ts';
 
 type Run = Execution & { readonly endedAtMs: number };
 
-export type TraceCompanion = {
+export type TraceCommitHook = {
   readonly keep: (project: string, runs: readonly Run[], epoch: number) => readonly LedgerDocument[];
   readonly kept: (project: string, runs: readonly Run[]) => void;
 };
@@ -22,7 +22,7 @@ type CompanionOptions = {
 };
 
 /** What tracing keeps of counted executions, in the transaction that counts them. */
-export function createTraceCompanion(options: CompanionOptions): TraceCompanion {
+export function createTraceCommitHook(options: CompanionOptions): TraceCommitHook {
   const { nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
   const choices = new WeakMap<readonly Run[], Choice>();
   return {

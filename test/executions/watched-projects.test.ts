@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { openBook } from '../../src/executions/ledger/ledger-cache.ts';
+import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { createOverlap } from '../../src/executions/reading/overlap.ts';
-import { planListing } from '../../src/executions/reading/plan-projects.ts';
-import { createListReading } from '../../src/executions/reading/project-list.ts';
+import { planProjects } from '../../src/executions/reading/plan-projects.ts';
+import { createWatchedProjects } from '../../src/executions/reading/watched-projects.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { createFakeApi } from './fake-api.ts';
 import { usual } from './scene.ts';
 import { someRunning } from './some-execution.ts';
 
-describe('executions/project-list', () => {
+describe('executions/watched-projects', () => {
   it('reads the list once a minute', async () => {
     const { refresh, pass, asked } = await createScene(['pay']);
     await refresh();
@@ -48,11 +48,11 @@ describe('executions/project-list', () => {
 
 async function createScene(names: string[], isWantedProject: (project: string) => boolean = () => true) {
   const { ledger } = openSqliteState({ memory: true });
-  const book = await openBook(ledger, 'upstream');
+  const cache = await openLedgerCache(ledger, 'upstream');
   const { api } = createFakeApi(() => undefined);
   const asked: string[] = [];
   let ticks = 0;
-  const listing = createListReading({
+  const listing = createWatchedProjects({
     readProjects: async (_api, sinceTicks) => {
       asked.push(sinceTicks === undefined ? 'any time' : `since ${sinceTicks}`);
       return { projects: names.map((name) => ({ name })), askedTicks: ticks };
@@ -60,7 +60,7 @@ async function createScene(names: string[], isWantedProject: (project: string) =
     clock: { ticks: () => ticks },
     everyMs: 15_000,
     settings: { ...usual, isWantedProject },
-    list: planListing,
+    list: planProjects,
   });
   return {
     names,
@@ -70,7 +70,7 @@ async function createScene(names: string[], isWantedProject: (project: string) =
     },
     refresh: (...running: readonly string[]) =>
       listing.refresh({
-        book,
+        cache,
         overlap: createOverlap(120_000),
         api: () => api,
         nowMs: ticks,

@@ -1,18 +1,18 @@
 import type { Api } from '../../api/client.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Execution } from '../../domain/execution.ts';
-import type { Book } from '../ledger/ledger-cache.ts';
+import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { ExecutionsOptions } from '../options.ts';
 import type { Overlap } from './overlap.ts';
-import type { planListing } from './plan-projects.ts';
+import type { planProjects } from './plan-projects.ts';
 
 type ListReadingOptions = Pick<ExecutionsOptions, 'readProjects' | 'everyMs' | 'settings'> & {
   readonly clock: Pick<Clock, 'ticks'>;
-  readonly list: typeof planListing;
+  readonly list: typeof planProjects;
 };
 
 type Round = {
-  readonly book: Book;
+  readonly cache: LedgerCache;
   readonly overlap: Overlap;
   readonly api: () => Api;
   readonly nowMs: number;
@@ -20,30 +20,36 @@ type Round = {
   readonly running: readonly Execution[] | undefined;
 };
 
-export type ListReading = {
+export type WatchedProjects = {
   readonly names: () => readonly string[];
   /** Reads the list where it is due: once a minute, and at once where something runs in a project that it lacks. */
   readonly refresh: (round: Round) => Promise<void>;
 };
 
 /** Keeps the list of the projects that are read. */
-export function createListReading({ readProjects, clock, everyMs, settings, list }: ListReadingOptions): ListReading {
+export function createWatchedProjects({
+  readProjects,
+  clock,
+  everyMs,
+  settings,
+  list,
+}: ListReadingOptions): WatchedProjects {
   const { backfillMs, overlapMs, isWantedProject: isWanted } = settings;
   let names: readonly string[] = [];
   let nextTicks = Number.NEGATIVE_INFINITY;
   /** Projects that run something and were not in a list that was read because of them. */
   let absent: ReadonlySet<string> = new Set();
 
-  function findUnknown(book: Book, running: readonly Execution[]): Set<string> {
+  function findUnknown(cache: LedgerCache, running: readonly Execution[]): Set<string> {
     const projects = running.flatMap(({ project }) => (project === undefined ? [] : [project]));
-    return new Set(projects.filter((project) => !book.states.has(project) && isWanted(project)));
+    return new Set(projects.filter((project) => !cache.states.has(project) && isWanted(project)));
   }
 
   return {
     names: () => names,
-    refresh: async ({ book, overlap, api, nowMs, running = [] }) => {
+    refresh: async ({ cache, overlap, api, nowMs, running = [] }) => {
       const ticks = clock.ticks();
-      const unknown = findUnknown(book, running);
+      const unknown = findUnknown(cache, running);
       const isNews = [...unknown].some((project) => !absent.has(project));
       absent = new Set([...absent].filter((project) => unknown.has(project)));
       if (ticks < nextTicks && !isNews) return;
@@ -51,11 +57,11 @@ export function createListReading({ readProjects, clock, everyMs, settings, list
       names = projects.map(({ name }) => name);
       absent = new Set([...unknown].filter((project) => !names.includes(project)));
       nextTicks = clock.ticks() + Math.max(listEveryMs, everyMs);
-      await book.update(async () =>
+      await cache.update(async () =>
         list({
           names: new Set(names),
-          states: book.states,
-          facts: book.facts(),
+          states: cache.states,
+          facts: cache.facts(),
           nowMs,
           listedAtMs: Math.floor(nowMs - Math.max(0, ticks - askedTicks)),
           backfillMs,
