@@ -11,6 +11,7 @@ import type { Clock } from './domain/clock.ts';
 import { toDetail, toExecutionSettings } from './execution-settings.ts';
 import { createExecutions, type Executions } from './executions/executions.ts';
 import { executionFamilies } from './executions/series/families.ts';
+import { listExposures } from './exposure.ts';
 import type { ExecutionsOfServer, RunningExecution } from './http/status.ts';
 import type { Log } from './log.ts';
 import type { FamilyRule } from './metrics/bound.ts';
@@ -86,9 +87,7 @@ type Target = { readonly member: string | undefined; readonly connection: Connec
 export function watchServer(server: ServerConfig, parts: WatchParts, before?: Handover): WatchedServer {
   const { config, log, clock, self } = parts;
   const { name, members, budget, timeoutMs } = server;
-  if (server.tls.insecureSkipVerify) {
-    log.warn({ server: name }, 'certificates are not verified: anyone in between can read and change what is sent');
-  }
+  for (const exposure of listExposures(server)) log.warn({ server: name }, exposure);
   const common = toTarget(undefined, server.url);
   const targets = members.map((member) => toTarget(member.name, member.url));
   const projectList = createProjectList({ isWanted: server.projects.isWanted, clock });

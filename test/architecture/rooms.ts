@@ -138,6 +138,7 @@ export const rooms: readonly Room[] = [
     room: 'observers',
     types: ['api/client', 'executions/options', 'metrics', 'state/spool', 'tracing/sender/observer'],
   },
+  { room: 'exposure', types: ['config'], packages: ['node:fs'] },
   { room: 'execution-settings', knows: ['executions/settings'], types: ['config'], pure: true },
   { room: 'trace-settings', knows: ['tracing/settings'], types: ['config', 'tracing'], pure: true },
   {
@@ -169,7 +170,17 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'watching',
-    knows: ['connect', 'execution-settings', 'observers', 'what-runs', 'api', 'collectors', 'executions', 'schedule'],
+    knows: [
+      'connect',
+      'execution-settings',
+      'exposure',
+      'observers',
+      'what-runs',
+      'api',
+      'collectors',
+      'executions',
+      'schedule',
+    ],
     types: [
       'config',
       'domain',

@@ -9,6 +9,12 @@ describe('repository/ci', () => {
     expect(readLines('.ci/run').at(-1)).toBe(command);
   });
 
+  it('runs no script of a package where the image is built', () => {
+    const installs = readLines('Dockerfile').filter((line) => line.includes('npm ci'));
+    expect(installs.filter((line) => !line.includes('--ignore-scripts'))).toEqual([]);
+    expect(installs.length).toBe(2);
+  });
+
   it('starts from no installed packages and counts a skip as a failure', () => {
     expect(readLines('.ci/run')).toEqual(expect.arrayContaining(['rm -rf node_modules', 'export CI=true']));
   });
