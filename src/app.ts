@@ -86,7 +86,7 @@ export function createApp(options: AppOptions): App {
   const snapshots = createSnapshots(clock);
   const labelsOf = (name: string) => current().servers.find((server) => server.name === name)?.labels ?? [];
   const exposition = createExposition({ snapshots, registry: self.registry, labelsOf, ticks: clock.ticks });
-  const keptPlans = createKeptPlans();
+  const keptPlans = createKeptPlans({ onForgotten: (reason) => self.pagesForgotten.inc({ reason }) });
   const largeAnswers = createLargeAnswers({ clock });
   let url = '';
   let parts: Parts | undefined;
@@ -125,7 +125,7 @@ export function createApp(options: AppOptions): App {
     const onAsked = (asked: Asked): void => log.info(asked, 'asked for over HTTP');
     const lifecycle = { isEnabled: () => current().web.enableLifecycle, externalUrl, onAsked };
     const planOf: Traces['planOf'] = (name, id) => serving().watching.traces?.planOf(name, id);
-    const hasPage = (name: string, id: number): boolean => planOf(name, id) !== undefined;
+    const hasPage = (name: string, id: number): boolean => serving().watching.traces?.hasPlan(name, id) === true;
     const setAsides = (): Traces['setAsides'] | undefined => serving().watching.traces?.setAsides;
     const status = (): Promise<Status> =>
       readStatus({

@@ -48,6 +48,7 @@ export type Traces = {
   ) => { readonly commitHook: TraceCommitHook; readonly loop: EnrichLoop };
   /** The trace of one of the executions that ended last, as it was planned. */
   readonly planOf: KeptPlans['find'];
+  readonly hasPlan: KeptPlans['has'];
   readonly delivery: () => Delivery;
   readonly setAsides: SetAsides;
   readonly start: () => void;
@@ -167,6 +168,7 @@ export function createTraces(options: TracesOptions): Traces {
       return { commitHook, loop };
     },
     planOf: keptPlans.find,
+    hasPlan: keptPlans.has,
     delivery: () => ({
       ...sender.status(),
       collector: new URL(otlp.endpoint).host,

@@ -36,6 +36,12 @@ export function createDeliveryInstruments(registers: Registry[]) {
       labelNames: ['reason'],
       registers,
     }),
+    pagesForgotten: new Counter({
+      name: 'automation_exporter_execution_pages_forgotten_total',
+      help: 'Executions whose page with its steps is gone although the exporter did not restart: count (more than 1,000 are kept), bytes (more than 32 MB), too_large (one alone is more than that), configuration (what may be shown has changed).',
+      labelNames: ['reason'],
+      registers,
+    }),
     spoolTraces,
     spoolBytes,
     spoolOldest,

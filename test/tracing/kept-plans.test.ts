@@ -1,5 +1,6 @@
+import { serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { type Circumstances, createKeptPlans } from '../../src/tracing/kept-plans.ts';
+import { type Circumstances, createKeptPlans, type ForgetReason } from '../../src/tracing/kept-plans.ts';
 import type { Plan } from '../../src/tracing/plan.ts';
 import { planRecorded, planSource, readRecorded } from './recorded.ts';
 
@@ -10,6 +11,14 @@ function planAttempt({ previous, next, attempt }: { previous?: number; next?: nu
   const source = readRecorded('no-state');
   const execution = { ...source.execution, nextAttemptId: next, retryAttempt: attempt };
   return planSource({ ...source, execution, previousAttemptId: previous });
+}
+
+/** The same plan with so many spans, each with words of its own. */
+function grow(spans: number): Plan {
+  const [span] = plan.trace.spans;
+  if (span === undefined) throw new Error('it has a span');
+  const grown = Array.from({ length: spans }, (_, index) => ({ ...span, name: `step ${index}` }));
+  return { ...plan, trace: { ...plan.trace, spans: grown } };
 }
 
 const before: Circumstances = {
@@ -31,18 +40,45 @@ describe('tracing/kept-plans', () => {
   it('keeps the last 1,000, each server with its own ids', () => {
     const kept = createKeptPlans();
     for (let id = 1; id <= 1001; id += 1) kept.keep('prod', id, plan);
-    expect([kept.find('prod', 1), kept.find('prod', 2), kept.find('test', 2)]).toEqual([undefined, plan, undefined]);
+    expect([kept.find('prod', 1), kept.find('prod', 2), kept.find('test', 2)]).toStrictEqual([
+      undefined,
+      plan,
+      undefined,
+    ]);
   });
 
-  it('keeps fewer that are large', () => {
+  it('keeps no more than its bytes, and says what it lets go and why', () => {
+    const forgotten: ForgetReason[] = [];
+    const { length } = serialize(plan);
+    const onForgotten = (reason: ForgetReason): void => void forgotten.push(reason);
+    const kept = createKeptPlans({ onForgotten, mostBytes: 2 * length });
+    for (const id of [1, 2, 3]) kept.keep('prod', id, plan);
+    expect([1, 2, 3].map((id) => kept.has('prod', id))).toEqual([false, true, true]);
+    expect(forgotten).toEqual(['bytes']);
+
+    kept.keep('prod', 4, grow(100));
+    expect([2, 3, 4].map((id) => kept.has('prod', id))).toEqual([true, true, false]);
+    kept.goOver(before, { ...before, servers: [] });
+    expect(forgotten).toEqual(['bytes', 'too_large', 'configuration', 'configuration']);
+  });
+
+  it('lets the oldest of more than 1,000 go, and counts it', () => {
+    const forgotten: ForgetReason[] = [];
+    const kept = createKeptPlans({ onForgotten: (reason) => void forgotten.push(reason) });
+    for (let id = 1; id <= 1002; id += 1) kept.keep('prod', id, plan);
+    kept.keep('prod', 1002, plan);
+    expect(forgotten).toEqual(['count', 'count']);
+  });
+
+  it('keeps 32 MB at most, whatever runs in how many steps', () => {
     const kept = createKeptPlans();
-    const [span] = plan.trace.spans;
-    const spans = Array.from({ length: 150_000 }, () => span).filter((one) => one !== undefined);
-    const large = { ...plan, trace: { ...plan.trace, spans } };
-    kept.keep('prod', 1, large);
-    kept.keep('prod', 2, plan);
-    kept.keep('prod', 3, large);
-    expect([1, 2, 3].map((id) => kept.find('prod', id) !== undefined)).toEqual([false, true, true]);
+    const large = grow(5000);
+    const { length } = serialize(large);
+    expect(length).toBeGreaterThan(700_000);
+    for (let id = 1; id <= 60; id += 1) kept.keep('prod', id, large);
+    const left = Array.from({ length: 60 }, (_, index) => index + 1).filter((id) => kept.has('prod', id));
+    expect(left.length).toBe(Math.floor((32 * 1024 * 1024) / length));
+    expect(left.at(-1)).toBe(60);
   });
 
   it('knows the attempt before one, whichever trace was made first', () => {
