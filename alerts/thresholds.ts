@@ -55,6 +55,10 @@ export interface Thresholds {
   readonly traceOldestSeconds: number;
   readonly spansRejectedWindow: string;
   readonly tracesNotDeliveredFor: string;
+  readonly heldUpWindow: string;
+  /** A time without any progress, at a stretch, that no work of the exporter's own takes. */
+  readonly heldUpSeconds: number;
+  readonly heldUpFor: string;
 }
 
 export const defaultThresholds: Thresholds = {
@@ -106,4 +110,7 @@ export const defaultThresholds: Thresholds = {
   traceOldestSeconds: 900,
   spansRejectedWindow: '15m',
   tracesNotDeliveredFor: '15m',
+  heldUpWindow: '5m',
+  heldUpSeconds: 1,
+  heldUpFor: '10m',
 };

@@ -71,6 +71,16 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
         '{{ if eq $labels.cause "waiting" }}A finished trace has waited for {{ $value | humanizeDuration }}: the collector can not be reached, or can not take it.{{ else if eq $labels.cause "set_aside" }}Traces that are set aside, since the collector refuses them: {{ $value }}.{{ else }}The collector takes traces, but not all of their spans; those are lost.{{ end }} The page /traces of {{ $labels.instance }} says more.',
     },
     {
+      alert: 'AutomationExporterHeldUp',
+      // Every Node program has this metric.
+      expr: `max_over_time(nodejs_eventloop_lag_max_seconds[${limits.heldUpWindow}]) > ${limits.heldUpSeconds}\nand on (job, instance) automation_exporter_build_info`,
+      for: limits.heldUpFor,
+      severity: 'warning',
+      summary: 'The automation exporter is held up again and again',
+      description:
+        'The process of {{ $labels.instance }} does nothing for up to {{ $value | humanizeDuration }} at a time: polls are late, and scrapes wait or fail.',
+    },
+    {
       alert: 'AutomationExporterConfigReloadFailed',
       expr: 'automation_exporter_config_last_reload_successful == 0',
       for: limits.configReloadFailedFor,

@@ -12,6 +12,7 @@ import { endInTime } from './ending.ts';
 import { explainFault } from './faults.ts';
 import type { Loaded } from './load.ts';
 import { createReloading } from './reloading.ts';
+import { startWatchdog } from './watchdog.ts';
 
 type RunOptions = {
   /** Called once everything listens. */
@@ -76,8 +77,10 @@ export async function runApp(
     return error instanceof StateError ? exitCodes.misconfigured : exitCodes.failed;
   }
   isServing = true;
+  const endWatchdog = startWatchdog({ log, clock: systemClock });
   const signal = await ending;
   isServing = false;
+  endWatchdog();
   log.info({ signal }, 'stopping');
   const leaveLate = (): never => process.exit(exitCodes.failed);
   await endInTime({ log, clock: systemClock, leaveLate }, async (mayTake) => {

@@ -49,6 +49,7 @@ describe('alerts/generate', () => {
       'AutomationExporterExecutionsHidden warning',
       'AutomationExporterSeriesDropped warning',
       'AutomationExporterTracesNotDelivered warning',
+      'AutomationExporterHeldUp warning',
       'AutomationExporterConfigReloadFailed warning',
       'AutomationExporterDown warning',
     ]);

@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Clock } from '../domain/clock.ts';
+import type { Log } from '../log.ts';
+
+type WatchdogOptions = {
+  readonly log: Log;
+  readonly clock: Pick<Clock, 'ticks' | 'after'>;
+  readonly readFiles?: () => OpenFiles | undefined;
+};
+
+export type OpenFiles = { readonly open: number; readonly most: number };
+
+/** Says when the process itself was held up, or is about to have no descriptors left; the function that is returned ends it. */
+export function startWatchdog({ log, clock, readFiles = readOpenFiles }: WatchdogOptions): () => void {
+  let isShort = false;
+  let rounds = 0;
+  let cancel = wait();
+
+  function wait(): () => void {
+    const dueTicks = clock.ticks() + everyMs;
+    return clock.after(everyMs, () => {
+      const lateMs = clock.ticks() - dueTicks;
+      if (lateMs >= leastHeldUpMs) {
+        log.warn({ seconds: Math.round(lateMs / 100) / 10 }, 'held up: nothing was polled or served for a while');
+      }
+      rounds += 1;
+      if (rounds % filesEvery === 0) checkFiles();
+      cancel = wait();
+    });
+  }
+
+  function checkFiles(): void {
+    const files = readFiles();
+    if (files === undefined) return;
+    const share = files.open / files.most;
+    if (!isShort && share >= shortAbove) {
+      isShort = true;
+      log.error(files, 'few file descriptors are left: connections and polls fail when none is');
+    } else if (isShort && share < fineBelow) {
+      isShort = false;
+      log.info(files, 'file descriptors are free again');
+    }
+  }
+
+  return () => cancel();
+}
+
+const everyMs = 1000;
+const leastHeldUpMs = 1000;
+const filesEvery = 15;
+const shortAbove = 0.9;
+const fineBelow = 0.75;
+
+/** Unknown beside Linux, and where none is left to look with: then it has been said. */
+function readOpenFiles(): OpenFiles | undefined {
+  try {
+    const [, most] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return most === undefined ? undefined : { open: readdirSync('/proc/self/fd').length, most: Number(most) };
+  } catch {
+    return undefined;
+  }
+}
