@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
+import type { systemClock } from '../system-clock.ts';
 
 type WatchdogOptions = {
   readonly log: Log;
-  readonly clock: Pick<Clock, 'ticks' | 'after'>;
+  readonly clock: Pick<typeof systemClock, 'ticks' | 'after'>;
   readonly readFiles?: () => OpenFiles | undefined;
 };
 
