@@ -86,7 +86,7 @@ function draftNode(state: NodeState | (NodeState & StepState), isRecovered: bool
 function toPlaced(step: StepState, index: number, path: string): Placed {
   const prefix = path === '' ? '' : `${path}/`;
   const places = step.context?.startsWith(prefix) === true ? parseStepContext(step.context) : undefined;
-  const depth = prefix === '' ? 1 : (parseStepContext(path)?.length ?? 0) + 1;
+  const depth = (parseStepContext(path)?.length ?? 0) + 1;
   const place = places?.at(-1);
   if (step.context !== undefined && place !== undefined && places?.length === depth) {
     return { step, context: step.context, place };

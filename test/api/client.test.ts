@@ -94,6 +94,17 @@ describe('api/client', () => {
     expect(server.requests).toEqual(['GET /api/50/system/info', 'GET /api/50/system/executions/status']);
   });
 
+  it('keeps to the dialect that it is told, whatever the server calls itself', async () => {
+    const { api } = await connect({
+      configured: { dialect: 'rundeck' },
+      answers: { ...info('service'), ...active },
+    });
+
+    await api.get(executionMode);
+
+    expect(api.server()).toMatchObject({ dialect: 'rundeck', apiVersion: 47 });
+  });
+
   it('does not ask for what the version in use does not have', async () => {
     const { api, server } = await connect({ serverSpeaks: 30, answers: info('rundeck') });
 

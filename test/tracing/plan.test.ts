@@ -110,6 +110,21 @@ describe('tracing/plan', () => {
     expect(plan.isUnknown).toBe(isUnknown);
   });
 
+  it('takes the reason of the next step that failed where the first gives none', () => {
+    const source = readRecorded('recovered-then-failed');
+    const [first, , ...others] = source.state?.steps ?? [];
+    if (first === undefined || source.state === undefined) throw new Error('it has three steps');
+    const nodes = first.nodes.map((node) => ({ ...node, failureReason: undefined }));
+    const steps = [{ ...first, failureReason: undefined, nodes }, ...others];
+    const { trace } = planSource({ ...source, state: { ...source.state, steps } });
+    expect(trace.spans.map(({ isError, attributes }) => [isError, attributes['error.type']])).toEqual([
+      [true, 'NonZeroResultCode'],
+      [true, '_OTHER'],
+      [true, 'NonZeroResultCode'],
+      [true, 'NonZeroResultCode'],
+    ]);
+  });
+
   it('makes no trace of what has no end, and of what was missed', () => {
     const source = readRecorded('no-state');
     expect(

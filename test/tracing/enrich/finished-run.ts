@@ -36,7 +36,7 @@ export async function setUp(given: Setting = {}) {
   const [run] = simulator.truth().executions;
   if (run?.endedAtMs === undefined) throw new Error('the run has not ended');
   const state = openSqliteState({ memory: true });
-  let clockMs = 0;
+  let clockMs = Date.UTC(2026, 0, 15, 13);
   const clock = fakeClock({ now: () => clockMs, ticks: () => clockMs });
   const { client, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
   endings.push(close, () => state.close());
@@ -53,7 +53,7 @@ export async function setUp(given: Setting = {}) {
     succeededNodes: 1,
     failedNodes: [],
     epoch: 1,
-    seenAtMs: 0,
+    seenAtMs: clockMs,
   };
   await state.ledger.commit('prod', { documents: [toPendingDocument(pending)] });
   const plans: Plan[] = [];
