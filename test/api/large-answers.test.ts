@@ -65,6 +65,22 @@ describe('api/large-answers', () => {
   });
 
   it.each([
+    ['was cut off', JSON.stringify(jobs).slice(0, -10), 'decode', 'the body is no JSON'],
+    [
+      'is a page',
+      `<html>${'<p>Down</p>'.repeat(300_000)}</html>`,
+      'html',
+      'an HTML page instead of JSON; is this the service or a proxy?',
+    ],
+  ])('calls a large answer that %s by its kind', async (_name, body, kind, says) => {
+    const api = await ask(body);
+    await expect(api.get(projectJobs, { path })).rejects.toMatchObject({
+      kind,
+      message: `GET project-jobs: HTTP 200, ${says}`,
+    });
+  });
+
+  it.each([
     [
       'a bomb of blanks',
       gzipSync(Buffer.alloc(60_000_000, ' ')),

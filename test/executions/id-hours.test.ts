@@ -27,6 +27,8 @@ describe('executions/id-hours', () => {
     expect(order.startsAgain({ id: 91, startedAtMs: 400 * hourMs })).toBe(false);
     expect(order.isImported({ id: 61, endedAtMs: 150 * hourMs })).toBe(true);
     expect(order.isImported({ id: 61, endedAtMs: 250 * hourMs })).toBe(false);
+    const leastIsLast = createIdOrder(hours([100, 50, 50], [200, 70, 70], [300, 60, 60]));
+    expect(leastIsLast.isImported({ id: 65, endedAtMs: 150 * hourMs })).toBe(true);
     expect(createIdOrder(new Map()).isImported({ id: 1, endedAtMs: 0 })).toBe(false);
   });
 

@@ -135,6 +135,37 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
+  it('counts in a project that comes back after that from then on alone, and skips nothing', async () => {
+    const { control, finish, counted, rounds, told } = await play();
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    control.deleteProject('pay');
+    await rounds(35, dayMs);
+    control.createProject('pay');
+    finish('pay', { isAdHoc: true, agoMs: 10 * dayMs });
+    await rounds(3);
+    finish('pay', { isAdHoc: true });
+    await rounds(10);
+    expect([counted(), told]).toEqual([['pay  succeeded 1'], []]);
+  });
+
+  it('forgets what it knows of a deleted project bit by bit, and counts none of it again', async () => {
+    const { control, finish, rounds, round, ledger } = await play({ settings: { backfillMs: dayMs } });
+    for (const hours of [1, 3, 5]) finish('pay', { agoMs: hours * hourMs });
+    await rounds(10);
+    expect(await ledger.size('upstream')).toBe(3);
+    control.deleteProject('pay');
+    await rounds(30, dayMs);
+    for (let left = 100; left > 0 && (await ledger.size('upstream')) > 1; left -= 1) await round(hourMs);
+    expect(await ledger.size('upstream')).toBe(1);
+    const documents = await ledger.load('upstream');
+    const { body = '{}' } = documents.find(({ kind, key }) => kind === 'project' && key === 'pay') ?? {};
+    // The cast is true: it is kept as JSON with these fields.
+    const { countedFromMs, prunedThroughMs } = JSON.parse(body) as Record<string, number>;
+    expect(prunedThroughMs).toBe(countedFromMs);
+  });
+
   it('reads the last day of an idle project once an hour, and else what is new', async () => {
     const { rounds, simulator } = await play();
     await rounds(120, 60_000);

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { createEnrichLoop } from '../../../src/tracing/enrich/loop.ts';
+
+/** A loop whose passes and waits end when the test says so. */
+function setUp(answers: readonly (number | undefined | Error)[]) {
+  const told: string[] = [];
+  const naps: { readonly end: () => void; readonly signal: AbortSignal }[] = [];
+  let passes = 0;
+  const loop = createEnrichLoop(
+    {
+      run: async () => {
+        const answer = answers[passes];
+        passes += 1;
+        told.push(`pass ${passes}`);
+        if (answer instanceof Error) throw answer;
+        return { againInMs: answer };
+      },
+    },
+    (error) => told.push(String(error)),
+    (forMs, signal) =>
+      new Promise<void>((resolve) => {
+        told.push(`wait ${forMs}`);
+        naps.push({ end: resolve, signal });
+        signal.addEventListener('abort', () => resolve());
+      }),
+  );
+  const turn = async (): Promise<readonly string[]> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    return told.splice(0);
+  };
+  return { loop, turn, endNap: () => naps.at(-1)?.end() };
+}
+
+describe('tracing/enrich/loop', () => {
+  it('waits as long as a pass says, or a minute', async () => {
+    const { loop, turn, endNap } = setUp([250, undefined]);
+    loop.start();
+    expect(await turn()).toEqual(['pass 1', 'wait 250']);
+    endNap();
+    expect(await turn()).toEqual(['pass 2', 'wait 60000']);
+    await loop.stop();
+  });
+
+  it('runs one pass at a time, however often it is started', async () => {
+    const { loop, turn } = setUp([250]);
+    loop.start();
+    loop.start();
+    expect(await turn()).toEqual(['pass 1', 'wait 250']);
+    await loop.stop();
+  });
+
+  it('begins at once when there is something to do, each time', async () => {
+    const { loop, turn } = setUp([undefined, undefined, undefined]);
+    loop.start();
+    expect(await turn()).toEqual(['pass 1', 'wait 60000']);
+    loop.wake();
+    expect(await turn()).toEqual(['pass 2', 'wait 60000']);
+    loop.wake();
+    expect(await turn()).toEqual(['pass 3', 'wait 60000']);
+    await loop.stop();
+  });
+
+  it('goes on a while after a fault, and says what it was', async () => {
+    const { loop, turn, endNap } = setUp([new Error('a mistake of ours'), 250]);
+    loop.start();
+    expect(await turn()).toEqual(['pass 1', 'Error: a mistake of ours', 'wait 15000']);
+    endNap();
+    expect(await turn()).toEqual(['pass 2', 'wait 250']);
+    await loop.stop();
+  });
+
+  it('begins nothing after it was stopped', async () => {
+    const { loop, turn } = setUp([undefined]);
+    loop.start();
+    await turn();
+    await loop.stop();
+    loop.wake();
+    expect(await turn()).toEqual([]);
+  });
+});
