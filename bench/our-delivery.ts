@@ -5,10 +5,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { SpooledTrace, SpoolSize } from '../src/state/spool.ts';
 import { openSqliteState } from '../src/state/sqlite.ts';
 import { systemClock } from '../src/system-clock.ts';
-import { encodeTrace } from '../src/tracing/encode.ts';
-import { createWait } from '../src/tracing/sender/pause.ts';
-import { createPost } from '../src/tracing/sender/post.ts';
-import { createSender } from '../src/tracing/sender/sender.ts';
+import { encodeTrace } from '../src/tracing/deliver/encode.ts';
+import { createWait } from '../src/tracing/deliver/pause.ts';
+import { createPost } from '../src/tracing/deliver/post.ts';
+import { createSender } from '../src/tracing/deliver/sender.ts';
 import { type Cost, measureCost } from './cost.ts';
 import { createSource, planExecution } from './trace-source.ts';
 

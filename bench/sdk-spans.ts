@@ -6,7 +6,7 @@ import {
   type Tracer,
   trace as tracing,
 } from '@opentelemetry/api';
-import type { Trace } from '../src/tracing/span.ts';
+import type { Trace } from '../src/tracing/plan/span.ts';
 
 /** The spans of a planned trace as OpenTelemetry's SDK wants them made: one by one, each within its parent. */
 export function makeSpans(tracer: Tracer, { spans }: Trace): void {

@@ -1,8 +1,8 @@
 import type { SpanSource } from '../src/domain/span-source.ts';
 import type { StepState } from '../src/domain/step-state.ts';
-import { planTrace } from '../src/tracing/plan.ts';
-import { type TraceSettings, traceDefaults } from '../src/tracing/settings.ts';
-import type { Trace } from '../src/tracing/span.ts';
+import { planTrace } from '../src/tracing/plan/plan-trace.ts';
+import { type TraceSettings, traceDefaults } from '../src/tracing/plan/settings.ts';
+import type { Trace } from '../src/tracing/plan/span.ts';
 
 const startedAtMs = 1_716_200_000_123;
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { SpanSource } from '../src/domain/span-source.ts';
-import { encodeTrace } from '../src/tracing/encode.ts';
+import { encodeTrace } from '../src/tracing/deliver/encode.ts';
 import { createSource, planExecution } from './trace-source.ts';
 
 const rounds = 5;

@@ -32,8 +32,8 @@ import type { State } from './state/state.ts';
 import { readStatus } from './status.ts';
 import { systemClock } from './system-clock.ts';
 import type { Traces } from './traces.ts';
-import { createKeptPlans } from './tracing/kept-plans.ts';
-import type { OtlpSettings } from './tracing/sender/settings.ts';
+import type { OtlpSettings } from './tracing/deliver/settings.ts';
+import { createKeptPlans } from './tracing/enrich/kept-plans.ts';
 import { watchServer } from './watching.ts';
 import {
   leaveBehind,

@@ -1,7 +1,7 @@
 import type { ClientObserver } from './api/client.ts';
 import type { RoundObserver } from './executions/options.ts';
 import type { Self } from './metrics/self.ts';
-import type { RejectReason, SenderObserver } from './tracing/sender/observer.ts';
+import type { RejectReason, SenderObserver } from './tracing/deliver/observer.ts';
 
 /** Whom the daemon's own series are about. */
 type Key = { readonly server: string; readonly member?: string };

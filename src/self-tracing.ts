@@ -10,7 +10,7 @@ import type { Transport, TransportAnswer, TransportRequest } from './api/transpo
 import type { Log } from './log.ts';
 import type { Poll } from './schedule/poll.ts';
 import type { PollKey } from './schedule/publisher.ts';
-import type { Post } from './tracing/sender/post.ts';
+import type { Post } from './tracing/deliver/post.ts';
 
 /** Spans of what the exporter itself does, around the things that do it; they never hold an address or a secret. */
 export type SelfTracing = {

@@ -1,6 +1,6 @@
 import type { Config, ServerConfig } from './config/config.ts';
-import type { TraceFormat } from './tracing/estimate.ts';
-import { type TraceSettings, traceDefaults } from './tracing/settings.ts';
+import type { TraceFormat } from './tracing/plan/estimate.ts';
+import { type TraceSettings, traceDefaults } from './tracing/plan/settings.ts';
 
 /** What is known of a server only once it was asked, and of ourselves. */
 type About = {

@@ -10,18 +10,18 @@ import type { SelfTracing } from './self-tracing.ts';
 import type { SpoolBounds } from './state/spool.ts';
 import type { State } from './state/state.ts';
 import { toTraceSettings } from './trace-settings.ts';
-import { encodeTrace } from './tracing/encode.ts';
+import { encodeTrace } from './tracing/deliver/encode.ts';
+import { createWait, type Wait } from './tracing/deliver/pause.ts';
+import { createPost } from './tracing/deliver/post.ts';
+import { createSetAsides, type SetAsides } from './tracing/deliver/quarantine.ts';
+import { secretsOf } from './tracing/deliver/secrets.ts';
+import { createSender, type SenderStatus } from './tracing/deliver/sender.ts';
+import type { OtlpSettings } from './tracing/deliver/settings.ts';
 import { createTraceCommitHook, type TraceCommitHook } from './tracing/enrich/commit-hook.ts';
 import { createEnricher, type Enricher } from './tracing/enrich/enricher.ts';
+import { createKeptPlans, type KeptPlans } from './tracing/enrich/kept-plans.ts';
 import { createEnrichLoop, type EnrichLoop } from './tracing/enrich/loop.ts';
-import { createKeptPlans, type KeptPlans } from './tracing/kept-plans.ts';
-import { planTrace } from './tracing/plan.ts';
-import { createWait, type Wait } from './tracing/sender/pause.ts';
-import { createPost } from './tracing/sender/post.ts';
-import { secretsOf } from './tracing/sender/secrets.ts';
-import { createSender, type SenderStatus } from './tracing/sender/sender.ts';
-import { createSetAsides, type SetAsides } from './tracing/sender/set-asides.ts';
-import type { OtlpSettings } from './tracing/sender/settings.ts';
+import { planTrace } from './tracing/plan/plan-trace.ts';
 
 export type TracesOptions = {
   readonly config: Pick<Config, 'traces'>;

@@ -5,8 +5,8 @@ import { forgetDelivery } from './observers.ts';
 import type { PollKey } from './schedule/publisher.ts';
 import type { Scheduler } from './schedule/scheduler.ts';
 import type { createTraces, Traces } from './traces.ts';
-import type { KeptPlans } from './tracing/kept-plans.ts';
-import type { OtlpSettings } from './tracing/sender/settings.ts';
+import type { OtlpSettings } from './tracing/deliver/settings.ts';
+import type { KeptPlans } from './tracing/enrich/kept-plans.ts';
 import type { WatchedServer } from './watching.ts';
 
 /** What follows from a configuration, and goes with it. */

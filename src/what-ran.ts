@@ -1,8 +1,8 @@
 import { toLength } from './http/ages.ts';
 import type { Attempt, Fact, PastExecution, SpanRow } from './http/past-execution.ts';
-import { conventional, own } from './tracing/attribute-names.ts';
-import type { Attempts, Plan } from './tracing/plan.ts';
-import type { Attributes, Span } from './tracing/span.ts';
+import { conventional, own } from './tracing/plan/attribute-names.ts';
+import type { Attempts, Plan } from './tracing/plan/plan-trace.ts';
+import type { Attributes, Span } from './tracing/plan/span.ts';
 
 /** What the page of an execution tells of its trace; undefined for a trace without spans. */
 export function toPastExecution(

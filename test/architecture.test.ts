@@ -76,7 +76,7 @@ describe('architecture/imports', () => {
     expect(judge('src/executions/wishes.ts', `import { openState } from '../state/sqlite.ts';`)).toEqual([
       'src/executions/wishes.ts imports src/state/sqlite.ts: the room executions may know only domain, metrics/family, api/endpoint, api/endpoints, api/errors, api/paging and the types of api/client, collectors/collector, state/ledger.',
     ]);
-    expect(judge('src/tracing/encode.ts', `import { x } from '@opentelemetry/otlp-transformer';`)).toEqual([]);
+    expect(judge('src/tracing/deliver/encode.ts', `import { x } from '@opentelemetry/otlp-transformer';`)).toEqual([]);
   });
 
   it('refuses what lies outside of src, what is computed, and a file without a room', () => {

@@ -5,9 +5,9 @@ import type { Config, ServerConfig } from '../config/config.ts';
 import { connectServer } from '../connect.ts';
 import { systemClock } from '../system-clock.ts';
 import { toTraceSettings } from '../trace-settings.ts';
+import { createWait } from '../tracing/deliver/pause.ts';
 import { askForExecution } from '../tracing/enrich/ask.ts';
 import { type ReplayFormat, replaySource } from '../tracing/enrich/replay.ts';
-import { createWait } from '../tracing/sender/pause.ts';
 
 export type ExecutionWord = { readonly server: string | undefined; readonly id: number };
 

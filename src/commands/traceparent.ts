@@ -1,5 +1,5 @@
-import { parseTraceparent } from '../tracing/caller.ts';
-import { type SpanKey, toSpanId, toTraceId, toTraceparent } from '../tracing/ids.ts';
+import { type SpanKey, toSpanId, toTraceId, toTraceparent } from '../tracing/plan/ids.ts';
+import { parseTraceparent } from '../tracing/plan/traceparent.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 
 /** The `traceparent` of an execution or of one of its steps, for a step that wants to make spans of its own. */

@@ -70,21 +70,24 @@ export const rooms: readonly Room[] = [
     types: ['api/client', 'collectors/collector', 'state/ledger'],
   },
 
-  { room: 'tracing', knows: ['domain'], packages: ['@opentelemetry/semantic-conventions'] },
-  { room: 'tracing/enrich', knows: ['tracing', 'domain', ...catalogue], types: ['api/client', 'state'] },
-  { room: 'tracing/encode', knows: ['tracing'], types: ['state/state'], packages: ['@opentelemetry/*'] },
+  { room: 'tracing/plan', knows: ['domain'], packages: ['@opentelemetry/semantic-conventions'] },
   {
-    room: 'tracing/sender',
+    room: 'tracing/deliver',
     // What secrets and complaints are, since the variables of OpenTelemetry hold both; and how Retry-After is read.
-    knows: ['tracing', 'config/secret', 'config/complaint', 'api/retry'],
-    types: ['domain/clock', 'state/spool', 'state/state'],
+    knows: ['tracing/plan', 'domain', 'config/secret', 'config/complaint', 'api/retry'],
+    types: ['state/spool', 'state/state'],
     packages: ['@opentelemetry/*'],
   },
   {
-    room: 'tracing/sender/post',
-    knows: ['tracing/sender'],
+    room: 'tracing/deliver/post',
+    knows: ['tracing/deliver'],
     types: ['domain/clock'],
     packages: ['node:http', 'node:https', 'node:tls'],
+  },
+  {
+    room: 'tracing/enrich',
+    knows: ['tracing/plan', 'tracing/deliver/encode', 'domain', ...catalogue],
+    types: ['api/client', 'state', 'tracing/deliver/pause'],
   },
 
   { room: 'state', knows: ['domain'], types: ['node:sqlite'] },
@@ -125,7 +128,7 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'what-ran',
-    knows: ['http/ages', 'tracing/attribute-names'],
+    knows: ['http/ages', 'tracing/plan/attribute-names'],
     types: ['http/past-execution', 'tracing'],
     pure: true,
   },
@@ -136,11 +139,11 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'observers',
-    types: ['api/client', 'executions/options', 'metrics', 'state/spool', 'tracing/sender/observer'],
+    types: ['api/client', 'executions/options', 'metrics', 'state/spool', 'tracing/deliver/observer'],
   },
   { room: 'exposure', types: ['config'], packages: ['node:fs'] },
   { room: 'execution-settings', knows: ['executions/settings'], types: ['config'], pure: true },
-  { room: 'trace-settings', knows: ['tracing/settings'], types: ['config', 'tracing'], pure: true },
+  { room: 'trace-settings', knows: ['tracing/plan/settings'], types: ['config', 'tracing'], pure: true },
   {
     room: 'traces',
     knows: ['observers', 'trace-settings', 'tracing'],
@@ -159,7 +162,7 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'self-tracing',
-    types: ['api/transport', 'log', 'schedule', 'tracing/sender/post'],
+    types: ['api/transport', 'log', 'schedule', 'tracing/deliver/post'],
     packages: ['@opentelemetry/*'],
   },
   {
@@ -244,13 +247,13 @@ export const rooms: readonly Room[] = [
       'schedule/interval',
       'state/state',
       'trace-settings',
-      'tracing/caller',
-      'tracing/ids',
+      'tracing/plan/traceparent',
+      'tracing/plan/ids',
       'tracing/enrich/ask',
       'tracing/enrich/replay',
-      'tracing/sender/pause',
-      'tracing/sender/secrets',
-      'tracing/sender/settings',
+      'tracing/deliver/pause',
+      'tracing/deliver/secrets',
+      'tracing/deliver/settings',
     ],
   },
   { room: 'cli', knows: ['config', 'commands'] },

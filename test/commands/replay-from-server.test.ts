@@ -5,7 +5,7 @@ import { commandFlags, commandWords } from '../../src/commands/words.ts';
 import { parseArguments } from '../../src/config/command-line.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import { strangerPolicy } from '../../src/simulator/world/access.ts';
-import { toSpanId, toTraceId } from '../../src/tracing/ids.ts';
+import { toSpanId, toTraceId } from '../../src/tracing/plan/ids.ts';
 import { type CliRun, runCli } from './run-cli.ts';
 
 const simulators: Simulator[] = [];

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { accept, startSink } from '../tracing/sender/sink.ts';
+import { accept, startSink } from '../tracing/deliver/sink.ts';
 import { type Demo, type DemoOptions, startDemo } from './start-demo.ts';
 
 const demos: Demo[] = [];

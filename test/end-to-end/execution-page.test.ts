@@ -3,7 +3,7 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { toText } from '../http/page-text.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
-import { accept, startSink } from '../tracing/sender/sink.ts';
+import { accept, startSink } from '../tracing/deliver/sink.ts';
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

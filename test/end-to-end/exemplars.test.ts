@@ -1,11 +1,11 @@
 import { afterEach, expect, it } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { toSpanId, toTraceId } from '../../src/tracing/ids.ts';
+import { toSpanId, toTraceId } from '../../src/tracing/plan/ids.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
-import { accept, startSink } from '../tracing/sender/sink.ts';
+import { accept, startSink } from '../tracing/deliver/sink.ts';
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -10,7 +10,7 @@ import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts
 import { toText } from '../http/page-text.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
-import { accept, startSink } from '../tracing/sender/sink.ts';
+import { accept, startSink } from '../tracing/deliver/sink.ts';
 
 const endings: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Answer, accept, startSink } from '../tracing/sender/sink.ts';
+import { type Answer, accept, startSink } from '../tracing/deliver/sink.ts';
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -4,7 +4,7 @@ import { runCli } from '../commands/run-cli.ts';
 import { toText } from '../http/page-text.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
-import { accept, say, startSink } from '../tracing/sender/sink.ts';
+import { accept, say, startSink } from '../tracing/deliver/sink.ts';
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

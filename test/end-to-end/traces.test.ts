@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { toSpanId, toTraceId } from '../../src/tracing/ids.ts';
+import { toSpanId, toTraceId } from '../../src/tracing/plan/ids.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
-import { accept, type Sink, startSink } from '../tracing/sender/sink.ts';
+import { accept, type Sink, startSink } from '../tracing/deliver/sink.ts';
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -9,7 +9,7 @@ import type { Config } from '../../src/config/config.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { createLog } from '../../src/log.ts';
 import type { SelfTracing } from '../../src/self-tracing.ts';
-import { type OtlpEnvironment, readOtlpSettings } from '../../src/tracing/sender/settings.ts';
+import { type OtlpEnvironment, readOtlpSettings } from '../../src/tracing/deliver/settings.ts';
 
 export type Daemon = {
   readonly url: string;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { describe, expect, it } from 'vitest';
-import { actionRun, conventional, own, results, schemaUrl } from '../../src/tracing/attribute-names.ts';
+import { actionRun, conventional, own, results, schemaUrl } from '../../src/tracing/plan/attribute-names.ts';
 import { planRecorded } from './recorded.ts';
 
 const known = new Set<unknown>(Object.values(conventions));

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { encodeTrace } from '../../src/tracing/encode.ts';
-import { estimateBytes } from '../../src/tracing/estimate.ts';
-import type { Trace } from '../../src/tracing/span.ts';
+import { encodeTrace } from '../../src/tracing/deliver/encode.ts';
+import { estimateBytes } from '../../src/tracing/plan/estimate.ts';
+import type { Trace } from '../../src/tracing/plan/span.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { planRecorded } from './recorded.ts';
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { SpanSource } from '../../src/domain/span-source.ts';
 import { isRunning, type Progress, type StepState } from '../../src/domain/step-state.ts';
 import { readRecording } from '../../src/tracing/enrich/recording.ts';
-import type { Span } from '../../src/tracing/span.ts';
+import type { Span } from '../../src/tracing/plan/span.ts';
 import { planSource, readRecorded } from './recorded.ts';
 
 /** What happened, to the millisecond. */

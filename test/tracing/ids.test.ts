@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { toNamespace, toSpanId, toTraceId, toTraceparent } from '../../src/tracing/ids.ts';
+import { toNamespace, toSpanId, toTraceId, toTraceparent } from '../../src/tracing/plan/ids.ts';
 
 const namespace = 'https://automation.example.org';
 

@@ -1,7 +1,7 @@
 import { serialize } from 'node:v8';
 import { describe, expect, it } from 'vitest';
-import { type Circumstances, createKeptPlans, type ForgetReason } from '../../src/tracing/kept-plans.ts';
-import type { Plan } from '../../src/tracing/plan.ts';
+import { type Circumstances, createKeptPlans, type ForgetReason } from '../../src/tracing/enrich/kept-plans.ts';
+import type { Plan } from '../../src/tracing/plan/plan-trace.ts';
 import { planRecorded, planSource, readRecorded } from './recorded.ts';
 
 const plan = planRecorded('no-state');

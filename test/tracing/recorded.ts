@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SpanSource } from '../../src/domain/span-source.ts';
 import { readRecording } from '../../src/tracing/enrich/recording.ts';
-import { planTrace } from '../../src/tracing/plan.ts';
-import { type TraceSettings, traceDefaults } from '../../src/tracing/settings.ts';
+import { planTrace } from '../../src/tracing/plan/plan-trace.ts';
+import { type TraceSettings, traceDefaults } from '../../src/tracing/plan/settings.ts';
 
 export const settings: TraceSettings = {
   ...traceDefaults,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { encodeTrace } from '../../src/tracing/encode.ts';
+import { encodeTrace } from '../../src/tracing/deliver/encode.ts';
 import { readRecording } from '../../src/tracing/enrich/recording.ts';
-import type { TraceSettings } from '../../src/tracing/settings.ts';
-import { toTreeText } from '../../src/tracing/tree-text.ts';
+import { toTreeText } from '../../src/tracing/enrich/tree-text.ts';
+import type { TraceSettings } from '../../src/tracing/plan/settings.ts';
 import { planSource } from './recorded.ts';
 
 const canary = (place: string): string => `canary-${place}`;

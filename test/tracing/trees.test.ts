@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StepState } from '../../src/domain/step-state.ts';
-import type { TraceSettings } from '../../src/tracing/settings.ts';
-import { toTreeText } from '../../src/tracing/tree-text.ts';
+import { toTreeText } from '../../src/tracing/enrich/tree-text.ts';
+import type { TraceSettings } from '../../src/tracing/plan/settings.ts';
 import { planRecorded, planSource, readRecorded } from './recorded.ts';
 
 describe('tracing/plan, whole trees', () => {

@@ -1,7 +1,7 @@
 import type { Execution } from '../../src/simulator/world/execution.ts';
 import { endedAt, startedAt, toStatus } from '../../src/simulator/world/execution.ts';
 import type { LedgerEntry } from '../../src/state/ledger.ts';
-import { toTraceId } from '../../src/tracing/ids.ts';
+import { toTraceId } from '../../src/tracing/plan/ids.ts';
 import type { Collector } from './collector.ts';
 import { judgeJobs } from './job-facts.ts';
 import type { Scene } from './scene.ts';

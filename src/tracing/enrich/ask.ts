@@ -1,8 +1,8 @@
 import type { Api } from '../../api/client.ts';
 import { execution as executionEndpoint } from '../../api/endpoints/execution.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
-import type { Detail } from '../detail.ts';
-import type { Wait } from '../sender/pause.ts';
+import type { Wait } from '../deliver/pause.ts';
+import type { Detail } from '../plan/detail.ts';
 import { gatherSteps } from './gather.ts';
 import type { Workflows } from './workflows.ts';
 

@@ -4,12 +4,12 @@ import type { Clock } from '../../domain/clock.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import type { Ledger } from '../../state/ledger.ts';
 import type { Spool, SpoolBounds, TraceEncoding } from '../../state/spool.ts';
-import type { Detail } from '../detail.ts';
-import type { Plan } from '../plan.ts';
+import type { Detail } from '../plan/detail.ts';
+import type { Plan } from '../plan/plan-trace.ts';
 import { createAttempts } from './attempts.ts';
 import { gather, toBareExecution } from './gather.ts';
-import { toLine } from './line.ts';
 import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
+import { toQueueOrder } from './queue-order.ts';
 import { createSealClock } from './seal-clock.ts';
 import { createWorkflows } from './workflows.ts';
 
@@ -96,7 +96,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
   function listNext(): readonly Waiting[] {
     const each = [...waiting.values()];
     const byPending = new Map(each.map((entry) => [entry.pending, entry]));
-    const line = toLine(byPending.keys(), isLate).flatMap((pending) => byPending.get(pending) ?? []);
+    const line = toQueueOrder(byPending.keys(), isLate).flatMap((pending) => byPending.get(pending) ?? []);
     const isBehind = ({ isUnanswered, pending }: Waiting): boolean => isUnanswered && !isLate(pending);
     return [...line.filter((entry) => !isBehind(entry)), ...line.filter(isBehind)];
   }

@@ -8,7 +8,7 @@ import { isSameRun } from '../../domain/same-run.ts';
 import type { SpanSource, TracedExecution } from '../../domain/span-source.ts';
 import { type ExecutionState, isWhole, type StepState } from '../../domain/step-state.ts';
 import type { WorkflowStep } from '../../domain/workflow.ts';
-import type { Detail } from '../detail.ts';
+import type { Detail } from '../plan/detail.ts';
 import type { PendingTrace } from './pending.ts';
 import type { Workflows } from './workflows.ts';
 

@@ -1,4 +1,4 @@
-import type { Wait } from '../sender/pause.ts';
+import type { Wait } from '../deliver/pause.ts';
 import type { Enricher } from './enricher.ts';
 
 export type EnrichLoop = {

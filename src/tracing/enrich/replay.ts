@@ -1,10 +1,10 @@
 import type { SpanSource } from '../../domain/span-source.ts';
-import { encodeTrace } from '../encode.ts';
-import { toNamespace } from '../ids.ts';
-import { type Plan, planTrace } from '../plan.ts';
-import { type TraceSettings, traceDefaults } from '../settings.ts';
-import { toTreeText } from '../tree-text.ts';
+import { encodeTrace } from '../deliver/encode.ts';
+import { toNamespace } from '../plan/ids.ts';
+import { type Plan, planTrace } from '../plan/plan-trace.ts';
+import { type TraceSettings, traceDefaults } from '../plan/settings.ts';
 import { readRecording } from './recording.ts';
+import { toTreeText } from './tree-text.ts';
 
 /** A tree for people, or the request of OTLP. */
 export type ReplayFormat = 'tree' | 'json';

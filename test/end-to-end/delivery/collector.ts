@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { eventually } from '../../support/eventually.ts';
-import { type Answer, accept, type Sink, say, startSink } from '../../tracing/sender/sink.ts';
+import { type Answer, accept, type Sink, say, startSink } from '../../tracing/deliver/sink.ts';
 import type { Moment } from '../conservation/daemon.ts';
 import type { Sightings } from '../conservation/sightings.ts';
 import { collectorName } from './names.ts';

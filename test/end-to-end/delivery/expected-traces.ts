@@ -1,6 +1,6 @@
 import type { TrueExecution } from '../../../src/simulator/simulator.ts';
 import type { SetAsideTrace } from '../../../src/state/spool.ts';
-import { toNamespace, toTraceId } from '../../../src/tracing/ids.ts';
+import { toNamespace, toTraceId } from '../../../src/tracing/plan/ids.ts';
 import type { Arrival } from './collector.ts';
 
 /** What should have arrived, by the ids that anyone can compute: whatever counted and ever began. */

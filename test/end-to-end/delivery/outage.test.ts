@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { accept, startSink } from '../../tracing/sender/sink.ts';
+import { accept, startSink } from '../../tracing/deliver/sink.ts';
 import { finishSome, settle } from '../conservation/cards.ts';
 import { compare, expect as expectSeries } from '../conservation/expectation.ts';
 import { startWorld, type World } from '../conservation/world.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Simulator, startSimulator } from '../../../src/simulator/simulator.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import { eventually } from '../../support/eventually.ts';
-import { accept, startSink } from '../../tracing/sender/sink.ts';
+import { accept, startSink } from '../../tracing/deliver/sink.ts';
 import { createWatch } from '../conservation/composition.ts';
 import { createEstate } from '../conservation/estate.ts';
 import { compare, type Expectation, expect } from '../conservation/expectation.ts';

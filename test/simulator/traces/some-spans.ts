@@ -1,6 +1,6 @@
 import type { SunkSpan } from '../../../src/simulator/traces/read-request.ts';
-import { encodeTrace } from '../../../src/tracing/encode.ts';
-import type { Span, Trace } from '../../../src/tracing/span.ts';
+import { encodeTrace } from '../../../src/tracing/deliver/encode.ts';
+import type { Span, Trace } from '../../../src/tracing/plan/span.ts';
 
 export const traceId = '0123456789abcdef0123456789abcdef';
 export const startMs = Date.UTC(2026, 0, 15, 12);

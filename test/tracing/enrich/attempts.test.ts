@@ -7,7 +7,7 @@ import { createAttempts, isSoundAttempt } from '../../../src/tracing/enrich/atte
 import { createEnricher } from '../../../src/tracing/enrich/enricher.ts';
 import { toBareExecution } from '../../../src/tracing/enrich/gather.ts';
 import { type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
-import { planTrace } from '../../../src/tracing/plan.ts';
+import { planTrace } from '../../../src/tracing/plan/plan-trace.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { settings } from '../recorded.ts';
 

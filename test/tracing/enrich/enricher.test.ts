@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Plan } from '../../../src/tracing/plan.ts';
+import type { Plan } from '../../../src/tracing/plan/plan-trace.ts';
 import { setUp, tearDown } from './finished-run.ts';
 
 afterEach(tearDown);

@@ -1,11 +1,11 @@
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import { StateError } from '../../../src/state/state.ts';
-import type { Detail } from '../../../src/tracing/detail.ts';
 import { createEnricher } from '../../../src/tracing/enrich/enricher.ts';
 import { type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
-import { type Plan, planTrace } from '../../../src/tracing/plan.ts';
-import { traceDefaults } from '../../../src/tracing/settings.ts';
+import type { Detail } from '../../../src/tracing/plan/detail.ts';
+import { type Plan, planTrace } from '../../../src/tracing/plan/plan-trace.ts';
+import { traceDefaults } from '../../../src/tracing/plan/settings.ts';
 import { createTestClient, fixedSecret } from '../../support/client.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 

@@ -1,0 +1,74 @@
+import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { schemaUrl } from '../plan/attribute-names.ts';
+import type { TraceFormat } from '../plan/estimate.ts';
+import type { Span, SpanLink, Trace } from '../plan/span.ts';
+
+/** One OTLP request with one resource, as OpenTelemetry's own serializer writes it. */
+export function encodeTrace(trace: Trace, format: TraceFormat): Uint8Array {
+  const serializer = format === 'json' ? JsonTraceSerializer : ProtobufTraceSerializer;
+  const bytes = serializer.serializeRequest(toReadable(trace));
+  if (bytes === undefined) throw new Error('OpenTelemetry serialized a trace to nothing.');
+  return bytes;
+}
+
+type ReadableSpans = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0];
+type ReadableSpan = ReadableSpans[number];
+
+/** The serializer takes spans by their shape; those that share a resource by identity go together. */
+function toReadable({ traceId, spans, resource, scope }: Trace): ReadableSpans {
+  const ofAll: ReadableSpan['resource'] = {
+    attributes: resource,
+    schemaUrl,
+    getRawAttributes: () => Object.entries(resource),
+    merge: () => ofAll,
+  };
+  const instrumentationScope = { ...scope, schemaUrl };
+  return spans.map((span) => toReadableSpan(span, { traceId, resource: ofAll, instrumentationScope }));
+}
+
+type Shared = Pick<ReadableSpan, 'resource' | 'instrumentationScope'> & { readonly traceId: string };
+
+function toReadableSpan(span: Span, { traceId, resource, instrumentationScope }: Shared): ReadableSpan {
+  const context = { traceId, spanId: span.id, traceFlags: sampled };
+  const readable: Writable<ReadableSpan> = {
+    name: span.name,
+    kind: span.kind === 'server' ? serverKind : internalKind,
+    spanContext: () => context,
+    startTime: toHighResolution(span.startMs),
+    endTime: toHighResolution(span.endMs),
+    duration: toHighResolution(span.endMs - span.startMs),
+    ended: true,
+    status: span.isError ? errorStatus : unsetStatus,
+    attributes: span.attributes,
+    links: span.links.length === 0 ? [] : span.links.map(toLink),
+    events: [],
+    resource,
+    instrumentationScope,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
+  if (span.parentId !== undefined) {
+    // Only a root has a parent from elsewhere.
+    const isRemote = span.kind === 'server';
+    readable.parentSpanContext = { traceId, spanId: span.parentId, traceFlags: sampled, isRemote };
+  }
+  return readable;
+}
+
+type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
+
+function toLink({ traceId, spanId, attributes }: SpanLink): ReadableSpan['links'][number] {
+  return { context: { traceId, spanId, traceFlags: sampled, isRemote: true }, attributes };
+}
+
+// The numbers of OpenTelemetry's enumerations.
+const internalKind = 0;
+const serverKind = 1;
+const unsetStatus = { code: 0 };
+const errorStatus = { code: 2 };
+const sampled = 1;
+
+function toHighResolution(ms: number): [number, number] {
+  return [Math.floor(ms / 1000), (ms % 1000) * 1_000_000];
+}

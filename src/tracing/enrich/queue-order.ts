@@ -1,0 +1,65 @@
+import type { PendingTrace } from './pending.ts';
+
+/**
+ * Who is next: what failed before what did not, and of each the newest first, since somebody may be looking for it now.
+ * Those who have waited too long ask nothing of the server, and stand between the others: a few are made beside each question.
+ */
+export function toQueueOrder(
+  pending: Iterable<PendingTrace>,
+  isLate: (pending: PendingTrace) => boolean,
+): readonly PendingTrace[] {
+  const late: PendingTrace[] = [];
+  const bad: PendingTrace[] = [];
+  const good: PendingTrace[] = [];
+  for (const each of pending) (isLate(each) ? late : each.status === 'succeeded' ? good : bad).push(each);
+  const line: PendingTrace[] = [];
+  late.sort(newestFirst);
+  let placed = 0;
+  for (const each of [...attemptsInOrder(bad.sort(newestFirst)), ...good.sort(newestFirst)]) {
+    line.push(each, ...late.slice(placed, placed + latePerQuestion));
+    placed += latePerQuestion;
+  }
+  return [...line, ...late.slice(placed)];
+}
+
+/** Making a trace without a question takes milliseconds, a question at the share of enrichment about one second. */
+const latePerQuestion = 20;
+
+function newestFirst(one: PendingTrace, other: PendingTrace): number {
+  return other.endedAtMs - one.endedAtMs || other.id - one.id;
+}
+
+/** An attempt comes right after the one that it repeats: only from that one its trace can link back. */
+function attemptsInOrder(line: readonly PendingTrace[]): readonly PendingTrace[] {
+  const retried = new Map<string, PendingTrace>();
+  for (const each of line) {
+    if (each.status === 'failed-with-retry') retried.set(toMoment(each, each.endedAtMs), each);
+  }
+  if (retried.size === 0) return line;
+  const placed = new Set<PendingTrace>();
+  for (const each of line) {
+    const chain: PendingTrace[] = [];
+    let next: PendingTrace | undefined = each;
+    while (next !== undefined && !placed.has(next) && !chain.includes(next)) {
+      chain.push(next);
+      next = findRepeated(next, retried);
+    }
+    for (const attempt of chain.reverse()) placed.add(attempt);
+  }
+  return [...placed];
+}
+
+function findRepeated(attempt: PendingTrace, retried: ReadonlyMap<string, PendingTrace>): PendingTrace | undefined {
+  for (const skewMs of clockSkewsMs) {
+    const found = retried.get(toMoment(attempt, attempt.startedAtMs + skewMs));
+    if (found !== undefined && found !== attempt) return found;
+  }
+  return undefined;
+}
+
+/** The next attempt begins in the transaction that ends the one before; but ends are told by a second clock. */
+const clockSkewsMs = [0, -1000, 1000];
+
+function toMoment({ job }: PendingTrace, atMs: number): string {
+  return `${job?.id} ${Math.floor(atMs / 1000)}`;
+}

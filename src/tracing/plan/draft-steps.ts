@@ -1,0 +1,132 @@
+import { isRunning, type NodeState, type Progress, type StepState } from '../../domain/step-state.ts';
+import { type Draft, type Timing, untimed } from './draft.ts';
+import { compareContexts, parseStepContext, type StepPlace } from './step-context.ts';
+import type { StepNames } from './step-names.ts';
+import { toStepOutcome } from './step-outcome.ts';
+
+export type Level = {
+  /** The path of the step above; empty at the top. */
+  readonly path: string;
+  readonly names: StepNames;
+  readonly serverNode: string | undefined;
+};
+
+type Drafted = { readonly drafts: readonly Draft[]; readonly notStarted: number };
+type Placed = { readonly step: StepState; readonly context: string; readonly place: StepPlace };
+
+/** The spans of one level of steps, with all that is below them, in the order of their numbers. */
+export function draftSteps(steps: readonly StepState[], level: Level): Drafted {
+  const placed = steps.map((step, index) => toPlaced(step, index, level.path));
+  placed.sort((left, right) => compareContexts([left.place], [right.place]));
+  const handlers = new Map(placed.filter(({ place }) => place.isHandler).map((it) => [it.place.number, it.step]));
+  const begun = placed.filter(({ step }) => hasBegun(step));
+  const drafts = begun.map((it) =>
+    draftStep(it, it.place.isHandler ? undefined : handlers.get(it.place.number), level),
+  );
+  return { drafts, notStarted: placed.length - begun.length };
+}
+
+function draftStep({ step, context, place }: Placed, handler: StepState | undefined, level: Level): Draft {
+  const name = level.names.nameOf(place.number, place.isHandler) ?? `step ${context}`;
+  const names = level.names.below(place, step.workflow ?? step.perNode[0]?.workflow ?? []);
+  const inside = { name, context, place, names, level };
+  const nodes = draftNodes(step, handler, inside);
+  // A reference run per node stands in a state twice: its `workflow` says the same once more.
+  const isPerNode = step.perNode.length > 0;
+  const below = draftSteps(isPerNode ? [] : (step.workflow ?? []), { ...level, path: context, names });
+  const children = [...nodes.drafts, ...below.drafts];
+  const own = { ...step, failureReason: step.failureReason ?? findServerReason(step, level) };
+  return {
+    key: { kind: 'step', path: context },
+    name,
+    task: { ...toTask(step, place), name, runId: context, node: undefined },
+    outcome: toStepOutcome(own, children, handler?.condition === 'succeeded'),
+    timing: toTiming(step),
+    children,
+    notStarted: nodes.notStarted + below.notStarted,
+  };
+}
+
+type Inside = {
+  readonly name: string;
+  readonly context: string;
+  readonly place: StepPlace;
+  readonly names: StepNames;
+  readonly level: Level;
+};
+
+function draftNodes(step: StepState, handler: StepState | undefined, inside: Inside): Drafted {
+  const perNode = new Map(step.perNode.map((state) => [findNode(state) ?? '', state]));
+  const plain = isOnServerAlone(step, inside.level) ? [] : step.nodes.filter(({ node }) => !perNode.has(node));
+  const recovered = new Map(handler?.nodes.map(({ node, condition }) => [node, condition === 'succeeded']));
+  const isRecovered = (node: string): boolean => recovered.get(node) ?? handler?.condition === 'succeeded';
+  const all = [...plain, ...[...perNode].map(([node, state]) => ({ ...state, node }))];
+  const begun = all.filter(hasBegun);
+  const drafts = begun.map((state) => draftNode(state, isRecovered(state.node), inside));
+  return { drafts, notStarted: all.length - begun.length };
+}
+
+function draftNode(state: NodeState | (NodeState & StepState), isRecovered: boolean, inside: Inside): Draft {
+  const { name, context, place, names, level } = inside;
+  const steps = 'workflow' in state ? (state.workflow ?? []) : [];
+  const path = 'context' in state ? (state.context ?? context) : context;
+  const below = draftSteps(steps, { ...level, path, names });
+  return {
+    key: { kind: 'node', path: context, node: state.node },
+    name: state.node,
+    task: { ...toTask(state, place), name, runId: `${context}@${state.node}`, node: state.node },
+    outcome: toStepOutcome(state, below.drafts, isRecovered),
+    timing: toTiming(state),
+    children: below.drafts,
+    notStarted: below.notStarted,
+  };
+}
+
+/** A path that does not lead to this level, or can not be read, gives way to the step's place in the list. */
+function toPlaced(step: StepState, index: number, path: string): Placed {
+  const prefix = path === '' ? '' : `${path}/`;
+  const places = step.context?.startsWith(prefix) === true ? parseStepContext(step.context) : undefined;
+  const depth = (parseStepContext(path)?.length ?? 0) + 1;
+  const place = places?.at(-1);
+  if (step.context !== undefined && place !== undefined && places?.length === depth) {
+    return { step, context: step.context, place };
+  }
+  const number = index + 1;
+  return { step, context: `${prefix}${number}`, place: { number, isHandler: false, parameters: new Map() } };
+}
+
+function findNode({ context = '' }: StepState): string | undefined {
+  return parseStepContext(context)?.at(-1)?.parameters.get('node');
+}
+
+/** A step without nodes carries the server's own node: it is no target. */
+function isOnServerAlone({ isNodeStep, nodes }: StepState, { serverNode }: Level): boolean {
+  return !isNodeStep && nodes.length === 1 && nodes[0]?.node === serverNode;
+}
+
+function findServerReason(step: StepState, level: Level): string | undefined {
+  const state = isOnServerAlone(step, level) ? step.nodes[0] : undefined;
+  return state?.condition === 'failed' ? state.failureReason : undefined;
+}
+
+function hasBegun({ condition }: Progress): boolean {
+  return condition !== 'waiting' && condition !== 'not-started';
+}
+
+function toTask({ condition, hadHandler }: Progress, { isHandler }: StepPlace) {
+  return {
+    isHandler: isHandler || condition === 'running-handler' || hadHandler === true,
+    nodeOutcome: condition === 'partial' || condition === 'mixed' ? condition : undefined,
+  };
+}
+
+/** The duration is exact, the moments are cut to whole seconds. */
+function toTiming({ condition, startedAtMs, endedAtMs, durationMs: told }: Progress): Timing {
+  if (isRunning(condition)) return { ...untimed, startMs: startedAtMs, isInferred: true, isOpen: true };
+  const durationMs = told === undefined ? undefined : Math.round(told);
+  if (durationMs === undefined)
+    return { ...untimed, startMs: startedAtMs, endMs: endedAtMs, isInferred: endedAtMs === undefined };
+  const startMs = startedAtMs ?? (endedAtMs === undefined ? undefined : endedAtMs - durationMs);
+  const endMs = startMs === undefined ? undefined : startMs + durationMs;
+  return { ...untimed, startMs, endMs, durationMs, isInferred: endMs === undefined };
+}

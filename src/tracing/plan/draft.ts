@@ -1,0 +1,98 @@
+import type { Result } from './attribute-names.ts';
+import type { SpanKey } from './ids.ts';
+
+/** A span before it has an id, its final times and its attributes. */
+export type Draft = {
+  readonly key: SpanKey;
+  readonly name: string;
+  /** What a step or a node tells of itself; none for the root, a wait and a rest. */
+  readonly task: Task | undefined;
+  readonly outcome: Outcome;
+  readonly timing: Timing;
+  /** In the order of steps. */
+  readonly children: readonly Draft[];
+  /** Children that never began. */
+  readonly notStarted: number;
+  /** For a rest: what it stands for. */
+  readonly rest?: { readonly count: number; readonly failed: number; readonly spans: number };
+};
+
+export type Task = {
+  readonly name: string;
+  readonly runId: string;
+  readonly node: string | undefined;
+  readonly isHandler: boolean;
+  readonly nodeOutcome: 'partial' | 'mixed' | undefined;
+};
+
+export type Outcome = {
+  readonly result: Result;
+  readonly errorType: string | undefined;
+  /** The reason that the server gave here, as an error type. */
+  readonly reason: string | undefined;
+  /** A handler made good for it: what is above takes no notice. */
+  readonly isRecovered: boolean;
+  readonly why: string;
+};
+
+export type Timing = {
+  readonly startMs: number | undefined;
+  readonly endMs: number | undefined;
+  /** What it lasted, where that is known to the millisecond. */
+  readonly durationMs: number | undefined;
+  /** Whether `endMs`, or what will stand for it, is a guess. */
+  readonly isInferred: boolean;
+  /** Whether it was never seen to end: then it ends with what it is in. */
+  readonly isOpen: boolean;
+};
+
+export const untimed: Timing = {
+  startMs: undefined,
+  endMs: undefined,
+  durationMs: undefined,
+  isInferred: false,
+  isOpen: false,
+};
+
+/** A failure that nothing made good for. */
+export function hasFailed({ outcome }: Draft): boolean {
+  return !outcome.isRecovered && (outcome.result === 'failure' || outcome.result === 'timeout');
+}
+
+/** The reason of the first failed leaf that has one; what failed above it gives its own only then. */
+export function findReason(drafts: readonly Draft[]): string | undefined {
+  for (const draft of drafts) {
+    if (!hasFailed(draft)) continue;
+    const reason = findReason(draft.children) ?? draft.outcome.reason;
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+export function hasFailedNode(drafts: readonly Draft[]): boolean {
+  return drafts.some((draft) => hasFailed(draft) && (draft.key.kind === 'node' || hasFailedNode(draft.children)));
+}
+
+/** How many spans it makes, with all that is below it. */
+export function countSpans(draft: Draft): number {
+  let count = 1;
+  for (const child of draft.children) count += countSpans(child);
+  return count;
+}
+
+/** The tree without what a state names a second time: two spans cannot have one id, and the first stays. */
+export function dropDuplicates(draft: Draft, taken = new Set<string>()): Draft {
+  const children: Draft[] = [];
+  for (const child of draft.children) {
+    const key = toKeyText(child.key);
+    if (taken.has(key)) continue;
+    taken.add(key);
+    children.push(child.children.length === 0 ? child : dropDuplicates(child, taken));
+  }
+  return { ...draft, children };
+}
+
+function toKeyText(key: SpanKey): string {
+  const path = key.kind === 'root' ? '' : key.path;
+  return `${key.kind}\n${path}\n${key.kind === 'node' ? key.node : ''}`;
+}

@@ -1,0 +1,102 @@
+import type { SpanSource } from '../../domain/span-source.ts';
+import { own } from './attribute-names.ts';
+import { reduceTo } from './detail.ts';
+import { dropDuplicates } from './draft.ts';
+import { draftRoot, type RootDraft } from './draft-root.ts';
+import { estimateBytes } from './estimate.ts';
+import { toSpanId, toTraceId } from './ids.ts';
+import { countTimed, limitSpans } from './limit-spans.ts';
+import { toPipeline, toResource } from './root-attributes.ts';
+import type { TraceSettings } from './settings.ts';
+import type { SpanLink, Trace } from './span.ts';
+import { type SpanFrame, toSpans } from './spans.ts';
+import { settleTimes } from './times.ts';
+import { type Caller, findCaller } from './traceparent.ts';
+
+export type Plan = {
+  readonly trace: Trace;
+  /** What became of the trace context that the caller gave, if it gave one. */
+  readonly caller: 'none' | 'joined' | 'linked' | 'invalid';
+  /** Whether the execution ended with a word that is not known. */
+  readonly isUnknown: boolean;
+  /** Spans that had to be left out. */
+  readonly leftOut: number;
+  readonly attempts: Attempts;
+};
+
+/** The executions before it and after it, where they are known, and how often it was tried before. */
+export type Attempts = {
+  readonly previous: number | undefined;
+  readonly next: number | undefined;
+  readonly retry: number | undefined;
+};
+
+/** The trace of an execution that is over; none for one that is not, or that never began. */
+export function planTrace(source: SpanSource, settings: TraceSettings): Plan | undefined {
+  const { execution } = source;
+  if (execution.endedAtMs === undefined || execution.status === 'missed') return undefined;
+  const root = draftRoot(source, settings);
+  const startMs = Math.min(Math.max(0, Math.round(execution.startedAtMs)), latest);
+  const endMs = Math.min(Math.max(startMs, Math.round(execution.endedAtMs)), latest);
+  const isClamped = startMs !== Math.round(execution.startedAtMs) || endMs !== Math.round(execution.endedAtMs);
+  const settled = { ...settleTimes(dropDuplicates(root.draft), { startMs, endMs }), isClamped };
+  const timed = reduceTo(settings.detail, settled);
+  const frame = toFrame(source, root, settings);
+  const resource = toResource(source, settings);
+
+  let spans = toSpans(limitSpans(timed, settings.maxSpans), frame);
+  let allowed = Math.min(countTimed(timed), settings.maxSpans);
+  for (let bytes = estimateBytes(spans, resource, settings.format); bytes > settings.maxBytes && allowed > 1; ) {
+    allowed = Math.max(1, Math.floor(Math.min(allowed * 0.95, (allowed * settings.maxBytes) / bytes)));
+    spans = toSpans(limitSpans(timed, allowed), frame);
+    bytes = estimateBytes(spans, resource, settings.format);
+  }
+  let leftOut = 0;
+  for (const { attributes } of spans) leftOut += Number(attributes[own.restSpans] ?? 0);
+  const trace = { traceId: frame.traceId, spans, resource, scope: settings.distro };
+  const { nextAttemptId: next, retryAttempt: retry } = execution;
+  const attempts = { previous: source.previousAttemptId, next, retry };
+  return { trace, caller: tellCaller(frame.caller, settings), isUnknown: root.outcome.isUnknown, leftOut, attempts };
+}
+
+/** The last moment that 64 bits of nanoseconds can tell, and some. */
+const latest = 9_000_000_000_000;
+
+function toFrame(source: SpanSource, root: RootDraft, settings: TraceSettings): SpanFrame & WithCaller {
+  const { execution } = source;
+  const { namespace, joining } = settings;
+  const caller = findCaller(execution.options, joining);
+  const joined = typeof caller === 'object' && joining.mode === 'parent' ? caller : undefined;
+  const links: SpanLink[] = [];
+  if (typeof caller === 'object' && joined === undefined) {
+    links.push({ ...caller, attributes: { [own.link]: 'caller' } });
+  }
+  // Attempts have the same options, and with them the same caller.
+  const linkTo = (attempt: number | undefined, name: string): void => {
+    if (attempt === undefined) return;
+    const id = String(attempt);
+    const traceId = joined?.traceId ?? toTraceId(namespace, id);
+    links.push({ traceId, spanId: toSpanId(namespace, id, { kind: 'root' }), attributes: { [own.link]: name } });
+  };
+  linkTo(execution.nextAttemptId, 'retried_by');
+  linkTo(source.previousAttemptId, 'retry_of');
+  const pipeline = toPipeline(execution);
+  return {
+    source,
+    outcome: root.outcome,
+    settings,
+    traceId: joined?.traceId ?? toTraceId(namespace, String(execution.id)),
+    rootName: pipeline === undefined ? 'RUN' : `RUN ${pipeline}`,
+    rootParentId: joined?.spanId,
+    links,
+    caller,
+  };
+}
+
+type WithCaller = { readonly traceId: string; readonly caller: Caller | 'invalid' | undefined };
+
+function tellCaller(caller: Caller | 'invalid' | undefined, { joining }: TraceSettings): Plan['caller'] {
+  if (caller === undefined) return 'none';
+  if (caller === 'invalid') return 'invalid';
+  return joining.mode === 'parent' ? 'joined' : 'linked';
+}

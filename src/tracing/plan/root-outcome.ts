@@ -1,0 +1,88 @@
+import type { SpanSource } from '../../domain/span-source.ts';
+import type { Result } from './attribute-names.ts';
+import { type Draft, findReason, hasFailedNode, type Outcome } from './draft.ts';
+import { incomplete, nodeFailure, otherError, timeout, toErrorType } from './failure-reason.ts';
+
+export type RootOutcome = Outcome & {
+  /** Whether the server used a word that we do not know. */
+  readonly isUnknown: boolean;
+};
+
+/** How an execution ended: its own word decides, whatever its steps say; they only give the reason. */
+export function toRootOutcome(
+  source: SpanSource,
+  below: readonly Draft[],
+  customStatuses: Readonly<Record<string, Result>>,
+): RootOutcome {
+  const { execution } = source;
+  switch (execution.status) {
+    case 'succeeded':
+      return plain('success', 'the execution succeeded');
+    case 'aborted':
+      return plain('cancellation', 'the execution was aborted');
+    case 'timedout':
+      return { ...plain('timeout', 'the execution ran out of time'), errorType: timeout };
+    case 'failed':
+      return toFailure(source, below, 'the execution failed');
+    case 'failed-with-retry':
+      return toFailure(source, below, 'the execution failed and is tried again');
+    case 'scheduled':
+      // A one-time run may keep this word when it is over; then its nodes tell how it ended.
+      if (execution.failedNodes.length > 0) return toFailure(source, below, 'the one-time run ended with failed nodes');
+      if (execution.succeededNodes > 0) return plain('success', 'the one-time run ended without failed nodes');
+      return unknown('a one-time run ended without a word and without nodes');
+    case 'other':
+      return toCustom(source, below, customStatuses);
+    case 'running':
+    case 'queued':
+    case 'missed':
+      return unknown('its status is no ending, although it ended');
+  }
+}
+
+function toCustom(
+  source: SpanSource,
+  below: readonly Draft[],
+  customStatuses: Readonly<Record<string, Result>>,
+): RootOutcome {
+  const { customStatus } = source.execution;
+  if (customStatus === undefined || customStatus === '') return unknown('its status is a word that is not known');
+  if (customStatus === incomplete) {
+    return { ...plain('error', 'the execution was cut off'), errorType: incomplete };
+  }
+  const mapped = Object.hasOwn(customStatuses, customStatus) ? customStatuses[customStatus] : undefined;
+  const result = mapped ?? 'failure';
+  const why = `it ended with a status of its own${mapped === undefined ? '' : `, which stands for ${mapped}`}`;
+  switch (result) {
+    case 'success':
+    case 'cancellation':
+    case 'skip':
+      return plain(result, why);
+    case 'timeout':
+      return { ...plain(result, why), errorType: timeout };
+    case 'error':
+      return { ...plain(result, why), errorType: otherError };
+    case 'failure':
+      return toFailure(source, below, why);
+  }
+}
+
+function toFailure({ execution, loggedReason }: SpanSource, below: readonly Draft[], why: string): RootOutcome {
+  const found = findReason(below);
+  const logged = toErrorType(loggedReason);
+  const reason = found ?? logged;
+  const withNodes = execution.failedNodes.length > 0 || hasFailedNode(below);
+  const errorType = reason ?? (withNodes ? nodeFailure : otherError);
+  const first = `${why}; the first that failed gives ${found ?? ''}`;
+  const without = withNodes ? `${why}; nodes failed and gave no reason` : `${why}; nothing gives a reason`;
+  const said = found !== undefined ? first : logged !== undefined ? `${why}; its log gives ${logged}` : without;
+  return { ...plain('failure', said), errorType, reason };
+}
+
+function plain(result: Result, why: string): RootOutcome {
+  return { result, why, errorType: undefined, reason: undefined, isRecovered: false, isUnknown: false };
+}
+
+function unknown(why: string): RootOutcome {
+  return { ...plain('error', why), errorType: otherError, isUnknown: true };
+}

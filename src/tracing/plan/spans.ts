@@ -1,0 +1,83 @@
+import type { SpanSource } from '../../domain/span-source.ts';
+import { conventional, isErrorResult, own, results } from './attribute-names.ts';
+import { type AttributeList, createAttributes, longestName } from './attributes.ts';
+import type { Draft } from './draft.ts';
+import { toSpanId } from './ids.ts';
+import { setRootAttributes } from './root-attributes.ts';
+import type { RootOutcome } from './root-outcome.ts';
+import type { TraceSettings } from './settings.ts';
+import type { Span, SpanLink } from './span.ts';
+import type { Timed } from './times.ts';
+
+/** What all spans of one execution are made with. */
+export type SpanFrame = {
+  readonly source: SpanSource;
+  readonly outcome: RootOutcome;
+  readonly settings: TraceSettings;
+  readonly rootName: string;
+  readonly rootParentId: string | undefined;
+  readonly links: readonly SpanLink[];
+};
+
+/** The spans of a tree, parents before children; no two have one id. */
+export function toSpans(root: Timed, frame: SpanFrame): readonly Span[] {
+  const spans: Span[] = [];
+  const taken = new Set<string>();
+  const namespace = frame.settings.namespace;
+  const execution = String(frame.source.execution.id);
+  const add = (timed: Timed, parentId: string | undefined): void => {
+    const id = toSpanId(namespace, execution, timed.draft.key);
+    if (taken.has(id)) return;
+    taken.add(id);
+    spans.push(toSpan(timed, { id, parentId, frame }));
+    for (const child of timed.children) add(child, id);
+  };
+  add(root, frame.rootParentId);
+  return spans;
+}
+
+type Place = { readonly id: string; readonly parentId: string | undefined; readonly frame: SpanFrame };
+
+function toSpan({ draft, startMs, endMs, isClamped, isInferred }: Timed, { id, parentId, frame }: Place): Span {
+  const isRoot = draft.key.kind === 'root';
+  const attributes = createAttributes();
+  const name = attributes.cut(isRoot ? frame.rootName : draft.name, longestName);
+  if (isRoot) setRootAttributes(attributes, frame.source, frame);
+  else setTaskAttributes(attributes, draft, frame);
+  const { set } = attributes;
+  if (draft.notStarted > 0) set(own.notStarted, draft.notStarted);
+  if (isClamped) set(own.clamped, true);
+  if (isInferred) set(own.endInferred, true);
+  if (attributes.isCut()) set(own.truncated, true);
+  return {
+    id,
+    parentId,
+    // An empty name would be no name.
+    name: name === '' ? 'unnamed' : name,
+    kind: isRoot ? 'server' : 'internal',
+    startMs,
+    endMs,
+    isError: isErrorResult(draft.outcome.result),
+    attributes: attributes.values,
+    links: isRoot ? frame.links : [],
+    why: draft.outcome.why,
+  };
+}
+
+function setTaskAttributes({ set, cut }: AttributeList, { task, outcome, rest }: Draft, frame: SpanFrame): void {
+  if (rest !== undefined) {
+    set(own.restCount, rest.count);
+    set(own.restFailed, rest.failed);
+    set(own.restSpans, rest.spans);
+    set(conventional.errorType, outcome.errorType);
+  }
+  if (task === undefined) return;
+  set(conventional.task, cut(task.name, longestName));
+  set(conventional.taskRunId, task.runId);
+  set(conventional.taskUrl, frame.source.execution.permalink);
+  set(conventional.taskResult, results[outcome.result]);
+  set(conventional.errorType, outcome.errorType);
+  set(own.node, task.node);
+  set(own.nodeOutcome, task.nodeOutcome);
+  if (task.isHandler) set(own.handler, true);
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { createBatchSize } from '../../../src/tracing/deliver/batch-size.ts';
+
+const full = 1_048_576;
+
+/** How much is tried at each request where nothing above a cap comes through. */
+function play(cap: number, requests: number): number[] {
+  const size = createBatchSize(full);
+  return Array.from({ length: requests }, () => {
+    const tried = size.maxBytes();
+    if (tried <= cap) size.passed();
+    else if (size.lost()) size.shrinkFrom(tried);
+    return tried / 1024;
+  });
+}
+
+describe('tracing/deliver/batch-size', () => {
+  it('sends as much as it may while all comes through', () => {
+    expect(play(full, 4)).toEqual([1024, 1024, 1024, 1024]);
+  });
+
+  it('halves after some losses in a row until something comes through, and tries more again, later each time', () => {
+    expect(play(200_000, 30).join(' ')).toBe(
+      '1024 1024 1024 1024 1024 512 256 128 256 128 128 256 128 128 128 128 ' +
+        '256 128 128 128 128 128 128 128 128 256 128 128 128 128',
+    );
+  });
+
+  it('is back at its full size soon after an outage', () => {
+    const size = createBatchSize(full);
+    for (let tries = 0; tries < 14; tries += 1) if (size.lost()) size.shrinkFrom(size.maxBytes());
+    expect(size.maxBytes()).toBe(1024);
+    for (let passes = 0; passes < 10; passes += 1) size.passed();
+    expect(size.maxBytes()).toBe(full);
+  });
+
+  it('begins with less than what got lost, and never with nothing', () => {
+    const size = createBatchSize(full);
+    size.shrinkFrom(300);
+    expect(size.maxBytes()).toBe(150);
+    size.shrinkFrom(1);
+    expect(size.maxBytes()).toBe(1);
+  });
+});

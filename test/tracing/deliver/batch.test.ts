@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { backoffMs } from '../../../src/tracing/deliver/backoff.ts';
+import { halve, takeAlike, toContent } from '../../../src/tracing/deliver/batch.ts';
+import { makeTrace, makeTraces, splitTraces } from './made-traces.ts';
+
+describe('tracing/deliver/batch', () => {
+  it('sends one trace as it was spooled', () => {
+    const trace = makeTrace(1);
+    expect(toContent([trace])).toEqual({ encoding: 'protobuf', bytes: trace.bytes });
+  });
+
+  it('joins requests of protobuf byte for byte', () => {
+    const traces = makeTraces(3);
+    const { bytes } = toContent(traces);
+    expect(splitTraces(bytes).map((part) => part.toString('hex'))).toEqual(
+      traces.map((trace) => Buffer.from(trace.bytes).toString('hex')),
+    );
+  });
+
+  it('joins requests of JSON into one list', () => {
+    const [first, second] = makeTraces(2, { encoding: 'json', spans: 1 });
+    if (first === undefined || second === undefined) throw new Error('two traces were made');
+    const text = Buffer.from(toContent([first, second]).bytes).toString();
+    const listOf = ({ bytes }: typeof first) =>
+      (JSON.parse(Buffer.from(bytes).toString()) as { resourceSpans: [] }).resourceSpans;
+    expect(JSON.parse(text)).toEqual({ resourceSpans: [...listOf(first), ...listOf(second)] });
+    expect(text).toContain(Buffer.from(first.bytes).toString().slice(18, -2));
+  });
+
+  it('never mixes encodings, nor JSON whose seams are elsewhere', () => {
+    const json = makeTrace(3, { encoding: 'json' });
+    const odd = { ...json, bytes: Buffer.from('{ "resourceSpans": [] }') };
+    const empty = { ...json, bytes: Buffer.from('{"resourceSpans":[]}') };
+    const keysOf = (traces: Parameters<typeof takeAlike>[0]) => takeAlike(traces).length;
+    expect(keysOf([])).toBe(0);
+    expect(keysOf([makeTrace(1), makeTrace(2), json])).toBe(2);
+    expect(keysOf([json, json, makeTrace(1)])).toBe(2);
+    expect(keysOf([json, odd, json])).toBe(1);
+    expect(keysOf([odd, json])).toBe(1);
+    expect(keysOf([empty, json])).toBe(1);
+  });
+
+  it('halves into parts that are never empty', () => {
+    expect(halve(makeTraces(5)).map((part) => part.map(({ executionId }) => executionId))).toEqual([
+      ['1', '2', '3'],
+      ['4', '5'],
+    ]);
+    expect(halve(makeTraces(2)).map(({ length }) => length)).toEqual([1, 1]);
+  });
+});
+
+describe('tracing/sender/backoff', () => {
+  it.each([
+    [0, 1, 1000],
+    [1, 1, 2000],
+    [5, 1, 32_000],
+    [6, 1, 60_000],
+    [5000, 1, 60_000],
+    [3, 0.25, 2000],
+    [9, 0, 0],
+  ])('waits after %i tries in vain, at random %f, for %i ms', (tries, random, forMs) => {
+    expect(backoffMs(tries, random)).toBe(forMs);
+  });
+
+  it('never waits less than it was asked to', () => {
+    expect(backoffMs(0, 0.5, 7000)).toBe(7000);
+    expect(backoffMs(6, 1, 7000)).toBe(60_000);
+  });
+});

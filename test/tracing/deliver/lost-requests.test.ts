@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { SpooledTrace } from '../../../src/state/spool.ts';
+import { openSqliteState } from '../../../src/state/sqlite.ts';
+import type { State } from '../../../src/state/state.ts';
+import { createPost, type PostAnswer } from '../../../src/tracing/deliver/post.ts';
+import { PostFault } from '../../../src/tracing/deliver/post-fault.ts';
+import { createSender, type SenderOptions } from '../../../src/tracing/deliver/sender.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { startGateway } from './gateway.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).toReversed()) await end();
+});
+
+/** A trace of so many bytes, which nobody reads. */
+function ofSize(id: number, bytes: number): SpooledTrace {
+  return {
+    key: `prod/${id}`,
+    server: 'prod',
+    executionId: String(id),
+    startedAtMs: 0,
+    spooledAtMs: 0,
+    encoding: 'protobuf',
+    spans: 1,
+    bytes: new Uint8Array(bytes).fill(id % 251),
+  };
+}
+
+type Send = SenderOptions['post']['send'];
+type Told = { readonly spans: Record<string, number>; readonly failing: string[]; readonly requests: number };
+
+/** Sends in hours that pass at once: until nothing is in line, or for so long. */
+async function send(
+  state: State,
+  post: Send,
+  { forMs = 12 * 3_600_000, arrive = async () => {} }: Given = {},
+): Promise<Told> {
+  let nowMs = 0;
+  let requests = 0;
+  const spans: Record<string, number> = {};
+  const failing: string[] = [];
+  const done = Promise.withResolvers<void>();
+  const random = seeded(7);
+  const sender = createSender({
+    spool: state.spool,
+    post: {
+      send: async (content, signal) => {
+        requests += 1;
+        nowMs += 10;
+        return post(content, signal);
+      },
+    },
+    observe: {
+      exported: (count) => (spans['exported'] = (spans['exported'] ?? 0) + count),
+      rejected: (reason, count) => (spans[reason] = (spans[reason] ?? 0) + count),
+      warned: () => {},
+      setAside: () => {},
+      dropped: () => {},
+      request: () => {},
+      failing: (reason) => failing.push(reason),
+      recovered: () => {},
+      size: () => {},
+    },
+    scrub: (text) => text,
+    setAsideBounds: { maxBytes: 1e9, maxTraces: 1000 },
+    clock: fakeClock({ now: () => nowMs, ticks: () => nowMs, random }),
+    wait: async (waitMs, signal) => {
+      const { traces } = await state.spool.size();
+      if (signal.aborted || traces === 0 || nowMs > forMs) {
+        done.resolve();
+        await new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => resolve());
+          if (signal.aborted) resolve();
+        });
+        return;
+      }
+      nowMs += Math.ceil(waitMs);
+      await arrive(nowMs);
+    },
+  });
+  sender.start();
+  await done.promise;
+  await sender.stop(0);
+  return { spans, failing, requests };
+}
+
+type Given = { readonly forMs?: number; readonly arrive?: (nowMs: number) => Promise<void> };
+
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+}
+
+const reset = (): never => {
+  throw new PostFault('c: the connection failed (ECONNRESET)', { kind: 'network', isLost: true });
+};
+const taken: PostAnswer = {
+  status: 200,
+  contentType: '',
+  retryAfter: undefined,
+  bytes: new Uint8Array(),
+  isCut: false,
+};
+
+async function open(spooled: readonly SpooledTrace[]): Promise<State> {
+  const state = openSqliteState({ memory: true });
+  endings.push(() => state.close());
+  await state.ledger.commit('prod', { spooled });
+  return state;
+}
+
+describe('tracing/sender, requests that get lost', () => {
+  it('gets everything through a gateway that resets what is too large for it', async () => {
+    const gateway = await startGateway({ mostBytes: 200_000 });
+    endings.push(gateway.stop);
+    const state = await open(Array.from({ length: 900 }, (_, index) => ofSize(index + 1, 3000)));
+    const post = createPost({
+      settings: { endpoint: gateway.url, headers: [], compression: 'none', timeoutMs: 5000, files: {} },
+      readFile: async (path) => path,
+      userAgent: 'test',
+      clock: fakeClock(),
+    });
+    endings.push(async () => post.close());
+    const { spans, requests, failing } = await send(state, post.send);
+    expect(spans).toEqual({ exported: 900 });
+    expect(requests).toBeLessThan(60);
+    expect(failing[0]).toContain('ECONNRESET');
+    expect(gateway.taken()).toBe(900 * 3000);
+  });
+
+  it('sets the one aside that never comes through although others do, with its own reason', async () => {
+    const state = await open([1, 2, 3].map((id) => ofSize(id, id === 1 ? 300_000 : 1000)));
+    let next = 4;
+    const { spans } = await send(state, async ({ bytes }) => (bytes.length > 200_000 ? reset() : taken), {
+      // One more now and then, as executions end.
+      arrive: async () => {
+        if (next < 40) await state.ledger.commit('prod', { spooled: [ofSize(next++, 1000)] });
+      },
+    });
+    expect(spans['unanswered']).toBe(1);
+    expect(await state.spool.setAsides()).toEqual([
+      expect.objectContaining({
+        key: 'prod/1',
+        reason: 'never gets an answer, while others do: c: the connection failed (ECONNRESET)',
+      }),
+    ]);
+  });
+
+  it('does not hold up others behind the one that never comes through', async () => {
+    const state = await open([1, 2, 3, 4].map((id) => ofSize(id, id === 1 ? 300_000 : 1000)));
+    const { spans } = await send(state, async ({ bytes }) => (bytes.length > 200_000 ? reset() : taken), {
+      forMs: 120_000,
+    });
+    expect(spans['exported']).toBe(3);
+    expect(await state.spool.size()).toMatchObject({ traces: 1, setAside: 0 });
+  });
+
+  it.each([
+    ['resets everything', reset],
+    ['answers 503', async () => ({ ...taken, status: 503 })],
+    ['answers 504', async () => ({ ...taken, status: 504 })],
+  ])('sets nothing aside while an endpoint %s for hours, and asks it ever less', async (_, fault) => {
+    const state = await open(
+      Array.from({ length: 200 }, (_each, index) => ofSize(index + 1, index === 50 ? 900_000 : 2000)),
+    );
+    const { spans, requests } = await send(state, fault, { forMs: 6 * 3_600_000 });
+    expect(spans).toEqual({});
+    expect(await state.spool.size()).toMatchObject({ traces: 200, setAside: 0 });
+    // One a minute at most, with the jitter of waits.
+    expect(requests).toBeLessThan(6 * 60 * 2.2);
+  });
+
+  it('delivers what fits and gives up nothing else, whatever the gateway lets through, and whenever it is away', async () => {
+    const size = fc.oneof(
+      { weight: 5, arbitrary: fc.integer({ min: 200, max: 5000 }) },
+      fc.integer({ min: 5000, max: 900_000 }),
+    );
+    const away = fc.record({ fromMs: fc.nat(3_600_000), lengthMs: fc.nat(3_600_000) });
+    const property = fc.asyncProperty(
+      fc.array(size, { minLength: 1, maxLength: 30 }),
+      fc.constantFrom(1000, 10_000, 100_000, 1e9),
+      fc.array(away, { maxLength: 4 }),
+      fc.constantFrom(0, 0.1, 0.5),
+      async (sizes, mostBytes, outages, loss) => {
+        const state = openSqliteState({ memory: true });
+        await state.ledger.commit('prod', { spooled: sizes.map((bytes, index) => ofSize(index + 1, bytes)) });
+        let nowMs = 0;
+        let more = 1000;
+        const random = seeded(sizes.length);
+        await send(
+          state,
+          async ({ bytes }) => {
+            const isAway = outages.some(({ fromMs, lengthMs }) => nowMs >= fromMs && nowMs < fromMs + lengthMs);
+            return isAway || bytes.length > mostBytes || random() < loss ? reset() : taken;
+          },
+          {
+            forMs: 6 * 3_600_000,
+            arrive: async (atMs) => {
+              nowMs = atMs;
+              if (more < 1120) await state.ledger.commit('prod', { spooled: [ofSize(more++, 300)] });
+            },
+          },
+        );
+        const setAsides = await state.spool.setAsides();
+        expect(setAsides.filter(({ size: bytes }) => bytes <= mostBytes)).toEqual([]);
+        const left = await state.spool.next({ maxBytes: 1e9, maxTraces: 10_000 });
+        expect(left.filter(({ bytes }) => bytes.length <= mostBytes).map(({ key }) => key)).toEqual([]);
+        await state.close();
+      },
+    );
+    await fc.assert(property, { numRuns: 25 });
+  }, 60_000);
+});

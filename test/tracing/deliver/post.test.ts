@@ -1,0 +1,262 @@
+import { createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/config/secret.ts';
+import { systemClock } from '../../../src/system-clock.ts';
+import { createPost, type PostAnswer } from '../../../src/tracing/deliver/post.ts';
+import type { PostFault } from '../../../src/tracing/deliver/post-fault.ts';
+import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../../api/certificates.ts';
+import { type Answer, accept, type Sink, say, startSink } from './sink.ts';
+
+type Given = Partial<Parameters<typeof createPost>[0]['settings']>;
+
+const content = { encoding: 'protobuf', bytes: Buffer.from('spans '.repeat(50)) } as const;
+const endings: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const end of endings.splice(0).toReversed()) await end();
+});
+
+describe('tracing/deliver/post', () => {
+  it('posts compressed protobuf with the configured headers to the path as it is', async () => {
+    const sink = await start(accept);
+    const headers = [{ name: 'api-key', value: new Secret('canary', { environment: 'X' }) }];
+    await send(`${sink.url}?tenant=a`, { headers });
+
+    const [request] = sink.requests;
+    expect(request).toMatchObject({
+      method: 'POST',
+      url: '/v1/traces?tenant=a',
+      headers: {
+        'content-type': 'application/x-protobuf',
+        'content-encoding': 'gzip',
+        'api-key': 'canary',
+        'user-agent': 'automation-exporter/1.0.0',
+      },
+    });
+    expect(request?.body.equals(content.bytes)).toBe(true);
+    expect(Number(request?.headers['content-length'])).toBeLessThan(content.bytes.length);
+  });
+
+  it('posts plain JSON where it was spooled as JSON and compression is off', async () => {
+    const sink = await start(accept);
+    const post = create(sink.url, { compression: 'none' });
+    await post.send({ encoding: 'json', bytes: Buffer.from('{}') }, new AbortController().signal);
+
+    expect(sink.requests[0]?.headers).toMatchObject({ 'content-type': 'application/json', 'content-length': '2' });
+    expect(sink.requests[0]?.headers['content-encoding']).toBeUndefined();
+    expect(sink.requests[0]?.body.toString()).toBe('{}');
+  });
+
+  it('keeps its connection', async () => {
+    const sink = await start(accept);
+    const post = create(sink.url);
+    for (let round = 0; round < 3; round++) await post.send(content, new AbortController().signal);
+    expect(sink.connections()).toBe(1);
+  });
+
+  it('hands back status, type, Retry-After and body', async () => {
+    const sink = await start(say(503, 'overloaded', { 'retry-after': '7' }));
+    const answer = await send(sink.url);
+    expect({ ...answer, bytes: Buffer.from(answer.bytes).toString() }).toEqual({
+      status: 503,
+      contentType: 'text/plain',
+      retryAfter: '7',
+      bytes: 'overloaded',
+      isCut: false,
+    });
+  });
+
+  it('does not follow redirects', async () => {
+    const elsewhere = await start(accept);
+    const sink = await start(say(307, '', { location: elsewhere.url }));
+    expect(await send(sink.url)).toMatchObject({ status: 307 });
+    expect(elsewhere.requests).toEqual([]);
+  });
+
+  it('stops reading a huge answer and keeps its status', async () => {
+    const sink = await start((response) => {
+      response.writeHead(200);
+      const chunk = Buffer.alloc(65_536, 'x');
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', more);
+      more();
+    });
+    const answer = await send(sink.url);
+    expect(answer).toMatchObject({ status: 200, isCut: true });
+    expect(answer.bytes.length).toBe(65_536);
+  });
+
+  it.each<[string, Answer]>([
+    ['never begins', () => {}],
+    ['stops within its headers', (response) => void response.socket?.write('HTTP/1.1 200 OK\r\ncontent-le')],
+    ['never ends', (response) => void response.writeHead(200, { 'content-length': '10' }).write('x')],
+    ['drips', drip],
+  ])('gives up an answer that %s', async (_, answer) => {
+    const sink = await start(answer);
+    expect(await faultOf(send(sink.url, { timeoutMs: 100 }))).toEqual({
+      kind: 'timeout',
+      message: `127.0.0.1:${sink.port}: no complete answer within 100 ms`,
+    });
+  });
+
+  it('tells a connection that breaks', async () => {
+    const before = await start((response) => void response.socket?.destroy());
+    expect(await faultOf(send(before.url))).toMatchObject({
+      kind: 'network',
+      message: `127.0.0.1:${before.port}: the connection failed (ECONNRESET)`,
+    });
+    const within = await start((response) => {
+      response.writeHead(200, { 'content-length': '10' });
+      response.write('x', () => response.socket?.destroy());
+    });
+    expect(await faultOf(send(within.url))).toMatchObject({ kind: 'network' });
+  });
+
+  it('tells a collector that is not there, and a name that is not', async () => {
+    const { port, stop } = await startSink(accept);
+    await stop();
+    expect(await faultOf(send(`http://127.0.0.1:${port}/v1/traces`))).toEqual({
+      kind: 'network',
+      message: `127.0.0.1:${port}: the connection was refused; is the collector running? (ECONNREFUSED)`,
+    });
+    const { kind, message } = await faultOf(send('http://collector.invalid/v1/traces?key=canary'));
+    expect(kind).toBe('network');
+    expect(message).toMatch(/^collector\.invalid: the host name could not be resolved \((ENOTFOUND|EAI_AGAIN)\)$/);
+  });
+
+  it('tells an answer that is no HTTP', async () => {
+    const server = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-thing\r\n\r\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    endings.push(() => void server.close());
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    expect(await faultOf(send(`http://127.0.0.1:${port}/`))).toMatchObject({ kind: 'network' });
+  });
+
+  it('ends when it is told to stop', async () => {
+    const stop = new AbortController();
+    const sink = await start(() => stop.abort());
+    expect(await faultOf(create(sink.url).send(content, stop.signal))).toMatchObject({ kind: 'stopped' });
+    expect(await faultOf(create(sink.url).send(content, stop.signal))).toMatchObject({ kind: 'stopped' });
+    expect(sink.requests).toHaveLength(1);
+  });
+});
+
+describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, () => {
+  let certificates: Certificates;
+  const files = new Map<string, string>();
+
+  beforeAll(() => {
+    certificates = createCertificates();
+    certificates.makeSelfSigned('ca', '/CN=test authority');
+    certificates.makeSigned('good', 'IP:127.0.0.1', 2);
+    certificates.makeSigned('named', 'DNS:collector.example', 2);
+    certificates.makeSigned('client', 'DNS:client', 2);
+    for (const file of ['ca.pem', 'client.pem', 'client.key']) files.set(file, certificates.pem(file));
+  });
+  afterAll(() => certificates.remove());
+
+  const readFile = async (path: string): Promise<string> => {
+    const text = files.get(path);
+    if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+    return text;
+  };
+  const startTls = (name: string, more = {}): Promise<Sink> =>
+    start(accept, { cert: certificates.pem(`${name}.pem`), key: certificates.pem(`${name}.key`), ...more });
+
+  it('trusts what the configured authority signed, and nothing that it does not know', async () => {
+    const sink = await startTls('good');
+    expect(await send(sink.url, { files: { ca: 'ca.pem' } }, readFile)).toMatchObject({ status: 200 });
+    expect(await faultOf(send(sink.url))).toEqual({
+      kind: 'tls',
+      message: `127.0.0.1:${sink.port}: the collector's certificate is not trusted; see OTEL_EXPORTER_OTLP_CERTIFICATE (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`,
+    });
+  });
+
+  it('refuses a certificate for another name', async () => {
+    const sink = await startTls('named');
+    expect(await faultOf(send(sink.url, { files: { ca: 'ca.pem' } }, readFile))).toEqual({
+      kind: 'tls',
+      message: `127.0.0.1:${sink.port}: the collector's certificate is for another name (ERR_TLS_CERT_ALTNAME_INVALID)`,
+    });
+  });
+
+  it('shows its own certificate to a collector that requires one', async () => {
+    const sink = await startTls('good', {
+      ca: certificates.pem('ca.pem'),
+      requestCert: true,
+      rejectUnauthorized: true,
+    });
+    const mutual = { ca: 'ca.pem', cert: 'client.pem', key: 'client.key' };
+    expect(await send(sink.url, { files: mutual }, readFile)).toMatchObject({ status: 200 });
+    const { kind } = await faultOf(send(sink.url, { files: { ca: 'ca.pem' } }, readFile));
+    // The alert comes after the handshake, and may lose against the end of the connection.
+    expect(['tls', 'network']).toContain(kind);
+  });
+
+  it('reads its files anew after a fault, so that putting them right is enough', async () => {
+    const sink = await startTls('good');
+    let isThere = false;
+    const post = create(sink.url, { files: { ca: 'ca.pem' } }, (path) => readFile(isThere ? path : 'nowhere'));
+    expect(await faultOf(post.send(content, new AbortController().signal))).toEqual({
+      kind: 'tls',
+      message: `127.0.0.1:${sink.port}: a certificate or key of ours can not be read (ENOENT)`,
+    });
+    isThere = true;
+    expect(await post.send(content, new AbortController().signal)).toMatchObject({ status: 200 });
+  });
+
+  it('shows a certificate that was renewed, whatever became of the connection that showed the old one', async () => {
+    const sink = await startTls('good', {
+      ca: certificates.pem('ca.pem'),
+      requestCert: true,
+      rejectUnauthorized: true,
+    });
+    certificates.makeSelfSigned('stranger', '/CN=unknown authority');
+    let name = 'stranger';
+    const mutual = { ca: 'ca.pem', cert: 'pem', key: 'key' };
+    const post = create(sink.url, { files: mutual }, async (path) => {
+      return certificates.pem(path === 'ca.pem' ? path : `${name}.${path}`);
+    });
+    const { kind } = await faultOf(post.send(content, new AbortController().signal));
+    expect(['tls', 'network']).toContain(kind);
+    name = 'client';
+    expect(await post.send(content, new AbortController().signal)).toMatchObject({ status: 200 });
+  });
+});
+
+async function start(answer: Answer, tls?: NonNullable<Parameters<typeof startSink>[1]>['tls']): Promise<Sink> {
+  const sink = await startSink(answer, tls === undefined ? {} : { tls });
+  endings.push(sink.stop);
+  return sink;
+}
+
+function create(endpoint: string, given: Given = {}, readFile = async (path: string) => path) {
+  const settings = { endpoint, headers: [], compression: 'gzip', timeoutMs: 10_000, files: {}, ...given } as const;
+  const post = createPost({ settings, readFile, userAgent: 'automation-exporter/1.0.0', clock: systemClock });
+  endings.push(post.close);
+  return post;
+}
+
+function send(endpoint: string, given?: Given, readFile?: (path: string) => Promise<string>): Promise<PostAnswer> {
+  return create(endpoint, given, readFile).send(content, new AbortController().signal);
+}
+
+async function faultOf(sent: Promise<unknown>): Promise<{ readonly kind: string; readonly message: string }> {
+  try {
+    await sent;
+  } catch (error) {
+    const { kind, message } = error as PostFault;
+    return { kind, message };
+  }
+  throw new Error('there was an answer');
+}
+
+/** A byte every few milliseconds, for ever. */
+function drip(response: Parameters<Answer>[0]): void {
+  response.writeHead(200);
+  const timer = setInterval(() => response.write('x'), 10);
+  response.on('close', () => clearInterval(timer));
+}

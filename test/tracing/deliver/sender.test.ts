@@ -1,0 +1,307 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SpooledTrace } from '../../../src/state/spool.ts';
+import { openSqliteState } from '../../../src/state/sqlite.ts';
+import type { State } from '../../../src/state/state.ts';
+import type { Content } from '../../../src/tracing/deliver/batch.ts';
+import type { SenderObserver } from '../../../src/tracing/deliver/observer.ts';
+import type { PostAnswer } from '../../../src/tracing/deliver/post.ts';
+import { PostFault } from '../../../src/tracing/deliver/post-fault.ts';
+import { createSender, type SenderOptions } from '../../../src/tracing/deliver/sender.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+import { makeTrace, makeTraces, splitTraces } from './made-traces.ts';
+
+type Reply = (content: Content, index: number) => PostAnswer;
+
+let state: State;
+
+beforeEach(() => {
+  state = openSqliteState({ memory: true });
+});
+afterEach(() => state.close());
+
+describe('tracing/deliver/sender', () => {
+  it('delivers all that is spooled, several traces a request, and forgets it', async () => {
+    await spool(makeTraces(50));
+    const { events, sent } = await runUntilIdle(() => answer(200));
+
+    expect(sent.map(({ bytes }) => splitTraces(bytes).length)).toEqual([50]);
+    expect(events).toEqual(['delivered', 'exported 150']);
+    expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
+  });
+
+  it('gathers traces up to a mebibyte, and sends a larger one alone', async () => {
+    const sizes = [400_000, 400_000, 400_000, 4_000_000, 100];
+    await spool(makeTraces(5).map((trace, index) => ({ ...trace, bytes: new Uint8Array(sizes[index] ?? 0).fill(7) })));
+    const { sent } = await runUntilIdle(() => answer(200));
+    expect(sent.map(({ bytes }) => bytes.length)).toEqual([800_000, 400_000, 4_000_000, 100]);
+  });
+
+  it('sends what was spooled in another encoding by itself', async () => {
+    await spool([makeTrace(1), makeTrace(2, { encoding: 'json' }), makeTrace(3)]);
+    const { sent } = await runUntilIdle(() => answer(200));
+    expect(sent.map(({ encoding }) => encoding)).toEqual(['protobuf', 'json', 'protobuf']);
+  });
+
+  it('waits longer and longer while the collector can not, then starts anew, and tells of it once', async () => {
+    await spool(makeTraces(2));
+    const { events, waits, sent } = await runUntilIdle((_, index) => {
+      if (index === 0) throw new PostFault('c:4318: the connection was refused', { kind: 'network' });
+      if (index === 1) throw new PostFault('c:4318: no complete answer', { kind: 'timeout' });
+      return answer(index < 10 ? 429 : 200);
+    });
+
+    expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000, 30_000]);
+    expect(events).toEqual([
+      'network',
+      'failing c:4318: the connection was refused',
+      'timeout',
+      ...Array.from({ length: 8 }, () => 'wait'),
+      'delivered',
+      'exported 6',
+      'recovered',
+    ]);
+    expect(new Set(sent.map(({ bytes }) => Buffer.from(bytes).toString('hex'))).size).toBe(1);
+  });
+
+  it('begins to wait at the shortest again after a delivery', async () => {
+    await spool([makeTrace(1), makeTrace(2, { encoding: 'json' })]);
+    const { waits } = await runUntilIdle((_, index) => answer([503, 503, 200, 429, 200][index] ?? 200));
+    expect(waits).toEqual([500, 1000, 500]);
+  });
+
+  it('waits for as long as the collector asks', async () => {
+    await spool(makeTraces(1));
+    const { waits } = await runUntilIdle((_, index) =>
+      index === 0 ? answer(503, '', { retryAfter: '7' }) : answer(200),
+    );
+    expect(waits).toEqual([7000]);
+  });
+
+  it('finds the poisoned trace among fifty, sets it aside with the reason, and delivers the others', async () => {
+    await spool(makeTraces(50));
+    const poison = Buffer.from(makeTrace(37).bytes);
+    const { events, sent } = await runUntilIdle(({ bytes }) =>
+      Buffer.from(bytes).includes(poison) ? answer(400, 'bad  span\n\0at 3') : answer(200),
+    );
+
+    expect(await state.spool.setAsides()).toEqual([
+      expect.objectContaining({ key: 'prod/37', spans: 3, reason: 'HTTP 400: bad span at 3', atMs: 1_700_000_000_000 }),
+    ]);
+    expect(sent.length).toBeLessThanOrEqual(13);
+    expect(sumOf(events, 'exported')).toBe(147);
+    expect(events).toContain('rejected refused 3');
+    expect(events).toContain('set aside prod 37 HTTP 400: bad span at 3');
+    expect(await state.spool.size()).toMatchObject({ traces: 0, setAside: 1 });
+  });
+
+  it('sends a set aside trace again when it is put back', async () => {
+    await spool(makeTraces(1));
+    await runUntilIdle(() => answer(400));
+    await state.spool.retry(['prod/1']);
+    const { events } = await runUntilIdle(() => answer(200));
+    expect(events).toEqual(['delivered', 'exported 3']);
+    expect(await state.spool.size()).toMatchObject({ traces: 0, setAside: 0 });
+  });
+
+  it('takes its time where everything is refused, and leaves the rest in line', async () => {
+    await spool(makeTraces(100));
+    const { events, waits } = await runUntil(() => answer(401), 5);
+    expect(waits).toEqual([500, 1000, 2000, 4000, 8000]);
+    expect(events.filter((event) => event.startsWith('set aside'))).toHaveLength(15);
+    expect(events.filter((event) => event === 'failing HTTP 401')).toHaveLength(1);
+    expect(await state.spool.size()).toMatchObject({ traces: 85, setAside: 15 });
+  });
+
+  it('forgets refusals once something was delivered: only many in a row look as if all would be refused', async () => {
+    // Eight, one that is taken, and eight more.
+    await spool(
+      makeTraces(17).map((trace) => ({ ...trace, encoding: Number(trace.executionId) % 2 ? 'json' : 'protobuf' })),
+    );
+    const { events, waits } = await runUntilIdle((_content, index) => answer(index === 8 ? 200 : 400));
+    expect(events.filter((event) => event.startsWith('set aside'))).toHaveLength(16);
+    expect([waits, events.filter((event) => event.startsWith('failing'))]).toEqual([[], []]);
+  });
+
+  it('drops what was set aside first where too much is, and counts it', async () => {
+    await spool(makeTraces(3));
+    const { events } = await runUntilIdle(() => answer(400), { setAsideBounds: { maxBytes: 1e6, maxTraces: 2 } });
+    expect(events).toContain('rejected dropped 3');
+    expect(events).toContain('dropped 1');
+    expect((await state.spool.setAsides()).map(({ executionId }) => executionId)).toEqual(['2', '3']);
+  });
+
+  it('counts what a partial success rejects, says why, and does not send it again', async () => {
+    await spool(makeTraces(2));
+    const partial = '{"partialSuccess":{"rejectedSpans":"4","errorMessage":"too old"}}';
+    const { events, sent } = await runUntilIdle(() => answer(200, partial, { contentType: 'application/json' }));
+    expect(sent).toHaveLength(1);
+    expect(events).toEqual(['delivered', 'exported 2', 'rejected partial_success 4', 'warned too old']);
+  });
+
+  it('scrubs what the collector says before it cuts it', async () => {
+    await spool(makeTraces(1));
+    const long = `${'x'.repeat(195)}canary-4711-token`;
+    await runUntilIdle(() => answer(400, long), { scrub: (text) => text.replaceAll('canary-4711-token', '<secret>') });
+    const [{ reason } = { reason: '' }] = await state.spool.setAsides();
+    expect(reason).toBe(`HTTP 400: ${'x'.repeat(195)}<sec…`);
+  });
+
+  it('keeps trying where the state can not forget what was delivered, and does not send it again', async () => {
+    await spool(makeTraces(2));
+    let faults = 3;
+    const remove = async (keys: readonly string[]): Promise<void> => {
+      if (faults-- > 0) throw new Error('database or disk is full');
+      await state.spool.remove(keys);
+    };
+    const { events, sent } = await runUntilIdle(() => answer(200), { spool: { ...state.spool, remove } });
+    expect(sent).toHaveLength(1);
+    expect(events).toContain('failing the state: database or disk is full');
+    expect(await state.spool.size()).toMatchObject({ traces: 0 });
+  });
+
+  it('lets the request in flight end when it is stopped, and begins no other', async () => {
+    await spool([makeTrace(1), makeTrace(2, { encoding: 'json' })]);
+    const { promise, resolve } = Promise.withResolvers<PostAnswer>();
+    const asked = Promise.withResolvers<void>();
+    const { sender, sent } = create(() => {
+      asked.resolve();
+      return promise;
+    });
+    sender.start();
+    await asked.promise;
+    const stopped = sender.stop(5000);
+    resolve(answer(200));
+    await stopped;
+    expect(sent).toHaveLength(1);
+    expect((await state.spool.next({ maxBytes: 1e6, maxTraces: 9 })).map(({ key }) => key)).toEqual(['prod/2']);
+  });
+
+  it('cuts off a request that does not end in time, and keeps its traces', async () => {
+    await spool(makeTraces(2));
+    const asked = Promise.withResolvers<AbortSignal>();
+    const { sender } = create((_content, _index, signal) => {
+      asked.resolve(signal);
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new PostFault('c: stopped', { kind: 'stopped' })));
+      });
+    });
+    sender.start();
+    await asked.promise;
+    await sender.stop(20);
+    expect(await state.spool.size()).toMatchObject({ traces: 2 });
+  });
+
+  it('stops at once where nothing is to be sent, or never started', async () => {
+    const { sender, sent } = create(() => answer(200));
+    await sender.stop(60_000);
+    const { sender: second } = create(() => answer(200));
+    second.start();
+    await second.stop(60_000);
+    expect(sent).toEqual([]);
+  });
+
+  it('tells what it can not deliver, since when and why', async () => {
+    await spool(makeTraces(1));
+    const { sender } = await runUntil(() => answer(503, 'full'), 2);
+    expect(sender.status()).toEqual({
+      failing: { sinceMs: 1_700_000_000_000, reason: 'HTTP 503: full' },
+      lastDeliveredMs: undefined,
+    });
+    const { sender: second } = await runUntilIdle(() => answer(200));
+    expect(second.status()).toEqual({ failing: undefined, lastDeliveredMs: 1_700_000_000_000 });
+  });
+
+  it('tells the size of the spool when it is woken', async () => {
+    const sizes: number[] = [];
+    const { sender } = create(() => answer(200), {
+      observe: { ...silent([]), size: ({ traces }) => sizes.push(traces) },
+    });
+    await spool(makeTraces(2));
+    sender.wake();
+    await Promise.resolve();
+    expect(sizes).toEqual([2]);
+  });
+});
+
+type Ask = (content: Content, index: number, signal: AbortSignal) => PostAnswer | Promise<PostAnswer>;
+type Given = Partial<Pick<SenderOptions, 'spool' | 'observe' | 'scrub' | 'setAsideBounds' | 'wait'>>;
+
+function create(ask: Ask, given: Given = {}) {
+  const events: string[] = [];
+  const sent: Content[] = [];
+  const sender = createSender({
+    spool: state.spool,
+    post: {
+      send: async (content, signal) => {
+        sent.push(content);
+        return ask(content, sent.length - 1, signal);
+      },
+    },
+    observe: silent(events),
+    scrub: (text) => text,
+    setAsideBounds: { maxBytes: 1e6, maxTraces: 1000 },
+    clock: fakeClock({ now: () => 1_700_000_000_000, ticks: () => 0, random: () => 0.5 }),
+    ...given,
+  });
+  return { sender, events, sent };
+}
+
+/** Runs until the line is empty; all waits before that end at once. */
+function runUntilIdle(reply: Reply, given: Given = {}) {
+  return runUntil(reply, Number.POSITIVE_INFINITY, given);
+}
+
+async function runUntil(reply: Reply, mostWaits: number, given: Given = {}) {
+  const waits: number[] = [];
+  let isDone = false;
+  const done = Promise.withResolvers<void>();
+  const wait = async (forMs: number, signal: AbortSignal): Promise<void> => {
+    const { traces } = await state.spool.size();
+    if (traces > 0 && !isDone) waits.push(forMs);
+    if (traces > 0 && waits.length < mostWaits) return;
+    isDone = true;
+    done.resolve();
+    await new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve());
+      if (signal.aborted) resolve();
+    });
+  };
+  const run = create(reply, { ...given, wait });
+  run.sender.start();
+  await done.promise;
+  const status = run.sender.status();
+  await run.sender.stop(0);
+  return { ...run, waits, sender: { status: () => status } };
+}
+
+function silent(events: string[]): SenderObserver {
+  return {
+    exported: (spans) => events.push(`exported ${spans}`),
+    rejected: (reason, spans) => events.push(`rejected ${reason} ${spans}`),
+    warned: (message) => events.push(`warned ${message}`),
+    setAside: ({ server, executionId }, reason) => events.push(`set aside ${server} ${executionId} ${reason}`),
+    dropped: ({ executionId }) => events.push(`dropped ${executionId}`),
+    request: (outcome) => events.push(outcome),
+    failing: (reason) => events.push(`failing ${reason}`),
+    recovered: () => events.push('recovered'),
+    size: () => {},
+  };
+}
+
+function answer(
+  status: number,
+  body = '',
+  { retryAfter, contentType = 'text/plain' }: { readonly retryAfter?: string; readonly contentType?: string } = {},
+): PostAnswer {
+  return { status, contentType, retryAfter, bytes: Buffer.from(body), isCut: false };
+}
+
+function spool(spooled: readonly SpooledTrace[]): Promise<void> {
+  return state.ledger.commit('prod', { spooled });
+}
+
+function sumOf(events: readonly string[], word: string): number {
+  let sum = 0;
+  for (const event of events) if (event.startsWith(`${word} `)) sum += Number(event.slice(word.length + 1));
+  return sum;
+}

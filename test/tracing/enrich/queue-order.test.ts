@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import type { PendingTrace } from '../../../src/tracing/enrich/pending.ts';
+import { toQueueOrder } from '../../../src/tracing/enrich/queue-order.ts';
+
+type Given = Partial<Pick<PendingTrace, 'status' | 'startedAtMs' | 'job' | 'seenAtMs'>>;
+
+/** An execution that ended at that second. */
+function ended(id: number, atSeconds: number, given: Given = {}): PendingTrace {
+  return {
+    id,
+    status: 'succeeded',
+    customStatus: undefined,
+    project: 'pay',
+    startedAtMs: atSeconds * 1000 - 500,
+    endedAtMs: atSeconds * 1000,
+    job: { id: 'settle', name: 'settle', group: '', averageDurationMs: undefined },
+    isJobDeleted: false,
+    type: 'user',
+    succeededNodes: 0,
+    failedNodes: [],
+    epoch: 1,
+    seenAtMs: 0,
+    ...given,
+  };
+}
+
+const failed = { status: 'failed' } as const;
+const isLate = ({ seenAtMs }: PendingTrace): boolean => seenAtMs < 0;
+const late = { seenAtMs: -1 };
+
+function idsOf(pending: readonly PendingTrace[]): number[] {
+  return toQueueOrder(pending, isLate).map(({ id }) => id);
+}
+
+describe('tracing/enrich/queue-order', () => {
+  it('begins with the newest failure, and ends with the oldest success', () => {
+    expect(
+      idsOf([ended(1, 10), ended(2, 20, failed), ended(3, 30), ended(4, 40, failed), ended(5, 5, failed)]),
+    ).toEqual([4, 2, 5, 3, 1]);
+  });
+
+  it('takes everything but a success for what somebody may look for', () => {
+    const statuses = ['aborted', 'timedout', 'other', 'succeeded', 'failed-with-retry'] as const;
+    const pending = statuses.map((status, index) => ended(index + 1, 10 * (index + 1), { status }));
+    expect(idsOf(pending)).toEqual([5, 3, 2, 1, 4]);
+  });
+
+  it('puts a few of those who waited too long beside each of the others, and the rest behind them', () => {
+    const lateOnes = Array.from({ length: 50 }, (_, index) => ended(100 + index, index, late));
+    const ids = idsOf([...lateOnes, ended(1, 10), ended(2, 20, failed)]);
+    expect([ids.indexOf(2), ids.indexOf(1), ids.length]).toEqual([0, 21, 52]);
+    expect(ids.slice(1, 4)).toEqual([149, 148, 147]);
+    expect(ids.at(-1)).toBe(100);
+  });
+
+  it('puts each attempt behind the one that it repeats', () => {
+    const retried = { status: 'failed-with-retry' } as const;
+    const pending = [
+      ended(1, 10, retried),
+      ended(2, 20, { ...retried, startedAtMs: 10_400 }),
+      ended(3, 30, { ...failed, startedAtMs: 19_900 }),
+      ended(4, 40, { ...failed, startedAtMs: 10_000, job: undefined }),
+      ended(5, 25, failed),
+    ];
+    expect(idsOf(pending)).toEqual([4, 1, 2, 3, 5]);
+  });
+
+  it('takes the later of two that ended in the same moment first', () => {
+    expect(idsOf([ended(7, 10), ended(9, 10), ended(8, 10)])).toEqual([9, 8, 7]);
+  });
+
+  it('takes what began more than a clock is off after another ended for no attempt of it', () => {
+    const retried = { status: 'failed-with-retry' } as const;
+    expect(idsOf([ended(1, 10, retried), ended(2, 20, { ...failed, startedAtMs: 11_999 })])).toEqual([1, 2]);
+    expect(idsOf([ended(1, 10, retried), ended(2, 20, { ...failed, startedAtMs: 12_000 })])).toEqual([2, 1]);
+  });
+
+  it('takes each once, also where attempts seem to repeat each other', () => {
+    const at = { status: 'failed-with-retry', startedAtMs: 10_000 } as const;
+    expect(idsOf([ended(1, 10, at), ended(2, 10, at), ended(3, 11, at)]).toSorted((one, other) => one - other)).toEqual(
+      [1, 2, 3],
+    );
+  });
+});
