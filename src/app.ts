@@ -26,7 +26,6 @@ import { createExposition, ownCollector } from './metrics/exposition.ts';
 import { chooseFormat, contentTypes } from './metrics/format.ts';
 import { createSelf } from './metrics/self.ts';
 import { createSnapshots } from './metrics/snapshot.ts';
-import { createScheduler } from './schedule/scheduler.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import type { State } from './state/state.ts';
 import { readStatus } from './status.ts';
@@ -34,7 +33,6 @@ import { systemClock } from './system-clock.ts';
 import type { Traces } from './traces.ts';
 import type { OtlpSettings } from './tracing/deliver/settings.ts';
 import { createKeptPlans } from './tracing/enrich/kept-plans.ts';
-import { watchServer } from './watching.ts';
 import {
   leaveBehind,
   listUntried,
@@ -44,6 +42,7 @@ import {
   succeed,
   type Tracing,
   type Watching,
+  watchAll,
 } from './watching-all.ts';
 
 export type AppOptions = {
@@ -101,15 +100,7 @@ export function createApp(options: AppOptions): App {
   function watch(config: Config, state: State, tracing: Tracing | undefined, before?: Watching): Watching {
     const { otlp, selfTracing } = options;
     const traces = otlp && tracing?.({ config, otlp, state, self, log, clock, version, selfTracing, keptPlans });
-    const shared = { ...options, config, clock, state, snapshots, self, traces, largeAnswers };
-    const watched = new Map(
-      config.servers.map((server) => [
-        server.name,
-        watchServer(server, shared, before?.watched.get(server.name)?.handover),
-      ]),
-    );
-    const polls = [...watched.values()].flatMap((server) => server.polls);
-    return { config, watched, scheduler: createScheduler(polls, { log, clock }), traces };
+    return watchAll({ ...options, config, clock, state, snapshots, self, traces, largeAnswers }, before);
   }
 
   /** What is served is looked up at each request: a reload changes it. */

@@ -3,7 +3,7 @@ import { createBearerCredentials } from './api/auth/bearer.ts';
 import type { Credentials, SecretSource } from './api/auth/credentials.ts';
 import { createSessionCredentials } from './api/auth/session.ts';
 import { createTokenCredentials } from './api/auth/token.ts';
-import { type Client, type ClientObserver, createClient } from './api/client.ts';
+import { type Client, type ClientMemory, type ClientObserver, createClient } from './api/client.ts';
 import type { LargeAnswers } from './api/large-answers.ts';
 import { createTransport, type TlsOptions, type ToDispatcher } from './api/transport.ts';
 import type { ServerConfig } from './config/config.ts';
@@ -21,6 +21,7 @@ type ConnectOptions = {
   /** Shared by all servers; without it an answer that is larger than usual is refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
   readonly selfTracing?: Pick<SelfTracing, 'ofTransport'> | undefined;
+  readonly memory?: ClientMemory | undefined;
   /** Who carries requests, if not connections of our own. */
   readonly toDispatcher?: ToDispatcher | undefined;
 };
@@ -28,7 +29,7 @@ type ConnectOptions = {
 /** The client of one configured server. */
 export function connectServer(
   server: ServerConfig,
-  { clock, observe, onSecret, selfTracing, toDispatcher, largeAnswers }: ConnectOptions,
+  { clock, observe, onSecret, selfTracing, toDispatcher, largeAnswers, memory }: ConnectOptions,
 ): Connection {
   const { url, timeoutMs, dialect, apiVersion, budget, tls, proxyUrl } = server;
   const { concurrency } = budget;
@@ -58,6 +59,7 @@ export function connectServer(
     clock,
     observe,
     largeAnswers,
+    memory,
     secretForms: () => [...forms],
   });
   return { client, close: transport.close };

@@ -1,13 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
+import { createClientMemory } from './api/client.ts';
 import type { Config } from './config/config.ts';
 import { forgetSeries } from './metrics/forget.ts';
 import type { Self } from './metrics/self.ts';
 import { forgetDelivery } from './observers.ts';
 import type { PollKey } from './schedule/publisher.ts';
-import type { Scheduler } from './schedule/scheduler.ts';
+import { createScheduler, type Scheduler } from './schedule/scheduler.ts';
 import type { createTraces, Traces } from './traces.ts';
 import type { OtlpSettings } from './tracing/deliver/settings.ts';
 import type { KeptPlans } from './tracing/enrich/kept-plans.ts';
-import type { WatchedServer } from './watching.ts';
+import { type WatchedServer, type WatchParts, watchServer } from './watching.ts';
 
 /** What follows from a configuration, and goes with it. */
 export type Watching = {
@@ -35,6 +37,34 @@ export function startWatching({ scheduler, watched, traces }: Watching): void {
     traceLoop?.start();
   }
   scheduler.start();
+}
+
+/** Builds what follows from a configuration; nothing of it begins. */
+export function watchAll(parts: WatchParts, before: Watching | undefined, toTimetable?: ToTimetable): Watching {
+  const { config, log, clock, traces } = parts;
+  const shared = { ...parts, memoryOf: recallAddresses(before) };
+  const watched = new Map(
+    config.servers.map((server) => [
+      server.name,
+      watchServer(server, shared, before?.watched.get(server.name)?.handover),
+    ]),
+  );
+  const polls = [...watched.values()].flatMap((server) => server.polls);
+  return { config, watched, scheduler: createScheduler(polls, { log, clock, toTimetable }), traces };
+}
+
+type ToTimetable = Parameters<typeof createScheduler>[1]['toTimetable'];
+
+/** Gives out what was known of addresses before, each once: its budget goes with the address, its faults with the way to it. */
+function recallAddresses(before: Watching | undefined): NonNullable<WatchParts['memoryOf']> {
+  const left = [...(before?.watched.values() ?? [])].flatMap(({ handover }) => handover.addresses);
+  return ({ url, way }) => {
+    const same = left.filter((address) => address.url === url);
+    const known = same.find((address) => isDeepStrictEqual(address.way, way)) ?? same[0];
+    if (known === undefined) return createClientMemory();
+    left.splice(left.indexOf(known), 1);
+    return isDeepStrictEqual(known.way, way) ? known.memory : createClientMemory({ budget: known.memory.budget });
+  };
 }
 
 /** Ends all of it, whatever of it does not end as it should: that is said, and holds up nothing else. */

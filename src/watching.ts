@@ -1,3 +1,4 @@
+import { type ClientMemory, createClientMemory } from './api/client.ts';
 import type { ServerFacts } from './api/contact.ts';
 import type { LargeAnswers } from './api/large-answers.ts';
 import { createProjectList, type ProjectList } from './api/project-list.ts';
@@ -46,6 +47,8 @@ export type WatchParts = {
   /** Who carries requests, if not connections of our own. */
   readonly toDispatcher?: ToDispatcher | undefined;
   readonly largeAnswers?: LargeAnswers | undefined;
+  /** What was known of an address before a reload, whatever server it belonged to. */
+  readonly memoryOf?: ((address: Omit<Address, 'memory'>) => ClientMemory) | undefined;
 };
 
 export type WatchedServer = {
@@ -54,7 +57,7 @@ export type WatchedServer = {
   /** Makes traces of what was counted. */
   readonly traceLoop: EnrichLoop | undefined;
   readonly members: readonly string[];
-  /** Says what of it is off: called once it begins, since a generation that never does must not be seen. */
+  /** Says what of it is off, and which circuits are open: called once it begins, since a generation that never does must not be seen. */
   readonly announce: () => void;
   /** What is known of the server, or of one of its members, since the first contact. */
   readonly facts: (member?: string) => ServerFacts | undefined;
@@ -78,10 +81,19 @@ export type WatchedServer = {
 export type Handover = {
   /** What was read project by project, by poll. */
   readonly projectParts: ReadonlyMap<string, ProjectParts>;
+  readonly addresses: readonly Address[];
 };
 
+/** An address that is asked, and the way to it: faults of one way say nothing of another. */
+export type Address = { readonly url: string; readonly way: unknown; readonly memory: ClientMemory };
+
 /** One address that is asked: the server's, or a member's of its cluster. */
-type Target = { readonly member: string | undefined; readonly connection: Connection; readonly vitality: Vitality };
+type Target = {
+  readonly member: string | undefined;
+  readonly connection: Connection;
+  readonly vitality: Vitality;
+  readonly address: Address;
+};
 
 /** Everything that watches one configured server: its connections and a poll for every collector that is on. */
 export function watchServer(server: ServerConfig, parts: WatchParts, before?: Handover): WatchedServer {
@@ -109,8 +121,14 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
 
   function toTarget(member: string | undefined, url: string): Target {
     const key = member === undefined ? { server: name } : { server: name, member };
-    const connection = connectServer({ ...server, url }, { ...parts, observe: toClientObserver(self, key) });
-    return { member, connection, vitality: createVitality(self, key, clock) };
+    const { tls, proxyUrl } = server;
+    const way = { url, way: { tls, proxyUrl } };
+    const address = { ...way, memory: parts.memoryOf?.(way) ?? createClientMemory() };
+    const connection = connectServer(
+      { ...server, url },
+      { ...parts, observe: toClientObserver(self, key), memory: address.memory },
+    );
+    return { member, connection, vitality: createVitality(self, key, clock), address };
   }
 
   /** Told once: a server does not stop having several members. */
@@ -185,6 +203,10 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
     traceLoop: traced?.loop,
     members: members.map((member) => member.name),
     announce: () => {
+      for (const { member, address } of [common, ...targets]) {
+        const isOpen = address.memory.breaker.opened > 0;
+        self.circuitOpen.set(member === undefined ? { server: name } : { server: name, member }, Number(isOpen));
+      }
       for (const collector of off) self.collectorEnabled.set({ server: name, collector, reason: 'config' }, 0);
     },
     facts: (member) => find(member)?.connection.client.facts(),
@@ -193,7 +215,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
     executions: () => (executions === undefined ? undefined : toWhatRuns(executions.status(), executionSettings)),
     visibleProjects: projectList.visible,
     withdraw: (key) => readings.get(toText(key))?.withdraw(),
-    handover: { projectParts },
+    handover: { projectParts, addresses: [common, ...targets].map(({ address }) => address) },
     resume: async () => {
       for (const reading of readings.values()) await reading.resume?.();
     },

@@ -5,11 +5,29 @@ import type { ApiError } from './errors.ts';
 export type BreakerOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
   readonly onChange: (isOpen: boolean) => void;
+  /** What another one knew of the same address, before a reload. */
+  readonly memory?: BreakerMemory | undefined;
 };
+
+/** The faults of an address: data that outlives a breaker. */
+export type BreakerMemory = {
+  faults: number;
+  /** How often it has opened since the server last answered. */
+  opened: number;
+  /** No error: its stack would hold whoever asked. */
+  last: Refusal | undefined;
+  probeAfterTicks: number;
+};
+
+type Refusal = Pick<ApiError, 'kind' | 'message'>;
+
+export function createBreakerMemory(): BreakerMemory {
+  return { faults: 0, opened: 0, last: undefined, probeAfterTicks: 0 };
+}
 
 export type Breaker = {
   /** Undefined where the request may be sent; else the fault that opened the circuit. A probe passes alone. */
-  readonly refusal: (lane: Lane) => ApiError | undefined;
+  readonly refusal: (lane: Lane) => Refusal | undefined;
   /** Told before a request is sent and when it is over: without a fault, the server answered. */
   readonly begin: () => void;
   readonly end: (fault: ApiError | undefined) => void;
@@ -26,40 +44,36 @@ const longestOpenMs = 30_000;
  * time. A vital poll may always be the probe, so that a server that is back is seen by its next poll; enrichment never
  * is.
  */
-export function createBreaker({ clock, onChange }: BreakerOptions): Breaker {
-  let faults = 0;
-  let opened = 0;
-  let last: ApiError | undefined;
-  let probeAfterTicks = 0;
+export function createBreaker({ clock, onChange, memory = createBreakerMemory() }: BreakerOptions): Breaker {
   let inFlight = 0;
   let isProbing = false;
 
   function close(): void {
-    faults = 0;
-    if (opened === 0) return;
-    opened = 0;
+    memory.faults = 0;
+    if (memory.opened === 0) return;
+    memory.opened = 0;
     onChange(false);
   }
 
   function open(): void {
-    opened += 1;
+    memory.opened += 1;
     // Half of the time is random: many exporters must not come back to a server in the same moment.
-    const openMs = Math.min(longestOpenMs, firstOpenMs * 2 ** (opened - 1));
-    probeAfterTicks = clock.ticks() + openMs * (0.5 + clock.random() / 2);
-    if (opened === 1) onChange(true);
+    const openMs = Math.min(longestOpenMs, firstOpenMs * 2 ** (memory.opened - 1));
+    memory.probeAfterTicks = clock.ticks() + openMs * (0.5 + clock.random() / 2);
+    if (memory.opened === 1) onChange(true);
   }
 
   return {
     refusal: (lane) => {
-      if (opened === 0 || last === undefined) return undefined;
+      if (memory.opened === 0 || memory.last === undefined) return undefined;
       // Enrichment can wait for others to find the server back: as the probe it would be in the way of a vital poll.
-      const mayTry = lane === 'vital' || (lane === 'normal' && clock.ticks() >= probeAfterTicks);
+      const mayTry = lane === 'vital' || (lane === 'normal' && clock.ticks() >= memory.probeAfterTicks);
       const mayProbe = inFlight === 0 && mayTry;
-      return mayProbe ? undefined : last;
+      return mayProbe ? undefined : memory.last;
     },
     begin: () => {
       inFlight += 1;
-      isProbing = opened > 0;
+      isProbing = memory.opened > 0;
     },
     end: (fault) => {
       inFlight -= 1;
@@ -67,10 +81,10 @@ export function createBreaker({ clock, onChange }: BreakerOptions): Breaker {
         close();
         return;
       }
-      faults += 1;
-      last = fault;
+      memory.faults += 1;
+      memory.last = { kind: fault.kind, message: fault.message };
       // Requests that were under way when the circuit opened say nothing new.
-      if (opened > 0 ? isProbing : faults >= faultsToOpen) open();
+      if (memory.opened > 0 ? isProbing : memory.faults >= faultsToOpen) open();
       isProbing = false;
     },
     abandon: () => {

@@ -8,7 +8,21 @@ export type BudgetOptions = {
   readonly requestsPerSecond: number;
   readonly concurrency: number;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
+  /** What another one knew of the same address, before a reload. */
+  readonly memory?: BudgetMemory | undefined;
 };
+
+/** Which requests have started lately, and a pause that the server asked for: data that outlives a budget. */
+export type BudgetMemory = {
+  readonly recent: { readonly atTicks: number; readonly lane: Lane }[];
+  readonly started: Record<Lane, number>;
+  pausedUntilTicks: number;
+};
+
+export function createBudgetMemory(): BudgetMemory {
+  const started = { vital: 0, normal: 0, enrichment: 0 };
+  return { recent: [], started, pausedUntilTicks: Number.NEGATIVE_INFINITY };
+}
 
 export type Budget = {
   /** Resolves to the function that gives the place back; rejects with a `BudgetTimeout` at the deadline or the signal's end. */
@@ -29,14 +43,13 @@ type Waiting = { readonly admit: () => void };
  * Requests to one server, bounded in rate and number. In any window of a second no more start than are allowed; the last
  * place of the rate and of the concurrency is kept for vital polls, so that these never wait behind a sweep.
  */
-export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOptions): Budget {
+export function createBudget(options: BudgetOptions): Budget {
+  const { requestsPerSecond, concurrency, clock, memory = createBudgetMemory() } = options;
+  const { recent, started } = memory;
   const starts = Math.max(1, Math.floor(requestsPerSecond));
   const windowMs = (starts / requestsPerSecond) * 1000;
-  const recent: { readonly atTicks: number; readonly lane: Lane }[] = [];
-  const started: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
   const inFlight: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
   const waiting: Readonly<Record<Lane, Waiting[]>> = { vital: [], normal: [], enrichment: [] };
-  let pausedUntilTicks = Number.NEGATIVE_INFINITY;
   let cancelWakeUp: Cancel | undefined;
 
   function admitAll(): void {
@@ -45,7 +58,7 @@ export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOp
       recent.shift();
       started[first.lane] -= 1;
     }
-    if (nowTicks >= pausedUntilTicks) {
+    if (nowTicks >= memory.pausedUntilTicks) {
       for (let lane = findLane(); lane !== undefined; lane = findLane()) {
         const next = waiting[lane].shift();
         recent.push({ atTicks: nowTicks, lane });
@@ -70,7 +83,7 @@ export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOp
     cancelWakeUp = undefined;
     if (lanes.every((lane) => waiting[lane].length === 0)) return;
     const rateTicks = recent[0] === undefined ? nowTicks : recent[0].atTicks + windowMs;
-    const atTicks = Math.max(rateTicks, pausedUntilTicks);
+    const atTicks = Math.max(rateTicks, memory.pausedUntilTicks);
     if (atTicks > nowTicks) cancelWakeUp = clock.after(Math.ceil(atTicks - nowTicks), admitAll);
   }
 
@@ -117,10 +130,10 @@ export function createBudget({ requestsPerSecond, concurrency, clock }: BudgetOp
         signal?.addEventListener('abort', giveUp);
       }),
     pause: (forMs) => {
-      pausedUntilTicks = Math.max(pausedUntilTicks, clock.ticks() + forMs);
+      memory.pausedUntilTicks = Math.max(memory.pausedUntilTicks, clock.ticks() + forMs);
       admitAll();
     },
-    pausedMs: () => Math.max(0, pausedUntilTicks - clock.ticks()),
+    pausedMs: () => Math.max(0, memory.pausedUntilTicks - clock.ticks()),
     inFlight: () => inFlight.vital + inFlight.normal + inFlight.enrichment,
   };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../domain/clock.ts';
 import type { Credentials } from './auth/credentials.ts';
-import { createBreaker } from './breaker.ts';
-import { createBudget, type Lane } from './budget.ts';
+import { type BreakerMemory, createBreaker, createBreakerMemory } from './breaker.ts';
+import { type BudgetMemory, createBudget, createBudgetMemory, type Lane } from './budget.ts';
 import { createContact, type ServerFacts } from './contact.ts';
 import type { Dialect } from './dialect.ts';
 import { type AnyInput, type Endpoint, type EndpointInput, sinceVersion, toPath } from './endpoint.ts';
@@ -21,7 +21,16 @@ export type ClientOptions = {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly observe: ClientObserver;
+  /** What was known of the address before a reload. */
+  readonly memory?: ClientMemory | undefined;
 } & Pick<RequesterOptions, 'largeAnswers' | 'secretForms'>;
+
+/** What belongs to an address, whoever asks it: data that outlives a client. */
+export type ClientMemory = { readonly budget: BudgetMemory; readonly breaker: BreakerMemory };
+
+export function createClientMemory(before: Partial<ClientMemory> = {}): ClientMemory {
+  return { budget: before.budget ?? createBudgetMemory(), breaker: before.breaker ?? createBreakerMemory() };
+}
 
 export type ClientObserver = RequestObserver & { readonly circuit: (isOpen: boolean) => void };
 
@@ -65,16 +74,23 @@ export type Client = {
 };
 
 /** Speaks to one server, in the dialect and version that both sides know and within its budget. */
-export function createClient({ dialect, apiVersion, budget, observe, timeoutMs, ...options }: ClientOptions): Client {
+export function createClient({
+  dialect,
+  apiVersion,
+  budget,
+  observe,
+  timeoutMs,
+  memory,
+  ...options
+}: ClientOptions): Client {
   const { clock } = options;
   const contact = createContact({ dialect, apiVersion });
-  observe.circuit(false);
   const ask = createRequester({
     ...options,
     contact,
     observe,
-    budget: createBudget({ ...budget, clock }),
-    breaker: createBreaker({ clock, onChange: observe.circuit }),
+    budget: createBudget({ ...budget, clock, memory: memory?.budget }),
+    breaker: createBreaker({ clock, onChange: observe.circuit, memory: memory?.breaker }),
   });
 
   /** Shared by all who wait for it, so it ends with none of them: its time is its own, and so is theirs. */

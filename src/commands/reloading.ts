@@ -1,6 +1,7 @@
 import { formatComplaint } from '../config/complaint.ts';
 import type { Config } from '../config/config.ts';
 import { type ReloadedConfig, type ReloadOutcome, reloadConfig } from '../config/reload.ts';
+import { type Clock, sleep } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { Loaded } from './load.ts';
 
@@ -10,11 +11,19 @@ export type ReloadingOptions = {
   /** Goes over to another configuration, all of it or nothing. */
   readonly apply: (config: Config) => Promise<void>;
   readonly onOutcome: (ok: boolean) => void;
+  readonly clock: Pick<Clock, 'ticks' | 'after'>;
 };
 
-/** Reloads, never two at once; who asks while one is under way shares the next one, which sees the files as they are then. */
-export function createReloading({ loaded, log, apply, onOutcome }: ReloadingOptions): () => Promise<ReloadOutcome> {
+/** Reloads, never two at once and at most one a second; who asks while one is under way shares the next one, which sees the files as they are then. */
+export function createReloading({
+  loaded,
+  log,
+  apply,
+  onOutcome,
+  clock,
+}: ReloadingOptions): () => Promise<ReloadOutcome> {
   let running = loaded.config;
+  let beganTicks = Number.NEGATIVE_INFINITY;
   let last: Promise<unknown> = Promise.resolve();
   let next: Promise<ReloadOutcome> | undefined;
 
@@ -47,7 +56,10 @@ export function createReloading({ loaded, log, apply, onOutcome }: ReloadingOpti
 
   return () => {
     if (next !== undefined) return next;
-    const asked = last.then(() => {
+    const asked = last.then(async () => {
+      const waitMs = beganTicks + leastApartMs - clock.ticks();
+      if (waitMs > 0) await sleep(clock, waitMs);
+      beganTicks = clock.ticks();
       next = undefined;
       return reloadNow();
     });
@@ -56,3 +68,6 @@ export function createReloading({ loaded, log, apply, onOutcome }: ReloadingOpti
     return asked;
   };
 }
+
+/** Each reload ends the polls under way and asks everything once: a program that reloads in a loop must not become a load. */
+const leastApartMs = 1000;

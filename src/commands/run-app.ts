@@ -46,6 +46,7 @@ export async function runApp(
       current = toLog(next.log.level);
     },
     onOutcome: (ok) => app.onReload(ok),
+    clock: systemClock,
   });
   const selfTracing = await loadSelfTracing(env, { version, log });
   const app: App = createApp({

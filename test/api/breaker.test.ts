@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBreaker } from '../../src/api/breaker.ts';
+import { createBreaker, createBreakerMemory } from '../../src/api/breaker.ts';
 import { ApiError, type ApiErrorDetails } from '../../src/api/errors.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
@@ -42,7 +42,7 @@ describe('api/breaker', () => {
 
     const last = fault({ kind: 'timeout' });
     request(last);
-    expect(breaker.refusal('normal')).toBe(last);
+    expect(breaker.refusal('normal')).toEqual({ kind: 'timeout', message: 'GET system-info: gone' });
     expect(changes).toEqual([true]);
   });
 
@@ -157,5 +157,21 @@ describe('api/breaker', () => {
     expect(breaker.refusal('normal')).toBeDefined();
     // The abandoned probe is over: the next may go.
     expect(breaker.refusal('vital')).toBeUndefined();
+  });
+
+  it('goes on with a circuit that another one opened, closes it, and keeps no error that could keep more', () => {
+    const changes: boolean[] = [];
+    const memory = createBreakerMemory();
+    const clock = fakeClock({ ticks: () => 0, random: () => 1 });
+    const before = createBreaker({ clock, onChange: () => undefined, memory });
+    for (let count = 0; count < 5; count++) {
+      before.begin();
+      before.end(fault());
+    }
+    const after = createBreaker({ clock, onChange: (isOpen) => changes.push(isOpen), memory });
+    expect(after.refusal('normal')).toEqual({ kind: 'network', message: 'GET system-info: gone' });
+    after.begin();
+    after.end(undefined);
+    expect({ refusal: after.refusal('normal'), changes }).toEqual({ refusal: undefined, changes: [false] });
   });
 });

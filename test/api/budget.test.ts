@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Budget, BudgetTimeout, createBudget, type Lane, lanes } from '../../src/api/budget.ts';
+import {
+  type Budget,
+  BudgetTimeout,
+  createBudget,
+  createBudgetMemory,
+  type Lane,
+  lanes,
+} from '../../src/api/budget.ts';
 import { systemClock } from '../../src/system-clock.ts';
 
 beforeEach(() => {
@@ -36,6 +43,28 @@ describe('api/budget', () => {
     }
     await vi.advanceTimersByTimeAsync(5000);
     expect(startsMs).toEqual([0, 0, 0, 1000, 1000, 1000, 2000]);
+  });
+
+  it('goes on with what another one knew of the same server, be its rate the same or lower', async () => {
+    const memory = createBudgetMemory();
+    const startedTicks = clock.ticks();
+    const startsMs: number[] = [];
+    const note = () => void startsMs.push(clock.ticks() - startedTicks);
+    const before = createBudget({ requestsPerSecond: 3, concurrency: 10, clock, memory });
+    // Made before the other one ends, as in a reload.
+    const after = createBudget({ requestsPerSecond: 2, concurrency: 10, clock, memory });
+    for (let count = 0; count < 2; count++) void ask(before, 'vital', { note });
+    await vi.advanceTimersByTimeAsync(100);
+    for (let count = 0; count < 3; count++) void ask(after, 'vital', { note });
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(startsMs).toEqual([0, 0, 1000, 1000, 2000]);
+  });
+
+  it('goes on with a pause that another one was told of', () => {
+    const memory = createBudgetMemory();
+    createBudget({ requestsPerSecond: 3, concurrency: 10, clock, memory }).pause(30_000);
+    const after = createBudget({ requestsPerSecond: 3, concurrency: 10, clock, memory });
+    expect(after.pausedMs()).toBe(30_000);
   });
 
   it('lets a rate below one a second wait longer', async () => {

@@ -168,8 +168,8 @@ export const rooms: readonly Room[] = [
   {
     room: 'watching-all',
     // Traces are loaded where they are made.
-    knows: ['metrics/forget', 'observers', 'traces'],
-    types: ['config', 'metrics/self', 'schedule', 'tracing', 'watching'],
+    knows: ['api/client', 'metrics/forget', 'observers', 'schedule/scheduler', 'traces', 'watching'],
+    types: ['config', 'metrics/self', 'schedule', 'tracing'],
   },
   {
     room: 'watching',
@@ -230,6 +230,7 @@ export const rooms: readonly Room[] = [
       'app',
       'self-tracing',
       'connect',
+      'domain/clock',
       'system-clock',
       'config',
       'collectors',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createReloading } from '../../src/commands/reloading.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type LoadedConfig, loadConfig } from '../../src/config/load-config.ts';
+import type { Clock } from '../../src/domain/clock.ts';
 import { createLog } from '../../src/log.ts';
 
 async function load(level: string): Promise<LoadedConfig> {
@@ -13,8 +14,17 @@ async function load(level: string): Promise<LoadedConfig> {
   return loadConfig({ argv: [], env, readFile: async () => '', collectors: [] });
 }
 
+/** A clock by which nothing is ever too soon. */
+const hasty = {
+  ticks: () => 0,
+  after: (_ms: number, run: () => void) => {
+    run();
+    return () => undefined;
+  },
+};
+
 /** A daemon whose configuration is what the test says, and which takes it over when the test lets it. */
-async function start(apply: (config: Config) => Promise<void>) {
+async function start(apply: (config: Config) => Promise<void>, clock: Pick<Clock, 'ticks' | 'after'> = hasty) {
   const world = { level: 'info', loads: 0 };
   const loaded = await load(world.level);
   if (!loaded.ok) throw new Error('the configuration of the test is wrong');
@@ -35,6 +45,7 @@ async function start(apply: (config: Config) => Promise<void>) {
     log,
     apply,
     onOutcome: (ok) => outcomes.push(ok),
+    clock,
   });
   return { world, reload, lines, outcomes };
 }
@@ -110,5 +121,28 @@ describe('commands/reloading', () => {
     world.level = 'debug';
 
     expect(await reload()).toEqual({ ok: true, warnings: [] });
+  });
+
+  it('begins at most one reload a second, however often it is asked', async () => {
+    const waitsMs: number[] = [];
+    let ticks = 5000;
+    const clock = {
+      ticks: () => ticks,
+      after: (ms: number, run: () => void) => {
+        waitsMs.push(ms);
+        ticks += ms;
+        run();
+        return () => undefined;
+      },
+    };
+    const beganTicks: number[] = [];
+    const { reload } = await start(async () => {
+      beganTicks.push(ticks);
+      ticks += 300;
+    }, clock);
+    for (let count = 0; count < 3; count += 1) await reload();
+    ticks += 10_000;
+    await reload();
+    expect({ waitsMs, beganTicks }).toEqual({ waitsMs: [700, 700], beganTicks: [5000, 6000, 7000, 17_300] });
   });
 });

@@ -36,17 +36,51 @@ describe('end-to-end, a reload whose old parts do not end as they should', () =>
   });
 });
 
+describe('end-to-end, reloads in a row', () => {
+  it('keep together to the budget of the server, renamed or not', async () => {
+    const simulator = await start();
+    const yaml = (name: string) =>
+      `servers: [{ name: ${name}, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 5 } }]\n`;
+    const daemon = await startDaemon({ yaml: yaml('prod'), token: 'a-token' });
+    endings.push(daemon.stop);
+    for (let reload = 0; reload < 30; reload += 1) {
+      await daemon.app.reload(await daemon.load(yaml(reload % 3 === 2 ? 'other' : 'prod')));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const times = simulator.requests().map(({ atMs }) => atMs);
+    expect(times.length).toBeGreaterThan(5);
+    // Requests of one second may arrive in less, by what the machine is late.
+    const most = times.map((fromMs) => times.filter((atMs) => atMs >= fromMs && atMs < fromMs + 900).length);
+    expect(Math.max(...most)).toBeLessThanOrEqual(5);
+  });
+
+  it('go on with a circuit that is open', async () => {
+    const simulator = await start();
+    simulator.control.addFault({ kind: 'status', status: 503, path: '.*' });
+    const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN }]\n`;
+    const daemon = await startDaemon({ yaml, token: 'a-token' });
+    endings.push(daemon.stop);
+    const isOpen = async () => /circuit_open\{server="prod"\} (\d)/.exec(await daemon.metrics())?.[1];
+    await eventually(async () => expect(await isOpen()).toBe('1'));
+    await daemon.app.reload(await daemon.load(yaml));
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    expect(await isOpen()).toBe('1');
+    simulator.control.clearFaults();
+    await eventually(async () => expect(await isOpen()).toBe('0'));
+  });
+});
+
 /** What a step of the reload is told to do; it breaks down once it is. */
 type Steps = { broken?: 'traces' | 'connection' | 'poll' | 'start' };
 
 describe('end-to-end, a reload that fails at a step', () => {
   async function startTwo(steps: Steps) {
     const [first, second] = [await start(), await start()];
-    const yaml = (more: string) =>
+    const yaml = (isPinged: boolean) =>
       `servers:
   - { name: first, url: '${first.url}', token_file: TOKEN }
   - { name: second, url: '${second.url}', token_file: TOKEN }
-collectors: { execution-mode: { every: 1s }${more} }\n`;
+collectors: { execution-mode: { enabled: true, every: 1s }, ping: { enabled: ${String(isPinged)} } }\n`;
     const selfTracing: SelfTracing = {
       ofPost: (post) => (steps.broken === 'traces' ? breakDown() : post),
       ofPoll: (key, poll) => {
@@ -61,9 +95,10 @@ collectors: { execution-mode: { every: 1s }${more} }\n`;
       stop: async () => undefined,
     };
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
-    const daemon = await startDaemon({ yaml: yaml(''), token: 'a-token', env, selfTracing });
+    const flags = ['--collector.disable-defaults'];
+    const daemon = await startDaemon({ yaml: yaml(true), token: 'a-token', env, flags, selfTracing });
     endings.push(daemon.stop);
-    return { daemon, other: await daemon.load(yaml(', ping: { enabled: false }')) };
+    return { daemon, other: await daemon.load(yaml(false)) };
   }
 
   it.each(['traces', 'connection', 'poll', 'start'] as const)(
@@ -93,6 +128,7 @@ collectors: { execution-mode: { every: 1s }${more} }\n`;
         ]),
       );
     },
+    40_000,
   );
 });
 
@@ -102,7 +138,7 @@ function breakDown(): never {
 
 async function listPings({ metrics }: { readonly metrics: () => Promise<string> }): Promise<string[]> {
   const lines = (await metrics()).split('\n');
-  return lines.filter((line) => line.includes('collector_enabled{') && line.includes('collector="ping"'));
+  return lines.filter((line) => line.includes('collector_enabled{') && line.includes('collector="ping"')).sort();
 }
 
 async function countModes({ metrics }: { readonly metrics: () => Promise<string> }): Promise<number> {

@@ -4,13 +4,11 @@ import type { LogFields } from '../../src/log.ts';
 import { type Block, emptyBlock } from '../../src/metrics/block.ts';
 import { createSelf, type Self } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
-import { createScheduler } from '../../src/schedule/scheduler.ts';
 import type { State } from '../../src/state/state.ts';
 import { createTraces } from '../../src/traces.ts';
 import type { Post } from '../../src/tracing/deliver/post.ts';
 import { readOtlpSettings } from '../../src/tracing/deliver/settings.ts';
-import { watchServer } from '../../src/watching.ts';
-import { leaveBehind, startWatching, stopWatching, type Watching } from '../../src/watching-all.ts';
+import { leaveBehind, startWatching, stopWatching, type Watching, watchAll } from '../../src/watching-all.ts';
 import { createVirtualTimetable } from './timetable.ts';
 import type { DaemonClock } from './virtual-time.ts';
 
@@ -58,15 +56,7 @@ export function createDaemon({ config, clock: hands, state, toDispatcher, post, 
       traces,
       toDispatcher,
     };
-    const watched = new Map(
-      given.servers.map((server) => [
-        server.name,
-        watchServer(server, parts, before?.watched.get(server.name)?.handover),
-      ]),
-    );
-    const polls = [...watched.values()].flatMap((server) => server.polls);
-    const scheduler = createScheduler(polls, { log, clock, toTimetable: createVirtualTimetable(clock) });
-    return { config: given, watched, scheduler, traces };
+    return watchAll(parts, before, createVirtualTimetable(clock));
   }
 
   return {
