@@ -36,7 +36,7 @@ export async function createDelivery(url: string) {
       exported: ignore,
       rejected: ignore,
       warned: ignore,
-      setAside: ignore,
+      quarantine: ignore,
       dropped: ignore,
       request: ignore,
       failing: ignore,
@@ -44,7 +44,7 @@ export async function createDelivery(url: string) {
       size: (size) => told(size),
     },
     scrub: (text) => text,
-    setAsideBounds: { maxBytes: 1e9, maxTraces: 1e6 },
+    quarantineBounds: { maxBytes: 1e9, maxTraces: 1e6 },
     clock: systemClock,
     // Two hours pass in seconds.
     wait: (forMs, signal) => createWait(systemClock)(forMs / 100, signal),

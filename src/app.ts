@@ -14,10 +14,10 @@ import { frontPageRoute } from './http/front-page.ts';
 import { healthRoutes } from './http/health.ts';
 import type { Asked } from './http/lifecycle.ts';
 import { metricsRoute } from './http/metrics.ts';
+import { quarantineRoutes } from './http/quarantine.ts';
 import { reloadRoute } from './http/reload.ts';
 import { runbookRoutes } from './http/runbooks.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
-import { setAsideRoutes } from './http/set-aside.ts';
 import type { Status } from './http/status.ts';
 import { tracesPageRoute } from './http/traces-page.ts';
 import { keepState, openState } from './keeping.ts';
@@ -117,7 +117,7 @@ export function createApp(options: AppOptions): App {
     const lifecycle = { isEnabled: () => current().web.enableLifecycle, externalUrl, onAsked };
     const planOf: Traces['planOf'] = (name, id) => serving().watching.traces?.planOf(name, id);
     const hasPage = (name: string, id: number): boolean => serving().watching.traces?.hasPlan(name, id) === true;
-    const setAsides = (): Traces['setAsides'] | undefined => serving().watching.traces?.setAsides;
+    const quarantined = (): Traces['quarantined'] | undefined => serving().watching.traces?.quarantined;
     const status = (): Promise<Status> =>
       readStatus({
         version,
@@ -136,8 +136,8 @@ export function createApp(options: AppOptions): App {
       routePrefix: config.web.routePrefix,
       routes: [
         frontPageRoute({ metricsPath: config.web.telemetryPath, status, hasPage }),
-        tracesPageRoute({ status, setAsides, hasPage, lifecycle }),
-        setAsideRoutes({ setAsides, lifecycle }),
+        tracesPageRoute({ status, quarantined, hasPage, lifecycle }),
+        quarantineRoutes({ quarantined, lifecycle }),
         executionPageRoute({
           find: async (name, id) => {
             const plan = planOf(name, id);

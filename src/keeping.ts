@@ -24,7 +24,7 @@ export function openState({ state }: Config, { log, self, clock }: StateOptions)
     isSound: (kind: string, body: unknown) => isSoundDocument(kind, body) && isSoundPending(kind, body),
     onDamage: (what: string) => {
       self.stateResets.inc();
-      log.error({ what }, 'a part of the state was damaged and is set aside');
+      log.error({ what }, 'a part of the state was damaged and is quarantined');
     },
     onMoved: (error: unknown) => {
       self.stateResets.inc();
@@ -78,12 +78,15 @@ function sayOrigin(origin: StateOrigin, log: Log): void {
       return;
     case 'restored':
       log.error(
-        { setAside: origin.damaged },
+        { quarantine: origin.damaged },
         'the state was damaged: its last copy is in its place, and what has ended since is read again before it is shown',
       );
       return;
     case 'anew':
-      log.error({ setAside: origin.damaged }, 'the state was damaged and there is no copy of it: counting starts anew');
+      log.error(
+        { quarantine: origin.damaged },
+        'the state was damaged and there is no copy of it: counting starts anew',
+      );
   }
 }
 

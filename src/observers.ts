@@ -45,10 +45,10 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
   return {
     exported: (spans) => self.spansExported.inc(spans),
     rejected: (reason, spans) => self.spansRejected.inc({ reason }, spans),
-    size: ({ traces, bytes, oldestMs, setAside }) => {
+    size: ({ traces, bytes, oldestMs, quarantine }) => {
       self.spoolTraces.set(traces);
       self.spoolBytes.set(bytes);
-      self.tracesSetAside.set(setAside);
+      self.tracesQuarantined.set(quarantine);
       if (oldestMs === undefined) self.spoolOldest.remove();
       else self.spoolOldest.set(oldestMs / 1000);
     },
@@ -56,9 +56,9 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
 }
 
 /** Where traces are made no longer, what is left of them is nobody's concern: no series of it stays behind, and no alert. */
-export function forgetDelivery({ tracesPending, spoolTraces, spoolBytes, spoolOldest, tracesSetAside }: Self): void {
+export function forgetDelivery({ tracesPending, spoolTraces, spoolBytes, spoolOldest, tracesQuarantined }: Self): void {
   tracesPending.reset();
-  for (const gauge of [spoolTraces, spoolBytes, spoolOldest, tracesSetAside]) gauge.remove();
+  for (const gauge of [spoolTraces, spoolBytes, spoolOldest, tracesQuarantined]) gauge.remove();
 }
 
 const rejectReasons = [

@@ -13,7 +13,7 @@ import { toTraceSettings } from './trace-settings.ts';
 import { encodeTrace } from './tracing/deliver/encode.ts';
 import { createWait, type Wait } from './tracing/deliver/pause.ts';
 import { createPost } from './tracing/deliver/post.ts';
-import { createSetAsides, type SetAsides } from './tracing/deliver/quarantine.ts';
+import { createQuarantine, type Quarantine } from './tracing/deliver/quarantine.ts';
 import { secretsOf } from './tracing/deliver/secrets.ts';
 import { createSender, type SenderStatus } from './tracing/deliver/sender.ts';
 import type { OtlpSettings } from './tracing/deliver/settings.ts';
@@ -50,7 +50,7 @@ export type Traces = {
   readonly planOf: KeptPlans['find'];
   readonly hasPlan: KeptPlans['has'];
   readonly delivery: () => Delivery;
-  readonly setAsides: SetAsides;
+  readonly quarantined: Quarantine;
   readonly start: () => void;
   /** Ends the request under way; what was not delivered stays in the spool. */
   readonly stop: () => Promise<void>;
@@ -62,9 +62,9 @@ export type Delivery = SenderStatus & {
   readonly collector: string;
   /** Executions that were counted and have no trace yet. */
   readonly pending: number;
-  /** How much may wait in line, and how much may be set aside beside it. */
+  /** How much may wait in line, and how much may be quarantined beside it. */
   readonly bounds: SpoolBounds;
-  readonly setAsideBounds: SpoolBounds;
+  readonly quarantineBounds: SpoolBounds;
 };
 
 type AboutServer = {
@@ -101,14 +101,14 @@ export function createTraces(options: TracesOptions): Traces {
       for (const secret of secretsOf(otlp)) clean = clean.replaceAll(secret, '<secret>');
       return clean;
     },
-    setAsideBounds,
+    quarantineBounds,
     observe: {
       ...numbers,
       warned: (message) => log.warn({ says: message }, 'the collector took traces and has something to say'),
-      setAside: ({ server, executionId }, reason, why) =>
-        log.error({ server, execution: executionId, reason }, setAsideBecause[why]),
+      quarantine: ({ server, executionId }, reason, why) =>
+        log.error({ server, execution: executionId, reason }, quarantinedBecause[why]),
       dropped: ({ server, executionId }) =>
-        log.error({ server, execution: executionId }, 'a trace that was set aside made room for a newer one'),
+        log.error({ server, execution: executionId }, 'a trace that was quarantined made room for a newer one'),
       request: () => undefined,
       failing: (reason) => log.warn({ reason }, 'traces can not be delivered, they wait'),
       recovered: () => log.info({}, 'traces are delivered again'),
@@ -174,14 +174,14 @@ export function createTraces(options: TracesOptions): Traces {
       collector: new URL(otlp.endpoint).host,
       pending: countPending(enrichers),
       bounds,
-      setAsideBounds,
+      quarantineBounds,
     }),
-    setAsides: createSetAsides({
+    quarantined: createQuarantine({
       spool: state.spool,
       wake: sender.wake,
       observe: {
         ...numbers,
-        handled: (action, count) => log.warn({ action, traces: count }, 'set aside traces are handled as asked'),
+        handled: (action, count) => log.warn({ action, traces: count }, 'quarantined traces are handled as asked'),
       },
     }),
     start: sender.start,
@@ -198,12 +198,12 @@ function countPending(enrichers: readonly Enricher[]): number {
   return pending;
 }
 
-const setAsideBecause = {
-  refused: 'the collector refuses a trace: it is set aside',
-  unanswered: 'a trace never gets an answer although others do: it is set aside',
+const quarantinedBecause = {
+  refused: 'the collector refuses a trace: it is quarantined',
+  unanswered: 'a trace never gets an answer although others do: it is quarantined',
 } as const;
 
-const setAsideBounds: SpoolBounds = { maxBytes: 64 * 2 ** 20, maxTraces: 10_000 };
+const quarantineBounds: SpoolBounds = { maxBytes: 64 * 2 ** 20, maxTraces: 10_000 };
 /** What has waited so long for its steps gets none. */
 const backlogAgeMs = 3_600_000;
 const stopLimitMs = 2000;

@@ -58,7 +58,7 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
           `time() - automation_exporter_spool_oldest_timestamp_seconds > ${limits.traceOldestSeconds}`,
           'waiting',
         ),
-        toCause('automation_exporter_traces_set_aside > 0', 'set_aside'),
+        toCause('automation_exporter_traces_quarantined > 0', 'quarantined'),
         toCause(
           `increase(automation_exporter_spans_rejected_total{reason="partial_success"}[${limits.spansRejectedWindow}]) > 0`,
           'rejected',
@@ -68,7 +68,7 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
       severity: 'warning',
       summary: 'Traces of executions do not get to the collector',
       description:
-        '{{ if eq $labels.cause "waiting" }}A finished trace has waited for {{ $value | humanizeDuration }}: the collector can not be reached, or can not take it.{{ else if eq $labels.cause "set_aside" }}Traces that are set aside, since the collector refuses them: {{ $value }}.{{ else }}The collector takes traces, but not all of their spans; those are lost.{{ end }} The page /traces of {{ $labels.instance }} says more.',
+        '{{ if eq $labels.cause "waiting" }}A finished trace has waited for {{ $value | humanizeDuration }}: the collector can not be reached, or can not take it.{{ else if eq $labels.cause "quarantined" }}Traces that are quarantined, since the collector refuses them: {{ $value }}.{{ else }}The collector takes traces, but not all of their spans; those are lost.{{ end }} The page /traces of {{ $labels.instance }} says more.',
     },
     {
       alert: 'AutomationExporterHeldUp',

@@ -36,7 +36,7 @@ export function tracesRow(): QuestionRow {
       }),
       numberTile({
         id: 703,
-        title: 'Traces set aside',
+        title: 'Traces quarantined',
         description:
           'Traces that the collector refuses for themselves alone; the page /traces of the exporter says why.',
         unit: 'short',
@@ -44,7 +44,7 @@ export function tracesRow(): QuestionRow {
         height: 4,
         badFrom: 1,
         emptyReason: noTraces,
-        queries: [{ expr: 'sum by (instance) (automation_exporter_traces_set_aside)', legend: '{{instance}}' }],
+        queries: [{ expr: 'sum by (instance) (automation_exporter_traces_quarantined)', legend: '{{instance}}' }],
       }),
       numberTile({
         id: 704,
@@ -62,7 +62,7 @@ export function tracesRow(): QuestionRow {
         id: 705,
         title: 'Spans delivered and rejected',
         description:
-          'Spans that the collector took, and those that it did not: partial_success (taken without them), refused or unanswered (their trace is set aside), dropped (given up).',
+          'Spans that the collector took, and those that it did not: partial_success (taken without them), refused or unanswered (their trace is quarantined), dropped (given up).',
         unit: 'cps',
         width: 24,
         height: 8,

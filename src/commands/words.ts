@@ -54,10 +54,10 @@ export const commandWords: readonly CommandRow[] = [
     load: async () => (await import('./replay.ts')).replay,
   },
   {
-    name: 'set-aside',
+    name: 'quarantine',
     help: 'List the traces that the collector refuses, send them again (retry) or drop them, through the running daemon.',
     positionals: 1000,
-    load: async () => (await import('./set-aside.ts')).setAside,
+    load: async () => (await import('./quarantine.ts')).quarantine,
   },
 ];
 
@@ -65,7 +65,7 @@ export const commandWords: readonly CommandRow[] = [
 export const commandFlags: readonly CommandFlag[] = [
   { name: 'help', letter: 'h', help: 'Print this help.' },
   { name: 'version', letter: 'V', help: 'Print the version.' },
-  { name: 'json', help: 'Print JSON.', commands: ['check', 'replay', 'set-aside'] },
+  { name: 'json', help: 'Print JSON.', commands: ['check', 'replay', 'quarantine'] },
   { name: 'schema', help: 'Print the JSON Schema of the configuration file.', commands: ['config'] },
   {
     name: 'scenario',
@@ -92,6 +92,6 @@ export const commandFlags: readonly CommandFlag[] = [
     help: "The caller's trace context, where executions become part of its trace (mode parent).",
     commands: ['traceparent'],
   },
-  { name: 'all', help: 'All that are set aside.', commands: ['set-aside'] },
-  { name: 'url', placeholder: 'URL', help: 'Address of the daemon, if not as configured.', commands: ['set-aside'] },
+  { name: 'all', help: 'All that are quarantined.', commands: ['quarantine'] },
+  { name: 'url', placeholder: 'URL', help: 'Address of the daemon, if not as configured.', commands: ['quarantine'] },
 ];

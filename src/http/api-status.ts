@@ -38,7 +38,7 @@ function toJson(status: Status) {
   };
 }
 
-function toTraces({ delivery, waiting, waitingBytes, oldestMs, setAside, setAsideBytes }: TracesStatus) {
+function toTraces({ delivery, waiting, waitingBytes, oldestMs, quarantine, quarantinedBytes }: TracesStatus) {
   return {
     enabled: delivery !== undefined,
     collector: delivery?.collector ?? null,
@@ -50,8 +50,8 @@ function toTraces({ delivery, waiting, waitingBytes, oldestMs, setAside, setAsid
     waiting_count: waiting,
     waiting_bytes: waitingBytes,
     waiting_since: toIso(oldestMs),
-    set_aside_count: setAside,
-    set_aside_bytes: setAsideBytes,
+    quarantined_count: quarantine,
+    quarantined_bytes: quarantinedBytes,
   };
 }
 

@@ -13,7 +13,7 @@ export const problemKinds = [
   'failing',
   'late',
   'undelivered',
-  'set_aside',
+  'quarantined',
   'denied',
   'partial',
   'hidden',
@@ -151,14 +151,14 @@ const leastUntold = 1000;
 /** Where no traces are made, nothing of them is amiss. */
 function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generator<Problem> {
   if (traces?.delivery === undefined) return;
-  const { delivery, setAside } = traces;
+  const { delivery, quarantine } = traces;
   if (delivery.failing !== undefined) {
     const { sinceMs, reason } = delivery.failing;
     yield { kind: 'undelivered', text: `Traces can not be delivered${toSince(sinceMs, nowMs)}: ${reason}` };
   }
-  if (setAside > 0) {
-    const text = `${setAside === 1 ? '1 trace is' : `${setAside} traces are`} set aside: the collector refuses ${setAside === 1 ? 'it' : 'them'}`;
-    yield { kind: 'set_aside', text };
+  if (quarantine > 0) {
+    const text = `${quarantine === 1 ? '1 trace is' : `${quarantine} traces are`} quarantined: the collector refuses ${quarantine === 1 ? 'it' : 'them'}`;
+    yield { kind: 'quarantined', text };
   }
 }
 

@@ -132,8 +132,8 @@ export type TracesStatus = {
   readonly waitingBytes: number;
   /** When the first in line was finished. */
   readonly oldestMs: number | undefined;
-  readonly setAside: number;
-  readonly setAsideBytes: number;
+  readonly quarantine: number;
+  readonly quarantinedBytes: number;
 };
 
 export type DeliveryStatus = {
@@ -145,13 +145,13 @@ export type DeliveryStatus = {
   /** Executions that are counted and have no trace yet. */
   readonly pending: number;
   readonly bounds: TraceBounds;
-  readonly setAsideBounds: TraceBounds;
+  readonly quarantineBounds: TraceBounds;
 };
 
 export type TraceBounds = { readonly maxTraces: number; readonly maxBytes: number };
 
 /** A trace that the collector refuses for itself alone. */
-export type SetAsideStatus = {
+export type QuarantineStatus = {
   /** What people call it: `SERVER/EXECUTION`. */
   readonly name: string;
   readonly server: string;
@@ -159,7 +159,7 @@ export type SetAsideStatus = {
   readonly spans: number;
   /** In bytes. */
   readonly size: number;
-  /** Since when it is set aside. */
+  /** Since when it is quarantined. */
   readonly atMs: number;
   /** What the collector said. */
   readonly reason: string;

@@ -3,34 +3,34 @@ import { toAge, toTime } from './ages.ts';
 import { type Html, html } from './html.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { renderPage, toRoot } from './page.ts';
+import { renderQuarantine } from './quarantine-table.ts';
 import { createRoutes } from './routes.ts';
 import { allowForms } from './security-headers.ts';
-import { renderSetAsides } from './set-aside-table.ts';
 import { toCount, toSize } from './sizes.ts';
-import type { DeliveryStatus, SetAsideStatus, Status, TracesStatus } from './status.ts';
+import type { DeliveryStatus, QuarantineStatus, Status, TracesStatus } from './status.ts';
 import { renderSwitchOn } from './switch-on-traces.ts';
 
 export type TracesPageOptions = {
   readonly status: () => Promise<Pick<Status, 'traces' | 'atMs'>>;
-  readonly setAsides: () => { readonly list: () => Promise<readonly SetAsideStatus[]> } | undefined;
+  readonly quarantined: () => { readonly list: () => Promise<readonly QuarantineStatus[]> } | undefined;
   /** Whether an execution has a page of its own. */
   readonly hasPage: (server: string, id: number) => boolean;
   readonly lifecycle: Lifecycle;
 };
 
 /** `/traces`: what waits to be delivered, whether that works, and what the collector refuses. */
-export function tracesPageRoute({ status, setAsides, hasPage, lifecycle }: TracesPageOptions): Router {
+export function tracesPageRoute({ status, quarantined, hasPage, lifecycle }: TracesPageOptions): Router {
   const router = createRoutes();
   router.get('/traces', async (request, response) => {
     const { traces, atMs } = await status();
-    const refused = (await setAsides()?.list()) ?? [];
+    const refused = (await quarantined()?.list()) ?? [];
     const root = toRoot(request);
     const mayChange = lifecycle.isEnabled();
     if (mayChange) allowForms(response);
     const headline = toHeadline(traces, atMs);
     const about = { root, hasPage, mayChange, url: lifecycle.externalUrl(), nowMs: atMs };
     const body = html`${renderHeadline(headline)}
-${renderTraces(traces, about)}${refused.length === 0 ? undefined : renderSetAsides(refused, about)}`;
+${renderTraces(traces, about)}${refused.length === 0 ? undefined : renderQuarantine(refused, about)}`;
     response.set('cache-control', 'no-store').send(renderPage({ title: headline.text, body, root }));
   });
   return router;
@@ -40,14 +40,14 @@ type Headline = { readonly mood: 'good' | 'off' | 'bad'; readonly text: string; 
 
 function toHeadline(traces: TracesStatus | undefined, nowMs: number): Headline {
   if (traces === undefined) return { mood: 'bad', text: 'The state can not tell what waits' };
-  const { delivery, setAside, waiting } = traces;
+  const { delivery, quarantine, waiting } = traces;
   if (delivery === undefined) return { mood: 'off', text: 'No traces are made' };
   if (delivery.failing !== undefined) {
     const { sinceMs, reason: why } = delivery.failing;
     const text = `Traces can not be delivered (since ${toTime(sinceMs, nowMs)}, ${toAge(sinceMs, nowMs)})`;
     return { mood: 'bad', text, why };
   }
-  if (setAside > 0) return { mood: 'bad', text: `The collector refuses ${toCount(setAside, 'trace')}` };
+  if (quarantine > 0) return { mood: 'bad', text: `The collector refuses ${toCount(quarantine, 'trace')}` };
   if (waiting > 0) return { mood: 'good', text: `${toCount(waiting, 'trace')} on the way` };
   return { mood: 'good', text: 'All traces are delivered' };
 }
@@ -72,8 +72,8 @@ function renderTraces(
 }
 
 function renderFacts(traces: TracesStatus, delivery: DeliveryStatus, nowMs: number): Html {
-  const { waiting, waitingBytes, oldestMs, setAside, setAsideBytes } = traces;
-  const { collector, lastDeliveredMs, pending, bounds, setAsideBounds } = delivery;
+  const { waiting, waitingBytes, oldestMs, quarantine, quarantinedBytes } = traces;
+  const { collector, lastDeliveredMs, pending, bounds, quarantineBounds } = delivery;
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
     ['Collector', collector],
     ['Delivered last', lastDeliveredMs === undefined ? undefined : renderTime(lastDeliveredMs, nowMs)],
@@ -81,8 +81,8 @@ function renderFacts(traces: TracesStatus, delivery: DeliveryStatus, nowMs: numb
     ['The first was finished', oldestMs === undefined ? undefined : renderTime(oldestMs, nowMs)],
     ['Room for', toAmount(bounds.maxTraces, bounds.maxBytes)],
     ['Wait for their steps', pending === 0 ? undefined : toCount(pending, 'execution')],
-    ['Set aside', toAmount(setAside, setAsideBytes)],
-    ['Room for these', setAside === 0 ? undefined : toAmount(setAsideBounds.maxTraces, setAsideBounds.maxBytes)],
+    ['Quarantined', toAmount(quarantine, quarantinedBytes)],
+    ['Room for these', quarantine === 0 ? undefined : toAmount(quarantineBounds.maxTraces, quarantineBounds.maxBytes)],
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   const isFull = waiting >= bounds.maxTraces || waitingBytes >= bounds.maxBytes;
@@ -99,8 +99,8 @@ function renderTime(atMs: number, nowMs: number): Html {
   return html`<time datetime="${new Date(atMs).toISOString()}">${toTime(atMs, nowMs)}</time> (${toAge(atMs, nowMs)})`;
 }
 
-function renderOff({ waiting, setAside }: TracesStatus): Html {
-  const left = waiting + setAside;
+function renderOff({ waiting, quarantine }: TracesStatus): Html {
+  const left = waiting + quarantine;
   const rest = html`<p>${toCount(left, 'trace')} of an earlier time ${left === 1 ? 'is' : 'are'} kept until then.</p>\n`;
   return html`<p>Each finished execution can become one OpenTelemetry trace. To switch that on, say where traces go:</p>
 ${renderSwitchOn()}${left === 0 ? undefined : rest}`;

@@ -5,11 +5,11 @@ import type { TracesStatus } from './status.ts';
 /** How the traces get on, in a few words. */
 export function toTracesText(traces: TracesStatus | undefined, nowMs: number): string {
   if (traces === undefined) return 'The state can not tell what waits';
-  const { delivery, waiting, oldestMs, setAside } = traces;
+  const { delivery, waiting, oldestMs, quarantine } = traces;
   if (delivery === undefined) return 'None are made; how to switch them on';
   const facts = [
     delivery.failing === undefined ? undefined : '✗ delivery fails',
-    setAside === 0 ? undefined : `✗ ${setAside.toLocaleString('en')} set aside`,
+    quarantine === 0 ? undefined : `✗ ${quarantine.toLocaleString('en')} quarantined`,
     waiting === 0
       ? undefined
       : `${toCount(waiting, 'trace')} to deliver${oldestMs === undefined ? '' : `, the first finished ${toAge(oldestMs, nowMs)}`}`,

@@ -9,7 +9,7 @@ export function createDeliveryInstruments(registers: Registry[]) {
   });
   const spoolTraces = new Gauge({
     name: 'automation_exporter_spool_traces',
-    help: 'Finished traces that wait to be delivered; those that are set aside are left out.',
+    help: 'Finished traces that wait to be delivered; those that are quarantined are left out.',
     registers,
   });
   const spoolBytes = new Gauge({
@@ -22,17 +22,18 @@ export function createDeliveryInstruments(registers: Registry[]) {
     help: 'When the trace that waits to be delivered next was finished; absent while none waits.',
     registers,
   });
-  const tracesSetAside = new Gauge({
-    name: 'automation_exporter_traces_set_aside',
+  const tracesQuarantined = new Gauge({
+    name: 'automation_exporter_traces_quarantined',
     help: 'Traces that the collector refused or never answered for themselves alone, kept until they are sent again or dropped.',
     registers,
   });
-  for (const instrument of [spansExported, spoolTraces, spoolBytes, spoolOldest, tracesSetAside]) instrument.remove();
+  for (const instrument of [spansExported, spoolTraces, spoolBytes, spoolOldest, tracesQuarantined])
+    instrument.remove();
   return {
     spansExported,
     spansRejected: new Counter({
       name: 'automation_exporter_spans_rejected_total',
-      help: 'Spans that did not get to the backend: partial_success (taken without them), refused (their trace is set aside), unanswered (their trace never got an answer although others did, and is set aside), dropped (set aside, and then dropped by hand, or since too many were).',
+      help: 'Spans that did not get to the backend: partial_success (taken without them), refused (their trace is quarantined), unanswered (their trace never got an answer although others did, and is quarantined), dropped (quarantined, and then dropped by hand, or since too many were).',
       labelNames: ['reason'],
       registers,
     }),
@@ -45,6 +46,6 @@ export function createDeliveryInstruments(registers: Registry[]) {
     spoolTraces,
     spoolBytes,
     spoolOldest,
-    tracesSetAside,
+    tracesQuarantined,
   };
 }

@@ -151,7 +151,7 @@ export function createSelf({ measuresProcess = true, ...build }: Build) {
     }),
     stateResets: new Counter({
       name: 'automation_exporter_state_resets_total',
-      help: 'How often the state, or a part of it, was found damaged or lost: its last copy was restored, counting started anew, or the part was set aside.',
+      help: 'How often the state, or a part of it, was found damaged or lost: its last copy was restored, counting started anew, or the part was quarantined.',
       registers,
     }),
     unknownValues: new Counter({

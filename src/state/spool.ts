@@ -3,18 +3,22 @@
  * it gets in by the ledger's own transactions.
  */
 export type Spool = {
-  /** The first in line, but for some keys, that are not set aside, up to both bounds; one at least, where there is any. */
+  /** The first in line, but for some keys, that are not quarantined, up to both bounds; one at least, where there is any. */
   readonly next: (bounds: SpoolBounds, but?: readonly string[]) => Promise<readonly SpooledTrace[]>;
   readonly remove: (keys: readonly string[]) => Promise<void>;
-  /** Takes a trace out of the line. Over the bounds the ones that were set aside first are dropped; returns those. */
-  readonly setAside: (key: string, why: WhySetAside, bounds: SpoolBounds) => Promise<readonly SetAsideTrace[]>;
-  readonly setAsides: () => Promise<readonly SetAsideTrace[]>;
-  /** Puts set aside traces back in line, at their old places; returns how many there were. */
+  /** Takes a trace out of the line. Over the bounds the ones that were quarantined first are dropped; returns those. */
+  readonly quarantine: (
+    key: string,
+    why: QuarantineReason,
+    bounds: SpoolBounds,
+  ) => Promise<readonly QuarantinedTrace[]>;
+  readonly quarantined: () => Promise<readonly QuarantinedTrace[]>;
+  /** Puts quarantined traces back in line, at their old places; returns how many there were. */
   readonly retry: (keys: readonly string[]) => Promise<number>;
-  /** Forgets set aside traces; returns how many there were. */
+  /** Forgets quarantined traces; returns how many there were. */
   readonly drop: (keys: readonly string[]) => Promise<number>;
   readonly size: () => Promise<SpoolSize>;
-  /** Whether more may get in; those that are set aside have bounds of their own. */
+  /** Whether more may get in; those that are quarantined have bounds of their own. */
   readonly hasRoom: (bounds: SpoolBounds) => Promise<boolean>;
 };
 
@@ -35,16 +39,16 @@ export type TraceEncoding = 'protobuf' | 'json';
 
 export type SpoolBounds = { readonly maxBytes: number; readonly maxTraces: number };
 
-export type WhySetAside = { readonly reason: string; readonly atMs: number };
+export type QuarantineReason = { readonly reason: string; readonly atMs: number };
 
-/** A set aside trace without its bytes: how large they are. */
-export type SetAsideTrace = Omit<SpooledTrace, 'bytes'> & { readonly size: number } & WhySetAside;
+/** A quarantined trace without its bytes: how large they are. */
+export type QuarantinedTrace = Omit<SpooledTrace, 'bytes'> & { readonly size: number } & QuarantineReason;
 
 export type SpoolSize = {
   readonly traces: number;
   readonly bytes: number;
   /** When the first in line was spooled; undefined where the line is empty. */
   readonly oldestMs: number | undefined;
-  readonly setAside: number;
-  readonly setAsideBytes: number;
+  readonly quarantine: number;
+  readonly quarantinedBytes: number;
 };

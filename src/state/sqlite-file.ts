@@ -11,9 +11,9 @@ import {
   isWritable,
   makeDirectory,
   openDatabase,
+  quarantine,
   removeDatabase,
   restore,
-  setAside,
   toDamage,
 } from './sqlite-open.ts';
 import { StateError, type StateOrigin } from './state.ts';
@@ -40,7 +40,7 @@ export type FileOptions = {
 type Paths = { readonly file: string; readonly copy: string; readonly commits: string };
 type Opened = Pick<OpenedFile, 'database' | 'origin'>;
 
-/** Opens the state in a directory, which is then this process's alone; a damaged file is set aside, and the last copy takes its place. */
+/** Opens the state in a directory, which is then this process's alone; a damaged file is quarantined, and the last copy takes its place. */
 export function openStateFile(options: FileOptions): OpenedFile {
   const { dir, now, isSound } = options;
   const paths = toPaths(dir);
@@ -98,13 +98,13 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
   };
 }
 
-/** Nobody may write meanwhile. What another process uses stays untouched; what nobody uses is set aside. */
+/** Nobody may write meanwhile. What another process uses stays untouched; what nobody uses is quarantined. */
 async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound }: FileOptions): Promise<DatabaseSync> {
   const half = `${paths.file}.half`;
   explained(dir, () => {
     makeDirectory(dir);
     if (!isEmpty(paths.file)) lockOnce(paths.file);
-    setAside(paths.file, now());
+    quarantine(paths.file, now());
     removeDatabase(half);
     writeFileSync(half, '', { mode: 0o600 });
   });
@@ -143,7 +143,7 @@ function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined
     throw toDamage('it has lost its last commits');
   } catch (error) {
     if (!isDamage(error) && !(isReadOnly(error) && isWritable(file))) throw error;
-    const damaged = setAside(file, nowMs);
+    const damaged = quarantine(file, nowMs);
     const restored = restore(file, copy, isSound);
     if (restored !== undefined) return { database: restored, origin: { kind: 'restored', damaged } };
     return { database: openDatabase(file, { isSound, isThorough: true }).database, origin: { kind: 'anew', damaged } };

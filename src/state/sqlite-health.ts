@@ -72,7 +72,7 @@ function countEntries(database: DatabaseSync): number {
   return Number(database.prepare('SELECT count(*) AS entries FROM ledger_entry').get()?.entries);
 }
 
-/** The bytes of traces are compared when they are read: one may be set aside without the others. */
+/** The bytes of traces are compared when they are read: one may be quarantined without the others. */
 function findWrongSpool(database: DatabaseSync): string | undefined {
   if (!hasTable(database, 'spooled_trace')) return undefined;
   const { integrity_check: found } = database.prepare('PRAGMA integrity_check(spooled_trace)').get() ?? {};

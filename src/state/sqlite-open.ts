@@ -52,7 +52,7 @@ export function restore(file: string, copy: string, isSound: IsSound | undefined
 }
 
 /** Out of the way, but not away: somebody may want to know what happened to it. Its new name. */
-export function setAside(file: string, nowMs: number): string {
+export function quarantine(file: string, nowMs: number): string {
   const name = `${file}.damaged-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
   for (const end of ['', '-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, name + end);
   return name;

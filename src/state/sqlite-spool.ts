@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { toChecksum } from './checksum.ts';
-import type { SetAsideTrace, Spool, SpoolBounds, SpooledTrace, SpoolSize, WhySetAside } from './spool.ts';
+import type { QuarantinedTrace, QuarantineReason, Spool, SpoolBounds, SpooledTrace, SpoolSize } from './spool.ts';
 import type { Commit } from './sqlite-commits.ts';
 
 type SpoolOptions = {
@@ -22,7 +22,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
      FROM spooled_trace WHERE reason IS NOT NULL ORDER BY set_aside_at, position LIMIT ?`,
   );
   const sums = database.prepare(
-    `SELECT traces, bytes, set_aside AS setAside, set_aside_bytes AS setAsideBytes,
+    `SELECT traces, bytes, set_aside AS quarantine, set_aside_bytes AS quarantinedBytes,
        (SELECT spooled_at FROM spooled_trace WHERE reason IS NULL ORDER BY position LIMIT 1) AS oldestMs
      FROM spool_sums`,
   );
@@ -39,12 +39,12 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
     const { oldestMs, ...rest } = sums.get() as Omit<SpoolSize, 'oldestMs'> & { oldestMs: number | null };
     return { ...rest, oldestMs: oldestMs ?? undefined };
   }
-  function dropBeyond({ maxTraces, maxBytes }: SpoolBounds): readonly SetAsideTrace[] {
-    const dropped: SetAsideTrace[] = [];
+  function dropBeyond({ maxTraces, maxBytes }: SpoolBounds): readonly QuarantinedTrace[] {
+    const dropped: QuarantinedTrace[] = [];
     for (;;) {
-      const { setAside, setAsideBytes } = readSums();
-      if (setAside <= maxTraces && setAsideBytes <= maxBytes) return dropped;
-      const [first] = aside.all(1) as unknown as SetAsideTrace[];
+      const { quarantine, quarantinedBytes } = readSums();
+      if (quarantine <= maxTraces && quarantinedBytes <= maxBytes) return dropped;
+      const [first] = aside.all(1) as unknown as QuarantinedTrace[];
       if (first === undefined) return dropped;
       remove.run(first.key);
       dropped.push({ ...first });
@@ -87,8 +87,8 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
     remove: async (keys) => {
       countChanges(remove, keys);
     },
-    setAside: async (key: string, { reason, atMs }: WhySetAside, bounds: SpoolBounds) => {
-      let dropped: readonly SetAsideTrace[] = [];
+    quarantine: async (key: string, { reason, atMs }: QuarantineReason, bounds: SpoolBounds) => {
+      let dropped: readonly QuarantinedTrace[] = [];
       commit(() => {
         mark.run(reason, atMs, key);
         dropped = dropBeyond(bounds);
@@ -96,7 +96,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
       return dropped;
     },
     // SQLite reads a negative limit as none.
-    setAsides: async () => (aside.all(-1) as unknown as SetAsideTrace[]).map((trace) => ({ ...trace })),
+    quarantined: async () => (aside.all(-1) as unknown as QuarantinedTrace[]).map((trace) => ({ ...trace })),
     retry: async (keys) => countChanges(unmark, keys),
     drop: async (keys) => countChanges(drop, keys),
     size: async () => readSums(),

@@ -18,7 +18,7 @@ export type SqliteOptions = Partial<StateRules> &
 type StateRules = {
   /** Whether the parsed body of a document has the shape of its kind; a state with another is damaged. */
   readonly isSound: IsSound;
-  /** Called with what was found damaged while the state is in use, and set aside. */
+  /** Called with what was found damaged while the state is in use, and quarantined. */
   readonly onDamage: (what: string) => void;
   /** Called when the state is no longer where it was opened: once it is written there again, or with why it cannot be. */
   readonly onMoved: (fault: unknown) => void;
@@ -85,8 +85,8 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
     spool: {
       next: (...asked) => parts.spool.next(...asked),
       remove: (...asked) => parts.spool.remove(...asked),
-      setAside: (...asked) => parts.spool.setAside(...asked),
-      setAsides: () => parts.spool.setAsides(),
+      quarantine: (...asked) => parts.spool.quarantine(...asked),
+      quarantined: () => parts.spool.quarantined(),
       retry: (...asked) => parts.spool.retry(...asked),
       drop: (...asked) => parts.spool.drop(...asked),
       size: () => parts.spool.size(),

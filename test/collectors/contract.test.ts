@@ -129,7 +129,7 @@ const own = `
   automation_exporter_server_epoch gauge server
   automation_exporter_state_resets_total counter
   automation_exporter_traces_pending gauge server
-  automation_exporter_traces_set_aside gauge
+  automation_exporter_traces_quarantined gauge
   automation_exporter_traces_degraded_total counter server reason
   automation_exporter_traces_skipped_total counter server reason
   automation_exporter_texts_cut_total counter server member api_endpoint

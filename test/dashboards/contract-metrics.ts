@@ -80,6 +80,6 @@ export const contractMetrics: ReadonlySet<string> = new Set([
   'automation_exporter_spool_traces',
   'automation_exporter_spool_bytes',
   'automation_exporter_spool_oldest_timestamp_seconds',
-  'automation_exporter_traces_set_aside',
+  'automation_exporter_traces_quarantined',
   'automation_exporter_traces_pending',
 ]);

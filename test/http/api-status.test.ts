@@ -77,11 +77,11 @@ describe('http/api-status', () => {
           text: 'Traces can not be delivered (since 03:09 UTC, 10 min ago): collector.example.org:4318: the connection was refused; is the collector running? (ECONNREFUSED)',
         },
         {
-          kind: 'set_aside',
+          kind: 'quarantined',
           server: null,
           member: null,
           collector: null,
-          text: '2 traces are set aside: the collector refuses them',
+          text: '2 traces are quarantined: the collector refuses them',
         },
         {
           kind: 'left_out',
@@ -196,8 +196,8 @@ describe('http/api-status', () => {
         waiting_count: 1200,
         waiting_bytes: 5_000_000,
         waiting_since: '2024-05-20T03:04:40.000Z',
-        set_aside_count: 2,
-        set_aside_bytes: 6800,
+        quarantined_count: 2,
+        quarantined_bytes: 6800,
       },
     });
   });

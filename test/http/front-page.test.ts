@@ -252,11 +252,11 @@ GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
   it('says that traces are stuck, and leads to where more is said', async () => {
     const stuck = await readTraces(stuckTraces());
     expect(toText(stuck)).toMatch(
-      /^✗Traces can not be delivered \(since 03:09 UTC, 10 min ago\): collector\.example\.org:4318: the connection was refused; is the collector running\? \(ECONNREFUSED\)\.\n1 more problem:\n2 traces are set aside: the collector refuses them\n/,
+      /^✗Traces can not be delivered \(since 03:09 UTC, 10 min ago\): collector\.example\.org:4318: the connection was refused; is the collector running\? \(ECONNREFUSED\)\.\n1 more problem:\n2 traces are quarantined: the collector refuses them\n/,
     );
-    expect(stuck).toContain('<a href="./traces">2 traces are set aside: the collector refuses them</a>');
+    expect(stuck).toContain('<a href="./traces">2 traces are quarantined: the collector refuses them</a>');
     expect(toText(stuck)).toContain(
-      '\nTraces✗ delivery fails; ✗ 2 set aside; 1,200 traces to deliver, the first finished 15 min ago\n',
+      '\nTraces✗ delivery fails; ✗ 2 quarantined; 1,200 traces to deliver, the first finished 15 min ago\n',
     );
   });
 

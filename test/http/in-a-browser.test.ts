@@ -125,7 +125,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
       }),
       tracesPageRoute({
         status: read,
-        setAsides: () => undefined,
+        quarantined: () => undefined,
         hasPage: () => false,
         lifecycle: { isEnabled: () => false, externalUrl: () => 'https://exporter.example.org' },
       }),

@@ -2,9 +2,9 @@ import type {
   CollectorStatus,
   EndedStatus,
   ExecutionsOfServer,
+  QuarantineStatus,
   RunningStatus,
   ServerStatus,
-  SetAsideStatus,
   Status,
   TracesStatus,
 } from '../../src/http/status.ts';
@@ -84,12 +84,12 @@ export function traces(given: Partial<TracesStatus> = {}): TracesStatus {
     lastDeliveredMs: atMs - 12_000,
     pending: 0,
     bounds: { maxTraces: 100_000, maxBytes: 256 * 2 ** 20 },
-    setAsideBounds: { maxTraces: 10_000, maxBytes: 64 * 2 ** 20 },
+    quarantineBounds: { maxTraces: 10_000, maxBytes: 64 * 2 ** 20 },
   };
-  return { delivery, waiting: 0, waitingBytes: 0, oldestMs: undefined, setAside: 0, setAsideBytes: 0, ...given };
+  return { delivery, waiting: 0, waitingBytes: 0, oldestMs: undefined, quarantine: 0, quarantinedBytes: 0, ...given };
 }
 
-/** Traces that can not be delivered since 10 min, some in line, some set aside. */
+/** Traces that can not be delivered since 10 min, some in line, some quarantined. */
 export function stuckTraces(): TracesStatus {
   const reason = 'collector.example.org:4318: the connection was refused; is the collector running? (ECONNREFUSED)';
   const { delivery } = traces();
@@ -98,13 +98,13 @@ export function stuckTraces(): TracesStatus {
     waiting: 1200,
     waitingBytes: 5_000_000,
     oldestMs: atMs - 900_000,
-    setAside: 2,
-    setAsideBytes: 6800,
+    quarantine: 2,
+    quarantinedBytes: 6800,
   });
 }
 
-/** A trace that was set aside 12 min ago, except for what is given. */
-export function setAside(given: Partial<SetAsideStatus> = {}): SetAsideStatus {
+/** A trace that was quarantined 12 min ago, except for what is given. */
+export function quarantine(given: Partial<QuarantineStatus> = {}): QuarantineStatus {
   const { server: of = 'prod', executionId = '4711' } = given;
   const facts = { spans: 12, size: 3400, atMs: atMs - 720_000, reason: 'HTTP 400: bad span' };
   return { name: `${of}/${executionId}`, server: of, executionId, ...facts, ...given };

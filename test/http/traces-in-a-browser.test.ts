@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { frontPageRoute } from '../../src/http/front-page.ts';
+import { quarantineRoutes } from '../../src/http/quarantine.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
-import { setAsideRoutes } from '../../src/http/set-aside.ts';
-import type { SetAsideStatus, Status, TracesStatus } from '../../src/http/status.ts';
+import type { QuarantineStatus, Status, TracesStatus } from '../../src/http/status.ts';
 import { tracesPageRoute } from '../../src/http/traces-page.ts';
 import { type Browser, startBrowser } from '../support/browser.ts';
 import { describeWithTools } from '../support/tools.ts';
-import { server, setAside, status, stuckTraces, traces } from './some-status.ts';
+import { quarantine, server, status, stuckTraces, traces } from './some-status.ts';
 
 const views = [
   { name: 'light', width: 1280, isDark: false, background: 'rgb(255, 255, 255)' },
@@ -16,14 +16,14 @@ const views = [
 ] as const;
 
 const longWord = `${'<script>alert(1)</script>'.repeat(8)}${'x'.repeat(400)}`;
-const hostile = setAside({
+const hostile = quarantine({
   server: longWord,
   reason: longWord,
   size: 2 ** 31,
   spans: 5000,
   executionId: '9007199254740991',
 });
-const twenty = Array.from({ length: 20 }, (_, index) => setAside({ executionId: String(4711 + index) }));
+const twenty = Array.from({ length: 20 }, (_, index) => quarantine({ executionId: String(4711 + index) }));
 const shown: Readonly<Record<string, TracesStatus | undefined>> = {
   'that all is delivered': traces(),
   'that nothing is': stuckTraces(),
@@ -37,7 +37,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
   let url: string;
   let isEnabled = true;
   let current: TracesStatus | undefined;
-  let refused: readonly SetAsideStatus[] = [];
+  let refused: readonly QuarantineStatus[] = [];
   const done: string[] = [];
 
   beforeAll(async () => {
@@ -48,14 +48,14 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
       refused = refused.filter(({ name }) => !names.includes(name));
       return { traces: names.length };
     };
-    const setAsides = { list: async () => refused, retry: act('retry'), drop: act('drop') };
+    const quarantined = { list: async () => refused, retry: act('retry'), drop: act('drop') };
     // What is in front of it has another name.
     const lifecycle = { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org' };
     const hasPage = (): boolean => false;
     const routes = [
       frontPageRoute({ metricsPath: '/metrics', status: read, hasPage }),
-      tracesPageRoute({ status: read, setAsides: () => setAsides, hasPage, lifecycle }),
-      setAsideRoutes({ setAsides: () => setAsides, lifecycle }),
+      tracesPageRoute({ status: read, quarantined: () => quarantined, hasPage, lifecycle }),
+      quarantineRoutes({ quarantined: () => quarantined, lifecycle }),
     ];
     const onError = (error: unknown): never => {
       throw error;
@@ -72,7 +72,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
 
   beforeEach(() => {
     isEnabled = true;
-    current = traces({ setAside: 2, setAsideBytes: 6800 });
+    current = traces({ quarantine: 2, quarantinedBytes: 6800 });
     refused = twenty;
     done.length = 0;
   });
@@ -92,7 +92,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
   }
 
   for (const mayChange of [true, false]) {
-    it.each(views)(`fits what is set aside, changeable: ${mayChange}: $name`, async ({ width, isDark }) => {
+    it.each(views)(`fits what is quarantined, changeable: ${mayChange}: $name`, async ({ width, isDark }) => {
       isEnabled = mayChange;
       refused = [hostile, ...twenty];
       const { contentWidth, complaints, text } = await browser.open(`${url}/traces`, { width, isDark });
@@ -126,7 +126,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
 
   it('is what the front page leads to', async () => {
     const { links, text } = await browser.open(`${url}/`);
-    expect(text).toContain('✗ 2 set aside');
+    expect(text).toContain('✗ 2 quarantined');
     expect(links).toContain(`${url}/traces`);
   });
 });

@@ -1,23 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SetAsideStatus, TracesStatus } from '../../src/http/status.ts';
+import type { QuarantineStatus, TracesStatus } from '../../src/http/status.ts';
 import { tracesPageRoute } from '../../src/http/traces-page.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
-import { atMs, setAside, stuckTraces, traces } from './some-status.ts';
+import { atMs, quarantine, stuckTraces, traces } from './some-status.ts';
 
 type Given = {
   readonly shown?: TracesStatus | undefined;
-  readonly setAsides?: readonly SetAsideStatus[];
+  readonly quarantined?: readonly QuarantineStatus[];
   readonly isEnabled?: boolean;
 };
 
 async function readPage(given: Given) {
-  const { setAsides = [], isEnabled = false } = given;
+  const { quarantined = [], isEnabled = false } = given;
   const shown = 'shown' in given ? given.shown : traces();
   const route = tracesPageRoute({
     status: async () => ({ traces: shown, atMs }),
-    setAsides: () => (shown?.delivery === undefined ? undefined : { list: async () => setAsides }),
+    quarantined: () => (shown?.delivery === undefined ? undefined : { list: async () => quarantined }),
     hasPage: (server, id) => server === 'prod' && id === 4711,
     lifecycle: { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org/here' },
   });
@@ -27,8 +27,8 @@ async function readPage(given: Given) {
   return { body, text: toText(body), headers };
 }
 
-const refused = { ...traces(), setAside: 2, setAsideBytes: 6800 };
-const both = [setAside(), setAside({ server: "o'hara's", executionId: '12', reason: 'HTTP 413' })];
+const refused = { ...traces(), quarantine: 2, quarantinedBytes: 6800 };
+const both = [quarantine(), quarantine({ server: "o'hara's", executionId: '12', reason: 'HTTP 413' })];
 
 describe('http/traces-page', () => {
   it('says that all is delivered', async () => {
@@ -39,7 +39,7 @@ Collector: collector.example.org:4318
 Delivered last: 03:19 UTC (12 s ago)
 Wait to be delivered: nothing
 Room for: 100,000 traces, 256 MiB
-Set aside: nothing`);
+Quarantined: nothing`);
     expect(body).toContain('<title>All traces are delivered</title>');
     expect(body).toContain('<a href="./traces">look again</a>');
   });
@@ -55,7 +55,7 @@ Wait to be delivered: 1,200 traces, 4.7 MiB
 The first was finished: 03:04 UTC (15 min ago)
 Room for: 100,000 traces, 256 MiB
 Wait for their steps: 3 executions
-Set aside: 2 traces, 6.6 KiB
+Quarantined: 2 traces, 6.6 KiB
 Room for these: 10,000 traces, 64 MiB`);
   });
 
@@ -65,8 +65,8 @@ Room for these: 10,000 traces, 64 MiB`);
     expect(text).toContain('\n! There is no room for more: executions are counted, and their traces are made once');
   });
 
-  it('shows what is set aside with its reason, and the commands to copy', async () => {
-    const { text, body, headers } = await readPage({ shown: refused, setAsides: both });
+  it('shows what is quarantined with its reason, and the commands to copy', async () => {
+    const { text, body, headers } = await readPage({ shown: refused, quarantined: both });
     expect(text).toMatch(/^✗The collector refuses 2 traces\n/);
     expect(text.slice(text.indexOf('Execution |'))).toBe(`Execution | Spans | Size | Since
 prod #4711 | 12 | 3.3 KiB | 03:07 UTC (12 min ago)
@@ -75,30 +75,30 @@ o&#39;hara&#39;s #12 | 12 | 3.3 KiB | 03:07 UTC (12 min ago)
 HTTP 413
 From the command line
 To send again or to drop needs --web.enable-lifecycle, or web: { enable_lifecycle: true } in the configuration, which is read again on SIGHUP; then there are buttons here, too.`);
-    expect(body).toContain(`<code>automation-exporter set-aside list --url=https://exporter.example.org/here</code>
-<code>automation-exporter set-aside retry --all --url=https://exporter.example.org/here</code>
-<code>automation-exporter set-aside retry prod/4711 --url=https://exporter.example.org/here</code>
-<code>automation-exporter set-aside drop prod/4711 --url=https://exporter.example.org/here</code>
+    expect(body).toContain(`<code>automation-exporter quarantine list --url=https://exporter.example.org/here</code>
+<code>automation-exporter quarantine retry --all --url=https://exporter.example.org/here</code>
+<code>automation-exporter quarantine retry prod/4711 --url=https://exporter.example.org/here</code>
+<code>automation-exporter quarantine drop prod/4711 --url=https://exporter.example.org/here</code>
 `);
     expect(body).not.toContain('<form');
     expect(headers['content-security-policy']).toContain("form-action 'none'");
   });
 
   it('leads to the executions that have a page, and to no other', async () => {
-    const { body } = await readPage({ shown: refused, setAsides: both });
+    const { body } = await readPage({ shown: refused, quarantined: both });
     expect(body.match(/<a href="[^"]*executions[^"]*"/g)).toEqual(['<a href="./executions/prod/4711"']);
   });
 
   it('quotes names for the shell', async () => {
-    const { body } = await readPage({ shown: refused, setAsides: both.toReversed() });
-    expect(body).toContain(`set-aside drop ${"'o'\\''hara'\\''s/12'".replaceAll("'", '&#39;')} --url=`);
+    const { body } = await readPage({ shown: refused, quarantined: both.toReversed() });
+    expect(body).toContain(`quarantine drop ${"'o'\\''hara'\\''s/12'".replaceAll("'", '&#39;')} --url=`);
   });
 
   it('has forms where configuration lets requests change something', async () => {
-    const { body, text, headers } = await readPage({ shown: refused, setAsides: both, isEnabled: true });
-    expect(body.match(/<form method="post" action="\.\/-\/set-aside\/retry">/g)).toHaveLength(3);
+    const { body, text, headers } = await readPage({ shown: refused, quarantined: both, isEnabled: true });
+    expect(body.match(/<form method="post" action="\.\/-\/quarantine\/retry">/g)).toHaveLength(3);
     expect(body).toContain('<button name="key" value="prod/4711" aria-label="Send prod #4711 again">');
-    expect(body).toContain('<button name="key" value="o&#39;hara&#39;s/12" formaction="./-/set-aside/drop"');
+    expect(body).toContain('<button name="key" value="o&#39;hara&#39;s/12" formaction="./-/quarantine/drop"');
     expect(body).toContain('<button name="all" value="true" aria-label="Send all again">');
     expect(text).not.toContain('--web.enable-lifecycle');
     expect(headers['content-security-policy']).toContain("form-action 'self'");
@@ -107,14 +107,14 @@ To send again or to drop needs --web.enable-lifecycle, or web: { enable_lifecycl
   });
 
   it('shows fifty of very many', async () => {
-    const setAsides = Array.from({ length: 1234 }, (_, index) => setAside({ executionId: String(index + 1) }));
-    const { body, text } = await readPage({ shown: { ...refused, setAside: 1234 }, setAsides });
+    const quarantined = Array.from({ length: 1234 }, (_, index) => quarantine({ executionId: String(index + 1) }));
+    const { body, text } = await readPage({ shown: { ...refused, quarantine: 1234 }, quarantined });
     expect(body.match(/<th scope="row">/g)).toHaveLength(50);
     expect(text).toContain('\nand 1,184 more traces\n');
   });
 
   it('says how to switch traces on, and what is kept until then', async () => {
-    const { text, body } = await readPage({ shown: traces({ delivery: undefined, waiting: 3, setAside: 1 }) });
+    const { text, body } = await readPage({ shown: traces({ delivery: undefined, waiting: 3, quarantine: 1 }) });
     expect(text).toBe(`…No traces are made
 As of 2024-05-20 03:19:40 UTC; look again.
 Each finished execution can become one OpenTelemetry trace. To switch that on, say where traces go:
@@ -136,8 +136,8 @@ or write into the configuration, to send them to http://localhost:4318:
       };
       // The cast is true: only texts were changed.
       const shown = { ...refused, delivery: delivery as TracesStatus['delivery'] };
-      const setAsides = [setAside({ server: text, reason: text, name: text })];
-      return (await readPage({ shown, setAsides, isEnabled: true })).body.split('<').length;
+      const quarantined = [quarantine({ server: text, reason: text, name: text })];
+      return (await readPage({ shown, quarantined, isEnabled: true })).body.split('<').length;
     };
     const harmless = await countTags('x');
     await fc.assert(

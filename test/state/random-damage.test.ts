@@ -151,7 +151,7 @@ async function judge(dir: string): Promise<string> {
   await again.close();
   if (!isKept) return 'what is committed afterwards is not kept';
   if (content === kept.at(-1)) return 'healed';
-  if (damagedTraces.length > 0) return 'a trace was set aside';
+  if (damagedTraces.length > 0) return 'a trace was quarantined';
   if (state.origin.kind === 'usual') return 'not noticed';
   return state.origin.kind === 'anew' || kept.includes(content) ? 'said' : 'said, but it never was like this';
 }
@@ -163,7 +163,7 @@ describe('state/random-damage', () => {
       const outcome = await play(seed).catch((error: unknown) => `failed: ${String(error)}`);
       outcomes.set(outcome, [...(outcomes.get(outcome) ?? []), seed]);
     }
-    const wrong = [...outcomes].filter(([outcome]) => !/: (healed|said|a trace was set aside)$/.test(outcome));
+    const wrong = [...outcomes].filter(([outcome]) => !/: (healed|said|a trace was quarantined)$/.test(outcome));
     expect(wrong).toEqual([]);
   }, 120_000);
 });

@@ -80,33 +80,39 @@ describe('state/spool', () => {
       traces: 0,
       bytes: 0,
       oldestMs: undefined,
-      setAside: 0,
-      setAsideBytes: 0,
+      quarantine: 0,
+      quarantinedBytes: 0,
     });
     await spool(toTrace('1'), toTrace('2'), toTrace('3'));
     await state.spool.remove(['1', '3', 'unknown']);
 
     expect(await keys(all)).toEqual(['2']);
-    expect(await state.spool.size()).toEqual({ traces: 1, bytes: 4, oldestMs: 2000, setAside: 0, setAsideBytes: 0 });
+    expect(await state.spool.size()).toEqual({
+      traces: 1,
+      bytes: 4,
+      oldestMs: 2000,
+      quarantine: 0,
+      quarantinedBytes: 0,
+    });
   });
 
-  it('has room below both bounds, and counts no trace that is set aside', async () => {
+  it('has room below both bounds, and counts no trace that is quarantined', async () => {
     await spool(toTrace('1'), toTrace('2'));
     expect(await state.spool.hasRoom({ maxBytes: 100, maxTraces: 2 })).toBe(false);
     expect(await state.spool.hasRoom({ maxBytes: 8, maxTraces: 100 })).toBe(false);
     expect(await state.spool.hasRoom({ maxBytes: 9, maxTraces: 3 })).toBe(true);
 
-    await state.spool.setAside('1', { reason: 'HTTP 400', atMs: 5 }, all);
+    await state.spool.quarantine('1', { reason: 'HTTP 400', atMs: 5 }, all);
     expect(await state.spool.hasRoom({ maxBytes: 8, maxTraces: 2 })).toBe(true);
   });
 
   it('sets aside with a reason, puts back at the old place, and drops', async () => {
     await spool(toTrace('1'), toTrace('2'), toTrace('3'));
-    await state.spool.setAside('1', { reason: 'HTTP 400 too odd', atMs: 5 }, all);
-    await state.spool.setAside('2', { reason: 'HTTP 413', atMs: 6 }, all);
+    await state.spool.quarantine('1', { reason: 'HTTP 400 too odd', atMs: 5 }, all);
+    await state.spool.quarantine('2', { reason: 'HTTP 413', atMs: 6 }, all);
 
     expect(await keys(all)).toEqual(['3']);
-    expect(await state.spool.setAsides()).toEqual([
+    expect(await state.spool.quarantined()).toEqual([
       {
         key: '1',
         server: 'prod',
@@ -121,35 +127,41 @@ describe('state/spool', () => {
       },
       expect.objectContaining({ key: '2', reason: 'HTTP 413', atMs: 6 }),
     ]);
-    expect(await state.spool.size()).toMatchObject({ traces: 1, bytes: 4, setAside: 2, setAsideBytes: 8 });
+    expect(await state.spool.size()).toMatchObject({ traces: 1, bytes: 4, quarantine: 2, quarantinedBytes: 8 });
 
     expect(await state.spool.retry(['1', '3'])).toBe(1);
     expect(await keys(all)).toEqual(['1', '3']);
-    // Only what is set aside can be dropped.
+    // Only what is quarantined can be dropped.
     expect(await state.spool.drop(['2', '3'])).toBe(1);
-    expect(await state.spool.size()).toMatchObject({ traces: 2, bytes: 8, setAside: 0, setAsideBytes: 0 });
+    expect(await state.spool.size()).toMatchObject({ traces: 2, bytes: 8, quarantine: 0, quarantinedBytes: 0 });
   });
 
-  it('drops what was set aside first where too much is', async () => {
+  it('drops what was quarantined first where too much is', async () => {
     await spool(toTrace('1'), toTrace('2'), toTrace('3'));
     const bounds = { maxBytes: 8, maxTraces: 10 };
-    expect(await state.spool.setAside('3', { reason: 'HTTP 400', atMs: 5 }, bounds)).toEqual([]);
-    expect(await state.spool.setAside('1', { reason: 'HTTP 400', atMs: 6 }, bounds)).toEqual([]);
+    expect(await state.spool.quarantine('3', { reason: 'HTTP 400', atMs: 5 }, bounds)).toEqual([]);
+    expect(await state.spool.quarantine('1', { reason: 'HTTP 400', atMs: 6 }, bounds)).toEqual([]);
 
-    expect(await state.spool.setAside('2', { reason: 'HTTP 400', atMs: 7 }, bounds)).toEqual([
+    expect(await state.spool.quarantine('2', { reason: 'HTTP 400', atMs: 7 }, bounds)).toEqual([
       expect.objectContaining({ key: '3', spans: 3 }),
     ]);
-    expect((await state.spool.setAsides()).map(({ key }) => key)).toEqual(['1', '2']);
+    expect((await state.spool.quarantined()).map(({ key }) => key)).toEqual(['1', '2']);
   });
 
   it('keeps everything over a restart', async () => {
     await spool(toTrace('1'), toTrace('2'));
-    await state.spool.setAside('1', { reason: 'HTTP 400', atMs: 5 }, all);
+    await state.spool.quarantine('1', { reason: 'HTTP 400', atMs: 5 }, all);
     await state.close();
     state = openSqliteState({ dir });
 
     expect(await keys(all)).toEqual(['2']);
-    expect(await state.spool.size()).toEqual({ traces: 1, bytes: 4, oldestMs: 2000, setAside: 1, setAsideBytes: 4 });
+    expect(await state.spool.size()).toEqual({
+      traces: 1,
+      bytes: 4,
+      oldestMs: 2000,
+      quarantine: 1,
+      quarantinedBytes: 4,
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Memory } from '../../src/domain/memory.ts';
 import type { Ledger, LedgerChange, LedgerEntry } from '../../src/state/ledger.ts';
-import type { SetAsideTrace, Spool, SpooledTrace } from '../../src/state/spool.ts';
+import type { QuarantinedTrace, Spool, SpooledTrace } from '../../src/state/spool.ts';
 import { type State, StateError, type StateOrigin } from '../../src/state/state.ts';
 
 type Aside = { readonly reason: string; readonly atMs: number };
@@ -129,7 +129,7 @@ function prune({ entries, byProject }: OfServer, { project, endedBeforeMs }: Non
 function createSpool(disk: Disk, write: Write): Spool {
   const inLine = (): SpooledTrace[] =>
     [...disk.spool.values()].flatMap(({ trace, aside }) => (aside === undefined ? [trace] : []));
-  const asides = (): SetAsideTrace[] =>
+  const asides = (): QuarantinedTrace[] =>
     [...disk.spool.values()]
       .flatMap(({ trace: { bytes, ...trace }, aside }) =>
         aside === undefined ? [] : [{ ...trace, size: bytes.length, ...aside }],
@@ -159,11 +159,11 @@ function createSpool(disk: Disk, write: Write): Spool {
       return end === -1 ? traces : traces.slice(0, end);
     },
     remove: async (keys) => void (await change(keys, (_, key) => disk.spool.delete(key))),
-    setAside: (key, why, bounds) =>
+    quarantine: (key, why, bounds) =>
       write(() => {
         const spooled = disk.spool.get(key);
         if (spooled !== undefined) spooled.aside = { reason: why.reason, atMs: why.atMs };
-        const dropped: SetAsideTrace[] = [];
+        const dropped: QuarantinedTrace[] = [];
         for (let all = asides(); ; all = asides()) {
           const [first] = all;
           const isWithin = all.length <= bounds.maxTraces && sumOf(all.map(({ size }) => size)) <= bounds.maxBytes;
@@ -172,7 +172,7 @@ function createSpool(disk: Disk, write: Write): Spool {
           dropped.push(first);
         }
       }),
-    setAsides: async () => asides(),
+    quarantined: async () => asides(),
     retry: (keys) =>
       change(keys, (spooled) => {
         const isAside = spooled.aside !== undefined;
@@ -187,8 +187,8 @@ function createSpool(disk: Disk, write: Write): Spool {
         traces: line.length,
         bytes: sumOf(line.map(({ bytes }) => bytes.length)),
         oldestMs: line[0]?.spooledAtMs,
-        setAside: aside.length,
-        setAsideBytes: sumOf(aside.map(({ size }) => size)),
+        quarantine: aside.length,
+        quarantinedBytes: sumOf(aside.map(({ size }) => size)),
       };
     },
     hasRoom: async ({ maxBytes, maxTraces }) => {

@@ -28,7 +28,7 @@ export type SeriesUse = {
 };
 
 /**
- * How many jobs and nodes there is room for. What a job may ever have is set aside when it gets its place, so that nothing that
+ * How many jobs and nodes there is room for. What a job may ever have is reserved when it gets its place, so that nothing that
  * runs later takes a series away from another. Where not all fits, two thirds are for jobs and the rest for their durations.
  */
 export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
@@ -109,7 +109,7 @@ const ofEachProject: readonly Cost[] = [
   [families.projectTotal, triggers.length * endings.length],
 ];
 
-/** Those that most projects come to: what is set aside takes no job its place later. */
+/** Those that most projects come to: what is reserved takes no job its place later. */
 const histogramsOfProject = 3;
 const shareOfNodes = 20;
 

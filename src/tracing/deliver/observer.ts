@@ -1,4 +1,4 @@
-import type { SetAsideTrace, SpooledTrace, SpoolSize } from '../../state/spool.ts';
+import type { QuarantinedTrace, SpooledTrace, SpoolSize } from '../../state/spool.ts';
 import type { PostFaultKind } from './post-fault.ts';
 
 /** Why spans did not get to the backend although they were sent, or were to be. */
@@ -10,16 +10,16 @@ export type RequestOutcome = 'delivered' | 'wait' | 'refused' | PostFaultKind;
 /** What the sender tells of itself, for metrics and the log; each callback tells of one event. */
 export type SenderObserver = {
   readonly exported: (spans: number) => void;
-  /** Refused and unanswered traces are set aside and may be sent again; dropped ones were set aside and are gone. */
+  /** Refused and unanswered traces are quarantined and may be sent again; dropped ones were quarantined and are gone. */
   readonly rejected: (reason: RejectReason, spans: number) => void;
   /** The collector took the request, and has something to say about it. */
   readonly warned: (message: string) => void;
-  readonly setAside: (
+  readonly quarantine: (
     trace: Pick<SpooledTrace, 'server' | 'executionId'>,
     reason: string,
     why: 'refused' | 'unanswered',
   ) => void;
-  readonly dropped: (trace: SetAsideTrace) => void;
+  readonly dropped: (trace: QuarantinedTrace) => void;
   readonly request: (outcome: RequestOutcome, seconds: number) => void;
   /** Once when deliveries begin to fail, once when they work again. */
   readonly failing: (reason: string) => void;

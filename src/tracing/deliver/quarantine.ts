@@ -1,8 +1,8 @@
-import type { SetAsideTrace, Spool } from '../../state/spool.ts';
+import type { QuarantinedTrace, Spool } from '../../state/spool.ts';
 import type { SenderObserver } from './observer.ts';
 
 type Options = {
-  readonly spool: Pick<Spool, 'setAsides' | 'retry' | 'drop'>;
+  readonly spool: Pick<Spool, 'quarantined' | 'retry' | 'drop'>;
   /** Told after every change, so that what is in line again is sent, and the new sizes are known. */
   readonly wake: () => void;
   readonly observe: Pick<SenderObserver, 'rejected'> & {
@@ -11,25 +11,25 @@ type Options = {
   };
 };
 
-export type SetAsides = {
-  /** The ones that were set aside first come first. */
+export type Quarantine = {
+  /** The ones that were quarantined first come first. */
   readonly list: () => Promise<readonly NamedTrace[]>;
-  /** Puts them back in line; where one is not set aside, nothing happens at all. */
+  /** Puts them back in line; where one is not quarantined, nothing happens at all. */
   readonly retry: (which: Which) => Promise<Handled>;
   /** Forgets them for good, and counts their spans as dropped. */
   readonly drop: (which: Which) => Promise<Handled>;
 };
 
 /** `SERVER/EXECUTION`: ids hold no slash, names of servers may. Where ids began anew, one name may stand for two traces. */
-export type NamedTrace = SetAsideTrace & { readonly name: string };
+export type NamedTrace = QuarantinedTrace & { readonly name: string };
 
-/** Traces by the names that people use, or all that are set aside. */
+/** Traces by the names that people use, or all that are quarantined. */
 export type Which = readonly string[] | 'all';
 
 export type Handled = { readonly traces: number } | { readonly unknown: readonly string[] };
 
 /** What a person can do about traces that the collector refuses. */
-export function createSetAsides({ spool, wake, observe }: Options): SetAsides {
+export function createQuarantine({ spool, wake, observe }: Options): Quarantine {
   let last: Promise<unknown> = Promise.resolve();
 
   /** One change at a time: two that meet would count the same traces. */
@@ -40,7 +40,7 @@ export function createSetAsides({ spool, wake, observe }: Options): SetAsides {
   }
 
   async function list(): Promise<readonly NamedTrace[]> {
-    const traces = await spool.setAsides();
+    const traces = await spool.quarantined();
     return traces.map((trace) => ({ ...trace, name: `${trace.server}/${trace.executionId}` }));
   }
 

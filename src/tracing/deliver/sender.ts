@@ -16,7 +16,7 @@ export type SenderOptions = {
   readonly observe: SenderObserver;
   /** Takes known secrets out of what the collector says. */
   readonly scrub: (text: string) => string;
-  readonly setAsideBounds: SpoolBounds;
+  readonly quarantineBounds: SpoolBounds;
   /** Up to where traces are gathered into one request, if not up to the usual. */
   readonly gathering?: SpoolBounds;
   readonly clock: Clock;
@@ -49,7 +49,7 @@ const patience = 10;
 
 /** Empties the spool into the collector: one request at a time, each trace until it was taken or refused for itself alone. */
 export function createSender(options: SenderOptions): Sender {
-  const { spool, post, observe, scrub, setAsideBounds, clock } = options;
+  const { spool, post, observe, scrub, quarantineBounds, clock } = options;
   const { gathering = gatheringBounds, wait = createWait(clock) } = options;
   const stopping = new AbortController();
   const cutOff = new AbortController();
@@ -147,7 +147,7 @@ export function createSender(options: SenderOptions): Sender {
     for (const { key } of traces) suspects.forget(key);
     const givenUp = suspects.otherPassed();
     if (givenUp !== undefined)
-      await setAside(givenUp, `never gets an answer, while others do: ${givenUp.reason}`, 'unanswered');
+      await quarantine(givenUp, `never gets an answer, while others do: ${givenUp.reason}`, 'unanswered');
   }
 
   async function refuse(traces: readonly SpooledTrace[], reason: string): Promise<void> {
@@ -155,23 +155,23 @@ export function createSender(options: SenderOptions): Sender {
     for (const trace of traces) {
       suspects.forget(trace.key);
       // Stopped before it could be written: it will be refused again.
-      if (!(await setAside(trace, reason, 'refused'))) return;
+      if (!(await quarantine(trace, reason, 'refused'))) return;
     }
     refusedInARow += 1;
     if (refusedInARow > patience) await backOff(reason, undefined);
     else recover();
   }
 
-  async function setAside(
+  async function quarantine(
     trace: Omit<Suspect, 'reason'>,
     says: string,
     why: 'refused' | 'unanswered',
   ): Promise<boolean> {
     const reason = shorten(says);
-    const dropped = await insist(() => spool.setAside(trace.key, { reason, atMs: clock.now() }, setAsideBounds));
+    const dropped = await insist(() => spool.quarantine(trace.key, { reason, atMs: clock.now() }, quarantineBounds));
     if (dropped === undefined) return false;
     observe.rejected(why, trace.spans);
-    observe.setAside(trace, reason, why);
+    observe.quarantine(trace, reason, why);
     for (const other of dropped) {
       observe.rejected('dropped', other.spans);
       observe.dropped(other);

@@ -116,7 +116,7 @@ async function playWorld(deck: Deck, worldSeed: number): Promise<Report> {
   }
 }
 
-/** Everything is delivered or set aside; then what came is compared with what should have come. */
+/** Everything is delivered or quarantined; then what came is compared with what should have come. */
 async function compareAtRest(world: World, { counted, epochOf }: Expectation, collector: Collector): Promise<string[]> {
   const { daemon, sightings, simulator, stateDir } = world;
   const { metrics } = await eventually(async () => {
@@ -126,14 +126,14 @@ async function compareAtRest(world: World, { counted, epochOf }: Expectation, co
   });
   await daemon.kill();
   const state = openSqliteState({ dir: stateDir });
-  const setAsides = await state.spool.setAsides();
+  const quarantined = await state.spool.quarantined();
   await state.close();
   const expected = expectTraces(counted, simulator.url, epochOf);
   sightings.see('traces that were expected', expected.size);
-  const shown = metrics['traces_set_aside'];
+  const shown = metrics['traces_quarantined'];
   return [
-    ...compareTraces(expected, { arrivals: collector.arrivals, setAsides, isPoisoned }),
-    ...(shown === setAsides.length ? [] : [`${shown} are shown as set aside instead of ${setAsides.length}`]),
+    ...compareTraces(expected, { arrivals: collector.arrivals, quarantined, isPoisoned }),
+    ...(shown === quarantined.length ? [] : [`${shown} are shown as quarantined instead of ${quarantined.length}`]),
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { TrueExecution } from '../../../src/simulator/simulator.ts';
-import type { SetAsideTrace } from '../../../src/state/spool.ts';
+import type { QuarantinedTrace } from '../../../src/state/spool.ts';
 import { toNamespace, toTraceId } from '../../../src/tracing/plan/ids.ts';
 import type { Arrival } from './collector.ts';
 
@@ -21,13 +21,13 @@ export function expectTraces(
 
 type Delivered = {
   readonly arrivals: ReadonlyMap<string, Arrival>;
-  readonly setAsides: readonly SetAsideTrace[];
+  readonly quarantined: readonly QuarantinedTrace[];
   readonly isPoisoned: (runId: string) => boolean;
 };
 
 /** Every trace that did not come, came and should not have, or is another than it was. */
 export function compareTraces(expected: ReadonlyMap<string, TrueExecution>, delivered: Delivered): string[] {
-  const { arrivals, setAsides, isPoisoned } = delivered;
+  const { arrivals, quarantined, isPoisoned } = delivered;
   const faults: string[] = [];
   const poisoned: string[] = [];
   for (const [traceId, execution] of expected) {
@@ -47,9 +47,9 @@ export function compareTraces(expected: ReadonlyMap<string, TrueExecution>, deli
     if (!expected.has(traceId)) faults.push(`not expected: ${runId} from ${rootStartMs}`);
     if (hashes.size > 1) faults.push(`came in ${hashes.size} forms: ${runId} from ${rootStartMs}`);
   }
-  const found = setAsides.map(({ executionId, startedAtMs }) => `${executionId} from ${startedAtMs}`);
+  const found = quarantined.map(({ executionId, startedAtMs }) => `${executionId} from ${startedAtMs}`);
   if (found.sort().join() !== poisoned.sort().join()) {
-    faults.push(`set aside: ${found.join(', ')}; poisoned: ${poisoned.join(', ')}`);
+    faults.push(`quarantined: ${found.join(', ')}; poisoned: ${poisoned.join(', ')}`);
   }
   return faults;
 }

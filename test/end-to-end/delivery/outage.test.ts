@@ -54,7 +54,7 @@ describe('end-to-end/delivery/outage', () => {
     expect(read('spool_bytes')).toBeLessThan(1.1 * maxBytes);
     expect(ofAge).toBe(tooOld);
     expect(spooled + pending + ofMany + ofAge).toBe(counted.filter(({ status }) => status !== 'missed').length);
-    expect(read('traces_set_aside')).toBe(0);
+    expect(read('traces_quarantined')).toBe(0);
 
     const [, second = [], , last = []] = weights;
     process.stdout.write(`memory: ${weights.map((each) => each.map(toMib).join(' ')).join(' | ')} MiB\n`);

@@ -41,7 +41,7 @@ describe('tracing/sender to a collector', () => {
     expect(reasons).toEqual([expect.stringContaining(says)]);
     expect(requests).toBe(4);
     expect(new Set(sink.requests.map(({ body }) => body.toString('hex')))).toEqual(new Set([whole]));
-    expect(await state.spool.size()).toMatchObject({ traces: 0, setAside: 0 });
+    expect(await state.spool.size()).toMatchObject({ traces: 0, quarantine: 0 });
   });
 
   it('takes an endless answer of success for one', async () => {
@@ -57,7 +57,7 @@ describe('tracing/sender to a collector', () => {
       (request.body.includes(poison) ? say(400, 'bad span') : accept)(response, request, index),
     );
     await deliver(sink.url);
-    expect((await state.spool.setAsides()).map(({ key, reason }) => [key, reason])).toEqual([
+    expect((await state.spool.quarantined()).map(({ key, reason }) => [key, reason])).toEqual([
       ['prod/37', 'HTTP 400: bad span'],
     ]);
     const delivered = sink.requests
@@ -125,7 +125,7 @@ async function deliver(endpoint: string, given: Given = {}) {
       exported: () => {},
       rejected: () => {},
       warned: () => {},
-      setAside: () => {},
+      quarantine: () => {},
       dropped: () => {},
       request: () => {
         requests += 1;
@@ -135,7 +135,7 @@ async function deliver(endpoint: string, given: Given = {}) {
       size: () => {},
     },
     scrub: (text) => text,
-    setAsideBounds: { maxBytes: 1e6, maxTraces: 1000 },
+    quarantineBounds: { maxBytes: 1e6, maxTraces: 1000 },
     clock: fakeClock({ random: () => 0.5 }),
     wait: async (_forMs, signal) => {
       if ((await state.spool.size()).traces === 0) {

@@ -81,11 +81,11 @@ describe('tracing/sender over kills', () => {
     }
 
     const state = openSqliteState({ dir });
-    expect((await state.spool.setAsides()).map(({ executionId, reason }) => [executionId, reason])).toEqual([
+    expect((await state.spool.quarantined()).map(({ executionId, reason }) => [executionId, reason])).toEqual([
       ['37', 'HTTP 400: bad span'],
       ['1234', 'HTTP 400: bad span'],
     ]);
-    expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0, setAside: 2 });
+    expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0, quarantine: 2 });
     await state.close();
   }, 120_000);
 });

@@ -56,7 +56,7 @@ async function send(
       exported: (count) => (spans['exported'] = (spans['exported'] ?? 0) + count),
       rejected: (reason, count) => (spans[reason] = (spans[reason] ?? 0) + count),
       warned: () => {},
-      setAside: () => {},
+      quarantine: () => {},
       dropped: () => {},
       request: () => {},
       failing: (reason) => failing.push(reason),
@@ -64,7 +64,7 @@ async function send(
       size: () => {},
     },
     scrub: (text) => text,
-    setAsideBounds: { maxBytes: 1e9, maxTraces: 1000 },
+    quarantineBounds: { maxBytes: 1e9, maxTraces: 1000 },
     clock: fakeClock({ now: () => nowMs, ticks: () => nowMs, random }),
     wait: async (waitMs, signal) => {
       const { traces } = await state.spool.size();
@@ -143,7 +143,7 @@ describe('tracing/sender, requests that get lost', () => {
       },
     });
     expect(spans['unanswered']).toBe(1);
-    expect(await state.spool.setAsides()).toEqual([
+    expect(await state.spool.quarantined()).toEqual([
       expect.objectContaining({
         key: 'prod/1',
         reason: 'never gets an answer, while others do: c: the connection failed (ECONNRESET)',
@@ -157,7 +157,7 @@ describe('tracing/sender, requests that get lost', () => {
       forMs: 120_000,
     });
     expect(spans['exported']).toBe(3);
-    expect(await state.spool.size()).toMatchObject({ traces: 1, setAside: 0 });
+    expect(await state.spool.size()).toMatchObject({ traces: 1, quarantine: 0 });
   });
 
   it.each([
@@ -170,7 +170,7 @@ describe('tracing/sender, requests that get lost', () => {
     );
     const { spans, requests } = await send(state, fault, { forMs: 6 * 3_600_000 });
     expect(spans).toEqual({});
-    expect(await state.spool.size()).toMatchObject({ traces: 200, setAside: 0 });
+    expect(await state.spool.size()).toMatchObject({ traces: 200, quarantine: 0 });
     // One a minute at most, with the jitter of waits.
     expect(requests).toBeLessThan(6 * 60 * 2.2);
   });
@@ -206,8 +206,8 @@ describe('tracing/sender, requests that get lost', () => {
             },
           },
         );
-        const setAsides = await state.spool.setAsides();
-        expect(setAsides.filter(({ size: bytes }) => bytes <= mostBytes)).toEqual([]);
+        const quarantined = await state.spool.quarantined();
+        expect(quarantined.filter(({ size: bytes }) => bytes <= mostBytes)).toEqual([]);
         const left = await state.spool.next({ maxBytes: 1e9, maxTraces: 10_000 });
         expect(left.filter(({ bytes }) => bytes.length <= mostBytes).map(({ key }) => key)).toEqual([]);
         await state.close();

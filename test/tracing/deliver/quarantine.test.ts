@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import type { State } from '../../../src/state/state.ts';
-import { createSetAsides } from '../../../src/tracing/deliver/quarantine.ts';
+import { createQuarantine } from '../../../src/tracing/deliver/quarantine.ts';
 import { makeTrace, makeTraces } from './made-traces.ts';
 
 let state: State;
@@ -13,7 +13,7 @@ beforeEach(async () => {
   await state.ledger.commit('prod', { spooled: makeTraces(4) });
   for (const [index, key] of ['prod/2', 'prod/3'].entries()) {
     const why = { reason: 'HTTP 400: bad span', atMs: 3000 + index };
-    await state.spool.setAside(key, why, { maxBytes: 1e6, maxTraces: 10 });
+    await state.spool.quarantine(key, why, { maxBytes: 1e6, maxTraces: 10 });
   }
 });
 afterEach(() => state.close());
@@ -21,15 +21,15 @@ afterEach(() => state.close());
 function create() {
   const rejected = (reason: string, spans: number): unknown => events.push(`${reason} ${spans}`);
   const handled = (action: string, traces: number): unknown => events.push(`${action} ${traces}`);
-  return createSetAsides({ spool: state.spool, wake: () => events.push('woken'), observe: { rejected, handled } });
+  return createQuarantine({ spool: state.spool, wake: () => events.push('woken'), observe: { rejected, handled } });
 }
 
 async function left(): Promise<string[]> {
-  return (await state.spool.setAsides()).map(({ key }) => key);
+  return (await state.spool.quarantined()).map(({ key }) => key);
 }
 
 describe('tracing/deliver/quarantine', () => {
-  it('lists what is set aside by the names that people use', async () => {
+  it('lists what is quarantined by the names that people use', async () => {
     const listed = (await create().list()).map(({ name, spans, reason, atMs }) => [name, spans, reason, atMs]);
     expect(listed).toEqual([
       ['prod/2', 3, 'HTTP 400: bad span', 3000],
@@ -51,11 +51,11 @@ describe('tracing/deliver/quarantine', () => {
   it('drops for good, counts the spans, and has the new sizes told', async () => {
     expect(await create().drop('all')).toEqual({ traces: 2 });
     expect(await left()).toEqual([]);
-    expect(await state.spool.size()).toMatchObject({ traces: 2, setAside: 0, setAsideBytes: 0 });
+    expect(await state.spool.size()).toMatchObject({ traces: 2, quarantine: 0, quarantinedBytes: 0 });
     expect(events).toEqual(['dropped 3', 'dropped 3', 'drop 2', 'woken']);
   });
 
-  it('does nothing at all where one is not set aside', async () => {
+  it('does nothing at all where one is not quarantined', async () => {
     const asked = ['prod/2', 'prod/1', 'test/2'];
     expect(await create().drop(asked)).toEqual({ unknown: ['prod/1', 'test/2'] });
     expect(await left()).toEqual(['prod/2', 'prod/3']);
@@ -63,8 +63,12 @@ describe('tracing/deliver/quarantine', () => {
   });
 
   it('counts each once where two ask at the same time', async () => {
-    const setAsides = create();
-    const answers = await Promise.all([setAsides.drop('all'), setAsides.drop('all'), setAsides.retry(['prod/2'])]);
+    const quarantined = create();
+    const answers = await Promise.all([
+      quarantined.drop('all'),
+      quarantined.drop('all'),
+      quarantined.retry(['prod/2']),
+    ]);
     expect(answers).toEqual([{ traces: 2 }, { traces: 0 }, { unknown: ['prod/2'] }]);
     expect(events).toEqual(['dropped 3', 'dropped 3', 'drop 2', 'woken', 'drop 0', 'woken']);
   });
@@ -75,19 +79,19 @@ describe('tracing/deliver/quarantine', () => {
       if (faults-- > 0) throw new Error('database or disk is full');
       return state.spool.drop(keys);
     };
-    const setAsides = createSetAsides({
+    const quarantined = createQuarantine({
       spool: { ...state.spool, drop },
       wake: () => {},
       observe: { rejected: () => {}, handled: () => {} },
     });
-    await expect(setAsides.drop('all')).rejects.toThrow('database or disk is full');
-    expect(await setAsides.drop('all')).toEqual({ traces: 2 });
+    await expect(quarantined.drop('all')).rejects.toThrow('database or disk is full');
+    expect(await quarantined.drop('all')).toEqual({ traces: 2 });
   });
 
   it('takes both where ids began anew on a server', async () => {
     const again = makeTrace(2, { maker: 'after the ids began anew' });
     await state.ledger.commit('prod', { spooled: [{ ...again, key: 'another 2' }] });
-    await state.spool.setAside('another 2', { reason: 'HTTP 400', atMs: 4000 }, { maxBytes: 1e6, maxTraces: 10 });
+    await state.spool.quarantine('another 2', { reason: 'HTTP 400', atMs: 4000 }, { maxBytes: 1e6, maxTraces: 10 });
     expect(await create().retry(['prod/2'])).toEqual({ traces: 2 });
     expect(await left()).toEqual(['prod/3']);
   });

@@ -77,39 +77,39 @@ describe('tracing/deliver/sender', () => {
     expect(waits).toEqual([7000]);
   });
 
-  it('finds the poisoned trace among fifty, sets it aside with the reason, and delivers the others', async () => {
+  it('finds the poisoned trace among fifty, quarantines it with the reason, and delivers the others', async () => {
     await spool(makeTraces(50));
     const poison = Buffer.from(makeTrace(37).bytes);
     const { events, sent } = await runUntilIdle(({ bytes }) =>
       Buffer.from(bytes).includes(poison) ? answer(400, 'bad  span\n\0at 3') : answer(200),
     );
 
-    expect(await state.spool.setAsides()).toEqual([
+    expect(await state.spool.quarantined()).toEqual([
       expect.objectContaining({ key: 'prod/37', spans: 3, reason: 'HTTP 400: bad span at 3', atMs: 1_700_000_000_000 }),
     ]);
     expect(sent.length).toBeLessThanOrEqual(13);
     expect(sumOf(events, 'exported')).toBe(147);
     expect(events).toContain('rejected refused 3');
-    expect(events).toContain('set aside prod 37 HTTP 400: bad span at 3');
-    expect(await state.spool.size()).toMatchObject({ traces: 0, setAside: 1 });
+    expect(events).toContain('quarantined prod 37 HTTP 400: bad span at 3');
+    expect(await state.spool.size()).toMatchObject({ traces: 0, quarantine: 1 });
   });
 
-  it('sends a set aside trace again when it is put back', async () => {
+  it('sends a quarantined trace again when it is put back', async () => {
     await spool(makeTraces(1));
     await runUntilIdle(() => answer(400));
     await state.spool.retry(['prod/1']);
     const { events } = await runUntilIdle(() => answer(200));
     expect(events).toEqual(['delivered', 'exported 3']);
-    expect(await state.spool.size()).toMatchObject({ traces: 0, setAside: 0 });
+    expect(await state.spool.size()).toMatchObject({ traces: 0, quarantine: 0 });
   });
 
   it('takes its time where everything is refused, and leaves the rest in line', async () => {
     await spool(makeTraces(100));
     const { events, waits } = await runUntil(() => answer(401), 5);
     expect(waits).toEqual([500, 1000, 2000, 4000, 8000]);
-    expect(events.filter((event) => event.startsWith('set aside'))).toHaveLength(15);
+    expect(events.filter((event) => event.startsWith('quarantined'))).toHaveLength(15);
     expect(events.filter((event) => event === 'failing HTTP 401')).toHaveLength(1);
-    expect(await state.spool.size()).toMatchObject({ traces: 85, setAside: 15 });
+    expect(await state.spool.size()).toMatchObject({ traces: 85, quarantine: 15 });
   });
 
   it('forgets refusals once something was delivered: only many in a row look as if all would be refused', async () => {
@@ -118,16 +118,16 @@ describe('tracing/deliver/sender', () => {
       makeTraces(17).map((trace) => ({ ...trace, encoding: Number(trace.executionId) % 2 ? 'json' : 'protobuf' })),
     );
     const { events, waits } = await runUntilIdle((_content, index) => answer(index === 8 ? 200 : 400));
-    expect(events.filter((event) => event.startsWith('set aside'))).toHaveLength(16);
+    expect(events.filter((event) => event.startsWith('quarantined'))).toHaveLength(16);
     expect([waits, events.filter((event) => event.startsWith('failing'))]).toEqual([[], []]);
   });
 
-  it('drops what was set aside first where too much is, and counts it', async () => {
+  it('drops what was quarantined first where too much is, and counts it', async () => {
     await spool(makeTraces(3));
-    const { events } = await runUntilIdle(() => answer(400), { setAsideBounds: { maxBytes: 1e6, maxTraces: 2 } });
+    const { events } = await runUntilIdle(() => answer(400), { quarantineBounds: { maxBytes: 1e6, maxTraces: 2 } });
     expect(events).toContain('rejected dropped 3');
     expect(events).toContain('dropped 1');
-    expect((await state.spool.setAsides()).map(({ executionId }) => executionId)).toEqual(['2', '3']);
+    expect((await state.spool.quarantined()).map(({ executionId }) => executionId)).toEqual(['2', '3']);
   });
 
   it('counts what a partial success rejects, says why, and does not send it again', async () => {
@@ -142,7 +142,7 @@ describe('tracing/deliver/sender', () => {
     await spool(makeTraces(1));
     const long = `${'x'.repeat(195)}canary-4711-token`;
     await runUntilIdle(() => answer(400, long), { scrub: (text) => text.replaceAll('canary-4711-token', '<secret>') });
-    const [{ reason } = { reason: '' }] = await state.spool.setAsides();
+    const [{ reason } = { reason: '' }] = await state.spool.quarantined();
     expect(reason).toBe(`HTTP 400: ${'x'.repeat(195)}<sec…`);
   });
 
@@ -224,7 +224,7 @@ describe('tracing/deliver/sender', () => {
 });
 
 type Ask = (content: Content, index: number, signal: AbortSignal) => PostAnswer | Promise<PostAnswer>;
-type Given = Partial<Pick<SenderOptions, 'spool' | 'observe' | 'scrub' | 'setAsideBounds' | 'wait'>>;
+type Given = Partial<Pick<SenderOptions, 'spool' | 'observe' | 'scrub' | 'quarantineBounds' | 'wait'>>;
 
 function create(ask: Ask, given: Given = {}) {
   const events: string[] = [];
@@ -239,7 +239,7 @@ function create(ask: Ask, given: Given = {}) {
     },
     observe: silent(events),
     scrub: (text) => text,
-    setAsideBounds: { maxBytes: 1e6, maxTraces: 1000 },
+    quarantineBounds: { maxBytes: 1e6, maxTraces: 1000 },
     clock: fakeClock({ now: () => 1_700_000_000_000, ticks: () => 0, random: () => 0.5 }),
     ...given,
   });
@@ -279,7 +279,7 @@ function silent(events: string[]): SenderObserver {
     exported: (spans) => events.push(`exported ${spans}`),
     rejected: (reason, spans) => events.push(`rejected ${reason} ${spans}`),
     warned: (message) => events.push(`warned ${message}`),
-    setAside: ({ server, executionId }, reason) => events.push(`set aside ${server} ${executionId} ${reason}`),
+    quarantine: ({ server, executionId }, reason) => events.push(`quarantined ${server} ${executionId} ${reason}`),
     dropped: ({ executionId }) => events.push(`dropped ${executionId}`),
     request: (outcome) => events.push(outcome),
     failing: (reason) => events.push(`failing ${reason}`),

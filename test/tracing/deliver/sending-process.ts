@@ -24,7 +24,7 @@ const sender = createSender({
     exported: nothing,
     rejected: nothing,
     warned: nothing,
-    setAside: nothing,
+    quarantine: nothing,
     dropped: nothing,
     request: nothing,
     failing: nothing,
@@ -34,7 +34,7 @@ const sender = createSender({
     },
   },
   scrub: (text) => text,
-  setAsideBounds: { maxBytes: 1e9, maxTraces: 1e6 },
+  quarantineBounds: { maxBytes: 1e9, maxTraces: 1e6 },
   gathering: { maxBytes: 1e6, maxTraces: 15 },
   clock: systemClock,
   // A second of waiting takes a millisecond.

@@ -1,19 +1,19 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { setAsideRoutes } from '../../src/http/set-aside.ts';
+import { quarantineRoutes } from '../../src/http/quarantine.ts';
 import { serve } from '../http/serve.ts';
-import { setAside } from '../http/some-status.ts';
+import { quarantine } from '../http/some-status.ts';
 import { runCli } from './run-cli.ts';
 
 type Given = { readonly isOn?: boolean; readonly isEnabled?: boolean; readonly listed?: boolean };
 
-/** The routes of a daemon that has two traces set aside. */
+/** The routes of a daemon that has two traces quarantined. */
 async function startRoutes({ isOn = true, isEnabled = true, listed = true }: Given = {}) {
   const done: string[] = [];
   const known = [
-    setAside(),
-    setAside({ server: 'another', executionId: '5', size: 70_000, spans: 999, reason: 'too old' }),
+    quarantine(),
+    quarantine({ server: 'another', executionId: '5', size: 70_000, spans: 999, reason: 'too old' }),
   ];
   const act = (action: string) => async (which: readonly string[] | 'all') => {
     done.push(`${action} ${which === 'all' ? which : which.join(' ')}`);
@@ -21,9 +21,9 @@ async function startRoutes({ isOn = true, isEnabled = true, listed = true }: Giv
     const unknown = which.filter((name) => !known.some((trace) => trace.name === name));
     return unknown.length > 0 ? { unknown } : { traces: which.length };
   };
-  const setAsides = { list: async () => (listed ? known : []), retry: act('retry'), drop: act('drop') };
+  const quarantined = { list: async () => (listed ? known : []), retry: act('retry'), drop: act('drop') };
   const lifecycle = { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org' };
-  const routes = [setAsideRoutes({ lifecycle, setAsides: () => (isOn ? setAsides : undefined) })];
+  const routes = [quarantineRoutes({ lifecycle, quarantined: () => (isOn ? quarantined : undefined) })];
   const { url, port } = await serve(routes, { routePrefix: '/here' });
   return { url: `${url}/here`, port, done };
 }
@@ -36,17 +36,17 @@ async function startOther(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('commands/set-aside', () => {
-  it('lists what is set aside, at the address that the configuration gives', async () => {
+describe('commands/quarantine', () => {
+  it('lists what is quarantined, at the address that the configuration gives', async () => {
     const { port } = await startRoutes();
     const files = {
       'config.yaml': `web: { listen_address: '127.0.0.1:${port}', route_prefix: /here }\nstate: { memory: true }\n`,
     };
-    const { code, stdout, stderr } = await runCli(['set-aside', 'list', '--config.file=config.yaml'], { files });
+    const { code, stdout, stderr } = await runCli(['quarantine', 'list', '--config.file=config.yaml'], { files });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     // How wide columns are is told by the test of tables.
     expect(stdout.replaceAll(/\d+ d ago/g, 'long ago').replaceAll(/ {2,}/g, ' | ')).toBe(
-      `SERVER | EXECUTION | SPANS | SIZE | SET ASIDE | REASON
+      `SERVER | EXECUTION | SPANS | SIZE | QUARANTINED | REASON
 prod | 4711 | 12 | 3.3 KiB | 2024-05-20 03:07 UTC, long ago | HTTP 400: bad span
 another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
 2 traces, 71 KiB
@@ -54,72 +54,74 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     );
   });
 
-  it('says that nothing is set aside', async () => {
+  it('says that nothing is quarantined', async () => {
     const { url } = await startRoutes({ listed: false });
-    const { code, stdout } = await runCli(['set-aside', 'list', `--url=${url}/`]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'No trace is set aside\n' });
+    const { code, stdout } = await runCli(['quarantine', 'list', `--url=${url}/`]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'No trace is quarantined\n' });
   });
 
   it('prints what the daemon answers with --json', async () => {
     const { url } = await startRoutes();
-    const { stdout } = await runCli(['set-aside', 'list', '--json', `--url=${url}`]);
+    const { stdout } = await runCli(['quarantine', 'list', '--json', `--url=${url}`]);
     expect(JSON.parse(stdout)).toMatchObject({
-      set_aside: [{ key: 'prod/4711' }, { key: 'another/5', bytes: 70_000 }],
+      quarantined: [{ key: 'prod/4711' }, { key: 'another/5', bytes: 70_000 }],
     });
-    expect((await runCli(['set-aside', 'drop', '--all', '--json', `--url=${url}`])).stdout).toBe(
+    expect((await runCli(['quarantine', 'drop', '--all', '--json', `--url=${url}`])).stdout).toBe(
       '{\n  "traces": 2\n}\n',
     );
   });
 
   it('sends again and drops those that are named, or all', async () => {
     const { url, done } = await startRoutes();
-    const { code, stdout } = await runCli(['set-aside', 'retry', 'prod/4711', 'another/5', `--url=${url}`]);
+    const { code, stdout } = await runCli(['quarantine', 'retry', 'prod/4711', 'another/5', `--url=${url}`]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '2 traces are in line again\n' });
-    expect((await runCli(['set-aside', 'drop', 'another/5', `--url=${url}`])).stdout).toBe('1 trace is dropped\n');
-    expect((await runCli(['set-aside', 'retry', '--all', `--url=${url}`])).stdout).toBe('2 traces are in line again\n');
+    expect((await runCli(['quarantine', 'drop', 'another/5', `--url=${url}`])).stdout).toBe('1 trace is dropped\n');
+    expect((await runCli(['quarantine', 'retry', '--all', `--url=${url}`])).stdout).toBe(
+      '2 traces are in line again\n',
+    );
     expect(done).toEqual(['retry prod/4711 another/5', 'drop another/5', 'retry all']);
   });
 
-  it('names what is not set aside', async () => {
+  it('names what is not quarantined', async () => {
     const { url } = await startRoutes();
-    const { code, stderr } = await runCli(['set-aside', 'drop', 'prod/4711', 'prod/1', `--url=${url}`]);
+    const { code, stderr } = await runCli(['quarantine', 'drop', 'prod/4711', 'prod/1', `--url=${url}`]);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'Nothing was done, since these are not set aside: prod/1\n',
+      stderr: 'Nothing was done, since these are not quarantined: prod/1\n',
     });
   });
 
   it('says what has to be switched on', async () => {
     const off = await startRoutes({ isOn: false });
-    expect(await runCli(['set-aside', 'list', `--url=${off.url}`])).toMatchObject({
+    expect(await runCli(['quarantine', 'list', `--url=${off.url}`])).toMatchObject({
       code: 2,
       stderr: 'No traces are made here: the page /traces says how to switch them on.\n',
     });
     const locked = await startRoutes({ isEnabled: false });
-    expect(await runCli(['set-aside', 'drop', '--all', `--url=${locked.url}`])).toMatchObject({
+    expect(await runCli(['quarantine', 'drop', '--all', `--url=${locked.url}`])).toMatchObject({
       code: 2,
       stderr: 'Off: switch it on with --web.enable-lifecycle.\n',
     });
-    expect(await runCli(['set-aside', 'list', `--url=${locked.url}`])).toMatchObject({ code: 0 });
+    expect(await runCli(['quarantine', 'list', `--url=${locked.url}`])).toMatchObject({ code: 0 });
   });
 
   it.each<[string, readonly string[]]>([
-    ['set-aside: say what to do: list, retry or drop\n', []],
-    ['set-aside: say what to do: list, retry or drop\n', ['mend']],
-    ['set-aside: list takes no traces, it lists all\n', ['list', '--all']],
-    ['set-aside: retry takes traces as SERVER/EXECUTION, or all of them with --all\n', ['retry']],
-    ['set-aside: drop takes traces as SERVER/EXECUTION, or all of them with --all\n', ['drop', 'prod/1', '--all']],
-    ['set-aside: "4711" is no trace: write SERVER/EXECUTION, as list does\n', ['drop', '4711']],
+    ['quarantine: say what to do: list, retry or drop\n', []],
+    ['quarantine: say what to do: list, retry or drop\n', ['mend']],
+    ['quarantine: list takes no traces, it lists all\n', ['list', '--all']],
+    ['quarantine: retry takes traces as SERVER/EXECUTION, or all of them with --all\n', ['retry']],
+    ['quarantine: drop takes traces as SERVER/EXECUTION, or all of them with --all\n', ['drop', 'prod/1', '--all']],
+    ['quarantine: "4711" is no trace: write SERVER/EXECUTION, as list does\n', ['drop', '4711']],
     ['--url: is not the address of a daemon (for example http://localhost:9720)\n', ['list', '--url=localhost']],
     ['--url: is missing (the daemon listens on a port that the system chooses)\n', ['list', '--web.listen-address=:0']],
     ['--scenario: belongs to demo, simulate\n', ['list', '--scenario=empty', '--url=http://127.0.0.1:1']],
   ])('says what is wrong with the command line: %s', async (complaint, args) => {
-    const { code, stdout, stderr } = await runCli(['set-aside', ...args]);
+    const { code, stdout, stderr } = await runCli(['quarantine', ...args]);
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: complaint });
   });
 
   it('says that nobody is there, and how to say where', async () => {
-    const { code, stderr } = await runCli(['set-aside', 'list', '--url=http://127.0.0.1:1']);
+    const { code, stderr } = await runCli(['quarantine', 'list', '--url=http://127.0.0.1:1']);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1: .+\nWhere it listens elsewhere, say so with --url\n$/);
   });
@@ -135,7 +137,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     ['not of the daemon', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')],
     ['the connection failed', (request) => request.socket.destroy()],
   ])('knows that something else answers: %s', async (says, listener) => {
-    const { code, stdout, stderr } = await runCli(['set-aside', 'list', `--url=${await startOther(listener)}`]);
+    const { code, stdout, stderr } = await runCli(['quarantine', 'list', `--url=${await startOther(listener)}`]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(says);
   });
@@ -144,7 +146,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     const url = await startOther((_, response) =>
       response.writeHead(409, { 'content-type': 'text/plain' }).end(`\u001b[2Jcleared\nand ${'x'.repeat(10_000)}`),
     );
-    const { code, stderr } = await runCli(['set-aside', 'list', `--url=${url}`]);
+    const { code, stderr } = await runCli(['quarantine', 'list', `--url=${url}`]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^\[2Jcleared and x{1,500}…\n$/);
   });

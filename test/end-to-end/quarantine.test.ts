@@ -47,15 +47,15 @@ web: { enable_lifecycle: true }
   simulator.advance(3_600_000);
   await eventually(async () => {
     const metrics = await daemon.metrics();
-    expect(metrics).toContain('\nautomation_exporter_traces_set_aside 1\n');
+    expect(metrics).toContain('\nautomation_exporter_traces_quarantined 1\n');
     expect(metrics).toContain('\nautomation_exporter_spool_traces 0\n');
   });
-  const run = (...args: readonly string[]) => runCli(['set-aside', ...args, `--url=${daemon.url}`]);
-  const listed = JSON.parse(await ask(daemon.url, '/api/set-aside')) as {
-    readonly set_aside: readonly { readonly key: string; readonly spans: number }[];
+  const run = (...args: readonly string[]) => runCli(['quarantine', ...args, `--url=${daemon.url}`]);
+  const listed = JSON.parse(await ask(daemon.url, '/api/quarantine')) as {
+    readonly quarantined: readonly { readonly key: string; readonly spans: number }[];
   };
-  const [trace = { key: '', spans: 0 }] = listed.set_aside;
-  expect(listed.set_aside).toHaveLength(1);
+  const [trace = { key: '', spans: 0 }] = listed.quarantined;
+  expect(listed.quarantined).toHaveLength(1);
   const rerun = (): void => {
     simulator.control.runJob(jobs[0] ?? '');
     simulator.advance(3_600_000);
@@ -68,7 +68,7 @@ async function ask(url: string, path: string): Promise<string> {
 }
 
 // Each starts several processes, on machines that may be busy.
-describe('end-to-end/set-aside', { timeout: 60_000 }, () => {
+describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
   it('tells of a poisoned trace everywhere, and delivers it when the collector is mended', async () => {
     const { daemon, sink, run, trace, mend } = await setUp();
     const [, id] = trace.key.split('/');
@@ -78,16 +78,16 @@ describe('end-to-end/set-aside', { timeout: 60_000 }, () => {
     );
     expect(JSON.parse(await ask(daemon.url, '/api/status'))).toMatchObject({
       well: false,
-      summary: '1 trace is set aside: the collector refuses it.',
-      traces: { enabled: true, failing: false, waiting_count: 0, set_aside_count: 1 },
+      summary: '1 trace is quarantined: the collector refuses it.',
+      traces: { enabled: true, failing: false, waiting_count: 0, quarantined_count: 1 },
     });
-    expect(await ask(daemon.url, '/')).toContain('✗ 1 set aside');
+    expect(await ask(daemon.url, '/')).toContain('✗ 1 quarantined');
     const page = await ask(daemon.url, '/traces');
     expect(toText(page)).toMatch(/^✗The collector refuses 1 trace\n/);
     expect(page).toContain(`<a href="./executions/prod/${id}">`);
     expect((await fetch(`${daemon.url}/executions/prod/${id}`)).status).toBe(200);
 
-    const told = [stdout, page, await ask(daemon.url, '/api/set-aside'), ...daemon.logged];
+    const told = [stdout, page, await ask(daemon.url, '/api/quarantine'), ...daemon.logged];
     expect(told.filter((text) => text.includes(secret))).toEqual([]);
 
     expect(await run('retry', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is in line again\n' });
@@ -101,7 +101,7 @@ describe('end-to-end/set-aside', { timeout: 60_000 }, () => {
     expect(await run('retry', '--all')).toMatchObject({ code: 0, stdout: '1 trace is in line again\n' });
     await eventually(async () => {
       const metrics = await daemon.metrics();
-      expect(metrics).toContain('\nautomation_exporter_traces_set_aside 0\n');
+      expect(metrics).toContain('\nautomation_exporter_traces_quarantined 0\n');
       expect(metrics).toContain('\nautomation_exporter_spool_traces 0\n');
       expect(metrics).toContain(`rejected_total{reason="refused"} ${2 * trace.spans}\n`);
     });
@@ -115,21 +115,21 @@ describe('end-to-end/set-aside', { timeout: 60_000 }, () => {
     expect(await run('drop', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is dropped\n' });
     await eventually(async () => {
       const metrics = await daemon.metrics();
-      expect(metrics).toContain('\nautomation_exporter_traces_set_aside 0\n');
+      expect(metrics).toContain('\nautomation_exporter_traces_quarantined 0\n');
       expect(metrics).toContain(`rejected_total{reason="dropped"} ${trace.spans}\n`);
     });
     const before = sink.requests.length;
     mend();
     expect(await run('retry', trace.key)).toMatchObject({
       code: 1,
-      stderr: `Nothing was done, since these are not set aside: ${trace.key}\n`,
+      stderr: `Nothing was done, since these are not quarantined: ${trace.key}\n`,
     });
-    expect(await run('list')).toMatchObject({ code: 0, stdout: 'No trace is set aside\n' });
+    expect(await run('list')).toMatchObject({ code: 0, stdout: 'No trace is quarantined\n' });
     expect(sink.requests.length).toBe(before);
     expect(toText(await ask(daemon.url, '/traces'))).toMatch(/^✓All traces are delivered\n/);
   });
 
-  it('keeps what is set aside when the configuration is read again, and can do nothing where traces are off', async () => {
+  it('keeps what is quarantined when the configuration is read again, and can do nothing where traces are off', async () => {
     const { daemon, run, trace } = await setUp();
     await daemon.app.reload(await daemon.load('traces: { enabled: off }\nweb: { enable_lifecycle: true }\n'));
     const off = 'No traces are made here: the page /traces says how to switch them on.\n';
@@ -142,7 +142,7 @@ describe('end-to-end/set-aside', { timeout: 60_000 }, () => {
     await daemon.app.reload(await daemon.load('web: { enable_lifecycle: false }\n'));
     expect((await run('list')).stdout).toContain(trace.key.split('/')[1] ?? '?');
     await eventually(async () =>
-      expect(await daemon.metrics()).toContain('\nautomation_exporter_traces_set_aside 1\n'),
+      expect(await daemon.metrics()).toContain('\nautomation_exporter_traces_quarantined 1\n'),
     );
     expect(await run('drop', '--all')).toMatchObject({
       code: 2,
@@ -159,7 +159,7 @@ describe('end-to-end/set-aside', { timeout: 60_000 }, () => {
         readonly problems: readonly { readonly kind: string; readonly text: string }[];
         readonly traces: { readonly waiting_count: number };
       };
-      expect(told.problems.map(({ kind }) => kind)).toEqual(['undelivered', 'set_aside']);
+      expect(told.problems.map(({ kind }) => kind)).toEqual(['undelivered', 'quarantined']);
       expect(told.traces.waiting_count).toBe(1);
       return told;
     });
@@ -171,7 +171,7 @@ describe('end-to-end/set-aside', { timeout: 60_000 }, () => {
     await eventually(async () => expect(again.requests.length).toBe(1));
     await eventually(async () =>
       expect(JSON.parse(await ask(daemon.url, '/api/status'))).toMatchObject({
-        problems: [{ kind: 'set_aside' }],
+        problems: [{ kind: 'quarantined' }],
         traces: { failing: false, failing_since: null, waiting_count: 0 },
       }),
     );

@@ -7,15 +7,15 @@ import { loadOrComplain } from './load.ts';
 import { renderTable } from './table.ts';
 
 /** What the collector refuses: lists it, sends it again or drops it, through the running daemon. */
-export async function setAside(context: CommandContext): Promise<number> {
+export async function quarantine(context: CommandContext): Promise<number> {
   const wish = readWish(context);
   const url = wish && (await findDaemon(context));
   if (wish === undefined || url === undefined) return exitCodes.misconfigured;
   const { action, keys } = wish;
   const answer =
     action === 'list'
-      ? await askDaemon({ url, path: '/api/set-aside' })
-      : await askDaemon({ url, path: `/-/set-aside/${action}`, body: keys.length === 0 ? { all: true } : { keys } });
+      ? await askDaemon({ url, path: '/api/quarantine' })
+      : await askDaemon({ url, path: `/-/quarantine/${action}`, body: keys.length === 0 ? { all: true } : { keys } });
   if (answer.kind !== 'answered') return explain(answer, url, context);
   if (!isOwn(action, answer.content)) {
     return explain({ kind: 'unreachable', says: 'an answer that is not of the daemon' }, url, context);
@@ -36,7 +36,7 @@ function readWish(context: CommandContext): Wish | undefined {
   const action = actions.find((one) => one === word);
   const isAll = flags.get('all') === true;
   const fail = (text: string): undefined => {
-    context.complain(`set-aside: ${text}\n`);
+    context.complain(`quarantine: ${text}\n`);
     return undefined;
   };
   if (action === undefined) return fail('say what to do: list, retry or drop');
@@ -79,35 +79,35 @@ type Listed = {
   readonly execution: number;
   readonly spans: number;
   readonly bytes: number;
-  readonly set_aside: string;
+  readonly quarantined: string;
   readonly reason: string;
 };
 
-type Content = { readonly set_aside: readonly Listed[]; readonly traces: number };
+type Content = { readonly quarantined: readonly Listed[]; readonly traces: number };
 
 /** Whether it looks like an answer of the daemon; what is in its lists is believed. */
 function isOwn(action: Action, content: unknown): content is Content {
   if (typeof content !== 'object' || content === null) return false;
-  if (action === 'list') return 'set_aside' in content && Array.isArray(content.set_aside);
+  if (action === 'list') return 'quarantined' in content && Array.isArray(content.quarantined);
   return 'traces' in content && typeof content.traces === 'number';
 }
 
-function render(action: Action, { set_aside, traces }: Content): string {
-  if (action === 'list') return renderList(set_aside);
+function render(action: Action, { quarantined, traces }: Content): string {
+  if (action === 'list') return renderList(quarantined);
   const verb = traces === 1 ? 'is' : 'are';
   return `${toCount(traces, 'trace')} ${verb} ${action === 'retry' ? 'in line again' : 'dropped'}\n`;
 }
 
 function renderList(traces: readonly Listed[]): string {
-  if (traces.length === 0) return 'No trace is set aside\n';
+  if (traces.length === 0) return 'No trace is quarantined\n';
   const nowMs = Date.now();
-  const rows = traces.map(({ server, execution, spans, bytes, set_aside, reason }) => {
-    const atMs = Date.parse(set_aside);
+  const rows = traces.map(({ server, execution, spans, bytes, quarantined, reason }) => {
+    const atMs = Date.parse(quarantined);
     const since = `${toTime(atMs, nowMs)}, ${toAge(atMs, nowMs)}`;
     return [server, String(execution), String(spans), toSize(bytes), since, reason];
   });
   let sum = 0;
   for (const { bytes } of traces) sum += bytes;
-  const head = ['SERVER', 'EXECUTION', 'SPANS', 'SIZE', 'SET ASIDE', 'REASON'];
+  const head = ['SERVER', 'EXECUTION', 'SPANS', 'SIZE', 'QUARANTINED', 'REASON'];
   return `${renderTable([head, ...rows])}${toCount(traces.length, 'trace')}, ${toSize(sum)}\n`;
 }

@@ -1,7 +1,7 @@
 import { toAge, toTime } from './ages.ts';
 import { type Html, html } from './html.ts';
 import { toCount, toSize } from './sizes.ts';
-import type { SetAsideStatus } from './status.ts';
+import type { QuarantineStatus } from './status.ts';
 
 type About = {
   readonly root: string;
@@ -14,7 +14,7 @@ type About = {
 };
 
 /** What the collector refuses, why, and what can be done about it. */
-export function renderSetAsides(traces: readonly SetAsideStatus[], about: About): Html {
+export function renderQuarantine(traces: readonly QuarantineStatus[], about: About): Html {
   const rows = traces.slice(0, mostShown).map((trace) => renderRow(trace, about));
   const rest = traces.length - rows.length;
   const more = html`<p class="note">and ${toCount(rest, 'more trace')}</p>\n`;
@@ -22,7 +22,7 @@ export function renderSetAsides(traces: readonly SetAsideStatus[], about: About)
     ? [html`<th>What to do</th>`, html`${renderChanges('all', 'true', { ...about, of: 'all' })}\n`]
     : [undefined, undefined];
   return html`<section>
-<h2>Set aside</h2>
+<h2>Quarantined</h2>
 <p>The collector took what was sent with these, and refuses each of these alone. Mend what it says, then send them again; or drop what nobody will look for.</p>
 <table>
 <thead><tr><th>Execution</th><th class="number">Spans</th><th class="number">Size</th><th>Since</th>${head}</tr></thead>
@@ -34,7 +34,7 @@ ${rest > 0 ? more : undefined}${all}${renderCommands(traces, about)}</section>
 
 const mostShown = 50;
 
-function renderRow({ name, server, executionId, spans, size, atMs, reason }: SetAsideStatus, about: About): Html {
+function renderRow({ name, server, executionId, spans, size, atMs, reason }: QuarantineStatus, about: About): Html {
   const { root, hasPage, mayChange, nowMs } = about;
   const address = `${root}executions/${encodeURIComponent(server.toWellFormed())}/${executionId}`;
   const shown = html`<bdi>${server}</bdi> <span class="id">#${executionId}</span>`;
@@ -49,16 +49,16 @@ function renderRow({ name, server, executionId, spans, size, atMs, reason }: Set
 
 /** Dropping is for good, so it takes two steps. */
 function renderChanges(field: 'key' | 'all', value: string, { root, of }: About & { readonly of: string }): Html {
-  const path = `${root}-/set-aside/`;
+  const path = `${root}-/quarantine/`;
   return html`<form method="post" action="${path}retry"><button name="${field}" value="${value}" aria-label="Send ${of} again">Send ${field === 'all' ? 'all ' : ''}again</button>
 <details><summary aria-label="Drop ${of}">Drop${field === 'all' ? ' all' : ''}…</summary><button name="${field}" value="${value}" formaction="${path}drop" aria-label="Drop ${of} for good">Drop for good</button></details></form>`;
 }
 
-function renderCommands([first]: readonly SetAsideStatus[], { mayChange, url }: About): Html {
+function renderCommands([first]: readonly QuarantineStatus[], { mayChange, url }: About): Html {
   const one = first === undefined ? '--all' : quote(first.name);
   const lines = [`list`, `retry --all`, `retry ${one}`, `drop ${one}`];
   // Each by itself: a click marks one line.
-  const commands = lines.map((line) => html`<code>automation-exporter set-aside ${line} --url=${quote(url)}</code>\n`);
+  const commands = lines.map((line) => html`<code>automation-exporter quarantine ${line} --url=${quote(url)}</code>\n`);
   const off = html`<p class="note">To send again or to drop needs <code>--web.enable-lifecycle</code>, or <code>web: { enable_lifecycle: true }</code> in the configuration, which is read again on SIGHUP; then there are buttons here, too.</p>\n`;
   return html`<h3>From the command line</h3>
 <pre tabindex="0">${commands}</pre>

@@ -1,16 +1,16 @@
 import { json, type Request, type Response, type Router, urlencoded } from 'express';
 import { type Lifecycle, letsIn } from './lifecycle.ts';
 import { createRoutes } from './routes.ts';
-import type { SetAsideStatus } from './status.ts';
+import type { QuarantineStatus } from './status.ts';
 
-export type SetAsideOptions = {
+export type QuarantineOptions = {
   readonly lifecycle: Lifecycle;
   /** Undefined where no traces are made. */
-  readonly setAsides: () => SetAsideChanges | undefined;
+  readonly quarantined: () => QuarantineChanges | undefined;
 };
 
-export type SetAsideChanges = {
-  readonly list: () => Promise<readonly SetAsideStatus[]>;
+export type QuarantineChanges = {
+  readonly list: () => Promise<readonly QuarantineStatus[]>;
   readonly retry: (which: Which) => Promise<Handled>;
   readonly drop: (which: Which) => Promise<Handled>;
 };
@@ -18,21 +18,21 @@ export type SetAsideChanges = {
 type Which = readonly string[] | 'all';
 type Handled = { readonly traces: number } | { readonly unknown: readonly string[] };
 
-/** `GET /api/set-aside` lists; `POST /-/set-aside/retry` and `/-/set-aside/drop` do something about it. */
-export function setAsideRoutes({ lifecycle, setAsides }: SetAsideOptions): Router {
+/** `GET /api/quarantine` lists; `POST /-/quarantine/retry` and `/-/quarantine/drop` do something about it. */
+export function quarantineRoutes({ lifecycle, quarantined }: QuarantineOptions): Router {
   const router = createRoutes();
-  router.get('/api/set-aside', async (_request, response) => {
-    const changes = setAsides();
+  router.get('/api/quarantine', async (_request, response) => {
+    const changes = quarantined();
     response.set('cache-control', 'no-store');
     if (changes === undefined) sayOff(response);
-    else response.json({ set_aside: (await changes.list()).map(toJson) });
+    else response.json({ quarantined: (await changes.list()).map(toJson) });
   });
   for (const [action, verb] of [
     ['retry', 'Send again'],
     ['drop', 'Drop'],
   ] as const) {
     router.all(
-      `/-/set-aside/${action}`,
+      `/-/quarantine/${action}`,
       // Before anything of it is read.
       (request, response, next) => {
         if (letsIn(lifecycle, { request, response }, { verb })) next();
@@ -40,7 +40,7 @@ export function setAsideRoutes({ lifecycle, setAsides }: SetAsideOptions): Route
       json({ limit: largestBody }),
       urlencoded({ extended: false, limit: largestBody }),
       async (request, response) => {
-        const changes = setAsides();
+        const changes = quarantined();
         const which = readWhich(request.body);
         response.set('cache-control', 'no-store');
         if (changes === undefined) sayOff(response);
@@ -54,14 +54,14 @@ export function setAsideRoutes({ lifecycle, setAsides }: SetAsideOptions): Route
 
 const largestBody = '1mb';
 
-function toJson({ name, server, executionId, spans, size, atMs, reason }: SetAsideStatus) {
+function toJson({ name, server, executionId, spans, size, atMs, reason }: QuarantineStatus) {
   return {
     key: name,
     server,
     execution: Number(executionId),
     spans,
     bytes: size,
-    set_aside: new Date(atMs).toISOString(),
+    quarantined: new Date(atMs).toISOString(),
     reason,
   };
 }
@@ -82,7 +82,10 @@ function sendHandled(request: Request, response: Response, handled: Handled): vo
     const names = handled.unknown.slice(0, mostNamed).join(', ');
     const rest = handled.unknown.length - mostNamed;
     const more = rest > 0 ? ` and ${rest} more` : '';
-    response.status(404).type('text/plain').send(`Nothing was done, since these are not set aside: ${names}${more}\n`);
+    response
+      .status(404)
+      .type('text/plain')
+      .send(`Nothing was done, since these are not quarantined: ${names}${more}\n`);
   } else if (request.is('application/json') === false) {
     // Back to the page with the form. Relative, since something in front of us may serve us below another path.
     response.redirect(303, '../../traces');

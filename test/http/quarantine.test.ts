@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { setAsideRoutes } from '../../src/http/set-aside.ts';
+import { quarantineRoutes } from '../../src/http/quarantine.ts';
 import { serve } from './serve.ts';
-import { setAside } from './some-status.ts';
+import { quarantine } from './some-status.ts';
 
 type Given = { readonly isOn?: boolean; readonly isEnabled?: boolean; readonly unknown?: readonly string[] };
 
@@ -11,14 +11,14 @@ async function start({ isOn = true, isEnabled = true, unknown = [] }: Given = {}
     done.push(`${action} ${JSON.stringify(which)}`);
     return unknown.length > 0 ? { unknown } : { traces: which === 'all' ? 7 : which.length };
   };
-  const setAsides = { list: async () => [setAside()], retry: act('retry'), drop: act('drop') };
+  const quarantined = { list: async () => [quarantine()], retry: act('retry'), drop: act('drop') };
   const lifecycle = { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org/here' };
-  const { url } = await serve([setAsideRoutes({ lifecycle, setAsides: () => (isOn ? setAsides : undefined) })]);
+  const { url } = await serve([quarantineRoutes({ lifecycle, quarantined: () => (isOn ? quarantined : undefined) })]);
 
   async function post(action: string, body: string | object, headers: Readonly<Record<string, string>> = {}) {
     const isForm = typeof body === 'string';
     const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json';
-    const response = await fetch(`${url}/-/set-aside/${action}`, {
+    const response = await fetch(`${url}/-/quarantine/${action}`, {
       method: 'POST',
       redirect: 'manual',
       headers: { 'content-type': type, ...headers },
@@ -30,20 +30,20 @@ async function start({ isOn = true, isEnabled = true, unknown = [] }: Given = {}
   return { url, done, post };
 }
 
-describe('http/set-aside', () => {
-  it('lists what is set aside', async () => {
+describe('http/quarantine', () => {
+  it('lists what is quarantined', async () => {
     const { url } = await start();
-    const response = await fetch(`${url}/api/set-aside`);
+    const response = await fetch(`${url}/api/quarantine`);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await response.json()).toEqual({
-      set_aside: [
+      quarantined: [
         {
           key: 'prod/4711',
           server: 'prod',
           execution: 4711,
           spans: 12,
           bytes: 3400,
-          set_aside: '2024-05-20T03:07:40.000Z',
+          quarantined: '2024-05-20T03:07:40.000Z',
           reason: 'HTTP 400: bad span',
         },
       ],
@@ -96,12 +96,12 @@ describe('http/set-aside', () => {
     expect({ statuses, done }).toEqual({ statuses: [400, 400, 413], done: [] });
   });
 
-  it('names what is not set aside, and not a thousand of them', async () => {
+  it('names what is not quarantined, and not a thousand of them', async () => {
     const unknown = Array.from({ length: 1000 }, (_, index) => `prod/${index}`);
     const { post } = await start({ unknown });
     expect(await post('retry', { keys: unknown })).toEqual({
       status: 404,
-      body: 'Nothing was done, since these are not set aside: prod/0, prod/1, prod/2, prod/3, prod/4, prod/5, prod/6, prod/7, prod/8, prod/9 and 990 more\n',
+      body: 'Nothing was done, since these are not quarantined: prod/0, prod/1, prod/2, prod/3, prod/4, prod/5, prod/6, prod/7, prod/8, prod/9 and 990 more\n',
     });
   });
 
@@ -109,7 +109,7 @@ describe('http/set-aside', () => {
     const { url, post } = await start({ isOn: false });
     const off = 'No traces are made here: the page /traces says how to switch them on.\n';
     expect(await post('retry', { all: true })).toEqual({ status: 409, body: off });
-    const listed = await fetch(`${url}/api/set-aside`);
+    const listed = await fetch(`${url}/api/quarantine`);
     expect({ status: listed.status, body: await listed.text() }).toEqual({ status: 409, body: off });
   });
 
@@ -137,7 +137,7 @@ describe('http/set-aside', () => {
 
   it.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])('changes nothing on %s', async (method) => {
     const { url, done } = await start();
-    const { status, headers } = await fetch(`${url}/-/set-aside/drop`, { method });
+    const { status, headers } = await fetch(`${url}/-/quarantine/drop`, { method });
     expect({ status, allow: headers.get('allow'), done }).toEqual({ status: 405, allow: 'POST', done: [] });
   });
 });
