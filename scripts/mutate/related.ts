@@ -21,13 +21,21 @@ export function relatedTests(file: string, sources: readonly Source[], most: num
   const imports = new Map(sources.map((source) => [source.path, targetsOf(source)]));
   const steps = stepsTo(file, imports);
   const tests = [...steps].filter(([path]) => path.endsWith('.test.ts') && !isLeftOut(path, imports));
-  const distances = new Map(tests.map(([test, imported]) => [test, steps.get(testedBy(test)) ?? imported + 0.5]));
+  const distances = new Map(
+    tests.map(([test, imported]) => [test, steps.get(testedBy(test, sources)) ?? imported + 0.5]),
+  );
   const sorted = [...distances].toSorted(([one, near], [other, far]) => near - far || (one < other ? -1 : 1));
   return sorted.slice(0, most).map(([test]) => test);
 }
 
-function testedBy(test: string): string {
-  return test.replace(/^test\//, 'src/').replace(/\.test\.ts$/, '.ts');
+/** The file that has the name of a test, in the same folder or in one below its room. */
+function testedBy(test: string, sources: readonly Source[]): string {
+  const same = test.replace(/^test\//, 'src/').replace(/\.test\.ts$/, '.ts');
+  const [, room = ''] = same.split('/');
+  const isBelow = (path: string): boolean =>
+    path.startsWith(`src/${room}/`) && posix.basename(path) === posix.basename(same);
+  const found = sources.some(({ path }) => path === same) ? undefined : sources.find(({ path }) => isBelow(path));
+  return found?.path ?? same;
 }
 
 function stepsTo(file: string, imports: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, number> {

@@ -63,6 +63,11 @@ describe('api/transport', () => {
     expect(answer).toMatchObject({ status: 200, body: '{"a":1}' });
   });
 
+  it('reads nothing that is said to be gzip', async () => {
+    const answer = await ask((socket) => socket.write(ok('', 'content-encoding: gzip\r\n')));
+    expect(answer).toMatchObject({ status: 200, body: '' });
+  });
+
   it('keeps its connection for the next request', async () => {
     const server = await startRawServer((socket) => socket.write(ok('{}', `x-port: ${socket.remotePort}\r\n`)));
     const transport = createTransport({ url: server.url, timeoutMs: 5000, clock: systemClock });

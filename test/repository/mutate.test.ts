@@ -113,11 +113,13 @@ describe('repository/mutate/related', () => {
   const sources = [
     { path: 'src/api/a.ts', text: '' },
     { path: 'src/api/b.ts', text: `import { a } from './a.ts';` },
+    { path: 'src/api/deep/d.ts', text: `import { a } from '../a.ts';` },
     { path: 'src/collectors/c.ts', text: `import { b } from '../api/b.ts';` },
     { path: 'test/support/all.ts', text: `import { c } from '../../src/collectors/c.ts';` },
     { path: 'test/app.test.ts', text: `import { c } from '../src/collectors/c.ts';` },
     { path: 'test/api/a.test.ts', text: `import { a } from '../../src/api/a.ts';` },
     { path: 'test/api/b.test.ts', text: `import './sum.ts';\nimport { b } from '../../src/api/b.ts';` },
+    { path: 'test/api/d.test.ts', text: `import './sum.ts';\nimport { d } from '../../src/api/deep/d.ts';` },
     { path: 'test/api/sums.test.ts', text: `import { a } from '../../src/api/a.ts';` },
     { path: 'test/collectors/c.test.ts', text: `import '../support/all.ts';` },
     { path: 'test/collectors/other.test.ts', text: `import '../support/all.ts';` },
@@ -130,6 +132,7 @@ describe('repository/mutate/related', () => {
     const all = [
       'test/api/a.test.ts',
       'test/api/b.test.ts',
+      'test/api/d.test.ts',
       'test/api/sums.test.ts',
       'test/collectors/c.test.ts',
       'test/app.test.ts',
@@ -137,6 +140,7 @@ describe('repository/mutate/related', () => {
     ];
     expect(relatedTests('src/api/a.ts', sources, 10)).toEqual(all);
     expect(relatedTests('src/api/a.ts', sources, 2)).toEqual(all.slice(0, 2));
+    expect(relatedTests('src/api/deep/d.ts', sources, 10)).toEqual(['test/api/d.test.ts']);
     expect(relatedTests('src/collectors/c.ts', sources, 1)).toEqual(['test/collectors/c.test.ts']);
   });
 });
