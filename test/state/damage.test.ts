@@ -1,9 +1,9 @@
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { makeMemoryFolder } from '../support/memory-folder.ts';
 
 const nowMs = Date.parse('2026-01-15T12:00:00Z');
 const clock = { now: () => nowMs };
@@ -12,7 +12,7 @@ let dir: string;
 let file: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'automation-exporter-damage-'));
+  dir = makeMemoryFolder('automation-exporter-damage-');
   file = join(dir, 'state.sqlite');
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));

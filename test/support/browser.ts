@@ -27,7 +27,6 @@ export type Opened = {
   readonly text: string;
   /** The colour behind the page, as CSS tells it. */
   readonly background: string;
-  readonly screenshot: Buffer;
 };
 
 const flags = [
@@ -105,7 +104,6 @@ async function look(tab: Tab, url: string, { width = 1280, isDark = false, press
   }
   const { result } = await tab.send('Runtime.evaluate', { expression: question });
   // The question above answers with exactly that.
-  const seen = JSON.parse((result as { readonly value: string }).value) as Omit<Opened, 'complaints' | 'screenshot'>;
-  const { data } = await tab.send('Page.captureScreenshot', { captureBeyondViewport: true });
-  return { ...seen, complaints, screenshot: Buffer.from(String(data), 'base64') };
+  const seen = JSON.parse((result as { readonly value: string }).value) as Omit<Opened, 'complaints'>;
+  return { ...seen, complaints };
 }
