@@ -48,6 +48,47 @@ describe('api/every-decoder', () => {
     expect(endpoints.length).toBeGreaterThan(30);
   });
 
+  it('asks no server for what its version does not have yet', () => {
+    const since = endpoints.map(({ endpoint }) => `${endpoint.name} ${JSON.stringify(endpoint.since)}`);
+    expect(since.toSorted()).toEqual([
+      'acl-policies 14',
+      'app-metrics 25',
+      'cluster-member-jobs 17',
+      'cluster-own-jobs 17',
+      'execution 14',
+      'execution-mode 32',
+      'execution-output 14',
+      'execution-state 14',
+      'executions-metrics 29',
+      'executions-total 29',
+      'healthcheck 25',
+      'job-info 18',
+      'job-workflow {"service":33,"rundeck":34}',
+      'log-storage 17',
+      'log-storage-incomplete 17',
+      'ping 25',
+      'project-acl-policies 14',
+      'project-disable-executions 14',
+      'project-disable-schedule 14',
+      'project-executions 14',
+      'project-executions-metrics 29',
+      'project-jobs 14',
+      'project-meta 46',
+      'project-nodes 14',
+      'projects 14',
+      // The same list, with the switches of each project.
+      'projects 47',
+      'running-executions 14',
+      'stored-keys 11',
+      'stored-keys-folder 11',
+      'system-info 14',
+      'threads 25',
+      'tokens 19',
+      'user-classes 41',
+      'users 27',
+    ]);
+  });
+
   it.each(endpoints)('reads any answer to $name, or says by a known kind why it can not', ({ endpoint, words }) => {
     const body = toBodies(words);
     const texts = fc.oneof(
