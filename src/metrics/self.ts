@@ -109,7 +109,7 @@ export function createSelf({ measuresProcess = true, ...build }: Build) {
     }),
     executionsSkipped: new Counter({
       name: 'automation_exporter_executions_skipped_total',
-      help: 'Executions that were not read since they are too long ago, by why they were not read in time.',
+      help: 'Executions that were not read: too long ago, by why they were not read in time, or too_large (one alone is larger than an answer may be).',
       labelNames: ['server', 'reason'],
       registers,
     }),

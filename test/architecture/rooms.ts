@@ -56,7 +56,7 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'executions/reading',
-    knows: ['domain', 'executions/counting', 'executions/ledger', ...catalogue],
+    knows: ['domain', 'executions/counting', 'executions/ledger', ...catalogue, 'api/page-pieces'],
     types: ['executions', 'api/client', 'state/ledger'],
   },
   {

@@ -12,6 +12,15 @@ describe('executions/odd-rows', () => {
     expect(fields).toEqual(['id', 'date-ended']);
   });
 
+  it('counts a row that no answer can hold as skipped', () => {
+    const { note, fields, skipped, complaints } = createScene();
+    const row = { field: 'size', text: '1 after 6', isTooLarge: true } as const;
+    note('pay', [row]);
+    note('pay', [row]);
+    expect([fields, skipped]).toEqual([[], ['too_large 1']]);
+    expect(complaints()).toEqual(['1 executions cannot be read and are not counted: `size` in pay']);
+  });
+
   it('tells of a day, by project and field', () => {
     const { note, complaints, pass } = createScene();
     note('pay', [{ field: 'id', text: '1' }]);
@@ -42,8 +51,14 @@ describe('executions/odd-rows', () => {
 function createScene() {
   const fields: string[] = [];
   let ticks = 0;
-  const { note, complaints } = createOddRows({ unknownValue: (field) => fields.push(field) }, () => ticks);
+  const skipped: string[] = [];
+  const observe = {
+    unknownValue: (field: string) => void fields.push(field),
+    skipped: (reason: string, executions: number) => void skipped.push(`${reason} ${executions}`),
+  };
+  const { note, complaints } = createOddRows(observe, () => ticks);
   return {
+    skipped,
     note,
     complaints,
     fields,

@@ -19,6 +19,24 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
   });
 
+  it.each([20, 2000])('counts all of %i but the one whose row no answer can hold, and goes on', async (count) => {
+    const large = 7;
+    const scene = createScene({
+      answer: (asked) => {
+        const page = toPage(runs(count), asked);
+        if (page.items.some(({ id }) => id === large)) throw refusal('too_large');
+        return page;
+      },
+    });
+    const result = await scene.read('live');
+    await scene.readPast(100);
+    expect(result.hidden).toBe(0);
+    expect(scene.counted).toHaveLength(count - 1);
+    expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
+    expect(new Set(scene.odd)).toEqual(new Set(['pay size 1 after 6']));
+    expect(scene.asked.length).toBeLessThan(60);
+  });
+
   it('reads the newest page at once and the rest later, and never a page twice: not after a fault, a stop, or a start anew', async () => {
     let fails = false;
     const answer = (asked: Question): unknown => {

@@ -24,7 +24,12 @@ const executionList = z
   });
 
 /** A row that cannot be read: the field that is to blame, and enough of the row to know it again. */
-export type OddRow = { readonly field: string; readonly text: string };
+export type OddRow = {
+  readonly field: string;
+  readonly text: string;
+  /** It alone is larger than an answer may be. */
+  readonly isTooLarge?: true;
+};
 
 const longestOddText = 200;
 

@@ -11,14 +11,18 @@ export type OddRows = {
 type Seen = { readonly project: string; readonly field: string; readonly atTicks: number };
 
 /** Rows of executions that cannot be read: each costs itself alone, and is not lost silently. */
-export function createOddRows(observe: Pick<ExecutionsObserver, 'unknownValue'>, ticks: () => number): OddRows {
+export function createOddRows(
+  observe: Pick<ExecutionsObserver, 'unknownValue' | 'skipped'>,
+  ticks: () => number,
+): OddRows {
   const seen = new Map<string, Seen>();
   return {
     note: (project, rows) => {
-      for (const { field, text } of rows) {
+      for (const { field, text, isTooLarge } of rows) {
         const key = JSON.stringify([project, field, text]);
         if (seen.has(key)) continue;
-        observe.unknownValue(field);
+        if (isTooLarge === true) observe.skipped('too_large', 1);
+        else observe.unknownValue(field);
         const [oldest] = seen.keys();
         if (seen.size >= mostSeen && oldest !== undefined) seen.delete(oldest);
         seen.set(key, { project, field, atTicks: ticks() });

@@ -1,6 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import { type OddRow, projectExecutions } from '../../api/endpoints/executions.ts';
-import { type Part, readWindow, type Window } from '../../api/paging.ts';
+import { inPieces } from '../../api/page-pieces.ts';
+import { type Part, type ReadPage, readWindow, type Window } from '../../api/paging.ts';
 import type { Execution } from '../../domain/execution.ts';
 
 /** Rows that one page holds at most. */
@@ -19,25 +20,41 @@ export type WindowReading = {
 export function readProjectWindow(api: Api, project: string, window: Window): WindowReading {
   const serverTimes: number[] = [];
   const oddRows = new Map<string, OddRow>();
-  const parts = readWindow<Execution>(
-    async ({ beginMs, endMs, max, offset }) => {
-      const query = { begin: Math.max(beginMs, 1), end: endMs, max, offset };
-      const { answer, serverMs } = await api.getTimed(projectExecutions, { path: { project }, query });
-      for (const row of answer.oddRows) oddRows.set(row.text, row);
-      if (serverMs !== undefined) serverTimes.push(serverMs);
-      return answer;
-    },
-    window,
-    { apiEndpoint: projectExecutions.name, endOf: ({ endedAtMs }) => endedAtMs, pageSize },
-  );
+  const read: ReadPage<Execution> = async ({ beginMs, endMs, max, offset }) => {
+    const query = { begin: Math.max(beginMs, 1), end: endMs, max, offset };
+    const { answer, serverMs } = await api.getTimed(projectExecutions, { path: { project }, query });
+    for (const row of answer.oddRows) oddRows.set(row.text, row);
+    if (serverMs !== undefined) serverTimes.push(serverMs);
+    return answer;
+  };
+  const noteTooLarge = (next: Execution | undefined, distance: number): void => {
+    // Known again by what ended before it: its own id is in the answer that is not read.
+    const row: OddRow = { field: 'size', text: `${distance} after ${next?.id ?? window.beginMs}`, isTooLarge: true };
+    oddRows.set(row.text, row);
+  };
+  const options = { apiEndpoint: projectExecutions.name, endOf: toEndMs, pageSize };
+  const parts = readWindow<Execution>(inPieces(read, noteTooLarge), window, options);
   return { parts, oddRows: () => [...oddRows.values()], serverTimes: () => serverTimes };
+}
+
+function toEndMs({ endedAtMs }: Execution): number | undefined {
+  return endedAtMs;
 }
 
 /** The newest page of what ended within a window: whether rows are counted, and whether any of them is shown. */
 export async function readNewest(api: Api, project: string, { beginMs, endMs }: Window): Promise<Newest> {
-  const query = { begin: Math.max(beginMs, 1), end: endMs, max: pageSize, offset: 0 };
-  const { total, items, oddRows } = await api.get(projectExecutions, { path: { project }, query });
-  return { total, shown: items.length + oddRows.length };
+  let odd = 0;
+  const read: ReadPage<Execution> = async ({ max, offset }) => {
+    const query = { begin: Math.max(beginMs, 1), end: endMs, max, offset };
+    const answer = await api.get(projectExecutions, { path: { project }, query });
+    odd += answer.oddRows.length;
+    return answer;
+  };
+  const whole = inPieces(read, () => {
+    odd += 1;
+  });
+  const { total, items } = await whole({ beginMs, endMs, max: pageSize, offset: 0 });
+  return { total, shown: items.length + odd };
 }
 
 export type Newest = { readonly total: number; readonly shown: number };

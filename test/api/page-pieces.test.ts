@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../src/api/errors.ts';
+import { inPieces } from '../../src/api/page-pieces.ts';
+import type { PageRequest } from '../../src/api/paging.ts';
+
+/** A list of rows of so many bytes, whose answers may hold so many. */
+function setUp(sizes: readonly number[], mostBytes: number) {
+  const asked: string[] = [];
+  const leftOut: string[] = [];
+  const read = async ({ offset, max }: PageRequest) => {
+    const items = sizes.slice(offset, offset + max).map((size, index) => ({ id: offset + index, size }));
+    const bytes = items.reduce((sum, { size }) => sum + size, 0);
+    asked.push(`${offset}+${max}${bytes > mostBytes ? ' too large' : ''}`);
+    if (bytes > mostBytes) throw new ApiError('too large', { kind: 'too_large', apiEndpoint: 'rows' });
+    return { total: sizes.length, items };
+  };
+  const pieces = inPieces(read, (next, distance) => leftOut.push(`${distance} before ${next?.id}`));
+  return {
+    asked,
+    leftOut,
+    ids: async (max: number, offset = 0) => {
+      const { total, items } = await pieces({ beginMs: 0, endMs: 1, max, offset });
+      return `${items.map(({ id }) => id).join(' ')} of ${total}`;
+    },
+  };
+}
+
+describe('api/page-pieces', () => {
+  it('asks once for what fits', async () => {
+    const { ids, asked } = setUp([1, 1, 1], 10);
+    expect(await ids(8)).toBe('0 1 2 of 3');
+    expect(asked).toEqual(['0+8']);
+  });
+
+  it('halves until it fits, and goes on with what fitted', async () => {
+    const { ids, asked, leftOut } = setUp([5, 5, 5, 5, 5, 5], 10);
+    expect(await ids(8)).toBe('0 1 2 3 4 5 of 6');
+    expect(asked).toEqual(['0+8 too large', '0+4 too large', '0+2', '2+2', '4+4']);
+    expect(leftOut).toEqual([]);
+  });
+
+  it('leaves out the one row that alone is too large, and finds all others', async () => {
+    const { ids, asked, leftOut } = setUp([1, 1, 99, 1, 1, 1, 1, 1], 10);
+    expect(await ids(8)).toBe('0 1 3 4 5 6 7 of 8');
+    expect(leftOut).toEqual(['1 before 3']);
+    expect(asked).toEqual([
+      '0+8 too large',
+      '0+4 too large',
+      '0+2',
+      '2+2 too large',
+      '2+1 too large',
+      '3+1',
+      '4+1',
+      '5+2',
+      '7+1',
+    ]);
+  });
+
+  it('tells of rows that are too large at the end, and of a list of nothing else', async () => {
+    const last = setUp([1, 99], 10);
+    expect(await last.ids(2)).toBe('0 of 2');
+    expect(last.leftOut).toEqual(['1 before undefined']);
+    const alone = setUp([99], 10);
+    expect(await alone.ids(4)).toBe(' of 1');
+    expect(alone.leftOut).toEqual(['1 before undefined']);
+  });
+
+  it('tells several apart', async () => {
+    const { ids, leftOut } = setUp([99, 99, 1, 99], 10);
+    expect(await ids(8)).toBe('2 of 4');
+    expect(leftOut).toEqual(['1 before undefined', '1 before 2', '2 before 2']);
+  });
+
+  it('begins with what fitted before', async () => {
+    const { ids, asked } = setUp([5, 5, 5, 5], 10);
+    await ids(4);
+    asked.length = 0;
+    await ids(2, 2);
+    expect(asked).toEqual(['2+2']);
+  });
+
+  it('takes no other fault for one of size', async () => {
+    const read = async (): Promise<never> => {
+      throw new ApiError('busy', { kind: 'busy', apiEndpoint: 'rows' });
+    };
+    await expect(inPieces(read, () => undefined)({ beginMs: 0, endMs: 1, max: 8, offset: 0 })).rejects.toThrow('busy');
+  });
+});
