@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { createBearerCredentials } from './api/auth/bearer.ts';
 import type { Credentials, SecretSource } from './api/auth/credentials.ts';
 import { createSessionCredentials } from './api/auth/session.ts';
 import { createTokenCredentials } from './api/auth/token.ts';
 import { type Client, type ClientMemory, type ClientObserver, createClient } from './api/client.ts';
 import type { LargeAnswers } from './api/large-answers.ts';
-import { createTransport, type TlsOptions, type ToDispatcher } from './api/transport.ts';
+import { createTransport, type ToDispatcher } from './api/transport.ts';
 import type { ServerConfig } from './config/config.ts';
 import type { Clock } from './domain/clock.ts';
 import { toSecretForms } from './domain/secret-forms.ts';
@@ -31,14 +30,19 @@ export function connectServer(
   server: ServerConfig,
   { clock, observe, onSecret, selfTracing, toDispatcher, largeAnswers, memory }: ConnectOptions,
 ): Connection {
-  const { url, timeoutMs, dialect, apiVersion, budget, tls, proxyUrl } = server;
+  const { url, timeoutMs, dialect, apiVersion, budget, tls, tlsTexts, proxyUrl } = server;
   const { concurrency } = budget;
   const plain = createTransport({
     url,
     timeoutMs,
     concurrency,
     proxyUrl,
-    tls: readTls(tls),
+    tls: {
+      ...tlsTexts,
+      key: tlsTexts.key?.reveal(),
+      serverName: tls.serverName,
+      insecureSkipVerify: tls.insecureSkipVerify,
+    },
     clock,
     toDispatcher,
     largeAnswers,
@@ -85,12 +89,4 @@ function announced(secret: SecretSource, onSecret: (value: string) => void): Sec
     reveal: () => secret.reveal(),
     reread: async () => announced(await secret.reread(), onSecret),
   };
-}
-
-function readTls({ caFile, certFile, keyFile, serverName, insecureSkipVerify }: ServerConfig['tls']): TlsOptions {
-  return { ca: read(caFile), cert: read(certFile), key: read(keyFile), serverName, insecureSkipVerify };
-}
-
-function read(file: string | undefined): string | undefined {
-  return file === undefined ? undefined : readFileSync(file, 'utf8');
 }

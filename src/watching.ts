@@ -121,8 +121,8 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
 
   function toTarget(member: string | undefined, url: string): Target {
     const key = member === undefined ? { server: name } : { server: name, member };
-    const { tls, proxyUrl } = server;
-    const way = { url, way: { tls, proxyUrl } };
+    const { tls, tlsTexts, proxyUrl } = server;
+    const way = { url, way: { tls, tlsTexts, proxyUrl } };
     const address = { ...way, memory: parts.memoryOf?.(way) ?? createClientMemory() };
     const connection = connectServer(
       { ...server, url },

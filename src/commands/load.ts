@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { findTlsProblems } from '../api/tls-material.ts';
 import { collectors } from '../collectors/index.ts';
 import { formatComplaint } from '../config/complaint.ts';
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
@@ -27,6 +28,7 @@ export async function loadOrComplain(
       takenLabels: listTakenLabels(),
       commandLine: { commands: commandWords, flags: commandFlags },
       validateInterval: checkInterval,
+      validateTls: findTlsProblems,
     });
   const loaded = await load();
   if (loaded.ok) return { ...loaded, loadAgain: load };

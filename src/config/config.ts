@@ -1,4 +1,5 @@
 import type { LabelPair } from './labels.ts';
+import type { TlsTexts } from './server-rules.ts';
 import type { Settings } from './option.ts';
 import type { defineCollectorOptions, familyOptions, generalOptions, serverOptions } from './options.ts';
 
@@ -19,6 +20,8 @@ export type ServerConfig = Omit<Settings<typeof serverOptions>, 'namespace' | 'p
   /** Of the ids of its traces. */
   readonly namespace: string;
   readonly projects: ProjectsConfig;
+  /** What the files of `tls` held when the configuration was read. */
+  readonly tlsTexts: TlsTexts;
 };
 
 export type ProjectsConfig = Settings<typeof serverOptions.projects> & {

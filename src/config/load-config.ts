@@ -14,6 +14,7 @@ import type { TakenLabels } from './label-rules.ts';
 import { type CollectorDefaults, type FamilyFacts, generalOptions, launchOptions } from './options.ts';
 import { type Resolved, resolveAll, type Sources } from './resolve.ts';
 import type { ReadFile } from './secret.ts';
+import type { TlsRules } from './server-rules.ts';
 import { readServers } from './servers.ts';
 import { toSettings } from './settings.ts';
 
@@ -29,6 +30,8 @@ export type LoadOptions = {
   readonly commandLine?: CommandLine;
   /** Says why polls can not have this interval, if they can not. */
   readonly validateInterval?: (intervalMs: number) => string | undefined;
+  /** Says what is wrong with the certificates and keys of a server. */
+  readonly validateTls?: TlsRules['validateTls'];
 };
 
 /** A configuration to work with, or all that is wrong with it. */
@@ -47,7 +50,7 @@ export type LoadedConfig =
 
 /** Reads flags, environment and file, checks all of it, and complains about everything at once. */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
-  const { argv, collectors, families = [], commandLine, readFile, takenLabels = noLabels } = options;
+  const { argv, collectors, families = [], commandLine, readFile, validateTls, takenLabels = noLabels } = options;
   const complaints = createComplaints();
   const parsed = parseArguments(argv, { collectors, ...(commandLine === undefined ? {} : { commandLine }) });
   for (const { place, message, hint } of parsed.problems) complaints.add(place, message, hint);
@@ -68,7 +71,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     complaints,
   );
   const ruled = resolveFamilies(families, sources, complaints);
-  const watched = await readServers({ sources, file, readFile, takenLabels, complaints });
+  const watched = await readServers({ sources, file, readFile, validateTls, takenLabels, complaints });
 
   const found = complaints.list();
   if (found.length > 0) return { ok: false, complaints: found };

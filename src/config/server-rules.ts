@@ -3,7 +3,7 @@ import type { Complaints, Place } from './complaint.ts';
 import { serverOptions } from './options.ts';
 import { describePath, describeReadError } from './read-error.ts';
 import type { Resolved } from './resolve.ts';
-import type { ReadFile } from './secret.ts';
+import { type ReadFile, Secret } from './secret.ts';
 
 /** One server, with all its options resolved, for the rules between them. */
 export type ResolvedServer = {
@@ -17,16 +17,39 @@ export type ResolvedServer = {
 /** A faulty option was given, but in a way that has its complaint already. */
 export type ResolvedOption = Resolved & { readonly leaf: Leaf; readonly faulty: boolean };
 
-/** Complains about options of a server that contradict or lack each other, and about files that can not be read. */
-export async function checkServer(server: ResolvedServer, readFile: ReadFile, complaints: Complaints): Promise<void> {
+/** What its TLS files hold, by the options that name them. */
+export type TlsTexts = { readonly ca?: string; readonly cert?: string; readonly key?: Secret };
+
+type PlainTexts = { readonly [part in keyof TlsTexts]: string };
+
+export type TlsRules = {
+  readonly readFile: ReadFile;
+  /** Says what makes such files unusable, each as the end of a sentence. */
+  readonly validateTls?:
+    | ((texts: PlainTexts) => readonly { readonly part: keyof TlsTexts; readonly says: string }[])
+    | undefined;
+};
+
+/** Complains about options of a server that contradict or lack each other, and about files that cannot be used; reads the latter. */
+export async function checkServer(server: ResolvedServer, rules: TlsRules, complaints: Complaints): Promise<TlsTexts> {
   checkAuthentication(server, complaints);
   checkPair(server, ['tls.cert_file', 'tls.key_file'], complaints);
   checkTlsIsUsed(server, complaints);
-  for (const key of tlsFiles) await checkFile(server, { key, readFile }, complaints);
+  const texts: { ca?: string; cert?: string; key?: string } = {};
+  for (const part of tlsParts) {
+    const text = await readFileOf(server, { key: `tls.${part}_file`, readFile: rules.readFile }, complaints);
+    if (text !== undefined) texts[part] = text;
+  }
+  for (const { part, says } of rules.validateTls?.(texts) ?? []) {
+    const { value, place } = server.options.get(`tls.${part}_file`) ?? {};
+    complaints.add(place ?? server.place, `${describePath(String(value))} ${says}`);
+  }
+  const { key, ...certificates } = texts;
+  return { ...certificates, ...(key === undefined ? {} : { key: new Secret(key, { file: 'tls.key_file' }) }) };
 }
 
 const waysToAuthenticate = [['token_file'], ['username', 'password_file'], ['bearer_token_file']] as const;
-const tlsFiles = ['tls.ca_file', 'tls.cert_file', 'tls.key_file'] as const;
+const tlsParts = ['ca', 'cert', 'key'] as const;
 
 function checkAuthentication(server: ResolvedServer, complaints: Complaints): void {
   const toPlace = (key: string) => server.options.get(key)?.place;
@@ -73,17 +96,18 @@ function checkTlsIsUsed(server: ResolvedServer, complaints: Complaints): void {
   }
 }
 
-async function checkFile(
+async function readFileOf(
   server: ResolvedServer,
   { key, readFile }: { readonly key: string; readonly readFile: ReadFile },
   complaints: Complaints,
-): Promise<void> {
+): Promise<string | undefined> {
   const { value, place } = server.options.get(key) ?? {};
-  if (typeof value !== 'string' || place === undefined) return;
+  if (typeof value !== 'string' || place === undefined) return undefined;
   try {
-    await readFile(value);
+    return await readFile(value);
   } catch (error) {
     complaints.add(place, `${describePath(value)} ${describeReadError(error)}`);
+    return undefined;
   }
 }
 

@@ -9,13 +9,14 @@ import type { Settings } from './option.ts';
 import { serverOptions } from './options.ts';
 import { complainMissing, type Resolved, resolveLeaf, type Sources } from './resolve.ts';
 import { type ReadFile, readSecretFile, type Secret, SecretError, toEnvironmentSecret } from './secret.ts';
-import { checkServer, type ResolvedOption } from './server-rules.ts';
+import { checkServer, type ResolvedOption, type TlsRules } from './server-rules.ts';
 import { toSettings } from './settings.ts';
 
 type About = {
   readonly sources: Sources;
   readonly file: FileValues;
   readonly readFile: ReadFile;
+  readonly validateTls: TlsRules['validateTls'];
   readonly takenLabels: TakenLabels;
   readonly complaints: Complaints;
 };
@@ -57,8 +58,8 @@ export async function readServers(about: About): Promise<Servers> {
       if (leaf.option.required && value.origin === 'default' && !faulty)
         complainMissing(leaf, { place, single }, complaints);
     }
-    await checkServer({ place, single, options }, about.readFile, complaints);
-    const server = toServer(toSettings(serverOptions, (key) => options.get(key)?.value));
+    const tlsTexts = await checkServer({ place, single, options }, about, complaints);
+    const server = { ...toServer(toSettings(serverOptions, (key) => options.get(key)?.value)), tlsTexts };
     const placeOf = (key: string) => options.get(key)?.place;
     checkLabels(server, { taken: about.takenLabels, placeOf }, complaints);
     return server;
@@ -68,7 +69,7 @@ export async function readServers(about: About): Promise<Servers> {
   return { servers, resolved };
 }
 
-function toServer({ projects, namespace, ...server }: Settings<typeof serverOptions>): ServerConfig {
+function toServer({ projects, namespace, ...server }: Settings<typeof serverOptions>): Omit<ServerConfig, 'tlsTexts'> {
   return {
     ...server,
     // An address has passed its own type, which left out all that a namespace does not have.

@@ -31,6 +31,7 @@ export const rooms: readonly Room[] = [
   { room: 'api/access-policy', types: ['api/dialect', 'api/endpoint'], pure: true },
   { room: 'api/paging', knows: ['domain', 'api/endpoint', 'api/errors'], types: ['api/client'], packages: ['zod'] },
   { room: 'api/transport', knows: ['domain', 'api'], packages: ['undici', 'node:tls'] },
+  { room: 'api/tls-material', packages: ['node:tls'] },
   { room: 'api/auth', knows: ['domain', 'api'] },
   { room: 'api', knows: ['domain'] },
 
@@ -114,7 +115,7 @@ export const rooms: readonly Room[] = [
   { room: 'line-writer', pure: true },
   { room: 'simulator', packages: ['express', 'yaml', ...server] },
 
-  { room: 'connect', knows: ['api', 'domain'], types: ['config', 'self-tracing'], packages: ['node:fs'] },
+  { room: 'connect', knows: ['api', 'domain'], types: ['config', 'self-tracing'] },
   {
     room: 'status',
     knows: ['api/access-policy'],

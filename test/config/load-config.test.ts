@@ -99,11 +99,13 @@ web:
 log: { level: debug, format: json }
 state: { dir: /var/lib/x }
 `;
-    const files = { '/etc/ca.pem': '', '/etc/cert.pem': '', '/etc/key.pem': '' };
+    const files = { '/etc/ca.pem': 'an authority', '/etc/cert.pem': 'a certificate', '/etc/key.pem': 'its key' };
     const { config, configFile } = await load({ yaml, files });
     expect(configFile).toBe('config.yaml');
     const servers = config.servers.map(({ token, projects, ...rest }) => {
-      return { ...rest, token: token?.reveal(), projects: projects.include.sources };
+      const { key, ...certificates } = rest.tlsTexts;
+      const tlsTexts = { ...certificates, key: key?.reveal() };
+      return { ...rest, tlsTexts, token: token?.reveal(), projects: projects.include.sources };
     });
     expect(servers).toEqual([
       {
@@ -120,6 +122,7 @@ state: { dir: /var/lib/x }
           serverName: 'inner.example.org',
           insecureSkipVerify: true,
         },
+        tlsTexts: { ca: 'an authority', cert: 'a certificate', key: 'its key' },
         proxyUrl: 'http://forward.example.org:3128',
         namespace: 'https://automation.example.org/sub',
         budget: { requestsPerSecond: 0.5, concurrency: 1 },
@@ -135,6 +138,7 @@ state: { dir: /var/lib/x }
         apiVersion: 'auto',
         timeoutMs: 10_000,
         tls: { insecureSkipVerify: false },
+        tlsTexts: {},
         namespace: 'http://[::1]:4440',
         budget: { requestsPerSecond: 10, concurrency: 4 },
         labels: [],

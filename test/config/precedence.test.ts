@@ -105,6 +105,7 @@ describe('config/precedence', () => {
       timeoutMs: 2000,
       dialect: 'service',
       tls: { insecureSkipVerify: false },
+      tlsTexts: {},
       namespace: 'http://localhost:4440',
       budget: { requestsPerSecond: 10, concurrency: 4 },
       labels: [],

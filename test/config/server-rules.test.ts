@@ -169,4 +169,18 @@ describe('config/server-rules', () => {
       'config.yaml:1:11 servers[0]: takes a map, found a text (write its keys below it, indented)',
     ]);
   });
+
+  it('complains of all that its TLS files are no use for, each with its file', async () => {
+    const tls = 'tls: { ca_file: /run/ca.pem, cert_file: /run/cert.pem, key_file: /run/key.pem }';
+    const validateTls = ({ ca, key }: { readonly ca?: string; readonly key?: string }) => [
+      { part: 'ca' as const, says: `holds ${String(ca)}` },
+      { part: 'key' as const, says: `holds ${String(key)}` },
+    ];
+    const held = { '/run/ca.pem': 'one', '/run/cert.pem': 'two', '/run/key.pem': 'three' };
+    expect(await complain({ yaml: watch(`token_file: /run/gone\n${tls}`), files: held, validateTls })).toEqual([
+      'config.yaml:3:17 servers[0].token_file: the file "/run/gone" does not exist',
+      'config.yaml:4:21 servers[0].tls.ca_file: the file "/run/ca.pem" holds one',
+      'config.yaml:4:70 servers[0].tls.key_file: the file "/run/key.pem" holds three',
+    ]);
+  });
 });

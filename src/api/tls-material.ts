@@ -1,0 +1,77 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+
+/** What a TLS connection is made of, in PEM. */
+export type TlsMaterial = {
+  /** Certificates to trust beside the system's. */
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+};
+
+export type TlsPart = keyof TlsMaterial;
+
+/** Why a part cannot be used, as the end of a sentence about its file. */
+export type TlsProblem = { readonly part: TlsPart; readonly says: string };
+
+/** Finds what would make every connection fail: no PEM, a key of another certificate, what OpenSSL does not take. */
+export function findTlsProblems({ ca, cert, key }: TlsMaterial): readonly TlsProblem[] {
+  const problems: TlsProblem[] = [];
+  const complain = (part: TlsPart, says: string): void => void problems.push({ part, says });
+  if (ca !== undefined) readCertificates(ca, (says) => complain('ca', says));
+  const shown = cert === undefined ? undefined : readCertificates(cert, (says) => complain('cert', says));
+  const own = key === undefined ? undefined : readKey(key, (says) => complain('key', says));
+  if (shown !== undefined && own !== undefined && !shown.checkPrivateKey(own)) {
+    complain('key', 'holds the key of another certificate than the one in tls.cert_file');
+  }
+  if (problems.length > 0) return problems;
+  for (const [part, material] of [['ca', { ca }] as const, ['cert', { cert, key }] as const]) {
+    const says = refuse(material);
+    if (says !== undefined) complain(part, says);
+  }
+  return problems;
+}
+
+const certificateBlock =
+  /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?-----END (?:X509 |TRUSTED )?CERTIFICATE-----/g;
+
+/** The first certificate of a file, if all that it holds can be read. */
+function readCertificates(pem: string, complain: (says: string) => void): X509Certificate | undefined {
+  const blocks = pem.match(certificateBlock) ?? [];
+  if (blocks.length === 0) {
+    complain('holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----');
+    return undefined;
+  }
+  try {
+    const [first] = blocks.map((block) => new X509Certificate(block));
+    return first;
+  } catch {
+    complain('holds a certificate that cannot be read');
+    return undefined;
+  }
+}
+
+function readKey(pem: string, complain: (says: string) => void): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch (error) {
+    const isLocked = toCode(error) === 'ERR_MISSING_PASSPHRASE';
+    complain(isLocked ? 'holds a key with a passphrase, which cannot be given' : 'holds no private key in PEM');
+    return undefined;
+  }
+}
+
+/** What OpenSSL says against it, such as that a key is too short. */
+function refuse(material: TlsMaterial): string | undefined {
+  try {
+    createSecureContext({ minVersion: 'TLSv1.2', ...material });
+    return undefined;
+  } catch (error) {
+    const reason = error instanceof Error && 'reason' in error ? String(error.reason) : toCode(error);
+    return `is refused by OpenSSL: ${reason}`;
+  }
+}
+
+function toCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findTlsProblems } from '../../src/api/tls-material.ts';
+import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
+
+let certificates: Certificates | undefined;
+const pem = (file: string): string => certificates?.pem(file) ?? '';
+
+beforeAll(() => {
+  if (!hasOpenssl) return;
+  certificates = createCertificates();
+  certificates.makeSelfSigned('ca', '/CN=authority');
+  certificates.makeSelfSigned('one', '/CN=one');
+  certificates.makeSelfSigned('two', '/CN=two');
+});
+afterAll(() => certificates?.remove());
+
+describe.skipIf(!hasOpenssl)(`api/tls-material${withoutOpenssl}`, () => {
+  it('has nothing to say of what fits, a chain and several authorities included', () => {
+    expect(findTlsProblems({})).toEqual([]);
+    const ca = `of the house\n${pem('ca.pem')}\n${pem('two.pem')}`;
+    const cert = `${pem('one.pem')}${pem('ca.pem')}`;
+    expect(findTlsProblems({ ca, cert, key: pem('one.key') })).toEqual([]);
+  });
+
+  it('tells of every part that is no PEM, at once', () => {
+    expect(findTlsProblems({ ca: 'hello', cert: pem('one.key'), key: pem('one.pem') })).toEqual([
+      { part: 'ca', says: 'holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----' },
+      { part: 'cert', says: 'holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----' },
+      { part: 'key', says: 'holds no private key in PEM' },
+    ]);
+  });
+
+  it('tells of a key that belongs to another certificate', () => {
+    expect(findTlsProblems({ cert: pem('one.pem'), key: pem('two.key') })).toEqual([
+      { part: 'key', says: 'holds the key of another certificate than the one in tls.cert_file' },
+    ]);
+  });
+
+  it('tells of a certificate that is cut, wherever it stands', () => {
+    const cut = pem('ca.pem').replace(/\n[^-]{40}/, '\n');
+    expect(findTlsProblems({ ca: `${pem('two.pem')}${cut}` })).toEqual([
+      { part: 'ca', says: 'holds a certificate that cannot be read' },
+    ]);
+  });
+});

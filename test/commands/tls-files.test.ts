@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../api/certificates.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { runCli } from './run-cli.ts';
+
+let certificates: Certificates | undefined;
+beforeAll(() => {
+  if (!hasOpenssl) return;
+  certificates = createCertificates();
+  certificates.makeSelfSigned('one', '/CN=one');
+  certificates.makeSelfSigned('two', '/CN=two');
+});
+afterAll(() => certificates?.remove());
+
+/** Two servers: a key of another certificate, and an authority that is none. */
+function toYaml(tokenFile: string, folder: string): string {
+  return `servers:
+  - { name: a, url: https://127.0.0.1:9, token_file: ${tokenFile}, tls: { cert_file: ${folder}/one.pem, key_file: ${folder}/two.key } }
+  - { name: b, url: https://127.0.0.1:9, token_file: ${tokenFile}, tls: { ca_file: ${folder}/one.key } }
+`;
+}
+
+describe.skipIf(!hasOpenssl)(`commands, with TLS files that are no use${withoutOpenssl}`, () => {
+  it.each([[['serve', '--config.check']], [['check']], [['serve']]])('complains of all of them: %j', async (words) => {
+    const folder = certificates?.folder ?? '';
+    const files = { 'config.yaml': toYaml('./token', folder), token: 'k3y' };
+    const { code, stdout, stderr } = await runCli([...words, '--config.file=config.yaml'], { files });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr.replaceAll(folder, '').split('\n')).toEqual([
+      expect.stringMatching(
+        /^config.yaml:2:\d+ servers\[0\].tls.key_file: the file "\/two.key" holds the key of another certificate than the one in tls.cert_file$/,
+      ),
+      expect.stringMatching(
+        /^config.yaml:3:\d+ servers\[1\].tls.ca_file: the file "\/one.key" holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----$/,
+      ),
+      '',
+    ]);
+  });
+
+  it('leaves the running configuration in force where a reload meets them', async () => {
+    const folder = certificates?.folder ?? '';
+    const yaml = "servers: [{ name: a, url: 'https://127.0.0.1:9', token_file: TOKEN }]\n";
+    const daemon = await startDaemon({ yaml, token: 'k3y' });
+    try {
+      await expect(daemon.load(toYaml('TOKEN', folder))).rejects.toThrow(/holds the key of another[^]*no certificate/);
+      expect(await daemon.metrics()).toContain('automation_exporter_config_last_reload_successful 1');
+    } finally {
+      await daemon.stop();
+    }
+  });
+});
