@@ -25,9 +25,9 @@ export type Contact = {
   readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
   readonly learn: (info: SystemInfo) => void;
   /** Told of the time that system info tells, and of the date that something on the way wrote above the same answer. */
-  readonly learnDate: (timestampMs: number | undefined, dateMs: number | undefined) => void;
-  /** The server's time, as the date of an answer tells it. */
-  readonly toServerMs: (dateMs: number | undefined) => number | undefined;
+  readonly learnDate: (timestampMs: number | undefined, dateMs: number | undefined, ticks: number) => void;
+  /** The server's time, as the date of an answer tells it; without a date, as system info told it lately. */
+  readonly toServerMs: (dateMs: number | undefined, ticks: number) => number | undefined;
   readonly learnFromHeaders: (headers: Readonly<Record<string, string>>) => void;
   readonly learnFromFault: (error: ApiError) => void;
 };
@@ -42,6 +42,7 @@ export function createContact(settings: Settings): Contact {
   const members = createMemberSight();
   let isMet = false;
   let dateOffMs = 0;
+  let told: { readonly ms: number; readonly ticks: number } | undefined;
   let settling: Promise<number> | undefined;
 
   function learn(info: SystemInfo): void {
@@ -89,13 +90,19 @@ export function createContact(settings: Settings): Contact {
       return apiVersion;
     },
     learn,
-    learnDate: (timestampMs, dateMs) => {
-      if (timestampMs === undefined || dateMs === undefined) return;
+    learnDate: (timestampMs, dateMs, ticks) => {
+      if (timestampMs === undefined) return;
+      told = { ms: timestampMs, ticks };
+      if (dateMs === undefined) return;
       // Dates are cut to the second, and an answer takes its time: the least that is known to be over.
       const offMs = timestampMs - dateMs;
       dateOffMs = Math.abs(offMs) > usualOffMs ? offMs - 1000 : 0;
     },
-    toServerMs: (dateMs) => dateMs && dateMs + dateOffMs,
+    toServerMs: (dateMs, ticks) => {
+      if (dateMs !== undefined) return dateMs + dateOffMs;
+      const agoMs = told === undefined ? Number.POSITIVE_INFINITY : ticks - told.ticks;
+      return told === undefined || agoMs > toldForMs ? undefined : Math.floor(told.ms + agoMs);
+    },
     learnFromHeaders: (headers) => {
       if (settings.dialect === 'auto') dialect ??= dialectOfHeaders(headers);
     },
@@ -111,6 +118,8 @@ export function createContact(settings: Settings): Contact {
 
 /** A server whose own date this is tells the same time in both places, within a few seconds. */
 const usualOffMs = 5000;
+/** A clock may be set at any time. */
+const toldForMs = 120_000;
 
 function toOlderVersion(error: ApiError): number {
   const { serverApiVersion } = error.details;

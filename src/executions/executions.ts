@@ -153,10 +153,13 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     const toShown = () => ({ ...now, names: listing.names() });
     try {
       const running = inAll.executions;
-      if (await rewindLedger(cache, time)) {
+      const reachedMs = (await rewindLedger(cache, time)) ?? time.reachedMs;
+      if (reachedMs !== undefined) {
         activities.rewind(nowMs);
         activityHint.rewind();
+        overlap.noteReached(reachedMs);
       }
+      if (time.leap !== undefined) overlap.noteLeap(time.leap);
       await attempt(() => listing.refresh({ cache, overlap, api, nowMs, running }));
       await found.restoreGap.begin(nowMs);
       await noteOneTimeRuns(cache, running ?? []);
@@ -186,6 +189,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       nowMs,
       everyMs,
       overlapMs: overlap.ms(nowMs),
+      leap: overlap.leap(),
       maxDelayMs: settings.maxDelayMs,
       sweepBeforeMs: activityHint.sweepSinceMs() ?? restoreGap.untilMs(),
       sweepQuota: Math.ceil((requestsPerSecond * everyMs) / 2000),

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import type { ApiError } from '../../src/api/errors.ts';
+import type { Transport } from '../../src/api/transport.ts';
 import { type CannedAnswer, startCannedServer } from '../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { fakeClock } from '../support/fake-clock.ts';
@@ -227,6 +228,27 @@ describe('api/client', () => {
       },
     });
     expect((await api.getTimed(executionMode)).serverMs).toBe(expectedMs);
+  });
+
+  it('tells the time of a server that writes no dates for two minutes after system info told it', async () => {
+    let ticks = 0;
+    const info = '{"system":{"rundeck":{"apiversion":"47"},"timestamp":{"epoch":1700000000000}}}';
+    const transport: Transport = {
+      get: async ({ path }) => {
+        const body = path.endsWith('system/info') ? info : '{"executionMode":"active"}';
+        return { status: 200, headers: {}, cookies: [], body };
+      },
+      postForm: () => Promise.reject(new Error('never')),
+      toOwnPath: () => undefined,
+      close: async () => {},
+    };
+    const clock = fakeClock({ now: () => 0, ticks: () => ticks });
+    const { api } = createTestClient({ url: 'http://127.0.0.1', transport, clock, apiVersion: 47 });
+    await api.get(systemInfo);
+    ticks = 119_999.5;
+    expect((await api.getTimed(executionMode)).serverMs).toBe(1_700_000_119_999);
+    ticks = 120_001;
+    expect((await api.getTimed(executionMode)).serverMs).toBeUndefined();
   });
 
   it('times an answer from its request to its end, and by the middle', async () => {

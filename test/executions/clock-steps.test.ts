@@ -49,6 +49,43 @@ describe('executions when the clock of the server steps', () => {
     expect(await toAhead(ledger)).toEqual([]);
   });
 
+  it.each([
+    ['while it runs', false],
+    ['over a restart', true],
+  ])('counts within a round what is dated ahead of a clock that was set back, %s', async (_how, isRestarted) => {
+    const { control, finish, counted, rounds, restart } = await play();
+    await rounds(12);
+    control.setClockSkew(10 * minuteMs);
+    await rounds(8);
+    finish('pay', { agoMs: -10 * minuteMs + 1000 });
+    control.setClockSkew(0);
+    if (isRestarted) restart();
+    await rounds(2);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
+  it('counts what is dated ahead of a clock whose jump was never believed', async () => {
+    const { control, finish, counted, rounds } = await play();
+    await rounds(12);
+    control.setClockSkew(120 * minuteMs);
+    await rounds(8);
+    finish('pay', { agoMs: -120 * minuteMs + 1000 });
+    control.setClockSkew(0);
+    await rounds(2);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
+  it('counts an end that becomes visible after the clock was set ahead', async () => {
+    const { control, job, counted, rounds, nowMs } = await play();
+    await rounds(12);
+    const endedAtMs = nowMs() - 1000;
+    const visibleAtMs = nowMs() + 40_000;
+    control.addFinished('pay', { jobId: job, startedAtMs: endedAtMs - 2000, endedAtMs, visibleAtMs });
+    control.setClockSkew(10 * minuteMs);
+    await rounds(12);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
   it('sweeps and compares on after a clock that was a month ahead is right again', async () => {
     let asked = 0;
     const { control, finish, counted, rounds, round, nowMs } = await play({

@@ -34,6 +34,15 @@ describe('executions/overlap', () => {
     expect(overlap.ms(86_405_000)).toBe(120_000);
   });
 
+  it('reaches beyond now until a clock that was set back has come to where it was', () => {
+    const overlap = createOverlap(120_000);
+    expect(overlap.untilMs(1000)).toBe(1000);
+    overlap.noteReached(600_000);
+    overlap.noteReached(500_000);
+    expect(overlap.untilMs(599_999)).toBe(600_000);
+    expect(overlap.untilMs(600_001)).toBe(600_001);
+  });
+
   it('grows by how far clocks of members are apart', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([5_000_000, 5_030_000], 1000);

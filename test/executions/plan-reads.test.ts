@@ -32,6 +32,15 @@ describe('executions/plan-reads', () => {
     expect(plan({ states: [scanned('pay', 600_000)], activities: { pay: active } })).toEqual(['live pay -120 s … 0 s']);
   });
 
+  it('reads before times that the clock left out, as long as its overlap reaches them', () => {
+    const leap = { beginMs: nowMs - 700_000, endMs: nowMs - 100_000 };
+    const activities = { pay: active };
+    expect(plan({ states: [scanned('pay', -15_000)], activities, leap })).toEqual(['live pay -735 s … 0 s']);
+    expect(plan({ states: [scanned('pay', -710_000)], activities, leap })).toEqual(['live pay -830 s … 0 s']);
+    const before = { beginMs: nowMs - 900_000, endMs: nowMs - 300_000 };
+    expect(plan({ states: [scanned('pay', -15_000)], activities, leap: before })).toEqual(['live pay -135 s … 0 s']);
+  });
+
   it('asks for no more than a day at once, and says from where on the rest is to be read', () => {
     const states = [scanned('pay', -3 * dayMs), scanned('stock', -15_000)];
     expect(plan({ states, activities: { pay: active, stock: active } })).toEqual([
@@ -109,15 +118,16 @@ function scanned(project: string, sinceMs: number): ProjectState {
 type Given = {
   readonly states: readonly ProjectState[];
   readonly activities?: Readonly<Record<string, ProjectActivity>>;
-} & Partial<Pick<PlanInput, 'sweepBeforeMs' | 'sweepQuota'>>;
+} & Partial<Pick<PlanInput, 'sweepBeforeMs' | 'sweepQuota' | 'leap'>>;
 
-function plan({ states, activities = {}, sweepBeforeMs, sweepQuota = 0 }: Given): string[] {
+function plan({ states, activities = {}, sweepBeforeMs, sweepQuota = 0, leap }: Given): string[] {
   const planned = planReads({
     states: new Map(states.map((state) => [state.project, state])),
     activities: new Map(Object.entries(activities)),
     nowMs,
     everyMs: 15_000,
     overlapMs: 120_000,
+    leap,
     maxDelayMs: 900_000,
     sweepBeforeMs,
     sweepQuota,

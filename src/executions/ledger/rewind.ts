@@ -3,15 +3,19 @@ import { readThroughMs } from './backlog.ts';
 import type { LedgerCache, LedgerChange, ServerFacts } from './ledger-cache.ts';
 import { type ProjectState, rewind, rewindUnseen } from './project-state.ts';
 
-/** Goes back to where the server's clock is; tells whether it was set back, so that nothing waits for a time that was to come. */
-export async function rewindLedger(cache: LedgerCache, time: ServerTime): Promise<boolean> {
-  let isBack = time.rewindToMs !== undefined;
+/**
+ * Goes back to where the server's clock is; tells what it had reached before it was set back, so that nothing waits for a time that
+ * was to come. Undefined where it was not.
+ */
+export async function rewindLedger(cache: LedgerCache, time: ServerTime): Promise<number | undefined> {
+  let reachedMs = time.rewindToMs === undefined ? undefined : time.reachedMs;
   await cache.update(async () => {
     const change = planRewind(cache.states.values(), cache.facts(), time);
-    isBack ||= (change?.states?.length ?? 0) > 0;
+    const rewound = (change?.states ?? []).flatMap(({ project }) => cache.states.get(project) ?? []);
+    if (rewound.length > 0) reachedMs = Math.max(reachedMs ?? time.nowMs, ...rewound.map(readThroughMs));
     return change;
   });
-  return isBack;
+  return reachedMs;
 }
 
 /**

@@ -1,4 +1,6 @@
-/** How far before what was read a round reads again: at least what is configured, more where ends turn up late. */
+import type { Window } from '../api/paging.ts';
+
+/** How far before what was read a round reads again, and how far after now: more than usual where ends turned up late, or clocks were wrong. */
 export type Overlap = {
   readonly ms: (nowMs: number) => number;
   /** An end that turned up this long after the time up to which its project had been read. */
@@ -7,12 +9,21 @@ export type Overlap = {
   readonly noteMissed: (nowMs: number) => void;
   /** The clocks of members that answered at about the same time. */
   readonly noteClocks: (serverTimes: readonly number[], nowMs: number) => void;
+  /** The clock had reached this time when it was set back. */
+  readonly noteReached: (reachedMs: number) => void;
+  /** Up to which time ends may be dated: until a clock that was set back has come there again, that is after now. */
+  readonly untilMs: (nowMs: number) => number;
+  /** The clock was set ahead: the times between were never. */
+  readonly noteLeap: (leap: Window) => void;
+  readonly leap: () => Window | undefined;
 };
 
 /** Members' clocks differ, and ends become visible late: what was seen of either widens the overlap for a day. */
 export function createOverlap(leastMs: number): Overlap {
   let widest = { ms: leastMs, untilMs: 0 };
   let missedAtMs = Number.NEGATIVE_INFINITY;
+  let latestMs = Number.NEGATIVE_INFINITY;
+  let leap: Window | undefined;
 
   function widen(ms: number, nowMs: number): void {
     const bounded = Math.min(ms, mostMs);
@@ -41,6 +52,14 @@ export function createOverlap(leastMs: number): Overlap {
       const spreadMs = Math.max(...serverTimes) - Math.min(...serverTimes);
       if (spreadMs > usualSpreadMs) widen(leastMs + spreadMs, nowMs);
     },
+    noteReached: (reachedMs) => {
+      latestMs = Math.max(latestMs, reachedMs);
+    },
+    noteLeap: (latest) => {
+      leap = latest;
+    },
+    leap: () => leap,
+    untilMs: (nowMs) => Math.max(nowMs, latestMs),
   };
 }
 

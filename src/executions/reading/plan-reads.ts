@@ -21,6 +21,8 @@ export type PlanInput = {
   readonly nowMs: number;
   readonly everyMs: number;
   readonly overlapMs: number;
+  /** Times that never were, since the clock was set ahead: what is late may be dated before them. */
+  readonly leap?: Window | undefined;
   readonly maxDelayMs: number;
   /** Idle projects that were not read since this time are read as soon as possible; absent where nothing hints at them. */
   readonly sweepBeforeMs: number | undefined;
@@ -68,7 +70,7 @@ const mostGone = 5;
 /** What is asked for at once at most. */
 const stepMs = 86_400_000;
 
-function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, activities }: PlanInput): PlannedRead {
+function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap, activities }: PlanInput): PlannedRead {
   const { project, countedFromMs, backlog: [oldest] = [] } = state;
   // A clock that was set back has ends to tell that lie before what was read.
   const fromMs = Math.min(readThroughMs(state), nowMs);
@@ -76,7 +78,9 @@ function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, activ
     purpose === 'rotation' &&
     oldest === undefined &&
     (activities.get(project)?.nextDayMs ?? Number.POSITIVE_INFINITY) <= nowMs;
-  const sinceMs = Math.min(Math.max(fromMs - overlapMs, countedFromMs), fromMs);
+  const isPastLeap = leap !== undefined && fromMs >= leap.endMs && fromMs - overlapMs < leap.endMs;
+  const leaptMs = isPastLeap ? leap.endMs - leap.beginMs : 0;
+  const sinceMs = Math.min(Math.max(fromMs - overlapMs - leaptMs, countedFromMs), fromMs);
   const beginMs = Math.min(Math.max(isWide ? nowMs - stepMs : sinceMs, nowMs - stepMs, countedFromMs), nowMs);
   return { project, window: { beginMs, endMs: nowMs }, sinceMs, purpose };
 }

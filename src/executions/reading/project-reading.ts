@@ -67,7 +67,8 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     let isCut = false;
     const { counted, result } = await takeIn(api, {
       project,
-      window,
+      // What is dated after now does not count as read: the clock comes there again.
+      window: { ...window, endMs: Math.max(window.endMs, overlap.untilMs(nowMs)) },
       seenAtMs: nowMs,
       lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
       advance: (state, rest) => {

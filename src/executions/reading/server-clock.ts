@@ -1,6 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import { systemInfo } from '../../api/endpoints/system.ts';
 import { ApiError } from '../../api/errors.ts';
+import type { Window } from '../../api/paging.ts';
 
 type Clock = { readonly now: () => number; readonly ticks: () => number };
 
@@ -17,12 +18,18 @@ export type ServerTime = {
   readonly nowMs: number;
   /** Where the clock was set back: from here on ends may have been passed by, at times that were believed to be over. */
   readonly rewindToMs: number | undefined;
+  /** Where the clock was ahead and is no longer: ends may bear times up to this one, which is still to come. */
+  readonly reachedMs: number | undefined;
+  /** Where the clock was set ahead: times that no end bears. */
+  readonly leap: Window | undefined;
 };
 
 export function createServerClock(clock: Clock): ServerClock {
   let skew: { readonly ms: number; readonly atTicks: number } | undefined;
   let last: { readonly ms: number; readonly ticks: number } | undefined;
   let jumpedAtTicks: number | undefined;
+  /** What a jump that is doubted says. */
+  let doubted: { readonly ms: number; readonly ticks: number } | undefined;
   /** Since when the clock may be ahead: what it says was believed, and did not follow from what it had said. */
   let ahead: { readonly sinceMs: number; readonly atTicks: number } | undefined;
   let askedAtTicks: number | undefined;
@@ -43,15 +50,29 @@ export function createServerClock(clock: Clock): ServerClock {
     // Both clocks have fractions: times that are asked for, and kept, have none.
     const nowMs = Math.floor(isDoubtful ? reckonedMs : toldMs);
     last = { ms: isDoubtful ? reckonedMs : toldMs, ticks };
-    if (isDoubtful) return { nowMs, rewindToMs: undefined };
+    if (isDoubtful) {
+      doubted = { ms: toldMs, ticks };
+      return { nowMs, rewindToMs: undefined, reachedMs: undefined, leap: undefined };
+    }
+    const reachedMs = toReachedMs({ toldMs, reckonedMs, ticks });
+    doubted = undefined;
     if (ahead !== undefined && ticks - ahead.atTicks > rememberedForMs) ahead = undefined;
     if (aheadMs > stepMs) ahead ??= { sinceMs: Math.floor(reckonedMs), atTicks: ticks };
-    if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined };
+    // What is late and was dated before a jump that was doubted has become visible by now.
+    const leap =
+      aheadMs > stepMs && aheadMs <= mostJumpMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
+    if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, leap };
     // What has ended since the last time that anybody looked bears times of the clock as it is now.
     const lookedAtMs = Math.floor(toldMs - elapsedMs);
     const rewindToMs = Math.min(lookedAtMs, ahead?.sinceMs ?? lookedAtMs);
     ahead = undefined;
-    return { nowMs, rewindToMs };
+    return { nowMs, rewindToMs, reachedMs, leap };
+  }
+
+  function toReachedMs(at: { readonly toldMs: number; readonly reckonedMs: number; readonly ticks: number }) {
+    const doubtedMs = doubted === undefined ? at.toldMs : doubted.ms + at.ticks - doubted.ticks;
+    const reachedMs = Math.ceil(Math.max(doubtedMs, at.reckonedMs));
+    return reachedMs - at.toldMs > stepMs ? reachedMs : undefined;
   }
 
   return {
