@@ -119,7 +119,7 @@ export const cards = {
   }),
   flood: ofPlace((scene, place, { forMs }) => {
     const dice = scene.dice.of(`flood ${place.name} ${scene.time.nowMs()}`);
-    const rows = scene.plan.size === 'flood' ? 4000 : 700;
+    const rows = toFloodRows(scene.plan);
     for (let count = 0; count < rows; count += 1) finishOne(scene, place, dice, dice.next() * Math.min(forMs, 60_000));
   }),
   'busy everywhere': (scene) => {
@@ -195,6 +195,12 @@ export const cards = {
 
 export type CardName = keyof typeof cards;
 
+/** More than a page; fewer where the steps of each are asked for, a request after the other. */
+function toFloodRows({ size, traces }: Scene['plan']): number {
+  if (size === 'flood') return 4000;
+  return size === 'small' && traces !== 'off' ? 120 : 700;
+}
+
 // The cast is true: these are its keys.
 export const allCards = (Object.keys(cards) as CardName[]).filter((card) => card !== 'busy everywhere');
 
@@ -216,7 +222,7 @@ function permit({ service }: Scene, projects: '*' | readonly string[]): void {
 }
 
 function serverClock(byMs: number): Card {
-  return lasting('clock', ({ service }) => {
+  return lasting('step', ({ service }) => {
     const { members } = service.world;
     service.play();
     for (const member of members) member.skewMs += byMs;

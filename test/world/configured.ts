@@ -4,6 +4,7 @@ import { formatComplaint } from '../../src/config/complaint.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { checkInterval } from '../../src/schedule/interval.ts';
+import type { Plan } from './plan.ts';
 
 /** What a configuration file with this text says; nothing is read from a disk. */
 export async function configure(text: string): Promise<Config> {
@@ -22,3 +23,53 @@ export async function configure(text: string): Promise<Config> {
 const families = listFamilies();
 
 export const token = 'token-of-the-world';
+
+/** The configuration file of its daemon. */
+export function toYaml(plan: Plan, { exclude = [] as readonly string[] } = {}): string {
+  const on = ['system-info', 'projects', 'project-jobs', 'executions'];
+  const off = [
+    'execution-mode',
+    'healthcheck',
+    'ping',
+    'log-storage',
+    'app-metrics',
+    'project-modes',
+    'threads',
+    'project-nodes',
+  ];
+  const more = ['log-storage-incomplete', 'job-info', 'tokens', 'users', 'acl-policies', 'stored-keys', 'cluster-jobs'];
+  const others = [...off, ...more, 'execution-metrics', 'user-classes'];
+  const all = [...on, ...others].map((name) => `  ${name}: { enabled: true }`);
+  const few = [
+    ...on.map((name) =>
+      name === 'executions'
+        ? `  executions: { every: ${plan.executionsEveryMs / 1000}s, max_series: 1000000 }`
+        : `  ${name}: { enabled: true, every: ${name === 'project-jobs' ? '10m' : '30s'} }`,
+    ),
+    ...others.map((name) => `  ${name}: { enabled: false }`),
+  ];
+  return [
+    'servers:',
+    '  - name: upstream',
+    '    url: http://service',
+    '    token_file: token',
+    `    timeout: ${plan.timeoutMs}ms`,
+    '    namespace: http://service',
+    `    budget: { requests_per_second: ${plan.requestsPerSecond}, concurrency: 4 }`,
+    ...(exclude.length > 0 ? [`    projects: { exclude: [${exclude.map((name) => `'${name}'`).join(', ')}] }`] : []),
+    'executions:',
+    `  backfill: ${plan.backfillMs / 1000}s`,
+    `  max_delay: ${plan.maxDelayMs / 1000}s`,
+    `  catch_up_limit: ${plan.catchUpLimitMs / 1000}s`,
+    'metrics:',
+    `  hold_new_series: ${plan.holdMs / 1000}s`,
+    // Few, since each is a line of every scrape.
+    '  automation_execution_duration_seconds: { buckets: [5, 60] }',
+    'traces:',
+    `  enabled: ${plan.traces === 'off' ? 'off' : 'on'}`,
+    ...(plan.traces === 'root' ? ['  detail: root'] : []),
+    'collectors:',
+    ...(plan.isComplete === true ? all : few),
+    '',
+  ].join('\n');
+}

@@ -60,7 +60,6 @@ function isImport({ truth }: Scene, { id, startedAtMs }: Execution): boolean {
 function compareRuns({ scene, shown }: Final, counted: ReadonlyMap<Execution, string>, onFault: OnFault): void {
   const expected = new Map<string, Map<string, number>>();
   for (const [execution, project] of counted) {
-    if (endedAt(execution) < scene.truth.beganMs - scene.plan.backfillMs - 60_000) continue;
     const statuses = expected.get(project) ?? new Map<string, number>();
     const status = toStatus(execution, scene.service.world.playedMs);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);

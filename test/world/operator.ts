@@ -6,11 +6,11 @@ import type { Config } from '../../src/config/config.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import type { State } from '../../src/state/state.ts';
 import type { Collector } from './collector.ts';
-import { configure } from './configured.ts';
+import { configure, toYaml } from './configured.ts';
 import { createDaemon, type Daemon } from './daemon.ts';
 import type { Dice } from './dice.ts';
 import { copyDisk, createDisk, type Disk, openMemoryState } from './memory-state.ts';
-import { type Plan, toYaml } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { Operator, TruthBook } from './scene.ts';
 import { createDaemonClock, type DaemonClock, type Hands, type VirtualTime } from './virtual-time.ts';
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { CardName } from './cards.ts';
 import { createDice, type Dice } from './dice.ts';
 
@@ -9,7 +10,7 @@ export type PlayedCard = {
   readonly forMs: number;
 };
 
-export type Size = 'small' | 'many projects' | 'flood' | 'day';
+export type Size = 'small' | 'long' | 'many projects' | 'flood' | 'hours';
 
 /** All that a world is made of; the same plan is the same world. */
 export type Plan = {
@@ -45,114 +46,100 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /** What a seed stands for. */
-export function planWorld(seed: number, deck: readonly CardName[]): Plan {
-  const dice = createDice(`plan ${seed}`);
-  const size = toSize(seed, dice);
+export function planWorld(seed: number, deck: readonly CardName[], size: Size = toSize(seed)): Plan {
+  // Each has dice of its own: a further one leaves the others as they are.
+  const of = (name: string): Dice => createDice(`plan ${seed} ${name}`);
+  const isLarge = size !== 'small' && size !== 'long';
   const lengthMs = {
-    small: dice.between(16, 36) * minuteMs,
-    'many projects': 30 * minuteMs,
-    flood: 40 * minuteMs,
-    day: 24 * hourMs,
+    small: of('length').between(4, 11) * minuteMs,
+    long: of('length').between(16, 36) * minuteMs,
+    'many projects': 15 * minuteMs,
+    flood: 20 * minuteMs,
+    hours: 8 * hourMs,
   }[size];
   const plan: Plan = {
     seed,
     size,
-    projects: { small: dice.between(2, 6), 'many projects': 200, flood: 3, day: 6 }[size],
+    projects: {
+      small: of('projects').between(1, 4),
+      long: of('projects').between(2, 6),
+      'many projects': 200,
+      flood: 3,
+      hours: 3,
+    }[size],
     lengthMs,
     gapMs: {
-      small: dice.pick([40_000, 80_000, 150_000, 300_000]),
+      small: of('gap').pick([20_000, 40_000, 80_000, 150_000]),
+      long: of('gap').pick([40_000, 80_000, 150_000, 300_000]),
       'many projects': 900_000,
       flood: 60_000,
-      day: 600_000,
+      hours: 900_000,
     }[size],
-    scrapeMs: size === 'small' ? dice.pick([15_000, 15_000, 30_000]) : 60_000,
-    executionsEveryMs: dice.pick([15_000, 20_000, 30_000, 60_000]),
-    requestsPerSecond: dice.pick([10, 10, 10, 5, 30]),
+    scrapeMs: isLarge ? minuteMs : of('scrape').pick([15_000, 15_000, 30_000]),
+    executionsEveryMs: isLarge ? minuteMs : of('every').pick([15_000, 20_000, 30_000, 60_000]),
+    requestsPerSecond: of('budget').pick([10, 10, 10, 5, 30]),
     timeoutMs: 10_000,
-    holdMs: dice.pick([60_000, 60_000, 0, 120_000]),
-    backfillMs: dice.pick([0, 0, hourMs]),
-    maxDelayMs: dice.pick([3, 5, 5, 10]) * minuteMs,
-    catchUpLimitMs: dice.pick([168, 168, 2]) * hourMs,
-    traces: size === 'small' ? dice.pick(['off', 'root', 'nodes', 'nodes']) : size === 'day' ? 'root' : 'off',
-    leastMs: dice.pick([2, 5, 20, 120, 700]),
-    tailShare: dice.pick([0, 0.01, 0.05]),
-    date: dice.pick(['own', 'own', 'own', 'none', 'proxy']),
-    skewMs: dice.pick([0, 0, 0, 1500, -1500, 4000]),
-    members: dice.pick([1, 1, 2]),
-    serverAheadMs: dice.pick([0, 0, 37.4, -90_000.25, 600_000.5]),
-    drift: dice.pick([0, 0, 2e-5, -3e-5]),
-    state: dice.chance(0.04) ? 'sqlite' : 'memory',
-    cards: [...(size === 'flood' ? [floodCard] : []), ...drawCards(dice, deck, lengthMs, size)],
+    holdMs: of('hold').pick([60_000, 60_000, 0, 120_000]),
+    backfillMs: of('backfill').pick([0, 0, hourMs]),
+    maxDelayMs: of('delay').pick([3, 5, 5, 10]) * minuteMs,
+    catchUpLimitMs: of('catch-up').pick([168, 168, 2]) * hourMs,
+    traces: size === 'hours' ? 'root' : isLarge ? 'off' : of('traces').pick(['off', 'root', 'nodes', 'nodes']),
+    leastMs: of('least').pick([2, 5, 20, 120, 700]),
+    tailShare: of('tail').pick([0, 0.01, 0.05]),
+    date: of('date').pick(['own', 'own', 'own', 'none', 'proxy']),
+    skewMs: of('skew').pick([0, 0, 0, 1500, -1500, 4000]),
+    members: of('members').pick([1, 1, 2]),
+    serverAheadMs: of('ahead').pick([0, 0, 37.4, -90_000.25, 600_000.5]),
+    drift: of('drift').pick([0, 0, 2e-5, -3e-5]),
+    state: size === 'small' && of('state').chance(0.03) ? 'sqlite' : 'memory',
+    cards: [...(size === 'flood' ? [floodCard] : []), ...drawCards(of, deck, lengthMs, size)],
   };
   // One question after the other takes its time where each takes most of a second.
   return plan.leastMs > 500 && plan.cards.some(({ card }) => card === 'flood') ? { ...plan, traces: 'off' } : plan;
 }
 
-function toSize(seed: number, dice: Dice): Size {
-  return seed % 10 === 0 ? dice.pick(['many projects', 'flood', 'day']) : 'small';
+/** Most worlds are small, so that many are played in a minute; what takes long to show itself needs the others. */
+function toSize(seed: number): Size {
+  const dice = createDice(`size ${seed}`);
+  if (dice.chance(0.88)) return 'small';
+  return dice.chance(0.85) ? 'long' : dice.pick(['many projects', 'flood', 'hours']);
 }
 
 const floodCard: PlayedCard = { card: 'flood', atMs: 7 * minuteMs, forMs: minuteMs };
 
 /** A few troubles, the first once counting has begun, and time for the last to be over. */
-function drawCards(dice: Dice, deck: readonly CardName[], lengthMs: number, size: Size): PlayedCard[] {
-  const [first, ...others] = deck;
-  if (first === undefined) return [];
-  const count = size === 'small' ? dice.between(1, 7) : dice.between(0, 4);
-  const cards = Array.from({ length: count }, () => ({
-    card: dice.pick([first, ...others]),
-    atMs: 3 * minuteMs + Math.floor(dice.next() * (lengthMs - 8 * minuteMs)),
-    forMs: dice.pick([10_000, 45_000, 3 * minuteMs, 10 * minuteMs, 20 * minuteMs]),
-  }));
+function drawCards(of: (name: string) => Dice, deck: readonly CardName[], lengthMs: number, size: Size): PlayedCard[] {
+  if (deck.length === 0) return [];
+  const isSmall = size === 'small';
+  const count = isSmall
+    ? of('cards').between(1, 5)
+    : size === 'long'
+      ? of('cards').between(1, 7)
+      : of('cards').between(0, 3);
+  const firstMs = isSmall ? 1.5 * minuteMs : 3 * minuteMs;
+  const lastMs = lengthMs - (isSmall ? 1 : 5) * minuteMs;
+  const durations = isSmall ? ([10_000, 45_000, 2 * minuteMs, 4 * minuteMs] as const) : longer;
+  const cards = Array.from({ length: count }, (_, index) => {
+    const dice = of(`card ${index}`);
+    const atMs = Math.floor(firstMs + dice.next() * (lastMs - firstMs));
+    return { card: pickCard((card) => of(`card ${index} ${card}`).next(), deck), atMs, forMs: dice.pick(durations) };
+  });
   return cards.sort((one, other) => one.atMs - other.atMs);
 }
 
-/** The configuration file of its daemon. */
-export function toYaml(plan: Plan, { exclude = [] as readonly string[] } = {}): string {
-  const on = ['system-info', 'projects', 'project-jobs', 'executions'];
-  const off = [
-    'execution-mode',
-    'healthcheck',
-    'ping',
-    'log-storage',
-    'app-metrics',
-    'project-modes',
-    'threads',
-    'project-nodes',
-  ];
-  const more = ['log-storage-incomplete', 'job-info', 'tokens', 'users', 'acl-policies', 'stored-keys', 'cluster-jobs'];
-  const others = [...off, ...more, 'execution-metrics', 'user-classes'];
-  const all = [...on, ...others].map((name) => `  ${name}: { enabled: true }`);
-  const few = [
-    ...on.map((name) =>
-      name === 'executions'
-        ? `  executions: { every: ${plan.executionsEveryMs / 1000}s, max_series: 1000000 }`
-        : `  ${name}: { enabled: true, every: ${name === 'project-jobs' ? '10m' : '30s'} }`,
-    ),
-    ...others.map((name) => `  ${name}: { enabled: false }`),
-  ];
-  return [
-    'servers:',
-    '  - name: upstream',
-    '    url: http://service',
-    '    token_file: token',
-    `    timeout: ${plan.timeoutMs}ms`,
-    '    namespace: http://service',
-    `    budget: { requests_per_second: ${plan.requestsPerSecond}, concurrency: 4 }`,
-    ...(exclude.length > 0 ? [`    projects: { exclude: [${exclude.map((name) => `'${name}'`).join(', ')}] }`] : []),
-    'executions:',
-    `  backfill: ${plan.backfillMs / 1000}s`,
-    `  max_delay: ${plan.maxDelayMs / 1000}s`,
-    `  catch_up_limit: ${plan.catchUpLimitMs / 1000}s`,
-    'metrics:',
-    `  hold_new_series: ${plan.holdMs / 1000}s`,
-    // Few, since each is a line of every scrape.
-    '  automation_execution_duration_seconds: { buckets: [5, 60] }',
-    'traces:',
-    `  enabled: ${plan.traces === 'off' ? 'off' : 'on'}`,
-    ...(plan.traces === 'root' ? ['  detail: root'] : []),
-    'collectors:',
-    ...(plan.isComplete === true ? all : few),
-    '',
-  ].join('\n');
+const longer = [10_000, 45_000, 3 * minuteMs, 10 * minuteMs, 20 * minuteMs] as const;
+
+/** A deck that grows by a card leaves most of what was drawn from it as it was. */
+function pickCard(draw: (card: CardName) => number, deck: readonly CardName[]): CardName {
+  const drawn = deck.map((card) => ({ card, value: draw(card) })).sort((one, other) => other.value - one.value);
+  const [first] = drawn;
+  if (first === undefined) throw new Error('a deck has cards');
+  return first.card;
+}
+
+/** Whole plans, one a line: they are the same worlds whatever is drawn for a seed. */
+export function readPlans(file: string): Plan[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  // The cast is true for what was printed of plans.
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Plan);
 }

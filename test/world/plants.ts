@@ -119,7 +119,7 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/reading/plan-reads.ts',
-        find: 'Math.max(fromMs - overlapMs, countedFromMs)',
+        find: 'Math.max(fromMs - overlapMs - leaptMs, countedFromMs)',
         replace: 'Math.max(fromMs, countedFromMs)',
       },
     ],

@@ -154,6 +154,26 @@ export async function playWorld(
     await onLook?.(running.daemon.self);
   }
 
+  /** What is not as it must be once all has come to rest. */
+  async function judgeNow(): Promise<readonly Omit<Fault, 'atMs'>[]> {
+    const found: Omit<Fault, 'atMs'>[] = [];
+    const running = operations.running();
+    if (running === undefined) return [{ oracle: 'the daemon comes back', says: 'it is not there' }];
+    await scrape();
+    judgeEnd(
+      {
+        scene,
+        shown: watch.latest(),
+        entriesOf,
+        lagSeconds: await valueOf(running.daemon.self.executionLag, {}),
+        pending: (await valueOf(running.daemon.self.tracesPending, {})) ?? 0,
+        spooled: (await running.state.spool.size()).traces,
+      },
+      (oracle, says) => found.push({ oracle, says }),
+    );
+    return found;
+  }
+
   const seen = new WeakSet<Buffer>();
   function keepScraping(): void {
     time.hold(scrape());
@@ -169,24 +189,16 @@ export async function playWorld(
   await time.run(birthMs + toEndOfTroublesMs(plan));
   finishLast(scene);
   service.control.setExecutionMode('passive');
-  const restMs = calmMs ?? plan.maxDelayMs + 8 * minuteMs;
-  await time.run(time.nowMs() + restMs);
-  const running = operations.running();
-  if (running === undefined) onFault('the daemon comes back', 'it is not there');
-  else {
-    await scrape();
-    judgeEnd(
-      {
-        scene,
-        shown: watch.latest(),
-        entriesOf,
-        lagSeconds: await valueOf(running.daemon.self.executionLag, {}),
-        pending: (await valueOf(running.daemon.self.tracesPending, {})) ?? 0,
-        spooled: (await running.state.spool.size()).traces,
-      },
-      onFault,
-    );
+  const restUntilMs = time.nowMs() + (calmMs ?? plan.maxDelayMs + 8 * minuteMs);
+  // A small world is over as soon as all is as it must be; larger ones see whether it stays so.
+  const leastRestMs = plan.size === 'small' && calmMs === undefined ? 2 * minuteMs + plan.holdMs : restUntilMs;
+  await time.run(Math.min(restUntilMs, time.nowMs() + leastRestMs));
+  let last = await judgeNow();
+  while (last.length > 0 && time.nowMs() < restUntilMs) {
+    await time.run(Math.min(restUntilMs, time.nowMs() + minuteMs));
+    last = await judgeNow();
   }
+  for (const { oracle, says } of last) onFault(oracle, says);
   await operations.end();
   return {
     plan,

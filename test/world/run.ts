@@ -15,34 +15,46 @@ const plantName = options.get('plant')?.replaceAll('_', ' ');
 if (plantName !== undefined) plant(plantName);
 // Only now: what is planted is put into what is loaded from here on.
 const { allCards } = await import('./cards.ts');
-const { planWorld } = await import('./plan.ts');
+const { planWorld, readPlans } = await import('./plan.ts');
 const { playWorld } = await import('./play.ts');
 const { shrink, toCommand } = await import('./shrink.ts');
 
 const progressFile = options.get('progress');
 const done = progressFile !== undefined && existsSync(progressFile) ? Number(readFileSync(progressFile, 'utf8')) : 0;
+const plansFile = options.get('plans');
+const given = plansFile === undefined ? undefined : readPlans(plansFile);
 const first = Math.max(done + 1, Number(options.get('seed') ?? options.get('from') ?? 1));
-const seeds = Number(options.get('seeds') ?? 1);
+const seeds = given?.length ?? Number(options.get('seeds') ?? 1);
 const isSingle = options.has('seed');
 const startedMs = performance.now();
 let failed = 0;
+let played = 0;
+let slowest = { seed: 0, ms: 0 };
 
 for (let seed = first; seed < first + seeds; seed += 1) {
-  const plan = change(planWorld(seed, options.has('calm') ? [] : allCards));
+  const begunMs = performance.now();
+  const plan = change(given?.[seed - first] ?? planWorld(seed, options.has('calm') ? [] : allCards));
   const report = await playWorld(plan, options.has('log') ? { onEvent: say } : {});
+  played += 1;
+  const tookMs = performance.now() - begunMs;
+  if (tookMs > slowest.ms) slowest = { seed: plan.seed, ms: tookMs };
   if (report.faults.length > 0) {
     failed += 1;
     await tell(report);
   } else if (isSingle || options.has('verbose')) print(describe(report));
   if (progressFile !== undefined) writeFileSync(progressFile, String(seed));
-  if ((seed - first) % 50 === 49) {
-    const perMinute = ((seed - first + 1) / (performance.now() - startedMs)) * 60_000;
-    print(`seed ${seed}: ${perMinute.toFixed(0)} a minute, ${failed} failed`);
-  }
+  if (played % 100 === 0) print(`seed ${seed}: ${sum()}`);
   if (failed > 0 && options.has('bail')) break;
 }
-print(`${failed} of ${seeds} failed, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+print(sum());
 process.exitCode = failed > 0 ? 1 : 0;
+
+function sum(): string {
+  const tookMs = performance.now() - startedMs;
+  const perMinute = ((played / tookMs) * 60_000).toFixed(0);
+  const slow = `the slowest ${slowest.seed} with ${(slowest.ms / 1000).toFixed(1)} s`;
+  return `${failed} of ${played} failed, ${(tookMs / 1000).toFixed(1)} s, ${perMinute} a minute, ${slow}`;
+}
 
 function say(atMs: number, text: string): void {
   print(`${(atMs / 1000).toFixed(4)} ${text}`);

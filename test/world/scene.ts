@@ -57,6 +57,7 @@ export type Trouble =
   | 'disk'
   | 'sight'
   | 'clock'
+  | 'step'
   | 'states'
   | 'collector'
   | 'restored';

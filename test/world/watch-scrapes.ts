@@ -86,7 +86,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
   }
 
   function lagTellsTheTruth(lagSeconds: number | undefined, isKnown: Sight['isKnown']): void {
-    if (isTroubled(['server', 'slow', 'sight', 'disk', 'clock', 'restored'], 5 * minuteMs)) return;
+    if (isTroubled(['server', 'slow', 'sight', 'disk', 'restored'], 5 * minuteMs)) return;
     if (time.nowMs() - sinceMs < 5 * minuteMs) return;
     const nowMs = time.nowMs();
     const slackMs = 4 * minuteMs + plan.executionsEveryMs;
@@ -95,6 +95,8 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
         open.delete(execution);
         continue;
       }
+      // What runs over a step is dated by the clock that it began with: the clock has to come there.
+      if (runsOverStep(execution)) continue;
       const visibleMs = execution.end?.visibleAtMs ?? nowMs;
       const waitsMs = nowMs - visibleMs;
       if (waitsMs > (lagSeconds ?? 0) * 1000 + slackMs && waitsMs > slackMs) {
@@ -102,6 +104,12 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
         onFault('lag tells the truth', `${tell(execution)} waits ${Math.round(waitsMs / 1000)} s, lag ${lagSeconds}`);
       }
     }
+  }
+
+  function runsOverStep({ startedAtMs, end }: Execution): boolean {
+    const endedMs = end?.atMs ?? 0;
+    const isWithin = (ms: number): boolean => ms >= startedAtMs && ms <= endedMs;
+    return truth.troubles.some(({ what, fromMs, toMs }) => what === 'step' && (isWithin(fromMs) || isWithin(toMs)));
   }
 
   async function health({ self }: Sight): Promise<void> {
@@ -114,7 +122,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
       toWeather(scene.weather).way !== 'open' &&
       truth.troubles.some(({ what, fromMs, toMs }) => what === 'down' && fromMs < nowMs - 3 * minuteMs && toMs > nowMs);
     if (isDown && up !== 0) onFault('a server that does not answer is down', `automation_up ${up}`);
-    if (!isFair || isTroubled(['slow', 'sight', 'clock', 'restored'], 5 * minuteMs)) return;
+    if (!isFair || isTroubled(['slow', 'sight', 'restored'], 5 * minuteMs)) return;
     const success = await valueOf(self.collectorSuccess, { collector: 'executions' });
     if (success !== 1) onFault('rounds succeed', `collector_success ${success}`);
   }
@@ -148,13 +156,22 @@ export function isLeftOut({ truth, plan }: Scene, execution: Execution): boolean
   );
 }
 
-/** Where no answer tells the service's time by itself, a step is seen minutes later: what ended meanwhile is left to second passes. */
+/** A step of the clock that is over before any answer has told of it: what ended meanwhile is left to passes over the past. */
 function isOfUnseenStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>, endedMs: number): boolean {
+  const isTold = plan.date === 'own' && plan.cards.every(({ card }) => card !== 'no date');
+  const unseenMs = toldEveryMs + plan.executionsEveryMs + plan.timeoutMs;
   return truth.troubles.some(
     ({ what, fromMs, toMs }) =>
-      what === 'clock' && plan.date !== 'own' && endedMs > fromMs - 2 * minuteMs && endedMs < toMs + 16 * minuteMs,
+      what === 'step' &&
+      !isTold &&
+      toMs - fromMs < unseenMs &&
+      endedMs > fromMs - minuteMs &&
+      endedMs < toMs + minuteMs,
   );
 }
+
+/** Where answers have no dates, system info tells the time so often. */
+const toldEveryMs = 30_000;
 
 export function tell({ id, project, startedAtMs, end, skewMs }: Execution): string {
   const toTime = (ms: number): string => new Date(ms + skewMs).toISOString().slice(11, 23);

@@ -1,4 +1,4 @@
-import type { Window } from '../api/paging.ts';
+import type { Window } from '../../api/paging.ts';
 
 /** How far before what was read a round reads again, and how far after now: more than usual where ends turned up late, or clocks were wrong. */
 export type Overlap = {
