@@ -88,9 +88,7 @@ function compareTraces(
   }
   // An answer that is lost, and a process that ends before it has written down the answer, have it sent again.
   const mayRepeat = (atMs: number): boolean => truth.troubles.some((trouble) => mayBeSentAgain(trouble, atMs));
-  // In a long line a trace may have one question alone, and another member may answer it with a state of its own.
-  const isOfStates =
-    truth.troubles.some(({ what }) => what === 'states') || plan.cards.some(({ card }) => card === 'flood');
+  const isOfStates = truth.troubles.some(({ what }) => what === 'states');
   for (const [traceId, execution] of wanted) {
     const arrival = collector.arrivals.get(traceId);
     if (collector.poisoned.has(String(execution.id))) continue;

@@ -36,7 +36,7 @@ export type EnricherOptions = {
   readonly encode: (plan: Plan) => Uint8Array;
   /** A state that is still on its way after so long is not waited for any longer. */
   readonly sealTimeoutMs: number;
-  /** What has waited for longer gets no steps, so that what comes after it may. */
+  /** What has waited for longer gets no steps, so that what comes after it may: in our line, over restarts, or for a state. */
   readonly backlogAgeMs: number;
   readonly clock: Clock;
   readonly observe: EnricherObserver;
@@ -67,17 +67,11 @@ export function createEnricher(options: EnricherOptions): Enricher {
 
   function add(pending: readonly PendingTrace[]): void {
     for (const each of pending) {
-      const sinceTicks = sealClock.ticks() - toWaitedMs(each);
-      waiting.set(toPendingKey(each), { pending: each, sinceTicks, retryAtTicks: 0, isUnanswered: false });
+      const entry = { pending: each, sinceTicks: undefined, retryAtTicks: 0, isUnanswered: false };
+      waiting.set(toPendingKey(each), entry);
     }
     hasNew ||= pending.length > 0;
     observe.pending(waiting.size);
-  }
-
-  /** What it waited for before a restart or a reload counts, but for long enough to ask a few times more. */
-  function toWaitedMs({ seenAtMs }: PendingTrace): number {
-    const mostMs = Math.max(0, options.sealTimeoutMs - leastAskingMs);
-    return Math.min(mostMs, Math.max(0, clock.now() - seenAtMs));
   }
 
   async function load(): Promise<void> {
@@ -101,10 +95,17 @@ export function createEnricher(options: EnricherOptions): Enricher {
     return [...line.filter((entry) => !isBehind(entry)), ...line.filter(isBehind)];
   }
 
+  /** For how long it has been asked for: what stood in our own line did not wait for a state, and in all it waits no longer than the backlog may. */
+  function toAskedMs(entry: Waiting): number {
+    entry.sinceTicks ??= sealClock.ticks();
+    return sealClock.ticks() - entry.sinceTicks;
+  }
+
   /** What is known of one by now; undefined while more of it is worth waiting for. */
-  async function find({ pending, sinceTicks }: Waiting, signal: AbortSignal): Promise<SpanSource | undefined> {
+  async function find(entry: Waiting, signal: AbortSignal): Promise<SpanSource | undefined> {
+    const { pending } = entry;
     if (isLate(pending)) return { execution: toBareExecution(pending), degraded: 'backlog' };
-    const isLastTry = sealClock.ticks() - sinceTicks > options.sealTimeoutMs;
+    const isLastTry = toAskedMs(entry) > options.sealTimeoutMs;
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
     const { source, isPending } = await gather(api, pending, { detail, workflows, isLastTry });
     sealClock.answered();
@@ -146,7 +147,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
 
   /** Asks again later; the longer it has been waited for, the later. */
   function postpone(entry: Waiting): void {
-    const ageMs = sealClock.ticks() - entry.sinceTicks;
+    const ageMs = toAskedMs(entry);
     const laterMs = Math.min(longestRetryMs, Math.max(pendingRetryMs, ageMs / 4));
     const leftMs = options.sealTimeoutMs - ageMs;
     entry.retryAtTicks = clock.ticks() + (leftMs >= 0 ? Math.min(laterMs, leftMs + 1) : laterMs);
@@ -192,8 +193,8 @@ export function createEnricher(options: EnricherOptions): Enricher {
 
 type Waiting = {
   readonly pending: PendingTrace;
-  /** When it came to us, by the seal clock. */
-  readonly sinceTicks: number;
+  /** When it was asked for first, by the seal clock. */
+  sinceTicks: number | undefined;
   retryAtTicks: number;
   /** It was asked for, and no answer came. */
   isUnanswered: boolean;
@@ -205,6 +206,5 @@ function isOfState(error: unknown): boolean {
 }
 
 const pendingRetryMs = 5000;
-const leastAskingMs = 60_000;
 const longestRetryMs = 60_000;
 const faultRetryMs = 15_000;

@@ -106,12 +106,28 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('waits no longer for being restarted in between, but asks for a minute before it gives a state up', async () => {
+  it('waits for the state of what stood in line for longer than that', async () => {
+    const { simulator, run, add, wait, plans, told, pending } = await setUp({ backlogAgeMs: 60 * minuteMs });
+    await run();
+    expect(plans).toHaveLength(1);
+    simulator.control.configure({ statePending: 'all' });
+    add([{ ...pending, seenAtMs: 0 }]);
+    wait(11 * minuteMs);
+    await run();
+    expect(plans).toHaveLength(1);
+    wait(9 * minuteMs);
+    simulator.control.configure({ statePending: new Set() });
+    await run();
+    expect(plans[1]?.trace.spans).toHaveLength(3);
+    expect(told).not.toContain('degraded seal_timeout');
+  });
+
+  it('waits as long as ever after a restart, since nobody knows what was asked before', async () => {
     const { simulator, run, wait, plans, told } = await setUp({ backlogAgeMs: 24 * 60 * minuteMs });
     wait(8 * 60 * minuteMs);
     simulator.control.configure({ statePending: 'all' });
     await run();
-    wait(minuteMs);
+    wait(10 * minuteMs);
     await run();
     expect(plans).toEqual([]);
     wait(1);
