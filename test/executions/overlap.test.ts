@@ -43,6 +43,12 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(600_001)).toBe(600_001);
   });
 
+  it('reaches a day beyond now where nothing is known of the clock', () => {
+    const overlap = createOverlap(120_000, { isPastUnknown: true });
+    expect(overlap.untilMs(1000)).toBe(86_401_000);
+    expect(overlap.untilMs(86_401_001)).toBe(86_401_001);
+  });
+
   it('grows by how far clocks of members are apart', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([5_000_000, 5_030_000], 1000);

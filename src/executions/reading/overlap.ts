@@ -19,10 +19,10 @@ export type Overlap = {
 };
 
 /** Members' clocks differ, and ends become visible late: what was seen of either widens the overlap for a day. */
-export function createOverlap(leastMs: number): Overlap {
+export function createOverlap(leastMs: number, { isPastUnknown = false } = {}): Overlap {
   let widest = { ms: leastMs, untilMs: 0 };
   let missedAtMs = Number.NEGATIVE_INFINITY;
-  let latestMs = Number.NEGATIVE_INFINITY;
+  let latestMs = isPastUnknown ? undefined : Number.NEGATIVE_INFINITY;
   let leap: Window | undefined;
 
   function widen(ms: number, nowMs: number): void {
@@ -53,13 +53,17 @@ export function createOverlap(leastMs: number): Overlap {
       if (spreadMs > usualSpreadMs) widen(leastMs + spreadMs, nowMs);
     },
     noteReached: (reachedMs) => {
-      latestMs = Math.max(latestMs, reachedMs);
+      latestMs = Math.max(latestMs ?? reachedMs, reachedMs);
     },
     noteLeap: (latest) => {
       leap = latest;
     },
     leap: () => leap,
-    untilMs: (nowMs) => Math.max(nowMs, latestMs),
+    untilMs: (nowMs) => {
+      // Of what went before nothing is known: the clock may have been set back since a copy was made.
+      latestMs ??= nowMs + rememberedForMs;
+      return Math.max(nowMs, latestMs);
+    },
   };
 }
 
