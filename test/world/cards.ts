@@ -135,6 +135,7 @@ export const cards = {
     }
   }),
   retention: (scene, { forMs }) => {
+    scene.truth.lostAt.push(scene.time.nowMs());
     const beforeMs = scene.time.nowMs() - forMs;
     const old = scene.service.world.history.filter(
       ({ end, ended, deletedAtMs }) => ended && deletedAtMs === undefined && (end?.atMs ?? 0) < beforeMs,
@@ -143,6 +144,7 @@ export const cards = {
   },
   'new database': (scene) => {
     scene.service.play();
+    scene.truth.lostAt.push(scene.time.nowMs());
     scene.truth.newDatabasesAt.push(scene.service.world.history.length);
     scene.service.control.restart({ newDatabase: true });
   },

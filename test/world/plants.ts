@@ -92,8 +92,8 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/executions.ts',
-        find: 'if (await rewindLedger(cache, time)) {',
-        replace: 'if (time.nowMs < 0 && (await rewindLedger(cache, time))) {',
+        find: '(await rewindLedger(cache, time)) ?? time.reachedMs;',
+        replace: 'time.nowMs < 0 ? await rewindLedger(cache, time) : undefined;',
       },
     ],
     shownBy: '--seed=42 --cards=server_clock_ahead@400000+600000,new_project@700000+1000',

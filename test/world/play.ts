@@ -78,6 +78,7 @@ export async function playWorld(
     skippedBeforeMs: Number.NEGATIVE_INFINITY,
     beganMs: birthMs,
     newDatabasesAt: [],
+    lostAt: [],
     troubles: [],
   };
   const collector = createCollector({ time, dice: dice.of('collector'), timeoutMs: 10_000 });

@@ -43,6 +43,8 @@ export type TruthBook = {
   skippedBeforeMs: number;
   /** When the first daemon began, by the service's clock. */
   beganMs: number;
+  /** When some of the history went away: what a restored copy does not know of it cannot be read again. */
+  readonly lostAt: number[];
   /** How many executions had ended when ids began again. */
   readonly newDatabasesAt: number[];
   /** Since when a way to the service, or the daemon, was not as it should be; and until when. */

@@ -22,6 +22,8 @@ export type ScrapeWatch = {
 };
 
 const minuteMs = 60_000;
+/** How old a copy may be, at most, and a little more. */
+const copiedEveryMs = 660_000;
 
 /** What must hold at every scrape. */
 export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: string) => void): ScrapeWatch {
@@ -56,12 +58,21 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     for (const [key, value] of shown) {
       const before = highest.get(key);
       if (before === value || (before === undefined && !isCounter(key))) continue;
-      if (before !== undefined && value < before - 1e-6 && !truth.gone.has(labelOf(key, 'project') ?? ''))
+      if (before !== undefined && value < before - 1e-6 && !mayFall(labelOf(key, 'project') ?? ''))
         onFault('no counter falls', `${key}: ${value} after ${before}`);
       if (before === undefined && value !== 0 && plan.holdMs > 0 && key.startsWith('automation_executions_total'))
         if (!isTroubled(['restored'], 3_600_000)) onFault('born at 0', `${key}: ${value}`);
       highest.set(key, before === undefined ? value : Math.max(before, value));
     }
+  }
+
+  /** Where a project is gone, or what was counted after a copy was made is not there to be counted again. */
+  function mayFall(project: string): boolean {
+    if (truth.gone.has(project)) return true;
+    return truth.troubles.some(
+      ({ what, fromMs, toMs }) =>
+        what === 'restored' && truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < toMs + 5 * minuteMs),
+    );
   }
 
   function noneTwice(shown: Shown): void {
