@@ -42,7 +42,7 @@ export const plants: readonly Plant[] = [
     name: 'restored series are held at 0',
     patches: [
       {
-        file: 'src/executions/ledger/restore-restoreGap.ts',
+        file: 'src/executions/ledger/restore-gap.ts',
         find: 'cell.isReleased ? [] : [{ ...cell, isReleased: true }],',
         replace: 'cell.isReleased ? [] : [],',
       },
