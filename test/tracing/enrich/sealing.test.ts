@@ -111,7 +111,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     await run();
     expect(plans).toHaveLength(1);
     simulator.control.configure({ statePending: 'all' });
-    add([{ ...pending, seenAtMs: 0 }]);
+    add([pending]);
     wait(11 * minuteMs);
     await run();
     expect(plans).toHaveLength(1);
