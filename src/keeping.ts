@@ -26,6 +26,10 @@ export function openState({ state }: Config, { log, self, clock }: StateOptions)
       self.stateResets.inc();
       log.error({ what }, 'a part of the state was damaged and is quarantined');
     },
+    onBroken: () => {
+      self.stateResets.inc();
+      log.error({ dir: state.dir }, 'the state was damaged while it is in use: a restart restores its last copy');
+    },
     onMoved: (error: unknown) => {
       self.stateResets.inc();
       if (error === undefined)

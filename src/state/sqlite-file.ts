@@ -186,6 +186,7 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
     onDamage();
     throw new StateError(
       `the copy of the state is damaged: the last good one stays (${damage}); restart to restore it`,
+      { cause: toDamage(damage) },
     );
   }
   renameSync(half, copy);

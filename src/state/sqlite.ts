@@ -3,6 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Memory } from '../domain/memory.ts';
 import { systemClock } from '../system-clock.ts';
 import { toChecksum } from './checksum.ts';
+import { isDamage } from './explain-fault.ts';
 import { migrate } from './migrations.ts';
 import { type Commit, createCommit } from './sqlite-commits.ts';
 import { type OpenedFile, openStateFile } from './sqlite-file.ts';
@@ -20,13 +21,15 @@ type StateRules = {
   readonly isSound: IsSound;
   /** Called with what was found damaged while the state is in use, and quarantined. */
   readonly onDamage: (what: string) => void;
+  /** Called once when the file turns out to be damaged while it is in use: a restart restores its last copy. */
+  readonly onBroken: () => void;
   /** Called when the state is no longer where it was opened: once it is written there again, or with why it cannot be. */
   readonly onMoved: (fault: unknown) => void;
 };
 
 /** State in one embedded SQLite file, locked by its owner for as long as it is open. */
 export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'> = systemClock): State {
-  const { isSound, onDamage = ignore, onMoved = ignore } = options;
+  const { isSound, onDamage = ignore, onMoved = ignore, onBroken = ignore } = options;
   const opened = 'dir' in options ? openStateFile({ dir: options.dir, now: clock.now, isSound }) : openMemory();
   if ('dir' in options && options.mostPages !== undefined)
     opened.database.exec(`PRAGMA max_page_count = ${options.mostPages}`);
@@ -34,6 +37,13 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
   let parts = assemble(file.database);
   let moving: Promise<void> | undefined;
   let isLost = false;
+  let isBroken = false;
+
+  function noteFault(error: unknown): void {
+    if (isBroken || !(error instanceof Error) || !isDamage(error.cause ?? error)) return;
+    isBroken = true;
+    onBroken();
+  }
 
   /** Nothing is counted into a file that nobody will open again. */
   function commit(work: () => void): void {
@@ -41,7 +51,12 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
       void moveBack();
       throw new StateError('the state directory was removed or replaced: nothing is kept until it is written again');
     }
-    file.commit(work);
+    try {
+      file.commit(work);
+    } catch (error) {
+      noteFault(error);
+      throw error;
+    }
   }
 
   function moveBack(): Promise<void> {
@@ -96,7 +111,10 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
     remember: (key, memory) => parts.memories.remember(key, memory),
     backUp: async () => {
       if (!file.isInPlace()) await moveBack();
-      await file.backUp();
+      await file.backUp().catch((error: unknown) => {
+        noteFault(error);
+        throw error;
+      });
     },
     bytes: () => ('dir' in options ? readBytes(file.database) : 0),
     close: async () => {

@@ -62,15 +62,32 @@ describe('state/damage', () => {
 
   it('keeps the last good copy where the state is damaged while it is in use', async () => {
     await leaveState();
-    const state = openSqliteState({ dir });
+    let broken = 0;
+    const state = openSqliteState({ dir, onBroken: () => void broken++ });
     writeFileSync(file, readFileSync(file).fill(0xa5, 409_600));
 
     await expect(state.backUp()).rejects.toThrow('the copy of the state is damaged: the last good one stays');
+    await expect(state.backUp()).rejects.toThrow('the copy of the state is damaged: the last good one stays');
+    expect(broken).toBe(1);
     await state.close();
     const restored = openSqliteState({ dir }, clock);
     expect(restored.origin.kind).toBe('restored');
     expect(await restored.ledger.size('prod')).toBe(40_000);
     await restored.close();
+  });
+
+  it('says once that what it is to write to is damaged, and not that the disk is full', async () => {
+    await leaveState();
+    let broken = 0;
+    const state = openSqliteState({ dir, onBroken: () => void broken++ });
+    writeFileSync(file, readFileSync(file).fill(0xa5, 8192));
+
+    // All over the file, so that not all that they touch is in memory.
+    const more = entries.filter(({ id }) => id % 100 === 0).map((entry) => ({ ...entry, startedAtMs: entry.id + 1 }));
+    for (let tries = 0; tries < 2; tries += 1)
+      await expect(state.ledger.commit('prod', { entries: more })).rejects.toThrow('it is damaged; restart to restore');
+    expect(broken).toBe(1);
+    await state.close();
   });
 
   it('takes a number that was changed within a text for damage', async () => {

@@ -1,0 +1,222 @@
+import { execFileSync } from 'node:child_process';
+import { openSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Child, startCli } from '../support/child.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeMemoryFolder } from '../support/memory-folder.ts';
+
+/** On a machine that has other work. */
+const patience = { limitMs: 60_000 };
+
+type Own = {
+  readonly directory: string;
+  readonly state: string;
+  readonly simulator: Simulator;
+  readonly start: (env?: Readonly<Record<string, string>>) => Promise<Running>;
+};
+type Running = {
+  readonly child: Child;
+  readonly url: string;
+  readonly read: (name: string) => Promise<number | undefined>;
+};
+
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).toReversed()) await end();
+});
+
+/** The daemon as a process of its own, with its state on a disk, and a service in which nothing happens by itself. */
+async function setUp(): Promise<Own> {
+  const directory = makeMemoryFolder('automation-exporter-ourselves-');
+  endings.push(async () => rmSync(directory, { recursive: true, force: true }));
+  const state = join(directory, 'state');
+  const simulator = await startSimulator({ scenario: 'empty' });
+  endings.push(() => simulator.stop());
+  simulator.control.createProject('pay', ['node01']);
+  const flags = [
+    '--collectors.executions.every=1s',
+    '--collectors.system-info.every=1s',
+    '--metrics.hold-new-series=0s',
+    '--web.listen-address=127.0.0.1:0',
+    `--state.dir=${state}`,
+  ];
+  return {
+    directory,
+    state,
+    simulator,
+    start: async (env = {}) => {
+      const of = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
+      const child = startCli(['serve', ...flags], { env: { ...of, ...env } });
+      endings.push(child.stop);
+      const [, url = ''] = await child.waitFor(/msg=serving url=(\S+)/, patience.limitMs);
+      const read = async (name: string): Promise<number | undefined> => {
+        const text = await (await fetch(`${url}/metrics`)).text();
+        const values = text.split('\n').filter((line) => line.startsWith(name));
+        return values[0] === undefined ? undefined : Number(values[0].slice(values[0].lastIndexOf(' ') + 1));
+      };
+      return { child, url, read };
+    },
+  };
+}
+
+const counted =
+  'automation_executions_total{server="default",project="pay",job_group="",job_name="",status="succeeded"}';
+const resets = 'automation_exporter_state_resets_total';
+
+/** Runs end one by one until so many are counted. */
+async function countTo(many: number, { simulator }: Own, { read }: Running): Promise<void> {
+  const have = (await read(counted)) ?? 0;
+  for (let more = have; more < many; more += 1) {
+    const nowMs = Date.now();
+    simulator.control.addFinished('pay', { startedAtMs: nowMs - 1000, endedAtMs: nowMs - 10 });
+  }
+  await eventually(async () => expect(await read(counted)).toBe(many), patience);
+}
+
+async function isReady({ url }: Running): Promise<void> {
+  await eventually(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200), patience);
+}
+
+/** A daemon that has counted five runs and ended, and so has left a copy of its state. */
+async function leaveFive(own: Own): Promise<void> {
+  const running = await own.start();
+  await isReady(running);
+  await countTo(5, own, running);
+  await running.child.stop();
+}
+
+describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
+  it('faults/row-25: a state file that was cut short is restored from its copy, and nothing is counted twice', async () => {
+    const own = await setUp();
+    await leaveFive(own);
+    truncateSync(join(own.state, 'state.sqlite'), 8192);
+    const again = await own.start();
+    await again.child.waitFor(/msg="the state was damaged: its last copy is in its place/, patience.limitMs);
+    await eventually(async () => expect(await again.read(counted)).toBe(5), patience);
+    await countTo(7, own, again);
+    expect(await again.read(resets)).toBe(1);
+    expect(readdirSync(own.state).filter((name) => name.includes('.damaged-')).length).toBeGreaterThan(0);
+  });
+
+  it('faults/row-25: flipped bits in the state file are noticed, and restored from its copy', async () => {
+    const own = await setUp();
+    await leaveFive(own);
+    flip(join(own.state, 'state.sqlite'));
+    const again = await own.start();
+    await again.child.waitFor(/msg="the state was damaged: its last copy is in its place/, patience.limitMs);
+    await eventually(async () => expect(await again.read(counted)).toBe(5), patience);
+    expect(await again.read(resets)).toBe(1);
+  });
+
+  it('faults/row-25: a state of a newer release is left alone, and the daemon does not start', async () => {
+    const own = await setUp();
+    await leaveFive(own);
+    const file = join(own.state, 'state.sqlite');
+    const database = new DatabaseSync(file);
+    database.exec('PRAGMA user_version = 1000');
+    database.exec('UPDATE state_identity SET version = 1000');
+    database.close();
+    const before = readFileSync(file);
+    const env = { AUTOMATION_EXPORTER_URL: own.simulator.url, AUTOMATION_EXPORTER_TOKEN: own.simulator.token };
+    const child = startCli(['serve', `--state.dir=${own.state}`, '--web.listen-address=127.0.0.1:0'], { env });
+    expect((await child.ended).code).toBe(2);
+    expect(child.output()).toMatch(/newer/);
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  it('faults/row-25: a state directory that is removed while it is in use is written again, said and counted', async () => {
+    const own = await setUp();
+    const running = await own.start();
+    await isReady(running);
+    await countTo(3, own, running);
+    rmSync(own.state, { recursive: true });
+    await countTo(5, own, running);
+    await running.child.waitFor(/level=error msg="the state directory was removed or replaced: it is written again"/);
+    expect(await running.read(resets)).toBe(1);
+    await running.child.stop();
+    const again = await own.start();
+    await eventually(async () => expect(await again.read(counted)).toBe(5), patience);
+    expect(await again.read(resets)).toBe(0);
+  });
+
+  it('faults/row-23: ends in time, with nothing lost, in the middle of a scrape and of a delivery', async () => {
+    const own = await setUp();
+    const hanging = createServer(() => undefined);
+    await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+    endings.push(async () => {
+      hanging.closeAllConnections();
+      hanging.close();
+    });
+    const asked = new Promise((resolve) => hanging.once('request', resolve));
+    const { port } = hanging.address() as AddressInfo;
+    const running = await own.start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+    await isReady(running);
+    await countTo(3, own, running);
+    await asked;
+    const scrapes = Array.from({ length: 20 }, () =>
+      fetch(`${running.url}/metrics`).then((answer) => answer.text(), String),
+    );
+    running.child.kill('SIGTERM');
+    expect(await running.child.ended).toEqual({ code: 0, signal: null });
+    // Each was answered whole, or not at all.
+    for (const text of await Promise.all(scrapes)) expect(text).toMatch(/^#[\s\S]*\n$|fetch failed/);
+
+    const again = await own.start({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+    await eventually(async () => expect(await again.read(counted)).toBe(3), patience);
+    expect(await again.read('automation_exporter_spool_traces')).toBeGreaterThan(0);
+  });
+
+  it('faults/row-24: a full disk stops counting, not scrapes, and everything is counted once there is room', async () => {
+    const own = await setUp();
+    const running = await own.start();
+    await isReady(running);
+    await countTo(3, own, running);
+    limitFiles(running.child.pid, '1');
+    own.simulator.control.addFinished('pay', { startedAtMs: Date.now() - 1000, endedAtMs: Date.now() - 10 });
+    const success = 'automation_exporter_collector_success{server="default",collector="executions"}';
+    await eventually(async () => expect(await running.read(success)).toBe(0), patience);
+    expect(await running.read(counted)).toBe(3);
+    expect(await running.read('automation_up')).toBe(1);
+    expect(running.child.output()).toContain('the state can not be written');
+    limitFiles(running.child.pid, 'unlimited');
+    await eventually(async () => expect(await running.read(counted)).toBe(4), patience);
+    expect(await running.read(success)).toBe(1);
+    expect(await running.read(resets)).toBe(0);
+  });
+
+  it('faults/row-26: goes on by itself after the process was held up, says for how long, and takes no server for down', async () => {
+    const own = await setUp();
+    const running = await own.start();
+    await isReady(running);
+    await countTo(2, own, running);
+    running.child.kill('SIGSTOP');
+    onTestFinished(() => running.child.kill('SIGCONT'));
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    running.child.kill('SIGCONT');
+    await running.child.waitFor(
+      /level=warn msg="held up: nothing was polled or served for a while" seconds=[2-9]/,
+      patience.limitMs,
+    );
+    await countTo(4, own, running);
+    expect(await running.read('automation_up')).toBe(1);
+  });
+});
+
+/** In the middle of a page that holds something. */
+function flip(file: string): void {
+  const bytes = readFileSync(file);
+  const from = bytes.indexOf('"succeeded"');
+  const at = from > 0 ? from : Math.floor(statSync(file).size / 2);
+  const handle = openSync(file, 'r+');
+  writeSync(handle, Buffer.from([(bytes[at + 3] ?? 0) ^ 0x04]), 0, 1, at + 3);
+}
+
+/** No file of the process may grow beyond so many bytes: to it the disk is full. */
+function limitFiles(pid: number, bytes: string): void {
+  execFileSync('prlimit', [`--pid=${pid}`, `--fsize=${bytes}:unlimited`]);
+}
