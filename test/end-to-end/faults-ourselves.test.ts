@@ -39,8 +39,8 @@ async function setUp(): Promise<Own> {
   endings.push(() => simulator.stop());
   simulator.control.createProject('pay', ['node01']);
   const flags = [
-    '--collectors.executions.every=1s',
-    '--collectors.system-info.every=1s',
+    '--collector.executions.every=1s',
+    '--collector.system-info.every=1s',
     '--metrics.hold-new-series=0s',
     '--web.listen-address=127.0.0.1:0',
     `--state.dir=${state}`,
@@ -185,7 +185,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(running.child.output()).toContain('the state can not be written');
     limitFiles(running.child.pid, 'unlimited');
     await eventually(async () => expect(await running.read(counted)).toBe(4), patience);
-    expect(await running.read(success)).toBe(1);
+    await eventually(async () => expect(await running.read(success)).toBe(1), patience);
     expect(await running.read(resets)).toBe(0);
   });
 
