@@ -38,8 +38,8 @@ describe('architecture/imports', () => {
   const judge = (path: string, text: string) => findWrongImports([{ path, text }], rooms);
 
   it('names the room, what it may know and the home of a stray package', () => {
-    expect(judge('src/http/metrics.ts', `import { request } from 'undici';`)).toEqual([
-      'src/http/metrics.ts imports undici: the room http may know only express, node:http, node:https, node:net, node:tls. The home of undici is api/transport.',
+    expect(judge('src/http/routes/metrics.ts', `import { request } from 'undici';`)).toEqual([
+      'src/http/routes/metrics.ts imports undici: the room http/routes may know only domain, status, http/server, http/pages, express. The home of undici is api/transport.',
     ]);
   });
 
@@ -99,11 +99,13 @@ describe('architecture/time-sources', () => {
     expect(judge('src/api/budget.ts', '// setTimeout\nconst timer = setTimeout(run, 5);')).toEqual([
       'src/api/budget.ts:2 uses a timer of its own (setTimeout): take it from a Clock.',
     ]);
-    expect(judge('src/traces.ts', `import { setTimeout as pause } from 'node:timers/promises';`)).toHaveLength(2);
+    expect(
+      judge('src/daemon/trace-pipeline.ts', `import { setTimeout as pause } from 'node:timers/promises';`),
+    ).toHaveLength(2);
     for (const text of ['Date.now()', 'new Date()', 'performance.now()', 'Math.random()', 'AbortSignal.timeout(5)']) {
-      expect(judge('src/app.ts', text)).toHaveLength(1);
+      expect(judge('src/daemon/daemon.ts', text)).toHaveLength(1);
     }
-    expect(judge('src/app.ts', 'new Date(5); clock.now()')).toEqual([]);
+    expect(judge('src/daemon/daemon.ts', 'new Date(5); clock.now()')).toEqual([]);
     expect(judge('src/system-clock.ts', 'Date.now()')).toEqual([]);
   });
 });

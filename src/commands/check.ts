@@ -1,7 +1,7 @@
 import { createLargeAnswers } from '../api/large-answers.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
-import { connectServer } from '../connect.ts';
+import { connectServer } from '../daemon/connect.ts';
 import { systemClock } from '../system-clock.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';

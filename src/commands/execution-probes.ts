@@ -3,7 +3,7 @@ import { projectExecutions, runningExecutions } from '../api/endpoints/execution
 import { projectJobs } from '../api/endpoints/jobs.ts';
 import { projects } from '../api/endpoints/projects.ts';
 import { ApiError } from '../api/errors.ts';
-import { toCount } from '../http/sizes.ts';
+import { toCount } from '../domain/sizes.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
 
 type Options = {

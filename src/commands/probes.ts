@@ -6,7 +6,7 @@ import { createProjectList } from '../api/project-list.ts';
 import type { Collector, ProjectCollector } from '../collectors/collector.ts';
 import type { Watch } from '../collectors/watch.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
-import { toExecutionSettings } from '../execution-settings.ts';
+import { toExecutionSettings } from '../daemon/server-settings.ts';
 import { planRoom } from '../executions/series/series-plan.ts';
 import { systemClock } from '../system-clock.ts';
 import { type JobRoom, toExecutionProbes } from './execution-probes.ts';

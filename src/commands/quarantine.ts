@@ -1,6 +1,6 @@
 import { toOwnAddress } from '../config/own-address.ts';
-import { toAge, toTime } from '../http/ages.ts';
-import { toCount, toSize } from '../http/sizes.ts';
+import { toAge, toTime } from '../domain/ages.ts';
+import { toCount, toSize } from '../domain/sizes.ts';
 import { askDaemon, type DaemonAnswer } from './ask-daemon.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';

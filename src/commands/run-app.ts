@@ -1,8 +1,7 @@
-import { type App, createApp } from '../app.ts';
 import { formatComplaint } from '../config/complaint.ts';
-import { createLineWriter } from '../line-writer.ts';
+import { type App, createApp } from '../daemon/daemon.ts';
+import type { SelfTracing } from '../daemon/self-tracing.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
-import type { SelfTracing } from '../self-tracing.ts';
 import { StateError } from '../state/state.ts';
 import { systemClock } from '../system-clock.ts';
 import { secretsOf } from '../tracing/deliver/secrets.ts';
@@ -10,6 +9,7 @@ import { readOtlpSettings } from '../tracing/deliver/settings.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { endInTime } from './ending.ts';
 import { explainFault } from './faults.ts';
+import { createLineWriter } from './line-writer.ts';
 import type { Loaded } from './load.ts';
 import { createReloading } from './reloading.ts';
 import { startWatchdog } from './watchdog.ts';
@@ -98,7 +98,7 @@ async function loadSelfTracing(
   options: { readonly version: string; readonly log: Log },
 ): Promise<SelfTracing | undefined> {
   if (wanted.trim() === '' || wanted.trim() === 'none') return undefined;
-  return (await import('../self-tracing.ts')).startSelfTracing(options);
+  return (await import('../daemon/self-tracing.ts')).startSelfTracing(options);
 }
 
 /** A log whose level can change under those who write to it. */

@@ -6,10 +6,10 @@ const home = 'src/system-clock.ts';
 /** Places that may use the process's own time, and why; a folder ends with a slash. */
 export const exempt: readonly { readonly place: string; readonly because: string }[] = [
   { place: 'src/simulator/', because: 'it stands for another machine' },
-  { place: 'src/http/limits.ts', because: 'the time of sockets' },
-  { place: 'src/http/server.ts', because: 'the time of sockets' },
+  { place: 'src/http/server/limits.ts', because: 'the time of sockets' },
+  { place: 'src/http/server/server.ts', because: 'the time of sockets' },
   { place: 'src/commands/', because: 'commands that run once' },
-  { place: 'src/self-tracing.ts', because: 'the limit of a stop, beside an SDK with timers of its own' },
+  { place: 'src/daemon/self-tracing.ts', because: 'the limit of a stop, beside an SDK with timers of its own' },
   { place: 'src/log.ts', because: 'a line tells when it was written' },
 ];
 

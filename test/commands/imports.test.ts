@@ -7,7 +7,7 @@ describe('commands/imports', () => {
   });
 
   it('sees what is loaded', () => {
-    expect(importsOf('self-tracing.ts').filter(isOfOpenTelemetry)).not.toEqual([]);
+    expect(importsOf('daemon/self-tracing.ts').filter(isOfOpenTelemetry)).not.toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { quarantineRoutes } from '../../src/http/quarantine.ts';
+import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
 import { serve } from '../http/serve.ts';
 import { quarantine } from '../http/some-status.ts';
 import { runCli } from './run-cli.ts';

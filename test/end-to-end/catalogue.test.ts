@@ -49,7 +49,7 @@ describe('end-to-end/catalogue', () => {
     const posting = files.filter((file) => readFileSync(join(src, file), 'utf8').includes('.postForm('));
 
     // The requester counts what passes through it, self-tracing puts a span around it; the session is who posts.
-    expect(posting.toSorted()).toEqual(['api/auth/session.ts', 'api/requester.ts', 'self-tracing.ts']);
+    expect(posting.toSorted()).toEqual(['api/auth/session.ts', 'api/requester.ts', 'daemon/self-tracing.ts']);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiStatusRoute } from '../../src/http/api-status.ts';
+import { apiStatusRoute } from '../../src/http/routes/api-status.ts';
 import { serve } from './serve.ts';
 import { atMs, collector, ended, executions, running, server, status, stuckTraces } from './some-status.ts';
 

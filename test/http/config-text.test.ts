@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configRoute } from '../../src/http/config-text.ts';
+import { configRoute } from '../../src/http/routes/config-text.ts';
 import { serve } from './serve.ts';
 
 describe('http/config-text', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { frontPageRoute } from '../../src/http/front-page.ts';
-import type { ServerStatus, TracesStatus } from '../../src/http/status.ts';
+import { frontPageRoute } from '../../src/http/pages/front-page.ts';
+import type { ServerStatus, TracesStatus } from '../../src/status/status.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { atMs, collector, ended, executions, running, server, status, stuckTraces, traces } from './some-status.ts';

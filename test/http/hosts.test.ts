@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { isSafeHost } from '../../src/http/hosts.ts';
-import { createRoutes } from '../../src/http/routes.ts';
+import { isSafeHost } from '../../src/http/server/hosts.ts';
+import { createRoutes } from '../../src/http/server/routes.ts';
 import { serve } from './serve.ts';
 
 function config() {

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { metricsRoute } from '../../src/http/metrics.ts';
+import { metricsRoute } from '../../src/http/routes/metrics.ts';
 import { createExposition } from '../../src/metrics/exposition.ts';
 import { counter } from '../../src/metrics/family.ts';
 import { chooseFormat, contentTypes } from '../../src/metrics/format.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type MetricsOptions, metricsRoute, type ScrapeWish } from '../../src/http/metrics.ts';
+import { type MetricsOptions, metricsRoute, type ScrapeWish } from '../../src/http/routes/metrics.ts';
 import { serve } from './serve.ts';
 
 const names = { servers: ['prod', 'test'], collectors: ['jobs', 'projects', 'exporter'] };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { frontPageRoute } from '../../src/http/front-page.ts';
-import { findProblems } from '../../src/http/problems.ts';
-import type { ServerStatus } from '../../src/http/status.ts';
+import { frontPageRoute } from '../../src/http/pages/front-page.ts';
+import { findProblems } from '../../src/status/problems.ts';
+import type { ServerStatus } from '../../src/status/status.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { collector, server, status } from './some-status.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { quarantineRoutes } from '../../src/http/quarantine.ts';
+import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
 import { serve } from './serve.ts';
 import { quarantine } from './some-status.ts';
 

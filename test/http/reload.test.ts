@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Asked } from '../../src/http/lifecycle.ts';
-import { type Reloaded, reloadRoute } from '../../src/http/reload.ts';
+import { type Reloaded, reloadRoute } from '../../src/http/routes/reload.ts';
+import type { Asked } from '../../src/http/server/lifecycle.ts';
 import { type Served, serve } from './serve.ts';
 
 type Given = { readonly outcome?: Reloaded; readonly isEnabled?: boolean };

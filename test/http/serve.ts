@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import type { Router } from 'express';
 import { onTestFinished } from 'vitest';
-import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
+import { createHttpServer, type HttpOptions } from '../../src/http/server/server.ts';
 
 export type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { Router } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toLimits, usualLimits } from '../../src/http/limits.ts';
-import { metricsRoute } from '../../src/http/metrics.ts';
+import { metricsRoute } from '../../src/http/routes/metrics.ts';
+import { toLimits, usualLimits } from '../../src/http/server/limits.ts';
 import { serve } from './serve.ts';
 
 /** More than every buffer between two sockets of this machine holds. */

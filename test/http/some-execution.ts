@@ -1,4 +1,4 @@
-import type { PastExecution, SpanRow } from '../../src/http/past-execution.ts';
+import type { PastExecution, SpanRow } from '../../src/status/past-execution.ts';
 
 export const startMs = Date.parse('2024-05-20T03:17:55Z');
 

@@ -7,7 +7,7 @@ import type {
   ServerStatus,
   Status,
   TracesStatus,
-} from '../../src/http/status.ts';
+} from '../../src/status/status.ts';
 
 export const atMs = Date.parse('2024-05-20T03:19:40Z');
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { frontPageRoute } from '../../src/http/front-page.ts';
-import { quarantineRoutes } from '../../src/http/quarantine.ts';
-import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
-import type { QuarantineStatus, Status, TracesStatus } from '../../src/http/status.ts';
-import { tracesPageRoute } from '../../src/http/traces-page.ts';
+import { frontPageRoute } from '../../src/http/pages/front-page.ts';
+import { tracesPageRoute } from '../../src/http/pages/traces-page.ts';
+import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
+import { createHttpServer, type HttpServer } from '../../src/http/server/server.ts';
+import type { QuarantineStatus, Status, TracesStatus } from '../../src/status/status.ts';
 import { type Browser, startBrowser } from '../support/browser.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { quarantine, server, status, stuckTraces, traces } from './some-status.ts';

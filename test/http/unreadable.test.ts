@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { frontPageRoute } from '../../src/http/front-page.ts';
-import type { ExecutionsOfServer, ServerStatus } from '../../src/http/status.ts';
+import { frontPageRoute } from '../../src/http/pages/front-page.ts';
+import type { ExecutionsOfServer, ServerStatus } from '../../src/status/status.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { collector, executions, server, status } from './some-status.ts';

@@ -1,14 +1,14 @@
 import type { ToDispatcher } from '../../src/api/transport.ts';
 import type { Config } from '../../src/config/config.ts';
+import { leaveBehind, startGeneration, stopGeneration, type Watching, watchAll } from '../../src/daemon/generation.ts';
+import { createTraces } from '../../src/daemon/trace-pipeline.ts';
 import type { LogFields } from '../../src/log.ts';
 import { type Block, emptyBlock } from '../../src/metrics/block.ts';
 import { createSelf, type Self } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import type { State } from '../../src/state/state.ts';
-import { createTraces } from '../../src/traces.ts';
 import type { Post } from '../../src/tracing/deliver/post.ts';
 import { readOtlpSettings } from '../../src/tracing/deliver/settings.ts';
-import { leaveBehind, startWatching, stopWatching, type Watching, watchAll } from '../../src/watching-all.ts';
 import { createVirtualTimetable } from './timetable.ts';
 import type { DaemonClock } from './virtual-time.ts';
 
@@ -61,18 +61,18 @@ export function createDaemon({ config, clock: hands, state, toDispatcher, post, 
 
   return {
     self,
-    start: () => startWatching(watching),
+    start: () => startGeneration(watching),
     scrape: () => snapshots.show('text').text,
     watching: () => watching,
     reload: async (next) => {
       const before = watching;
       const after = watch(next, before);
       watching = after;
-      await stopWatching(before, raise);
+      await stopGeneration(before, raise);
       await leaveBehind(before, after, { self, keptPlans: { goOver: () => undefined }, onFault: raise });
-      startWatching(after);
+      startGeneration(after);
     },
-    stop: () => stopWatching(watching, raise),
+    stop: () => stopGeneration(watching, raise),
     kill: hands.kill,
   };
 }

@@ -2,6 +2,7 @@ import { createTokenCredentials } from '../../../src/api/auth/token.ts';
 import { type Client, createClient } from '../../../src/api/client.ts';
 import { createProjectList } from '../../../src/api/project-list.ts';
 import { createTransport } from '../../../src/api/transport.ts';
+import type { Traces } from '../../../src/daemon/trace-pipeline.ts';
 import { createExecutions, type Executions } from '../../../src/executions/executions.ts';
 import type { CommitHook } from '../../../src/executions/ledger/count-executions.ts';
 import type { ExecutionsOptions } from '../../../src/executions/options.ts';
@@ -10,7 +11,6 @@ import type { Row } from '../../../src/metrics/family.ts';
 import { renderSamples } from '../../../src/metrics/render.ts';
 import type { Ledger } from '../../../src/state/ledger.ts';
 import { systemClock } from '../../../src/system-clock.ts';
-import type { Traces } from '../../../src/traces.ts';
 import { createHandClock, type HandClock } from './hand-clock.ts';
 import { readTokenFile } from './token-file.ts';
 

@@ -1,10 +1,10 @@
 import type { Config, ServerConfig } from '../../../src/config/config.ts';
+import { createTraces } from '../../../src/daemon/trace-pipeline.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { LogFields } from '../../../src/log.ts';
 import { createSelf, type Self } from '../../../src/metrics/self.ts';
 import type { State } from '../../../src/state/state.ts';
 import { systemClock } from '../../../src/system-clock.ts';
-import { createTraces } from '../../../src/traces.ts';
 import { createWait } from '../../../src/tracing/deliver/pause.ts';
 import { type OtlpEnvironment, readOtlpSettings } from '../../../src/tracing/deliver/settings.ts';
 import type { Trace } from '../conservation/composition.ts';

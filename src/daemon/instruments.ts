@@ -1,0 +1,69 @@
+import type { ClientObserver } from '../api/client.ts';
+import type { RoundObserver } from '../executions/options.ts';
+import type { Self } from '../metrics/self.ts';
+import type { RejectReason, SenderObserver } from '../tracing/deliver/observer.ts';
+
+/** Whom the daemon's own series are about. */
+type Key = { readonly server: string; readonly member?: string };
+
+/** What a client tells of its requests, as the daemon's own metrics. */
+export function toClientObserver(self: Self, key: Key): ClientObserver {
+  return {
+    request: (apiEndpoint, code, seconds) => {
+      self.apiRequests.inc({ ...key, api_endpoint: apiEndpoint, code });
+      self.apiDuration.observe({ ...key, api_endpoint: apiEndpoint }, seconds);
+    },
+    error: (apiEndpoint, kind) => self.apiErrors.inc({ ...key, api_endpoint: apiEndpoint, kind }),
+    waited: (seconds) => self.apiBudgetWait.inc(key, seconds),
+    inFlight: (requests) => self.apiInFlight.set(key, requests),
+    cut: (apiEndpoint, texts) => self.textsCut.inc({ ...key, api_endpoint: apiEndpoint }, texts),
+    circuit: (isOpen) => self.circuitOpen.set(key, Number(isOpen)),
+  };
+}
+
+/** What the rounds over executions tell, as the daemon's own metrics. */
+export function toRoundObserver(self: Self, server: string): RoundObserver {
+  const key = { server };
+  return {
+    observed: (executions) => self.executionsObserved.inc(key, executions),
+    late: (executions) => self.executionsLate.inc(key, executions),
+    imported: (executions) => self.executionsImported.inc(key, executions),
+    unmeasured: (reason, executions) => self.executionsUnmeasured.inc({ ...key, reason }, executions),
+    skipped: (reason, executions) => self.executionsSkipped.inc({ ...key, reason }, executions),
+    dropped: (reason, executions) => self.seriesDropped.inc({ ...key, collector: 'executions', reason }, executions),
+    unknownValue: (field) => self.unknownValues.inc({ ...key, field }),
+    lag: (seconds) => self.executionLag.set(key, seconds),
+    epoch: (epoch) => self.serverEpoch.set(key, epoch),
+    entries: (entries) => self.ledgerEntries.set(key, entries),
+  };
+}
+
+/** What the sender of traces tells in numbers, as the daemon's own metrics; what it tells in words is for the log. */
+export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' | 'rejected' | 'size'> {
+  self.spansExported.inc(0);
+  for (const reason of rejectReasons) self.spansRejected.inc({ reason }, 0);
+  return {
+    exported: (spans) => self.spansExported.inc(spans),
+    rejected: (reason, spans) => self.spansRejected.inc({ reason }, spans),
+    size: ({ traces, bytes, oldestMs, quarantine }) => {
+      self.spoolTraces.set(traces);
+      self.spoolBytes.set(bytes);
+      self.tracesQuarantined.set(quarantine);
+      if (oldestMs === undefined) self.spoolOldest.remove();
+      else self.spoolOldest.set(oldestMs / 1000);
+    },
+  };
+}
+
+/** Where traces are made no longer, what is left of them is nobody's concern: no series of it stays behind, and no alert. */
+export function forgetDelivery({ tracesPending, spoolTraces, spoolBytes, spoolOldest, tracesQuarantined }: Self): void {
+  tracesPending.reset();
+  for (const gauge of [spoolTraces, spoolBytes, spoolOldest, tracesQuarantined]) gauge.remove();
+}
+
+const rejectReasons = [
+  'partial_success',
+  'refused',
+  'unanswered',
+  'dropped',
+] as const satisfies readonly RejectReason[];

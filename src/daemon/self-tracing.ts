@@ -1,0 +1,142 @@
+import { type Attributes, diag, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import {
+  defaultResource,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import type { Transport, TransportAnswer, TransportRequest } from '../api/transport.ts';
+import type { Log } from '../log.ts';
+import type { Poll } from '../schedule/poll.ts';
+import type { PollKey } from '../schedule/publisher.ts';
+import type { Post } from '../tracing/deliver/post.ts';
+
+/** Spans of what the exporter itself does, around the things that do it; they never hold an address or a secret. */
+export type SelfTracing = {
+  readonly ofPoll: (key: PollKey, poll: Poll) => Poll;
+  readonly ofTransport: (server: string, transport: Transport) => Transport;
+  readonly ofPost: (post: Post) => Post;
+  /** Sends what is there, for as long as a stop may take. */
+  readonly stop: () => Promise<void>;
+};
+
+type SelfTracingOptions = { readonly version: string; readonly log: Log };
+
+/** OpenTelemetry's SDK, set up by its own variables; imported only where they ask for traces of the exporter. */
+export function startSelfTracing({ version, log }: SelfTracingOptions): SelfTracing {
+  toLog(log);
+  const ours = resourceFromAttributes({ 'service.name': 'automation-exporter', 'service.version': version });
+  const sdk = new NodeSDK({
+    resource: defaultResource().merge(ours),
+    // What the variables say, and nothing of the machine.
+    resourceDetectors: [resourceAttributesEnvDetector, serviceNameEnvDetector],
+    metricReaders: [],
+    logRecordProcessors: [],
+    textMapPropagator: null,
+  });
+  sdk.start();
+  const tracer = trace.getTracer('automation-exporter', version);
+
+  function inSpan<Result>(name: string, { kind, attributes }: About, work: (span: Span) => Promise<Result>) {
+    return tracer.startActiveSpan(name, { kind, attributes }, async (span) => {
+      try {
+        return await work(span);
+      } catch (error) {
+        fail(span, toKind(error));
+        throw error;
+      } finally {
+        span.end();
+      }
+    });
+  }
+
+  return {
+    ofPoll: ({ server, member, collector }, poll) => ({
+      ...poll,
+      run: (signal) => {
+        const attributes = { ...toKey(server, member), [named.collector]: collector };
+        return inSpan(`poll ${collector}`, { kind: SpanKind.INTERNAL, attributes }, async (span) => {
+          await poll.run(signal);
+          const outcome = poll.last()?.outcome;
+          if (outcome === undefined) return;
+          span.setAttribute(named.result, outcome.result);
+          if (outcome.result === 'failed') fail(span, outcome.kind);
+        });
+      },
+    }),
+    ofTransport: (server, transport) => {
+      function inRequest(method: string, { apiEndpoint }: TransportRequest, send: () => Promise<TransportAnswer>) {
+        const attributes = { ...toKey(server), [named.endpoint]: apiEndpoint, [named.method]: method };
+        return inSpan(`${method} ${apiEndpoint}`, { kind: SpanKind.CLIENT, attributes }, async (span) =>
+          noteStatus(span, await send()),
+        );
+      }
+      return {
+        ...transport,
+        get: (request) => inRequest('GET', request, () => transport.get(request)),
+        postForm: (request) => inRequest('POST', request, () => transport.postForm(request)),
+      };
+    },
+    ofPost: (post) => ({
+      ...post,
+      send: (content, signal) => {
+        const attributes = { [named.method]: 'POST', [named.size]: content.bytes.length };
+        return inSpan('send traces', { kind: SpanKind.CLIENT, attributes }, async (span) =>
+          noteStatus(span, await post.send(content, signal)),
+        );
+      },
+    }),
+    stop: async () => {
+      // A collector that hangs must not hold up the stop.
+      const limit = new Promise<void>((resolve) => void setTimeout(resolve, stopLimitMs).unref());
+      await Promise.race([limit, sdk.shutdown().catch((error: unknown) => log.warn({ error }, unsent))]);
+    },
+  };
+}
+
+type About = { readonly kind: SpanKind; readonly attributes: Attributes };
+
+const stopLimitMs = 2000;
+const unsent = 'traces of the exporter itself could not be sent';
+
+const named = {
+  server: 'automation.server.name',
+  member: 'automation.server.member',
+  collector: 'automation.exporter.collector',
+  result: 'automation.exporter.result',
+  endpoint: 'automation.exporter.api_endpoint',
+  method: 'http.request.method',
+  size: 'http.request.body.size',
+  status: 'http.response.status_code',
+  error: 'error.type',
+} as const;
+
+function toKey(server: string, member?: string): Attributes {
+  return { [named.server]: server, ...(member === undefined ? {} : { [named.member]: member }) };
+}
+
+function noteStatus<Answer extends { readonly status: number }>(span: Span, answer: Answer): Answer {
+  span.setAttribute(named.status, answer.status);
+  if (answer.status >= 400) fail(span, String(answer.status));
+  return answer;
+}
+
+function fail(span: Span, kind: string): void {
+  span.setAttribute(named.error, kind);
+  span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+/** Its kind, where it is a fault of ours; what a message says may be too much. */
+function toKind(error: unknown): string {
+  const { kind, name } = error as { readonly kind?: unknown; readonly name?: unknown };
+  if (typeof kind === 'string') return kind;
+  return typeof name === 'string' ? name : '_OTHER';
+}
+
+/** What the SDK has to say goes where all else is said. */
+function toLog(log: Log): void {
+  const say = (level: 'debug' | 'warn') => (message: string) => log[level]({ says: message }, 'OpenTelemetry');
+  const [debug, warn] = [say('debug'), say('warn')];
+  diag.setLogger({ error: warn, warn, info: debug, debug, verbose: debug });
+}

@@ -1,0 +1,28 @@
+import type { Config, ServerConfig } from '../config/config.ts';
+import { defaultBuckets, type ExecutionSettings } from '../executions/settings.ts';
+
+/** What a configuration says of the executions of one server. */
+export function toExecutionSettings(server: ServerConfig, config: Config): ExecutionSettings {
+  const { jobs, executions, metrics, collectors: settingsOf } = config;
+  const { overdueFactor, ...settings } = executions;
+  return {
+    ...settings,
+    overdueFactorOf: (path) => jobs.overdueFactorOf(path) ?? overdueFactor,
+    holdNewSeriesMs: metrics.holdNewSeriesMs,
+    buckets: metrics.families.get('automation_execution_duration_seconds')?.buckets ?? defaultBuckets,
+    detail: toDetail(jobs),
+    cap: jobs.cap,
+    maxSeries: settingsOf['executions']?.maxSeries ?? 0,
+    families: metrics.families,
+    cicd: metrics.cicd,
+    isWantedProject: server.projects.isWanted,
+    isWantedJob: jobs.isWanted,
+    successAgeMsOf: jobs.successAgeMsOf,
+  };
+}
+
+/** How many jobs have series of their own. */
+export function toDetail({ detail, top, cap }: Config['jobs']): number {
+  const most = { all: cap, top, none: 0 } as const;
+  return Math.min(most[detail], cap);
+}

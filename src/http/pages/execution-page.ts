@@ -1,0 +1,119 @@
+import type { Router } from 'express';
+import { toAge, toLength } from '../../domain/ages.ts';
+import type { Attempt, PastExecution } from '../../status/past-execution.ts';
+import type { RunningExecution } from '../../status/status.ts';
+import { createRoutes } from '../server/routes.ts';
+import { type Html, html } from './html.ts';
+import { renderMissing, type Tracing } from './missing-execution.ts';
+import { renderPage, toRoot } from './page.ts';
+import { toPlaceOfFailure, toReasonOfFailure, toWord } from './root-cause.ts';
+import { renderRunning } from './running-page.ts';
+import { renderWaterfall, toMood } from './waterfall.ts';
+
+export type ExecutionPageOptions = {
+  /** What is kept of an execution; nobody is asked for more. */
+  readonly find: (server: string, id: number) => Promise<PastExecution | undefined>;
+  /** What is known of an execution that has not ended. */
+  readonly running: (server: string, id: number) => RunningExecution | undefined;
+  readonly tracing: () => Tracing;
+  /** Where traces are shown, with `{trace_id}` for the id; undefined where configuration does not say. */
+  readonly traceLink: () => string | undefined;
+  readonly nowMs: () => number;
+};
+
+/** `/executions/{server}/{id}`: what one execution did, step by step, and why it ended as it did. */
+export function executionPageRoute({ find, running, tracing, traceLink, nowMs }: ExecutionPageOptions): Router {
+  const router = createRoutes();
+  router.get('/executions/:server/:id', async (request, response) => {
+    const { server, id } = request.params;
+    const root = toRoot(request);
+    const execution = isId(id) ? await find(server, Number(id)) : undefined;
+    response.set('cache-control', 'no-store');
+    const unfinished = execution === undefined && isId(id) ? running(server, Number(id)) : undefined;
+    if (unfinished !== undefined) {
+      const what = unfinished.isWaiting ? 'waits to run' : 'still runs';
+      const title = `${what}: #${unfinished.id} ${unfinished.job ?? 'ad hoc'}`;
+      response.send(renderPage({ title, body: renderRunning(unfinished), root }));
+      return;
+    }
+    if (execution === undefined) {
+      const body = renderMissing({ server, id, isId: isId(id), tracing: tracing() });
+      response.status(404).send(renderPage({ title: 'No such execution is kept', body, root }));
+      return;
+    }
+    const body = renderExecution(execution, { link: traceLink(), nowMs: nowMs(), root });
+    const title = `${toWord(execution.spans[0].result ?? 'ended')}: #${execution.id} ${execution.job}`;
+    response.send(renderPage({ title, body, root }));
+  });
+  return router;
+}
+
+function isId(text: string): boolean {
+  return /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text));
+}
+
+type About = { readonly link: string | undefined; readonly nowMs: number; readonly root: string };
+
+const moods = { failed: 'bad', stopped: 'off', success: 'good', plain: 'off' } as const;
+const signs = { failed: '✗', stopped: '!', success: '✓', plain: '…' } as const;
+
+function renderExecution(execution: PastExecution, { link, nowMs, root }: About): Html {
+  const { server, project, id, job, traceId, permalink, attempts, facts, notes, spans } = execution;
+  const [{ result, startMs, endMs }] = spans;
+  const mood = toMood(spans[0]);
+  const shown = [
+    renderFact('Server', server),
+    project === undefined ? undefined : renderFact('Project', project),
+    renderFact('Started', renderTime(startMs)),
+    renderFact('Ended', html`${renderTime(endMs)} (${toAge(endMs, nowMs)})`),
+    renderFact('Took', toLength(endMs - startMs)),
+    ...attempts.map((attempt) => renderAttempt(attempt, server, root)),
+    ...facts.map(({ name, value }) => renderFact(name, value)),
+    renderFact('Trace id', html`<code class="copy">${traceId}</code>`),
+  ].filter((fact) => fact !== undefined);
+  const links = [
+    renderLink(
+      link?.replaceAll('{trace_id}', () => traceId),
+      'The trace',
+      'With its attributes, where traces are kept',
+    ),
+    renderLink(permalink, 'The execution in the service', 'With its output'),
+  ].filter((one) => one !== undefined);
+  return html`<div class="headline ${moods[mood]}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toWord(result ?? 'ended')}</span></h1>
+<p>Why: ${renderWhy(execution)}.</p></div>
+<dl>${shown}</dl>
+${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links.length === 0 ? undefined : html`<ul class="links">${links}</ul>\n`}${renderWaterfall(execution)}`;
+}
+
+/** The step that failed first says more than that one did; how an execution was stopped is told by itself. */
+function renderWhy({ spans }: PastExecution): Html {
+  const [{ why }] = spans;
+  const place = toPlaceOfFailure(spans);
+  if (place === undefined || !why.startsWith('the execution failed')) return html`${why}`;
+  const reason = toReasonOfFailure(spans);
+  return html`<bdi>${place}</bdi> failed${reason === undefined ? undefined : html`: <bdi>${reason}</bdi>`}`;
+}
+
+function renderFact(name: string, value: Html | string | number): Html {
+  return html`<div><dt>${name}</dt><dd><bdi>${value}</bdi></dd></div>`;
+}
+
+const relations = { 'retry of': 'Retry of', 'retried by': 'Retried by' } as const;
+
+/** Only what can be shown is worth a link. */
+function renderAttempt({ relation, id, hasPage }: Attempt, server: string, root: string): Html {
+  const address = `${root}executions/${encodeURIComponent(server.toWellFormed())}/${id}`;
+  const shown = hasPage ? html`<a href="${address}">#${id}</a>` : html`#${id}, which has no page here`;
+  return renderFact(relations[relation], shown);
+}
+
+function renderTime(atMs: number): Html {
+  const at = new Date(atMs).toISOString();
+  return html`<time datetime="${at}">${at.slice(0, 19).replace('T', ' ')} UTC</time>`;
+}
+
+/** The service tells addresses too, and not every address is one to follow. */
+function renderLink(address: string | undefined, title: string, text: string): Html | undefined {
+  if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
+  return html`<li><a href="${address}" rel="noreferrer">${title}<span>${text}</span></a></li>`;
+}

@@ -1,0 +1,47 @@
+import type { SpanRow } from '../../status/past-execution.ts';
+
+/** The first that failed by itself, and not because of what is below it. */
+export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined {
+  return spans.find(({ depth, hasFailed }, index) => {
+    if (!hasFailed || depth === 0) return false;
+    for (const below of spans.slice(index + 1)) {
+      if (below.depth <= depth) return true;
+      if (below.hasFailed) return false;
+    }
+    return true;
+  });
+}
+
+/** Which step failed first, on which node, as people call it: `step 2 (Settle) on db02`; undefined for what is no step. */
+export function toPlaceOfFailure(spans: readonly SpanRow[]): string | undefined {
+  const first = findFirstFailed(spans);
+  if (first?.path === undefined) return undefined;
+  if (!first.path.includes('@')) return `step ${first.path}${toTitle(first)}`;
+  const above = spans.slice(0, spans.indexOf(first)).findLast(({ depth }) => depth < first.depth);
+  if (above?.path === undefined) return undefined;
+  return `step ${above.path}${toTitle(above)} on ${first.name}`;
+}
+
+/** A step without a name of its own is called by its number. */
+function toTitle({ name, path }: SpanRow): string {
+  return name === `step ${path}` ? '' : ` (${name})`;
+}
+
+/** Why the first failed step did, where it says so. */
+export function toReasonOfFailure(spans: readonly SpanRow[]): string | undefined {
+  return /^failed, (.+)$/s.exec(findFirstFailed(spans)?.why ?? '')?.[1];
+}
+
+/** What the conventions of OpenTelemetry call a result, in the words of the service, as all other pages write it. */
+const words: Readonly<Record<string, string>> = {
+  success: 'succeeded',
+  failure: 'failed',
+  cancellation: 'aborted',
+  timeout: 'timedout',
+  skip: 'missed',
+  error: 'other',
+};
+
+export function toWord(result: string): string {
+  return Object.hasOwn(words, result) ? (words[result] ?? result) : result;
+}

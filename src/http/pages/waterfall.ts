@@ -1,0 +1,106 @@
+import { toLength } from '../../domain/ages.ts';
+import type { PastExecution, SpanRow } from '../../status/past-execution.ts';
+import { type Html, html } from './html.ts';
+import { findFirstFailed, toPlaceOfFailure, toWord } from './root-cause.ts';
+import { type Choice, chooseRows, type Gap } from './row-choice.ts';
+
+/** So many a person reads, and a browser draws at once. */
+const limits = { first: 250, failed: 2000 };
+
+/** The spans of an execution as a table: what, when, how long, how it ended and why. */
+export function renderWaterfall({ spans }: Pick<PastExecution, 'spans'>): Html {
+  const [root] = spans;
+  const choice = chooseRows(spans, limits);
+  const first = findFirstFailed(spans);
+  return html`<section class="waterfall">
+<h2>What it did</h2>
+${renderFailed(spans, first)}${renderLeft(choice, spans.length)}${renderFitted(spans)}<table>
+<thead><tr><th>Step</th><th class="axis"><span>0</span><span>${toLength(root.endMs - root.startMs)}</span></th><th class="number">Starts</th><th class="number">Took</th><th>Result</th></tr></thead>
+<tbody>${choice.rows.map((row) => ('skipped' in row ? renderGap(row) : renderRow(row, { root, isFirst: row === first })))}</tbody>
+</table>
+</section>
+`;
+}
+
+function renderFailed(spans: readonly SpanRow[], first: SpanRow | undefined): Html | undefined {
+  if (first === undefined) return undefined;
+  const count = spans.filter(({ hasFailed }) => hasFailed).length;
+  return html`<p>${count} of ${spans.length} spans failed; root cause: <a href="#failed"><bdi>${toPlaceOfFailure(spans) ?? first.name}</bdi></a>.</p>
+`;
+}
+
+function renderLeft({ left }: Choice, total: number): Html | undefined {
+  if (left.skipped === 0) return undefined;
+  const failed = left.failed === 0 ? 'every one that failed' : `the first ${limits.failed} of the others that failed`;
+  const where = left.failed === 0 ? '' : `, ${left.failed} of them failed`;
+  return html`<p class="note">Shown are the first ${limits.first} of ${total} spans and ${failed}; ${left.skipped} more are left out here${where}.</p>
+`;
+}
+
+function renderFitted(spans: readonly SpanRow[]): Html | undefined {
+  if (!spans.some(({ isFitted }) => isFitted)) return undefined;
+  return html`<p class="note">≈ marks times that were made to fit into what is above them: of steps the service tells whole seconds.</p>
+`;
+}
+
+function renderGap({ skipped, failed }: Gap): Html {
+  const what = failed === 0 ? 'that did not fail' : `of which ${failed} failed`;
+  return html`<tr class="gap"><td colspan="5">… ${skipped} more ${what}</td></tr>
+`;
+}
+
+type About = { readonly root: SpanRow; readonly isFirst: boolean };
+
+function renderRow(span: SpanRow, { root, isFirst }: About): Html {
+  const { name, path, depth, startMs, endMs, isFitted, remarks } = span;
+  const id = path === undefined ? undefined : html` <bdi class="id">${path}</bdi>`;
+  const said = [...toWhy(span), ...remarks].join('; ');
+  const why = said === '' ? undefined : html`<span class="why">${said}</span>`;
+  return html`<tr class="${toMood(span)}"${isFirst ? html` id="failed"` : undefined}><th scope="row" style="--depth:${Math.min(depth, deepest)}"><bdi>${name}</bdi>${id}</th><td class="track"><i style="${toPlace(span, root)}"></i></td><td data-is="Starts" class="number">${isFitted ? '≈ ' : ''}${toStart(startMs - root.startMs)}</td><td data-is="Took" class="number">${toLength(endMs - startMs)}</td><td class="result">${renderResult(span)}${why}</td></tr>
+`;
+}
+
+function toStart(ms: number): string {
+  return ms <= 0 ? '0' : `+${toLength(ms)}`;
+}
+
+/** Deeper ones would leave their names no room. */
+const deepest = 8;
+
+/** Where the bar stands: parts of the whole, however short that is. */
+function toPlace({ startMs, endMs }: SpanRow, root: SpanRow): string {
+  const wholeMs = Math.max(1, root.endMs - root.startMs);
+  const toPercent = (ms: number): string => ((Math.min(Math.max(0, ms), wholeMs) * 100) / wholeMs).toFixed(2);
+  const from = toPercent(startMs - root.startMs);
+  return `--from:${from}%;--for:${toPercent(endMs - startMs)}%`;
+}
+
+type Mood = 'failed' | 'stopped' | 'success' | 'plain';
+
+/** Failed, stopped by someone, well, or none of these: a wait has no result. */
+export function toMood({ result, hasFailed }: SpanRow): Mood {
+  if (hasFailed) return 'failed';
+  if (result === undefined) return 'plain';
+  return result === 'success' ? 'success' : 'stopped';
+}
+
+/** A sign beside the word: colours alone tell not everybody. */
+function renderResult(span: SpanRow): Html | undefined {
+  const word = toWord(span.result ?? 'failure');
+  switch (toMood(span)) {
+    case 'failed':
+      return html`<strong class="bad">✗ ${word}</strong>`;
+    case 'stopped':
+      return html`<span class="off">! ${word}</span>`;
+    case 'success':
+      return html`<span class="good">✓ ${word}</span>`;
+    case 'plain':
+      return undefined;
+  }
+}
+
+/** What a result says already is not said again. */
+function toWhy({ result, why }: SpanRow): readonly string[] {
+  const isSaid = (result === 'success' && why === 'succeeded') || (result === 'cancellation' && why === 'aborted');
+  return isSaid || why === '' ? [] : [why];
+}

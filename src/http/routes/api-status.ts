@@ -1,0 +1,143 @@
+import type { Router } from 'express';
+import { findProblems, toHeadline } from '../../status/problems.ts';
+import type {
+  CollectorStatus,
+  ExecutionsOfServer,
+  ServerStatus,
+  Status,
+  TargetStatus,
+  TracesStatus,
+} from '../../status/status.ts';
+import { createRoutes } from '../server/routes.ts';
+
+/** `/api/status`: what the front page tells, for programs. Every key is always there; what is not known is null. */
+export function apiStatusRoute(status: () => Promise<Status>): Router {
+  const router = createRoutes();
+  router.get('/api/status', async (_request, response) => {
+    response.set('cache-control', 'no-store').json(toJson(await status()));
+  });
+  return router;
+}
+
+function toJson(status: Status) {
+  const problems = findProblems(status);
+  return {
+    version: status.version,
+    at: toIso(status.atMs),
+    well: problems.length === 0,
+    summary: toHeadline(status, problems),
+    problems: problems.map(({ kind, server = null, member = null, collector = null, text }) => ({
+      kind,
+      server,
+      member,
+      collector,
+      text,
+    })),
+    servers: status.servers.map(toServer),
+    traces: status.traces === undefined ? null : toTraces(status.traces),
+  };
+}
+
+function toTraces({ delivery, waiting, waitingBytes, oldestMs, quarantine, quarantinedBytes }: TracesStatus) {
+  return {
+    enabled: delivery !== undefined,
+    collector: delivery?.collector ?? null,
+    failing: delivery?.failing !== undefined,
+    failing_since: toIso(delivery?.failing?.sinceMs),
+    message: delivery?.failing?.reason ?? null,
+    last_delivered: toIso(delivery?.lastDeliveredMs),
+    pending_count: delivery?.pending ?? null,
+    waiting_count: waiting,
+    waiting_bytes: waitingBytes,
+    waiting_since: toIso(oldestMs),
+    quarantined_count: quarantine,
+    quarantined_bytes: quarantinedBytes,
+  };
+}
+
+function toServer(server: ServerStatus) {
+  return {
+    ...toTarget(server),
+    hides_members: server.hidesMembers,
+    missing_policy: server.missingPolicy ?? null,
+    visible_projects: server.visibleProjects ?? null,
+    needs_admin: server.needsAdmin.map(({ collector }) => collector),
+    executions: server.executions === undefined ? null : toExecutions(server.executions),
+    members: server.members.map(toTarget),
+  };
+}
+
+function toExecutions(executions: ExecutionsOfServer) {
+  const { epoch, serverNowMs, runningSight, runningCount, overdueCount, waitingCount, endedCount } = executions;
+  const isKnown = runningSight === 'known';
+  return {
+    server_epoch: epoch ?? null,
+    server_time: toIso(serverNowMs),
+    hidden: executions.hidden.map(({ project, counted = null, readable }) => ({ project, counted, readable })),
+    running_readable: runningSight,
+    running_denied: executions.runningDenied,
+    running_count: isKnown ? runningCount : null,
+    overdue_count: isKnown ? overdueCount : null,
+    waiting_count: isKnown ? waitingCount : null,
+    running: executions.running.map(({ id, project, job = null, startedAtMs, averageMs, isOverdue }) => ({
+      id,
+      project,
+      job,
+      started: toIso(startedAtMs),
+      average_seconds: averageMs === undefined ? null : averageMs / 1000,
+      overdue: isOverdue,
+    })),
+    left_out: {
+      jobs: executions.leftOut?.jobs ?? null,
+      durations: executions.leftOut?.durations ?? null,
+      limited_by: executions.leftOut?.limitedBy ?? null,
+    },
+    ended_count: endedCount,
+    ended: executions.ended.map(({ id, project, job = null, ending, startedAtMs, endedAtMs }) => ({
+      id,
+      project,
+      job,
+      status: ending,
+      started: toIso(startedAtMs),
+      ended: toIso(endedAtMs),
+    })),
+  };
+}
+
+function toTarget(target: TargetStatus) {
+  return {
+    name: target.name,
+    url: target.url,
+    state: target.state,
+    since: toIso(target.sinceMs),
+    message: target.message ?? null,
+    release: target.release ?? null,
+    api_version: target.apiVersion ?? null,
+    dialect: target.dialect ?? null,
+    execution_mode: target.executionMode ?? null,
+    execution_mode_since: toIso(target.executionModeSinceMs),
+    collectors: target.collectors.map(toCollector),
+  };
+}
+
+function toCollector(collector: CollectorStatus) {
+  return {
+    name: collector.name,
+    result: collector.result,
+    reason: collector.reason ?? null,
+    message: collector.message ?? null,
+    complaints: collector.complaints,
+    since: toIso(collector.sinceMs),
+    every_seconds: collector.everyMs / 1000,
+    last_run: toIso(collector.lastRunAtMs),
+    last_success: toIso(collector.lastSuccessAtMs),
+    next_run: toIso(collector.nextRunAtMs),
+    under_way: collector.isUnderWay,
+    took_seconds: collector.tookMs === undefined ? null : Math.round(collector.tookMs) / 1000,
+    series: collector.series ?? null,
+  };
+}
+
+function toIso(atMs: number | undefined): string | null {
+  return atMs === undefined ? null : new Date(atMs).toISOString();
+}

@@ -1,0 +1,118 @@
+import type { Request, Response, Router } from 'express';
+import { createRoutes } from '../server/routes.ts';
+
+/** What one scrape asks for; all servers, or all collectors, where it names none. */
+export type ScrapeWish = {
+  readonly accept: string | undefined;
+  readonly gzip: boolean;
+  readonly servers?: ReadonlySet<string>;
+  readonly collectors?: ReadonlySet<string>;
+};
+
+export type Scraped = { readonly contentType: string; readonly chunks: readonly Buffer[] };
+
+export type MetricsOptions = {
+  readonly path: string;
+  /** What a scrape may ask for by name. */
+  readonly names: () => Names;
+  /** Answers that are made at once, at most. */
+  readonly maxRequests: number;
+  /** Reads memory, never the API. */
+  readonly scrape: (wish: ScrapeWish) => Promise<Scraped>;
+  /** Told the first time that a scrape is refused since there are too many. */
+  readonly onBusy: () => void;
+};
+
+type Names = { readonly servers: readonly string[]; readonly collectors: readonly string[] };
+
+/** What Prometheus scrapes. */
+export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: MetricsOptions): Router {
+  const router = createRoutes();
+  let underWay = 0;
+  let wasBusy = false;
+
+  async function answer(request: Request, response: Response, filters: Filters): Promise<void> {
+    // What the headers choose is not to be cached for who sends others.
+    response.set({ vary: 'Accept, Accept-Encoding', 'cache-control': 'no-store' });
+    const gzip = request.acceptsEncodings('gzip', 'identity') === 'gzip';
+    const { contentType, chunks } = await scrape({ accept: request.headers.accept, gzip, ...filters });
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    response.set({ 'content-type': contentType, 'content-length': String(length) });
+    if (gzip) response.set('content-encoding', 'gzip');
+    if (request.method !== 'HEAD') {
+      response.cork();
+      for (const chunk of chunks) response.write(chunk);
+      response.uncork();
+    }
+    response.end();
+  }
+
+  router.get(path, async (request, response) => {
+    const filters = readFilters(request.originalUrl, names());
+    if (typeof filters === 'string') {
+      refuse(response, 400, filters);
+      return;
+    }
+    if (underWay >= maxRequests) {
+      if (!wasBusy) onBusy();
+      wasBusy = true;
+      response.set('retry-after', '1');
+      refuse(
+        response,
+        503,
+        `${maxRequests} scrapes are being answered already; more are let in by web.max_requests.\n`,
+      );
+      return;
+    }
+    // A place is taken while an answer is made, not while it is read: who stops reading keeps nobody else out.
+    underWay += 1;
+    try {
+      await answer(request, response, filters);
+    } finally {
+      underWay -= 1;
+    }
+  });
+  router.all(path, (_request, response) => {
+    response.set('allow', 'GET, HEAD');
+    refuse(response, 405, 'Metrics can only be read.\n');
+  });
+  return router;
+}
+
+type Filters = Pick<ScrapeWish, 'servers' | 'collectors'>;
+
+/** The filters of a scrape as other exporters spell them, or what is wrong with them. */
+function readFilters(url: string, names: Names): Filters | string {
+  const query = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1]);
+  const servers = query.getAll('server[]');
+  const collect = query.getAll('collect[]');
+  const exclude = query.getAll('exclude[]');
+  const unknown = [
+    ...servers.filter((name) => !names.servers.includes(name)).map((name) => `There is no server ${quote(name)}.\n`),
+    ...[...collect, ...exclude]
+      .filter((name) => !names.collectors.includes(name))
+      .map((name) => `There is no collector ${quote(name)}.\n`),
+  ];
+  const both = collect.length > 0 && exclude.length > 0 ? ['A scrape takes either collect[] or exclude[].\n'] : [];
+  const complaints = [...unknown, ...both];
+  if (complaints.length > 0)
+    return complaints.join('') + list('Servers', names.servers) + list('Collectors', names.collectors);
+  const collectors = exclude.length > 0 ? names.collectors.filter((name) => !exclude.includes(name)) : collect;
+  return {
+    ...(servers.length > 0 ? { servers: new Set(servers) } : {}),
+    ...(collectors.length > 0 || exclude.length > 0 ? { collectors: new Set(collectors) } : {}),
+  };
+}
+
+function list(title: string, names: readonly string[]): string {
+  return `${title}: ${names.join(', ')}\n`;
+}
+
+/** Names come from anywhere: a long one is cut, and no character can look like another line. */
+function quote(name: string): string {
+  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
+}
+
+function refuse(response: Response, status: number, text: string): void {
+  response.status(status).type('text/plain').send(text);
+}

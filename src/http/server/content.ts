@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** What ships beside the daemon, by name: read once, so that a request can reach nothing else. */
+export type Content = {
+  readonly dashboards: ReadonlyMap<string, string>;
+  readonly runbooks: ReadonlyMap<string, string>;
+  readonly rules: string;
+};
+
+/** What the shipped rules and dashboards write for the daemon's own address. */
+const placeholderUrl = 'http://localhost:9720';
+
+/** A shipped text, its links pointing to this daemon. */
+export function linkTo(externalUrl: string, text: string): string {
+  // A function: `$` in an address must not be taken for a pattern.
+  return text.replaceAll(placeholderUrl, () => externalUrl);
+}
+
+const root = new URL('../../../', import.meta.url);
+
+export function readContent(): Content {
+  return {
+    dashboards: readFolder('dashboards/', '.json'),
+    runbooks: readFolder('alerts/runbooks/', '.md'),
+    rules: readFileSync(new URL('alerts/rules.yaml', root), 'utf8'),
+  };
+}
+
+function readFolder(folder: string, ending: string): ReadonlyMap<string, string> {
+  const files = readdirSync(new URL(folder, root)).filter((file) => file.endsWith(ending));
+  return new Map(
+    files.map((file) => [file.slice(0, -ending.length), readFileSync(new URL(folder + file, root), 'utf8')]),
+  );
+}

@@ -1,0 +1,154 @@
+import { toLength } from '../domain/ages.ts';
+import { conventional, own } from '../tracing/plan/attribute-names.ts';
+import type { Attempts, Plan } from '../tracing/plan/plan-trace.ts';
+import type { Attributes, Span } from '../tracing/plan/span.ts';
+
+/** One execution that is over, as its trace tells. */
+export type PastExecution = {
+  readonly server: string;
+  readonly id: number;
+  readonly project: string | undefined;
+  /** Its group and name, or what it was instead. */
+  readonly job: string;
+  readonly traceId: string;
+  /** Where the service shows it. */
+  readonly permalink: string | undefined;
+  /** The attempt before it, then the one after it, where they are known. */
+  readonly attempts: readonly Attempt[];
+  /** What else is known of it, in the order of the page. */
+  readonly facts: readonly Fact[];
+  /** What the trace lacks, in sentences. */
+  readonly notes: readonly string[];
+  /** The root first, every parent before its children. */
+  readonly spans: readonly [SpanRow, ...SpanRow[]];
+};
+
+/** Another attempt at the same. */
+export type Attempt = {
+  readonly relation: 'retry of' | 'retried by';
+  readonly id: number;
+  readonly hasPage: boolean;
+};
+
+export type Fact = { readonly name: string; readonly value: string | number };
+
+/** One span: a step, a node, a nested job, or the whole. */
+export type SpanRow = {
+  readonly name: string;
+  /** Its place in the workflow. */
+  readonly path: string | undefined;
+  /** How many parents it has. */
+  readonly depth: number;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Whether these times are not those that the service told: a child stays within its parent. */
+  readonly isFitted: boolean;
+  readonly result: string | undefined;
+  readonly hasFailed: boolean;
+  /** Why it has this result. */
+  readonly why: string;
+  /** What else is to be known of it. */
+  readonly remarks: readonly string[];
+};
+
+/** What the page of an execution tells of its trace; undefined for a trace without spans. */
+export function toPastExecution(
+  { trace, leftOut, attempts }: Plan,
+  of: Pick<PastExecution, 'server' | 'id'>,
+  hasPage: (server: string, id: number) => boolean,
+): PastExecution | undefined {
+  const [root, ...below] = trace.spans;
+  if (root === undefined) return undefined;
+  const { attributes } = root;
+  const depths = new Map([[root.id, 0]]);
+  const rows = below.map((span) => {
+    const depth = 1 + (depths.get(span.parentId ?? root.id) ?? 0);
+    depths.set(span.id, depth);
+    return toRow(span, depth);
+  });
+  return {
+    ...of,
+    project: toText(attributes[own.project]),
+    job: toJob(attributes),
+    traceId: trace.traceId,
+    permalink: toText(trace.resource[conventional.runUrl]),
+    attempts: toAttempts(attempts, (id) => hasPage(of.server, id)),
+    facts: toFacts(attributes),
+    notes: toNotes(attributes, leftOut),
+    spans: [toRow(root, 0), ...rows],
+  };
+}
+
+function toAttempts({ previous, next }: Attempts, hasPage: (id: number) => boolean): readonly Attempt[] {
+  const others = [
+    { relation: 'retry of', id: previous },
+    { relation: 'retried by', id: next },
+  ] as const;
+  return others.flatMap(({ relation, id }) => (id === undefined ? [] : [{ relation, id, hasPage: hasPage(id) }]));
+}
+
+function toRow({ name, attributes, startMs, endMs, isError, why }: Span, depth: number): SpanRow {
+  return {
+    name,
+    path: toText(attributes[conventional.taskRunId]),
+    depth,
+    startMs,
+    endMs,
+    isFitted: attributes[own.clamped] === true,
+    result: toText(attributes[conventional.result] ?? attributes[conventional.taskResult]),
+    hasFailed: isError,
+    why,
+    remarks: [...toRemarks(attributes)],
+  };
+}
+
+function* toRemarks(attributes: Attributes): Generator<string> {
+  if (attributes[own.handler] === true) yield 'an error handler';
+  const notStarted = attributes[own.notStarted];
+  if (notStarted !== undefined) yield `${notStarted} below it never started`;
+  if (attributes[own.endInferred] === true) yield 'when it ended is inferred';
+  if (attributes[own.truncated] === true) yield 'a long text of it was cut';
+}
+
+function toJob(attributes: Attributes): string {
+  const name = toText(attributes[own.jobName]);
+  if (name === undefined) return attributes[own.adhoc] === true ? 'ad hoc' : 'a job that was deleted';
+  const group = toText(attributes[own.jobGroup]);
+  return group === undefined ? name : `${group}/${name}`;
+}
+
+/** People are in the attributes only where configuration wants them there. */
+function toFacts(attributes: Attributes): readonly Fact[] {
+  const average = attributes[own.jobAverage];
+  const facts: readonly (readonly [string, string | number | boolean | undefined])[] = [
+    ['Usually takes', typeof average === 'number' ? toLength(average * 1000) : undefined],
+    ['Reason', attributes[conventional.errorType]],
+    ['Its own status', attributes[own.customStatus]],
+    ['Nodes that failed', attributes[own.failedNodes]],
+    ['Nodes that succeeded', attributes[own.succeededNodes]],
+    ['Started by', attributes[own.trigger]],
+    ['User', attributes[conventional.user]],
+    ['Aborted by', attributes[own.abortedBy]],
+    ['Retry', attributes[own.retryAttempt]],
+    ['Tried again', attributes[own.willRetry] === true ? 'yes' : undefined],
+  ];
+  return facts.flatMap(([name, value]) => {
+    return typeof value === 'string' || typeof value === 'number' ? [{ name, value }] : [];
+  });
+}
+
+const degradedWords: Readonly<Record<string, string>> = {
+  backlog: 'Its steps were not read: too many executions waited for theirs.',
+  seal_timeout: 'Its steps were not complete when they had been waited for long enough.',
+};
+
+function toNotes(attributes: Attributes, leftOut: number): readonly string[] {
+  const degraded = toText(attributes[own.degraded]);
+  const notes = degraded === undefined ? [] : [degradedWords[degraded] ?? `Its trace is not whole: ${degraded}.`];
+  if (leftOut === 0) return notes;
+  return [...notes, `Its trace has no room for ${leftOut} more spans; rows named “more” stand for them.`];
+}
+
+function toText(value: Attributes[string] | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

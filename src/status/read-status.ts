@@ -1,0 +1,226 @@
+import { toAccessPolicy, toAdminRight } from '../api/access-policy.ts';
+import type { ServerFacts } from '../api/contact.ts';
+import type { Collector } from '../collectors/collector.ts';
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Memory } from '../domain/memory.ts';
+import type { PollStatus } from '../schedule/scheduler.ts';
+import type { Seen } from '../schedule/vitality.ts';
+import type { State } from '../state/state.ts';
+import type {
+  CollectorStatus,
+  DeliveryStatus,
+  DeniedToAll,
+  ExecutionsOfServer,
+  ServerStatus,
+  Status,
+  TargetStatus,
+  TracesStatus,
+} from './status.ts';
+
+type Address = { readonly name: string; readonly url: string };
+
+export type StatusParts = {
+  readonly version: string;
+  readonly servers: readonly (Address & { readonly members?: readonly Address[] })[];
+  readonly config: Pick<Config, 'collectors'>;
+  readonly collectors: readonly Pick<Collector, 'name' | 'reads'>[];
+  readonly polls: () => readonly PollStatus[];
+  readonly watched: (server: string) => Watched | undefined;
+  /** How the delivery of traces goes; undefined where none are made. */
+  readonly delivery: () => DeliveryStatus | undefined;
+  readonly state: Pick<State, 'recall'>;
+  readonly spool: Pick<State['spool'], 'size'>;
+  readonly clock: Pick<Clock, 'now'>;
+};
+
+/** What is known of one server. */
+export type Watched = {
+  /** What first contact has told of it, or of a member of its cluster. */
+  readonly facts: (member?: string) => ServerFacts | undefined;
+  /** What the vital polls of it, or of a member of its cluster, have seen. */
+  readonly seen: (member?: string) => Seen | undefined;
+  readonly executions: () => ExecutionsOfServer | undefined;
+  /** How many projects it lists; undefined while it was not asked. */
+  readonly visibleProjects: () => number | undefined;
+};
+
+/** What the daemon knows of the servers it watches, for pages and programs. */
+export async function readStatus(parts: StatusParts): Promise<Status> {
+  const polls = parts.polls();
+  const [traces, ...servers] = await Promise.all([
+    readTraces(parts),
+    ...parts.servers.map((server) => readServer(server, parts, polls)),
+  ]);
+  return { version: parts.version, atMs: parts.clock.now(), servers, traces };
+}
+
+/** A state that can not be read costs what is told of it, not the page. */
+function readTraces({ delivery, spool }: StatusParts): Promise<TracesStatus | undefined> {
+  return spool.size().then(
+    ({ traces: waiting, bytes: waitingBytes, ...rest }) => ({ ...rest, waiting, waitingBytes, delivery: delivery() }),
+    () => undefined,
+  );
+}
+
+async function readServer(
+  server: StatusParts['servers'][number],
+  parts: StatusParts,
+  polls: readonly PollStatus[],
+): Promise<ServerStatus> {
+  const { name } = server;
+  const watched = parts.watched(name);
+  const ofServer = polls.filter(({ key }) => key.server === name);
+  const own = ofServer.filter(({ key }) => key.member === undefined);
+  const members = await Promise.all(
+    (server.members ?? []).map((member) => {
+      const ofMember = ofServer.filter(({ key }) => key.member === member.name);
+      return readTarget(member, { ...parts, watched, key: { server: name, member: member.name }, polls: ofMember });
+    }),
+  );
+  const target = await readTarget(server, { ...parts, watched, key: { server: name }, polls: own });
+  const isSpread = members.length > 0 && !own.some(({ vital }) => vital);
+  return {
+    ...target,
+    ...(isSpread ? toCommonState(members) : {}),
+    collectors: [...target.collectors, ...listOff(parts.config)],
+    members,
+    hidesMembers: members.length === 0 && watched?.facts()?.hidesMembers === true,
+    ...toSight(ofServer, parts, watched),
+  };
+}
+
+type TargetParts = Pick<StatusParts, 'state' | 'clock'> & {
+  readonly watched: Watched | undefined;
+  readonly key: { readonly server: string; readonly member?: string };
+  readonly polls: readonly PollStatus[];
+};
+
+async function readTarget({ name, url }: Address, parts: TargetParts): Promise<TargetStatus> {
+  const { key, polls, watched, state, clock } = parts;
+  const { server, member } = key;
+  const { release, apiVersion, dialect } = watched?.facts(member) ?? {};
+  const owner = member === undefined ? server : `${server}/${member}`;
+  const isKnown = polls.some(({ key: { collector }, last }) => collector === 'execution-mode' && isSuccess(last));
+  const { mode, changedAtMs } = isKnown ? await recallMode(state, owner) : {};
+  return {
+    name,
+    url,
+    ...toServerState(watched?.seen(member)),
+    release,
+    apiVersion,
+    dialect,
+    executionMode: typeof mode === 'string' ? mode : undefined,
+    executionModeSinceMs: typeof changedAtMs === 'number' ? changedAtMs : undefined,
+    collectors: polls.map((poll) => toCollectorStatus(poll, isOutdated(poll, watched?.seen(member), clock.now()))),
+  };
+}
+
+/** A state that can not be read costs this line of the page, not the page. */
+function recallMode(state: Pick<State, 'recall'>, server: string): Promise<Memory> {
+  return state.recall({ server, collector: 'execution-mode' }).then(
+    (memory) => memory ?? {},
+    () => ({}),
+  );
+}
+
+type StateOfTarget = Pick<TargetStatus, 'state' | 'sinceMs' | 'message'>;
+
+/** What `automation_up` and `automation_credentials_accepted` tell. */
+function toServerState(seen: Seen | undefined): StateOfTarget {
+  return seen ?? { state: 'waiting', sinceMs: undefined, message: undefined };
+}
+
+/** A cluster whose members are watched one by one is up while one of them is. */
+function toCommonState(members: readonly TargetStatus[]): StateOfTarget {
+  const best = (['up', 'waiting', 'refused', 'down'] as const).find((state) =>
+    members.some((one) => one.state === state),
+  );
+  return { state: best ?? 'waiting', sinceMs: undefined, message: undefined };
+}
+
+function isSuccess(last: PollStatus['last']): boolean {
+  return last?.outcome.result === 'success';
+}
+
+/** What failed while the server was away says nothing of it now: it is asked again within a minute of the return. */
+function isOutdated({ last }: PollStatus, seen: Seen | undefined, nowMs: number): boolean {
+  if (seen?.state !== 'up' || last?.outcome.result !== 'failed') return false;
+  const backForMs = nowMs - seen.sinceMs;
+  return last.endedAtMs <= seen.sinceMs && backForMs >= 0 && backForMs < 2 * 60_000;
+}
+
+function toCollectorStatus(poll: PollStatus, isOld: boolean): CollectorStatus {
+  const { key, everyMs, last, sinceMs, nextRunAtMs, isUnderWay } = poll;
+  const common = { name: key.collector, everyMs, isUnderWay, sinceMs, nextRunAtMs, lastRunAtMs: last?.endedAtMs };
+  const taken = { tookMs: last?.tookMs, lastSuccessAtMs: last?.succeededAtMs };
+  const bare = { ...common, ...taken, reason: undefined, message: undefined, complaints: [], series: undefined };
+  if (last === undefined || isOld) return { ...bare, result: 'waiting' };
+  const { outcome, endedAtMs, restsForMs } = last;
+  if (outcome.result === 'success') {
+    const { series, note: message, complaints = [] } = outcome;
+    return { ...bare, result: 'success', series, message, complaints };
+  }
+  const { message } = outcome;
+  if (outcome.result === 'failed') return { ...bare, result: 'failed', reason: outcome.kind, message };
+  // Its times go on, but it lets them pass for a while.
+  const askedAgainAtMs = nextRunAtMs === undefined ? undefined : Math.max(nextRunAtMs, endedAtMs + restsForMs);
+  return { ...bare, result: 'off', reason: outcome.reason, message, nextRunAtMs: askedAgainAtMs };
+}
+
+function listOff({ collectors }: Pick<Config, 'collectors'>): CollectorStatus[] {
+  const off = Object.entries(collectors).filter(([, { enabled }]) => !enabled);
+  return off.map(([name, { everyMs }]) => ({
+    name,
+    result: 'off',
+    reason: 'config',
+    message: undefined,
+    complaints: [],
+    everyMs,
+    isUnderWay: false,
+    sinceMs: undefined,
+    lastRunAtMs: undefined,
+    lastSuccessAtMs: undefined,
+    nextRunAtMs: undefined,
+    tookMs: undefined,
+    series: undefined,
+  }));
+}
+
+type SightOfServer = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'missingPolicy' | 'needsAdmin'>;
+
+/** What the credentials of a server may not read, in words and as the policy that allows it. */
+function toSight(polls: readonly PollStatus[], parts: StatusParts, watched: Watched | undefined): SightOfServer {
+  const executions = watched?.executions();
+  const visibleProjects = watched?.visibleProjects();
+  const isBlind = (collector: string): boolean =>
+    visibleProjects === 0 || (collector === 'executions' && executions !== undefined && isInPart(executions));
+  const lacking = polls.filter(({ key, last }) => isBlind(key.collector) || isDenied(key.collector, last));
+  const names = new Set(lacking.map(({ key }) => key.collector));
+  return { executions, visibleProjects, ...toDenied(names, parts, watched?.facts()?.dialect) };
+}
+
+function isInPart({ hidden, runningSight, runningDenied }: ExecutionsOfServer): boolean {
+  return hidden.length > 0 || runningDenied.length > 0 || runningSight === 'denied';
+}
+
+/** The policy of all that is denied, or denied for some projects; and what takes an administrator instead. */
+function toDenied(
+  lacking: ReadonlySet<string>,
+  { collectors }: StatusParts,
+  dialect: ServerFacts['dialect'],
+): Pick<ServerStatus, 'missingPolicy' | 'needsAdmin'> {
+  const denied = collectors.filter(({ name }) => lacking.has(name));
+  const needsAdmin = denied.flatMap(({ name: collector, reads }): DeniedToAll[] => {
+    const right = reads.map(toAdminRight).find((one) => one !== undefined);
+    return right === undefined ? [] : [{ collector, right }];
+  });
+  const reads = denied.flatMap((collector) => collector.reads).filter((read) => toAdminRight(read) === undefined);
+  return { missingPolicy: reads.length === 0 ? undefined : toAccessPolicy(reads, dialect), needsAdmin };
+}
+
+/** A round over executions has other things to note. */
+function isDenied(collector: string, last: PollStatus['last']): boolean {
+  if (last?.outcome.result === 'success') return last.outcome.note !== undefined && collector !== 'executions';
+  return last?.outcome.result === 'off' && last.outcome.reason === 'denied';
+}

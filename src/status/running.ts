@@ -1,0 +1,83 @@
+import { type JobName, toJobName, toJobPath } from '../executions/counting/naming.ts';
+import type { ExecutionsStatus } from '../executions/executions.ts';
+import type { RecentRun } from '../executions/ledger/recent-runs.ts';
+import { isOverdue } from '../executions/series/running-rows.ts';
+import type { ExecutionSettings } from '../executions/settings.ts';
+import type { EndedStatus, ExecutionsOfServer, RunningExecution, RunningStatus } from './status.ts';
+
+type Execution = ExecutionsStatus['running'][number];
+type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
+
+/** So many a person reads; metrics tell of all. */
+const mostShown = 10;
+
+/** One that runs or waits, however many there are; undefined where it does neither, or is not watched. */
+export function findRunning(
+  { running, nowMs }: ExecutionsStatus,
+  settings: Settings,
+  of: { readonly server: string; readonly id: number },
+): RunningExecution | undefined {
+  const execution = running.find(({ id, endedAtMs }) => id === of.id && endedAtMs === undefined);
+  if (execution === undefined || nowMs === undefined) return undefined;
+  const told = toRunning(execution, nowMs, settings);
+  return told && { ...told, ...of, isWaiting: isWaiting(execution), serverNowMs: nowMs };
+}
+
+/** What pages tell of the executions of one server; undefined until they were read. */
+export function toWhatRuns(status: ExecutionsStatus, settings: Settings): ExecutionsOfServer | undefined {
+  const { nowMs, epoch, visibility } = status;
+  if (nowMs === undefined) return undefined;
+  const running: RunningStatus[] = [];
+  let waitingCount = 0;
+  for (const execution of status.running) {
+    const told = execution.endedAtMs === undefined ? toRunning(execution, nowMs, settings) : undefined;
+    if (told === undefined) continue;
+    if (isWaiting(execution)) waitingCount += 1;
+    else running.push(told);
+  }
+  const ended = status.recent.filter((run) => isWanted(run.project, run, settings));
+  return {
+    serverNowMs: nowMs,
+    epoch,
+    runningSight: visibility.running,
+    runningDenied: visibility.runningDenied.filter(settings.isWantedProject),
+    hidden: visibility.history.filter(({ project }) => settings.isWantedProject(project)),
+    running: running.toSorted(byUrgency).slice(0, mostShown),
+    runningCount: running.length,
+    overdueCount: running.filter((one) => one.isOverdue).length,
+    waitingCount,
+    ended: ended.slice(0, mostShown).map(toEnded),
+    endedCount: ended.length,
+    leftOut: status.leftOut,
+  };
+}
+
+function toRunning(execution: Execution, nowMs: number, settings: Settings): RunningStatus | undefined {
+  const { id, project, startedAtMs, job } = execution;
+  const name = toJobName(execution);
+  if (project === undefined || !isWanted(project, name, settings)) return undefined;
+  const overdue = !isWaiting(execution) && isOverdue(execution, project, nowMs, settings);
+  return { id, project, job: toJob(name), startedAtMs, averageMs: job?.averageDurationMs, isOverdue: overdue };
+}
+
+function isWaiting({ status }: Execution): boolean {
+  return status === 'scheduled' || status === 'queued';
+}
+
+/** A configuration that was read again may leave out what was counted before. */
+function isWanted(project: string, name: JobName, { isWantedProject, isWantedJob }: Settings): boolean {
+  return isWantedProject(project) && isWantedJob(toJobPath(project, name));
+}
+
+function toJob({ group, name }: JobName): string | undefined {
+  if (name === '') return undefined;
+  return group === '' ? name : `${group}/${name}`;
+}
+
+function toEnded({ id, project, group, name, ending, startedAtMs, endedAtMs }: RecentRun): EndedStatus {
+  return { id, project, job: toJob({ group, name }), ending, startedAtMs, endedAtMs };
+}
+
+function byUrgency(a: RunningStatus, b: RunningStatus): number {
+  return Number(b.isOverdue) - Number(a.isOverdue) || a.startedAtMs - b.startedAtMs;
+}

@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { projects } from '../../src/api/endpoints/projects.ts';
+import { executionMode } from '../../src/api/endpoints/system.ts';
+import { createLargeAnswers } from '../../src/api/large-answers.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { connectServer } from '../../src/daemon/connect.ts';
+import { systemClock } from '../../src/system-clock.ts';
+import { startGuardedServer, startServer } from '../api/auth/guarded-server.ts';
+
+const endings: (() => Promise<void>)[] = [];
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'connect-test-'));
+});
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+  rmSync(folder, { recursive: true });
+});
+
+function write(name: string, text: string): string {
+  writeFileSync(join(folder, name), text, { mode: 0o600 });
+  return join(folder, name);
+}
+
+/** As the daemon does it: a file of configuration, and the secrets in files of their own. */
+async function connect(url: string, credentials: string) {
+  const file = write('config.yaml', `servers: [{ name: prod, url: '${url}', ${credentials} }]\n`);
+  const loaded = await loadConfig({
+    argv: [`--config.file=${file}`],
+    env: {},
+    readFile: (path) => readFile(path, 'utf8'),
+    collectors: [],
+  });
+  const [server] = loaded.ok ? loaded.config.servers : [];
+  if (server === undefined) throw new Error(JSON.stringify(loaded));
+  const secrets: string[] = [];
+  const ignore = (): void => {};
+  const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
+  const { client, close } = connectServer(server, {
+    clock: systemClock,
+    observe,
+    onSecret: (value) => secrets.push(value),
+    largeAnswers: createLargeAnswers({ clock: systemClock }),
+  });
+  endings.push(close);
+  return { api: client.within({ lane: 'normal', forMs: 5000 }), secrets };
+}
+
+describe('daemon/connect', () => {
+  it.each([
+    ['token_file', 'x-rundeck-auth-token', '', 403],
+    ['token_file', 'x-rundeck-auth-token', '', 401],
+    ['bearer_token_file', 'authorization', 'Bearer ', 403],
+    ['bearer_token_file', 'authorization', 'Bearer ', 401],
+  ] as const)(
+    'sends what replaced the content of %s (%s: %s…) once it was refused with %d',
+    async (option, header, scheme, status) => {
+      const server = await startGuardedServer('rundeck');
+      endings.push(server.stop);
+      const admit = (secret: string) =>
+        server.guard((headers: IncomingHttpHeaders) => headers[header] === scheme + secret, {
+          status,
+          body: '{"error":true,"apiversion":47,"errorCode":"unauthorized"}',
+        });
+      admit('first');
+      write('secret', 'first\n');
+      const { api, secrets } = await connect(server.url, `${option}: '${join(folder, 'secret')}'`);
+      expect(await api.get(executionMode)).toBe('active');
+
+      admit('second');
+      write('secret', 'second\n');
+
+      expect(await api.get(executionMode)).toBe('active');
+      expect(server.asked.map(({ headers }) => headers[header])).toEqual(
+        ['first', 'first', 'first', 'second'].map((secret) => scheme + secret),
+      );
+      // The log has to know both, and before they are sent.
+      expect(secrets).toEqual(['first', 'second']);
+    },
+  );
+
+  it('logs in with what replaced the password in its file', async () => {
+    const server = await startServer((request, response) => {
+      const isLogin = request.method === 'POST';
+      const isRight = server.asked.at(-1)?.body.endsWith('j_password=second') === true;
+      if (isLogin) {
+        response
+          .writeHead(302, { location: isRight ? '/menu/home' : '/user/error', 'set-cookie': 'JSESSIONID=s' })
+          .end();
+      } else {
+        const info = '{"system":{"rundeck":{"version":"5.3.0","apiversion":47}}}';
+        response.end(request.url?.endsWith('/info') === true ? info : '{"executionMode":"active"}');
+      }
+    });
+    endings.push(server.stop);
+    write('password', 'first\n');
+    const { api, secrets } = await connect(
+      server.url,
+      `username: reader, password_file: '${join(folder, 'password')}'`,
+    );
+
+    await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unauthorized' });
+    write('password', 'second\n');
+
+    expect(await api.get(executionMode)).toBe('active');
+    expect(server.asked.filter(({ body }) => body !== '').map(({ body }) => body)).toEqual([
+      'j_username=reader&j_password=first',
+      'j_username=reader&j_password=second',
+    ]);
+    expect(new Set(secrets)).toEqual(new Set(['first', 'second']));
+  });
+
+  it('takes a secret of ours out of what a server answers, in whatever form it is repeated, and decodes the rest', async () => {
+    const secret = 's3cr3t/t0k<en>+of=ours';
+    const forms = [
+      JSON.stringify(secret),
+      '"s3cr3t\\/t0k\\u003cen\\u003e\\u002bof\\u003dours"',
+      JSON.stringify(encodeURIComponent(secret)),
+      JSON.stringify(Buffer.from(secret).toString('hex')),
+    ];
+    const rows = forms.map((form) => `{"name":${form},"label":"a ${form.slice(1, -1)} b"}`);
+    const filler = `{"name":"${'x'.repeat(400_000)}"}`;
+    let isLarge = false;
+    const server = await startServer((request, response) => {
+      const info = '{"system":{"rundeck":{"version":"5.3.0","apiversion":47}}}';
+      const list = `[${[...rows, ...(isLarge ? [filler] : [])].join(',')}]`;
+      response.end(request.url?.endsWith('/info') === true ? info : list);
+    });
+    endings.push(server.stop);
+    write('secret', `${secret}\n`);
+    const { api } = await connect(server.url, `token_file: '${join(folder, 'secret')}'`);
+
+    const scrubbed = forms.map(() => ['<secret>', 'a <secret> b']);
+    const read = async () => (await api.get(projects)).slice(0, 4).map(({ name, label }) => [name, label]);
+    expect(await read()).toEqual(scrubbed);
+    isLarge = true;
+    expect(await read()).toEqual(scrubbed);
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { toAge, toDuration, toLength, toTime, toTook, toWait } from '../../src/domain/ages.ts';
+
+const nowMs = Date.parse('2024-05-20T03:19:40.500Z');
+
+describe('domain/ages', () => {
+  it.each([
+    [0, '0 ms'],
+    [999, '999 ms'],
+    [1000, '1 s'],
+    [119_999, '119 s'],
+    [120_000, '2 min'],
+    [7_199_000, '119 min'],
+    [7_200_000, '2 h'],
+    [172_799_000, '47 h'],
+    [172_800_000, '2 d'],
+  ])('says %i ms as %s', (ms, words) => {
+    expect(toDuration(ms)).toBe(words);
+  });
+
+  it('says how long ago, and takes the future for now', () => {
+    expect(toAge(nowMs - 12_900, nowMs)).toBe('12 s ago');
+    expect(toAge(nowMs - 900, nowMs)).toBe('just now');
+    expect(toAge(nowMs + 3_600_000, nowMs)).toBe('just now');
+  });
+
+  it('says how long until then, and takes the past for now', () => {
+    expect(toWait(nowMs + 8200, nowMs)).toBe('in 8 s');
+    expect(toWait(nowMs - 5000, nowMs)).toBe('now');
+  });
+
+  it('says seconds exactly while they are few', () => {
+    expect([23.4, 1340, 9990, 42_000].map(toTook)).toEqual(['23 ms', '1.3 s', '10.0 s', '42 s']);
+  });
+
+  it.each([
+    [-5, '0 ms'],
+    [999.4, '999 ms'],
+    [1040, '1 s'],
+    [59_999, '59.9 s'],
+    [60_000, '1 min'],
+    [125_900, '2 min 5 s'],
+    [3_600_000, '1 h'],
+    [7_325_000, '2 h 2 min'],
+    [90_000_000, '1 d 1 h'],
+  ])('gives %d ms the length %s', (ms, words) => {
+    expect(toLength(ms)).toBe(words);
+  });
+
+  it('says the day only where it is another one', () => {
+    expect(toTime(Date.parse('2024-05-20T00:00:01Z'), nowMs)).toBe('00:00 UTC');
+    expect(toTime(Date.parse('2024-05-19T23:59:59Z'), nowMs)).toBe('2024-05-19 23:59 UTC');
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { toPastExecution } from '../../src/status/past-execution.ts';
+import { planRecorded, planSource, readRecorded } from '../tracing/recorded.ts';
+
+const of = { server: 'prod', id: 4711 };
+const hasPage = (server: string, id: number): boolean => server === 'prod' && id === 4710;
+
+function tell(...given: Parameters<typeof planRecorded>) {
+  const past = toPastExecution(planRecorded(...given), of, hasPage);
+  if (past === undefined) throw new Error('It tells nothing.');
+  return past;
+}
+
+function toLines(past: ReturnType<typeof tell>): string {
+  return past.spans
+    .map(({ depth, name, path, result, hasFailed, why, remarks }) => {
+      const words = [hasFailed ? '!' : ' ', name, path ?? '-', result ?? '-', `(${[why, ...remarks].join('; ')})`];
+      return `${'  '.repeat(depth)}${words.join(' ')}\n`;
+    })
+    .join('');
+}
+
+describe('status/past-execution', () => {
+  it('tells of every span what it is, how deep, and why', () => {
+    expect(
+      toLines(tell('failed-handler')),
+    ).toBe(`! RUN shop/load/etl/nightly - failure (the execution failed; the first that failed gives NonZeroResultCode)
+  ! step 1 1 failure (failed, NonZeroResultCode below)
+    ! step 1/1 1/1 failure (failed, NonZeroResultCode below)
+      ! web01 1/1@web01 failure (failed, NonZeroResultCode)
+    ! step 1/1e 1/1e failure (failed, ConnectionTimeout below; an error handler)
+      ! web01 1/1e@web01 failure (failed, ConnectionTimeout; an error handler)
+`);
+  });
+
+  it('tells of the whole what its attributes say', () => {
+    const { spans: _, ...whole } = tell('failed-node');
+    expect(whole).toEqual({
+      server: 'prod',
+      id: 4711,
+      project: 'shop',
+      job: 'load/etl/nightly',
+      traceId: 'f45e4a6a6cb0f6a2569d62819cbf45ac',
+      permalink: 'https://automation.example.org/project/shop/execution/show/4711',
+      attempts: [],
+      facts: [
+        { name: 'Usually takes', value: '5.1 s' },
+        { name: 'Reason', value: 'NonZeroResultCode' },
+        { name: 'Nodes that failed', value: 1 },
+        { name: 'Nodes that succeeded', value: 1 },
+        { name: 'Started by', value: 'user' },
+      ],
+      notes: [],
+    });
+  });
+
+  it('tells of people only where configuration wants that', () => {
+    const names = (changes: Parameters<typeof tell>[1]) => tell('aborted', changes).facts.map(({ name }) => name);
+    expect(names({})).toEqual(['Usually takes', 'Started by']);
+    expect(names({ withUserNames: true })).toEqual(['Usually takes', 'Started by', 'User', 'Aborted by']);
+  });
+
+  it('says what a trace lacks', () => {
+    expect(tell('per-node-reference', { maxSpans: 5 }).notes).toEqual([
+      'Its trace has no room for 12 more spans; rows named “more” stand for them.',
+    ]);
+    const degraded = planSource({ ...readRecorded('succeeded'), degraded: 'backlog' });
+    expect(toPastExecution(degraded, of, hasPage)?.notes).toEqual([
+      'Its steps were not read: too many executions waited for theirs.',
+    ]);
+  });
+
+  it('tells nothing of a trace without spans', () => {
+    const plan = planRecorded('succeeded');
+    expect(toPastExecution({ ...plan, trace: { ...plan.trace, spans: [] } }, of, hasPage)).toBeUndefined();
+  });
+
+  it('names what has no job', () => {
+    expect(tell('ad-hoc').job).toBe('ad hoc');
+    const source = readRecorded('succeeded');
+    const deleted = planSource({ ...source, execution: { ...source.execution, job: undefined, isJobDeleted: true } });
+    expect(toPastExecution(deleted, of, hasPage)?.job).toBe('a job that was deleted');
+  });
+
+  it('marks times that were made to fit', () => {
+    expect(tell('per-node-reference').spans.map(({ isFitted }) => isFitted)).toContain(true);
+  });
+
+  it('tells of the attempts before and after it, and which of them have a page', () => {
+    const source = readRecorded('no-state');
+    const execution = { ...source.execution, nextAttemptId: 4712 };
+    const plan = planSource({ ...source, execution, previousAttemptId: 4710 });
+    expect(toPastExecution(plan, of, hasPage)?.attempts).toEqual([
+      { relation: 'retry of', id: 4710, hasPage: true },
+      { relation: 'retried by', id: 4712, hasPage: false },
+    ]);
+  });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { findProblems, toHeadline } from '../../src/status/problems.ts';
+import type { ServerStatus } from '../../src/status/status.ts';
+import { atMs, collector, executions, server, status } from '../http/some-status.ts';
+
+function tell(...servers: readonly ServerStatus[]): readonly string[] {
+  return findProblems(status(...servers)).map(({ text }) => text);
+}
+
+function headline(...servers: readonly ServerStatus[]): string {
+  const told = status(...servers);
+  return toHeadline(told, findProblems(told));
+}
+
+describe('status/problems', () => {
+  it('says that there is no problem, and what was seen', () => {
+    expect(headline(server('prod'))).toBe(
+      'No problem seen: prod answers and is allowed to run jobs, and 2 collectors are up to date.',
+    );
+    expect(headline(server('prod'), server('test'))).toBe(
+      'No problem seen: all 2 servers answer and are allowed to run jobs, and 4 collectors are up to date.',
+    );
+  });
+
+  it('claims nothing about jobs where the execution mode is not known', () => {
+    const told = headline(server('prod', { executionMode: undefined, collectors: [collector('ping')] }));
+    expect(told).toBe('No problem seen: prod answers, and 1 collector is up to date.');
+  });
+
+  it('says the worst first', () => {
+    const servers = [
+      server('many', { hidesMembers: true }),
+      server('new', { state: 'waiting', executionMode: undefined, collectors: [] }),
+      server('part', { collectors: [collector('project-jobs', { message: '3 of 40 projects are denied' })] }),
+      server('blind', { executions: executions({ hidden: [{ project: 'pay', counted: 9, readable: 0 }] }) }),
+      server('closed', { collectors: [collector('log-storage', { result: 'off', reason: 'denied' })] }),
+      server('slow', { collectors: [collector('ping', { lastRunAtMs: atMs - 61_000 })] }),
+      server('odd', { collectors: [collector('tokens', { result: 'failed', message: 'GET tokens: 500' })] }),
+      server('still', { executionMode: 'passive', executionModeSinceMs: atMs - 600_000 }),
+      server('locked', { state: 'refused' }),
+      server('sick', { collectors: [collector('healthcheck', { complaints: ['health check db fails'] })] }),
+      server('dead', { state: 'down', message: 'GET system-info: no answer within 10 s' }),
+    ];
+
+    expect(tell(...servers)).toEqual([
+      'dead gives no usable answer (since 01:19 UTC, 2 h ago): GET system-info: no answer within 10 s',
+      'locked refuses the credentials (since 01:19 UTC, 2 h ago): they are missing, wrong or expired',
+      'still is passive and runs nothing (since 03:09 UTC, 10 min ago)',
+      'sick: health check db fails',
+      'blind: history of pay: 9 counted, 0 readable',
+      'tokens of odd fails (since 01:19 UTC, 2 h ago): GET tokens: 500',
+      'ping of slow is late: it ended 61 s ago, and should every 15 s',
+      'closed denies log-storage to these credentials',
+      'project-jobs of part is not complete: 3 of 40 projects are denied',
+      'Several members of a cluster answer as many: list them under members, or what each counts is left out',
+      'new has not been asked yet',
+    ]);
+    expect(headline(...servers)).toBe(
+      'dead gives no usable answer (since 01:19 UTC, 2 h ago): GET system-info: no answer within 10 s.',
+    );
+  });
+
+  it('tells of a passive server once, and better than its collector does', () => {
+    const collectors = [collector('execution-mode', { complaints: ['it is passive and runs nothing'] })];
+    expect(tell(server('still', { executionMode: 'passive', collectors }))).toEqual([
+      'still is passive and runs nothing',
+    ]);
+    expect(tell(server('still', { executionMode: undefined, collectors }))).toEqual([
+      'still: it is passive and runs nothing',
+    ]);
+  });
+
+  it('tells of a server that is down once, not once a collector', () => {
+    const failed = { result: 'failed', reason: 'network', message: 'GET ping: no connection' } as const;
+    const down = server('dead', { state: 'down', collectors: [collector('ping', failed), collector('users', failed)] });
+    expect(tell(down)).toEqual(['dead gives no usable answer (since 01:19 UTC, 2 h ago)']);
+  });
+
+  it('tells of a member that is down where its server is up', () => {
+    const members = [server('a'), server('b', { state: 'down' })];
+    expect(tell(server('prod', { members }))).toEqual(['prod/b gives no usable answer (since 01:19 UTC, 2 h ago)']);
+  });
+
+  it('tells of all that one server denies in one sentence', () => {
+    const collectors = ['a', 'b', 'c', 'd', 'e'].map((name) => collector(name, { result: 'off', reason: 'denied' }));
+    expect(tell(server('prod', { collectors }))).toEqual(['prod denies a, b, c, and 2 more to these credentials']);
+  });
+
+  it('says which executions may not be read, and of which projects', () => {
+    const hidden = [
+      { project: 'warehouse', counted: 100, readable: 0 },
+      { project: 'billing', counted: 20, readable: 12 },
+      { project: 'web-shop', counted: 14, readable: 0 },
+      { project: 'hr', counted: undefined, readable: 0 },
+    ];
+    expect(tell(server('prod', { executions: executions({ hidden, runningDenied: ['warehouse', 'hr'] }) }))).toEqual([
+      'prod: history of warehouse, web-shop: 114 counted, 0 readable',
+      'prod: history of billing: 20 counted, 12 readable',
+      'prod: history of hr: not allowed to see',
+      'prod: running executions of warehouse, hr: not allowed to see',
+    ]);
+    expect(tell(server('prod', { executions: executions({ runningSight: 'denied' }) }))).toEqual([
+      'prod: running executions: not allowed to see',
+    ]);
+  });
+
+  it('names a few of many projects whose executions may not be read', () => {
+    const hidden = Array.from({ length: 40 }, (_, index) => ({ project: `p${index}`, counted: 2, readable: 0 }));
+    expect(tell(server('prod', { executions: executions({ hidden }) }))).toEqual([
+      'prod: history of p0, p1, p2 and 37 more: 80 counted, 0 readable',
+    ]);
+  });
+
+  it('says that credentials see no project at all, and nothing else of executions', () => {
+    expect(tell(server('prod', { visibleProjects: 0, executions: executions({ runningSight: 'denied' }) }))).toEqual([
+      'prod: nothing is visible to these credentials: the project list is empty',
+    ]);
+  });
+
+  it.each([
+    [
+      { jobs: 220, limitedBy: 'jobs.cap' },
+      '220 jobs beyond the first 5,000 without series of their own: raise jobs.cap',
+    ],
+    [
+      { jobs: 1000, durations: 1, limitedBy: 'collectors.executions.max_series' },
+      'at least 1,000 jobs beyond the first 5,000 without series of their own, 1 job without durations of their own: raise collectors.executions.max_series',
+    ],
+  ] as const)('says how many jobs have no series of their own, and what to raise: %j', (given, text) => {
+    const leftOut = { durations: 0, room: { jobs: 5000, durations: 200, nodes: 300 }, ...given };
+    expect(tell(server('prod', { executions: executions({ leftOut }) }))).toEqual([`prod: ${text}`]);
+  });
+
+  it('says nothing of what was not shown before a server went down', () => {
+    const hidden = [{ project: 'pay', counted: 9, readable: 0 }];
+    expect(tell(server('prod', { state: 'down', executions: executions({ hidden }) }))).toHaveLength(1);
+  });
+
+  it('finds nothing wrong with what is off for another reason', () => {
+    const collectors = ['config', 'version', 'not_found', 'meaningless'].map((reason) =>
+      collector(reason, { result: 'off', reason }),
+    );
+    expect(tell(server('prod', { collectors }))).toEqual([]);
+  });
+
+  it('lets a collector be three intervals old, and a minute in any case', () => {
+    expect(tell(server('prod', { collectors: [collector('ping', { lastRunAtMs: atMs - 60_000 })] }))).toEqual([]);
+    const hourly = { everyMs: 3_600_000, lastRunAtMs: atMs - 10_800_000 };
+    expect(tell(server('prod', { collectors: [collector('users', hourly)] }))).toEqual([]);
+  });
+
+  it('cuts what a server might have sent', () => {
+    const [text = ''] = tell(server('prod', { state: 'down', message: 'x'.repeat(10_000) }));
+    expect(text.length).toBe(301);
+  });
+});
