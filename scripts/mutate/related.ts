@@ -8,7 +8,8 @@ const leftOut = [
   /^test\/image\.test\.ts$/,
   /^test\/(alerts|dashboards|world)\//,
   /^test\/commands\/replay-from-server\.test\.ts$/,
-  /^test\/executions\/(requests|many-jobs)\.test\.ts$/,
+  /^test\/executions\/(requests|many-jobs|slow-server|restored|visibility|fit-series)\.test\.ts$/,
+  /^test\/tracing\/(.*\/)?(properties|lost-requests)\.test\.ts$/,
   /^test\/tracing\/sender\/kills\.test\.ts$/,
 ];
 const startsProcesses = ['test/support/child.ts', 'test/support/daemon.ts'];
