@@ -17,7 +17,7 @@ export type Attempts = {
 /** A session grows with what it loads. */
 const mostOfSession = 80;
 /** A mutant that only waits is ended by the limits of its tests, long before this. */
-const limitMs = 300_000;
+const limitMs = 600_000;
 /** Nobody but an operator or the kernel sends them; a process ends itself by its code, or by SIGABRT when memory is out. */
 const fromOutside: readonly string[] = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGKILL'];
 

@@ -51,6 +51,15 @@ describe('tracing/deliver/suspects', () => {
     expect([suspects.due(2499), suspects.due(2500), suspects.due(3000)]).toEqual([undefined, 'prod/2', 'prod/1']);
   });
 
+  it('waits for nothing once the one in doubt came through after all', () => {
+    const suspects = createSuspects(() => 0);
+    suspects.lost(one, 'c: reset', 0);
+    suspects.lost(other, 'c: reset', 0);
+    expect(suspects.due(0)).toBeUndefined();
+    suspects.forget('prod/2');
+    expect(suspects.due(0)).toBe('prod/1');
+  });
+
   it('forgets what came through after all, and takes down no more than a thousand', () => {
     const suspects = createSuspects(() => 1);
     for (let id = 1; id <= 1001; id += 1) suspects.lost(makeTrace(id), 'c: reset', 0);

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { type Hold, type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { createActivities } from '../../src/executions/reading/activities.ts';
+import { toLagSeconds, toNote } from '../../src/executions/series/lag.ts';
+
+const nowMs = 1_000_000_000;
+
+function scanned(project: string, agoSeconds: number, hold?: Hold): ProjectState {
+  return { ...toNewProject(project, 0), scannedThroughMs: nowMs - agoSeconds * 1000, ...(hold && { hold }) };
+}
+
+function toCache(...states: readonly ProjectState[]) {
+  return { states: new Map(states.map((state) => [state.project, state])) };
+}
+
+/** Nothing is shown of these. */
+function unshown(...projects: readonly string[]) {
+  const activities = createActivities();
+  for (const project of projects) activities.note(project, { unshownSinceMs: nowMs }, nowMs);
+  return activities;
+}
+
+describe('executions/lag', () => {
+  it('is that of the project that was read longest ago', () => {
+    expect(toLagSeconds(toCache(scanned('pay', 15), scanned('stock', 90.5)), unshown(), nowMs)).toBe(90.5);
+    expect(toLagSeconds(toCache(), unshown(), nowMs)).toBe(0);
+    expect(toLagSeconds(toCache(scanned('pay', -600)), unshown(), nowMs)).toBe(0);
+  });
+
+  it('leaves out what cannot be read, and what is not shown', () => {
+    const cache = toCache(scanned('pay', 15), scanned('off', 9000, 'disabled'), scanned('dark', 900));
+    expect(toLagSeconds(cache, unshown('dark'), nowMs)).toBe(15);
+    expect(toLagSeconds(cache, unshown(), nowMs)).toBe(900);
+  });
+
+  it('says what a round left undone, and nothing where that is nothing', () => {
+    const behind = { backlog: [{ beginMs: 0, endMs: 1000 }] };
+    const cache = toCache(
+      { ...scanned('pay', 15), ...behind },
+      { ...scanned('stock', 15), ...behind },
+      { ...scanned('off', 15, 'disabled'), ...behind },
+      scanned('ship', 15),
+    );
+    expect(toNote(cache, unshown(), 0)).toBe('2 projects are still being caught up with');
+    expect(toNote(cache, unshown('stock'), 7)).toBe(
+      '7 reads did not come to their turn within the budget; 1 projects are still being caught up with',
+    );
+    expect(toNote(toCache(scanned('pay', 15)), unshown(), 0)).toBeUndefined();
+  });
+});
