@@ -7,6 +7,7 @@ import type { Dialect } from './dialect.ts';
 import { type AnyInput, type Endpoint, type EndpointInput, sinceVersion, toPath } from './endpoint.ts';
 import { type SystemInfo, systemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
+import type { FileChange } from './file-look.ts';
 import { createRequester, type RequesterOptions, type RequestObserver, type Scope, type Timed } from './requester.ts';
 import type { Transport } from './transport.ts';
 import { waitFor } from './wait-for.ts';
@@ -32,7 +33,11 @@ export function createClientMemory(before: Partial<ClientMemory> = {}): ClientMe
   return { budget: before.budget ?? createBudgetMemory(), breaker: before.breaker ?? createBreakerMemory() };
 }
 
-export type ClientObserver = RequestObserver & { readonly circuit: (isOpen: boolean) => void };
+export type ClientObserver = RequestObserver & {
+  readonly circuit: (isOpen: boolean) => void;
+  /** Told of files of credentials and certificates that have changed. */
+  readonly files?: (name: string, change: FileChange) => void;
+};
 
 /** What a poll may do: GET what the catalogue lists. */
 export type Api = {

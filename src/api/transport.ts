@@ -1,4 +1,3 @@
-import { createSecureContext, getCACertificates } from 'node:tls';
 import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
 import type { Clock } from '../domain/clock.ts';
 import { createGate, type Gate } from '../domain/gate.ts';
@@ -6,6 +5,7 @@ import { usualBytes } from './endpoint.ts';
 import { ExchangeTimeout, exchange, type ReceivedHeaders } from './exchange.ts';
 import { inflateWhole, toInflated, toText, wholeBytes } from './inflate.ts';
 import type { LargeAnswers } from './large-answers.ts';
+import { type TlsOptions, toTlsConnect } from './tls-material.ts';
 import { toTransportError } from './transport-error.ts';
 
 export type TransportOptions = {
@@ -24,15 +24,6 @@ export type TransportOptions = {
 };
 
 export type ToDispatcher = (origin: string) => Pick<Dispatcher, 'dispatch'> & { readonly destroy: () => Promise<void> };
-
-export type TlsOptions = {
-  /** Certificates to trust beside the system's, in PEM. */
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-  readonly serverName?: string | undefined;
-  readonly insecureSkipVerify?: boolean;
-};
 
 export type TransportRequest = {
   /** What is asked for, as metrics and messages name it. */
@@ -76,16 +67,22 @@ export type Transport = {
   readonly close: () => Promise<void>;
 };
 
+export type RenewableTransport = Transport & {
+  /** Opens connections with other certificates from now on; requests that are under way end on theirs. */
+  readonly renew: (tls: TlsOptions) => void;
+};
+
 const keepAliveMs = 120_000;
 
 /** Sends requests to one server: a total deadline, caps on wire and inflated size, no redirects. */
-export function createTransport(options: TransportOptions): Transport {
+export function createTransport(options: TransportOptions): RenewableTransport {
   const { url, timeoutMs: longestMs, largeAnswers, clock } = options;
   // A server that sends large answers only holds up its own.
   const oneLarge = createGate(1);
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/+$/, '');
-  const dispatcher = options.toDispatcher?.(origin) ?? toDispatcher(origin, options);
+  let dispatcher = options.toDispatcher?.(origin) ?? toDispatcher(origin, options);
+  const retired = new Set<Pool | ProxyAgent>();
   const dispatch: Dispatcher['dispatch'] = (request, handler) => dispatcher.dispatch(request, handler);
 
   async function send(
@@ -146,7 +143,17 @@ export function createTransport(options: TransportOptions): Transport {
       const isBelow = target.origin === origin && target.pathname.startsWith(`${basePath}/`);
       return isBelow ? target.pathname.slice(basePath.length) + target.search : undefined;
     },
-    close: () => dispatcher.destroy(),
+    renew: (tls) => {
+      // Who carries requests for us has no certificates.
+      if (!(dispatcher instanceof Pool || dispatcher instanceof ProxyAgent)) return;
+      const old = dispatcher;
+      dispatcher = toDispatcher(origin, { ...options, tls });
+      retired.add(old);
+      void old.close().finally(() => retired.delete(old));
+    },
+    close: async () => {
+      await Promise.all([dispatcher, ...retired].map((each) => each.destroy()));
+    },
   };
 }
 
@@ -191,21 +198,6 @@ function endingAtErrors(connect: buildConnector.connector): buildConnector.conne
       socket?.on('error', () => socket.destroy());
       callback(...outcome);
     });
-}
-
-function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: TlsOptions = {}) {
-  return {
-    // Made once: reading the hundreds of authorities of the system takes a connection some 50 ms, and all others with it.
-    secureContext: createSecureContext({
-      minVersion: 'TLSv1.2',
-      // Given alone, it would take the place of the system's certificates.
-      ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-    }),
-    ...(serverName === undefined ? {} : { servername: serverName }),
-    ...(insecureSkipVerify === true ? { rejectUnauthorized: false } : {}),
-  };
 }
 
 /** First its own, so that a server's second body does not wait in a place that another server could have. */

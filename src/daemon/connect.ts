@@ -3,9 +3,12 @@ import type { Credentials, SecretSource } from '../api/auth/credentials.ts';
 import { createSessionCredentials } from '../api/auth/session.ts';
 import { createTokenCredentials } from '../api/auth/token.ts';
 import { type Client, type ClientMemory, type ClientObserver, createClient } from '../api/client.ts';
+import { createFileLook, type Refreshable } from '../api/file-look.ts';
 import type { LargeAnswers } from '../api/large-answers.ts';
-import { createTransport, type ToDispatcher } from '../api/transport.ts';
+import { findTlsProblems, type TlsMaterial, type TlsOptions, type TlsPart } from '../api/tls-material.ts';
+import { createTransport, type RenewableTransport, type ToDispatcher } from '../api/transport.ts';
 import type { ServerConfig } from '../config/config.ts';
+import { describeReadError } from '../config/read-error.ts';
 import type { Clock } from '../domain/clock.ts';
 import { toSecretForms } from '../domain/secret-forms.ts';
 import type { SelfTracing } from './self-tracing.ts';
@@ -21,6 +24,8 @@ type ConnectOptions = {
   readonly largeAnswers?: LargeAnswers | undefined;
   readonly selfTracing?: Pick<SelfTracing, 'ofTransport'> | undefined;
   readonly memory?: ClientMemory | undefined;
+  /** Reads files again that have changed; without it they are as they were when the configuration was read. */
+  readonly readFile?: ((path: string) => Promise<string>) | undefined;
   /** Who carries requests, if not connections of our own. */
   readonly toDispatcher?: ToDispatcher | undefined;
 };
@@ -28,21 +33,16 @@ type ConnectOptions = {
 /** The client of one configured server. */
 export function connectServer(
   server: ServerConfig,
-  { clock, observe, onSecret, selfTracing, toDispatcher, largeAnswers, memory }: ConnectOptions,
+  { clock, observe, onSecret, selfTracing, toDispatcher, largeAnswers, memory, readFile }: ConnectOptions,
 ): Connection {
-  const { url, timeoutMs, dialect, apiVersion, budget, tls, tlsTexts, proxyUrl } = server;
+  const { url, timeoutMs, dialect, apiVersion, budget, tlsTexts, proxyUrl } = server;
   const { concurrency } = budget;
   const plain = createTransport({
     url,
     timeoutMs,
     concurrency,
     proxyUrl,
-    tls: {
-      ...tlsTexts,
-      key: tlsTexts.key?.reveal(),
-      serverName: tls.serverName,
-      insecureSkipVerify: tls.insecureSkipVerify,
-    },
+    tls: toTlsOptions(server, { ...tlsTexts, key: tlsTexts.key?.reveal() }),
     clock,
     toDispatcher,
     largeAnswers,
@@ -53,9 +53,20 @@ export function connectServer(
     for (const form of toSecretForms(secret)) if (form.length >= shortestForm) forms.add(form);
     onSecret(secret);
   });
+  const look = createFileLook({
+    files: readFile === undefined ? [] : listFiles(server, { credentials, transport: plain, readFile }),
+    clock,
+    observe: (name, change) => observe.files?.(name, change),
+  });
   const client = createClient({
     transport,
-    credentials,
+    credentials: {
+      ...credentials,
+      authorize: (...about) => {
+        look();
+        return credentials.authorize(...about);
+      },
+    },
     dialect,
     apiVersion,
     timeoutMs,
@@ -90,3 +101,43 @@ function announced(secret: SecretSource, onSecret: (value: string) => void): Sec
     reread: async () => announced(await secret.reread(), onSecret),
   };
 }
+
+function toTlsOptions({ tls }: ServerConfig, material: TlsMaterial): TlsOptions {
+  return { ...material, serverName: tls.serverName, insecureSkipVerify: tls.insecureSkipVerify };
+}
+
+type Files = {
+  readonly credentials: Credentials;
+  readonly transport: Pick<RenewableTransport, 'renew'>;
+  readonly readFile: (path: string) => Promise<string>;
+};
+
+/** What a connection is made of and may change on disk. */
+function listFiles(server: ServerConfig, { credentials, transport, readFile }: Files): Refreshable[] {
+  const { caFile, certFile, keyFile } = server.tls;
+  const paths = { ca: caFile, cert: certFile, key: keyFile };
+  let current: TlsMaterial = { ...server.tlsTexts, key: server.tlsTexts.key?.reveal() };
+
+  async function read(part: TlsPart): Promise<string | undefined> {
+    const path = paths[part];
+    if (path === undefined) return undefined;
+    return readFile(path).catch((error: unknown) => {
+      throw new Error(`tls.${part}_file ${describeReadError(error)}`, { cause: error });
+    });
+  }
+
+  async function refresh(): Promise<boolean> {
+    const found: TlsMaterial = { ca: await read('ca'), cert: await read('cert'), key: await read('key') };
+    if (tlsParts.every((part) => found[part] === current[part])) return false;
+    const [problem] = findTlsProblems(found);
+    if (problem !== undefined) throw new Error(`tls.${problem.part}_file ${problem.says}`);
+    transport.renew(toTlsOptions(server, found));
+    current = found;
+    return true;
+  }
+
+  const hasTls = tlsParts.some((part) => paths[part] !== undefined);
+  return [{ name: 'credentials', refresh: credentials.refresh }, ...(hasTls ? [{ name: 'tls', refresh }] : [])];
+}
+
+const tlsParts = ['ca', 'cert', 'key'] as const satisfies readonly TlsPart[];

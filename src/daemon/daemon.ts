@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { createLargeAnswers } from '../api/large-answers.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config } from '../config/config.ts';
@@ -100,7 +101,10 @@ export function createApp(options: AppOptions): App {
   function watch(config: Config, state: State, tracing: Tracing | undefined, before?: Watching): Watching {
     const { otlp, selfTracing } = options;
     const traces = otlp && tracing?.({ config, otlp, state, self, log, clock, version, selfTracing, keptPlans });
-    return watchAll({ ...options, config, clock, state, snapshots, self, traces, largeAnswers }, before);
+    return watchAll(
+      { ...options, readFile: readText, config, clock, state, snapshots, self, traces, largeAnswers },
+      before,
+    );
   }
 
   /** What is served is looked up at each request: a reload changes it. */
@@ -239,4 +243,8 @@ export function createApp(options: AppOptions): App {
   }
 
   return { start, stop, reload, onReload };
+}
+
+function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8');
 }

@@ -1,5 +1,6 @@
 import type { ClientObserver } from '../api/client.ts';
 import type { RoundObserver } from '../executions/options.ts';
+import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import type { RejectReason, SenderObserver } from '../tracing/deliver/observer.ts';
 
@@ -7,7 +8,7 @@ import type { RejectReason, SenderObserver } from '../tracing/deliver/observer.t
 type Key = { readonly server: string; readonly member?: string };
 
 /** What a client tells of its requests, as the daemon's own metrics. */
-export function toClientObserver(self: Self, key: Key): ClientObserver {
+export function toClientObserver(self: Self, key: Key, log: Pick<Log, 'info' | 'error'>): ClientObserver {
   return {
     request: (apiEndpoint, code, seconds) => {
       self.apiRequests.inc({ ...key, api_endpoint: apiEndpoint, code });
@@ -17,6 +18,12 @@ export function toClientObserver(self: Self, key: Key): ClientObserver {
     waited: (seconds) => self.apiBudgetWait.inc(key, seconds),
     inFlight: (requests) => self.apiInFlight.set(key, requests),
     cut: (apiEndpoint, texts) => self.textsCut.inc({ ...key, api_endpoint: apiEndpoint }, texts),
+    files: (files, change) => {
+      self.fileChanges.inc({ ...key, files, result: change.result });
+      if (change.result === 'taken') log.info({ ...key, files }, 'changed files are in use');
+      else
+        log.error({ ...key, files, error: change.says }, 'changed files rejected, what they held before stays in use');
+    },
     circuit: (isOpen) => self.circuitOpen.set(key, Number(isOpen)),
   };
 }

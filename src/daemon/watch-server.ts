@@ -38,6 +38,8 @@ export type WatchParts = {
   readonly log: Log;
   readonly clock: Clock;
   readonly onSecret: (value: string) => void;
+  /** Reads files again that may have changed. */
+  readonly readFile?: ((path: string) => Promise<string>) | undefined;
   readonly state: State;
   readonly snapshots: Snapshots;
   readonly self: Self;
@@ -126,7 +128,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
     const address = { ...way, memory: parts.memoryOf?.(way) ?? createClientMemory() };
     const connection = connectServer(
       { ...server, url },
-      { ...parts, observe: toClientObserver(self, key), memory: address.memory },
+      { ...parts, observe: toClientObserver(self, key, log), memory: address.memory },
     );
     return { member, connection, vitality: createVitality(self, key, clock), address };
   }

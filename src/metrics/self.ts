@@ -214,6 +214,12 @@ export function createSelf({ measuresProcess = true, ...build }: Build) {
       labelNames: perServer,
       registers,
     }),
+    fileChanges: new Counter({
+      name: 'automation_exporter_credential_file_changes_total',
+      help: 'Changed files of credentials or certificates, by whether they are in use now (taken) or of no use (rejected): then what they held before stays in use.',
+      labelNames: [...perServer, 'files', 'result'],
+      registers,
+    }),
     circuitOpen: new Gauge({
       name: 'automation_exporter_circuit_open',
       help: 'Whether requests are held back, but for probes, since the server did not answer several times in a row.',

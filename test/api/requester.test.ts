@@ -79,6 +79,7 @@ function setUp(
 const plain: Credentials = {
   isSession: false,
   authorize: async () => ({ headers: {}, generation: 0 }),
+  refresh: async () => false,
   renew: async () => false,
 };
 

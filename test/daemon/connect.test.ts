@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { projects } from '../../src/api/endpoints/projects.ts';
 import { executionMode } from '../../src/api/endpoints/system.ts';
@@ -11,6 +14,9 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { connectServer } from '../../src/daemon/connect.ts';
 import { systemClock } from '../../src/system-clock.ts';
 import { startGuardedServer, startServer } from '../api/auth/guarded-server.ts';
+import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from '../api/certificates.ts';
+import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
 
 const endings: (() => Promise<void>)[] = [];
 let folder: string;
@@ -28,7 +34,7 @@ function write(name: string, text: string): string {
 }
 
 /** As the daemon does it: a file of configuration, and the secrets in files of their own. */
-async function connect(url: string, credentials: string) {
+async function connect(url: string, credentials: string, hands = { aheadMs: 0 }) {
   const file = write('config.yaml', `servers: [{ name: prod, url: '${url}', ${credentials} }]\n`);
   const loaded = await loadConfig({
     argv: [`--config.file=${file}`],
@@ -39,16 +45,18 @@ async function connect(url: string, credentials: string) {
   const [server] = loaded.ok ? loaded.config.servers : [];
   if (server === undefined) throw new Error(JSON.stringify(loaded));
   const secrets: string[] = [];
+  const changes: string[] = [];
   const ignore = (): void => {};
   const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
   const { client, close } = connectServer(server, {
-    clock: systemClock,
-    observe,
+    clock: fakeClock({ ticks: () => performance.now() + hands.aheadMs }),
+    readFile: (path) => readFile(path, 'utf8'),
+    observe: { ...observe, files: (name, change) => changes.push([name, ...Object.values(change)].join(' ')) },
     onSecret: (value) => secrets.push(value),
     largeAnswers: createLargeAnswers({ clock: systemClock }),
   });
   endings.push(close);
-  return { api: client.within({ lane: 'normal', forMs: 5000 }), secrets };
+  return { api: client.within({ lane: 'normal', forMs: 5000 }), secrets, changes };
 }
 
 describe('daemon/connect', () => {
@@ -140,5 +148,122 @@ describe('daemon/connect', () => {
     expect(await read()).toEqual(scrubbed);
     isLarge = true;
     expect(await read()).toEqual(scrubbed);
+  });
+});
+
+describe('connect, when files change', () => {
+  it('sends what replaced a token before the old one is refused', async () => {
+    const server = await startGuardedServer('rundeck');
+    endings.push(server.stop);
+    write('secret', 'first\n');
+    const hands = { aheadMs: 0 };
+    const { api, secrets, changes } = await connect(server.url, `token_file: '${join(folder, 'secret')}'`, hands);
+    const sent = () => server.asked.at(-1)?.headers['x-rundeck-auth-token'];
+    const ask = async () => {
+      server.guard(() => true);
+      await api.get(executionMode);
+      return sent();
+    };
+    expect(await ask()).toBe('first');
+    write('secret', 'second\n');
+    expect(await ask()).toBe('first');
+    hands.aheadMs += 10_000;
+    await eventually(async () => expect(await ask()).toBe('second'));
+    expect({ secrets, changes }).toEqual({ secrets: ['first', 'second'], changes: ['credentials taken'] });
+  });
+
+  it('keeps a token whose file is empty, and says so once', async () => {
+    const server = await startGuardedServer('rundeck');
+    endings.push(server.stop);
+    server.guard(() => true);
+    write('secret', 'first\n');
+    const hands = { aheadMs: 0 };
+    const { api, changes } = await connect(server.url, `token_file: '${join(folder, 'secret')}'`, hands);
+    const look = async () => {
+      hands.aheadMs += 10_000;
+      await api.get(executionMode);
+    };
+    write('secret', '\n');
+    const rejected = [`credentials rejected the file "${join(folder, 'secret')}" is empty`];
+    await eventually(async () => {
+      await look();
+      expect(changes).toEqual(rejected);
+    });
+    for (let count = 0; count < 5; count += 1) await look();
+    expect(changes).toEqual(rejected);
+    expect(server.asked.at(-1)?.headers['x-rundeck-auth-token']).toBe('first');
+    write('secret', 'second\n');
+    await eventually(async () => {
+      await look();
+      expect(server.asked.at(-1)?.headers['x-rundeck-auth-token']).toBe('second');
+    });
+    expect(changes.slice(1)).toEqual(['credentials taken']);
+  });
+});
+
+describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, () => {
+  let certificates: Certificates;
+  beforeEach(() => {
+    certificates = createCertificates();
+    certificates.makeSelfSigned('ca', '/CN=authority');
+    certificates.makeSigned('server', 'IP:127.0.0.1', 2);
+    certificates.makeSigned('one', 'DNS:one', 2);
+    certificates.makeSigned('two', 'DNS:two', 2);
+  });
+  afterEach(() => certificates.remove());
+
+  /** A server that wants a client certificate, and the names in those that it was shown. */
+  async function startStrict() {
+    const { pem } = certificates;
+    const shown: string[] = [];
+    const server = createServer(
+      { cert: pem('server.pem'), key: pem('server.key'), ca: pem('ca.pem'), requestCert: true },
+      ({ socket, url }, response) => {
+        // The cast is true: it is the socket of a server that speaks TLS.
+        shown.push(String((socket as TLSSocket).getPeerCertificate().subject.CN));
+        const info = '{"system":{"rundeck":{"version":"5.3.0","apiversion":47}}}';
+        response.end(url?.endsWith('/info') === true ? info : '{"executionMode":"active"}');
+      },
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    endings.push(async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    });
+    // The cast is true: a TCP server has such an address.
+    return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, shown };
+  }
+
+  it('shows the certificate that replaced another, and keeps one whose replacement is no use', async () => {
+    const { pem } = certificates;
+    const { url, shown } = await startStrict();
+    write('token', 'a-token');
+    write('client.pem', pem('one.pem'));
+    write('client.key', pem('one.key'));
+    const file = (name: string) => `'${join(folder, name)}'`;
+    const tls = `tls: { ca_file: ${file('ca.pem')}, cert_file: ${file('client.pem')}, key_file: ${file('client.key')} }`;
+    write('ca.pem', pem('ca.pem'));
+    const hands = { aheadMs: 0 };
+    const { api, changes } = await connect(url, `token_file: ${file('token')}, ${tls}`, hands);
+    const look = async () => {
+      hands.aheadMs += 10_000;
+      await api.get(executionMode);
+    };
+    await look();
+    write('client.pem', pem('two.pem'));
+    await eventually(async () => {
+      await look();
+      expect(changes).toEqual([
+        'tls rejected tls.key_file holds the key of another certificate than the one in tls.cert_file',
+      ]);
+    });
+    for (let count = 0; count < 5; count += 1) await look();
+    expect({ shown: new Set(shown), said: changes.length }).toEqual({ shown: new Set(['one']), said: 1 });
+    write('client.key', pem('two.key'));
+    await eventually(async () => {
+      await look();
+      expect(shown.at(-1)).toBe('two');
+    });
+    expect(changes.slice(1)).toEqual(['tls taken']);
   });
 });

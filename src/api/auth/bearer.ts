@@ -10,5 +10,6 @@ export function createBearerCredentials(secret: SecretSource): Credentials {
       generation: token.generation(),
     }),
     renew: token.reread,
+    refresh: token.refresh,
   };
 }

@@ -23,6 +23,8 @@ export type Credentials = {
   ) => Promise<AuthHeaders>;
   /** Called when these credentials were refused; true where another try has something new to offer. */
   readonly renew: (refused: number) => Promise<boolean>;
+  /** Reads the secret again, whether or not it was refused; true where it is another, and rejects where it is no use. */
+  readonly refresh: () => Promise<boolean>;
   /** Shown every answer: a session's cookie changes. */
   readonly noteAnswer?: (answer: TransportAnswer) => void;
   /** Whether an answer without a word from the API says that the session is not admitted to it. */
@@ -34,6 +36,8 @@ export type Rereadable = {
   readonly generation: () => number;
   /** Reads the secret again, once for all that ask at the same time; true where it is not the refused one any more. */
   readonly reread: (refused: number) => Promise<boolean>;
+  /** Reads it again; true where it has changed, and rejects where it cannot be used. */
+  readonly refresh: () => Promise<boolean>;
 };
 
 /** A secret and the count of its changes. A file that can not be read just now leaves the old one in place. */
@@ -42,11 +46,17 @@ export function createRereadable(first: SecretSource): Rereadable {
   let generation = 0;
   let reading: Promise<void> | undefined;
 
+  async function refresh(): Promise<boolean> {
+    const fresh = await current.reread();
+    const isNew = fresh.reveal() !== current.reveal();
+    if (isNew) generation += 1;
+    current = fresh;
+    return isNew;
+  }
+
   async function read(): Promise<void> {
     try {
-      const fresh = await current.reread();
-      if (fresh.reveal() !== current.reveal()) generation += 1;
-      current = fresh;
+      await refresh();
     } catch {
       // What was refused stays refused; the poll that asked reports it.
     }
@@ -54,6 +64,7 @@ export function createRereadable(first: SecretSource): Rereadable {
 
   return {
     value: () => current.reveal(),
+    refresh,
     generation: () => generation,
     reread: async (refused) => {
       if (refused === generation) {

@@ -80,6 +80,8 @@ export function createSessionCredentials({ username, password: secret, clock }: 
       cookies.clear();
       return true;
     },
+    // A session that is open stays open: the next login sends it.
+    refresh: password.refresh,
     noteAnswer: (answer) => cookies.note(answer.cookies),
   };
 }

@@ -19,5 +19,6 @@ export function createTokenCredentials(secret: SecretSource): Credentials {
       return sent.headers;
     },
     renew: token.reread,
+    refresh: token.refresh,
   };
 }
