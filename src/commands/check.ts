@@ -18,10 +18,29 @@ export async function check(context: CommandContext): Promise<number> {
     return exitCodes.misconfigured;
   }
   const enabled = collectors.filter(({ name }) => config.collectors[name]?.enabled);
-  const reports = await Promise.all(config.servers.map((server) => probe(server, config, enabled)));
+  const reports = (await Promise.all(config.servers.map((server) => probeAll(server, config, enabled)))).flat();
   const asJson = context.arguments.flags.get('json') === true;
-  context.write(asJson ? `${JSON.stringify(reports, undefined, 2)}\n` : reports.map(renderReport).join('\n'));
+  const shown = new Set<string>();
+  const text = asJson
+    ? `${JSON.stringify(reports, undefined, 2)}\n`
+    : reports.map((report) => renderReport(report, shown)).join('\n');
+  context.write(text);
   return reports.every(isFine) ? exitCodes.well : exitCodes.failed;
+}
+
+/** The server, and each member that is watched by itself, for what each has of its own. */
+async function probeAll(server: ServerConfig, config: Config, enabled: typeof collectors): Promise<ServerReport[]> {
+  const { members } = server;
+  if (members.length === 0) return [await probe(server, config, enabled)];
+  const common = enabled.filter(({ perMember }) => !perMember);
+  const own = enabled.filter(({ perMember }) => perMember);
+  return Promise.all([
+    probe(server, config, common),
+    ...members.map(async ({ name, url }) => {
+      const { server: ofServer, ...report } = await probe({ ...server, url }, config, own);
+      return { server: ofServer, member: name, ...report };
+    }),
+  ]);
 }
 
 async function probe(server: ServerConfig, config: Config, enabled: typeof collectors): Promise<ServerReport> {
@@ -47,8 +66,9 @@ function toSwitches(endpoint: string): string {
   return asking.map(({ name }) => `collectors.${name}.enabled: false`).join(', ');
 }
 
-function renderReport(report: ServerReport): string {
-  const { server, url, reachable, credentials, dialect, apiVersion, release, endpoints } = report;
+/** A policy that was shown already is not shown again. */
+function renderReport(report: ServerReport, shown: Set<string>): string {
+  const { url, reachable, credentials, dialect, apiVersion, release, endpoints } = report;
   const facts = [
     ['reachable', reachable ? 'yes' : 'no'],
     [
@@ -62,7 +82,7 @@ function renderReport(report: ServerReport): string {
   const names = [...facts.map(([name = '']) => name), ...endpoints.map(({ endpoint }) => endpoint)];
   const width = Math.max(...names.map(({ length }) => length)) + 2;
   const toLine = (name: string, value: string): string => `  ${name.padEnd(width)}${value}`;
-  const lines = [`${server}  ${url}`, ...facts.map(([name = '', value = '']) => toLine(name, value))];
+  const lines = [`${toName(report)}  ${url}`, ...facts.map(([name = '', value = '']) => toLine(name, value))];
   const said = new Set<string>();
   for (const { endpoint, verdict, message, mendedBy, needs } of endpoints) {
     lines.push(toLine(endpoint, `${verdict}${message === undefined ? '' : `  (${message})`}`));
@@ -72,7 +92,8 @@ function renderReport(report: ServerReport): string {
     if (needs !== undefined)
       lines.push(toLine('', `needs ${needs}; or switch the collector off: ${toSwitches(endpoint)}`));
   }
-  if (report.missingPolicy !== undefined) {
+  if (report.missingPolicy !== undefined && !shown.has(report.missingPolicy)) {
+    shown.add(report.missingPolicy);
     lines.push('', '  This access policy allows what is denied or hidden:', '');
     lines.push(
       ...report.missingPolicy
@@ -86,9 +107,14 @@ function renderReport(report: ServerReport): string {
   return `${lines.join('\n')}\n`;
 }
 
+function toName({ server, member }: ServerReport): string {
+  return member === undefined ? server : `${server}, member ${member}`;
+}
+
 /** What it all comes to. */
 function toClosing(report: ServerReport): string {
-  const { server, reachable, credentials, endpoints } = report;
+  const { reachable, credentials, endpoints } = report;
+  const server = toName(report);
   if (isFine(report)) return `${server}: all that is enabled can be read, or is switched off by the server`;
   if (!reachable) return `${server}: not reachable`;
   if (credentials === 'refused') return `${server}: the credentials are refused`;

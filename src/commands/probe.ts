@@ -35,6 +35,8 @@ export type EndpointReport = {
 };
 export type ServerReport = {
   readonly server: string;
+  /** Of a cluster, where the report is about one of its members. */
+  readonly member?: string;
   readonly url: string;
   readonly reachable: boolean;
   readonly credentials: 'accepted' | 'refused' | 'unknown';

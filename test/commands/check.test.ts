@@ -366,6 +366,61 @@ prod: not well: running-executions, project-executions
     expect(stdout).toMatch(/\n\ntwo {2}http:.*\n {2}reachable .*\n {2}credentials +refused/);
   });
 
+  it('asks every member of a cluster for what each has of its own, and gives each its verdict', async () => {
+    const simulator = await start({ members: 2, memberAddresses: true });
+    const [first = '', second = ''] = simulator.memberUrls;
+    const toConfig = (b: string) => `servers:
+  - name: prod
+    url: '${simulator.url}'
+    token_file: ./token
+    members: [{ name: a, url: '${first}' }, { name: b, url: '${b}' }]
+`;
+    const run = (b: string, ...flags: string[]) => {
+      const files = { 'config.yaml': toConfig(b), token: `${simulator.token}\n` };
+      return runCli(['check', '--config.file=config.yaml', ...flags], { files });
+    };
+    const well = await run(second);
+    expect({ code: well.code, stderr: well.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(well.stdout.split('\n').filter((line) => /^\S/.test(line))).toEqual([
+      `prod  ${simulator.url}`,
+      'prod: all that is enabled can be read, or is switched off by the server',
+      `prod, member a  ${first}`,
+      'prod, member a: all that is enabled can be read, or is switched off by the server',
+      `prod, member b  ${second}`,
+      'prod, member b: all that is enabled can be read, or is switched off by the server',
+    ]);
+    const [common = '', ofMember = ''] = well.stdout.split('\nprod, member ');
+    expect([common, ofMember].map((text) => /^ {2}(healthcheck|threads|ping) /m.test(text))).toEqual([false, true]);
+    expect([common, ofMember].map((text) => /^ {2}project-executions /m.test(text))).toEqual([true, false]);
+
+    const down = await run('http://127.0.0.1:9');
+    expect(down.code).toBe(1);
+    expect(down.stdout.split('\n').filter((line) => /^prod.*: /.test(line) && !line.includes('http'))).toEqual([
+      'prod: all that is enabled can be read, or is switched off by the server',
+      'prod, member a: all that is enabled can be read, or is switched off by the server',
+      'prod, member b: not reachable',
+    ]);
+    // The cast is true as far as it is looked at here.
+    const reports = JSON.parse((await run(second, '--json')).stdout) as { server: string; member?: string }[];
+    expect(reports.map(({ server, member }) => [server, member])).toEqual([
+      ['prod', undefined],
+      ['prod', 'a'],
+      ['prod', 'b'],
+    ]);
+  });
+
+  it('gives the policy that all members lack once', async () => {
+    const simulator = await start({ members: 2, memberAddresses: true });
+    simulator.control.addToken({ token: 'stranger-token', policy: strangerPolicy });
+    const members = simulator.memberUrls.map((url, index) => `{ name: m${index}, url: '${url}' }`).join(', ');
+    const config = `servers: [{ name: prod, url: '${simulator.url}', token_file: ./token, members: [${members}] }]\n`;
+    const files = { 'config.yaml': config, token: 'stranger-token\n' };
+    const { code, stdout } = await runCli(['check', '--config.file=config.yaml'], { files });
+    expect(code).toBe(1);
+    expect(stdout.match(/This access policy/g)?.length).toBeLessThanOrEqual(2);
+    expect(stdout).toMatch(/\nprod, member m1: not well: .*execution-mode/);
+  });
+
   it('says that there is nothing to check', async () => {
     expect(await runCli(['check'])).toEqual({
       code: 2,
