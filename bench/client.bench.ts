@@ -4,7 +4,7 @@ import { createTokenCredentials } from '../src/api/auth/token.ts';
 import { createClient } from '../src/api/client.ts';
 import { projectExecutions } from '../src/api/endpoints/executions.ts';
 import { logStorage } from '../src/api/endpoints/log-storage.ts';
-import { createTransport } from '../src/api/transport.ts';
+import { createTransport } from '../src/api/wire/transport.ts';
 import { systemClock } from '../src/system-clock.ts';
 
 const requests = 1000;

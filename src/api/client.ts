@@ -9,8 +9,8 @@ import { type SystemInfo, systemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
 import type { FileChange } from './file-look.ts';
 import { createRequester, type RequesterOptions, type RequestObserver, type Scope, type Timed } from './requester.ts';
-import type { Transport } from './transport.ts';
 import { waitFor } from './wait-for.ts';
+import type { Transport } from './wire/transport.ts';
 
 export type ClientOptions = {
   readonly transport: Transport;

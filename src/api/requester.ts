@@ -1,13 +1,13 @@
 import { type Clock, sleep } from '../domain/clock.ts';
+import { type LargeAnswers, readReply } from './answers/large-answers.ts';
 import type { Credentials } from './auth/credentials.ts';
 import type { Breaker } from './breaker.ts';
 import { type Budget, BudgetTimeout, type Lane } from './budget.ts';
 import type { Contact } from './contact.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ApiError, type ErrorKind } from './errors.ts';
-import { type LargeAnswers, readReply } from './large-answers.ts';
 import { retryDelayMs } from './retry.ts';
-import type { Transport, TransportAnswer } from './transport.ts';
+import type { Transport, TransportAnswer } from './wire/transport.ts';
 
 export type RequesterOptions = {
   readonly transport: Transport;

@@ -1,4 +1,4 @@
-import { createLargeAnswers } from '../api/large-answers.ts';
+import { createLargeAnswers } from '../api/answers/large-answers.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { connectServer } from '../daemon/connect.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { collectors } from '../collectors/index.ts';
-import { parseArguments } from '../config/command-line.ts';
 import { formatComplaint } from '../config/complaint.ts';
+import { parseArguments } from '../config/read/command-line.ts';
 import { type CommandContext, exitCodes } from './command.ts';
-import { commandFlags, commandWords } from './words.ts';
+import { commandFlags, commandWords } from './command-table.ts';
 
 /** From arguments to an exit code. */
 export async function runCommandLine(process: Omit<CommandContext, 'arguments' | 'version'>): Promise<number> {

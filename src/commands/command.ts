@@ -1,5 +1,5 @@
-import type { Arguments } from '../config/command-line.ts';
 import { formatComplaint } from '../config/complaint.ts';
+import type { Arguments } from '../config/read/command-line.ts';
 
 /** What a command gets from the command line. */
 export type CommandContext = {

@@ -1,9 +1,9 @@
 import { collectors } from '../collectors/index.ts';
-import { toEffectiveYaml } from '../config/effective-config.ts';
-import { toJsonSchema } from '../config/json-schema.ts';
+import { toEffectiveYaml } from '../config/show/effective-config.ts';
+import { toJsonSchema } from '../config/show/json-schema.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
-import { listFamilies } from './vocabulary.ts';
+import { listFamilies } from './reserved-labels.ts';
 
 /** The effective configuration with secrets masked, or the schema of the file. */
 export async function config(context: CommandContext): Promise<number> {

@@ -1,6 +1,6 @@
 import { collectors } from '../collectors/index.ts';
-import { type HelpRow, toFileHelp, toHelp } from '../config/help.ts';
-import { commandFlags, commandWords } from './words.ts';
+import { type HelpRow, toFileHelp, toHelp } from '../config/show/help.ts';
+import { commandFlags, commandWords } from './command-table.ts';
 
 /** `--help`: every command, every flag, and what has no flag. */
 export function renderHelp(version: string): string {

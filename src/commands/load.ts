@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { findTlsProblems } from '../api/tls-material.ts';
+import { findTlsProblems } from '../api/wire/tls-material.ts';
 import { collectors } from '../collectors/index.ts';
 import { formatComplaint } from '../config/complaint.ts';
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
 import { checkInterval } from '../schedule/interval.ts';
 import type { CommandContext } from './command.ts';
-import { listFamilies, listTakenLabels } from './vocabulary.ts';
-import { commandFlags, commandWords } from './words.ts';
+import { commandFlags, commandWords } from './command-table.ts';
+import { listFamilies, listTakenLabels } from './reserved-labels.ts';
 
 export type Loaded = Extract<LoadedConfig, { ok: true }> & {
   /** Reads the same sources once more. */

@@ -1,4 +1,4 @@
-import { toOwnAddress } from '../config/own-address.ts';
+import { toOwnAddress } from '../config/show/own-address.ts';
 import { toAge, toTime } from '../domain/ages.ts';
 import { toCount, toSize } from '../domain/sizes.ts';
 import { askDaemon, type DaemonAnswer } from './ask-daemon.ts';

@@ -1,6 +1,6 @@
+import { createLargeAnswers } from '../api/answers/large-answers.ts';
 import { execution } from '../api/endpoints/execution.ts';
 import { ApiError } from '../api/errors.ts';
-import { createLargeAnswers } from '../api/large-answers.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { connectServer } from '../daemon/connect.ts';
 import { toTraceSettings } from '../daemon/trace-settings.ts';

@@ -1,7 +1,7 @@
-import type { LabelPair } from './labels.ts';
-import type { Settings } from './option.ts';
-import type { defineCollectorOptions, familyOptions, generalOptions, serverOptions } from './options.ts';
-import type { TlsTexts } from './server-rules.ts';
+import type { Settings } from './declare/option.ts';
+import type { defineCollectorOptions, familyOptions, generalOptions, serverOptions } from './declare/options.ts';
+import type { TlsTexts } from './read/server-rules.ts';
+import type { LabelPair } from './values/labels.ts';
 
 /** Everything the daemon was told, read once and checked once. */
 export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> & {

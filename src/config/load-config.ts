@@ -1,22 +1,22 @@
-import { listGeneralLeaves, listLaunchLeaves } from './catalogue.ts';
-import { toChoice, toOverrideChoice } from './choosing.ts';
-import { resolveCollectors } from './collectors.ts';
-import { type CommandLine, parseArguments } from './command-line.ts';
 import { type Complaint, createComplaints } from './complaint.ts';
 import type { Config } from './config.ts';
-import type { ConfigFileOptions } from './config-file.ts';
-import { readEnvironment } from './environment.ts';
-import { settleExclusions } from './exclusions.ts';
-import { checkBackfill } from './execution-rules.ts';
-import { resolveFamilies } from './families.ts';
-import type { FileValues } from './file-values.ts';
-import type { TakenLabels } from './label-rules.ts';
-import { type CollectorDefaults, type FamilyFacts, generalOptions, launchOptions } from './options.ts';
-import { type Resolved, resolveAll, type Sources } from './resolve.ts';
+import { listGeneralLeaves, listLaunchLeaves } from './declare/catalogue.ts';
+import { type CollectorDefaults, type FamilyFacts, generalOptions, launchOptions } from './declare/options.ts';
+import { toSettings } from './declare/settings.ts';
+import { toChoice, toOverrideChoice } from './patterns/include-exclude.ts';
+import { resolveCollectors } from './read/collectors.ts';
+import { type CommandLine, parseArguments } from './read/command-line.ts';
+import type { ConfigFileOptions } from './read/config-file.ts';
+import { readEnvironment } from './read/environment.ts';
+import { settleExclusions } from './read/exclusions.ts';
+import { checkBackfill } from './read/execution-rules.ts';
+import { resolveFamilies } from './read/families.ts';
+import type { FileValues } from './read/file-values.ts';
+import type { TakenLabels } from './read/label-rules.ts';
+import { type Resolved, resolveAll, type Sources } from './read/resolve.ts';
+import type { TlsRules } from './read/server-rules.ts';
+import { readServers } from './read/servers.ts';
 import type { ReadFile } from './secret.ts';
-import type { TlsRules } from './server-rules.ts';
-import { readServers } from './servers.ts';
-import { toSettings } from './settings.ts';
 
 export type LoadOptions = {
   readonly argv: readonly string[];
@@ -96,6 +96,6 @@ function toOrigins(resolved: readonly (readonly [string, Resolved])[]): Readonly
 // Without a file there is no need to load the YAML parser, which is a good part of the start.
 async function readFileIfNamed(path: string | undefined, about: ConfigFileOptions): Promise<FileValues> {
   if (path === undefined) return { values: new Map(), servers: [], faulty: new Set(), complete: true };
-  const { readConfigFile } = await import('./config-file.ts');
+  const { readConfigFile } = await import('./read/config-file.ts');
   return readConfigFile(path, about);
 }

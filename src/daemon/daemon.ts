@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { createLargeAnswers } from '../api/large-answers.ts';
+import { createLargeAnswers } from '../api/answers/large-answers.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config } from '../config/config.ts';
-import { toOwnAddress } from '../config/own-address.ts';
 import type { ReloadOutcome } from '../config/reload.ts';
+import { toOwnAddress } from '../config/show/own-address.ts';
 import type { Clock } from '../domain/clock.ts';
 import { executionPageRoute } from '../http/pages/execution-page.ts';
 import { frontPageRoute } from '../http/pages/front-page.ts';
@@ -161,7 +161,7 @@ export function createApp(options: AppOptions): App {
         }),
         apiStatusRoute(status),
         // Imported by the first reader: who configures by variables needs no YAML.
-        configRoute(async () => (await import('../config/effective-config.ts')).toEffectiveYaml(current())),
+        configRoute(async () => (await import('../config/show/effective-config.ts')).toEffectiveYaml(current())),
         metricsRoute({
           path: config.web.telemetryPath,
           names: () => ({

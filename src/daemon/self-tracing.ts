@@ -6,7 +6,7 @@ import {
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import type { Transport, TransportAnswer, TransportRequest } from '../api/transport.ts';
+import type { Transport, TransportAnswer, TransportRequest } from '../api/wire/transport.ts';
 import type { Log } from '../log.ts';
 import type { Poll } from '../schedule/poll.ts';
 import type { PollKey } from '../schedule/publisher.ts';

@@ -1,8 +1,8 @@
+import type { LargeAnswers } from '../api/answers/large-answers.ts';
 import { type ClientMemory, createClientMemory } from '../api/client.ts';
 import type { ServerFacts } from '../api/contact.ts';
-import type { LargeAnswers } from '../api/large-answers.ts';
 import { createProjectList, type ProjectList } from '../api/project-list.ts';
-import type { ToDispatcher } from '../api/transport.ts';
+import type { ToDispatcher } from '../api/wire/transport.ts';
 import type { Collector } from '../collectors/collector.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Watch } from '../collectors/watch.ts';
@@ -19,8 +19,8 @@ import { createPoll } from '../schedule/poll.ts';
 import { createProjectParts, type ProjectParts } from '../schedule/project-parts.ts';
 import { createPublisher, type PollKey } from '../schedule/publisher.ts';
 import type { Reading, ReadingOptions } from '../schedule/reading.ts';
+import { createSharedGap } from '../schedule/request-gap.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
-import { createTurns } from '../schedule/turns.ts';
 import { createVitality, type Seen, type Vitality } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';
 import { findRunning, toWhatRuns } from '../status/running.ts';
@@ -119,7 +119,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
     onTrace: (traced) => executions?.noteTrace(traced),
   });
   // All sweeps together take half of the budget.
-  const turns = createTurns({ clock, gapMs: 2000 / budget.requestsPerSecond });
+  const sharedGap = createSharedGap({ clock, gapMs: 2000 / budget.requestsPerSecond });
 
   function toTarget(member: string | undefined, url: string): Target {
     const key = member === undefined ? { server: name } : { server: name, member };
@@ -155,7 +155,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
     if (collector.kind !== 'executions') {
       const ofProjects = before?.projectParts.get(toText(own.key)) ?? createProjectParts();
       projectParts.set(toText(own.key), ofProjects);
-      return createCollectorReading(collector, { ...options, watch, projectList, turns, projectParts: ofProjects });
+      return createCollectorReading(collector, { ...options, watch, projectList, sharedGap, projectParts: ofProjects });
     }
     executions = createExecutions({
       ...options,

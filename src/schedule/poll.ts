@@ -2,7 +2,7 @@ import type { Collector, OffReason } from '../collectors/collector.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
-import { judge, type Outcome, toWord } from './judge.ts';
+import { judge, type Outcome, toWord } from './outcome.ts';
 import type { PollKey } from './publisher.ts';
 import type { Reading } from './reading.ts';
 import type { Vitality } from './vitality.ts';

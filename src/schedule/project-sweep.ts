@@ -1,8 +1,8 @@
 import type { ProjectCollector } from '../collectors/collector.ts';
-import type { Outcome } from './judge.ts';
-import { createPace } from './pace.ts';
+import type { Outcome } from './outcome.ts';
 import { createProjectParts } from './project-parts.ts';
 import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
+import { createRequestGap } from './request-gap.ts';
 import { type Fault, isSilence, judgeFault, toFault, toOutcome } from './sweep-fault.ts';
 
 type SweepOptions = ReadingOptions & { readonly collector: ProjectCollector };
@@ -24,8 +24,9 @@ export function createProjectSweep(options: SweepOptions): Reading {
   const { collector, everyMs, timeoutMs, client, watch, publisher, clock, projectList, requestsPerSecond } = options;
   const parts = options.projectParts ?? createProjectParts();
   const resting = new Map<string, { readonly fault: Fault; readonly untilTicks: number }>();
-  const pace = createPace({
-    ...options,
+  const gap = createRequestGap({
+    clock,
+    shared: options.sharedGap,
     open: (signal) => client.within({ lane: 'normal', forMs: timeoutMs, signal }),
   });
   let isListed: (project: string) => boolean = () => true;
@@ -67,7 +68,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
 
   async function ask(project: string, of: number, signal: AbortSignal): Promise<Error | undefined> {
     try {
-      const rows = await collector.collect(pace.api(signal), { name: project, of }, watch);
+      const rows = await collector.collect(gap.api(signal), { name: project, of }, watch);
       // It may have gone while it was asked.
       if (isListed(project)) parts.keep(project, rows, clock.ticks());
       return undefined;
@@ -106,7 +107,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     const leastGapMs = (1000 * shareOfBudget) / requestsPerSecond;
     const evenGapMs = (spread * everyMs) / Math.max(1, names.length, requests);
     const isHurried = isFirst || isCutShort;
-    pace.begin(isHurried ? leastGapMs : Math.max(leastGapMs, evenGapMs));
+    gap.begin(isHurried ? leastGapMs : Math.max(leastGapMs, evenGapMs));
     const publishEveryMs = isHurried ? leastPublishMs : Math.max(leastPublishMs, everyMs / 20);
     const turns = inTurn(names, nextName);
     for (const [index, project] of turns.entries()) {
@@ -136,7 +137,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     // Where one can be read the next pass can begin: those before it that fail must not end it early.
     nextName = tally.firstRead ?? '';
     parts.passMs = clock.ticks() - startedTicks;
-    requests = pace.asked();
+    requests = gap.asked();
     isFirst = false;
   }
 

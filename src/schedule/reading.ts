@@ -4,10 +4,10 @@ import type { Watch } from '../collectors/watch.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { State } from '../state/state.ts';
-import type { Outcome } from './judge.ts';
+import type { Outcome } from './outcome.ts';
 import type { ProjectParts } from './project-parts.ts';
 import type { PollKey, Publisher } from './publisher.ts';
-import type { Turns } from './turns.ts';
+import type { SharedGap } from './request-gap.ts';
 
 /** How a collector's rows come about: published where there are any, and what there is to say of it. */
 export type Reading = {
@@ -30,7 +30,7 @@ export type ReadingOptions = {
   /** What a sweep before a reload has read. */
   readonly projectParts?: ProjectParts;
   /** What all sweeps over the server share; absent where there is but one. */
-  readonly turns?: Turns;
+  readonly sharedGap?: SharedGap;
   readonly state: State;
   readonly publisher: Publisher;
   readonly log: Log;

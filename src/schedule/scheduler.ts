@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import { spreadEvenly, toPauseMs } from './again.ts';
-import type { Outcome } from './judge.ts';
+import type { Outcome } from './outcome.ts';
 import type { LastPoll, Poll } from './poll.ts';
 import type { PollKey } from './publisher.ts';
 import { createTimetable } from './timetable.ts';

@@ -1,6 +1,6 @@
 import type { ServerCollector } from '../collectors/collector.ts';
 import type { Memory } from '../domain/memory.ts';
-import type { Outcome } from './judge.ts';
+import type { Outcome } from './outcome.ts';
 import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
 
 type ServerReadingOptions = ReadingOptions & { readonly collector: ServerCollector };

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../api/endpoint.ts';
 import { ApiError, type ErrorKind } from '../api/errors.ts';
 import { toVerdict } from '../api/verdict.ts';
-import type { Outcome } from './judge.ts';
+import type { Outcome } from './outcome.ts';
 
 /** What went wrong with one project of a pass. */
 export type Fault = { readonly kind: ErrorKind | 'internal'; readonly message: string };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAnswer } from '../../src/api/classify.ts';
+import { readAnswer } from '../../src/api/answers/classify.ts';
 import type { Endpoint } from '../../src/api/endpoint.ts';
 import { incompleteLogs } from '../../src/api/endpoints/log-storage.ts';
 import { healthcheck, threads } from '../../src/api/endpoints/metrics.ts';
@@ -7,7 +7,7 @@ import { projectDisablesExecutions } from '../../src/api/endpoints/projects.ts';
 import { storedKeys } from '../../src/api/endpoints/storage.ts';
 import { executionMode } from '../../src/api/endpoints/system.ts';
 import { ApiError } from '../../src/api/errors.ts';
-import type { TransportAnswer } from '../../src/api/transport.ts';
+import type { TransportAnswer } from '../../src/api/wire/transport.ts';
 
 type Given = Partial<TransportAnswer> & { readonly isSession?: boolean };
 

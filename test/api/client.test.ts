@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import type { ApiError } from '../../src/api/errors.ts';
-import type { Transport } from '../../src/api/transport.ts';
+import type { Transport } from '../../src/api/wire/transport.ts';
 import { type CannedAnswer, startCannedServer } from '../support/canned-server.ts';
 import { createTestClient, fixedSecret } from '../support/client.ts';
 import { fakeClock } from '../support/fake-clock.ts';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readAnswer } from '../../src/api/classify.ts';
+import { readAnswer } from '../../src/api/answers/classify.ts';
 import type { Endpoint } from '../../src/api/endpoint.ts';
 import { projectExecutions } from '../../src/api/endpoints/executions.ts';
 import { logStorage } from '../../src/api/endpoints/log-storage.ts';
 import { healthcheck } from '../../src/api/endpoints/metrics.ts';
 import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import { ApiError, errorKinds } from '../../src/api/errors.ts';
-import type { TransportAnswer } from '../../src/api/transport.ts';
+import type { TransportAnswer } from '../../src/api/wire/transport.ts';
 
 const samples = [
   [

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Dispatch, exchange, type Limits } from '../../src/api/exchange.ts';
+import { type Dispatch, exchange, type Limits } from '../../src/api/wire/exchange.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 beforeEach(() => {

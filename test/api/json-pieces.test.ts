@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseInPieces } from '../../src/api/json-pieces.ts';
+import { parseInPieces } from '../../src/api/answers/json-pieces.ts';
 
 let turns = 0;
 const pause = async (): Promise<void> => {

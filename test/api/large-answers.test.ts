@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createLargeAnswers } from '../../src/api/answers/large-answers.ts';
 import { projectJobs } from '../../src/api/endpoints/jobs.ts';
 import { projectNodes } from '../../src/api/endpoints/nodes.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
-import { createLargeAnswers } from '../../src/api/large-answers.ts';
-import { createTransport } from '../../src/api/transport.ts';
+import { createTransport } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/system-clock.ts';
 import { createTestClient } from '../support/client.ts';
 import { startServer } from './auth/guarded-server.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { inPieces } from '../../src/api/answers/page-pieces.ts';
 import { ApiError } from '../../src/api/errors.ts';
-import { inPieces } from '../../src/api/page-pieces.ts';
 import type { PageRequest } from '../../src/api/paging.ts';
 
 /** A list of rows of so many bytes, whose answers may hold so many. */

@@ -7,7 +7,7 @@ import { createContact } from '../../src/api/contact.ts';
 import { executionMode } from '../../src/api/endpoints/system.ts';
 import { ApiError, type ErrorKind } from '../../src/api/errors.ts';
 import { createRequester, type Scope } from '../../src/api/requester.ts';
-import type { Transport, TransportAnswer, TransportRequest } from '../../src/api/transport.ts';
+import type { Transport, TransportAnswer, TransportRequest } from '../../src/api/wire/transport.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 beforeEach(() => {

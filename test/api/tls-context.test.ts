@@ -2,7 +2,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import tls from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
-import { createTransport } from '../../src/api/transport.ts';
+import { createTransport } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/system-clock.ts';
 import { createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 

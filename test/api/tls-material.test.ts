@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findTlsProblems } from '../../src/api/tls-material.ts';
+import { findTlsProblems } from '../../src/api/wire/tls-material.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 
 let certificates: Certificates | undefined;

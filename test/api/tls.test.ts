@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiError } from '../../src/api/errors.ts';
-import type { TlsOptions } from '../../src/api/tls-material.ts';
-import { createTransport } from '../../src/api/transport.ts';
+import type { TlsOptions } from '../../src/api/wire/tls-material.ts';
+import { createTransport } from '../../src/api/wire/transport.ts';
 import { systemClock } from '../../src/system-clock.ts';
 import { type Certificates, createCertificates, hasOpenssl, withoutOpenssl } from './certificates.ts';
 

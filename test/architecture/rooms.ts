@@ -13,6 +13,7 @@ export type Room = {
 };
 
 const catalogue = ['api/endpoint', 'api/endpoints', 'api/errors', 'api/paging'];
+const complaints = ['config/complaint', 'config/did-you-mean', 'config/secret', 'config/read-error'];
 const server = ['node:http', 'node:https', 'node:net', 'node:tls'];
 
 /** Who may import whom, in the order of `src/README.md`: pure rooms first, the file that wires last. */
@@ -30,8 +31,8 @@ export const rooms: readonly Room[] = [
   },
   { room: 'api/access-policy', types: ['api/dialect', 'api/endpoint'], pure: true },
   { room: 'api/paging', knows: ['domain', 'api/endpoint', 'api/errors'], types: ['api/client'], packages: ['zod'] },
-  { room: 'api/transport', knows: ['domain', 'api'], packages: ['undici', 'node:tls'] },
-  { room: 'api/tls-material', packages: ['node:tls'] },
+  { room: 'api/wire/transport', knows: ['domain', 'api'], packages: ['undici', 'node:tls'] },
+  { room: 'api/wire/tls-material', packages: ['node:tls'] },
   { room: 'api/auth', knows: ['domain', 'api'] },
   { room: 'api', knows: ['domain'] },
 
@@ -57,7 +58,7 @@ export const rooms: readonly Room[] = [
   },
   {
     room: 'executions/reading',
-    knows: ['domain', 'executions/counting', 'executions/ledger', ...catalogue, 'api/page-pieces'],
+    knows: ['domain', 'executions/counting', 'executions/ledger', ...catalogue, 'api/answers/page-pieces'],
     types: ['executions', 'api/client', 'state/ledger'],
   },
   {
@@ -123,13 +124,28 @@ export const rooms: readonly Room[] = [
   { room: 'http/routes/runbooks', knows: ['http/server', 'http/pages'], packages: ['express', 'marked'] },
 
   // node:net tells addresses from names.
-  { room: 'config', packages: ['zod', 'yaml', 'node:net'] },
+  { room: 'config/values', knows: [...complaints], packages: ['zod', 'node:net'] },
+  { room: 'config/patterns', knows: [...complaints, 'config/values'], packages: ['zod'] },
+  { room: 'config/declare', knows: [...complaints, 'config/values', 'config/patterns'], packages: ['zod'] },
+  {
+    room: 'config/read',
+    knows: [...complaints, 'config/values', 'config/patterns', 'config/declare'],
+    types: ['config/config'],
+    packages: ['yaml'],
+  },
+  {
+    room: 'config/show',
+    knows: [...complaints, 'config/values', 'config/declare'],
+    types: ['config/config'],
+    packages: ['yaml', 'zod'],
+  },
+  { room: 'config' },
   { room: 'log', knows: ['domain/secret-forms'], packages: ['pino'] },
   { room: 'simulator', packages: ['express', 'yaml', ...server] },
 
   {
     room: 'daemon/self-tracing',
-    types: ['api/transport', 'log', 'schedule', 'tracing/deliver/post'],
+    types: ['api/wire/transport', 'log', 'schedule', 'tracing/deliver/post'],
     packages: ['@opentelemetry/*'],
   },
   {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/api/errors.ts';
 import { collectors } from '../../src/collectors/index.ts';
-import { judge } from '../../src/schedule/judge.ts';
+import { judge } from '../../src/schedule/outcome.ts';
 
 describe('collectors/switched-off', () => {
   // Metrics can be switched off at the server, and the open server has no user classes.

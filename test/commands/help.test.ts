@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { collectors } from '../../src/collectors/index.ts';
-import { toHelp } from '../../src/config/help.ts';
+import { toHelp } from '../../src/config/show/help.ts';
 import { runCli } from './run-cli.ts';
 
 describe('commands/help', () => {

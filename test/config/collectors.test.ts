@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toEffectiveYaml } from '../../src/config/effective-config.ts';
-import { toJsonSchema } from '../../src/config/json-schema.ts';
+import { toEffectiveYaml } from '../../src/config/show/effective-config.ts';
+import { toJsonSchema } from '../../src/config/show/json-schema.ts';
 import { complain, collectors as everyCollector, load } from './fixtures.ts';
 
 const collectors = [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDuration } from '../../src/config/duration.ts';
+import { formatDuration, parseDuration } from '../../src/config/values/duration.ts';
 
 describe('config/duration', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toEffectiveYaml } from '../../src/config/effective-config.ts';
+import { toEffectiveYaml } from '../../src/config/show/effective-config.ts';
 import { load } from './fixtures.ts';
 
 const yaml = `

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toFileHelp, toHelp } from '../../src/config/help.ts';
+import { toFileHelp, toHelp } from '../../src/config/show/help.ts';
 import { collectors } from './fixtures.ts';
 
 describe('config/help', () => {

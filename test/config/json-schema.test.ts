@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toJsonSchema } from '../../src/config/json-schema.ts';
+import { toJsonSchema } from '../../src/config/show/json-schema.ts';
 import { collectors, families } from './fixtures.ts';
 
 const schema = toJsonSchema(collectors, families);

@@ -5,7 +5,7 @@ import type { SecureContextOptions } from 'node:tls';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { collectors } from '../../src/collectors/index.ts';
 import { loadOrComplain } from '../../src/commands/load.ts';
-import { parseArguments } from '../../src/config/command-line.ts';
+import { parseArguments } from '../../src/config/read/command-line.ts';
 import { createApp } from '../../src/daemon/daemon.ts';
 import { createLog } from '../../src/log.ts';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { ApiError } from '../../src/api/errors.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
-import type { Transport, TransportAnswer } from '../../src/api/transport.ts';
+import type { Transport, TransportAnswer } from '../../src/api/wire/transport.ts';
 import { createExecutions } from '../../src/executions/executions.ts';
 import type { ExecutionSettings } from '../../src/executions/settings.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';

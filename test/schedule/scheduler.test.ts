@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Outcome } from '../../src/schedule/judge.ts';
+import type { Outcome } from '../../src/schedule/outcome.ts';
 import type { LastPoll, Poll } from '../../src/schedule/poll.ts';
 import { createScheduler, type ScheduledPoll } from '../../src/schedule/scheduler.ts';
 import type { Seen } from '../../src/schedule/vitality.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Transport } from '../../src/api/transport.ts';
+import type { Transport } from '../../src/api/wire/transport.ts';
 import { createClock } from '../../src/simulator/clock.ts';
 import { answerDirectly, type DirectAnswer, type DirectRequest } from '../../src/simulator/direct.ts';
 import type { Fault } from '../../src/simulator/faults.ts';

@@ -4,7 +4,7 @@ import { collectors } from '../../src/collectors/index.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import { createCollectorReading } from '../../src/schedule/collector-reading.ts';
-import type { Outcome } from '../../src/schedule/judge.ts';
+import type { Outcome } from '../../src/schedule/outcome.ts';
 import { createPoll } from '../../src/schedule/poll.ts';
 import { createPublisher } from '../../src/schedule/publisher.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';

@@ -1,4 +1,4 @@
-import type { Transport } from '../../src/api/transport.ts';
+import type { Transport } from '../../src/api/wire/transport.ts';
 
 /** A transport of JSON by path and query, for what a list of literal answers can not say: pages, and the time that passes. */
 export function createTestTransport(answer: (path: string) => unknown): Transport {

@@ -1,5 +1,5 @@
 import { collectors } from '../../src/collectors/index.ts';
-import { listFamilies } from '../../src/commands/vocabulary.ts';
+import { listFamilies } from '../../src/commands/reserved-labels.ts';
 import { formatComplaint } from '../../src/config/complaint.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';

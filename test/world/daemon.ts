@@ -1,4 +1,4 @@
-import type { ToDispatcher } from '../../src/api/transport.ts';
+import type { ToDispatcher } from '../../src/api/wire/transport.ts';
 import type { Config } from '../../src/config/config.ts';
 import { leaveBehind, startGeneration, stopGeneration, type Watching, watchAll } from '../../src/daemon/generation.ts';
 import { createTraces } from '../../src/daemon/trace-pipeline.ts';

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { ToDispatcher } from '../../src/api/transport.ts';
+import type { ToDispatcher } from '../../src/api/wire/transport.ts';
 import { answerDirectly, type DirectAnswer } from '../../src/simulator/direct.ts';
 import type { Member } from '../../src/simulator/world/member.ts';
 import type { World as ServiceWorld } from '../../src/simulator/world/world.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ToDispatcher } from '../../src/api/transport.ts';
+import type { ToDispatcher } from '../../src/api/wire/transport.ts';
 import type { Config } from '../../src/config/config.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import type { State } from '../../src/state/state.ts';

@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect.ts';
-import type { Transport, TransportAnswer } from '../transport.ts';
+import type { Transport, TransportAnswer } from '../wire/transport.ts';
 
 /** A secret that can be read again: credentials rotate. */
 export type SecretSource = {

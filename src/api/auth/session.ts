@@ -1,8 +1,8 @@
 import type { Clock } from '../../domain/clock.ts';
-import { isLoginPage, isLoginPath } from '../classify.ts';
+import { isLoginPage, isLoginPath } from '../answers/classify.ts';
 import { ApiError } from '../errors.ts';
-import type { Transport, TransportAnswer } from '../transport.ts';
 import { waitFor } from '../wait-for.ts';
+import type { Transport, TransportAnswer } from '../wire/transport.ts';
 import { createCookies } from './cookies.ts';
 import { type AuthHeaders, type Credentials, createRereadable, type SecretSource } from './credentials.ts';
 

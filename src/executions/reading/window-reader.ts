@@ -1,6 +1,6 @@
+import { inPieces } from '../../api/answers/page-pieces.ts';
 import type { Api } from '../../api/client.ts';
 import { type OddRow, projectExecutions } from '../../api/endpoints/executions.ts';
-import { inPieces } from '../../api/page-pieces.ts';
 import { type Part, type ReadPage, readWindow, type Window } from '../../api/paging.ts';
 import type { Execution } from '../../domain/execution.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSessionCredentials } from '../../../src/api/auth/session.ts';
 import { executionMode } from '../../../src/api/endpoints/system.ts';
-import { createTransport } from '../../../src/api/transport.ts';
+import { createTransport } from '../../../src/api/wire/transport.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { systemClock } from '../../../src/system-clock.ts';
 import { createTestClient } from '../../support/client.ts';

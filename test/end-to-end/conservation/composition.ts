@@ -1,7 +1,7 @@
 import { createTokenCredentials } from '../../../src/api/auth/token.ts';
 import { type Client, createClient } from '../../../src/api/client.ts';
 import { createProjectList } from '../../../src/api/project-list.ts';
-import { createTransport } from '../../../src/api/transport.ts';
+import { createTransport } from '../../../src/api/wire/transport.ts';
 import type { Traces } from '../../../src/daemon/trace-pipeline.ts';
 import { createExecutions, type Executions } from '../../../src/executions/executions.ts';
 import type { CommitHook } from '../../../src/executions/ledger/count-executions.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { collectors } from '../../../src/collectors/index.ts';
 import { loadOrComplain } from '../../../src/commands/load.ts';
-import { parseArguments } from '../../../src/config/command-line.ts';
+import { parseArguments } from '../../../src/config/read/command-line.ts';
 import type { TracingOrder } from './tracing.ts';
 
 /** What the daemon would be told of traces by a configuration with these lines about them. */

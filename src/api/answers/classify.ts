@@ -1,0 +1,173 @@
+import type { Endpoint } from '../endpoint.ts';
+import { ApiError, type ApiErrorDetails, type ErrorKind } from '../errors.ts';
+import { readRetryAfterMs } from '../retry.ts';
+import type { TransportAnswer } from '../wire/transport.ts';
+import { cutTexts } from './cut-texts.ts';
+import { leastBytesOfContainer } from './json-pieces.ts';
+
+export type AnswerContext = {
+  /** A session that is not admitted to the API gets answers that say nothing of the API (rundeck dialect). */
+  readonly isSession: boolean;
+  readonly nowMs: number;
+  /** What no answer may bring in: our secrets, in every form that is long enough to be none of its words. */
+  readonly secretForms?: readonly string[] | undefined;
+  /** Told of texts that were cut because no name is that long. */
+  readonly onCut?: ((texts: number) => void) | undefined;
+};
+
+/** The answer's content, or the error of the closed list that says why it has none. */
+export function readAnswer<Answer>(
+  endpoint: Endpoint<Answer>,
+  answer: TransportAnswer,
+  context: AnswerContext,
+  parsedJson?: unknown,
+): Answer {
+  const { status, headers } = answer;
+  const body = scrubForms(answer.body, context.secretForms);
+  const isTooDense = isDense(body);
+  const json = parsedJson ?? (isTooDense ? undefined : toShort(parseJson(body), body, endpoint, context));
+  const details = { apiEndpoint: endpoint.name, status, ...errorFields(json ?? fromXml(body)) };
+  const fail = ([kind, says]: Refusal): ApiError => {
+    const retryAfterMs = readRetryAfterMs(headers['retry-after'], context.nowMs);
+    const asked = status === 429 || status === 503 ? retryAfterMs : undefined;
+    return new ApiError(`GET ${endpoint.name}: HTTP ${status}, ${says}`, {
+      kind,
+      ...details,
+      ...(asked === undefined ? {} : { retryAfterMs: asked }),
+    });
+  };
+
+  if (isTooDense) throw fail(['too_large', 'more values than such an answer has']);
+  const isRedirect = status >= 300 && status < 400;
+  if (isRedirect && isLoginPath(headers['location'] ?? '')) throw fail(loginRefusal);
+  if (isRedirect) throw fail(['redirect', 'a redirect, which is never followed; check the URL']);
+  if (isLoginPage(answer)) throw fail(loginRefusal);
+  if (status !== 200 && !endpoint.alsoAnswers.includes(status)) throw fail(toRefusal(endpoint, details, context));
+  const parsed = endpoint.body.safeParse(json === undefined && endpoint.mayBeText ? body : json);
+  if (parsed.success) return parsed.data;
+  if (status !== 200) throw fail(toRefusal(endpoint, details, context));
+  if (body.trim() === '') throw fail(['empty', 'no body; a session without access to the API gets such answers']);
+  if (isHtml(answer)) throw fail(['html', 'an HTML page instead of JSON; is this the service or a proxy?']);
+  if (json === undefined && !endpoint.mayBeText) throw fail(['decode', 'the body is no JSON']);
+  const places = parsed.error.issues
+    .slice(0, 3)
+    .map(({ path, message }) => `\`${path.join('.') || 'body'}\`: ${message}`);
+  throw fail(['decode', `not the expected answer: ${places.join('; ')}`]);
+}
+
+/** The login page, or the page that a failed login leads to (Document A, section 5). */
+export function isLoginPath(location: string): boolean {
+  return /\/user\/(login|error)([?#;]|$)/.test(location);
+}
+
+export function isLoginPage(answer: TransportAnswer): boolean {
+  return isHtml(answer) && /j_security_check|name=["']?j_username/.test(answer.body);
+}
+
+type Refusal = readonly [kind: ErrorKind, says: string];
+
+const loginRefusal: Refusal = ['unauthorized', 'a login page: the credentials are missing or refused'];
+
+function toRefusal(
+  endpoint: Endpoint<unknown>,
+  details: Omit<ApiErrorDetails, 'kind'>,
+  { isSession }: AnswerContext,
+): Refusal {
+  const { status = 0, errorCode, isOfService } = details;
+  if (status === 503 && endpoint.alsoAnswers.includes(503) && errorCode !== undefined) {
+    return ['passive', 'the service refuses because of its execution mode'];
+  }
+  if (status === 400 && isVersionCode(errorCode)) return ['unsupported_version', 'the API version is not supported'];
+  if (status === 401 || status === 403) {
+    if (errorCode === 'unauthorized') return ['unauthorized', 'the credentials are missing, wrong or expired'];
+    return [
+      'forbidden',
+      isOfService ? 'these credentials may not read it' : 'refused by something in front of the service',
+    ];
+  }
+  if (status === 404) {
+    if (isSession && isOfService !== true) return ['unauthorized', 'this session is not admitted to the API'];
+    if (isOfService !== true) return ['not_found', 'nothing of this API is there; is the path of the URL right?'];
+    return ['not_found', 'not there, or switched off'];
+  }
+  if (status === 429) return ['busy', 'too many requests'];
+  if (status >= 500) return ['server', 'the server failed'];
+  return ['rejected', 'the request was rejected'];
+}
+
+function isVersionCode(errorCode: string | undefined): boolean {
+  return errorCode === 'api.error.api-version.unsupported' || errorCode === 'api-version-unsupported';
+}
+
+type ErrorFields = Pick<ApiErrorDetails, 'errorCode' | 'serverApiVersion' | 'isOfService'>;
+
+/**
+ * `error` is `true` in answers of the API and of its servlets; it is text where the request never got to them, but for
+ * the metrics of release 6, which then say `enable` too.
+ */
+function errorFields(json: unknown): ErrorFields {
+  if (typeof json !== 'object' || json === null) return {};
+  const { error, enable, errorCode, apiversion } = json as Readonly<Record<string, unknown>>;
+  const version = typeof apiversion === 'number' || typeof apiversion === 'string' ? Number(apiversion) : Number.NaN;
+  return {
+    isOfService: error === true || error === 'true' || typeof errorCode === 'string' || enable !== undefined,
+    ...(typeof errorCode === 'string' ? { errorCode } : {}),
+    ...(Number.isInteger(version) && version > 0 ? { serverApiVersion: version } : {}),
+  };
+}
+
+/** Releases 3 of the rundeck dialect tell some errors in XML, whatever they were asked for. */
+function fromXml(body: string): unknown {
+  const [result] = /^\s*(?:<\?xml[^>]*>\s*)?<result\b[^>]*>\s*<error\b[^>]*>/.exec(body.slice(0, 1000)) ?? [];
+  if (result === undefined || !/<result\b[^>]*\berror=["']true["']/.test(result)) return undefined;
+  const [, apiversion] = /<result\b[^>]*\bapiversion=["'](\d+)["']/.exec(result) ?? [];
+  const [, errorCode] = /<error\b[^>]*\bcode=["']([\w.-]+)["']/.exec(result) ?? [];
+  return { error: true, apiversion, errorCode };
+}
+
+function isHtml({ headers, body }: TransportAnswer): boolean {
+  return /^text\/html/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype|html)/i.test(body);
+}
+
+/** The same with texts that fit. */
+export function toShort(
+  json: unknown,
+  source: string,
+  { keepsLongTexts }: Pick<Endpoint<unknown>, 'keepsLongTexts'>,
+  { onCut }: Pick<AnswerContext, 'onCut'>,
+): unknown {
+  if (keepsLongTexts) return json;
+  const { value, cut } = cutTexts(json, source);
+  if (cut > 0) onCut?.(cut);
+  return value;
+}
+
+/** A million of empty lists takes seconds and gigabytes, and says nothing. */
+function isDense(body: string): boolean {
+  const most = Math.max(fewValues, body.length / leastBytesOfContainer);
+  let values = 0;
+  for (const opening of '{[') {
+    for (let at = body.indexOf(opening); at !== -1; at = body.indexOf(opening, at + 1)) {
+      values += 1;
+      if (values > most) return true;
+    }
+  }
+  return false;
+}
+
+const fewValues = 2000;
+
+/** A server that repeats our secret in a name must not have it published. */
+export function scrubForms(body: string, forms: readonly string[] = []): string {
+  let scrubbed = body;
+  for (const form of forms) if (scrubbed.includes(form)) scrubbed = scrubbed.replaceAll(form, '<secret>');
+  return scrubbed;
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body.replace(/^\uFEFF/, '')) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,108 @@
+import type { Clock } from '../../domain/clock.ts';
+import { createGate } from '../../domain/gate.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { ApiError } from '../errors.ts';
+import type { LargeBody, TransportAnswer } from '../wire/transport.ts';
+import { type AnswerContext, readAnswer, scrubForms, toShort } from './classify.ts';
+import { type Inflated, InflatedTooLarge, inflate } from './inflate.ts';
+import { parseInPieces, TooManyValues } from './json-pieces.ts';
+
+/** What may be large is bounded for the whole process: four bodies are received at once, and one of them is decoded. */
+export type LargeAnswers = {
+  /** Waits for room for one more body; resolves to the function that gives it back. */
+  readonly enter: () => Promise<() => void>;
+  /** Decodes an answer in pieces, so that others have their turn. */
+  readonly read: <Answer>(endpoint: Endpoint<Answer>, answer: LargeAnswer, context: AnswerContext) => Promise<Answer>;
+};
+
+export type LargeAnswer = TransportAnswer & { readonly large: LargeBody };
+
+const mostBodies = 4;
+
+export function createLargeAnswers({ clock }: { readonly clock: Pick<Clock, 'nextTurn'> }): LargeAnswers {
+  const bodies = createGate(mostBodies);
+  const turns = createGate(1);
+
+  async function decode<Answer>(endpoint: Endpoint<Answer>, { large, ...answer }: LargeAnswer, context: AnswerContext) {
+    const { bytes, free } = await unpack(large, endpoint);
+    try {
+      const scrubbed = scrubBytes(bytes, context.secretForms);
+      if (endpoint.mayBeText && !isJson(scrubbed)) {
+        return readAnswer(endpoint, { ...answer, body: scrubbed.toString('utf8') }, context);
+      }
+      const refine = (value: unknown, text: string): unknown => toShort(value, text, endpoint, context);
+      const json = await parseInPieces(scrubbed, { pause: clock.nextTurn, refine }).catch((error: unknown) => {
+        if (error instanceof SyntaxError) return undefined;
+        throw error;
+      });
+      // A body that is not JSON is described by its beginning alone.
+      const body = scrubbed.toString('utf8', 0, beginning);
+      return readAnswer(endpoint, { ...answer, body }, context, json);
+    } finally {
+      free();
+    }
+  }
+
+  return {
+    enter: bodies.enter,
+    read: async (endpoint, answer, context) => {
+      const leave = await turns.enter();
+      try {
+        return await decode(endpoint, answer, context);
+      } catch (error) {
+        throw toApiError(error, endpoint, answer.status);
+      } finally {
+        answer.large.release();
+        leave();
+      }
+    },
+  };
+}
+
+type Reply = { readonly reply: TransportAnswer; readonly context: AnswerContext };
+
+/** What an answer says, whatever its size. */
+export async function readReply<Answer>(
+  largeAnswers: LargeAnswers | undefined,
+  endpoint: Endpoint<Answer>,
+  { reply, context }: Reply,
+): Promise<Answer> {
+  const { large } = reply;
+  if (large === undefined) return readAnswer(endpoint, reply, context);
+  if (largeAnswers !== undefined) return largeAnswers.read(endpoint, { ...reply, large }, context);
+  large.release();
+  const { name: apiEndpoint } = endpoint;
+  throw new ApiError(`GET ${apiEndpoint}: no room for large answers`, { kind: 'too_large', apiEndpoint });
+}
+
+const beginning = 4096;
+
+async function unpack({ bytes, isGzip }: LargeBody, { maxBytes }: Endpoint<unknown>): Promise<Inflated> {
+  return isGzip ? inflate(bytes, maxBytes) : { bytes, free: () => undefined };
+}
+
+function isJson(bytes: Buffer): boolean {
+  return /^\uFEFF?\s*[[{]/.test(bytes.toString('utf8', 0, beginning));
+}
+
+function scrubBytes(bytes: Buffer, forms: readonly string[] = []): Buffer {
+  return forms.some((form) => bytes.includes(form)) ? Buffer.from(scrubForms(bytes.toString('utf8'), forms)) : bytes;
+}
+
+function toApiError(error: unknown, { name, maxBytes }: Endpoint<unknown>, status: number): unknown {
+  const { code } = error as { readonly code?: unknown };
+  const details = { kind: 'too_large', apiEndpoint: name, status } as const;
+  if (error instanceof TooManyValues) {
+    return new ApiError(`GET ${name}: HTTP ${status}, more values than such an answer has`, {
+      ...details,
+      cause: error,
+    });
+  }
+  if (error instanceof InflatedTooLarge) {
+    const says = `the answer is too large, more than ${maxBytes / 2 ** 20} MB`;
+    return new ApiError(`GET ${name}: ${says}`, { ...details, cause: error });
+  }
+  if (typeof code !== 'string' || !code.startsWith('Z_')) return error;
+  const says = `the compressed answer is damaged (${code})`;
+  return new ApiError(`GET ${name}: ${says}`, { ...details, kind: 'decode', cause: error });
+}

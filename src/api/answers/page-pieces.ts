@@ -1,0 +1,52 @@
+import { ApiError } from '../errors.ts';
+import type { ReadPage } from '../paging.ts';
+
+/**
+ * Reads pages whose answers would be larger than they may be in pieces: half as many rows at a time until they fit, and more
+ * again once they do. A row that alone is too large is left out, and told by the next one that is there and how far that is.
+ */
+export function inPieces<Item>(
+  read: ReadPage<Item>,
+  onLeftOut: (next: Item | undefined, distance: number) => void,
+): ReadPage<Item> {
+  let size = Number.POSITIVE_INFINITY;
+  let fitted = 0;
+
+  return async (request) => {
+    const endOffset = request.offset + request.max;
+    const rows: (Item | undefined)[] = [];
+    let total: number | undefined;
+    for (let { offset } = request; offset < Math.min(endOffset, total ?? endOffset); ) {
+      const max = Math.min(size, endOffset - offset);
+      try {
+        const page = await read({ ...request, offset, max });
+        ({ total } = page);
+        rows.push(...page.items);
+        offset += max;
+        fitted += 1;
+        // Not at once: where every row is large the next step would fail each time.
+        if (fitted >= fittedToGrow) [size, fitted] = [2 * size, 0];
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.kind !== 'too_large') throw error;
+        fitted = 0;
+        size = Math.ceil(max / 2);
+        if (max > 1) continue;
+        rows.push(undefined);
+        offset += 1;
+      }
+    }
+    let next: { readonly row: Item; readonly index: number } | undefined;
+    for (let index = rows.length - 1; index >= 0; index -= 1) {
+      const row = rows[index];
+      if (row === undefined) onLeftOut(next?.row, (next?.index ?? rows.length) - index);
+      else next = { row, index };
+    }
+    return { total: total ?? rows.length, items: rows.filter(isRow) };
+  };
+}
+
+const fittedToGrow = 2;
+
+function isRow<Item>(row: Item | undefined): row is Item {
+  return row !== undefined;
+}

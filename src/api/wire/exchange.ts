@@ -1,0 +1,142 @@
+import type { Clock } from '../../domain/clock.ts';
+
+/** What the exchange needs of a dispatcher; any that calls such a handler will do. */
+export type Dispatch<Request> = (request: Request, handler: Handler) => unknown;
+
+export type Received = {
+  readonly status: number;
+  readonly headers: ReceivedHeaders;
+  readonly bytes: Buffer;
+  /** Gives back the room that a large answer took. */
+  readonly release: () => void;
+};
+
+export type ReceivedHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+export type Limits = {
+  /** From the request's first byte, or its wait for a connection, to the answer's last byte. */
+  readonly limitMs: number;
+  readonly maxWireBytes: number;
+  /** From this size on an answer needs room, and waits for it. */
+  readonly largeBytes: number;
+  readonly enter: (() => Promise<() => void>) | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly clock: Pick<Clock, 'after'>;
+};
+
+/**
+ * One request and its whole answer. The handler is told of every chunk: a stream, a combined signal and their listeners
+ * would cost half as much again as the request itself.
+ */
+export function exchange<Request>(
+  dispatch: Dispatch<Request>,
+  request: Request,
+  { limitMs, maxWireBytes, largeBytes, enter, signal, clock }: Limits,
+): Promise<Received> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let status = 0;
+    let headers: ReceivedHeaders = {};
+    let controller: Controller | undefined;
+    let ended: Error | true | undefined;
+    let release: (() => void) | undefined;
+    let isWaiting = false;
+
+    /** Undefined the first time alone: what a dispatcher tells after the end is of no interest. */
+    function end(how: Error | true): boolean {
+      if (ended !== undefined) return false;
+      ended = how;
+      cancelLimit();
+      signal?.removeEventListener('abort', stop);
+      return true;
+    }
+    function fail(error: Error): void {
+      if (!end(error)) return;
+      controller?.abort(error);
+      chunks.length = 0;
+      release?.();
+      reject(error);
+    }
+    /** Nothing more is read until there is room: the server waits, and its time goes on. */
+    function waitForRoom(given: Controller): void {
+      if (enter === undefined || isWaiting) return;
+      isWaiting = true;
+      given.pause();
+      void enter().then((leave) => {
+        release = leave;
+        if (ended instanceof Error) leave();
+        else given.resume();
+      });
+    }
+    function stop(): void {
+      fail(new ExchangeStopped());
+    }
+    const cancelLimit = clock.after(limitMs, () => fail(new ExchangeTimeout()));
+    if (signal?.aborted === true) {
+      stop();
+      return;
+    }
+    signal?.addEventListener('abort', stop);
+
+    dispatch(request, {
+      onRequestStart: (given) => {
+        controller = given;
+        // It ended while it waited for a connection.
+        if (ended instanceof Error) given.abort(ended);
+      },
+      onResponseStart: (_controller, receivedStatus, received) => {
+        status = receivedStatus;
+        headers = received;
+      },
+      onResponseData: (given, chunk) => {
+        size += chunk.length;
+        if (size > maxWireBytes) {
+          fail(new ExchangeTooLarge());
+          return;
+        }
+        chunks.push(chunk);
+        if (size > largeBytes) waitForRoom(given);
+      },
+      onResponseEnd: () => {
+        const [first] = chunks;
+        const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size);
+        chunks.length = 0;
+        if (end(true)) resolve({ status, headers, bytes, release: () => release?.() });
+      },
+      onResponseError: (_controller, error) => {
+        if (!end(error)) return;
+        release?.();
+        reject(error);
+      },
+    });
+  });
+}
+
+/** No complete answer within the limit. */
+export class ExchangeTimeout extends Error {
+  override readonly name = 'ExchangeTimeout';
+}
+
+/** Whoever asked does not want to know any more. */
+export class ExchangeStopped extends Error {
+  override readonly name = 'ExchangeStopped';
+}
+
+export class ExchangeTooLarge extends Error {
+  override readonly name = 'ExchangeTooLarge';
+}
+
+type Controller = {
+  readonly abort: (reason: Error) => void;
+  readonly pause: () => void;
+  readonly resume: () => void;
+};
+
+type Handler = {
+  readonly onRequestStart: (controller: Controller) => void;
+  readonly onResponseStart: (controller: Controller, status: number, headers: ReceivedHeaders) => void;
+  readonly onResponseData: (controller: Controller, chunk: Buffer) => void;
+  readonly onResponseEnd: () => void;
+  readonly onResponseError: (controller: Controller, error: Error) => void;
+};

@@ -1,0 +1,50 @@
+import { collectors } from '../collectors/index.ts';
+import type { FamilyFacts } from '../config/declare/options.ts';
+import type { TakenLabels } from '../config/read/label-rules.ts';
+import type { Family } from '../metrics/family.ts';
+
+/** The metric families of watched servers, as configuration has to know them. */
+export function listFamilies(): readonly FamilyFacts[] {
+  const facts = collectors.flatMap(({ metrics }) => Object.values(metrics)).map(toFacts);
+  // Two collectors may give rows of one family.
+  return [...new Map(facts.map((family) => [family.name, family])).values()];
+}
+
+/** Labels that configuration can not give. */
+export function listTakenLabels(): TakenLabels {
+  const families = listFamilies();
+  const ofServers = new Set([...families.flatMap(({ labels }) => labels), ...projectInfoLabels, ...ownLabels]);
+  return {
+    ofServers: [...ofServers, ...targetLabels],
+    ofProjects: [...projectInfoLabels, 'server', 'member', ...targetLabels],
+  };
+}
+
+const projectInfoLabels = ['project', 'label', 'created'];
+
+/** What the exporter's own series carry. */
+export const ownLabels = [
+  'server',
+  'member',
+  'collector',
+  'reason',
+  'api_endpoint',
+  'code',
+  'kind',
+  'field',
+  'version',
+  'node_version',
+] as const;
+
+// Targets own the first ones, and the format of the exposition the last two.
+const targetLabels = ['job', 'instance', 'endpoint', 'service', 'namespace', 'pod', 'type', 'le', 'quantile'];
+
+function toFacts({ name, type, labels, stateLabel, bucketsFrom }: Family): FamilyFacts {
+  return {
+    name,
+    type,
+    labels,
+    ...(stateLabel === undefined ? {} : { stateLabel }),
+    ...(bucketsFrom === undefined ? {} : { bucketsFrom }),
+  };
+}

@@ -1,0 +1,75 @@
+import type { Secret } from '../secret.ts';
+import type { Kind, ValueType } from '../values/value-type.ts';
+
+const mark = Symbol('option');
+
+/** One option: everything else about it follows from this declaration and its place in the tree. */
+export type Option<T, K extends Kind = Kind> = {
+  readonly [mark]: true;
+  readonly type: ValueType<T, K>;
+  /** As YAML would write it. */
+  readonly fallback: Fallback | undefined;
+  readonly required: boolean;
+  readonly help: string;
+};
+
+/** A default; of lists and maps only the empty ones and those of plain words are any use. */
+export type Fallback = string | number | boolean | readonly string[] | { readonly [key: string]: never };
+
+/** Options by their YAML keys, nested as in the file. */
+export type OptionTree = { readonly [key: string]: OptionTree | Option<unknown> };
+
+/** What a tree of options becomes: keys in camel case, durations in milliseconds, secrets read. */
+export type Settings<T extends OptionTree> = {
+  readonly [K in keyof T & string as SettingName<K, Declared<T[K]>>]: Declared<T[K]> extends Option<infer V, infer M>
+    ? M extends 'secret'
+      ? Secret | Extract<V, undefined>
+      : V
+    : Declared<T[K]> extends OptionTree
+      ? Settings<Declared<T[K]>>
+      : never;
+};
+
+// What a tree may lack, its settings may lack too.
+type Declared<N> = Exclude<N, undefined>;
+
+/** An option with a default, written as YAML would write it. */
+export function option<T, K extends Kind>(type: ValueType<T, K>, fallback: Fallback, help: string): Option<T, K> {
+  return { [mark]: true, type, fallback, required: false, help };
+}
+
+/** An option that may be left out. */
+export function optional<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T | undefined, K> {
+  return { [mark]: true, type, fallback: undefined, required: false, help };
+}
+
+/** An option that has to be given. */
+export function required<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T, K> {
+  return { [mark]: true, type, fallback: undefined, required: true, help };
+}
+
+export function isOption(node: OptionTree | Option<unknown>): node is Option<unknown> {
+  return mark in node;
+}
+
+/** The name of an option inside: `listen_address` → `listenAddress`, `timeout` → `timeoutMs`, `token_file` → `token`. */
+export function toSettingName(key: string, kind: Kind): string {
+  const bare = kind === 'secret' ? key.replace(/_file$/, '') : key;
+  const camel = bare.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  return kind === 'duration' ? `${camel}Ms` : camel;
+}
+
+type SettingName<K extends string, N> = N extends Option<unknown, infer M> ? NameOfKind<K, M> : CamelCase<K>;
+
+/** The name inside of what the file calls K, as `toSettingName` gives it. */
+export type NameOfKind<K extends string, M extends Kind> = M extends 'duration'
+  ? `${CamelCase<K>}Ms`
+  : M extends 'secret'
+    ? K extends `${infer Bare}_file`
+      ? CamelCase<Bare>
+      : CamelCase<K>
+    : CamelCase<K>;
+
+type CamelCase<K extends string> = K extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : K;

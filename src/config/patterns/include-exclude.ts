@@ -1,0 +1,43 @@
+import type { LabelPair } from '../values/labels.ts';
+import type { Pattern } from './pattern.ts';
+import type { Patterns } from './pattern-list.ts';
+
+type Choice = { readonly include: Patterns; readonly exclude: Patterns };
+
+/** Which names are wanted: any of those to include, or all where there are none, but none of those to exclude. */
+export function toChoice({ include, exclude }: Choice): (name: string) => boolean {
+  return (name) => (include.sources.length === 0 || include.matches(name)) && !exclude.matches(name);
+}
+
+type Override = {
+  readonly match: Pattern;
+  readonly successAgeMs?: number | undefined;
+  readonly overdueFactor?: number | undefined;
+};
+
+/** What is particular to a job: for each field the first entry that matches and has it. */
+export function toOverrideChoice(entries: readonly Override[]): {
+  readonly successAgeMsOf: (path: string) => number | undefined;
+  readonly overdueFactorOf: (path: string) => number | undefined;
+} {
+  const ofAges = entries.filter(({ successAgeMs }) => successAgeMs !== undefined);
+  const ofFactors = entries.filter(({ overdueFactor }) => overdueFactor !== undefined);
+  return {
+    successAgeMsOf: (path) => ofAges.find(({ match }) => match.matches(path))?.successAgeMs,
+    overdueFactorOf: (path) => ofFactors.find(({ match }) => match.matches(path))?.overdueFactor,
+  };
+}
+
+/** The labels of a name: every entry that matches adds its own, and the first to name a label wins. */
+export function toLabelChoice(
+  entries: readonly { readonly match: Pattern; readonly labels: readonly LabelPair[] }[],
+): (name: string) => readonly LabelPair[] {
+  return (name) => {
+    const found = new Map<string, string>();
+    for (const { match, labels } of entries) {
+      if (!match.matches(name)) continue;
+      for (const [label, value] of labels) if (!found.has(label)) found.set(label, value);
+    }
+    return [...found];
+  };
+}

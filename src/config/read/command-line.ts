@@ -1,0 +1,149 @@
+import { type Complaint, createComplaints, quote } from '../complaint.ts';
+import { listLeaves } from '../declare/catalogue.ts';
+import type { CollectorDefaults } from '../declare/options.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import { explainUnknownFlag } from './unknown-flag.ts';
+
+/** The words and flags of the command line that are no options of the configuration. */
+export type CommandLine = {
+  readonly commands: readonly CommandWord[];
+  readonly flags: readonly CommandFlag[];
+};
+
+export type CommandWord = {
+  readonly name: string;
+  /** How many words may follow it; none unless it says so. */
+  readonly positionals?: number;
+};
+
+export type CommandFlag = {
+  readonly name: string;
+  /** One letter for `-h`. */
+  readonly letter?: string;
+  /** Stands for the value in the help; a flag without one is a switch. */
+  readonly placeholder?: string;
+  readonly help: string;
+  /** The commands that know it; without the list, every one. */
+  readonly commands?: readonly string[];
+};
+
+/** What the arguments say; values are still text, a switch is true or false. */
+export type Arguments = {
+  /** Undefined when no command was named. */
+  readonly command: string | undefined;
+  readonly positionals: readonly string[];
+  /** By name without dashes: the options' flags and the commands' own. */
+  readonly flags: ReadonlyMap<string, string | boolean>;
+  readonly problems: readonly Complaint[];
+};
+
+/** Reads arguments: `--flag value`, `--flag=value`, `--switch`, `--no-switch`; `--` ends the flags. */
+export function parseArguments(
+  argv: readonly string[],
+  options: { readonly collectors: readonly CollectorDefaults[]; readonly commandLine?: CommandLine },
+): Arguments {
+  const { commands, flags: commandFlags } = options.commandLine ?? { commands: [], flags: [] };
+  const known = listKnownFlags(options.collectors, commandFlags);
+  const problems = createComplaints();
+  const flags = new Map<string, string | boolean>();
+  const words: string[] = [];
+  const waiting = [...argv];
+
+  for (let word = waiting.shift(); word !== undefined; word = waiting.shift()) {
+    if (word === '--') {
+      words.push(...waiting.splice(0));
+    } else if (word.startsWith('-') && word.length > 1) {
+      readFlag(word);
+    } else {
+      words.push(word);
+    }
+  }
+
+  function readFlag(word: string): void {
+    const [typed = '', ...rest] = word.split('=');
+    const attached = word.includes('=') ? rest.join('=') : undefined;
+    const flag = known.get(typed);
+    const place = flag === undefined ? typed : `--${flag.name}`;
+    if (flag === undefined) {
+      const { message, hint } = explainUnknownFlag(typed, known.keys());
+      problems.add(quoteFlag(typed), message, hint);
+      // What follows is likely its value, and maybe a secret: better not to take it for a word and repeat it.
+      const next = waiting[0];
+      if (attached === undefined && next !== undefined && !isFlag(next) && !commands.some(({ name }) => name === next))
+        waiting.shift();
+      return;
+    }
+    const value = flag.takesValue ? (attached ?? takeValue()) : flag.state;
+    if (!flag.takesValue && attached !== undefined) {
+      problems.add(
+        place,
+        'takes no value',
+        flag.negatable ? `write --${flag.name} or --no-${flag.name}` : `write --${flag.name}`,
+      );
+    } else if (flags.has(flag.name)) {
+      problems.add(place, 'is given twice');
+    } else if (value === undefined || value === '') {
+      problems.add(place, 'needs a value', `--${flag.name}=${flag.takesValue ? flag.placeholder : ''}`);
+    } else {
+      flags.set(flag.name, value);
+    }
+  }
+
+  function takeValue(): string | undefined {
+    const next = waiting[0];
+    return next === undefined || isFlag(next) ? undefined : waiting.shift();
+  }
+
+  const [command, ...positionals] = words;
+  const declared = commands.find(({ name }) => name === command);
+  if (command !== undefined && declared === undefined) {
+    const names = commands.map(({ name }) => name);
+    const hint =
+      names.length === 0 ? 'only flags are taken' : (didYouMean(command, names) ?? `commands: ${names.join(', ')}`);
+    problems.add(quote(command), names.length === 0 ? 'is not expected here' : 'is not a command', hint);
+  }
+  for (const extra of declared === undefined ? [] : positionals.slice(declared.positionals ?? 0)) {
+    problems.add(quote(extra), `is not expected after ${declared?.name}`);
+  }
+  for (const { name, commands: owners } of commandFlags) {
+    if (owners === undefined || !flags.has(name) || (command !== undefined && declared === undefined)) continue;
+    if (!owners.includes(command ?? '')) problems.add(`--${name}`, `belongs to ${owners.join(', ')}`);
+  }
+  return { command: declared?.name, positionals, flags, problems: problems.list() };
+}
+
+type KnownFlag =
+  | { readonly name: string; readonly takesValue: true; readonly placeholder: string }
+  | { readonly name: string; readonly takesValue: false; readonly state: boolean; readonly negatable: boolean };
+
+// Every spelling leads to its flag: `--x`, `--no-x` and `-x`.
+function listKnownFlags(collectors: readonly CollectorDefaults[], commandFlags: readonly CommandFlag[]) {
+  const known = new Map<string, KnownFlag>();
+  for (const { flag: name, option } of listLeaves(collectors)) {
+    if (name === undefined) continue;
+    const { placeholder } = option.type;
+    if (placeholder !== undefined) {
+      known.set(`--${name}`, { name, takesValue: true, placeholder });
+      continue;
+    }
+    known.set(`--${name}`, { name, takesValue: false, state: true, negatable: true });
+    known.set(`--no-${name}`, { name, takesValue: false, state: false, negatable: true });
+  }
+  for (const { name, letter, placeholder } of commandFlags) {
+    const flag: KnownFlag =
+      placeholder === undefined
+        ? { name, takesValue: false, state: true, negatable: false }
+        : { name, takesValue: true, placeholder };
+    known.set(`--${name}`, flag);
+    if (letter !== undefined) known.set(`-${letter}`, flag);
+  }
+  return known;
+}
+
+function isFlag(word: string): boolean {
+  return word.startsWith('--') || /^-[A-Za-z]/.test(word);
+}
+
+function quoteFlag(typed: string): string {
+  return /^--?[A-Za-z0-9._-]{1,60}$/.test(typed) ? typed : quote(typed);
+}

@@ -1,0 +1,35 @@
+import { type Complaints, quote } from '../complaint.ts';
+import type { CollectorDefaults, FamilyFacts } from '../declare/options.ts';
+import { describeReadError } from '../read-error.ts';
+import type { ReadFile } from '../secret.ts';
+import { parseYaml } from './document.ts';
+import { type FileValues, readFileValues } from './file-values.ts';
+
+export type ConfigFileOptions = {
+  /** Where the file was named, for the complaint that it can not be read. */
+  readonly place: string;
+  readonly readFile: ReadFile;
+  readonly collectors: readonly CollectorDefaults[];
+  readonly families: readonly FamilyFacts[];
+  readonly complaints: Complaints;
+};
+
+/** Reads the configuration file; what is wrong with it becomes complaints. */
+export async function readConfigFile(path: string, options: ConfigFileOptions): Promise<FileValues> {
+  const { place, readFile, complaints } = options;
+  const nothing: FileValues = { values: new Map(), servers: [], faulty: new Set(), complete: false };
+  let text: string;
+  try {
+    text = await readFile(path);
+  } catch (error) {
+    complaints.add(place, `the file ${quote(path)} ${describeReadError(error)}`);
+    return nothing;
+  }
+  if (Buffer.byteLength(text) > maxBytes) {
+    complaints.add(path, 'is larger than 1 MiB');
+    return nothing;
+  }
+  return readFileValues(parseYaml(text, path, complaints), options, complaints);
+}
+
+const maxBytes = 1024 * 1024;

@@ -1,0 +1,131 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from 'yaml';
+import { type Complaints, type Place, quote } from '../complaint.ts';
+
+/** A part of the file with its place; keys and items are already free of aliases and duplicates. */
+export type DocumentNode =
+  | { readonly kind: 'map'; readonly offset: number; readonly entries: ReadonlyMap<string, DocumentEntry> }
+  | { readonly kind: 'list'; readonly offset: number; readonly items: readonly DocumentNode[] }
+  | { readonly kind: 'scalar'; readonly offset: number; readonly value: unknown }
+  /** Something with its complaint already. */
+  | { readonly kind: 'broken'; readonly offset: number };
+
+export type DocumentEntry = { readonly offset: number; readonly node: DocumentNode };
+
+/** The file as nodes, and how to name a place in it. */
+export type ReadDocument = {
+  readonly root: DocumentNode | undefined;
+  /** Whether there is no root because the file says nothing. */
+  readonly empty: boolean;
+  readonly toPlace: (offset: number, path: string) => Place;
+};
+
+/** Parses YAML without ever throwing: what is wrong with the text becomes complaints. */
+export function parseYaml(text: string, fileName: string, complaints: Complaints): ReadDocument {
+  const lineCounter = new LineCounter();
+  const toPlace = (offset: number, path: string): Place => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { text: `${fileName}:${Math.max(line, 1)}:${Math.max(col, 1)}${path === '' ? '' : ` ${path}`}`, offset };
+  };
+  try {
+    // Duplicate keys are found below: the library compares every key with every other.
+    const document = parseDocument(text, { lineCounter, uniqueKeys: false, prettyErrors: false });
+    for (const { message, pos } of [...document.errors, ...document.warnings].slice(0, mostSyntaxErrors)) {
+      complaints.add(toPlace(pos[0], ''), toSentence(message));
+    }
+    if (document.errors.length > 0) return { root: undefined, empty: false, toPlace };
+    if (document.contents === null) return { root: undefined, empty: true, toPlace };
+    return { root: createConverter({ complaints, toPlace })(document.contents, '', 0), empty: false, toPlace };
+  } catch (error) {
+    // The parser recurses, and a stack that overflows says only that the text goes too deep.
+    if (!(error instanceof RangeError)) throw error;
+    complaints.add(fileName, tooDeep);
+    return { root: undefined, empty: false, toPlace };
+  }
+}
+
+/** The plain value of a node; shared nodes stay shared, so that aliases of aliases do not multiply. */
+export function toPlainValue(node: DocumentNode, known = new Map<DocumentNode, unknown>()): unknown {
+  if (node.kind === 'scalar') return node.value;
+  if (node.kind === 'broken') return undefined;
+  if (known.has(node)) return known.get(node);
+  const value =
+    node.kind === 'list'
+      ? node.items.map((item) => toPlainValue(item, known))
+      : // fromEntries defines own properties, so that even `__proto__` is a key like any other.
+        Object.fromEntries([...node.entries].map(([key, entry]) => [key, toPlainValue(entry.node, known)]));
+  known.set(node, value);
+  return value;
+}
+
+/** The path of a key below a path; a key that is no plain word is quoted. */
+export function joinPath(path: string, key: string): string {
+  const word = /^[A-Za-z0-9_-]{1,60}$/.test(key) ? key : quote(key);
+  return path === '' ? word : `${path}.${word}`;
+}
+
+const mostSyntaxErrors = 20;
+const mostAliases = 100;
+const deepest = 20;
+const tooDeep = 'is nested too deeply';
+
+function createConverter({ complaints, toPlace }: { complaints: Complaints; toPlace: ReadDocument['toPlace'] }) {
+  const anchors = new Map<string, DocumentNode>();
+  let aliases = 0;
+
+  function convert(node: ParsedNode | null, path: string, depth: number, offset = 0): DocumentNode {
+    const start = node?.range[0] ?? offset;
+    if (node === null) return { kind: 'scalar', offset: start, value: null };
+    if (isAlias(node)) return resolve(node.source, start, path);
+    const converted = convertContent(node, path, depth, start);
+    if (node.anchor !== undefined) anchors.set(node.anchor, converted);
+    return converted;
+  }
+
+  function convertContent(node: ParsedNode, path: string, depth: number, start: number): DocumentNode {
+    if (isScalar(node)) return { kind: 'scalar', offset: start, value: node.value };
+    if (depth >= deepest) {
+      complaints.add(toPlace(start, path), `is nested more than ${deepest} levels deep`);
+      return { kind: 'broken', offset: start };
+    }
+    if (isSeq(node)) {
+      const items = node.items.map((item, index) => convert(item, `${path}[${index}]`, depth + 1, start));
+      return { kind: 'list', offset: start, items };
+    }
+    const entries = new Map<string, DocumentEntry>();
+    if (!isMap(node)) return { kind: 'map', offset: start, entries };
+    for (const { key, value } of node.items) {
+      const keyStart = key.range[0];
+      if (!isScalar(key)) {
+        complaints.add(toPlace(keyStart, path), 'has a key that is not plain text');
+        continue;
+      }
+      const name = String(key.value);
+      const first = entries.get(name);
+      const keyPath = joinPath(path, name);
+      if (first === undefined)
+        entries.set(name, { offset: keyStart, node: convert(value, keyPath, depth + 1, keyStart) });
+      else complaints.add(toPlace(keyStart, keyPath), 'is given twice', `first in line ${toLine(first.offset)}`);
+    }
+    return { kind: 'map', offset: start, entries };
+  }
+
+  // Shares what it names instead of copying it, so that aliases of aliases cost nothing.
+  function resolve(name: string, start: number, path: string): DocumentNode {
+    aliases += 1;
+    const target = anchors.get(name);
+    if (aliases === mostAliases + 1)
+      complaints.add(toPlace(start, path), 'is one alias too many', `at most ${mostAliases}`);
+    if (target === undefined) complaints.add(toPlace(start, path), `${quote(`*${name}`)} names no anchor before it`);
+    if (target === undefined || aliases > mostAliases) return { kind: 'broken', offset: start };
+    return { ...target, offset: start };
+  }
+
+  const toLine = (offset: number) => /:(\d+):\d+$/.exec(toPlace(offset, '').text)?.[1] ?? '?';
+  return convert;
+}
+
+function toSentence(message: string): string {
+  if (message.includes('call stack')) return tooDeep;
+  const line = message.split('\n', 1)[0] ?? '';
+  return `is not YAML: ${line.charAt(0).toLowerCase()}${line.slice(1)}`;
+}

@@ -1,0 +1,23 @@
+import type { Complaints } from '../complaint.ts';
+import { exclusions } from '../declare/options.ts';
+import { origins, type Resolved } from './resolve.ts';
+
+/**
+ * Settles pairs that exclude each other: the stronger source wins, so that an image or a flag may overrule the file;
+ * both from one source is a complaint.
+ */
+export function settleExclusions(
+  resolved: ReadonlyMap<string, Resolved>,
+  complaints: Complaints,
+): ReadonlyMap<string, Resolved> {
+  const settled = new Map(resolved);
+  for (const pair of exclusions) {
+    const option = resolved.get(pair.option);
+    const switched = resolved.get(pair.switch);
+    if (option?.place === undefined || switched?.place === undefined || switched.value !== true) continue;
+    const lead = origins.indexOf(option.origin) - origins.indexOf(switched.origin);
+    if (lead > 0) settled.set(pair.switch, { ...option, value: false });
+    if (lead === 0) complaints.add(option.place, `excludes ${pair.switch}`, 'leave out one of them');
+  }
+  return settled;
+}

@@ -1,0 +1,15 @@
+import type { Complaints } from '../complaint.ts';
+import { formatDuration } from '../values/duration.ts';
+import type { Resolved } from './resolve.ts';
+
+/** What lies further back than is made up for would be skipped, so that counting can not begin there. */
+export function checkBackfill(general: ReadonlyMap<string, Resolved>, complaints: Complaints): void {
+  const backfill = general.get('executions.backfill');
+  const limit = general.get('executions.catch_up_limit');
+  const place = backfill?.place ?? limit?.place;
+  if (place === undefined || typeof backfill?.value !== 'number' || typeof limit?.value !== 'number') return;
+  if (backfill.value <= limit.value) return;
+  const [longer, shorter] = [formatDuration(backfill.value), formatDuration(limit.value)];
+  const message = `executions.backfill (${longer}) goes beyond executions.catch_up_limit (${shorter})`;
+  complaints.add(place, message, 'what lies beyond is skipped: shorten the one, or widen the other');
+}

@@ -1,0 +1,46 @@
+import { type Complaints, type Place, toInnerPlace } from '../complaint.ts';
+import type { FamilyConfig } from '../config.ts';
+import { listFamilyLeaves } from '../declare/catalogue.ts';
+import { type FamilyFacts, familyOptions } from '../declare/options.ts';
+import { toSettings } from '../declare/settings.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import { type Resolved, resolveAll, type Sources } from './resolve.ts';
+
+/** What the file says of metric families; those it does not name are left out. */
+export function resolveFamilies(
+  known: readonly FamilyFacts[],
+  sources: Sources,
+  complaints: Complaints,
+): { readonly families: ReadonlyMap<string, FamilyConfig>; readonly resolved: ReadonlyMap<string, Resolved> } {
+  const families = new Map<string, FamilyConfig>();
+  const all = new Map<string, Resolved>();
+  for (const family of known) {
+    const path = `metrics.${family.name}`;
+    const resolved = resolveAll(listFamilyLeaves(family.name), sources, complaints);
+    if ([...resolved.values()].every(({ place }) => place === undefined)) continue;
+    for (const [key, value] of resolved) all.set(key, value);
+    const settings = toSettings(familyOptions, (key) => resolved.get(`${path}.${key}`)?.value);
+    families.set(family.name, settings);
+    checkLabels(family, { names: settings.dropLabels, place: resolved.get(`${path}.drop_labels`)?.place }, complaints);
+    const { place } = resolved.get(`${path}.buckets`) ?? {};
+    if (place !== undefined && family.type !== 'histogram')
+      complaints.add(place, `${family.name} is no histogram`, 'leave the buckets out');
+    if (place !== undefined && family.bucketsFrom !== undefined)
+      complaints.add(place, `has the buckets of ${family.bucketsFrom}`, 'give them there');
+  }
+  return { families, resolved: all };
+}
+
+function checkLabels(
+  { name: family, labels, stateLabel }: FamilyFacts,
+  { names, place }: { readonly names: readonly string[] | undefined; readonly place: Place | undefined },
+  complaints: Complaints,
+): void {
+  // What is no list at all has its complaint already and is undefined here.
+  for (const [index, name] of (place === undefined ? [] : (names ?? [])).entries()) {
+    const at = toInnerPlace(place ?? { text: '' }, [index]);
+    const known = labels.length === 0 ? 'it has none' : `its labels: ${labels.join(', ')}`;
+    if (name === stateLabel) complaints.add(at, `"${name}" tells its states apart`, 'switch the family off instead');
+    else if (!labels.includes(name)) complaints.add(at, `is no label of ${family}`, didYouMean(name, labels) ?? known);
+  }
+}

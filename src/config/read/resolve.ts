@@ -1,0 +1,80 @@
+import { type Complaints, type Place, toInnerPlace } from '../complaint.ts';
+import type { Leaf } from '../declare/catalogue.ts';
+import { checkValue } from '../values/check-value.ts';
+import type { FileValue } from './file-values.ts';
+
+/** Everything that may give an option its value, the strongest first. */
+export type Sources = {
+  readonly flags: ReadonlyMap<string, string | boolean>;
+  readonly environment: ReadonlyMap<string, string>;
+  readonly file: ReadonlyMap<string, FileValue>;
+};
+
+/** What may give a value, the weakest first. */
+export const origins = ['default', 'file', 'environment', 'flag'] as const;
+export type Origin = (typeof origins)[number];
+
+/** A value and where it came from; a default has no place. */
+export type Resolved = { readonly value: unknown; readonly origin: Origin; readonly place: Place | undefined };
+
+/** An option by its names; what only the file holds has no variable. */
+export type Named = Omit<Leaf, 'environment'> & { readonly environment: string | undefined };
+
+/** The strongest value of an option: flag, environment, file, default. Every value given is checked, not only the strongest. */
+export function resolveLeaf(leaf: Named, sources: Sources, complaints: Complaints): Resolved {
+  const given = listGiven(leaf, sources).map(({ raw, place, origin }) => {
+    return { value: check(leaf, raw, place, complaints), origin, place };
+  });
+  return given[0] ?? { value: toDefault(leaf), origin: 'default', place: undefined };
+}
+
+/** Resolves many options, by their place in the file, or by their flag when they have none. */
+export function resolveAll(
+  leaves: readonly Named[],
+  sources: Sources,
+  complaints: Complaints,
+): ReadonlyMap<string, Resolved> {
+  return new Map(leaves.map((leaf) => [leaf.path ?? leaf.flag ?? '', resolveLeaf(leaf, sources, complaints)]));
+}
+
+/** Says that a required option is missing, at the place of the thing that lacks it. */
+export function complainMissing(
+  leaf: Leaf,
+  { place, single }: { readonly place: Place; readonly single: boolean },
+  complaints: Complaints,
+): void {
+  const key = leaf.path?.slice(leaf.path.indexOf('.') + 1) ?? '';
+  const example = leaf.option.type.hint(undefined);
+  const variable = single ? `or set ${leaf.environment}` : undefined;
+  const hints = [example, variable].filter((hint) => hint !== undefined);
+  complaints.add(place, `${key} is missing`, hints.length === 0 ? undefined : hints.join(', '));
+}
+
+function listGiven({ flag, environment, path, option }: Named, sources: Sources) {
+  const given: { raw: unknown; origin: Origin; place: Place }[] = [];
+  const flagged = flag === undefined ? undefined : sources.flags.get(flag);
+  if (flagged !== undefined) {
+    const raw = typeof flagged === 'string' ? option.type.fromText(flagged) : flagged;
+    given.push({ raw, origin: 'flag', place: { text: `--${flag}` } });
+  }
+  const variable = environment === undefined ? undefined : sources.environment.get(environment);
+  if (environment !== undefined && variable !== undefined) {
+    given.push({ raw: option.type.fromText(variable), origin: 'environment', place: { text: environment } });
+  }
+  const written = path === undefined ? undefined : sources.file.get(path);
+  if (written !== undefined) given.push({ raw: written.value, origin: 'file', place: written.place });
+  return given;
+}
+
+function check({ option: { type } }: Named, raw: unknown, place: Place, complaints: Complaints): unknown {
+  const checked = checkValue(type, raw);
+  if ('value' in checked) return checked.value;
+  for (const { path, atKey, message, hint } of checked.problems)
+    complaints.add(toInnerPlace(place, path, atKey), message, hint);
+  return undefined;
+}
+
+// Defaults are written in our own source as YAML would write them, so parsing one can not fail.
+function toDefault({ option: { type, fallback } }: Named): unknown {
+  return fallback === undefined ? undefined : type.schema.parse(fallback);
+}

@@ -1,0 +1,121 @@
+import type { Complaints, Place } from '../complaint.ts';
+import type { Leaf } from '../declare/catalogue.ts';
+import { serverOptions } from '../declare/options.ts';
+import { describePath, describeReadError } from '../read-error.ts';
+import { type ReadFile, Secret } from '../secret.ts';
+import type { Resolved } from './resolve.ts';
+
+/** One server, with all its options resolved, for the rules between them. */
+export type ResolvedServer = {
+  readonly place: Place;
+  /** Whether it may be defined by the environment. */
+  readonly single: boolean;
+  /** By key, such as `tls.ca_file`. */
+  readonly options: ReadonlyMap<string, ResolvedOption>;
+};
+
+/** A faulty option was given, but in a way that has its complaint already. */
+export type ResolvedOption = Resolved & { readonly leaf: Leaf; readonly faulty: boolean };
+
+/** What its TLS files hold, by the options that name them. */
+export type TlsTexts = { readonly ca?: string; readonly cert?: string; readonly key?: Secret };
+
+type PlainTexts = { readonly [part in keyof TlsTexts]: string };
+
+export type TlsRules = {
+  readonly readFile: ReadFile;
+  /** Says what makes such files unusable, each as the end of a sentence. */
+  readonly validateTls?:
+    | ((texts: PlainTexts) => readonly { readonly part: keyof TlsTexts; readonly says: string }[])
+    | undefined;
+};
+
+/** Complains about options of a server that contradict or lack each other, and about files that cannot be used; reads the latter. */
+export async function checkServer(server: ResolvedServer, rules: TlsRules, complaints: Complaints): Promise<TlsTexts> {
+  checkAuthentication(server, complaints);
+  checkPair(server, ['tls.cert_file', 'tls.key_file'], complaints);
+  checkTlsIsUsed(server, complaints);
+  const texts: { ca?: string; cert?: string; key?: string } = {};
+  for (const part of tlsParts) {
+    const text = await readFileOf(server, { key: `tls.${part}_file`, readFile: rules.readFile }, complaints);
+    if (text !== undefined) texts[part] = text;
+  }
+  for (const { part, says } of rules.validateTls?.(texts) ?? []) {
+    const { value, place } = server.options.get(`tls.${part}_file`) ?? {};
+    complaints.add(place ?? server.place, `${describePath(String(value))} ${says}`);
+  }
+  const { key, ...certificates } = texts;
+  return { ...certificates, ...(key === undefined ? {} : { key: new Secret(key, { file: 'tls.key_file' }) }) };
+}
+
+const waysToAuthenticate = [['token_file'], ['username', 'password_file'], ['bearer_token_file']] as const;
+const tlsParts = ['ca', 'cert', 'key'] as const;
+
+function checkAuthentication(server: ResolvedServer, complaints: Complaints): void {
+  const toPlace = (key: string) => server.options.get(key)?.place;
+  const [first, ...others] = waysToAuthenticate
+    .map((way) => way.map(toPlace).find((place) => place !== undefined))
+    .filter((place) => place !== undefined);
+  for (const other of others)
+    complaints.add(other, 'is a second way to authenticate', `leave it out, or ${first?.text}`);
+  if (others.length === 0) checkPair(server, ['username', 'password_file'], complaints);
+  if (waysToAuthenticate.flat().some((key) => isGiven(server, key))) return;
+  complaints.add(server.place, 'has no way to authenticate', adviseWays(server));
+}
+
+// What the environment began is best ended there; a server of the file may take its secret from either.
+function adviseWays(server: ResolvedServer): string {
+  const inFile = server.place.offset !== undefined;
+  const toName = (key: string) => (inFile ? key : toVariable(server, key));
+  const ways = waysToAuthenticate.map((way) => way.map(toName).join(' with '));
+  const variable = inFile && server.single ? `; or set ${toVariable(server, 'token_file')}` : '';
+  return `${inFile ? 'give' : 'set'} one of ${ways.join(', ')}${variable}`;
+}
+
+function checkPair(server: ResolvedServer, [one, other]: readonly [string, string], complaints: Complaints): void {
+  for (const [given, lacking] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    const place = server.options.get(given)?.place;
+    if (place === undefined || isGiven(server, lacking)) continue;
+    const variable = toVariable(server, lacking);
+    const inFile = place.offset !== undefined;
+    const hint = inFile && server.single ? `or set ${variable}` : undefined;
+    complaints.add(place, `needs ${inFile ? lacking : variable} beside it`, hint);
+  }
+}
+
+function checkTlsIsUsed(server: ResolvedServer, complaints: Complaints): void {
+  const url = server.options.get('url')?.value;
+  if (typeof url !== 'string' || !url.startsWith('http:')) return;
+  for (const key of Object.keys(serverOptions.tls)) {
+    const option = server.options.get(`tls.${key}`);
+    if (option?.place === undefined || option.value === undefined || option.value === false) continue;
+    complaints.add(option.place, 'is for https, and the url begins with http', 'write https there, or leave tls out');
+  }
+}
+
+async function readFileOf(
+  server: ResolvedServer,
+  { key, readFile }: { readonly key: string; readonly readFile: ReadFile },
+  complaints: Complaints,
+): Promise<string | undefined> {
+  const { value, place } = server.options.get(key) ?? {};
+  if (typeof value !== 'string' || place === undefined) return undefined;
+  try {
+    return await readFile(value);
+  } catch (error) {
+    complaints.add(place, `${describePath(value)} ${describeReadError(error)}`);
+    return undefined;
+  }
+}
+
+function isGiven({ options }: ResolvedServer, key: string): boolean {
+  const option = options.get(key);
+  return option?.place !== undefined || option?.faulty === true;
+}
+
+function toVariable({ options }: ResolvedServer, key: string): string {
+  return options.get(key)?.leaf.environment ?? key;
+}

@@ -1,0 +1,121 @@
+import type { Complaints, Place } from '../complaint.ts';
+import type { ServerConfig } from '../config.ts';
+import { type Leaf, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
+import type { Settings } from '../declare/option.ts';
+import { serverOptions } from '../declare/options.ts';
+import { toSettings } from '../declare/settings.ts';
+import { toChoice, toLabelChoice } from '../patterns/include-exclude.ts';
+import { type ReadFile, readSecretFile, type Secret, SecretError, toEnvironmentSecret } from '../secret.ts';
+import { listServerVariables } from './environment.ts';
+import type { FileValues } from './file-values.ts';
+import { checkLabels, type TakenLabels } from './label-rules.ts';
+import { complainMissing, type Resolved, resolveLeaf, type Sources } from './resolve.ts';
+import { checkServer, type ResolvedOption, type TlsRules } from './server-rules.ts';
+
+type About = {
+  readonly sources: Sources;
+  readonly file: FileValues;
+  readonly readFile: ReadFile;
+  readonly validateTls: TlsRules['validateTls'];
+  readonly takenLabels: TakenLabels;
+  readonly complaints: Complaints;
+};
+
+type Servers = { readonly servers: readonly ServerConfig[]; readonly resolved: ReadonlyMap<string, Resolved> };
+
+/** The servers of the file and their secrets; the environment defines the only one, or overrides it. */
+export async function readServers(about: About): Promise<Servers> {
+  const { file, complaints } = about;
+  const variables = listServerVariables().filter((name) => about.sources.environment.has(name));
+  const single = file.servers.length <= 1;
+  if (!single) {
+    for (const name of variables) {
+      complaints.add(
+        name,
+        `is for a single server, and the file has ${file.servers.length}`,
+        'give each server its own in the file',
+      );
+    }
+  }
+  const [variable] = variables;
+  const alone = variable === undefined ? [] : [{ text: variable }];
+  const places: readonly Place[] = file.servers.length > 0 || !file.complete ? file.servers : alone;
+  const sources: Sources = single ? about.sources : { ...about.sources, environment: new Map() };
+
+  const resolved = new Map<string, Resolved>();
+  const read = places.map(async (place, index) => {
+    const path = `servers[${index}]`;
+    const options = new Map<string, ResolvedOption>();
+    for (const leaf of listServerLeaves(path)) {
+      const value =
+        leaf.option.type.kind === 'secret'
+          ? await resolveSecret(leaf, { ...about, sources })
+          : resolveLeaf(leaf, sources, complaints);
+      const leafPath = leaf.path ?? '';
+      const faulty = file.faulty.has(path) || file.faulty.has(leafPath);
+      resolved.set(leafPath, value);
+      options.set(leafPath.slice(path.length + 1), { ...value, leaf, faulty });
+      if (leaf.option.required && value.origin === 'default' && !faulty)
+        complainMissing(leaf, { place, single }, complaints);
+    }
+    const tlsTexts = await checkServer({ place, single, options }, about, complaints);
+    const server = { ...toServer(toSettings(serverOptions, (key) => options.get(key)?.value)), tlsTexts };
+    const placeOf = (key: string) => options.get(key)?.place;
+    checkLabels(server, { taken: about.takenLabels, placeOf }, complaints);
+    return server;
+  });
+  const servers = await Promise.all(read);
+  complainSameNames(servers, { places, resolved, complaints });
+  return { servers, resolved };
+}
+
+function toServer({ projects, namespace, ...server }: Settings<typeof serverOptions>): Omit<ServerConfig, 'tlsTexts'> {
+  return {
+    ...server,
+    // An address has passed its own type, which left out all that a namespace does not have.
+    namespace: namespace ?? server.url,
+    projects: { ...projects, isWanted: toChoice(projects), labelsOf: toLabelChoice(projects.labels) },
+  };
+}
+
+// A secret's variable is as strong as the variable that names its file, so the two together are a contradiction.
+async function resolveSecret(leaf: Leaf, { sources, readFile, complaints }: About): Promise<Resolved> {
+  const named = resolveLeaf(leaf, sources, complaints);
+  const variable = toSecretVariable(leaf) ?? '';
+  const value = sources.environment.get(variable);
+  if (value === undefined && typeof named.value !== 'string') return named;
+  const from = value === undefined ? named : ({ origin: 'environment', place: { text: variable } } as const);
+  if (value !== undefined && sources.environment.has(leaf.environment))
+    complaints.add(variable, `excludes ${leaf.environment}`, 'leave out one of them');
+  const form = leaf.option.type.travels;
+  try {
+    const secret: Secret =
+      value === undefined
+        ? await readSecretFile(String(named.value), readFile, form)
+        : toEnvironmentSecret(value, variable, form);
+    return { ...from, value: secret };
+  } catch (error) {
+    if (!(error instanceof SecretError)) throw error;
+    complaints.add(from.place ?? '', error.message);
+    return { ...from, value: undefined };
+  }
+}
+
+function complainSameNames(
+  servers: readonly ServerConfig[],
+  about: {
+    readonly places: readonly Place[];
+    readonly resolved: ReadonlyMap<string, Resolved>;
+    readonly complaints: Complaints;
+  },
+): void {
+  const seen = new Map<string, string>();
+  for (const [index, { name }] of servers.entries()) {
+    const place = about.resolved.get(`servers[${index}].name`)?.place ?? about.places[index] ?? { text: '' };
+    const first = seen.get(name);
+    // A bad name has its complaint already and is undefined here, whatever its type says.
+    if (name !== undefined && first !== undefined)
+      about.complaints.add(place, `"${name}" is the name of two servers`, `the other is ${first}`);
+    seen.set(name, place.text);
+  }
+}

@@ -1,0 +1,47 @@
+import { type Leaf, listFamilyLeaves, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
+import type { Option } from '../declare/option.ts';
+import type { CollectorDefaults } from '../declare/options.ts';
+
+/** One option as `--help` and the reference show it. */
+export type HelpRow = {
+  /** `--web.listen-address=ADDRESS` or `--[no-]state.memory`. */
+  readonly flag: string | undefined;
+  readonly env: string;
+  /** Its key in the file, such as `servers[].url`. */
+  readonly path: string | undefined;
+  readonly default: string | undefined;
+  readonly help: string;
+};
+
+/** Every option once: those of the launch, the general ones, the collectors', then the servers'. */
+export function toHelp(collectors: readonly CollectorDefaults[]): readonly HelpRow[] {
+  return [...listLeaves(collectors), ...listServerLeaves('servers[]')].flatMap((leaf) => toRows(leaf));
+}
+
+/** What the file alone can hold: too much of it for flags. */
+export function toFileHelp(): readonly Pick<HelpRow, 'path' | 'default' | 'help'>[] {
+  return listFamilyLeaves('<family>').map(({ path, option }) => ({
+    path,
+    default: toDefault(option),
+    help: option.help,
+  }));
+}
+
+function toRows(leaf: Leaf): HelpRow[] {
+  const { environment: env, path, option } = leaf;
+  const row: HelpRow = { flag: toUsage(leaf), env, path, default: toDefault(option), help: option.help };
+  const secret = toSecretVariable(leaf);
+  if (secret === undefined) return [row];
+  const help = `The secret itself, in place of ${env}; for a single server.`;
+  return [row, { flag: undefined, env: secret, path: undefined, default: undefined, help }];
+}
+
+function toDefault({ fallback }: Option<unknown>): string | undefined {
+  if (fallback === undefined) return undefined;
+  return typeof fallback === 'object' ? JSON.stringify(fallback) : String(fallback);
+}
+
+function toUsage({ flag, option: { type } }: Leaf): string | undefined {
+  if (flag === undefined) return undefined;
+  return type.placeholder === undefined ? `--[no-]${flag}` : `--${flag}=${type.placeholder}`;
+}

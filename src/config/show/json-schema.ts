@@ -1,0 +1,71 @@
+import { isOption, type Option, type OptionTree } from '../declare/option.ts';
+import {
+  type CollectorDefaults,
+  defineCollectorOptions,
+  type FamilyFacts,
+  familyOptions,
+  generalOptions,
+  serverOptions,
+} from '../declare/options.ts';
+import { toInputSchema } from '../values/structure.ts';
+
+export type JsonSchema = { readonly [key: string]: unknown };
+
+/** The schema of the configuration file, for editors; draft 2020-12. */
+export function toJsonSchema(collectors: readonly CollectorDefaults[], families: readonly FamilyFacts[]): JsonSchema {
+  const polled = collectors.map((collector) => [collector.name, toSection(defineCollectorOptions(collector))] as const);
+  const { properties } = toSection(generalOptions);
+  const ofMetrics = toSection(generalOptions.metrics);
+  const ofFamilies = families.map(({ name }) => [name, { $ref: '#/$defs/family' }] as const);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'automation-exporter configuration',
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      servers: { description: 'The servers to watch.', type: 'array', items: toSection(serverOptions) },
+      collectors: {
+        description: 'What is collected, by the name it has in the label collector.',
+        type: 'object',
+        additionalProperties: false,
+        properties: Object.fromEntries(polled),
+      },
+      ...properties,
+      metrics: {
+        description: 'How metrics are served, and what of each family, by name.',
+        ...ofMetrics,
+        properties: { ...ofMetrics.properties, ...Object.fromEntries(ofFamilies) },
+      },
+    },
+    $defs: { family: toSection(familyOptions) },
+  };
+}
+
+type Section = {
+  readonly type: 'object';
+  readonly additionalProperties: false;
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+};
+
+function toSection(tree: OptionTree): Section {
+  const entries = Object.entries(tree);
+  const required = entries.flatMap(([key, node]) => (isOption(node) && node.required ? [key] : []));
+  return {
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(
+      entries.map(([key, node]) => [key, isOption(node) ? toLeaf(node) : toSection(node)]),
+    ),
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
+
+function toLeaf({ type, fallback, help }: Option<unknown>): JsonSchema {
+  return {
+    description: help,
+    ...toInputSchema(type),
+    ...(fallback === undefined ? {} : { default: fallback }),
+    ...(type.examples.length === 0 ? {} : { examples: type.examples }),
+  };
+}

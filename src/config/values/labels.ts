@@ -1,0 +1,59 @@
+import { describeFound } from '../complaint.ts';
+import { type AddProblem, isMap, structured } from './structure.ts';
+import type { ValueType } from './value-type.ts';
+
+export type LabelPair = readonly [name: string, value: string];
+
+const mostLabels = 20;
+const longestValue = 200;
+const namePattern = '^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$';
+
+/** Labels with their values; a flag or a variable writes them as `site=eu,tier=1`. */
+export const labels: ValueType<readonly LabelPair[], 'plain'> = structured(
+  (found, add) => {
+    if (!isMap(found)) return undefined;
+    const given = Object.entries(found);
+    if (given.length > mostLabels) add({ path: [], message: `holds more than ${mostLabels} labels` });
+    return given.slice(0, mostLabels).flatMap(([name, value]) => readLabel(name, value, add));
+  },
+  {
+    takes: 'a map of labels',
+    example: '{ site: eu }',
+    placeholder: 'NAME=VALUE,…',
+    fromText: fromPairs,
+    format: (pairs) => Object.fromEntries(pairs),
+    jsonSchema: {
+      type: 'object',
+      maxProperties: mostLabels,
+      propertyNames: { pattern: namePattern },
+      additionalProperties: { type: 'string', minLength: 1, maxLength: longestValue },
+    },
+  },
+);
+
+function readLabel(name: string, value: unknown, add: AddProblem): LabelPair[] {
+  const path = [name];
+  if (name.startsWith('__'))
+    add({
+      path,
+      message: 'begins with __, which Prometheus keeps for itself',
+      hint: 'choose another name',
+      atKey: true,
+    });
+  else if (!new RegExp(namePattern).test(name))
+    add({ path, message: 'is not a label name', hint: 'letters, digits and _, and no digit first', atKey: true });
+  if (typeof value !== 'string') {
+    const hint = typeof value === 'number' || typeof value === 'boolean' ? `write "${value}"` : undefined;
+    add({ path, message: `takes a text, found ${describeFound(value)}`, hint });
+    return [];
+  }
+  if (value === '') add({ path, message: 'is empty', hint: 'a label without a value is none: leave it out' });
+  if (value.length > longestValue) add({ path, message: `is longer than ${longestValue} characters` });
+  return [[name, value]];
+}
+
+function fromPairs(text: string): unknown {
+  const pairs = text.split(',').map((pair) => /^\s*([^=]*?)\s*=(.*)$/su.exec(pair));
+  if (pairs.includes(null)) return text;
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']));
+}

@@ -1,0 +1,78 @@
+import { describeFound } from '../complaint.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import { type AddProblem, isMap, structured } from './structure.ts';
+import type { ValueType } from './value-type.ts';
+
+const endings = ['success', 'failure', 'error', 'timeout', 'cancellation', 'skip'] as const;
+
+/** How executions end that have a status of their own. */
+export type StatusMap = Readonly<Record<string, (typeof endings)[number]>>;
+
+const mostStatuses = 100;
+const longestStatus = 200;
+
+/** What the service says itself is clear already, so nothing else can be made of it. */
+const settled: readonly string[] = [
+  'succeeded',
+  'failed',
+  'aborted',
+  'timedout',
+  'failed-with-retry',
+  'retried',
+  'running',
+  'scheduled',
+  'queued',
+  'missed',
+  'incomplete',
+];
+
+/** From statuses of the user's own to endings; a flag or a variable writes them as `warning=success,held=skip`. */
+export const statusMap: ValueType<StatusMap, 'plain'> = structured(
+  (found, add) => {
+    if (!isMap(found)) return undefined;
+    const given = Object.entries(found);
+    if (given.length > mostStatuses) add({ path: [], message: `holds more than ${mostStatuses} statuses` });
+    return Object.fromEntries(given.slice(0, mostStatuses).flatMap(([status, ending]) => read(status, ending, add)));
+  },
+  {
+    takes: 'a map of statuses',
+    example: '{ warning: success }',
+    placeholder: 'STATUS=RESULT,…',
+    fromText: fromPairs,
+    format: (map) => map,
+    jsonSchema: {
+      type: 'object',
+      maxProperties: mostStatuses,
+      propertyNames: { minLength: 1, maxLength: longestStatus, not: { enum: settled } },
+      additionalProperties: { enum: endings },
+    },
+  },
+);
+
+function read(status: string, found: unknown, add: AddProblem): (readonly [string, StatusMap[string]])[] {
+  const path = [status];
+  if (status === '' || status.length > longestStatus)
+    add({ path, message: `is no status of 1 to ${longestStatus} characters`, atKey: true });
+  if (settled.includes(status))
+    add({
+      path,
+      message: 'is a word of the service itself',
+      hint: 'only statuses that jobs set themselves can be given a result',
+      atKey: true,
+    });
+  const ending = endings.find((one) => one === found);
+  if (ending !== undefined) return [[status, ending]];
+  const guess = typeof found === 'string' ? didYouMean(found, endings) : undefined;
+  add({
+    path,
+    message: `takes one of ${endings.join(', ')}, found ${describeFound(found)}`,
+    ...(guess === undefined ? {} : { hint: guess }),
+  });
+  return [];
+}
+
+function fromPairs(text: string): unknown {
+  const pairs = text.split(',').map((pair) => /^\s*([^=]*?)\s*=\s*(.*?)\s*$/su.exec(pair));
+  if (pairs.includes(null)) return text;
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']));
+}

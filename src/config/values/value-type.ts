@@ -1,0 +1,149 @@
+import * as z from 'zod';
+import { didYouMean } from '../did-you-mean.ts';
+import type { SecretForm } from '../secret.ts';
+import { formatDuration, type Parsed, parseDuration } from './duration.ts';
+
+export type Kind = 'plain' | 'duration' | 'secret';
+
+/** What an option takes: how YAML, flags and the environment write it, and what it becomes. */
+export type ValueType<T, K extends Kind = Kind> = {
+  /** A duration's key ends in `Ms` inside; a secret's is its file key without `_file`. */
+  readonly kind: K;
+  /** From what YAML gives to the value; its input side is the JSON Schema. */
+  readonly schema: z.ZodType<T>;
+  /** Completes "takes …, found …". */
+  readonly takes: string;
+  readonly examples: readonly string[];
+  /** Stands for the value in the help; none for a switch. */
+  readonly placeholder: string | undefined;
+  /** What to write instead of a value of the wrong type. */
+  hint(found: unknown): string | undefined;
+  /** From a flag's or a variable's text to what YAML would have given. */
+  fromText(text: string): unknown;
+  /** How a secret travels; as a header value unless it says so. */
+  readonly travels?: SecretForm;
+  /** Back to what YAML takes. */
+  format(value: T): unknown;
+};
+
+/** A type that a parser defines: it takes a text and says itself what is wrong with one. */
+export function parsedText<T>(
+  parse: (text: string) => Parsed<T>,
+  about: Pick<ValueType<T>, 'takes' | 'examples' | 'format'> & {
+    readonly placeholder: string;
+    readonly pattern?: string;
+  },
+): ValueType<T, 'plain'> {
+  const { pattern, ...words } = about;
+  const text = z.string().meta(pattern === undefined ? {} : { pattern });
+  const schema = text.transform((found, context) => {
+    const parsed = parse(found);
+    if ('value' in parsed) return parsed.value;
+    const hint = parsed.hint ?? toExampleHint(about.examples);
+    context.addIssue({ code: 'custom', message: parsed.problem, params: { hint } });
+    return z.NEVER;
+  });
+  return { kind: 'plain', schema, ...words, fromText: (given) => given, hint: () => toExampleHint(about.examples) };
+}
+
+export function text(about: {
+  readonly takes: string;
+  readonly pattern: RegExp;
+  readonly problem: string;
+  readonly examples: readonly string[];
+  readonly placeholder: string;
+}): ValueType<string, 'plain'> {
+  const { pattern, problem, ...words } = about;
+  const parse = (found: string) => (pattern.test(found) ? { value: found } : { problem });
+  return parsedText(parse, { ...words, pattern: pattern.source, format: (value) => value });
+}
+
+export function path(example: string): ValueType<string, 'plain'> {
+  return text({
+    takes: 'a path',
+    pattern: /^[\x20-\x7e\u00a0-\uffff]+$/,
+    problem: 'is not a path',
+    examples: [example],
+    placeholder: 'PATH',
+  });
+}
+
+/** The path of a file that holds a secret; past the edge it is the `Secret` itself. */
+export const secretFile: ValueType<string, 'secret'> = { ...path('/run/secrets/automation-token'), kind: 'secret' };
+
+/** A password travels in the body of a form, where more characters can stand than in a header. */
+export const passwordFile: ValueType<string, 'secret'> = {
+  ...path('/run/secrets/automation-password'),
+  kind: 'secret',
+  travels: 'form',
+};
+
+export const boolean: ValueType<boolean, 'plain'> = {
+  kind: 'plain',
+  schema: z.boolean(),
+  takes: 'true or false',
+  examples: [],
+  placeholder: undefined,
+  hint: () => 'write true or false',
+  fromText: (given) => (given === 'true' ? true : given === 'false' ? false : given),
+  format: (value) => value,
+};
+
+/** A duration between two bounds, both of them allowed. */
+export function duration({ min, max }: { readonly min: string; readonly max?: string }): ValueType<number, 'duration'> {
+  const leastMs = toMs(min);
+  const mostMs = max === undefined ? Number.MAX_SAFE_INTEGER : toMs(max);
+  const parse = (found: string): Parsed<number> => {
+    const parsed = parseDuration(found);
+    if ('problem' in parsed) return parsed;
+    if (parsed.value < leastMs) return { problem: 'is too short', hint: `at least ${min}` };
+    if (parsed.value > mostMs) return { problem: 'is too long', hint: `at most ${max}` };
+    return parsed;
+  };
+  const examples = ['15s', '1h30m'];
+  const pattern = '^(\\d+w)?(\\d+d)?(\\d+h)?(\\d+m)?(\\d+s)?(\\d+ms)?$';
+  const type = parsedText(parse, {
+    takes: 'a duration',
+    examples,
+    pattern,
+    placeholder: 'DURATION',
+    format: formatDuration,
+  });
+  const hint = (found: unknown) =>
+    typeof found === 'number' ? `write ${found}s for seconds, ${found}m for minutes` : toExampleHint(examples);
+  return { ...type, kind: 'duration', hint };
+}
+
+/** One word of a closed list. Programs that write YAML 1.1 make `true` and `false` of `on` and `off`: these are taken back. */
+export function choice<const W extends string>(...words: readonly W[]): ValueType<W, 'plain'> {
+  const known = words.join(', ');
+  const switches = new Map(
+    words.flatMap((word) => (word === 'on' || word === 'off' ? [[word === 'on', word] as const] : [])),
+  );
+  const toWord = (given: unknown): unknown => (typeof given === 'boolean' ? (switches.get(given) ?? given) : given);
+  const word = z.enum(words);
+  return {
+    kind: 'plain',
+    schema:
+      switches.size === 0
+        ? word
+        : z.preprocess(toWord, word).meta({ type: ['string', 'boolean'], enum: [...words, ...switches.keys()] }),
+    takes: `one of ${known}`,
+    examples: [],
+    placeholder: words.join('|'),
+    hint: (found) => (typeof found === 'string' ? didYouMean(found, words) : undefined),
+    fromText: (given) => (given === 'true' || given === 'false' ? (switches.get(given === 'true') ?? given) : given),
+    format: (value) => value,
+  };
+}
+
+function toExampleHint(examples: readonly string[]): string | undefined {
+  return examples.length === 0 ? undefined : `for example ${examples.join(' or ')}`;
+}
+
+// Bounds are written in our own source, so a bad one is a mistake of ours.
+function toMs(written: string): number {
+  const parsed = parseDuration(written);
+  if ('problem' in parsed) throw new TypeError(`${written} ${parsed.problem}`);
+  return parsed.value;
+}

@@ -1,0 +1,76 @@
+import type { Api } from '../api/client.ts';
+import { type Clock, sleep } from '../domain/clock.ts';
+
+type RequestGapOptions = {
+  readonly clock: Pick<Clock, 'ticks' | 'after'>;
+  /** Shared with the other sweeps over the server. */
+  readonly shared?: SharedGap | undefined;
+  /** The API for one request: its time begins when it is asked for. */
+  readonly open: (signal: AbortSignal) => Api;
+};
+
+/** Requests that keep a distance from one another, however many of them a pass needs. */
+export type RequestGap = {
+  /** Counts anew and keeps this distance from now on. */
+  readonly begin: (gapMs: number) => void;
+  /** The API, every request at its turn and with the time of one request. */
+  readonly api: (signal: AbortSignal) => Api;
+  /** How many requests there were since it began. */
+  readonly asked: () => number;
+};
+
+export function createRequestGap({ clock, shared, open }: RequestGapOptions): RequestGap {
+  let gapMs = 0;
+  let asked = 0;
+  let nextTicks = Number.NEGATIVE_INFINITY;
+
+  async function takeTurn(signal: AbortSignal): Promise<void> {
+    const leftMs = Math.min(gapMs, nextTicks - clock.ticks());
+    if (leftMs > 0) await sleep(clock, leftMs, signal);
+    await shared?.take(signal);
+    // What was late is not made up for: that would be a burst.
+    nextTicks = clock.ticks() + gapMs;
+    asked += 1;
+  }
+
+  return {
+    begin: (distanceMs) => {
+      gapMs = distanceMs;
+      asked = 0;
+    },
+    api: (signal) => ({
+      get: async (endpoint, ...input) => {
+        await takeTurn(signal);
+        return open(signal).get(endpoint, ...input);
+      },
+      getTimed: async (endpoint, ...input) => {
+        await takeTurn(signal);
+        return open(signal).getTimed(endpoint, ...input);
+      },
+      supports: (endpoint) => open(signal).supports(endpoint),
+      server: () => open(signal).server(),
+    }),
+    asked: () => asked,
+  };
+}
+
+/** A gap that all sweeps over one server share, so that many of them ask no more than one alone. */
+export type SharedGap = { readonly take: (signal: AbortSignal) => Promise<void> };
+
+type SharedGapOptions = {
+  readonly clock: Pick<Clock, 'ticks' | 'after'>;
+  readonly gapMs: number;
+};
+
+/** One turn every so often, first come, first served; what was late is not made up for. */
+export function createSharedGap({ clock, gapMs }: SharedGapOptions): SharedGap {
+  let nextTicks = Number.NEGATIVE_INFINITY;
+  return {
+    take: async (signal) => {
+      const nowTicks = clock.ticks();
+      const turnTicks = Math.max(nowTicks, nextTicks);
+      nextTicks = turnTicks + gapMs;
+      if (turnTicks > nowTicks) await sleep(clock, turnTicks - nowTicks, signal);
+    },
+  };
+}

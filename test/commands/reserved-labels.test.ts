@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { listFamilies, listTakenLabels } from '../../src/commands/reserved-labels.ts';
+import { toOwnFamilies } from '../../src/metrics/reference.ts';
+import { createSelf } from '../../src/metrics/self.ts';
+
+describe('commands/reserved-labels', () => {
+  it('keeps every label that a series has from being given to a server', () => {
+    const self = createSelf({ version: '', nodeVersion: '' });
+    const all = [...listFamilies(), ...toOwnFamilies(self.registry)].flatMap(({ labels }) => labels);
+    const taken = new Set(listTakenLabels().ofServers);
+
+    expect(all.length).toBeGreaterThan(20);
+    expect(all.filter((label) => !taken.has(label))).toEqual([]);
+    for (const label of ['server', 'member', 'le', 'quantile', 'job', 'instance']) expect(taken).toContain(label);
+  });
+
+  it('keeps the labels of a project from being given to it once more', () => {
+    expect(listTakenLabels().ofProjects).toEqual(
+      expect.arrayContaining(['server', 'member', 'project', 'label', 'created', 'job', 'instance']),
+    );
+    expect(listTakenLabels().ofProjects).not.toContain('version');
+  });
+
+  it('knows the families of every collector', () => {
+    const families = listFamilies();
+    expect(families).toContainEqual({
+      name: 'automation_log_storage_info',
+      type: 'info',
+      labels: ['plugin'],
+    });
+    expect(new Set(families.map(({ name }) => name)).size).toBe(families.length);
+  });
+});
