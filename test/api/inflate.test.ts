@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { InflatedTooLarge, inflate, inflateWhole, toText } from '../../src/api/inflate.ts';
+import { InflatedTooLarge, inflate, inflateWhole, toText } from '../../src/api/answers/inflate.ts';
 
 const megabyte = 2 ** 20;
 const text = 'é1'.repeat(megabyte / 4);
