@@ -1,10 +1,11 @@
-import type { LargeAnswers, LargeAnswers } from '../api/answers/large-answers.ts';
+import type { LargeAnswers } from '../api/answers/large-answers.ts';
 import { createBearerCredentials } from '../api/auth/bearer.ts';
 import type { Credentials, SecretSource } from '../api/auth/credentials.ts';
 import { createSessionCredentials } from '../api/auth/session.ts';
 import { createTokenCredentials } from '../api/auth/token.ts';
 import { type Client, type ClientMemory, type ClientObserver, createClient } from '../api/client.ts';
 import { createFileLook, type Refreshable } from '../api/file-look.ts';
+import { findTlsProblems, type TlsMaterial, type TlsOptions, type TlsPart } from '../api/wire/tls-material.ts';
 import { createTransport, type RenewableTransport, type ToDispatcher } from '../api/wire/transport.ts';
 import type { ServerConfig } from '../config/config.ts';
 import { describeReadError } from '../config/read-error.ts';
