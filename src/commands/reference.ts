@@ -1,4 +1,5 @@
 import { collectors } from '../collectors/index.ts';
+import { toHelp } from '../config/show/help.ts';
 import { type ReferenceSection, renderReference, toOwnFamilies } from '../metrics/reference.ts';
 import { createSelf } from '../metrics/self.ts';
 
@@ -25,3 +26,29 @@ never an invented 0. Text 0.0.4 and OpenMetrics 1.0 are served from the same val
 `;
 
 const ownText = 'Beside these, `process_*` and `nodejs_*` of the exporter itself.';
+
+/** Every option, as Markdown. */
+export function renderOptionReference(): string {
+  const rows = toHelp(collectors).map(({ path, flag, env, default: fallback, help, reload }) => {
+    const cells = [path, flag, env, fallback].map((cell) => (cell === undefined || cell === '' ? '' : toCode(cell)));
+    return `| ${[...cells, escapeCell(help), reload === 'restart' ? 'restart' : ''].join(' | ')} |`;
+  });
+  return `${optionIntroduction}\n${rows.join('\n')}\n`;
+}
+
+function toCode(text: string): string {
+  return `\`${escapeCell(text)}\``;
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
+
+const optionIntroduction = `# Configuration
+
+A flag is stronger than its variable, a variable is stronger than the file. Those of servers are for a single server.
+A reload (\`POST /-/reload\`, SIGHUP) puts every change in force but those marked \`restart\`: these it reports, in its answer, in the
+log and at the top of \`/config\`, and goes on with the value before.
+
+| in the file | flag | variable | default | what | takes effect with |
+|---|---|---|---|---|---|`;

@@ -10,7 +10,7 @@ export type ReloadingOptions = {
   readonly log: Log;
   /** Goes over to another configuration, all of it or nothing. */
   readonly apply: (config: Config) => Promise<void>;
-  readonly onOutcome: (ok: boolean) => void;
+  readonly onOutcome: (outcome: ReloadOutcome) => void;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
 };
 
@@ -28,17 +28,16 @@ export function createReloading({
   let next: Promise<ReloadOutcome> | undefined;
 
   async function reloadNow(): Promise<ReloadOutcome> {
-    const reloaded = await attempt();
-    onOutcome(reloaded.ok);
-    if (reloaded.ok) {
-      const warnings = reloaded.warnings.map(formatComplaint);
-      for (const warning of warnings) log.warn({ option: warning }, 'not reloaded');
+    const outcome = toOutcome(await attempt());
+    onOutcome(outcome);
+    if (outcome.ok) {
+      for (const warning of outcome.warnings) log.warn({ option: warning }, 'not reloaded');
       log.info({ servers: running.servers.length }, 'configuration reloaded');
-      return { ok: true, warnings };
+    } else {
+      for (const complaint of outcome.complaints)
+        log.error({ complaint }, 'configuration not reloaded, the old one stays');
     }
-    const complaints = reloaded.complaints.map(formatComplaint);
-    for (const complaint of complaints) log.error({ complaint }, 'configuration not reloaded, the old one stays');
-    return { ok: false, complaints };
+    return outcome;
   }
 
   async function attempt(): Promise<ReloadedConfig> {
@@ -71,3 +70,8 @@ export function createReloading({
 
 /** Each reload ends the polls under way and asks everything once: a program that reloads in a loop must not become a load. */
 const leastApartMs = 1000;
+
+function toOutcome(reloaded: ReloadedConfig): ReloadOutcome {
+  if (reloaded.ok) return { ok: true, warnings: reloaded.warnings.map(formatComplaint) };
+  return { ok: false, complaints: reloaded.complaints.map(formatComplaint) };
+}

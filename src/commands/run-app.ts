@@ -45,7 +45,7 @@ export async function runApp(
       await app.reload(next);
       current = toLog(next.log.level);
     },
-    onOutcome: (ok) => app.onReload(ok),
+    onOutcome: (outcome) => app.onReload(outcome),
     clock: systemClock,
   });
   const selfTracing = await loadSelfTracing(env, { version, log });

@@ -1,4 +1,4 @@
-import type { Settings } from './declare/option.ts';
+import type { FixedSettings, Settings } from './declare/option.ts';
 import type { defineCollectorOptions, familyOptions, generalOptions, serverOptions } from './declare/options.ts';
 import type { TlsTexts } from './read/server-rules.ts';
 import type { LabelPair } from './values/labels.ts';
@@ -9,6 +9,13 @@ export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> &
   readonly collectors: Readonly<Record<string, CollectorConfig>>;
   readonly jobs: JobsConfig;
   readonly metrics: MetricsConfig;
+};
+
+/** What a reload leaves as it is: all that what is made once, such as the server of pages, may be told. */
+export type FixedConfig = {
+  readonly web: FixedSettings<typeof generalOptions.web>;
+  readonly log: FixedSettings<typeof generalOptions.log>;
+  readonly state: FixedSettings<typeof generalOptions.state>;
 };
 
 export type MetricsConfig = Settings<typeof generalOptions.metrics> & {

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Complaint } from './complaint.ts';
 import type { Config } from './config.ts';
+import { listGeneralLeaves } from './declare/catalogue.ts';
+import { toSettingName } from './declare/option.ts';
 import type { LoadedConfig } from './load-config.ts';
 
 /** What a reload came to, in sentences for whoever asked for it. */
@@ -22,28 +24,37 @@ export async function reloadConfig(load: () => Promise<LoadedConfig>, running: C
     const complaint = { place: configFile ?? 'servers', message: 'names no server any more', hint: 'stop the daemon' };
     return { ok: false, complaints: [complaint] };
   }
-  const warnings = untilRestart
-    .filter(({ read }) => !isDeepStrictEqual(read(next), read(running)))
-    .map(({ path }) => ({ place: origins.get(path) ?? path, message: 'changes with a restart alone' }));
-  return { ok: true, config: keepUntilRestart(running, next), warnings };
+  const kept = listFixedOptions().filter(({ keys }) => !isDeepStrictEqual(read(next, keys), read(running, keys)));
+  const warnings = kept.map(({ path }) => ({
+    place: origins.get(path) ?? path,
+    message: 'changes with a restart alone',
+  }));
+  let config: unknown = next;
+  for (const { keys } of kept) config = write(config, keys, read(running, keys));
+  // The cast is true: each value that was put in stands at the same place of a configuration.
+  return { ok: true, config: config as Config, warnings };
 }
 
-const untilRestart: readonly { readonly path: string; readonly read: (config: Config) => unknown }[] = [
-  { path: 'web.listen_address', read: ({ web }) => web.listenAddress },
-  { path: 'web.telemetry_path', read: ({ web }) => web.telemetryPath },
-  { path: 'web.route_prefix', read: ({ web }) => web.routePrefix },
-  { path: 'web.max_requests', read: ({ web }) => web.maxRequests },
-  { path: 'log.format', read: ({ log }) => log.format },
-  { path: 'state.dir', read: ({ state }) => state.dir },
-  { path: 'state.memory', read: ({ state }) => state.memory },
-];
+/** Options that a reload leaves as they are, with the keys of their settings. */
+function listFixedOptions(): { readonly path: string; readonly keys: readonly string[] }[] {
+  return listGeneralLeaves().flatMap(({ path = '', option }) => {
+    if (option.reload !== 'restart') return [];
+    return [{ path, keys: path.split('.').map((key) => toSettingName(key, option.type.kind)) }];
+  });
+}
 
-function keepUntilRestart({ web, log, state }: Config, next: Config): Config {
-  const { listenAddress, telemetryPath, routePrefix, maxRequests } = web;
-  return {
-    ...next,
-    web: { ...next.web, listenAddress, telemetryPath, routePrefix, maxRequests },
-    log: { ...next.log, format: log.format },
-    state,
-  };
+function read(settings: unknown, keys: readonly string[]): unknown {
+  let found = settings;
+  for (const key of keys) found = isMap(found) ? found[key] : undefined;
+  return found;
+}
+
+function write(settings: unknown, [key, ...inner]: readonly string[], value: unknown): unknown {
+  if (key === undefined) return value;
+  const map = isMap(settings) ? settings : {};
+  return { ...map, [key]: write(map[key], inner, value) };
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }

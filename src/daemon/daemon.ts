@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createLargeAnswers } from '../api/answers/large-answers.ts';
 import { collectors } from '../collectors/index.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, FixedConfig } from '../config/config.ts';
 import type { ReloadOutcome } from '../config/reload.ts';
 import { toOwnAddress } from '../config/show/own-address.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -32,6 +32,7 @@ import { systemClock } from '../system-clock.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import { createKeptPlans } from '../tracing/enrich/kept-plans.ts';
 import {
+  createReloadNotes,
   leaveBehind,
   listUntried,
   loadTracing,
@@ -69,7 +70,7 @@ export type App = {
   /** Goes over to another configuration, or rejects and stays with the one it has. */
   readonly reload: (config: Config) => Promise<void>;
   /** Told of every reload, so that a failed one is seen. */
-  readonly onReload: (ok: boolean) => void;
+  readonly onReload: (outcome: ReloadOutcome) => void;
 };
 
 type Parts = {
@@ -91,6 +92,8 @@ export function createApp(options: AppOptions): App {
   let url = '';
   let parts: Parts | undefined;
   let reloading = Promise.resolve();
+  const reloads = createReloadNotes(self, clock);
+  const fixed: FixedConfig = options.config;
   const onEndFault = (error: unknown): void => log.error({ error }, 'something did not end as it should');
 
   /** The configuration in force. */
@@ -114,7 +117,6 @@ export function createApp(options: AppOptions): App {
   }
 
   function serve(): HttpServer {
-    const { config } = options;
     const content = readContent();
     const externalUrl = (): string => current().web.externalUrl ?? url;
     const onAsked = (asked: Asked): void => log.info(asked, 'asked for over HTTP');
@@ -133,13 +135,14 @@ export function createApp(options: AppOptions): App {
         delivery: () => serving().watching.traces?.delivery(),
         state: serving().state,
         spool: serving().state.spool,
+        failedReload: reloads.failed,
         clock,
       });
     return createHttpServer({
-      ...config.web.listenAddress,
-      routePrefix: config.web.routePrefix,
+      ...fixed.web.listenAddress,
+      routePrefix: fixed.web.routePrefix,
       routes: [
-        frontPageRoute({ metricsPath: config.web.telemetryPath, status, hasPage }),
+        frontPageRoute({ metricsPath: fixed.web.telemetryPath, status, hasPage }),
         tracesPageRoute({ status, quarantined, hasPage, lifecycle }),
         quarantineRoutes({ quarantined, lifecycle }),
         executionPageRoute({
@@ -161,19 +164,21 @@ export function createApp(options: AppOptions): App {
         }),
         apiStatusRoute(status),
         // Imported by the first reader: who configures by variables needs no YAML.
-        configRoute(async () => (await import('../config/show/effective-config.ts')).toEffectiveYaml(current())),
+        configRoute(async () =>
+          (await import('../config/show/effective-config.ts')).toEffectiveYaml(current(), reloads.waiting()),
+        ),
         metricsRoute({
-          path: config.web.telemetryPath,
+          path: fixed.web.telemetryPath,
           names: () => ({
             servers: current().servers.map(({ name }) => name),
             collectors: [...collectors.map(({ name }) => name), ownCollector],
           }),
-          maxRequests: config.web.maxRequests,
+          maxRequests: fixed.web.maxRequests,
           scrape: async ({ accept, ...wish }) => {
             const format = chooseFormat(accept);
             return { contentType: contentTypes[format], chunks: await exposition.scrape({ ...wish, format }) };
           },
-          onBusy: () => log.warn({ maxRequests: config.web.maxRequests }, 'too many scrapes at once, some are refused'),
+          onBusy: () => log.warn({ maxRequests: fixed.web.maxRequests }, 'too many scrapes at once, some are refused'),
         }),
         healthRoutes(() => listUntried(serving().watching)),
         reloadRoute({ ...lifecycle, reload: options.reload }),
@@ -205,12 +210,12 @@ export function createApp(options: AppOptions): App {
     const port = await server.listen();
     let state: State | undefined;
     try {
-      state = openState(config, { log, self, clock });
+      state = openState(fixed, { log, self, clock });
       const watching = watch(config, state, tracing);
       const keeping = keepState(state, { log, self, clock });
       parts = { state, keeping, watching, server };
-      url = toOwnAddress(config.web, port);
-      onReload(true);
+      url = toOwnAddress(fixed.web, port);
+      reloads.note({ ok: true, warnings: [] });
       startGeneration(watching);
     } catch (error) {
       await Promise.all([server.close(), state?.close()]);
@@ -237,12 +242,7 @@ export function createApp(options: AppOptions): App {
     return done;
   }
 
-  function onReload(ok: boolean): void {
-    self.lastReloadSuccessful.set(Number(ok));
-    if (ok) self.lastReloadTimestamp.set(clock.now() / 1000);
-  }
-
-  return { start, stop, reload, onReload };
+  return { start, stop, reload, onReload: reloads.note };
 }
 
 function readText(path: string): Promise<string> {

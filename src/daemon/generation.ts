@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createClientMemory } from '../api/client.ts';
 import type { Config } from '../config/config.ts';
+import type { ReloadOutcome } from '../config/reload.ts';
+import type { Clock } from '../domain/clock.ts';
 import { forgetSeries } from '../metrics/forget.ts';
 import type { Self } from '../metrics/self.ts';
 import type { PollKey } from '../schedule/publisher.ts';
@@ -184,4 +186,31 @@ function isGone(labels: Readonly<Record<string, string | number>>, { watched }: 
   // Why it is off stands there without a member.
   if (reason === 'config') return watchedServer.polls.some(({ key }) => key.collector === collector);
   return !kept.has(toText(labels));
+}
+
+/** What reloads came to, for metrics and pages. */
+export type ReloadNotes = {
+  readonly note: (outcome: ReloadOutcome) => void;
+  /** The last one, where it failed. */
+  readonly failed: () => { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
+  /** What of the configuration waits for a restart. */
+  readonly waiting: () => readonly string[];
+};
+
+export function createReloadNotes(
+  { lastReloadSuccessful, lastReloadTimestamp }: Pick<Self, 'lastReloadSuccessful' | 'lastReloadTimestamp'>,
+  clock: Pick<Clock, 'now'>,
+): ReloadNotes {
+  let failed: ReturnType<ReloadNotes['failed']>;
+  let waiting: readonly string[] = [];
+  return {
+    note: (outcome) => {
+      lastReloadSuccessful.set(Number(outcome.ok));
+      if (outcome.ok) lastReloadTimestamp.set(clock.now() / 1000);
+      if (outcome.ok) ({ warnings: waiting } = outcome);
+      failed = outcome.ok ? undefined : { atMs: clock.now(), complaints: outcome.complaints };
+    },
+    failed: () => failed,
+    waiting: () => waiting,
+  };
 }

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts';
+import type { FixedConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isSoundDocument } from '../executions/ledger/document-shapes.ts';
 import type { Log } from '../log.ts';
@@ -19,7 +19,7 @@ type Keeping = {
 type StateOptions = Omit<KeepingOptions, 'clock'> & { readonly clock: Pick<Clock, 'now'> };
 
 /** Opens the state that the configuration names; what is found damaged in it later is said and counted. */
-export function openState({ state }: Config, { log, self, clock }: StateOptions): State {
+export function openState({ state }: Pick<FixedConfig, 'state'>, { log, self, clock }: StateOptions): State {
   const rules = {
     isSound: (kind: string, body: unknown) => isSoundDocument(kind, body) && isSoundPending(kind, body),
     onDamage: (what: string) => {

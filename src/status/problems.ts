@@ -9,6 +9,7 @@ export const problemKinds = [
   'refused',
   'passive',
   'unwell',
+  'not_reloaded',
   'unreadable',
   'failing',
   'late',
@@ -33,7 +34,7 @@ export type Problem = {
 };
 
 /** Everything that is wrong, the worst first, and among equals in the order of the page. */
-export function findProblems({ servers, traces, atMs }: Status): readonly Problem[] {
+export function findProblems({ servers, traces, atMs, failedReload }: Status): readonly Problem[] {
   const ofServers = servers.flatMap((server): Problem[] => [
     ...findIn(server, { server: server.name }, atMs),
     ...server.members.flatMap((member) => [...findIn(member, { server: server.name, member: member.name }, atMs)]),
@@ -42,7 +43,7 @@ export function findProblems({ servers, traces, atMs }: Status): readonly Proble
     ...findHidden(server),
     ...findLeftOut(server),
   ]);
-  const problems = [...ofServers, ...findInTraces(traces, atMs)];
+  const problems = [...ofServers, ...findInReload(failedReload, atMs), ...findInTraces(traces, atMs)];
   const brief = problems.map((problem) => ({ ...problem, text: cut(problem.text) }));
   return problemKinds.flatMap((kind) => brief.filter((problem) => problem.kind === kind));
 }
@@ -62,6 +63,15 @@ export function toHeadline({ servers }: Status, [worst]: readonly Problem[]): st
 
 function toTargets(server: ServerStatus): readonly TargetStatus[] {
   return [server, ...server.members];
+}
+
+/** What was asked for is not what is in force. */
+function findInReload(failed: Status['failedReload'], nowMs: number): Problem[] {
+  if (failed === undefined) return [];
+  const [first = '', ...others] = failed.complaints;
+  const more = others.length === 0 ? '' : `, and ${others.length} more`;
+  const text = `the configuration was not reloaded ${toAge(failed.atMs, nowMs)}, the one before goes on: ${first}${more}`;
+  return [{ kind: 'not_reloaded', text }];
 }
 
 type Place = { readonly server: string; readonly member?: string };

@@ -31,6 +31,7 @@ export type StatusParts = {
   readonly delivery: () => DeliveryStatus | undefined;
   readonly state: Pick<State, 'recall'>;
   readonly spool: Pick<State['spool'], 'size'>;
+  readonly failedReload?: () => Status['failedReload'];
   readonly clock: Pick<Clock, 'now'>;
 };
 
@@ -52,7 +53,7 @@ export async function readStatus(parts: StatusParts): Promise<Status> {
     readTraces(parts),
     ...parts.servers.map((server) => readServer(server, parts, polls)),
   ]);
-  return { version: parts.version, atMs: parts.clock.now(), servers, traces };
+  return { version: parts.version, atMs: parts.clock.now(), servers, traces, failedReload: parts.failedReload?.() };
 }
 
 /** A state that can not be read costs what is told of it, not the page. */

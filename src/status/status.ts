@@ -168,6 +168,8 @@ export type QuarantineStatus = {
 export type Status = {
   readonly version: string;
   readonly atMs: number;
+  /** The last reload, where it failed. */
+  readonly failedReload?: { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
   readonly servers: readonly ServerStatus[];
   /** Undefined where the state can not tell. */
   readonly traces: TracesStatus | undefined;

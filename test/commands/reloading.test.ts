@@ -44,7 +44,7 @@ async function start(apply: (config: Config) => Promise<void>, clock: Pick<Clock
     loaded: { config: loaded.config, loadAgain },
     log,
     apply,
-    onOutcome: (ok) => outcomes.push(ok),
+    onOutcome: ({ ok }) => outcomes.push(ok),
     clock,
   });
   return { world, reload, lines, outcomes };

@@ -36,6 +36,28 @@ describe('end-to-end, a reload whose old parts do not end as they should', () =>
   });
 });
 
+describe('end-to-end, what a reload tells', () => {
+  it('names at /config what waits for a restart, and on the page that a reload failed', async () => {
+    const simulator = await start();
+    const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN }]\n`;
+    const daemon = await startDaemon({ yaml, token: 'a-token' });
+    endings.push(daemon.stop);
+    const read = async (path: string) => (await fetch(`${daemon.url}${path}`)).text();
+    expect((await read('/config')).split('\n')[0]).toBe('servers:');
+    daemon.app.onReload({ ok: true, warnings: ['config.yaml:2:1 web.max_requests: changes with a restart alone'] });
+    expect((await read('/config')).split('\n')[0]).toBe(
+      '# config.yaml:2:1 web.max_requests: changes with a restart alone',
+    );
+    daemon.app.onReload({ ok: false, complaints: ['config.yaml:2:1 web: is odd'] });
+    expect(await read('/api/status')).toContain('the configuration was not reloaded just now');
+    expect(await read('/')).toContain('config.yaml:2:1 web: is odd');
+    expect((await read('/config')).split('\n')[0]).toMatch(/max_requests/);
+    daemon.app.onReload({ ok: true, warnings: [] });
+    expect(await read('/')).not.toContain('is odd');
+    expect((await read('/config')).split('\n')[0]).toBe('servers:');
+  });
+});
+
 describe('end-to-end, reloads in a row', () => {
   it('keep together to the budget of the server, renamed or not', async () => {
     const simulator = await start();

@@ -153,4 +153,16 @@ describe('status/problems', () => {
     const [text = ''] = tell(server('prod', { state: 'down', message: 'x'.repeat(10_000) }));
     expect(text.length).toBe(301);
   });
+
+  it('says that the last reload failed, and why', () => {
+    const failed = (...complaints: string[]) =>
+      findProblems({ ...status(server('prod')), failedReload: { atMs: atMs - 120_000, complaints } });
+    expect(failed('config.yaml:3:1 web: is odd')).toEqual([
+      {
+        kind: 'not_reloaded',
+        text: 'the configuration was not reloaded 2 min ago, the one before goes on: config.yaml:3:1 web: is odd',
+      },
+    ]);
+    expect(failed('config.yaml:3:1 web: is odd', 'b', 'c')[0]?.text).toMatch(/web: is odd, and 2 more$/);
+  });
 });

@@ -11,7 +11,11 @@ export type Option<T, K extends Kind = Kind> = {
   readonly fallback: Fallback | undefined;
   readonly required: boolean;
   readonly help: string;
+  /** When a change of it takes effect: with a reload, or with a restart alone. */
+  readonly reload: Reload;
 };
+
+export type Reload = 'now' | 'restart';
 
 /** A default; of lists and maps only the empty ones and those of plain words are any use. */
 export type Fallback = string | number | boolean | readonly string[] | { readonly [key: string]: never };
@@ -33,19 +37,31 @@ export type Settings<T extends OptionTree> = {
 // What a tree may lack, its settings may lack too.
 type Declared<N> = Exclude<N, undefined>;
 
+/** An option that a reload leaves as it is. */
+export function untilRestart<O extends Option<unknown>>(declared: O): O & { readonly reload: 'restart' } {
+  return { ...declared, reload: 'restart' };
+}
+
+/** What of a tree of options a reload leaves as it is. */
+export type FixedSettings<T extends OptionTree> = {
+  readonly [K in keyof T & string as T[K] extends { readonly reload: 'restart' }
+    ? SettingName<K, T[K]>
+    : never]: T[K] extends Option<infer V> ? V : never;
+};
+
 /** An option with a default, written as YAML would write it. */
 export function option<T, K extends Kind>(type: ValueType<T, K>, fallback: Fallback, help: string): Option<T, K> {
-  return { [mark]: true, type, fallback, required: false, help };
+  return { [mark]: true, type, fallback, required: false, help, reload: 'now' };
 }
 
 /** An option that may be left out. */
 export function optional<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T | undefined, K> {
-  return { [mark]: true, type, fallback: undefined, required: false, help };
+  return { [mark]: true, type, fallback: undefined, required: false, help, reload: 'now' };
 }
 
 /** An option that has to be given. */
 export function required<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T, K> {
-  return { [mark]: true, type, fallback: undefined, required: true, help };
+  return { [mark]: true, type, fallback: undefined, required: true, help, reload: 'now' };
 }
 
 export function isOption(node: OptionTree | Option<unknown>): node is Option<unknown> {

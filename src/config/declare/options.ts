@@ -6,7 +6,7 @@ import { autoOrNumber, number, wholeNumber } from '../values/number.ts';
 import { hostName, namespace, pemFile, routePrefix, serverName, urlPath, userName } from '../values/texts.ts';
 import { boolean, choice, duration, passwordFile, path, secretFile } from '../values/value-type.ts';
 import { mapList } from './map-list.ts';
-import { type Option, type OptionTree, option, optional, required } from './option.ts';
+import { type Option, type OptionTree, option, optional, required, untilRestart } from './option.ts';
 import { traceOptions } from './trace-options.ts';
 
 const overdueFactors = { min: 1, max: 1000 } as const;
@@ -14,15 +14,15 @@ const overdueFactors = { min: 1, max: 1000 } as const;
 /** What the file holds beside servers and collectors; each has a flag and a variable of the same name. */
 export const generalOptions = {
   web: {
-    listen_address: option(listenAddress, ':9720', 'Address to serve metrics and pages on.'),
-    telemetry_path: option(urlPath(), '/metrics', 'Path of the metrics.'),
+    listen_address: untilRestart(option(listenAddress, ':9720', 'Address to serve metrics and pages on.')),
+    telemetry_path: untilRestart(option(urlPath(), '/metrics', 'Path of the metrics.')),
     external_url: optional(
       webAddress,
       'Address under which people reach this exporter, for links in pages and alerts.',
     ),
-    route_prefix: option(routePrefix(), '/', 'Path below which everything is served.'),
+    route_prefix: untilRestart(option(routePrefix(), '/', 'Path below which everything is served.')),
     enable_lifecycle: option(boolean, false, 'Let POST /-/reload read the configuration again.'),
-    max_requests: option(wholeNumber({ min: 1, max: 10_000 }), 40, 'Most scrapes to answer at once.'),
+    max_requests: untilRestart(option(wholeNumber({ min: 1, max: 10_000 }), 40, 'Most scrapes to answer at once.')),
   },
   jobs: {
     detail: option(
@@ -83,11 +83,13 @@ export const generalOptions = {
   },
   log: {
     level: option(choice('debug', 'info', 'warn', 'error'), 'info', 'Least severity to write.'),
-    format: option(choice('logfmt', 'json'), 'logfmt', 'Format of the log.'),
+    format: untilRestart(option(choice('logfmt', 'json'), 'logfmt', 'Format of the log.')),
   },
   state: {
-    dir: option(path('/var/lib/automation-exporter'), './state', 'Directory for what has to survive a restart.'),
-    memory: option(boolean, false, 'Keep the state in memory alone; a restart forgets it.'),
+    dir: untilRestart(
+      option(path('/var/lib/automation-exporter'), './state', 'Directory for what has to survive a restart.'),
+    ),
+    memory: untilRestart(option(boolean, false, 'Keep the state in memory alone; a restart forgets it.')),
   },
 } as const satisfies OptionTree;
 

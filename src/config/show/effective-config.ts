@@ -11,7 +11,7 @@ import {
 import { Secret } from '../secret.ts';
 
 /** The configuration in force as YAML that loads again; of a secret it shows only where it comes from. */
-export function toEffectiveYaml(config: Config): string {
+export function toEffectiveYaml(config: Config, comments: readonly string[] = []): string {
   const { servers, collectors, ...general } = config;
   // Only the types of a collector's options matter here, and those are the same for all.
   const collectorOptions = defineCollectorOptions({ name: '', on: true, every: '15s', help: '', projects: '' });
@@ -28,6 +28,7 @@ export function toEffectiveYaml(config: Config): string {
     const comments = Object.keys(serverOptions).flatMap((key) => toComment(key, server));
     if (isMap(node) && comments.length > 0) node.comment = comments.join('\n');
   }
+  if (comments.length > 0) document.commentBefore = comments.map((comment) => ` ${comment}`).join('\n');
   return document.toString({ lineWidth: 0 });
 }
 

@@ -1,5 +1,5 @@
 import { type Leaf, listFamilyLeaves, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
-import type { Option } from '../declare/option.ts';
+import type { Option, Reload } from '../declare/option.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
 
 /** One option as `--help` and the reference show it. */
@@ -11,6 +11,8 @@ export type HelpRow = {
   readonly path: string | undefined;
   readonly default: string | undefined;
   readonly help: string;
+  /** Whether a change of it waits for a restart. */
+  readonly reload: Reload;
 };
 
 /** Every option once: those of the launch, the general ones, the collectors', then the servers'. */
@@ -29,11 +31,18 @@ export function toFileHelp(): readonly Pick<HelpRow, 'path' | 'default' | 'help'
 
 function toRows(leaf: Leaf): HelpRow[] {
   const { environment: env, path, option } = leaf;
-  const row: HelpRow = { flag: toUsage(leaf), env, path, default: toDefault(option), help: option.help };
+  const row: HelpRow = {
+    flag: toUsage(leaf),
+    env,
+    path,
+    default: toDefault(option),
+    help: option.help,
+    reload: option.reload,
+  };
   const secret = toSecretVariable(leaf);
   if (secret === undefined) return [row];
   const help = `The secret itself, in place of ${env}; for a single server.`;
-  return [row, { flag: undefined, env: secret, path: undefined, default: undefined, help }];
+  return [row, { flag: undefined, env: secret, path: undefined, default: undefined, help, reload: 'now' }];
 }
 
 function toDefault({ fallback }: Option<unknown>): string | undefined {
