@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findBrokenHabits } from './architecture/habits.ts';
-import { findWrongImports, homesOf } from './architecture/imports.ts';
+import { findCircles, findUnusedPermissions, findWrongImports, homesOf } from './architecture/imports.ts';
 import { rooms } from './architecture/rooms.ts';
 import { readImports, readSources } from './architecture/sources.ts';
 import { exempt, findTimeSources } from './architecture/time-sources.ts';
@@ -10,6 +10,14 @@ import { exempt, findTimeSources } from './architecture/time-sources.ts';
 describe('architecture', () => {
   it('lets every room import only what its row allows', () => {
     expect(findWrongImports(readSources(['src']), rooms)).toEqual([]);
+  });
+
+  it('has no permission that nothing uses', () => {
+    expect(findUnusedPermissions(readSources(['src']), rooms)).toEqual([]);
+  });
+
+  it('has no circle between rooms, nor between floors', () => {
+    expect(findCircles(readSources(['src']), rooms)).toEqual([]);
   });
 
   it('keeps names, lengths and exports as the house style wants them', () => {
@@ -39,7 +47,7 @@ describe('architecture/imports', () => {
 
   it('names the room, what it may know and the home of a stray package', () => {
     expect(judge('src/http/routes/metrics.ts', `import { request } from 'undici';`)).toEqual([
-      'src/http/routes/metrics.ts imports undici: the room http/routes may know only domain, status, http/server, http/pages, express. The home of undici is api/wire/transport.',
+      'src/http/routes/metrics.ts imports undici: the room http/routes may know only status, http/server, http/pages, express. The home of undici is api/wire/transport.',
     ]);
   });
 
@@ -53,7 +61,7 @@ describe('architecture/imports', () => {
     expect(
       judge('src/simulator/routes/system.ts', `import type { SystemInfo } from '../../api/endpoints/system.ts';`),
     ).toEqual([
-      'src/simulator/routes/system.ts imports src/api/endpoints/system.ts: the room simulator may know only express, yaml, node:http, node:https, node:net, node:tls.',
+      'src/simulator/routes/system.ts imports src/api/endpoints/system.ts: the room simulator may know only express, yaml, node:http and the types of node:net.',
     ]);
   });
 
@@ -61,7 +69,7 @@ describe('architecture/imports', () => {
     const path = 'src/collectors/jobs.ts';
     expect(judge(path, `import type { Api } from '../api/client.ts';`)).toEqual([]);
     expect(judge(path, `import { createClient } from '../api/client.ts';`)).toEqual([
-      'src/collectors/jobs.ts imports src/api/client.ts: the room collectors may know only domain, metrics/family, api/endpoint, api/endpoints, api/errors, api/paging and the types of api/client, api/contact.',
+      'src/collectors/jobs.ts imports src/api/client.ts: the room collectors may know only domain, metrics/family, api/endpoints, api/errors.',
     ]);
   });
 
@@ -74,17 +82,45 @@ describe('architecture/imports', () => {
 
   it('holds rooms to their rows that nobody has built yet', () => {
     expect(judge('src/executions/wishes.ts', `import { openState } from '../state/sqlite.ts';`)).toEqual([
-      'src/executions/wishes.ts imports src/state/sqlite.ts: the room executions may know only domain, metrics/family, api/endpoint, api/endpoints, api/errors, api/paging and the types of api/client, collectors/collector, state/ledger.',
+      'src/executions/wishes.ts imports src/state/sqlite.ts: the room executions may know only domain, api/endpoints.',
     ]);
     expect(judge('src/tracing/deliver/encode.ts', `import { x } from '@opentelemetry/otlp-transformer';`)).toEqual([]);
   });
 
+  it('names a permission that nothing uses', () => {
+    const table = [
+      { room: 'a', knows: ['b', 'c'], types: ['d'], packages: ['x'] },
+      { room: 'b' },
+      { room: 'c' },
+      { room: 'd' },
+    ];
+    const sources = [
+      { path: 'src/a/one.ts', text: `import { b } from '../b/two.ts';\nimport type { C } from '../c/three.ts';` },
+    ];
+    expect(findUnusedPermissions(sources, table)).toEqual([
+      'a may know c, and imports no value of it: allow its types alone, or nothing.',
+      'a may know the types of d, and imports none.',
+      'a may use x, and does not.',
+    ]);
+  });
+
+  it('names rooms that import values from each other, however far around', () => {
+    const table = [{ room: 'a' }, { room: 'b' }, { room: 'c' }];
+    const sources = [
+      { path: 'src/a/one.ts', text: `import { b } from '../b/two.ts';` },
+      { path: 'src/b/two.ts', text: `import { c } from '../c/three.ts';` },
+      { path: 'src/c/three.ts', text: `import { a } from '../a/one.ts';` },
+    ];
+    expect(findCircles(sources, table)).toEqual(['a → b → c → a']);
+    expect(findCircles(sources.slice(1), table)).toEqual([]);
+  });
+
   it('refuses what lies outside of src, what is computed, and a file without a room', () => {
     expect(judge('src/cli.ts', `import { buildRules } from '../alerts/generate.ts';`)).toEqual([
-      'src/cli.ts imports alerts/generate.ts: the room cli may know only config, commands.',
+      'src/cli.ts imports alerts/generate.ts: the room cli may know only commands.',
     ]);
     expect(judge('src/cli.ts', 'const command = await import(name);')).toEqual([
-      'src/cli.ts imports something computed: the room cli may know only config, commands.',
+      'src/cli.ts imports something computed: the room cli may know only commands.',
     ]);
     expect(judge('src/cache/lru.ts', '')).toEqual([
       'src/cache/lru.ts has no room: add a row to test/architecture/rooms.ts.',
@@ -149,6 +185,15 @@ describe('architecture/habits', () => {
       'src/api/index.ts is an index: only src/collectors/index.ts may be one.',
     ]);
     expect(judge('src/collectors/index.ts')).toEqual([]);
+  });
+
+  it('refuses a folder that is too full, unless it is a list of like things', () => {
+    const files = (folder: string) =>
+      Array.from({ length: 21 }, (_, index) => ({ path: `${folder}/a${index}.ts`, text: '' }));
+    expect(findBrokenHabits(files('src/tracing/plan'))).toEqual([
+      'src/tracing/plan has 21 files, more than 20: give it floors.',
+    ]);
+    expect(findBrokenHabits([...files('src/collectors'), ...files('src/tracing/plan').slice(1)])).toEqual([]);
   });
 
   it('refuses default exports, barrels and files of two ideas', () => {

@@ -1,17 +1,34 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { readImports, type Source } from './sources.ts';
 
 const drawers = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'shared', 'manager', 'base', 'types'];
 const lists = ['src/collectors/index.ts'];
 const maximumLines = 300;
+const maximumFiles = 20;
+/** Folders of like things, which may be long. */
+const longLists = ['src/collectors', 'src/api/endpoints', 'src/commands', 'src/simulator/answers'];
 
 /** One sentence for each breach of the house style that a path and the text of a file show. */
 export function findBrokenHabits(sources: readonly Source[]): readonly string[] {
-  return sources.flatMap((source) => [
+  return [...fullFolders(sources), ...sources.flatMap(breachesOf)];
+}
+
+function breachesOf(source: Source): readonly string[] {
+  return [
     ...namesOf(source),
     ...shapeOf(source),
     ...readImports(source.text).flatMap(({ target }) => [...importOf(target, source)]),
-  ]);
+  ];
+}
+
+function fullFolders(sources: readonly Source[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { path } of sources) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  return [...counts].flatMap(([folder, count]) =>
+    folder.startsWith('src/') && count > maximumFiles && !longLists.includes(folder)
+      ? [`${folder} has ${count} files, more than ${maximumFiles}: give it floors.`]
+      : [],
+  );
 }
 
 function* namesOf({ path }: Source): Generator<string> {

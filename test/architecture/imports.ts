@@ -6,13 +6,15 @@ import { type Import, readImports, type Source } from './sources.ts';
 /** What of Node reaches out of the process; a room names it as it names a package. */
 const outward = ['child_process', 'cluster', 'dgram', 'dns', 'http', 'http2', 'https', 'net', 'sqlite', 'tls'];
 
+type InTable = { readonly room: Room; readonly rooms: readonly Room[] };
+
 /** One sentence for each import that the table does not allow, and for each file that has no room. */
 export function findWrongImports(sources: readonly Source[], rooms: readonly Room[]): readonly string[] {
   return sources.flatMap((source) => {
     const room = roomOf(source.path, rooms);
     if (room === undefined) return [`${source.path} has no room: add a row to test/architecture/rooms.ts.`];
     return readImports(source.text)
-      .filter((found) => !isAllowed(found, source.path, room))
+      .filter((found) => !isAllowed(found, source.path, { room, rooms }))
       .map((found) => toSentence(found, source.path, { room, rooms }));
   });
 }
@@ -23,14 +25,66 @@ export function homesOf(target: string, rooms: readonly Room[]): readonly string
   return homes.map((room) => room.room);
 }
 
+/** One sentence for each permission that no file of its room needs. */
+export function findUnusedPermissions(sources: readonly Source[], rooms: readonly Room[]): readonly string[] {
+  return rooms.flatMap((room) => {
+    const imports = sources
+      .filter(({ path }) => roomOf(path, rooms) === room)
+      .flatMap(({ path, text }) => readImports(text).map((found) => ({ ...found, path })));
+    const isUsed = (name: string, wantsValue: boolean): boolean =>
+      imports.some(
+        ({ target, typeOnly, path }) =>
+          (!wantsValue || !typeOnly) &&
+          (target.startsWith('.') ? isBelow(toPlace(resolve(target, path)), name) : isNamed(target, name)),
+      );
+    return [
+      ...(room.knows ?? [])
+        .filter((name) => !isUsed(name, true))
+        .map((name) => `${room.room} may know ${name}, and imports no value of it: allow its types alone, or nothing.`),
+      ...(room.types ?? [])
+        .filter((name) => !isUsed(name, false))
+        .map((name) => `${room.room} may know the types of ${name}, and imports none.`),
+      ...(room.packages ?? [])
+        .filter((name) => !isUsed(name, true))
+        .map((name) => `${room.room} may use ${name}, and does not.`),
+    ];
+  });
+}
+
+/** Circles of rooms that import values from each other. */
+export function findCircles(sources: readonly Source[], rooms: readonly Room[]): readonly string[] {
+  const floorOf = (path: string): string => roomOf(path, rooms)?.room ?? '';
+  const arrows = new Map<string, Set<string>>();
+  for (const { path, text } of sources) {
+    for (const { target, typeOnly } of readImports(text)) {
+      if (typeOnly || !target.startsWith('.')) continue;
+      const from = floorOf(path);
+      const to = floorOf(resolve(target, path));
+      if (from !== to) arrows.set(from, (arrows.get(from) ?? new Set()).add(to));
+    }
+  }
+  const circles = new Set<string>();
+  const done = new Set<string>();
+  function follow(room: string, way: readonly string[]): void {
+    const at = way.indexOf(room);
+    if (at >= 0) circles.add([...way.slice(at), room].join(' → '));
+    if (at >= 0 || done.has(room)) return;
+    for (const next of arrows.get(room) ?? []) follow(next, [...way, room]);
+    done.add(room);
+  }
+  for (const room of arrows.keys()) follow(room, []);
+  return [...circles];
+}
+
 function roomOf(path: string, rooms: readonly Room[]): Room | undefined {
   const place = toPlace(path);
   const fitting = rooms.filter((room) => isBelow(place, room.room));
   return fitting.toSorted((a, b) => b.room.length - a.room.length)[0];
 }
 
-function isAllowed({ target, typeOnly }: Import, path: string, room: Room): boolean {
-  const types = typeOnly ? (room.types ?? []) : [];
+function isAllowed({ target, typeOnly }: Import, path: string, { room, rooms }: InTable): boolean {
+  const above = rooms.slice(0, rooms.indexOf(room)).map(({ room: name }) => name);
+  const types = typeOnly ? [...(room.types ?? []), ...above] : [];
   if (target.startsWith('.')) {
     const place = toPlace(resolve(target, path));
     return [room.room, ...(room.knows ?? []), ...types].some((known) => isBelow(place, known));
@@ -39,7 +93,7 @@ function isAllowed({ target, typeOnly }: Import, path: string, room: Room): bool
   return [...(room.packages ?? []), ...types].some((name) => isNamed(target, name));
 }
 
-function toSentence({ target }: Import, path: string, { room, rooms }: { room: Room; rooms: readonly Room[] }): string {
+function toSentence({ target }: Import, path: string, { room, rooms }: InTable): string {
   const shown = target === '?' ? 'something computed' : target.startsWith('.') ? resolve(target, path) : target;
   const known = [...(room.knows ?? []), ...(room.packages ?? [])];
   const types = room.types === undefined ? [] : [`the types of ${room.types.join(', ')}`];
