@@ -113,6 +113,17 @@ describe('executions/transitions', () => {
     expect(shown('automation_exporter_executions_hidden')).toEqual([]);
   });
 
+  it('counts an end in an idle project within minutes, where their turns take a quarter of an hour', async () => {
+    const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 900_000 } });
+    const projects = Array.from({ length: 60 }, (_, index) => `p${index}`);
+    for (const project of projects) control.createProject(project);
+    await rounds(130);
+    for (const project of ['p3', 'p23', 'p43']) finish(project, { isAdHoc: true });
+    // It is seen by the total of all, once it is older than the overlap.
+    await rounds(16);
+    expect(counted().toSorted()).toEqual(['p23  succeeded 1', 'p3  succeeded 1', 'p43  succeeded 1']);
+  });
+
   it('ends the series of a deleted project at once, and forgets it after thirty days', async () => {
     const { control, finish, counted, rounds, shown, ledger } = await play();
     control.createProject('stock');
