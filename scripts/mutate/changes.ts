@@ -35,16 +35,16 @@ const operators: Readonly<Record<string, readonly string[]>> = {
   '&&=': ['='],
 };
 
-const opposites: Readonly<Record<string, string>> = {
-  min: 'max',
-  max: 'min',
-  floor: 'ceil',
-  ceil: 'floor',
-  some: 'every',
-  every: 'some',
-  startsWith: 'endsWith',
-  endsWith: 'startsWith',
-};
+const opposites: ReadonlyMap<string, string> = new Map([
+  ['min', 'max'],
+  ['max', 'min'],
+  ['floor', 'ceil'],
+  ['ceil', 'floor'],
+  ['some', 'every'],
+  ['every', 'some'],
+  ['startsWith', 'endsWith'],
+  ['endsWith', 'startsWith'],
+]);
 
 const dispensable = ['filter', 'reverse', 'slice', 'sort', 'toReversed', 'toSorted', 'trim'];
 
@@ -145,7 +145,7 @@ function* ofCall(node: Node): Generator<Change> {
   const property = callee === undefined ? undefined : child(callee, 'property');
   const object = callee === undefined ? undefined : child(callee, 'object');
   if (property === undefined || object === undefined || callee?.['computed'] === true) return;
-  const opposite = opposites[nameOf(property)];
+  const opposite = opposites.get(nameOf(property));
   if (opposite !== undefined) yield becomes(property, opposite);
   if (dispensable.includes(nameOf(property))) yield { start: object.end, end: node.end, replacement: '' };
 }

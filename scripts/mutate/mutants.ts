@@ -5,7 +5,7 @@ import { below, type Node, parseSource } from './syntax.ts';
 
 /** One fault in one file. */
 export type Mutant = Change & {
-  /** Stays the same while the line and the change do, wherever the line moves. */
+  /** Stays the same while the line and the change do, wherever the line moves in its file, and the file in its room. */
   readonly id: string;
   readonly file: string;
   readonly line: number;
@@ -21,7 +21,7 @@ export function findMutants(file: string, text: string): readonly Mutant[] {
   return withoutTwins(changes).map((change) => {
     const place = placeOf(change.start, text);
     const original = text.slice(change.start, change.end);
-    const key = [file, place.code, place.column, original, change.replacement].join('\n');
+    const key = [withoutFolders(file), place.code, place.column, original, change.replacement].join('\n');
     const before = seen.get(key) ?? 0;
     seen.set(key, before + 1);
     return {
@@ -33,6 +33,10 @@ export function findMutants(file: string, text: string): readonly Mutant[] {
       original,
     };
   });
+}
+
+function withoutFolders(file: string): string {
+  return file.replace(/^(src\/[^/]+\/).*\//, '$1');
 }
 
 /** The text with the fault in it. */

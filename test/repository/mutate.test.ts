@@ -55,6 +55,7 @@ describe('repository/mutate/mutants', () => {
       '.toSorted() → nothing',
     ]);
     expect(changesIn('export const a = Math.min(b, c);')).toEqual(['min → max']);
+    expect(changesIn('export const a = b.toString();')).toEqual([]);
   });
 
   it('leaves types, imports and strings alone', () => {
@@ -91,11 +92,13 @@ describe('repository/mutate/mutants', () => {
     expect(applyChange(text, mutant)).toBe('const a: number = 1;\nexport const later = (b as number) >= c;\n');
   });
 
-  it('keeps the id of a mutant while other lines change', () => {
+  it('keeps the id of a mutant while other lines change, and while its file moves within its room', () => {
     const line = 'export const later = a > b && c > d;\n';
     const ids = findMutants('src/api/a.ts', line).map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(findMutants('src/api/a.ts', `// moved\n\n  ${line}`).map(({ id }) => id)).toEqual(ids);
+    expect(findMutants('src/api/below/it/a.ts', line).map(({ id }) => id)).toEqual(ids);
+    expect(findMutants('src/http/a.ts', line).map(({ id }) => id)).not.toEqual(ids);
     expect(findMutants('src/api/b.ts', line).map(({ id }) => id)).not.toEqual(ids);
   });
 
