@@ -91,9 +91,9 @@ export const plants: readonly Plant[] = [
     name: 'a clock that was ahead leaves its mark',
     patches: [
       {
-        file: 'src/executions/executions.ts',
-        find: '(await rewindLedger(cache, time)) ?? time.reachedMs;',
-        replace: 'time.nowMs < 0 ? await rewindLedger(cache, time) : undefined;',
+        file: 'src/executions/round.ts',
+        find: '(await rewindLedger(found.cache, time)) ?? time.reachedMs;',
+        replace: 'time.nowMs < 0 ? await rewindLedger(found.cache, time) : undefined;',
       },
     ],
     shownBy: '--seed=42 --cards=server_clock_ahead@400000+600000,new_project@700000+1000',

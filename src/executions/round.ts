@@ -1,0 +1,181 @@
+import type { Api } from '../api/client.ts';
+import { runLimited } from '../domain/run-limited.ts';
+import { noteOneTimeRuns } from './ledger/count-executions.ts';
+import { rewindLedger } from './ledger/rewind.ts';
+import type { RoundParts } from './open-round.ts';
+import type { ExecutionsOptions } from './options.ts';
+import type { Activities } from './reading/activities.ts';
+import type { createActivityHint } from './reading/activity-hint.ts';
+import type { OddRows } from './reading/odd-rows.ts';
+import { type PlannedRead, planReads } from './reading/plan-reads.ts';
+import { type createReadNotes, toActiveMs } from './reading/read-notes.ts';
+import type { RoundFaults } from './reading/round-faults.ts';
+import type { createRunningReader, Running } from './reading/running-reader.ts';
+import type { ServerClock, ServerTime } from './reading/server-clock.ts';
+import type { Visibility } from './reading/visibility.ts';
+import type { WatchedProjects } from './reading/watched-projects.ts';
+import type { Showing } from './series/show.ts';
+
+/** What all rounds of a server share. */
+export type RoundTools = {
+  readonly options: ExecutionsOptions;
+  readonly projectList: WatchedProjects;
+  readonly activities: Activities;
+  readonly activityHint: ReturnType<typeof createActivityHint>;
+  readonly oddRows: OddRows;
+  readonly visibility: Visibility;
+  readonly serverClock: ServerClock;
+  readonly readRunning: ReturnType<typeof createRunningReader>;
+  readonly notes: ReturnType<typeof createReadNotes>;
+  readonly showing: Showing;
+};
+
+/** What a round knows of the moment. */
+export type RoundNow = {
+  readonly running: Running['executions'];
+  readonly nowMs: number;
+  readonly sinceTicks: number;
+};
+
+type Round = RoundTools & {
+  readonly found: RoundParts;
+  readonly faults: RoundFaults;
+  readonly signal: AbortSignal;
+  readonly startedTicks: number;
+};
+
+/** One round: what runs, the server's time, what ended, then what is behind; whatever comes of it is shown. */
+export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTools>, onNow: (now: RoundNow) => void) {
+  const round: Round = { ...tools, ...of };
+  const { signal, showing, projectList, visibility } = round;
+  const running = await readRunningOnce(round);
+  const time = round.serverClock.now(running.serverMs);
+  const now = { running: running.executions, nowMs: time.nowMs, sinceTicks: tools.options.clock.ticks() };
+  onNow(now);
+  visibility.noteRunning(running);
+  const toShown = () => ({ ...now, names: projectList.names() });
+  try {
+    await followClock(round, time);
+    await readEnds(round, now, () => showing.showInPassing(of.found, toShown()));
+    await readBack(round, now.nowMs);
+  } finally {
+    if (!signal.aborted) await showing.show(of.found, toShown());
+  }
+}
+
+async function readRunningOnce(round: Round): Promise<Running> {
+  const { faults, serverClock, readRunning, projectList } = round;
+  let running: Running = { executions: undefined, serverMs: undefined };
+  await faults.ask(async () => {
+    running = await readRunning((lane) => within(round, lane), projectList.names());
+  });
+  if (serverClock.isOld(running.serverMs)) await faults.ask(() => serverClock.ask(within(round)));
+  return running;
+}
+
+/** Goes back with a clock that was set back, and reads further back where it leapt. */
+async function followClock({ found, activities, activityHint }: Round, time: ServerTime): Promise<void> {
+  const reachedMs = (await rewindLedger(found.cache, time)) ?? time.reachedMs;
+  if (reachedMs !== undefined) {
+    activities.rewind(time.nowMs);
+    activityHint.rewind();
+    found.overlap.noteReached(reachedMs);
+  }
+  if (time.leap !== undefined) found.overlap.noteLeap(time.leap);
+}
+
+/** Reads what ended lately in all projects that are due. */
+async function readEnds(round: Round, { running = [], nowMs }: RoundNow, afterEach: () => Promise<void>) {
+  const { found, faults, activities, projectList, options } = round;
+  const { cache, overlap, restoreGap } = found;
+  const api = (): Api => within(round);
+  await faults.attempt(() => projectList.refresh({ cache, overlap, api, nowMs, running }));
+  await restoreGap.begin(nowMs);
+  await noteOneTimeRuns(cache, running);
+  for (const { project = '', endedAtMs } of running) {
+    if (endedAtMs !== undefined || !cache.states.has(project)) continue;
+    activities.note(project, { activeUntilMs: nowMs + toActiveMs(options.settings) }, nowMs);
+  }
+  await runLimited(planRound(round, nowMs), width, async (each) => {
+    await faults.ask(() => readOne(round, each, nowMs));
+    await afterEach();
+  });
+  await found.forgetMissing(nowMs);
+  await found.jobLists.forgetMissing(nowMs);
+  await faults.attempt(() => checkHint(round, nowMs));
+  await found.jobLists.look(api, nowMs);
+}
+
+function planRound({ found, options, activities, activityHint }: Round, nowMs: number): PlannedRead[] {
+  const { cache, overlap, restoreGap } = found;
+  const { everyMs, requestsPerSecond, settings, parts } = options;
+  return (parts?.planReads ?? planReads)({
+    states: cache.states,
+    activities: activities.all,
+    nowMs,
+    everyMs,
+    overlapMs: overlap.ms(nowMs),
+    leap: overlap.leap(),
+    maxDelayMs: settings.maxDelayMs,
+    sweepBeforeMs: activityHint.sweepSinceMs() ?? restoreGap.untilMs(),
+    sweepQuota: Math.ceil((requestsPerSecond * everyMs) / 2000),
+  });
+}
+
+async function readOne(round: Round, planned: PlannedRead, nowMs: number): Promise<void> {
+  const { found, activities, notes } = round;
+  const { project } = planned;
+  activities.note(project, { readAtMs: nowMs }, nowMs);
+  const read = await found.reading.read(within(round), planned, nowMs);
+  const isGone = notes.noteNewest(planned, read, found.cache.states.get(project), nowMs);
+  if (isGone) await found.reading.hold(project, 'hidden', nowMs);
+  found.overlap.noteClocks([nowMs, ...read.serverTimes], nowMs);
+}
+
+async function checkHint(round: Round, nowMs: number): Promise<void> {
+  const { found, activities, activityHint, options } = round;
+  const { cache, overlap } = found;
+  const endMs = nowMs - overlap.ms(nowMs);
+  const projects = [...cache.states.values()].flatMap(({ project, hold }) => (hold === 'excluded' ? [] : [project]));
+  await activityHint.check(within(round), {
+    nowMs,
+    activities,
+    projects,
+    window: { beginMs: endMs - options.settings.maxDelayMs, endMs },
+    countKnown: (window) => options.ledger.countEnds(options.server, { projects: [...cache.states.keys()], ...window }),
+  });
+}
+
+/** What is behind, missed, skipped or hidden: a while in each round, and never at the cost of what is new. */
+async function readBack(round: Round, nowMs: number): Promise<void> {
+  const { found, faults, notes, visibility, projectList, options, signal, startedTicks } = round;
+  const { clock, everyMs } = options;
+  const api = (): Api => within(round);
+  const untilTicks = Math.max(startedTicks + timeForPast * everyMs, clock.ticks() + leastForPast * everyMs);
+  const mayGoOn = (): boolean => !signal.aborted && clock.ticks() < untilTicks;
+  const { attempt } = faults;
+  await found.readPast({
+    api,
+    nowMs,
+    mayGoOn,
+    attempt,
+    noteRead: (project, read) => notes.notePast(project, read, nowMs),
+  });
+  const lookUntilTicks = Math.max(untilTicks, clock.ticks() + leastForLooks * everyMs);
+  const mayLook = (): boolean => !signal.aborted && clock.ticks() < lookUntilTicks;
+  await attempt(() => found.recount.look(api, nowMs, mayLook));
+  await attempt(() => found.countSkips(api, mayLook));
+  const { states } = found.cache;
+  await attempt(() => visibility.look(api, { names: projectList.names(), nowMs, states, reading: found.reading }));
+}
+
+function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal'): Api {
+  return options.client.within({ lane, forMs: options.timeoutMs, signal });
+}
+
+/** Requests for projects that are under way at once. */
+const width = 3;
+/** The part of an interval after which a round takes up nothing of the past, and what the past has of it in any case. */
+const timeForPast = 0.7;
+const leastForPast = 0.3;
+const leastForLooks = 0.1;
