@@ -72,7 +72,8 @@ export function logStorageRow(): QuestionRow {
       numberTile({
         id: 306,
         title: 'Missing',
-        description: 'Executions without any log storage request. Always 0 unless the server is told to count them.',
+        description:
+          'Executions without a log storage request. Always 0 unless the server is configured to count them.',
         unit: 'short',
         width: 4,
         height: 4,

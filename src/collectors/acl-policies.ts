@@ -8,14 +8,14 @@ import type { Watch } from './watch.ts';
 /** How many access policies the server keeps: one more or less is worth a look. */
 export const aclPoliciesCollector = defineCollector({
   name: 'acl-policies',
-  help: 'Access policies of the system and of each project; asks once for each project',
+  help: 'Access policies of the system and of each project; one request per project',
   every: '15m',
   on: false,
   reads: [systemPolicies, projectPolicies],
   metrics: {
     policies: gauge(
       'automation_acl_policies',
-      'Access policies that the server keeps; those of the system have an empty project [system/acl, project/{p}/acl].',
+      'Access policies of the server; system policies have an empty project [system/acl, project/{p}/acl].',
       'project',
     ),
   },

@@ -13,25 +13,25 @@ export const appMetricsCollector = defineCollector({
   metrics: {
     value: gauge(
       'automation_app_value',
-      'A gauge or counter of the application; its counters may fall [gauges, counters].',
+      'A gauge or counter of the application; counters of the application may decrease [gauges, counters].',
       'name',
       'project',
     ),
     events: counter(
       'automation_app_events_total',
-      'Events that a meter of the application counted since the server started [meters].',
+      'Events counted by a meter of the application since the server started [meters].',
       'name',
       'project',
     ),
     duration: summary(
       'automation_app_duration_seconds',
-      'What a timer of the application measured; it keeps no sum [timers].',
+      'Durations measured by a timer of the application; without a sum [timers].',
       'name',
       'project',
     ),
     distribution: summary(
       'automation_app_distribution',
-      'What a histogram of the application measured; it keeps no sum [histograms].',
+      'Values measured by a histogram of the application; without a sum [histograms].',
       'name',
       'project',
     ),

@@ -9,14 +9,14 @@ import type { Watch } from './watch.ts';
 /** Which member of a cluster schedules how many jobs. */
 export const clusterJobsCollector = defineCollector({
   name: 'cluster-jobs',
-  help: 'Jobs whose schedule a member of a cluster owns',
+  help: 'Jobs by the cluster member that owns their schedule',
   every: '5m',
   on: false,
   reads: [systemInfo, ownJobs, memberJobs],
   metrics: {
     jobs: gauge(
       'automation_cluster_member_jobs',
-      'Jobs whose schedule the member owns [scheduler/jobs, scheduler/server/{uuid}/jobs].',
+      'Jobs whose schedule belongs to the cluster member [scheduler/jobs, scheduler/server/{uuid}/jobs].',
       'server_uuid',
     ),
   },

@@ -10,7 +10,7 @@ import { defineProjectCollector, type ProjectToAsk } from './collector.ts';
 /** What the server itself has counted of late. */
 export const executionMetricsCollector = defineProjectCollector({
   name: 'execution-metrics',
-  help: "The server's own count of the last day's executions, as a whole and of the projects that are chosen",
+  help: "The server's own count of executions in the last day, in total and for the configured projects",
   every: '5m',
   on: true,
   projects: 'Patterns of projects that have execution metrics of their own.',
@@ -20,13 +20,13 @@ export const executionMetricsCollector = defineProjectCollector({
   metrics: {
     recent: gauge(
       'automation_executions_recent',
-      'Executions that ended within the window, as the server counts them; of all projects where project is empty [executions/metrics total].',
+      'Executions that ended within the window, counted by the server; an empty project means all projects [executions/metrics total].',
       'project',
       'window',
     ),
     duration: gauge(
       'automation_execution_recent_duration_seconds',
-      'Duration of these executions, coarse: whole minutes above one minute, and min and max wrap at 24 h; better use the histogram [executions/metrics duration].',
+      'Duration of these executions, rounded by the server: to whole minutes above one minute, and min and max wrap at 24 h; prefer the histogram [executions/metrics duration].',
       'project',
       'window',
       'stat',

@@ -17,12 +17,12 @@ export const executionModeCollector = defineCollector({
   metrics: {
     mode: stateSet(
       'automation_execution_mode',
-      'Execution mode: passive servers run nothing [system/executions/status, before v32 system/info].',
+      'Execution mode of the server; a passive server does not run jobs [system/executions/status, before v32 system/info].',
       { label: 'mode', states: executionModes },
     ),
     change: gauge(
       'automation_execution_mode_change_timestamp_seconds',
-      'When the execution mode was last seen to change; absent until it did [system/executions/status].',
+      'Time of the last observed change of the execution mode; absent until the first change [system/executions/status].',
     ),
   },
   fetch: readMode,

@@ -11,7 +11,7 @@ type JobFacts = Job & { readonly averageDurationMs: number | undefined };
 /** What each job is, and how long it takes on the average where no execution tells. */
 export const jobInfoCollector = defineProjectCollector({
   name: 'job-info',
-  help: 'Identity and switches of jobs, and where executions are off their average duration, scheduled ones first, as many as have series of their own',
+  help: 'Job ids and whether jobs are scheduled and enabled; average durations if the collector executions is off. Scheduled jobs come first, limited to jobs with their own series',
   every: '15m',
   on: true,
   reads: [projectJobs, jobInfo],
@@ -29,7 +29,7 @@ export const jobInfoCollector = defineProjectCollector({
     ),
     average: newestGauge(
       'automation_job_average_duration_seconds',
-      'Average duration of a job, as the server reckons it; absent until it has run [job/info averageDuration].',
+      'Average duration of a job as reported by the server; absent until the job has run [job/info averageDuration].',
       'project',
       'job_group',
       'job_name',

@@ -8,7 +8,7 @@ import type { Watch } from './watch.ts';
 /** Whose logs wait to be stored, and since when. */
 export const logStorageIncompleteCollector = defineCollector({
   name: 'log-storage-incomplete',
-  help: 'Executions whose logs are not fully stored, by project, and the oldest of them',
+  help: 'Executions whose logs are not fully stored, by project, and the age of the oldest one',
   every: '5m',
   on: true,
   perMember: true,
@@ -16,7 +16,7 @@ export const logStorageIncompleteCollector = defineCollector({
   metrics: {
     executions: gauge(
       'automation_log_storage_incomplete_executions',
-      'Executions whose logs are not fully stored: queued, or failed [system/logstorage/incomplete].',
+      'Executions whose logs are not fully stored, by state: queued or failed [system/logstorage/incomplete].',
       'project',
       'state',
     ),

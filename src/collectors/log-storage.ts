@@ -22,15 +22,15 @@ export const logStorageCollector = defineCollector({
       'automation_log_storage_failed_total',
       'Log storage requests that failed since the server started [failedCount].',
     ),
-    queued: gauge('automation_log_storage_queued', 'Log storage requests that wait [queuedCount].'),
-    requests: gauge('automation_log_storage_requests', 'Log storage requests waiting and processed [totalCount].'),
+    queued: gauge('automation_log_storage_queued', 'Log storage requests that are waiting [queuedCount].'),
+    requests: gauge('automation_log_storage_requests', 'Log storage requests, waiting or processed [totalCount].'),
     incomplete: gauge(
       'automation_log_storage_incomplete',
       'Executions whose logs are not fully stored [incompleteCount].',
     ),
     missing: gauge(
       'automation_log_storage_missing',
-      'Executions without a log storage request; always 0 unless the server is told to count them [missingCount].',
+      'Executions without a log storage request; always 0 unless the server is configured to count them [missingCount].',
     ),
   },
   fetch: (api) => api.get(logStorage),

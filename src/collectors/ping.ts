@@ -5,7 +5,7 @@ import { defineCollector } from './collector.ts';
 /** How long the server takes for the least that it can be asked. */
 export const pingCollector = defineCollector({
   name: 'ping',
-  help: 'How long an authenticated ping takes',
+  help: 'Duration of an authenticated ping',
   every: '30s',
   on: true,
   perMember: true,
@@ -13,7 +13,7 @@ export const pingCollector = defineCollector({
   metrics: {
     duration: gauge(
       'automation_ping_duration_seconds',
-      'How long the last authenticated ping took, by the clock of the exporter [metrics/ping].',
+      'Duration of the last authenticated ping, measured by the exporter [metrics/ping].',
     ),
   },
   fetch: (api) => api.getTimed(ping),

@@ -13,7 +13,7 @@ export const projectJobsCollector = defineProjectCollector({
   metrics: {
     jobs: gauge(
       'automation_project_jobs',
-      'Jobs of a project that are watched; the switches are empty below v17 [project/jobs].',
+      'Watched jobs of a project; enabled and schedule_enabled are empty before API v17 [project/jobs].',
       'project',
       'scheduled',
       'enabled',

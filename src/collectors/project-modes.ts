@@ -20,7 +20,7 @@ export const projectModesCollector = defineProjectCollector({
   metrics: {
     mode: stateSet(
       'automation_project_execution_mode',
-      'What a project runs; disabled means neither executions nor schedules [projects?meta=config, before v47 project/meta, before v46 project/config].',
+      'Execution mode of a project; disabled means neither executions nor schedules [projects?meta=config, before v47 project/meta, before v46 project/config].',
       { label: 'mode', states: ['active', 'executions_disabled', 'schedule_disabled', 'disabled'] },
       'project',
     ),

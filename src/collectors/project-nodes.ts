@@ -5,14 +5,14 @@ import { defineProjectCollector } from './collector.ts';
 /** How many nodes each project has. */
 export const projectNodesCollector = defineProjectCollector({
   name: 'project-nodes',
-  help: 'Nodes of each project by family of operating systems',
+  help: 'Nodes of each project by operating system family',
   every: '15m',
   on: true,
   reads: [projectNodes],
   metrics: {
     nodes: gauge(
       'automation_project_nodes',
-      'Nodes of a project; os_family is empty for nodes that name none [project/resources].',
+      'Nodes of a project; os_family is empty for nodes that do not report it [project/resources].',
       'project',
       'os_family',
     ),

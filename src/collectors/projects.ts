@@ -5,15 +5,15 @@ import { defineCollector } from './collector.ts';
 /** Which projects there are. */
 export const projectsCollector = defineCollector({
   name: 'projects',
-  help: 'The watched projects, with the labels that configuration gives them',
+  help: 'Watched projects and their configured labels',
   every: '1m',
   on: true,
   reads: [projects, projectsWithModes],
   metrics: {
-    count: gauge('automation_projects', 'Projects that are watched [projects].'),
+    count: gauge('automation_projects', 'Number of watched projects [projects].'),
     project: info(
       'automation_project_info',
-      'A watched project: its label, when it was created, and labels from the configuration [projects].',
+      'A watched project: its label, creation time and configured labels [projects].',
       'project',
       'label',
       'created',

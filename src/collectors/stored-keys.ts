@@ -7,14 +7,14 @@ import { defineCollector } from './collector.ts';
 /** How many keys are stored, by kind; neither their names nor their folders. */
 export const storedKeysCollector = defineCollector({
   name: 'stored-keys',
-  help: 'Stored keys that the credentials may see, by kind; asks once for each folder',
+  help: 'Stored keys visible to the credentials, by kind; one request per folder',
   every: '1h',
   on: false,
   reads: [storedKeys, storedKeysBelow],
   metrics: {
     keys: gauge(
       'automation_stored_keys',
-      'Stored keys that the credentials may see, by kind: private, public, or password [storage/keys].',
+      'Stored keys visible to the credentials, by kind: private, public or password [storage/keys].',
       'kind',
     ),
   },

@@ -5,7 +5,7 @@ import { defineCollector } from './collector.ts';
 /** What the threads of the server are at. */
 export const threadsCollector = defineCollector({
   name: 'threads',
-  help: "The threads of the server's JVM by state; the server writes a whole thread dump for it",
+  help: "Threads of the server's JVM by state; each poll makes the server write a full thread dump",
   every: '1m',
   on: false,
   perMember: true,

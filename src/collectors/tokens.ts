@@ -5,19 +5,19 @@ import { defineCollector } from './collector.ts';
 /** Which API tokens will stop to work, and when. */
 export const tokensCollector = defineCollector({
   name: 'tokens',
-  help: 'API tokens that the credentials may see: how many are valid or expired, and when each expires',
+  help: 'API tokens visible to the credentials: number of valid and expired tokens, and expiration times',
   every: '10m',
   on: true,
   reads: [tokens],
   metrics: {
     expiration: earliestGauge(
       'automation_token_expiration_timestamp_seconds',
-      'When an API token expires; of tokens with the same name or none the earliest [tokens, expiration].',
+      'Expiration time of an API token; the earliest for tokens with the same name or without a name [tokens, expiration].',
       'name',
     ),
     tokens: gauge(
       'automation_tokens',
-      'API tokens that the credentials may see, by state: valid, or expired [tokens, expired].',
+      'API tokens visible to the credentials, by state: valid or expired [tokens, expired].',
       'state',
     ),
   },

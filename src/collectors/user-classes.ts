@@ -5,7 +5,7 @@ import { defineCollector } from './collector.ts';
 /** How far the licence's classes of users are used up; of the commercial edition. */
 export const userClassesCollector = defineCollector({
   name: 'user-classes',
-  help: 'Users by class against what the licence entitles to (commercial edition)',
+  help: 'Users by class and the number that the licence allows (commercial edition)',
   every: '15m',
   on: false,
   reads: [userClasses],
@@ -13,12 +13,12 @@ export const userClassesCollector = defineCollector({
     users: gauge('automation_user_class_users', 'Users in a class [userclass/state, summary].', 'class'),
     entitled: gauge(
       'automation_user_class_entitled',
-      'Users that a class may have [userclass/state, entitled].',
+      'Users that the licence allows in a class [userclass/state, entitled].',
       'class',
     ),
     exceeded: gauge(
       'automation_user_class_exceeded',
-      'Users in a class beyond those that it may have [userclass/state, exceeded].',
+      'Users in a class beyond the number that the licence allows [userclass/state, exceeded].',
       'class',
     ),
   },

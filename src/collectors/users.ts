@@ -5,11 +5,11 @@ import { defineCollector } from './collector.ts';
 /** How many users there are; the server asks its database once for each, and tells administrators alone. */
 export const usersCollector = defineCollector({
   name: 'users',
-  help: 'How many users the server knows; it tells administrators alone',
+  help: 'Number of users of the server; requires admin rights',
   every: '1h',
   on: false,
   reads: [users],
-  metrics: { users: gauge('automation_users', 'Users that the server knows [user/list].') },
+  metrics: { users: gauge('automation_users', 'Number of users of the server [user/list].') },
   fetch: (api) => api.get(users),
   map: (count, metrics) => metrics.users.rows(count),
 });

@@ -19,24 +19,24 @@ ${commandWords.map(({ name, help }) => `  ${name.padEnd(12)}${help}`).join('\n')
 Flags of the commands:
 ${commandFlags.map(({ name, letter, placeholder, help, commands }) => renderFlag(`${letter === undefined ? '' : `-${letter}, `}--${name}${placeholder === undefined ? '' : `=${placeholder}`}`, help, commands)).join('\n')}
 
-Options, each as flag, environment variable and key of the configuration file (the first given wins):
+Options as flag, environment variable and configuration file key (flags win over variables, variables over the file):
 ${options.map(renderOption).join('\n')}
 
-A single server from the environment (several: in the file, under \`servers\`):
+A single server from the environment (for several, use \`servers\` in the file):
 ${servers.map(renderVariable).join('\n')}
 
-In the file alone:
+Only in the file:
 ${toFileHelp().map(renderFileOption).join('\n')}
 
 Exit codes:
-  0  all is well
-  1  something outside is not as it should be: a port in use, or what check finds denied, broken or unreachable
-  2  something has to be changed: the command line, the configuration or the state directory
+  0  success
+  1  an external problem: a port in use, or an endpoint that check finds denied, broken or unreachable
+  2  invalid command line, configuration or state directory
 
 Examples:
-  automation-exporter                                  a simulated service, watched
-  automation-exporter serve --config.file=config.yaml  your servers
-  automation-exporter check --json                     what works and what is denied
+  automation-exporter                                  watch a simulated server
+  automation-exporter serve --config.file=config.yaml  watch your servers
+  automation-exporter check --json                     report report what works and what is denied
   automation-exporter serve --no-collector.healthcheck --log.format=json
 `;
 }

@@ -21,11 +21,11 @@ export function renderMetricReference(): string {
 
 const introduction = `# Metrics
 
-Every series of a watched server carries the label \`server\`, its configured name. What a server does not tell has no series: there is
+Every series of a watched server carries the label \`server\`, its configured name. A value that a server does not report has no series: there is
 never an invented 0. Text 0.0.4 and OpenMetrics 1.0 are served from the same values, by \`Accept\`.
 `;
 
-const ownText = 'Beside these, `process_*` and `nodejs_*` of the exporter itself.';
+const ownText = 'In addition, the exporter serves `process_*` and `nodejs_*` metrics of its own process.';
 
 /** Every option, as Markdown. */
 export function renderOptionReference(): string {
@@ -46,9 +46,9 @@ function escapeCell(text: string): string {
 
 const optionIntroduction = `# Configuration
 
-A flag is stronger than its variable, a variable is stronger than the file. Those of servers are for a single server.
-A reload (\`POST /-/reload\`, SIGHUP) puts every change in force but those marked \`restart\`: these it reports, in its answer, in the
-log and at the top of \`/config\`, and goes on with the value before.
+Flags take precedence over environment variables, and variables over the file. Variables of servers configure a single server.
+A reload (\`POST /-/reload\` or SIGHUP) applies all changes except options marked \`restart\`. For these, the previous value stays in
+effect, and the change is reported in the response, in the log and at the top of \`/config\`.
 
 | in the file | flag | variable | default | what | takes effect with |
 |---|---|---|---|---|---|`;

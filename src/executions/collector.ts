@@ -8,7 +8,7 @@ import { defaultMaxSeries } from './settings.ts';
 export const executionsCollector: ExecutionsCollector = {
   kind: 'executions',
   name: 'executions',
-  help: 'Executions: what runs and waits, and every finished one counted once',
+  help: 'Running, queued and finished executions; each finished execution is counted once',
   every: '15s',
   on: true,
   vital: true,

@@ -26,11 +26,11 @@ describe('commands/help', () => {
 
     expect(stdout).toContain(`
 Exit codes:
-  0  all is well
-  1  something outside is not as it should be: a port in use, or what check finds denied, broken or unreachable
-  2  something has to be changed: the command line, the configuration or the state directory
+  0  success
+  1  an external problem: a port in use, or an endpoint that check finds denied, broken or unreachable
+  2  invalid command line, configuration or state directory
 `);
-    expect(stdout).toContain('  metrics.<family>.off\n      Leave the family out. Default: false.\n');
+    expect(stdout).toContain('  metrics.<family>.off\n      Do not expose the metric family. Default: false.\n');
   });
 
   it('helps where the rest of the line is wrong', async () => {

@@ -83,16 +83,16 @@ describe('config/help', () => {
 
   it('shows what only the file holds', () => {
     expect(toFileHelp()).toEqual([
-      { path: 'metrics.<family>.off', default: 'false', help: 'Leave the family out.' },
+      { path: 'metrics.<family>.off', default: 'false', help: 'Do not expose the metric family.' },
       {
         path: 'metrics.<family>.drop_labels',
         default: '[]',
-        help: 'Labels to leave out; series that then are the same become one.',
+        help: 'Labels to drop; series that become identical are merged.',
       },
       {
         path: 'metrics.<family>.buckets',
         default: undefined,
-        help: 'Upper bounds of the buckets of a histogram, from the least.',
+        help: 'Upper bounds of histogram buckets, in ascending order.',
       },
     ]);
   });

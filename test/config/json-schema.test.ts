@@ -41,20 +41,20 @@ describe('config/json-schema', () => {
       required: ['url'],
       properties: {
         name: {
-          description: 'Name of the server in labels and pages, unique among all.',
+          description: 'Unique name of the server in labels and on pages.',
           type: 'string',
           pattern: '^[A-Za-z0-9_.:-]{1,64}$',
           default: 'default',
           examples: ['prod', 'eu-1'],
         },
         url: {
-          description: 'Address of the server, without /api.',
+          description: 'URL of the server, without /api.',
           type: 'string',
           pattern: '^[hH][tT][tT][pP][sS]?://[^@?#]+$',
           examples: ['https://automation.example.org'],
         },
         token_file: {
-          description: 'File that holds the API token.',
+          description: 'File with the API token.',
           type: 'string',
           pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
           examples: ['/run/secrets/automation-token'],
@@ -66,25 +66,25 @@ describe('config/json-schema', () => {
           examples: ['exporter'],
         },
         password_file: {
-          description: 'File that holds the password of that user.',
+          description: 'File with the password of the user.',
           type: 'string',
           pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
           examples: ['/run/secrets/automation-password'],
         },
         bearer_token_file: {
-          description: 'File that holds a token of an identity provider.',
+          description: 'File with a bearer token of an identity provider.',
           type: 'string',
           pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
           examples: ['/run/secrets/automation-token'],
         },
         dialect: {
-          description: 'Names of the headers; auto tries both on first contact.',
+          description: 'Names of the HTTP headers; auto detects them on first contact.',
           type: 'string',
           enum: ['auto', 'service', 'rundeck'],
           default: 'auto',
         },
         api_version: {
-          description: 'API version to stay at; auto takes the best that both sides know.',
+          description: 'API version to use; auto selects the newest that both sides support.',
           anyOf: [
             { type: 'string', const: 'auto' },
             { type: 'integer', minimum: 14, maximum: 99 },
@@ -92,7 +92,7 @@ describe('config/json-schema', () => {
           default: 'auto',
         },
         timeout: {
-          description: 'Longest that one request may take in total.',
+          description: 'Timeout of a request, including its response.',
           type: 'string',
           pattern: '^(\\d+w)?(\\d+d)?(\\d+h)?(\\d+m)?(\\d+s)?(\\d+ms)?$',
           default: '10s',
@@ -103,45 +103,46 @@ describe('config/json-schema', () => {
           additionalProperties: false,
           properties: {
             ca_file: {
-              description: 'File with authorities to trust beside those of the system.',
+              description: 'File with certificate authorities to trust in addition to those of the system.',
               type: 'string',
               pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
               examples: ['/etc/ssl/private/automation.pem'],
             },
             cert_file: {
-              description: 'File with the certificate to show to the server.',
+              description: 'File with the client certificate.',
               type: 'string',
               pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
               examples: ['/etc/ssl/private/automation.pem'],
             },
             key_file: {
-              description: 'File with the private key of that certificate.',
+              description: 'File with the private key of the client certificate.',
               type: 'string',
               pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
               examples: ['/etc/ssl/private/automation.pem'],
             },
             server_name: {
-              description: 'Name that the certificate of the server has to be for.',
+              description: 'Expected name in the certificate of the server.',
               type: 'string',
               pattern: '^(?!\\d+(\\.\\d+){3}$)[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?$',
               examples: ['automation.example.org'],
             },
             insecure_skip_verify: {
-              description: 'Trust any certificate; anyone in between can then read along.',
+              description:
+                'Disable certificate validation; anyone between exporter and server can then read and change the traffic.',
               type: 'boolean',
               default: false,
             },
           },
         },
         proxy_url: {
-          description: 'Proxy to reach the server through.',
+          description: 'URL of the proxy to use for the server.',
           type: 'string',
           pattern: '^[hH][tT][tT][pP][sS]?://[^@?#]+$',
           examples: ['http://forward.example.org:3128'],
         },
         namespace: {
           description:
-            'What the ids of traces are computed from, taken as written; without it, the url. To keep when the url changes.',
+            'Text from which trace ids are computed; defaults to the url. Set it to keep the ids when the url changes.',
           type: 'string',
           pattern: '^[\\x21-\\x7e\\u00a1-\\uffff]([\\x20-\\x7e\\u00a1-\\uffff]{0,254}[\\x21-\\x7e\\u00a1-\\uffff])?$',
           examples: ['https://automation.example.org'],
@@ -151,14 +152,14 @@ describe('config/json-schema', () => {
           additionalProperties: false,
           properties: {
             requests_per_second: {
-              description: 'Most requests to send in a second.',
+              description: 'Maximum number of requests per second.',
               type: 'number',
               minimum: 0.1,
               maximum: 1000,
               default: 10,
             },
             concurrency: {
-              description: 'Most requests to have under way at once.',
+              description: 'Maximum number of simultaneous requests.',
               type: 'integer',
               minimum: 1,
               maximum: 100,
@@ -167,7 +168,7 @@ describe('config/json-schema', () => {
           },
         },
         labels: {
-          description: 'Labels on every series of this server; a variable writes them as site=eu,tier=1.',
+          description: 'Labels for every series of this server; in the environment variable, as site=eu,tier=1.',
           type: 'object',
           maxProperties: 20,
           propertyNames: { pattern: '^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$' },
@@ -179,14 +180,14 @@ describe('config/json-schema', () => {
           additionalProperties: false,
           properties: {
             include: {
-              description: 'Patterns of projects to watch; without any, all.',
+              description: 'Patterns of projects to watch; all if empty.',
               type: 'array',
               maxItems: 100,
               items: { type: 'string', minLength: 1, maxLength: 200 },
               default: ['.*'],
             },
             exclude: {
-              description: 'Patterns of projects not to watch, even where one includes them.',
+              description: 'Patterns of projects not to watch; takes precedence over include.',
               type: 'array',
               maxItems: 100,
               items: { type: 'string', minLength: 1, maxLength: 200 },
@@ -194,7 +195,7 @@ describe('config/json-schema', () => {
             },
             labels: {
               description:
-                'Labels for projects that match a pattern, on automation_project_info; a variable writes them as JSON.',
+                'Labels on automation_project_info for projects that match a pattern; in the environment variable, as JSON.',
               type: 'array',
               items: {
                 type: 'object',
@@ -216,7 +217,7 @@ describe('config/json-schema', () => {
         },
         members: {
           description:
-            'Members of the cluster, which are asked for what each has of its own; a variable writes them as JSON.',
+            'Members of the cluster, polled individually for metrics that differ by member; in the environment variable, as JSON.',
           type: 'array',
           items: {
             type: 'object',
@@ -276,15 +277,15 @@ describe('config/json-schema', () => {
       type: 'object',
       additionalProperties: false,
       properties: {
-        off: { description: 'Leave the family out.', type: 'boolean', default: false },
+        off: { description: 'Do not expose the metric family.', type: 'boolean', default: false },
         drop_labels: {
-          description: 'Labels to leave out; series that then are the same become one.',
+          description: 'Labels to drop; series that become identical are merged.',
           type: 'array',
           items: { type: 'string' },
           default: [],
         },
         buckets: {
-          description: 'Upper bounds of the buckets of a histogram, from the least.',
+          description: 'Upper bounds of histogram buckets, in ascending order.',
           type: 'array',
           minItems: 1,
           maxItems: 100,

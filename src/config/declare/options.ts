@@ -14,58 +14,68 @@ const overdueFactors = { min: 1, max: 1000 } as const;
 /** What the file holds beside servers and collectors; each has a flag and a variable of the same name. */
 export const generalOptions = {
   web: {
-    listen_address: untilRestart(option(listenAddress, ':9720', 'Address to serve metrics and pages on.')),
-    telemetry_path: untilRestart(option(urlPath(), '/metrics', 'Path of the metrics.')),
+    listen_address: untilRestart(option(listenAddress, ':9720', 'Address to listen on for metrics and pages.')),
+    telemetry_path: untilRestart(option(urlPath(), '/metrics', 'Path under which to serve metrics.')),
     external_url: optional(
       webAddress,
-      'Address under which people reach this exporter, for links in pages and alerts.',
+      'URL under which the exporter is externally reachable, used for links in pages and alerts.',
     ),
-    route_prefix: untilRestart(option(routePrefix(), '/', 'Path below which everything is served.')),
-    enable_lifecycle: option(boolean, false, 'Let POST /-/reload read the configuration again.'),
-    max_requests: untilRestart(option(wholeNumber({ min: 1, max: 10_000 }), 40, 'Most scrapes to answer at once.')),
+    route_prefix: untilRestart(option(routePrefix(), '/', 'Prefix of all paths that the exporter serves.')),
+    enable_lifecycle: option(boolean, false, 'Enable POST /-/reload and the quarantine actions over HTTP.'),
+    max_requests: untilRestart(
+      option(wholeNumber({ min: 1, max: 10_000 }), 40, 'Maximum number of simultaneous scrapes.'),
+    ),
   },
   jobs: {
     detail: option(
       choice('all', 'top', 'none'),
       'top',
-      'Which jobs have series of their own; the others are counted together.',
+      'Which jobs have their own series; all others are counted together.',
     ),
-    top: option(wholeNumber({ min: 1, max: 100_000 }), 200, 'How many jobs that is with jobs.detail top.'),
-    cap: option(wholeNumber({ min: 1, max: 1_000_000 }), 5000, 'How many jobs that is at most, whatever the detail.'),
-    include: option(patternList, [], 'Patterns of jobs to watch, as project/group/name; without any, all.'),
-    exclude: option(patternList, [], 'Patterns of jobs not to watch, even where one includes them.'),
+    top: option(
+      wholeNumber({ min: 1, max: 100_000 }),
+      200,
+      'Number of jobs with their own series if jobs.detail is top.',
+    ),
+    cap: option(wholeNumber({ min: 1, max: 1_000_000 }), 5000, 'Upper limit of jobs with their own series.'),
+    include: option(patternList, [], 'Patterns of jobs to watch, as project/group/name; all if empty.'),
+    exclude: option(patternList, [], 'Patterns of jobs not to watch; takes precedence over include.'),
     overrides: option(
       jobOverrides(),
       [],
-      'What is particular to jobs that match a pattern, as project/group/name: the age of the last success that is still right, and how far beyond its average a run is overdue. For each of the two the first match counts.',
+      'Settings for jobs that match a pattern, as project/group/name: success_age is the maximum age of the last success, overdue_factor the multiple of the average duration after which an execution is overdue. The first match wins, separately for each setting.',
     ),
   },
   executions: {
     overlap: option(
       duration({ min: '0s', max: '30m' }),
       '120s',
-      'How far each read goes back behind the one before, since ends become visible late.',
+      'Overlap of each read with the previous one, because servers report finished executions late.',
     ),
     max_delay: option(
       duration({ min: '1s', max: '1d' }),
       '15m',
-      'Time within which every project is read, idle ones too.',
+      'Maximum time between two reads of a project, including idle projects.',
     ),
     overdue_factor: option(
       number(overdueFactors),
       3,
-      'How many times its average a run may take before it is overdue.',
+      'Multiple of its average duration after which an execution is overdue.',
     ),
-    overdue_floor: option(duration({ min: '0s', max: '4w' }), '5m', 'Shorter runs are never overdue.'),
+    overdue_floor: option(
+      duration({ min: '0s', max: '4w' }),
+      '5m',
+      'Duration below which an execution is never overdue.',
+    ),
     backfill: option(
       duration({ min: '0s', max: '4w' }),
       '0s',
-      'How far before the first start counting begins; a project that is watched already stays as it is.',
+      'How far before the first start to count executions; does not affect projects that are already watched.',
     ),
     catch_up_limit: option(
       duration({ min: '1m', max: '4w' }),
       '7d',
-      'How far back an outage is made up for; what ended before is skipped, and said.',
+      'How far back to count after an outage; executions that ended earlier are skipped and reported as skipped.',
     ),
   },
   traces: traceOptions,
@@ -73,75 +83,79 @@ export const generalOptions = {
     hold_new_series: option(
       duration({ min: '0s', max: '1h' }),
       '60s',
-      'How long a new counter of executions stands at 0, so that its first step is seen; longer than a scrape interval.',
+      'How long a new execution counter stays at 0 before its first increase, so that rate() sees it; must exceed the scrape interval.',
     ),
     cicd: option(
       boolean,
       false,
-      "Show executions of jobs under OpenTelemetry's names as well, as cicd_pipeline_run_*; each job takes more of collectors.executions.max_series.",
+      'Also expose executions of jobs under the OpenTelemetry names cicd_pipeline_run_*; each job then uses more of collectors.executions.max_series.',
     ),
   },
   log: {
-    level: option(choice('debug', 'info', 'warn', 'error'), 'info', 'Least severity to write.'),
-    format: untilRestart(option(choice('logfmt', 'json'), 'logfmt', 'Format of the log.')),
+    level: option(choice('debug', 'info', 'warn', 'error'), 'info', 'Lowest severity to log.'),
+    format: untilRestart(option(choice('logfmt', 'json'), 'logfmt', 'Output format of the log.')),
   },
   state: {
     dir: untilRestart(
-      option(path('/var/lib/automation-exporter'), './state', 'Directory for what has to survive a restart.'),
+      option(path('/var/lib/automation-exporter'), './state', 'Directory for state that must survive a restart.'),
     ),
-    memory: untilRestart(option(boolean, false, 'Keep the state in memory alone; a restart forgets it.')),
+    memory: untilRestart(option(boolean, false, 'Keep the state in memory only; it is lost on restart.')),
   },
 } as const satisfies OptionTree;
 
 /** One watched server; each has a variable for the case of a single server, and none has a flag. */
 export const serverOptions = {
-  name: option(serverName(), 'default', 'Name of the server in labels and pages, unique among all.'),
-  url: required(webAddress, 'Address of the server, without /api.'),
-  token_file: optional(secretFile, 'File that holds the API token.'),
+  name: option(serverName(), 'default', 'Unique name of the server in labels and on pages.'),
+  url: required(webAddress, 'URL of the server, without /api.'),
+  token_file: optional(secretFile, 'File with the API token.'),
   username: optional(userName(), 'User to log in as, for servers without an API token.'),
-  password_file: optional(passwordFile, 'File that holds the password of that user.'),
-  bearer_token_file: optional(secretFile, 'File that holds a token of an identity provider.'),
+  password_file: optional(passwordFile, 'File with the password of the user.'),
+  bearer_token_file: optional(secretFile, 'File with a bearer token of an identity provider.'),
   dialect: option(
     choice('auto', 'service', 'rundeck'),
     'auto',
-    'Names of the headers; auto tries both on first contact.',
+    'Names of the HTTP headers; auto detects them on first contact.',
   ),
   api_version: option(
     autoOrNumber({ min: 14, max: 99 }),
     'auto',
-    'API version to stay at; auto takes the best that both sides know.',
+    'API version to use; auto selects the newest that both sides support.',
   ),
-  timeout: option(duration({ min: '100ms', max: '10m' }), '10s', 'Longest that one request may take in total.'),
+  timeout: option(duration({ min: '100ms', max: '10m' }), '10s', 'Timeout of a request, including its response.'),
   tls: {
-    ca_file: optional(pemFile(), 'File with authorities to trust beside those of the system.'),
-    cert_file: optional(pemFile(), 'File with the certificate to show to the server.'),
-    key_file: optional(pemFile(), 'File with the private key of that certificate.'),
-    server_name: optional(hostName(), 'Name that the certificate of the server has to be for.'),
-    insecure_skip_verify: option(boolean, false, 'Trust any certificate; anyone in between can then read along.'),
+    ca_file: optional(pemFile(), 'File with certificate authorities to trust in addition to those of the system.'),
+    cert_file: optional(pemFile(), 'File with the client certificate.'),
+    key_file: optional(pemFile(), 'File with the private key of the client certificate.'),
+    server_name: optional(hostName(), 'Expected name in the certificate of the server.'),
+    insecure_skip_verify: option(
+      boolean,
+      false,
+      'Disable certificate validation; anyone between exporter and server can then read and change the traffic.',
+    ),
   },
-  proxy_url: optional(proxyAddress, 'Proxy to reach the server through.'),
+  proxy_url: optional(proxyAddress, 'URL of the proxy to use for the server.'),
   namespace: optional(
     namespace(),
-    'What the ids of traces are computed from, taken as written; without it, the url. To keep when the url changes.',
+    'Text from which trace ids are computed; defaults to the url. Set it to keep the ids when the url changes.',
   ),
   budget: {
-    requests_per_second: option(number({ min: 0.1, max: 1000 }), 10, 'Most requests to send in a second.'),
-    concurrency: option(wholeNumber({ min: 1, max: 100 }), 4, 'Most requests to have under way at once.'),
+    requests_per_second: option(number({ min: 0.1, max: 1000 }), 10, 'Maximum number of requests per second.'),
+    concurrency: option(wholeNumber({ min: 1, max: 100 }), 4, 'Maximum number of simultaneous requests.'),
   },
-  labels: option(labels, {}, 'Labels on every series of this server; a variable writes them as site=eu,tier=1.'),
+  labels: option(labels, {}, 'Labels for every series of this server; in the environment variable, as site=eu,tier=1.'),
   projects: {
-    include: option(patternList, ['.*'], 'Patterns of projects to watch; without any, all.'),
-    exclude: option(patternList, [], 'Patterns of projects not to watch, even where one includes them.'),
+    include: option(patternList, ['.*'], 'Patterns of projects to watch; all if empty.'),
+    exclude: option(patternList, [], 'Patterns of projects not to watch; takes precedence over include.'),
     labels: option(
       projectLabels(),
       [],
-      'Labels for projects that match a pattern, on automation_project_info; a variable writes them as JSON.',
+      'Labels on automation_project_info for projects that match a pattern; in the environment variable, as JSON.',
     ),
   },
   members: option(
     members(),
     [],
-    'Members of the cluster, which are asked for what each has of its own; a variable writes them as JSON.',
+    'Members of the cluster, polled individually for metrics that differ by member; in the environment variable, as JSON.',
   ),
 } as const satisfies OptionTree;
 
@@ -157,30 +171,30 @@ type CollectorOptions = PollOptions & { readonly projects?: Option<Patterns, 'pl
 function definePollOptions({ name, on, every, help, maxSeries = 10_000 }: Omit<CollectorDefaults, 'projects'>) {
   return {
     enabled: option(boolean, on, `${help}.`),
-    every: option(duration({ min: '1s' }), every, `Time between two polls of ${name}.`),
+    every: option(duration({ min: '1s' }), every, `Interval between polls of ${name}.`),
     max_series: option(
       wholeNumber({ min: 1, max: 10_000_000 }),
       maxSeries,
-      `Most series that ${name} gives for a server.`,
+      `Maximum number of series of ${name} per server.`,
     ),
   } as const satisfies OptionTree;
 }
 
 /** What configuration says of a metric family; only the file holds it. */
 export const familyOptions = {
-  off: option(boolean, false, 'Leave the family out.'),
-  drop_labels: option(labelNames, [], 'Labels to leave out; series that then are the same become one.'),
-  buckets: optional(bucketBounds, 'Upper bounds of the buckets of a histogram, from the least.'),
+  off: option(boolean, false, 'Do not expose the metric family.'),
+  drop_labels: option(labelNames, [], 'Labels to drop; series that become identical are merged.'),
+  buckets: optional(bucketBounds, 'Upper bounds of histogram buckets, in ascending order.'),
 } as const satisfies OptionTree;
 
 /** What only the command line and the environment hold. */
 export const launchOptions = {
   config: {
     file: optional(path('/etc/automation-exporter/config.yaml'), 'Configuration file, in YAML.'),
-    check: option(boolean, false, 'Check the configuration and leave.'),
+    check: option(boolean, false, 'Check the configuration and exit.'),
   },
   collector: {
-    disable_defaults: option(boolean, false, 'Switch off every collector that is not switched on by name.'),
+    disable_defaults: option(boolean, false, 'Disable all collectors that are not enabled by name.'),
   },
 } as const satisfies OptionTree;
 

@@ -7,22 +7,22 @@ const job = ['project', 'job_group', 'job_name'] as const;
 export const executionFamilies = {
   running: gauge(
     'automation_executions_running',
-    'Executions that run now; runs without a job have empty job labels, and a project where nothing runs has a 0 [project/*/executions/running].',
+    'Running executions; ad hoc executions have empty job labels, and a project without running executions has a 0 [project/*/executions/running].',
     ...job,
   ),
   oldestStart: earliestGauge(
     'automation_executions_running_oldest_start_timestamp_seconds',
-    'When the oldest of the running executions started [project/*/executions/running].',
+    'Start time of the oldest running execution [project/*/executions/running].',
     ...job,
   ),
   overdue: gauge(
     'automation_executions_running_overdue',
-    'Executions that run longer than a multiple of their average duration [project/*/executions/running].',
+    'Executions that have been running longer than a multiple of their average duration [project/*/executions/running].',
     ...job,
   ),
   queued: gauge(
     'automation_executions_queued',
-    'Executions that wait for their time or their turn [project/*/executions/running].',
+    'Executions that wait for their scheduled time or for a free slot [project/*/executions/running].',
     'project',
     'status',
   ),
@@ -34,20 +34,20 @@ export const executionFamilies = {
   ),
   projectTotal: counter(
     'automation_project_executions_total',
-    'Finished executions by what started them: user, scheduled, user-scheduled, webhook, other [executionType].',
+    'Finished executions by trigger: user, scheduled, user-scheduled, webhook, other [executionType].',
     'project',
     'trigger',
     'status',
   ),
   duration: histogram(
     'automation_execution_duration_seconds',
-    'Durations of finished executions; jobs without series of their own are __other__ [project/*/executions].',
+    'Durations of finished executions; jobs without their own series are __other__ [project/*/executions].',
     ...job,
     'status',
   ),
   nodes: counter(
     'automation_execution_nodes_total',
-    'Nodes that finished executions ran on [successfulNodes, failedNodes].',
+    'Nodes that finished executions ran on, by result [successfulNodes, failedNodes].',
     ...job,
     'result',
   ),
@@ -59,22 +59,22 @@ export const executionFamilies = {
   ),
   averageDuration: newestGauge(
     'automation_job_average_duration_seconds',
-    "Average duration of a job's executions, as the server reckons it [job.averageDuration].",
+    'Average duration of a job as reported by the server [job.averageDuration].',
     ...job,
   ),
   lastStart: newestGauge(
     'automation_job_last_start_timestamp_seconds',
-    'When the last finished execution of a job started [project/*/executions].',
+    'Start time of the last finished execution of a job [project/*/executions].',
     ...job,
   ),
   lastEnd: newestGauge(
     'automation_job_last_end_timestamp_seconds',
-    'When the last finished execution of a job ended [project/*/executions].',
+    'End time of the last finished execution of a job [project/*/executions].',
     ...job,
   ),
   lastSuccess: newestGauge(
     'automation_job_last_success_timestamp_seconds',
-    'When the last succeeded execution of a job ended [project/*/executions].',
+    'End time of the last successful execution of a job [project/*/executions].',
     ...job,
   ),
   lastDuration: newestGauge(
@@ -84,39 +84,39 @@ export const executionFamilies = {
   ),
   lastId: newestGauge(
     'automation_job_last_execution_id',
-    'The value is the id of the last finished execution of a job [project/*/executions].',
+    'Id of the last finished execution of a job, as the value [project/*/executions].',
     ...job,
   ),
   lastFailedId: newestGauge(
     'automation_job_last_failed_execution_id',
-    'The value is the id of the last failed execution of a job [project/*/executions].',
+    'Id of the last failed execution of a job, as the value [project/*/executions].',
     ...job,
   ),
   lastStatus: stateSet(
     'automation_job_last_status',
-    'How the last finished execution of a job ended [project/*/executions].',
+    'Status of the last finished execution of a job [project/*/executions].',
     { label: 'status', states: endings },
     ...job,
   ),
   consecutiveFailures: newestGauge(
     'automation_job_consecutive_failures',
-    'Failed executions of a job since its last success; attempts that are retried and cancellations do not count [project/*/executions].',
+    'Failed executions of a job since its last success; retried attempts and aborted executions are not counted [project/*/executions].',
     ...job,
   ),
   successAgeLimit: newestGauge(
     'automation_job_success_age_limit_seconds',
-    'How old the last success of a job may become, from configuration [jobs.overrides].',
+    'Configured maximum age of the last success of a job [jobs.overrides].',
     ...job,
   ),
   hidden: gauge(
     'automation_exporter_executions_hidden',
-    'Executions that ended lately and that the server counts but does not show to these credentials [paging.total].',
+    'Recently finished executions that the server counts but does not show to these credentials [paging.total].',
     'project',
   ),
   pipelineDuration: {
     ...histogram(
       'cicd_pipeline_run_duration_seconds',
-      "Durations of finished executions of jobs, under OpenTelemetry's name; needs metrics.cicd [project/*/executions].",
+      'Durations of finished executions of jobs, under the OpenTelemetry name; requires metrics.cicd [project/*/executions].',
       'cicd_pipeline_name',
       'cicd_pipeline_run_state',
       'cicd_pipeline_result',
@@ -126,13 +126,13 @@ export const executionFamilies = {
   },
   pipelineActive: gauge(
     'cicd_pipeline_run_active',
-    "Executions of jobs that run (executing) or wait (pending), under OpenTelemetry's name; needs metrics.cicd [project/*/executions/running].",
+    'Executions of jobs that are running (executing) or waiting (pending), under the OpenTelemetry name; requires metrics.cicd [project/*/executions/running].',
     'cicd_pipeline_name',
     'cicd_pipeline_run_state',
   ),
   pipelineErrors: counter(
     'cicd_pipeline_run_errors_total',
-    "Executions of jobs that failed, under OpenTelemetry's name; needs metrics.cicd [project/*/executions].",
+    'Failed executions of jobs, under the OpenTelemetry name; requires metrics.cicd [project/*/executions].',
     'cicd_pipeline_name',
     'error_type',
   ),
