@@ -18,11 +18,11 @@ export function toClientObserver(self: Self, key: Key, log: Pick<Log, 'info' | '
     waited: (seconds) => self.apiBudgetWait.inc(key, seconds),
     inFlight: (requests) => self.apiInFlight.set(key, requests),
     cut: (apiEndpoint, texts) => self.textsCut.inc({ ...key, api_endpoint: apiEndpoint }, texts),
-    files: (files, change) => {
-      self.fileChanges.inc({ ...key, files, result: change.result });
-      if (change.result === 'taken') log.info({ ...key, files }, 'changed files are in use');
+    files: (kind, change) => {
+      self.fileChanges.inc({ ...key, kind, result: change.result });
+      if (change.result === 'taken') log.info({ ...key, kind }, 'changed files are in use');
       else
-        log.error({ ...key, files, error: change.says }, 'changed files rejected, what they held before stays in use');
+        log.error({ ...key, kind, error: change.says }, 'changed files rejected, what they held before stays in use');
     },
     circuit: (isOpen) => self.circuitOpen.set(key, Number(isOpen)),
   };

@@ -217,7 +217,7 @@ export function createSelf({ measuresProcess = true, ...build }: Build) {
     fileChanges: new Counter({
       name: 'automation_exporter_credential_file_changes_total',
       help: 'Changed credential and certificate files, by result: taken (the new content is in use) or rejected (the previous content stays in use).',
-      labelNames: [...perServer, 'files', 'result'],
+      labelNames: [...perServer, 'kind', 'result'],
       registers,
     }),
     circuitOpen: new Gauge({
