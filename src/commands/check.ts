@@ -118,6 +118,7 @@ function toClosing(report: ServerReport): string {
   if (isFine(report)) return `${server}: all that is enabled can be read, or is switched off by the server`;
   if (!reachable) return `${server}: not reachable`;
   if (credentials === 'refused') return `${server}: the credentials are refused`;
+  if (credentials === 'unknown') return `${server}: something answers there, but not this API`;
   const wrong = endpoints.filter((one) => !isFine({ ...report, endpoints: [one] })).map(({ endpoint }) => endpoint);
   return `${server}: not well: ${wrong.join(', ')}`;
 }

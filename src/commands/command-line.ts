@@ -22,7 +22,7 @@ export async function runCommandLine(process: Omit<CommandContext, 'arguments' |
   }
   const named = commandWords.find(({ name }) => name === (parsed.command ?? 'serve'));
   // Where the words themselves are wrong, no command can say more about them than this.
-  if (named === undefined || parsed.problems.some(({ message }) => message === 'is not a command')) {
+  if (named === undefined || parsed.isUnknownCommand) {
     complain(`${parsed.problems.map(formatComplaint).join('\n')}\n`);
     return exitCodes.misconfigured;
   }

@@ -1,6 +1,7 @@
 import { toAccessPolicy, toAdminRight } from '../api/access-policy.ts';
 import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoint.ts';
+import { systemInfo } from '../api/endpoints/system.ts';
 import { ApiError } from '../api/errors.ts';
 import { isAuthenticatedAnswer, toVerdict } from '../api/verdict.ts';
 
@@ -69,12 +70,22 @@ export async function probeServer(
     if (fault?.kind === 'unauthorized') credentials = 'refused';
     else if (fault === undefined || isAuthenticatedAnswer(fault)) credentials = 'accepted';
     // The others could but say the same.
-    if (!reachable || credentials === 'refused') break;
+    if (!reachable || credentials === 'refused' || isElsewhere(fault)) break;
   }
   const allowable = lacking.filter((read) => toAdminRight(read) === undefined);
   const missingPolicy =
     allowable.length === 0 ? {} : { missingPolicy: toAccessPolicy(allowable, api.server().dialect) };
-  return { server: name, url, reachable, credentials, ...api.server(), endpoints: reports, ...missingPolicy };
+  const facts = api.server();
+  // Until the API has answered, the version is a guess.
+  const apiVersion = credentials === 'unknown' ? undefined : facts.apiVersion;
+  return { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports, ...missingPolicy };
+}
+
+/** Whether something answers that is not this API. */
+function isElsewhere(fault: ApiError | undefined): boolean {
+  return (
+    fault?.kind === 'not_found' && fault.details.isOfService !== true && fault.details.apiEndpoint === systemInfo.name
+  );
 }
 
 /** Everything that is switched on works, or is switched off by the server itself. */

@@ -18,6 +18,8 @@ export async function traceparent(context: CommandContext): Promise<number> {
   const complaints: string[] = [];
   if (namespace === undefined) complaints.push('--namespace: is missing (the address of the server, as configured)');
   if (execution === undefined) complaints.push('--execution: is missing (the id of the execution)');
+  else if (!/^[1-9]\d{0,15}$/.test(execution))
+    complaints.push('--execution: is not the id of an execution (a whole number, for example 4711)');
   if (node !== undefined && step === undefined) complaints.push('--node: needs --step beside it');
   if (given !== undefined && caller === undefined) complaints.push(notOfCaller);
   if (namespace === undefined || execution === undefined || complaints.length > 0) {

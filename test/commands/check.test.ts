@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import { strangerPolicy } from '../../src/simulator/world/access.ts';
@@ -302,6 +304,27 @@ prod: not well: running-executions, project-executions
     expect(simulator.requests()).toHaveLength(1);
   });
 
+  it('says once that something else answers, and claims no version of it', async () => {
+    const server = createServer((_request, response) => response.writeHead(404).end('<html>Not here</html>'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    // The cast is true: a TCP server has such an address.
+    const { port } = server.address() as AddressInfo;
+    const { stdout, ...ended } = await check({ url: `http://127.0.0.1:${port}`, token: 'a-token' });
+    server.close();
+
+    expect(ended).toEqual({ code: 1, stderr: '', left: [] });
+    expect(stdout.match(/nothing of this API is there/g)).toHaveLength(1);
+    expect(toRows(stdout)).toEqual(
+      expect.arrayContaining([
+        'reachable: yes',
+        'credentials: unknown',
+        'API version: not known',
+        'system-info: broken',
+      ]),
+    );
+    expect(stdout).toMatch(/\nprod: something answers there, but not this API\n$/);
+  });
+
   it('says that nothing listens', async () => {
     const simulator = await start();
     await simulator.stop();
@@ -407,7 +430,7 @@ prod: not well: running-executions, project-executions
       ['prod', 'a'],
       ['prod', 'b'],
     ]);
-  });
+  }, 40_000);
 
   it('gives the policy that all members lack once', async () => {
     const simulator = await start({ members: 2, memberAddresses: true });

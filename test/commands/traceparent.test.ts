@@ -21,6 +21,12 @@ describe('commands/traceparent', () => {
     );
   });
 
+  it.each(['abc', '-4', '0', '47.11', '4711x'])('refuses %j as the id of an execution', async (value) => {
+    const { code, stdout, stderr } = await runCli([...base.slice(0, 2), `--execution=${value}`]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toBe('--execution: is not the id of an execution (a whole number, for example 4711)\n');
+  });
+
   const caller = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
   it.each([

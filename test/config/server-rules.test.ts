@@ -183,4 +183,15 @@ describe('config/server-rules', () => {
       'config.yaml:4:70 servers[0].tls.key_file: the file "/run/key.pem" holds three',
     ]);
   });
+
+  it.each(['/api', '/api/', '/sub/api/47'])(
+    'refuses an address that ends with the path of the API: %s',
+    async (path) => {
+      const end = path.replace(/^\/sub|\/$/g, '');
+      expect(await complain({ yaml: watch('token_file: /run/token', `https://a.example.org${path}`) })).toEqual([
+        `config.yaml:2:10 servers[0].url: ends with ${end}, which is added to it (leave ${end} out)`,
+      ]);
+      expect(await complain({ yaml: watch('token_file: /run/token', 'https://api.example.org/my-api') })).toEqual([]);
+    },
+  );
 });

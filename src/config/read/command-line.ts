@@ -31,6 +31,8 @@ export type CommandFlag = {
 export type Arguments = {
   /** Undefined when no command was named. */
   readonly command: string | undefined;
+  /** Whether the first word is none of the commands: then nothing else can be said of the others. */
+  readonly isUnknownCommand: boolean;
   readonly positionals: readonly string[];
   /** By name without dashes: the options' flags and the commands' own. */
   readonly flags: ReadonlyMap<string, string | boolean>;
@@ -96,6 +98,7 @@ export function parseArguments(
 
   const [command, ...positionals] = words;
   const declared = commands.find(({ name }) => name === command);
+  const isUnknownCommand = command !== undefined && declared === undefined && commands.length > 0;
   if (command !== undefined && declared === undefined) {
     const names = commands.map(({ name }) => name);
     const hint =
@@ -109,7 +112,7 @@ export function parseArguments(
     if (owners === undefined || !flags.has(name) || (command !== undefined && declared === undefined)) continue;
     if (!owners.includes(command ?? '')) problems.add(`--${name}`, `belongs to ${owners.join(', ')}`);
   }
-  return { command: declared?.name, positionals, flags, problems: problems.list() };
+  return { command: declared?.name, isUnknownCommand, positionals, flags, problems: problems.list() };
 }
 
 type KnownFlag =

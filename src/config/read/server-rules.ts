@@ -33,6 +33,7 @@ export type TlsRules = {
 /** Complains about options of a server that contradict or lack each other, and about files that cannot be used; reads the latter. */
 export async function checkServer(server: ResolvedServer, rules: TlsRules, complaints: Complaints): Promise<TlsTexts> {
   checkAuthentication(server, complaints);
+  checkAddress(server, complaints);
   checkPair(server, ['tls.cert_file', 'tls.key_file'], complaints);
   checkTlsIsUsed(server, complaints);
   const texts: { ca?: string; cert?: string; key?: string } = {};
@@ -70,6 +71,14 @@ function adviseWays(server: ResolvedServer): string {
   const ways = waysToAuthenticate.map((way) => way.map(toName).join(' with '));
   const variable = inFile && server.single ? `; or set ${toVariable(server, 'token_file')}` : '';
   return `${inFile ? 'give' : 'set'} one of ${ways.join(', ')}${variable}`;
+}
+
+/** The API's own path is added to the address. */
+function checkAddress({ options }: ResolvedServer, complaints: Complaints): void {
+  const { value, place } = options.get('url') ?? {};
+  if (typeof value !== 'string' || place === undefined) return;
+  const end = /\/api(\/\d+)?$/.exec(value)?.[0];
+  if (end !== undefined) complaints.add(place, `ends with ${end}, which is added to it`, `leave ${end} out`);
 }
 
 function checkPair(server: ResolvedServer, [one, other]: readonly [string, string], complaints: Complaints): void {
