@@ -68,6 +68,29 @@ describe('api/transport', () => {
     expect(answer).toMatchObject({ status: 200, body: '' });
   });
 
+  it('lets another carry its requests where there is one', async () => {
+    const carried: string[] = [];
+    const unused: never = undefined as never;
+    const transport = createTransport({
+      url: 'http://127.0.0.1:1/base',
+      timeoutMs: 5000,
+      clock: systemClock,
+      toDispatcher: (origin) => ({
+        dispatch: ({ method, path }, handler) => {
+          carried.push(`${method} ${origin}${path}`);
+          handler.onResponseStart?.(unused, 200, {});
+          handler.onResponseData?.(unused, Buffer.from('{}'));
+          handler.onResponseEnd?.(unused, {});
+          return true;
+        },
+        destroy: async () => {},
+      }),
+    });
+    endings.push(transport.close);
+    const answer = await transport.get({ apiEndpoint: 'system-info', path: '/api/47/system/info', headers: {} });
+    expect([answer.body, carried]).toEqual(['{}', ['GET http://127.0.0.1:1/base/api/47/system/info']]);
+  });
+
   it('keeps its connection for the next request', async () => {
     const server = await startRawServer((socket) => socket.write(ok('{}', `x-port: ${socket.remotePort}\r\n`)));
     const transport = createTransport({ url: server.url, timeoutMs: 5000, clock: systemClock });
