@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { createFileLook } from '../../src/api/file-look.ts';
+
+/** A look at one file, which holds what the test says: new content, nothing new, or a fault. */
+function setUp() {
+  let ticks = 0;
+  let looks = 0;
+  const file: { holds: 'new' | 'old' | Error } = { holds: 'old' };
+  const told: string[] = [];
+  const look = createFileLook({
+    files: [
+      {
+        name: 'tls',
+        refresh: async () => {
+          looks += 1;
+          if (file.holds instanceof Error) throw file.holds;
+          return file.holds === 'new';
+        },
+      },
+    ],
+    clock: { ticks: () => ticks },
+    observe: (name, change) => told.push([name, ...Object.values(change)].join(' ')),
+  });
+  return {
+    file,
+    told,
+    looks: () => looks,
+    lookAfter: async (ms: number) => {
+      ticks += ms;
+      look();
+      await new Promise(setImmediate);
+    },
+  };
+}
+
+describe('api/file-look', () => {
+  it('looks every ten seconds at most, however often it is called', async () => {
+    const { lookAfter, looks } = setUp();
+    for (const ms of [0, 9999, 1, 0, 5000, 4999]) await lookAfter(ms);
+    expect(looks()).toBe(1);
+    await lookAfter(1);
+    expect(looks()).toBe(2);
+  });
+
+  it('tells of new content, and of nothing where there is none', async () => {
+    const { file, lookAfter, told } = setUp();
+    await lookAfter(10_000);
+    file.holds = 'new';
+    await lookAfter(10_000);
+    expect(told).toEqual(['tls taken']);
+  });
+
+  it('tells of what is no use once it is found a second time, once, and of another fault anew', async () => {
+    const { file, lookAfter, told } = setUp();
+    file.holds = new Error('a half of it');
+    await lookAfter(10_000);
+    expect(told).toEqual([]);
+    await lookAfter(10_000);
+    await lookAfter(10_000);
+    expect(told).toEqual(['tls rejected a half of it']);
+    file.holds = new Error('gone');
+    await lookAfter(10_000);
+    await lookAfter(10_000);
+    expect(told.slice(1)).toEqual(['tls rejected gone']);
+    file.holds = 'new';
+    await lookAfter(10_000);
+    file.holds = new Error('gone');
+    await lookAfter(10_000);
+    expect(told.slice(2)).toEqual(['tls taken']);
+    await lookAfter(10_000);
+    expect(told.slice(3)).toEqual(['tls rejected gone']);
+  });
+
+  it('says nothing of a certificate and a key that are replaced one after the other', async () => {
+    const { file, lookAfter, told } = setUp();
+    file.holds = new Error('holds the key of another certificate');
+    await lookAfter(10_000);
+    file.holds = 'new';
+    await lookAfter(10_000);
+    expect(told).toEqual(['tls taken']);
+  });
+});
