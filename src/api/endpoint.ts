@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { AccessRight } from './access-policy.ts';
 import type { Dialect } from './dialect.ts';
 import { ApiError } from './errors.ts';
 
@@ -14,8 +15,8 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly since: number | Readonly<Record<Dialect, number>>;
   /** Whether servers can be told not to have it: then a 404 is no fault. */
   readonly mayBeOff: boolean;
-  /** The rules of an access policy that allow it: `type: [{ … }]`, with commas between several. */
-  readonly allowedBy: string;
+  /** The rights that it needs, all of them. */
+  readonly allowedBy: readonly AccessRight[];
   /** Statuses beside 200 whose body is an answer, if it decodes. */
   readonly alsoAnswers: readonly number[];
   /** Whether some releases answer in plain text: what is no JSON then reaches the decoder as it is. */
@@ -130,7 +131,10 @@ function unfitFor(apiEndpoint: string, parameter: string): ApiError {
 }
 
 /** In the application's context (Document A, section 5). */
-export const systemRead = 'resource: [{ equals: { kind: system }, allow: [read] }]';
+export const systemRead: readonly AccessRight[] = [{ type: 'resource', kind: 'system', allow: 'read' }];
 
 /** Executions are read by whoever may read their jobs, and those without a job by whoever may read what runs ad hoc. */
-export const executionRead = 'job: [{ allow: [read] }], adhoc: [{ allow: [read] }]';
+export const executionRead: readonly AccessRight[] = [
+  { type: 'job', allow: 'read' },
+  { type: 'adhoc', allow: 'read' },
+];

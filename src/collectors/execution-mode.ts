@@ -1,3 +1,4 @@
+import { formatRights } from '../api/access-policy.ts';
 import type { Api } from '../api/client.ts';
 import { executionMode, systemInfo } from '../api/endpoints/system.ts';
 import { type ExecutionMode, executionModes } from '../domain/execution-mode.ts';
@@ -37,7 +38,7 @@ export const executionModeCollector = defineCollector({
 
 const restricted = {
   reason: 'denied',
-  message: `these credentials see the release of the server and nothing else; allow ${systemInfo.allowedBy}`,
+  message: `these credentials see the release of the server and nothing else; allow ${formatRights(systemInfo.allowedBy)}`,
 } as const;
 
 type Read = { readonly mode: ExecutionMode | undefined; readonly isRestricted: boolean };

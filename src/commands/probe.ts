@@ -1,4 +1,4 @@
-import { toAccessPolicy, toAdminRight } from '../api/access-policy.ts';
+import { formatRights, toAccessPolicy, toAdminRight } from '../api/access-policy.ts';
 import type { Api } from '../api/client.ts';
 import type { Endpoint } from '../api/endpoint.ts';
 import { systemInfo } from '../api/endpoints/system.ts';
@@ -141,7 +141,7 @@ function toReport({ name, reads }: Probe, finding: Finding): EndpointReport {
 
 function toMend(endpoint: Endpoint<unknown>): Pick<EndpointReport, 'mendedBy' | 'needs'> {
   const right = toAdminRight(endpoint);
-  return right === undefined ? { mendedBy: endpoint.allowedBy } : { needs: right };
+  return right === undefined ? { mendedBy: formatRights(endpoint.allowedBy) } : { needs: right };
 }
 
 async function find(api: Api, { ask }: Probe): Promise<Finding> {

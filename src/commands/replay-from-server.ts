@@ -1,3 +1,4 @@
+import { formatRights } from '../api/access-policy.ts';
 import { createLargeAnswers } from '../api/answers/large-answers.ts';
 import { execution } from '../api/endpoints/execution.ts';
 import { ApiError } from '../api/errors.ts';
@@ -74,7 +75,7 @@ const late = 'the server is still loading its steps: this is what is sent once t
 
 function explain({ kind, message, details }: ApiError): string {
   if (kind === 'forbidden' && details.isOfService === true)
-    return `${message}; allow it in an access policy: ${execution.allowedBy}`;
+    return `${message}; allow it in an access policy: ${formatRights(execution.allowedBy)}`;
   if (kind === 'not_found' && details.isOfService === true) return 'the server has no such execution';
   return message;
 }

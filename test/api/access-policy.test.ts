@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { toAccessPolicy, toAdminRight } from '../../src/api/access-policy.ts';
+import { type AccessRight, toAccessPolicy, toAdminRight } from '../../src/api/access-policy.ts';
 import { collectors } from '../../src/collectors/index.ts';
 
-const system = { allowedBy: 'resource: [{ equals: { kind: system }, allow: [read] }]' };
-const users = { allowedBy: 'resource: [{ equals: { kind: user }, allow: [admin] }]' };
-const project = { allowedBy: 'project: [{ allow: [read] }]' };
-const events = { allowedBy: 'resource: [{ equals: { kind: event }, allow: [read] }]' };
-const jobs = { allowedBy: 'job: [{ allow: [view] }]' };
+const system = right({ type: 'resource', kind: 'system', allow: 'read' });
+const users = right({ type: 'resource', kind: 'user', allow: 'admin' });
+const project = right({ type: 'project', allow: 'read' });
+const events = right({ type: 'resource', kind: 'event', allow: 'read' });
+const jobs = right({ type: 'job', allow: 'view' });
 
 describe('api/access-policy', () => {
   it('names each rule once, under what it is about', () => {
@@ -49,8 +49,8 @@ by:
   });
 
   it('takes apart what needs several rules, and gives none of them twice', () => {
-    const executions = { allowedBy: `${events.allowedBy}, job: [{ allow: [read] }], adhoc: [{ allow: [read] }]` };
-    const execution = { allowedBy: 'job: [{ allow: [read] }], adhoc: [{ allow: [read] }]' };
+    const executions = right(...events.allowedBy, { type: 'job', allow: 'read' }, { type: 'adhoc', allow: 'read' });
+    const execution = right({ type: 'job', allow: 'read' }, { type: 'adhoc', allow: 'read' });
 
     expect(toAccessPolicy([executions, execution, events])).toBe(`description: what automation-exporter reads
 context:
@@ -69,7 +69,7 @@ by:
 
   it('hands out nothing that lets change a server', () => {
     expect(toAdminRight(users)).toBe('user admin');
-    expect(toAdminRight({ allowedBy: 'project: [{ allow: [configure] }]' })).toBe('project configure');
+    expect(toAdminRight(right({ type: 'project', allow: 'configure' }))).toBe('project configure');
     expect([system, project, events, jobs].map(toAdminRight)).toEqual([undefined, undefined, undefined, undefined]);
   });
 
@@ -101,3 +101,7 @@ by:
     expect(documents[0]?.getIn(['for', 'resource', 0, 'equals', 'kind'])).toBe('system');
   });
 });
+
+function right(...allowedBy: readonly AccessRight[]) {
+  return { allowedBy };
+}

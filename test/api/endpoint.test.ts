@@ -8,10 +8,10 @@ const executions = defineEndpoint({
   path: 'project/{project}/job/{job}/executions',
   query: ['max', 'offset'],
   since: { service: 5, rundeck: 14 },
-  allowedBy: 'nothing',
+  allowedBy: [],
   body: z.string(),
 });
-const info = defineEndpoint({ name: 'info', path: 'system/info', since: 14, allowedBy: 'nothing', body: z.string() });
+const info = defineEndpoint({ name: 'info', path: 'system/info', since: 14, allowedBy: [], body: z.string() });
 
 describe('api/endpoint', () => {
   it.each([

@@ -29,10 +29,10 @@ export const rooms: readonly Room[] = [
   { room: 'metrics/forget', types: ['prom-client'] },
 
   { room: 'api/errors', pure: true },
+  { room: 'api/access-policy', types: ['api'], pure: true },
   { room: 'api/endpoint', knows: ['api/errors'], types: ['api', 'zod'] },
   { room: 'api/lenient', knows: ['domain'], packages: ['zod'] },
   { room: 'api/endpoints', knows: ['domain', 'api/endpoint', 'api/lenient'], types: ['api'], packages: ['zod'] },
-  { room: 'api/access-policy', types: ['api'], pure: true },
   { room: 'api/paging', knows: ['api/errors'] },
   { room: 'api/wire/transport', knows: ['domain', 'api'], packages: ['undici'] },
   { room: 'api/wire/tls-material', packages: ['node:tls'] },
@@ -85,7 +85,11 @@ export const rooms: readonly Room[] = [
   },
   { room: 'config' },
 
-  { room: 'collectors', knows: ['domain', 'metrics/family', 'api/endpoints', 'api/errors'], pure: true },
+  {
+    room: 'collectors',
+    knows: ['domain', 'metrics/family', 'api/access-policy', 'api/endpoints', 'api/errors'],
+    pure: true,
+  },
   { room: 'collectors/index', knows: ['collectors', 'executions/collector'] },
 
   { room: 'executions/counting', knows: ['domain'], types: ['executions/ledger'], pure: true },

@@ -38,7 +38,7 @@ function setUp({ vital = true, everyMs = 15_000 } = {}) {
     every: '15s',
     on: true,
     vital,
-    reads: [defineEndpoint({ name: 'demo', path: 'demo', since: 1, mayBeOff: true, allowedBy: '', body: z.unknown() })],
+    reads: [defineEndpoint({ name: 'demo', path: 'demo', since: 1, mayBeOff: true, allowedBy: [], body: z.unknown() })],
     metrics: { value: gauge('demo_value', 'Value.'), sum: gauge('demo_sum', 'Sum.') },
     fetch: async () => {
       askedAtMs.push(clockMs - 1_000_000);

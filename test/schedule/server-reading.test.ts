@@ -10,7 +10,7 @@ import { openSqliteState } from '../../src/state/sqlite.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { createTestWatch } from '../support/watch.ts';
 
-const endpoint = defineEndpoint({ name: 'demo', path: 'demo', since: 14, allowedBy: '', body: z.number() });
+const endpoint = defineEndpoint({ name: 'demo', path: 'demo', since: 14, allowedBy: [], body: z.number() });
 
 function setUp({ vital = false, everyMs = 15_000, remember = (before: Memory): Memory => before } = {}) {
   const clock = fakeClock({ now: () => 0, ticks: () => 0 });

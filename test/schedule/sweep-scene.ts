@@ -9,7 +9,7 @@ import { openSqliteState } from '../../src/state/sqlite.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { createTestWatch } from '../support/watch.ts';
 
-const demo = defineEndpoint({ name: 'demo', path: 'demo/{project}', since: 14, allowedBy: '', body: z.number() });
+const demo = defineEndpoint({ name: 'demo', path: 'demo/{project}', since: 14, allowedBy: [], body: z.number() });
 const families = { value: gauge('demo_value', 'Value.', 'project') };
 
 type DemoDefinition = Partial<ProjectCollectorDefinition<number, typeof families>>;

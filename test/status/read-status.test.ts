@@ -32,7 +32,7 @@ function poll(key: Omit<PollKey, 'server'>, outcome?: Outcome, given: Partial<Po
 }
 
 const vital = { vital: true };
-const rule = 'resource: [{ equals: { kind: system }, allow: [read] }]';
+const rule = [{ type: 'resource', kind: 'system', allow: 'read' }];
 
 type Given = Partial<StatusParts & Watched>;
 
@@ -52,7 +52,7 @@ function readAll(polls: readonly PollStatus[], given: Given = {}) {
     // Of a collector only its name and its rules count here.
     collectors: [
       { name: 'log-storage', reads: [{ allowedBy: rule }] },
-      { name: 'project-jobs', reads: [{ allowedBy: 'job: [{ allow: [view] }]' }] },
+      { name: 'project-jobs', reads: [{ allowedBy: [{ type: 'job', allow: 'view' }] }] },
       { name: 'executions', reads: executionsCollector.reads },
     ] as unknown as StatusParts['collectors'],
     polls: () => polls,
@@ -175,7 +175,7 @@ describe('status/read-status', () => {
   });
 
   it('suggests to nobody to hand out the rights of an administrator', async () => {
-    const rules = ['resource: [{ equals: { kind: system }, allow: [admin] }]', rule];
+    const rules = [[{ type: 'resource', kind: 'system', allow: 'admin' }], rule];
     const collectors = ['users', 'log-storage'].map((name, index) => ({ name, reads: [{ allowedBy: rules[index] }] }));
     const polls = collectors.map(({ name }) => poll({ collector: name }, denied));
     const server = await read(polls, { collectors: collectors as unknown as StatusParts['collectors'] });

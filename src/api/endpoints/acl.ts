@@ -13,7 +13,7 @@ export const systemPolicies = defineEndpoint({
   name: 'acl-policies',
   path: 'system/acl/',
   since: 14,
-  allowedBy: 'resource: [{ equals: { kind: system_acl }, allow: [read] }]',
+  allowedBy: [{ type: 'resource', kind: 'system_acl', allow: 'read' }],
   body,
 });
 
@@ -22,6 +22,6 @@ export const projectPolicies = defineEndpoint({
   name: 'project-acl-policies',
   path: 'project/{project}/acl/',
   since: 14,
-  allowedBy: 'project_acl: [{ allow: [read] }]',
+  allowedBy: [{ type: 'project_acl', allow: 'read' }],
   body,
 });

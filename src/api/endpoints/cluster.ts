@@ -5,7 +5,7 @@ import { list, text } from '../lenient.ts';
 const jobsOfMember = {
   since: 17,
   maxBytes: largeListBytes,
-  allowedBy: 'job: [{ allow: [read] }]',
+  allowedBy: [{ type: 'job', allow: 'read' }],
   // Jobs that the caller may not see are silently missing.
   body: list(z.object({ serverNodeUUID: text })),
 } as const;

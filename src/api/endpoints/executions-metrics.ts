@@ -25,7 +25,7 @@ export const executionsMetrics = defineEndpoint({
   path: 'executions/metrics',
   query: ['recentFilter'],
   since: 29,
-  allowedBy: 'resource: [{ equals: { kind: event }, allow: [read] }]',
+  allowedBy: [{ type: 'resource', kind: 'event', allow: 'read' }],
   body,
 });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Execution, toExecutionStatus } from '../../domain/execution.ts';
 import { toTimestampMs } from '../../domain/time.ts';
+import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { number, toNumber, toText } from '../lenient.ts';
 
@@ -33,8 +34,8 @@ export type OddRow = {
 
 const longestOddText = 200;
 
-const readEvents = 'resource: [{ equals: { kind: event }, allow: [read] }]';
-const readExecutions = `${readEvents}, ${executionRead}`;
+const readEvents: readonly AccessRight[] = [{ type: 'resource', kind: 'event', allow: 'read' }];
+const readExecutions = [...readEvents, ...executionRead];
 
 /** Document B, 4.2: executions that ended within a window, newest end first; both ends of the window belong to it. */
 export const projectExecutions = defineEndpoint({

@@ -12,7 +12,7 @@ export const jobWorkflow = defineEndpoint({
   path: 'job/{id}/workflow',
   maxBytes: largeListBytes,
   since: { service: 33, rundeck: 34 },
-  allowedBy: 'job: [{ allow: [read] }]',
+  allowedBy: [{ type: 'job', allow: 'read' }],
   body: z
     .object({ workflow: z.array(z.unknown()) })
     .transform(({ workflow }): readonly WorkflowStep[] => toSteps(workflow, 1)),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { flag, list, number, text } from '../lenient.ts';
 
@@ -27,7 +28,7 @@ const job = z
     }),
   );
 
-const allowedBy = 'job: [{ allow: [read] }]';
+const allowedBy: readonly AccessRight[] = [{ type: 'job', allow: 'read' }];
 
 /** Document B, 4.1: all jobs that may be seen; there are pages only where they are asked for. */
 export const projectJobs = defineEndpoint({

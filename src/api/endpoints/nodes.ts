@@ -9,7 +9,10 @@ export const projectNodes = defineEndpoint({
   query: ['format'],
   maxBytes: largeListBytes,
   since: 14,
-  allowedBy: 'resource: [{ equals: { kind: node }, allow: [read] }], node: [{ allow: [read] }]',
+  allowedBy: [
+    { type: 'resource', kind: 'node', allow: 'read' },
+    { type: 'node', allow: 'read' },
+  ],
   body: z.custom<object>(isMap, 'is no map of nodes').transform(countFamilies),
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { flag, list, text, timestampMs, toText } from '../lenient.ts';
 
@@ -33,7 +34,7 @@ const body = list(
 );
 
 /** Projects are told apart by their names alone: they are of no `kind`. */
-const readProject = 'project: [{ allow: [read] }]';
+const readProject: readonly AccessRight[] = [{ type: 'project', allow: 'read' }];
 
 /** Document A, 4.9: only the projects that may be read, sorted by name. */
 export const projects = defineEndpoint({
@@ -68,7 +69,7 @@ function configSwitch<const Key extends string>(key: Key) {
     name: key.replaceAll('.', '-'),
     path: `project/{project}/config/${key}` as const,
     since: 14,
-    allowedBy: 'project: [{ allow: [configure] }]',
+    allowedBy: [{ type: 'project', allow: 'configure' }],
     alsoAnswers: [404],
     body: z.record(z.string(), z.unknown()).transform((answer, context): boolean => {
       if (answer.errorCode === 'api.error.item.doesnotexist') return false;

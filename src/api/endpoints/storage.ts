@@ -30,7 +30,7 @@ const body = z
 const shared = {
   maxBytes: largeListBytes,
   since: 11,
-  allowedBy: 'storage: [{ match: { path: "keys/.*" }, allow: [read] }]',
+  allowedBy: [{ type: 'storage', path: 'keys/.*', allow: 'read' }],
   body,
 } as const;
 

@@ -20,6 +20,6 @@ export const userClasses = defineEndpoint({
   path: 'userclass/state',
   since: 41,
   mayBeOff: true,
-  allowedBy: 'resource: [{ equals: { kind: user }, allow: [admin] }]',
+  allowedBy: [{ type: 'resource', kind: 'user', allow: 'admin' }],
   body: z.object({ summary: counts, entitled: counts, exceeded: counts }),
 });

@@ -6,6 +6,6 @@ export const users = defineEndpoint({
   name: 'users',
   path: 'user/list',
   since: 27,
-  allowedBy: 'resource: [{ equals: { kind: system }, allow: [admin] }]',
+  allowedBy: [{ type: 'resource', kind: 'system', allow: 'admin' }],
   body: z.array(z.unknown()).transform((list) => list.length),
 });
