@@ -1,12 +1,14 @@
 import { buildRules } from '../alerts/generate.ts';
 import { dashboardJson, dashboardNames } from '../dashboards/generate.ts';
 import { renderMetricReference, renderOptionReference } from '../src/commands/reference.ts';
+import { renderFaults } from './faults.ts';
 
 /** Every file that is generated, by its path: a test holds the committed ones against these. */
 export function generated(): Readonly<Record<string, string>> {
   return {
     'docs/configuration.md': renderOptionReference(),
     'docs/metrics.md': renderMetricReference(),
+    'docs/faults.md': renderFaults(),
     'alerts/rules.yaml': buildRules(),
     ...Object.fromEntries(dashboardNames.map((name) => [`dashboards/${name}.json`, dashboardJson(name)])),
   };

@@ -24,7 +24,7 @@ describe.concurrent('commands/run-app', () => {
     expect(ended).toEqual({ code: 2, stdout: '', stderr, left: [] });
   });
 
-  it('leaves a state directory to the daemon that has it, until that one ends', async () => {
+  it('faults/row-25: leaves a state directory to the daemon that has it, until that one ends', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const args = ['serve', `--state.dir=${directory}/state`, '--web.listen-address=127.0.0.1:0'];
     const first = startCli(args, { env });
@@ -106,7 +106,7 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
-  it('goes on with the configuration it has when the file is wrong at a hang-up signal', async () => {
+  it('faults/row-27: goes on with the configuration it has when the file is wrong at a hang-up signal', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const file = join(directory, 'config.yaml');
     writeFileSync(file, 'log: { level: info }\n');

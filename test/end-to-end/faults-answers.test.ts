@@ -39,7 +39,7 @@ const html = ['Content-Type: text/html;charset=utf-8'];
 const MiB = 2 ** 20;
 
 describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
-  it('row 6: HTML login page with 200: the credentials are what is wrong', async () => {
+  it('faults/row-6: HTML login page with 200: the credentials are what is wrong', async () => {
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
       const kinds = await playFault(watch, {
@@ -53,12 +53,16 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
   });
 
   it.each([
-    ['row 6: another HTML page with 200', say(200, '<!doctype html><title>Maintenance</title>', html), 'html'],
-    ['row 7: invalid JSON', say(200, '{"system": {"rundeck": '), 'decode'],
-    ['row 7: empty JSON', say(200, ''), 'empty'],
-    ['row 7: null JSON', say(200, 'null'), 'decode'],
-    ['row 7: wrong-shaped JSON', say(200, '[{"system": "yes", "executionMode": 1}]'), 'decode'],
-    ['row 7: JSON of wrong types', say(200, '{"system": [], "executionMode": {}, "enabled": {"a": 1}}'), 'decode'],
+    ['faults/row-6: another HTML page with 200', say(200, '<!doctype html><title>Maintenance</title>', html), 'html'],
+    ['faults/row-7: invalid JSON', say(200, '{"system": {"rundeck": '), 'decode'],
+    ['faults/row-7: empty JSON', say(200, ''), 'empty'],
+    ['faults/row-7: null JSON', say(200, 'null'), 'decode'],
+    ['faults/row-7: wrong-shaped JSON', say(200, '[{"system": "yes", "executionMode": 1}]'), 'decode'],
+    [
+      'faults/row-7: JSON of wrong types',
+      say(200, '{"system": [], "executionMode": {}, "enabled": {"a": 1}}'),
+      'decode',
+    ],
   ])('%s: is no answer, and heals', async (_row, handler, kind) => {
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
@@ -79,7 +83,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('row 8: huge body: not read beyond the cap, and costs the one collector', async () => {
+  it('faults/row-8: huge body: not read beyond the cap, and costs the one collector', async () => {
     await watchFaults({}, async (watch) => {
       const { upstream, simulator } = watch;
       let before = 0;
@@ -104,7 +108,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('row 9: compression bomb: not inflated beyond the cap, and costs the one collector', async () => {
+  it('faults/row-9: compression bomb: not inflated beyond the cap, and costs the one collector', async () => {
     const bomb = say(200, gzipSync(Buffer.alloc(512 * MiB, 0x20), { level: 1 }), ['Content-Encoding: gzip']);
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
@@ -118,7 +122,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('row 12: 503 on the mode endpoint (passive): is an answer', async () => {
+  it('faults/row-12: 503 on the mode endpoint (passive): is an answer', async () => {
     await watchFaults({ simulated: { apiVersion: 34 } }, async (watch) => {
       const kinds = await playFault(watch, {
         begin: () => watch.simulator.control.setExecutionMode('passive'),
@@ -142,7 +146,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('row 13: metrics endpoints disabled (404): the collector is off, and nothing failed', async () => {
+  it('faults/row-13: metrics endpoints disabled (404): the collector is off, and nothing failed', async () => {
     await watchFaults({}, async (watch) => {
       let askedBefore = 0;
       const kinds = await playFault(watch, {
@@ -172,7 +176,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('row 14: unsupported version (400): a version that nobody shares is a fault', async () => {
+  it('faults/row-14: unsupported version (400): a version that nobody shares is a fault', async () => {
     const body = '{"error":true,"apiversion":13,"errorCode":"api.error.api-version.unsupported","message":"no"}';
     await watchFaults({}, async (watch) => {
       const { upstream } = watch;
@@ -186,7 +190,7 @@ describe.concurrent('end-to-end/faults of answers', { timeout: 45_000 }, () => {
     });
   });
 
-  it('row 14: unsupported version (400): a server that was replaced by an older one is asked in its version', async () => {
+  it('faults/row-14: unsupported version (400): a server that was replaced by an older one is asked in its version', async () => {
     const older = await startSimulator({ scenario: 'empty', apiVersion: 36 });
     await watchFaults({}, async (watch) => {
       const { upstream, simulator } = watch;

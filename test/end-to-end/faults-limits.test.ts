@@ -23,7 +23,7 @@ const refused: Series = {
 };
 
 describe.concurrent('end-to-end/faults of limits, credentials and time', { timeout: 45_000 }, () => {
-  it('row 10: 429 with a long Retry-After: silence for five minutes at most, and no day', async () => {
+  it('faults/row-10: 429 with a long Retry-After: silence for five minutes at most, and no day', async () => {
     await watchFaults({}, async (watch) => {
       const { simulator, clockShift } = watch;
       const kinds = await playFault(watch, {
@@ -40,7 +40,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     });
   });
 
-  it('row 11: token rotated in its file: no poll fails', async () => {
+  it('faults/row-11: token rotated in its file: no poll fails', async () => {
     await watchFaults({}, async (watch) => {
       const { control, token } = watch.simulator;
       const kinds = await playFault(watch, {
@@ -63,7 +63,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     });
   });
 
-  it('row 11: token revoked (403): says that it is refused, and takes it when it is restored', async () => {
+  it('faults/row-11: token revoked (403): says that it is refused, and takes it when it is restored', async () => {
     await watchFaults({}, async (watch) => {
       const { control, token } = watch.simulator;
       const kinds = await playFault(watch, {
@@ -76,7 +76,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     });
   });
 
-  it('row 11: token revoked, another written to its file later: takes the new one', async () => {
+  it('faults/row-11: token revoked, another written to its file later: takes the new one', async () => {
     await watchFaults({}, async (watch) => {
       const { control, token } = watch.simulator;
       const kinds = await playFault(watch, {
@@ -92,7 +92,7 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     });
   });
 
-  it('row 11: 401: is the same refusal', async () => {
+  it('faults/row-11: 401: is the same refusal', async () => {
     const body = '{"error":true,"apiversion":47,"errorCode":"unauthorized","message":"no"}';
     await watchFaults({}, async (watch) => {
       const kinds = await playFault(watch, {
@@ -105,52 +105,58 @@ describe.concurrent('end-to-end/faults of limits, credentials and time', { timeo
     });
   });
 
-  it.each(['grow', 'shrink'])('row 17: pages shift while being read: they %s, and every row is read', async (how) => {
-    const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
-    const { api, seen, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
-    simulator.control.createProject('pay', ['web01']);
-    const nowMs = Date.parse('2026-01-15T12:00:00Z');
-    const ids = Array.from({ length: 95 }, () =>
-      simulator.control.addFinished('pay', { startedAtMs: nowMs, endedAtMs: nowMs }),
-    );
-    if (how === 'grow') simulator.control.configure({ shiftPages: 3 });
+  it.each(['grow', 'shrink'])(
+    'faults/row-17: pages shift while being read: they %s, and every row is read',
+    async (how) => {
+      const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
+      const { api, seen, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
+      simulator.control.createProject('pay', ['web01']);
+      const nowMs = Date.parse('2026-01-15T12:00:00Z');
+      const ids = Array.from({ length: 95 }, () =>
+        simulator.control.addFinished('pay', { startedAtMs: nowMs, endedAtMs: nowMs }),
+      );
+      if (how === 'grow') simulator.control.configure({ shiftPages: 3 });
 
-    const found = new Set<number>();
-    const path = { project: 'pay' };
-    const pages = readWindow(
-      ({ beginMs, endMs, max, offset }) =>
-        api.get(projectExecutions, { path, query: { begin: beginMs, end: endMs, max, offset } }),
-      { beginMs: nowMs, endMs: nowMs },
-      { apiEndpoint: 'project-executions', endOf: ({ endedAtMs }) => endedAtMs, pageSize: 20, overlap: 5 },
-    );
-    for await (const { items } of pages) {
-      for (const { id } of items) found.add(id);
-      // What was read already goes away, and all that is older moves up.
-      if (how === 'shrink') simulator.control.deleteExecutions(items.slice(0, 3).map(({ id }) => id));
-    }
+      const found = new Set<number>();
+      const path = { project: 'pay' };
+      const pages = readWindow(
+        ({ beginMs, endMs, max, offset }) =>
+          api.get(projectExecutions, { path, query: { begin: beginMs, end: endMs, max, offset } }),
+        { beginMs: nowMs, endMs: nowMs },
+        { apiEndpoint: 'project-executions', endOf: ({ endedAtMs }) => endedAtMs, pageSize: 20, overlap: 5 },
+      );
+      for await (const { items } of pages) {
+        for (const { id } of items) found.add(id);
+        // What was read already goes away, and all that is older moves up.
+        if (how === 'shrink') simulator.control.deleteExecutions(items.slice(0, 3).map(({ id }) => id));
+      }
 
-    expect(ids.filter((id) => !found.has(id))).toEqual([]);
-    // The window is read again where its total changed, but not for ever.
-    expect(seen.filter((line) => line === 'project-executions 200').length).toBeLessThanOrEqual(60);
-    await close();
-    await simulator.stop();
-  });
+      expect(ids.filter((id) => !found.has(id))).toEqual([]);
+      // The window is read again where its total changed, but not for ever.
+      expect(seen.filter((line) => line === 'project-executions 200').length).toBeLessThanOrEqual(60);
+      await close();
+      await simulator.stop();
+    },
+  );
 
-  it.each([600, -600])('row 19: clocks ±10 minutes apart: %i s are seen, and change nothing', async (skewSeconds) => {
-    await watchFaults({}, async (watch) => {
-      const { control } = watch.simulator;
-      await watch.isWell();
-      expect(Math.abs(skewOf(await watch.scrape()))).toBeLessThan(5);
-      control.setClockSkew(skewSeconds * 1000);
-      await soon(async () => expect(Math.abs(skewOf(await watch.scrape()) - skewSeconds)).toBeLessThan(5));
-      await watch.isWell();
-      control.setClockSkew(0);
-      await soon(async () => expect(Math.abs(skewOf(await watch.scrape()))).toBeLessThan(5));
-      await watch.isWell();
-    });
-  });
+  it.each([600, -600])(
+    'faults/row-19: clocks ±10 minutes apart: %i s are seen, and change nothing',
+    async (skewSeconds) => {
+      await watchFaults({}, async (watch) => {
+        const { control } = watch.simulator;
+        await watch.isWell();
+        expect(Math.abs(skewOf(await watch.scrape()))).toBeLessThan(5);
+        control.setClockSkew(skewSeconds * 1000);
+        await soon(async () => expect(Math.abs(skewOf(await watch.scrape()) - skewSeconds)).toBeLessThan(5));
+        await watch.isWell();
+        control.setClockSkew(0);
+        await soon(async () => expect(Math.abs(skewOf(await watch.scrape()))).toBeLessThan(5));
+        await watch.isWell();
+      });
+    },
+  );
 
-  it('row 19: clock steps back: polls go on, and nothing is too old or too new', async () => {
+  it('faults/row-19: clock steps back: polls go on, and nothing is too old or too new', async () => {
     await watchFaults({}, async (watch) => {
       await watch.isWell();
       const rounds = watch.healthyRounds();

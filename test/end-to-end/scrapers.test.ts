@@ -38,7 +38,8 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
     while (!over.signal.aborted) {
       const answer = await fetch(`${daemon.url}/metrics`, { headers });
       expect(answer.status).toBe(200);
-      await answer.arrayBuffer();
+      // One of the formats has an end of its own, and the other must not.
+      expect((await answer.text()).endsWith('# EOF\n')).toBe(index % 2 === 1);
       scrapes += 1;
     }
   });
@@ -58,7 +59,7 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
 }
 
 describe('end-to-end/scrapers', () => {
-  it('asks the service the same for fifty scrapers as for none', async () => {
+  it('faults/row-36: asks the service the same for fifty scrapers of both formats as for none, and mixes no formats', async () => {
     const alone = await asked(0);
     const crowded = await asked(50);
     expect(crowded.scrapes).toBeGreaterThan(500);

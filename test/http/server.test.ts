@@ -73,7 +73,7 @@ describe('http/server', () => {
     expect(errors).toEqual([new Error('a secret place')]);
   });
 
-  it('lets fifty scrapers that stop reading cost nothing but themselves', async () => {
+  it('faults/row-35: lets fifty scrapers that stop reading cost nothing but themselves', async () => {
     const { port, ask } = await serve([toMetrics(() => [much]), ...routes()]);
     const before = process.memoryUsage().arrayBuffers;
     const readers = Array.from({ length: 50 }, () => say(port, `GET /exposition HTTP/1.1\r\n${head}`.repeat(8)));

@@ -76,7 +76,7 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     expect(plan.leftOut).toBe(15);
   });
 
-  it('keeps 100 steps on 200 nodes within both limits, and all that failed', () => {
+  it('faults/row-39: keeps 100 steps on 200 nodes within both limits, and all that failed', () => {
     const failed = Array.from({ length: 60 }, (_, place) => `${place + 1}@node-${place + 100}`);
     const source = createLarge(100, 200, failed);
     const plan = planSource(source);

@@ -38,7 +38,7 @@ const wanted = {
 describe('end-to-end/conservation', () => {
   afterAll(() => rmSync(cacheDir, { recursive: true, force: true }));
 
-  it('counts every execution exactly once, whatever is killed and whatever happens upstream', async () => {
+  it('faults/row-18: faults/row-20: faults/row-22: counts every execution exactly once, whatever is killed and whatever happens upstream', async () => {
     await warmUp({ cacheDir, isTraced: false });
     const each = { kills: Math.ceil(kills / 4), roundsOfDeck: 290, restHours: 27, cacheDir };
     const worlds: PlayOptions[] = [

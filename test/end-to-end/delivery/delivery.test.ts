@@ -60,7 +60,7 @@ describe('end-to-end/delivery', () => {
     certificates?.remove();
   });
 
-  it(`delivers the trace of every execution that counts, whatever is killed and whatever the collector does${withoutOpenssl}`, async () => {
+  it(`faults/row-22: faults/row-30: faults/row-31: faults/row-33: faults/row-34: delivers the trace of every execution that counts, whatever is killed and whatever the collector does${withoutOpenssl}`, async () => {
     certificates?.makeSelfSigned('ca', '/CN=test authority');
     certificates?.makeSelfSigned('stranger', '/CN=stranger');
     certificates?.makeSigned('right', 'DNS:collector.example.org', 2);

@@ -208,7 +208,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     expect(await post.send(content, new AbortController().signal)).toMatchObject({ status: 200 });
   });
 
-  it('shows a certificate that was renewed, whatever became of the connection that showed the old one', async () => {
+  it('faults/row-28: shows a certificate that was renewed, whatever became of the connection that showed the old one', async () => {
     const sink = await startTls('good', {
       ca: certificates.pem('ca.pem'),
       requestCert: true,

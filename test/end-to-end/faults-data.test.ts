@@ -1,0 +1,152 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Daemon, startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+
+const patience = { limitMs: 60_000 };
+/** How many executions a flood has; the real size is 100,000, for machines with nothing else to do. */
+const size = Number(process.env['FAULTS_SIZE'] ?? 10_000);
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).toReversed()) await end();
+});
+
+type Given = {
+  readonly more?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly backfill?: string;
+  readonly isFree?: boolean;
+};
+
+/** A service in which nothing happens by itself, and a daemon that looks at its executions alone. */
+async function setUp(
+  fill: (simulator: Simulator) => void,
+  { more = '', env = {}, backfill = '2h', isFree = false }: Given = {},
+) {
+  const simulator = await startSimulator({ scenario: 'empty', retained: 1e9, ...(isFree ? { clock: 'free' } : {}) });
+  endings.push(() => simulator.stop());
+  fill(simulator);
+  const daemon = await startDaemon({
+    yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 500 } }]
+collectors: { executions: { enabled: true, every: 1s }, projects: { enabled: true } }
+executions: { backfill: ${backfill}, max_delay: 1s }
+metrics: { hold_new_series: 0s }
+jobs: { cap: 500 }
+${more}`,
+    token: simulator.token,
+    flags: ['--collector.disable-defaults'],
+    env,
+  });
+  endings.push(daemon.stop);
+  return { simulator, daemon };
+}
+
+/** The values of a family by their labels, as a scrape shows them. */
+async function read({ url }: Daemon, family: string): Promise<Map<string, number>> {
+  const text = await (await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(30_000) })).text();
+  const found = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    if (line.startsWith(`${family}{`))
+      found.set(line.slice(family.length, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1)));
+  }
+  return found;
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}
+
+function unescape(value: string): string {
+  return value.replaceAll(/\\(.)/g, (_all, letter: string) => (letter === 'n' ? '\n' : letter));
+}
+
+const hostile = [
+  'a "quoted" name',
+  'back\\slash',
+  'two\nlines',
+  'comma, brace } and {equals="x"} 1',
+  'nul \u0000 inside',
+  'emoji \u{1f680}',
+  '__proto__',
+  'constructor',
+  'a/b',
+  '${jndi:ldap://x}',
+  '<script>alert(1)</script>',
+];
+
+describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
+  it('faults/row-38: names that mean something elsewhere come back as they were, each with counters of its own', async () => {
+    const { daemon } = await setUp(({ control }) => {
+      control.createProject('pay');
+      const nowMs = Date.now();
+      // Label sets that look alike once they are joined.
+      const pairs = [
+        ...hostile.map((name) => ['group', name]),
+        ['x', 'y,z'],
+        ['x,y', 'z'],
+        ['x"', 'y'],
+        ['x', '"y'],
+      ] as const;
+      for (const [index, [group = '', name = '']] of pairs.entries()) {
+        const jobId = control.createJob('pay', { name, group });
+        for (let run = 0; run <= index; run += 1)
+          control.addFinished('pay', { jobId, startedAtMs: nowMs - 60_000 + run, endedAtMs: nowMs - 50_000 + run });
+      }
+    });
+    await eventually(async () => {
+      const values = await read(daemon, 'automation_executions_total');
+      const succeeded = [...values].filter(([labels, value]) => labels.includes('status="succeeded"') && value > 0);
+      const names = succeeded.map(([labels]) => unescape(/job_name="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1] ?? ''));
+      expect(names.toSorted()).toEqual([...hostile, 'y,z', 'z', 'y', '"y'].toSorted());
+      // Each has run once more often than the one before.
+      expect(succeeded.map(([, value]) => value).sort((one, other) => one - other)).toEqual(
+        names.map((_name, index) => index + 1),
+      );
+    }, patience);
+    const page = await (await fetch(`${daemon.url}/`)).text();
+    expect(page).not.toContain('<script>');
+  });
+
+  it('faults/row-37: more job names than there are series for, and names of 10 kB, leave a scrape below 20 MB and count every run', async () => {
+    const longNames = 100;
+    const runs = size / 5 + longNames;
+    const { daemon } = await setUp(({ control }) => {
+      control.createProject('pay');
+      const nowMs = Date.now();
+      for (let job = 0; job < runs; job += 1) {
+        const name = job < longNames ? `${String(job)} ${'x'.repeat(10_000)}` : `job ${job}`;
+        const jobId = control.createJob('pay', { name, group: '' });
+        control.addFinished('pay', { jobId, startedAtMs: nowMs - 3_000_000, endedAtMs: nowMs - 60_000 - job * 50 });
+      }
+    });
+    await eventually(async () => {
+      const values = await read(daemon, 'automation_executions_total');
+      expect(sum(values.values())).toBe(runs);
+    }, patience);
+    const text = await daemon.metrics();
+    expect(text.length / 1e6).toBeLessThan(20);
+    expect(text).toMatch(/job_name="__other__"/);
+    const longest = Math.max(...[...text.matchAll(/job_name="([^"]*)"/g)].map(([, name = '']) => name.length));
+    expect(longest).toBeLessThanOrEqual(1024);
+  });
+
+  it('faults/row-40: a flood of executions of one job in an hour is counted, each once', async () => {
+    const runs = size;
+    const { daemon } = await setUp(({ control }) => {
+      control.createProject('pay');
+      const jobId = control.createJob('pay', { name: 'busy', group: '' });
+      const nowMs = Date.now();
+      for (let run = 0; run < runs; run += 1) {
+        const endedAtMs = nowMs - 60_000 - Math.floor((run / runs) * 3_540_000);
+        control.addFinished('pay', { jobId, startedAtMs: endedAtMs - 20, endedAtMs });
+      }
+    });
+    await eventually(async () => expect(sum((await read(daemon, 'automation_executions_total')).values())).toBe(runs), {
+      limitMs: 200_000,
+    });
+    const [lag] = (await read(daemon, 'automation_exporter_execution_lag_seconds')).values();
+    expect(lag).toBeLessThan(60);
+  });
+});
