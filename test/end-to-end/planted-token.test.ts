@@ -1,0 +1,92 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { collectors } from '../../src/collectors/index.ts';
+import { toSecretForms } from '../../src/domain/secret-forms.ts';
+import { command, work } from '../../src/simulator/scenarios/build.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startCli } from '../support/child.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeMemoryFolder } from '../support/memory-folder.ts';
+import { accept, startSink } from '../tracing/deliver/sink.ts';
+
+const patience = { limitMs: 60_000 };
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).toReversed()) await end();
+});
+
+describe('end-to-end/planted-token', { timeout: 180_000 }, () => {
+  it('shows a token that the server repeats in its answers nowhere', async () => {
+    const directory = makeMemoryFolder('automation-exporter-planted-');
+    endings.push(async () => rmSync(directory, { recursive: true, force: true }));
+    const simulator = await startSimulator({ scenario: 'empty' });
+    endings.push(() => simulator.stop());
+    const sink = await startSink(accept);
+    endings.push(() => sink.stop());
+    const { token, control } = simulator;
+    const node = `node ${token}`;
+    control.createProject('pay', [node, 'web01']);
+    control.createProject(`project ${token}`);
+    control.setProjectConfig('pay', 'project.label', `Payments ${token}`);
+    control.setProjectConfig('pay', 'project.description', token);
+    const steps = [command(`echo ${token}`, 0.1, 0), command(`fail ${token}`, 0.1, 1)];
+    const definition = { name: `settle ${token}`, group: `nightly/${token}`, work: work([node, 'web01'], steps) };
+    const jobs = [control.createJob('pay', definition), control.createJob('pay', { ...definition, name: token })];
+
+    const every = collectors.flatMap(({ name }) => [`--collector.${name}`, `--collector.${name}.every=1s`]);
+    const child = startCli(
+      [
+        'serve',
+        ...every,
+        '--metrics.hold-new-series=0s',
+        '--web.listen-address=127.0.0.1:0',
+        `--state.dir=${directory}`,
+      ],
+      {
+        env: {
+          AUTOMATION_EXPORTER_URL: simulator.url,
+          AUTOMATION_EXPORTER_TOKEN: token,
+          OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: sink.url,
+          OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+        },
+      },
+    );
+    endings.push(child.stop);
+    const [, url = ''] = await child.waitFor(/msg=serving url=(\S+)/, patience.limitMs);
+    await eventually(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200), patience);
+    const run = control.runJob(jobs[0] ?? '', { user: `someone ${token}`, options: { region: token } });
+    control.runJob(jobs[1] ?? '', { user: token, options: { [token]: 'x' } });
+    await eventually(async () => {
+      expect(sink.requests.flatMap(({ body }) => body.toString().match(/"traceId"/g) ?? []).length).toBeGreaterThan(2);
+      expect(await (await fetch(`${url}/metrics`)).text()).toMatch(
+        /automation_executions_total\{.*settle.*"failed"\} 1/,
+      );
+    }, patience);
+
+    const paths = [
+      '/',
+      '/traces',
+      '/config',
+      '/api/status',
+      '/api/quarantine',
+      '/metrics',
+      `/executions/default/${run}`,
+    ];
+    const shown = new Map<string, string>();
+    for (const path of paths) shown.set(path, await (await fetch(`${url}${path}`)).text());
+    const openMetrics = await fetch(`${url}/metrics`, { headers: { accept: 'application/openmetrics-text' } });
+    shown.set('OpenMetrics', await openMetrics.text());
+    await child.stop();
+    for (const [index, { body }] of sink.requests.entries()) shown.set(`spans ${index}`, body.toString());
+    for (const file of readdirSync(directory)) shown.set(file, readFileSync(join(directory, file), 'latin1'));
+    shown.set('log', child.output());
+
+    const forms = [...toSecretForms(token)];
+    const places = [...shown].filter(([, text]) => forms.some((form) => text.includes(form))).map(([place]) => place);
+    expect(places).toEqual([]);
+    // It was there, and something stands in its place.
+    expect(shown.get('/metrics')).toContain('settle <secret>');
+    expect([...shown.keys()]).toEqual(expect.arrayContaining(['state.sqlite', 'spans 0', 'log']));
+  });
+});
