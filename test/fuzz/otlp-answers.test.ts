@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toVerdict } from '../../src/tracing/deliver/verdict.ts';
+import { inTime, limitMs, mutated } from './budget.ts';
+
+const texts = [
+  '{"partialSuccess":{"rejectedSpans":"3","errorMessage":"too long"}}',
+  '{"code":3,"message":"bad"}',
+] as const;
+const bytes = fc.oneof(
+  fc.uint8Array({ maxLength: 200 }),
+  mutated(texts, ['{', '}', '"', '-1', '1e99', 'null', '[]']).map((text) => new TextEncoder().encode(text)),
+  // A partial success as protobuf writes it, and what may become of that.
+  fc.uint8Array({ maxLength: 30 }).map((rest) => new Uint8Array([10, 4 + rest.length, 8, 3, 18, rest.length, ...rest])),
+);
+
+describe('fuzz/otlp-answers', () => {
+  it(
+    'judges every answer of a trace backend',
+    () => {
+      const answer = fc.record({
+        status: fc.integer({ min: 100, max: 599 }),
+        contentType: fc.constantFrom('', 'application/json', 'application/x-protobuf', 'text/html', 'x\u0000'),
+        retryAfter: fc.option(
+          fc.oneof(fc.string(), fc.constantFrom('1', '-1', '1e99', 'Wed, 21 Oct 2065 07:28:00 GMT')),
+          {
+            nil: undefined,
+          },
+        ),
+        bytes: bytes.map((given) => Buffer.from(given)),
+        isCut: fc.boolean(),
+      });
+      fc.assert(
+        fc.property(answer, (given) => {
+          const verdict = toVerdict(given, Date.parse('2026-01-15T12:00:00Z'));
+          if (verdict.kind === 'delivered') {
+            expect(given.status).toBeLessThan(300);
+            expect(Number.isSafeInteger(verdict.rejectedSpans) && verdict.rejectedSpans >= 0).toBe(true);
+          } else if (verdict.kind === 'wait') {
+            expect(verdict.askedMs ?? 0).toBeGreaterThanOrEqual(0);
+            expect(verdict.askedMs ?? 0).toBeLessThanOrEqual(300_000);
+          }
+        }),
+        inTime(),
+      );
+    },
+    limitMs,
+  );
+});
