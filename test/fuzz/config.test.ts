@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { collectors } from '../../src/collectors/index.ts';
-import { listFamilies } from '../../src/commands/vocabulary.ts';
+import { listFamilies } from '../../src/commands/reserved-labels.ts';
 import { formatComplaint } from '../../src/config/complaint.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { checkInterval } from '../../src/schedule/interval.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readAnswer } from '../../src/api/classify.ts';
+import { readAnswer } from '../../src/api/answers/classify.ts';
 import type { Endpoint } from '../../src/api/endpoint.ts';
 import { executionState } from '../../src/api/endpoints/execution-state.ts';
 import { projectExecutions } from '../../src/api/endpoints/executions.ts';
