@@ -72,7 +72,7 @@ const hostile = [
   '__proto__',
   'constructor',
   'a/b',
-  '${jndi:ldap://x}',
+  '$'.concat('{jndi:ldap://x}'),
   '<script>alert(1)</script>',
 ];
 

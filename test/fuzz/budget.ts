@@ -10,8 +10,7 @@ const seed = process.env['FUZZ_SEED'];
 export function inTime<Values>(): fc.Parameters<Values> {
   return {
     numRuns: Number.MAX_SAFE_INTEGER,
-    interruptAfterTimeLimit: seconds * 1000,
-    markInterruptAsFailure: false,
+    plugins: [fc.interruptAfterTimeLimit(seconds * 1000)],
     ...(seed === undefined ? {} : { seed: Number(seed) }),
   };
 }

@@ -49,13 +49,7 @@ describe('fuzz/decoders', () => {
     ({ endpoint, sample }) => {
       fc.assert(
         fc.property(mutated([sample], inserts), (body) => {
-          try {
-            readAnswer(endpoint, { status: 200, headers: {}, cookies: [], body }, { isSession: false, nowMs: 0 });
-          } catch (error) {
-            expect(error).toBeInstanceOf(ApiError);
-            // The cast is true: the line above says so.
-            expect(errorKinds).toContain((error as ApiError).kind);
-          }
+          expect(['an answer', ...errorKinds]).toContain(readKind(endpoint, body));
         }),
         inTime(),
       );
@@ -63,3 +57,12 @@ describe('fuzz/decoders', () => {
     limitMs,
   );
 });
+
+function readKind(endpoint: Endpoint<unknown>, body: string): string {
+  try {
+    readAnswer(endpoint, { status: 200, headers: {}, cookies: [], body }, { isSession: false, nowMs: 0 });
+    return 'an answer';
+  } catch (error) {
+    return error instanceof ApiError ? error.kind : String(error);
+  }
+}
