@@ -8,7 +8,7 @@ import { logStorage } from '../../src/api/endpoints/log-storage.ts';
 import { healthcheck } from '../../src/api/endpoints/metrics.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { ApiError, errorKinds } from '../../src/api/errors.ts';
-import { inTime, limitMs, mutated } from './budget.ts';
+import { forAsLong, limitMs, mutated } from './budget.ts';
 
 const samples: readonly (readonly [Endpoint<unknown>, string])[] = [
   [
@@ -46,12 +46,14 @@ const inserts = [
 describe('fuzz/decoders', () => {
   it.each(samples.map(([endpoint, sample]) => ({ name: endpoint.name, endpoint, sample })))(
     'reads $name, or says by a known kind why not, whatever becomes of an answer',
-    ({ endpoint, sample }) => {
-      fc.assert(
-        fc.property(mutated([sample], inserts), (body) => {
-          expect(['an answer', ...errorKinds]).toContain(readKind(endpoint, body));
-        }),
-        inTime(),
+    async ({ endpoint, sample }) => {
+      await forAsLong((parameters) =>
+        fc.assert(
+          fc.property(mutated([sample], inserts), (body) => {
+            expect(['an answer', ...errorKinds]).toContain(readKind(endpoint, body));
+          }),
+          parameters,
+        ),
       );
     },
     limitMs,

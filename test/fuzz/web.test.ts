@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
-import { inTime, limitMs, mutated } from './budget.ts';
+import { forAsLong, limitMs, mutated } from './budget.ts';
 
 const samples = [
   'GET /metrics?collect[]=executions&server[]=prod HTTP/1.1\r\nHost: localhost\r\nAccept: text/plain;q=0.5, */*\r\nAccept-Encoding: gzip;q=1\r\n\r\n',
@@ -37,14 +37,16 @@ describe('fuzz/web', () => {
         "servers: [{ name: prod, url: 'http://127.0.0.1:1', token_file: TOKEN }]\nweb: { enable_lifecycle: true }\n";
       const daemon = await startDaemon({ yaml, token: 'token-of-nobody' });
       try {
-        await fc.assert(
-          fc.asyncProperty(fc.array(mutated(samples, inserts), { minLength: 1, maxLength: 8 }), async (requests) => {
-            await Promise.all(requests.map((request) => send(daemon, request)));
-            const scrape = await fetch(`${daemon.url}/metrics`);
-            expect(scrape.status).toBe(200);
-            expect((await scrape.text()).endsWith('\n')).toBe(true);
-          }),
-          inTime(),
+        await forAsLong((parameters) =>
+          fc.assert(
+            fc.asyncProperty(fc.array(mutated(samples, inserts), { minLength: 1, maxLength: 8 }), async (requests) => {
+              await Promise.all(requests.map((request) => send(daemon, request)));
+              const scrape = await fetch(`${daemon.url}/metrics`);
+              expect(scrape.status).toBe(200);
+              expect((await scrape.text()).endsWith('\n')).toBe(true);
+            }),
+            parameters,
+          ),
         );
         expect(daemon.logged.filter((line) => line.includes('request failed'))).toEqual([]);
       } finally {
