@@ -5,7 +5,7 @@ import type { ReloadOutcome } from '../config/reload.ts';
 import type { Clock } from '../domain/clock.ts';
 import { forgetSeries } from '../metrics/forget.ts';
 import type { Self } from '../metrics/self.ts';
-import type { PollKey } from '../schedule/publisher.ts';
+import { type PollKey, toPollText } from '../schedule/poll-key.ts';
 import { createScheduler, type Scheduler } from '../schedule/scheduler.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
@@ -158,8 +158,8 @@ export async function leaveBehind(
   try {
     if (after.traces === undefined) forgetDelivery(self);
     keptPlans.goOver(before.config, after.config);
-    const kept = new Set(keysOf(after).map(toText));
-    for (const key of keysOf(before)) if (!kept.has(toText(key))) before.watched.get(key.server)?.withdraw(key);
+    const kept = new Set(keysOf(after).map(toPollText));
+    for (const key of keysOf(before)) if (!kept.has(toPollText(key))) before.watched.get(key.server)?.withdraw(key);
     await forgetSeries(self.registry, (labels) => isGone(labels, after, kept));
     for (const server of after.watched.values()) await server.resume();
   } catch (error) {
@@ -169,10 +169,6 @@ export async function leaveBehind(
 
 function keysOf({ watched }: Watching): PollKey[] {
   return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
-}
-
-function toText({ server, member, collector }: Readonly<Partial<Record<string, string | number>>>): string {
-  return JSON.stringify([server, member, collector]);
 }
 
 /** Whether a series of our own is about a server, a member or a poll that there is no longer. */
@@ -185,7 +181,7 @@ function isGone(labels: Readonly<Record<string, string | number>>, { watched }: 
   if (collector === undefined) return false;
   // Why it is off stands there without a member.
   if (reason === 'config') return watchedServer.polls.some(({ key }) => key.collector === collector);
-  return !kept.has(toText(labels));
+  return !kept.has(toPollText(labels));
 }
 
 /** What reloads came to, for metrics and pages. */

@@ -16,8 +16,9 @@ import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
 import { createCollectorReading } from '../schedule/collector-reading.ts';
 import { createPoll } from '../schedule/poll.ts';
+import { type PollKey, toPollText } from '../schedule/poll-key.ts';
 import { createProjectParts, type ProjectParts } from '../schedule/project-parts.ts';
-import { createPublisher, type PollKey } from '../schedule/publisher.ts';
+import { createPublisher } from '../schedule/publisher.ts';
 import type { Reading, ReadingOptions } from '../schedule/reading.ts';
 import { createSharedGap } from '../schedule/request-gap.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
@@ -153,8 +154,8 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
   ): Reading {
     const options = { ...parts, ...own, client, timeoutMs, requestsPerSecond: budget.requestsPerSecond };
     if (collector.kind !== 'executions') {
-      const ofProjects = before?.projectParts.get(toText(own.key)) ?? createProjectParts();
-      projectParts.set(toText(own.key), ofProjects);
+      const ofProjects = before?.projectParts.get(toPollText(own.key)) ?? createProjectParts();
+      projectParts.set(toPollText(own.key), ofProjects);
       return createCollectorReading(collector, { ...options, watch, projectList, sharedGap, projectParts: ofProjects });
     }
     executions = createExecutions({
@@ -182,7 +183,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
     const { labels } = server;
     const publisher = createPublisher({ ...parts, key, collector, labels, rules: bounds, hidesMembers });
     const reading = toReading(collector, { key, everyMs, publisher, client: connection.client });
-    readings.set(toText(key), reading);
+    readings.set(toPollText(key), reading);
     const poll = createPoll({ ...parts, key, collector, everyMs, reading, vitality: vitality.ended });
     const traced = parts.selfTracing?.ofPoll(key, poll) ?? poll;
     return { key, vital: collector.vital, everyMs, vitality, poll: traced };
@@ -216,7 +217,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
     running: (id) => executions && findRunning(executions.status(), executionSettings, { server: name, id }),
     executions: () => (executions === undefined ? undefined : toWhatRuns(executions.status(), executionSettings)),
     visibleProjects: projectList.visible,
-    withdraw: (key) => readings.get(toText(key))?.withdraw(),
+    withdraw: (key) => readings.get(toPollText(key))?.withdraw(),
     handover: { projectParts, addresses: [common, ...targets].map(({ address }) => address) },
     resume: async () => {
       for (const reading of readings.values()) await reading.resume?.();
@@ -243,8 +244,4 @@ function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   const theirs = new Set(Object.values(executionFamilies).map(({ name }): string => name));
   const shared = Object.values(metrics).filter(({ name }) => theirs.has(name));
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
-}
-
-function toText(key: PollKey): string {
-  return JSON.stringify([key.server, key.member, key.collector]);
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import { judge, type Outcome, toWord } from './outcome.ts';
-import type { PollKey } from './publisher.ts';
+import type { PollKey } from './poll-key.ts';
 import type { Reading } from './reading.ts';
 import type { Vitality } from './vitality.ts';
 

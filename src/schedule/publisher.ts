@@ -3,15 +3,13 @@ import { type Bounded, type BoundRules, boundRows } from '../metrics/bound.ts';
 import type { LabelPair, Row } from '../metrics/family.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
+import type { PollKey } from './poll-key.ts';
 
 export type Publisher = {
   /** Shows these rows instead of those before; resolves to how many there are once they can be scraped. */
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
   readonly withdraw: () => void;
 };
-
-/** Whose series these are; a member is named where a cluster's members are watched one by one. */
-export type PollKey = { readonly server: string; readonly member?: string; readonly collector: string };
 
 export type PublisherOptions = {
   readonly key: PollKey;

@@ -5,8 +5,9 @@ import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { State } from '../state/state.ts';
 import type { Outcome } from './outcome.ts';
+import type { PollKey } from './poll-key.ts';
 import type { ProjectParts } from './project-parts.ts';
-import type { PollKey, Publisher } from './publisher.ts';
+import type { Publisher } from './publisher.ts';
 import type { SharedGap } from './request-gap.ts';
 
 /** How a collector's rows come about: published where there are any, and what there is to say of it. */

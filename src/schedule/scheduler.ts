@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import { spreadEvenly, toPauseMs } from './again.ts';
 import type { Outcome } from './outcome.ts';
 import type { LastPoll, Poll } from './poll.ts';
-import type { PollKey } from './publisher.ts';
+import type { PollKey } from './poll-key.ts';
 import { createTimetable } from './timetable.ts';
 import type { Seen, Vitality } from './vitality.ts';
 

@@ -3,7 +3,7 @@ import type { ServerFacts } from '../../src/api/contact.ts';
 import type { Memory } from '../../src/domain/memory.ts';
 import { executionsCollector } from '../../src/executions/collector.ts';
 import type { Outcome } from '../../src/schedule/outcome.ts';
-import type { PollKey } from '../../src/schedule/publisher.ts';
+import type { PollKey } from '../../src/schedule/poll-key.ts';
 import type { PollStatus } from '../../src/schedule/scheduler.ts';
 import type { Seen } from '../../src/schedule/vitality.ts';
 import type { SpoolSize } from '../../src/state/spool.ts';

@@ -1,10 +1,10 @@
-import type { LedgerChange, ServerFacts } from '../ledger/ledger-cache.ts';
+import type { LedgerChange, LedgerFacts } from '../ledger/ledger-cache.ts';
 import type { Cell } from './totals.ts';
 
 /** What other bounds of buckets change: counts and sums stay, and every bucket but the open one begins at 0. Undefined where they are the same. */
 export function rebucket(
   cells: Iterable<Cell>,
-  facts: ServerFacts,
+  facts: LedgerFacts,
   bounds: readonly number[],
 ): LedgerChange | undefined {
   const { buckets: before } = facts;

@@ -5,7 +5,7 @@ import { type MeasureRules, measure, type UnmeasuredReason } from '../counting/m
 import { toEnding, toJobName } from '../counting/naming.ts';
 import { planPrune } from '../counting/prune.ts';
 import { type Finished, type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
-import type { LedgerCache, LedgerChange, ServerFacts } from './ledger-cache.ts';
+import type { LedgerCache, LedgerChange, LedgerFacts } from './ledger-cache.ts';
 import type { ProjectState } from './project-state.ts';
 import type { RecentRun } from './recent-runs.ts';
 import { isInRestoreGap } from './restore-gap.ts';
@@ -147,7 +147,7 @@ function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): R
   return parts.filter(({ runs }) => runs.length > 0);
 }
 
-function toFactsChange(facts: ServerFacts, found: Reconciled, epoch: number): { readonly facts?: ServerFacts } {
+function toFactsChange(facts: LedgerFacts, found: Reconciled, epoch: number): { readonly facts?: LedgerFacts } {
   const over = new Set(found.entries.map(({ id }) => id));
   const oneTimeIds = facts.oneTimeIds?.filter((id) => !over.has(id));
   const isSame = found.epochStartedAtMs === facts.epochStartedAtMs && oneTimeIds?.length === facts.oneTimeIds?.length;

@@ -7,7 +7,7 @@ import type { ProjectState } from './project-state.ts';
 import { addRecent, type RecentRun, type RecentSheets, toNewest } from './recent-runs.ts';
 
 /** What is known of a server's executions as a whole. */
-export type ServerFacts = {
+export type LedgerFacts = {
   /** How often ids started again. */
   readonly epoch: number;
   readonly epochStartedAtMs: number;
@@ -22,7 +22,7 @@ export type ServerFacts = {
 };
 
 export type LedgerChange = {
-  readonly facts?: ServerFacts;
+  readonly facts?: LedgerFacts;
   readonly states?: readonly ProjectState[];
   readonly entries?: readonly LedgerEntry[];
   readonly cells?: readonly Cell[];
@@ -47,7 +47,7 @@ export type LedgerCache = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
   readonly idHours: ReadonlyMap<number, IdHour>;
-  readonly facts: () => ServerFacts;
+  readonly facts: () => LedgerFacts;
   /** The newest ends first. */
   readonly recent: () => readonly RecentRun[];
   /** One change at a time: it is made from what the one before has left, and shown when it is committed. */
@@ -69,7 +69,7 @@ export async function openLedgerCache(ledger: Ledger, server: string): Promise<L
   const idHours = new Map(read<IdHour>(documents, 'id-hour').map((hour) => [hour.hour, hour]));
   let sheets: RecentSheets = toSheets(documents);
   let recent = toNewest(sheets);
-  let [facts = { epoch: 1, epochStartedAtMs: 0 }] = read<ServerFacts>(documents, 'server').map(toWholeTimes);
+  let [facts = { epoch: 1, epochStartedAtMs: 0 }] = read<LedgerFacts>(documents, 'server').map(toWholeTimes);
   const totals: Totals = { cells, jobs, slots: createSeriesSlots(cells.values(), jobs) };
   let last: Promise<void> = Promise.resolve();
 

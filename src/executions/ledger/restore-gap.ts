@@ -1,4 +1,4 @@
-import type { LedgerCache, ServerFacts } from './ledger-cache.ts';
+import type { LedgerCache, LedgerFacts } from './ledger-cache.ts';
 import type { ProjectState } from './project-state.ts';
 
 export type RestoreGap = {
@@ -67,7 +67,7 @@ export function createRestoreGap(cache: LedgerCache): RestoreGap {
 /** Whether what has ended since the copy was made is still to be read; once it was, a clock that is set back changes nothing of that. */
 export function isInRestoreGap(
   { scannedThroughMs, gapReadMs }: Pick<ProjectState, 'scannedThroughMs' | 'gapReadMs'>,
-  { gapUntilMs }: ServerFacts,
+  { gapUntilMs }: LedgerFacts,
 ): boolean {
   return gapUntilMs !== undefined && scannedThroughMs < gapUntilMs && gapReadMs !== gapUntilMs;
 }

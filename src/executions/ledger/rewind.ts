@@ -1,6 +1,6 @@
 import type { ServerTime } from '../reading/server-clock.ts';
 import { readThroughMs } from './backlog.ts';
-import type { LedgerCache, LedgerChange, ServerFacts } from './ledger-cache.ts';
+import type { LedgerCache, LedgerChange, LedgerFacts } from './ledger-cache.ts';
 import { type ProjectState, rewind, rewindUnseen } from './project-state.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function rewindLedger(cache: LedgerCache, time: ServerTime): Promis
  */
 function planRewind(
   states: Iterable<ProjectState>,
-  facts: ServerFacts,
+  facts: LedgerFacts,
   { nowMs, rewindToMs }: ServerTime,
 ): LedgerChange | undefined {
   const changed = [...states].flatMap((state) => {

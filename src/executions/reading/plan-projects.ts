@@ -1,11 +1,11 @@
-import type { LedgerChange, ServerFacts } from '../ledger/ledger-cache.ts';
+import type { LedgerChange, LedgerFacts } from '../ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../ledger/project-state.ts';
 
 type ListingInput = {
   /** The projects that may be read now. */
   readonly names: ReadonlySet<string>;
   readonly states: ReadonlyMap<string, ProjectState>;
-  readonly facts: ServerFacts;
+  readonly facts: LedgerFacts;
   readonly nowMs: number;
   /** When the list was asked for: it may have been shared. */
   readonly listedAtMs: number;
