@@ -1,56 +1,21 @@
-import type { Weather } from './network.ts';
+import {
+  type Card,
+  denseMs,
+  lasting,
+  leave,
+  mood,
+  ofPlace,
+  ownClock,
+  permit,
+  serverClock,
+  setDisabled,
+  toFloodRows,
+  weather,
+} from './card-kinds.ts';
 import type { PlayedCard } from './plan.ts';
-import { addJobTo, addPlace, finishOne, type Place, type Scene, type Trouble } from './scene.ts';
+import { addJobTo, addPlace, finishOne, type Scene } from './scene.ts';
 
-type Card = (scene: Scene, played: PlayedCard) => void;
-
-/** Does something now and undoes it after the time of the card; meanwhile something is not as it should be. */
-function lasting(what: Trouble, begin: (scene: Scene, played: PlayedCard) => () => void): Card {
-  return (scene, played) => {
-    const trouble = { what, fromMs: scene.time.nowMs(), toMs: Number.POSITIVE_INFINITY };
-    scene.truth.troubles.push(trouble);
-    const end = begin(scene, played);
-    scene.time.after(played.forMs, () => {
-      end();
-      trouble.toMs = scene.time.nowMs();
-    });
-  };
-}
-
-function weather(what: Trouble, change: Partial<Weather>): Card {
-  return lasting(what, ({ weather: { fronts } }) => {
-    fronts.push(change);
-    return () => {
-      fronts.splice(fronts.indexOf(change), 1);
-    };
-  });
-}
-
-function mood(way: Scene['collector']['mood']['way']): Card {
-  return lasting('collector', ({ collector }) => {
-    collector.mood.way = way;
-    return () => {
-      collector.mood.way = 'takes';
-    };
-  });
-}
-
-function toPlace(scene: Scene, { atMs }: PlayedCard): Place | undefined {
-  const { places } = scene.estate;
-  return places[Math.floor(atMs) % Math.max(1, places.length)];
-}
-
-function ofPlace(act: (scene: Scene, place: Place, played: PlayedCard) => void): Card {
-  return (scene, played) => {
-    const place = toPlace(scene, played);
-    const project = place === undefined ? undefined : scene.service.world.projects.get(place.name);
-    if (place !== undefined && project !== undefined && !project.disabled) act(scene, place, played);
-  };
-}
-
-function leave(scene: Scene, place: Place): void {
-  scene.estate.places.splice(scene.estate.places.indexOf(place), 1);
-}
+const minuteMs = 60_000;
 
 /** Everything that can go wrong, by the name that a plan gives it. */
 export const cards = {
@@ -60,6 +25,7 @@ export const cards = {
   refuse: weather('down', { way: 'refused' }),
   silence: weather('down', { way: 'silent' }),
   unavailable: weather('down', { way: 'unavailable' }),
+  'too many requests': weather('server', { failShare: 0.15, failStatus: 429, retryAfter: '6' }),
   slow: weather('slow', { leastMs: 1500 }),
   tail: weather('slow', { tailShare: 0.1, tailMs: 9000 }),
   'some fail': weather('server', { failShare: 0.3, failStatus: 502 }),
@@ -68,11 +34,32 @@ export const cards = {
   'broken system info': weather('server', { brokenPath: /system\/info/ }),
   'no date': weather('clock', { date: 'none' }),
   'stale states': weather('states', { staleStates: true }),
+  // More pages than one deadline has time for.
+  'dense and slow': (scene, played) => {
+    ofPlace((_scene, place) => {
+      const dice = scene.dice.of(`dense ${place.name} ${scene.time.nowMs()}`);
+      for (let count = 0; count < 4500; count += 1) finishOne(scene, place, dice, dice.next() * 55_000);
+    })(scene, played);
+    weather('slow', { leastMs: 1500, spread: 0.5, tailShare: 0 })(scene, { ...played, forMs: denseMs(scene) });
+  },
+  // Away for longer than is caught up with, and then the totals of long times take longer than their deadline.
+  'long absence': (scene, played) => {
+    const awayMs = scene.plan.catchUpLimitMs + 3 * minuteMs;
+    if (awayMs > 60 * minuteMs) return;
+    scene.operator.kill(awayMs);
+    const forMs = awayMs + 20 * minuteMs;
+    weather('slow', { slowPath: /[?&]max=1(&|$)/, slowMs: 60_000 })(scene, { ...played, forMs });
+  },
   'new project': (scene) => void addPlace(scene.service, scene.estate, scene.plan),
-  'busy new project': (scene) => {
-    const place = addPlace(scene.service, scene.estate, scene.plan);
-    for (let count = 0; count < 6; count += 1)
-      scene.time.after(count * 3000 + 500, () => finishOne(scene, place, scene.dice.of(`new ${place.name} ${count}`)));
+  'busy new project': (scene, { atMs }) => {
+    const dice = scene.dice.of(`new projects ${atMs}`);
+    for (let made = 0; made < 3; made += 1) {
+      scene.time.after(dice.next() * 60_000, () => {
+        const place = addPlace(scene.service, scene.estate, scene.plan);
+        for (let count = 0; count < 8; count += 1)
+          scene.time.after(count * 1500 + 100, () => finishOne(scene, place, dice.of(`${place.name} ${count}`)));
+      });
+    }
   },
   'delete project': ofPlace((scene, place) => {
     if (scene.estate.places.length < 2) return;
@@ -106,6 +93,8 @@ export const cards = {
     scene.time.after(forMs, () => {
       permit(scene, '*');
       trouble.toMs = scene.time.nowMs();
+      for (const { name, madeAtMs } of scene.estate.places)
+        if (madeAtMs > trouble.fromMs - 3 * minuteMs) scene.truth.listedFrom.set(name, trouble.toMs);
     });
   }),
   'delete job': ofPlace((scene, place) => {
@@ -197,49 +186,10 @@ export const cards = {
 
 export type CardName = keyof typeof cards;
 
-/** More than a page; fewer where the steps of each are asked for, a request after the other. */
-function toFloodRows({ size, traces }: Scene['plan']): number {
-  if (size === 'flood') return 4000;
-  return size === 'small' && traces !== 'off' ? 120 : 700;
-}
-
 // The cast is true: these are its keys.
 export const allCards = (Object.keys(cards) as CardName[]).filter((card) => card !== 'busy everywhere');
 
 export function playCard(scene: Scene, played: PlayedCard): void {
   scene.note(`card ${played.card}`);
   cards[played.card](scene, played);
-}
-
-function setDisabled({ service, time, truth }: Scene, place: Place, disabled: boolean): void {
-  const { world, control } = service;
-  if (!world.projects.has(place.name)) return;
-  control.changeProject(place.name, { disabled });
-  if (disabled) truth.troubles.push({ what: 'sight', fromMs: time.nowMs(), toMs: Number.POSITIVE_INFINITY });
-  else for (const each of truth.troubles) if (each.what === 'sight') each.toMs = Math.min(each.toMs, time.nowMs());
-}
-
-function permit({ service }: Scene, projects: '*' | readonly string[]): void {
-  service.control.addToken({ token: service.token, policy: { projects, events: projects, jobs: projects } });
-}
-
-function serverClock(byMs: number): Card {
-  return lasting('step', ({ service }) => {
-    const { members } = service.world;
-    service.play();
-    for (const member of members) member.skewMs += byMs;
-    return () => {
-      service.play();
-      for (const member of members) member.skewMs -= byMs;
-    };
-  });
-}
-
-function ownClock(byMs: number): Card {
-  return lasting('clock', ({ hands }) => {
-    hands.wallOffsetMs += byMs;
-    return () => {
-      hands.wallOffsetMs -= byMs;
-    };
-  });
 }

@@ -18,6 +18,8 @@ export type DaemonOptions = {
   readonly state: State;
   readonly toDispatcher: ToDispatcher;
   readonly post: Post;
+  /** Between the times of one poll and the next: others, that are not played, stand between them. */
+  readonly apartMs: number | undefined;
   readonly onLine: (level: string, message: string, fields: LogFields) => void;
 };
 
@@ -33,7 +35,8 @@ export type Daemon = {
 };
 
 /** All of the daemon but what touches the world outside: no socket, no process, no disk. */
-export function createDaemon({ config, clock: hands, state, toDispatcher, post, onLine }: DaemonOptions): Daemon {
+export function createDaemon(options: DaemonOptions): Daemon {
+  const { config, clock: hands, state, toDispatcher, post, onLine, apartMs = 1000 } = options;
   const { clock } = hands;
   const self = createSelf({ version: 'world', nodeVersion: 'none', measuresProcess: false });
   const snapshots = createSnapshots(clock, toPlainBlock);
@@ -56,7 +59,7 @@ export function createDaemon({ config, clock: hands, state, toDispatcher, post, 
       traces,
       toDispatcher,
     };
-    return watchAll(parts, before, createVirtualTimetable(clock));
+    return watchAll(parts, before, createVirtualTimetable(clock, apartMs));
   }
 
   return {

@@ -22,6 +22,11 @@ export type Weather = {
   failStatus: number;
   /** Questions that hold this in their path fail always. */
   brokenPath: RegExp | undefined;
+  /** Questions that hold this in their path take so long. */
+  slowPath: RegExp | undefined;
+  slowMs: number;
+  /** For how long who fails is asked to wait, in seconds. */
+  retryAfter: string | undefined;
   /** Step states are those of a while ago, although the execution is over. */
   staleStates: boolean;
 };
@@ -44,6 +49,9 @@ export const fairWeather: Weather = {
   failShare: 0,
   failStatus: 500,
   brokenPath: undefined,
+  slowPath: undefined,
+  slowMs: 0,
+  retryAfter: undefined,
   staleStates: false,
 };
 
@@ -66,8 +74,9 @@ type NetworkOptions = {
 
 /** The way from a daemon to the service: every answer takes its time, and they overtake one another. */
 export function createNetwork({ time, service, climate, dice, onSent, onEnd }: NetworkOptions): ToDispatcher {
-  function drawMs(): number {
+  function drawMs(path: string): number {
     const weather = toWeather(climate);
+    if (weather.slowPath?.test(path) === true) return weather.slowMs + dice.next();
     const isLong = weather.tailShare > 0 && dice.chance(weather.tailShare);
     const plainMs = weather.leastMs * (1 + weather.spread * dice.next()) + dice.next();
     return isLong ? plainMs + weather.tailMs * dice.next() : plainMs;
@@ -87,7 +96,10 @@ export function createNetwork({ time, service, climate, dice, onSent, onEnd }: N
     if (isBroken || (weather.failShare > 0 && dice.chance(weather.failShare)))
       return {
         status: weather.failStatus,
-        headers: { 'content-type': 'text/html' },
+        headers: {
+          'content-type': 'text/html',
+          ...(weather.retryAfter === undefined ? {} : { 'retry-after': weather.retryAfter }),
+        },
         body: '<html>out of order</html>',
       };
     const said = answerDirectly(service, { path, headers, member: pickMember() });
@@ -119,7 +131,7 @@ export function createNetwork({ time, service, climate, dice, onSent, onEnd }: N
       } as unknown as Dispatcher.DispatchController;
       onSent(path);
       handler.onRequestStart?.(controller, undefined);
-      const tookMs = drawMs();
+      const tookMs = drawMs(path);
       const { way } = toWeather(climate);
       if (way === 'silent') return true;
       if (way === 'refused') {

@@ -65,7 +65,7 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
     const state = openState(clock);
     const post = collector.post;
     const onLine = (level: string, message: string): void => note(`${level} ${message}`);
-    const daemon = createDaemon({ config, clock, state, toDispatcher, post, onLine });
+    const daemon = createDaemon({ config, clock, state, toDispatcher, post, onLine, apartMs: plan.apartMs });
     running = { daemon, clock, state, sinceMs: time.nowMs() };
     note(`daemon ${generation} starts`);
     daemon.start();

@@ -38,6 +38,8 @@ export type Plan = {
   readonly drift: number;
   readonly state: 'memory' | 'sqlite';
   readonly cards: readonly PlayedCard[];
+  /** Between the times of one poll and the next. */
+  readonly apartMs?: number;
   /** Every collector at its usual times, those too that are off by default. */
   readonly isComplete?: boolean;
 };
@@ -57,6 +59,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
     flood: 20 * minuteMs,
     hours: 8 * hourMs,
   }[size];
+  const backfillMs = of('backfill').pick([0, 0, hourMs]);
   const plan: Plan = {
     seed,
     size,
@@ -77,12 +80,14 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
     }[size],
     scrapeMs: isLarge ? minuteMs : of('scrape').pick([15_000, 15_000, 30_000]),
     executionsEveryMs: isLarge ? minuteMs : of('every').pick([15_000, 20_000, 30_000, 60_000]),
-    requestsPerSecond: of('budget').pick([10, 10, 10, 5, 30]),
+    requestsPerSecond: isLarge ? 10 : of('budget').pick([10, 10, 10, 5, 30, 0.5]),
     timeoutMs: 10_000,
     holdMs: of('hold').pick([60_000, 60_000, 0, 120_000]),
-    backfillMs: of('backfill').pick([0, 0, hourMs]),
+    backfillMs,
     maxDelayMs: of('delay').pick([3, 5, 5, 10]) * minuteMs,
-    catchUpLimitMs: of('catch-up').pick([168, 168, 2]) * hourMs,
+    // Longer than a project may wait for its turn, and than what configuration has counting begin with.
+    catchUpLimitMs:
+      of('catch-up').pick(size === 'small' && backfillMs === 0 ? [168, 0.25, 0.25] : [168, 168, 2]) * hourMs,
     traces: size === 'hours' ? 'root' : isLarge ? 'off' : of('traces').pick(['off', 'root', 'nodes', 'nodes']),
     leastMs: of('least').pick([2, 5, 20, 120, 700]),
     tailShare: of('tail').pick([0, 0.01, 0.05]),
@@ -91,11 +96,13 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
     members: of('members').pick([1, 1, 2]),
     serverAheadMs: of('ahead').pick([0, 0, 37.4, -90_000.25, 600_000.5]),
     drift: of('drift').pick([0, 0, 2e-5, -3e-5]),
+    apartMs: of('apart').pick([1000, 4000, 7000]),
     state: size === 'small' && of('state').chance(0.03) ? 'sqlite' : 'memory',
     cards: [...(size === 'flood' ? [floodCard] : []), ...drawCards(of, deck, lengthMs, size)],
   };
   // One question after the other takes its time where each takes most of a second.
-  return plan.leastMs > 500 && plan.cards.some(({ card }) => card === 'flood') ? { ...plan, traces: 'off' } : plan;
+  const has = (name: CardName): boolean => plan.cards.some(({ card }) => card === name);
+  return has('dense and slow') || (plan.leastMs > 500 && has('flood')) ? { ...plan, traces: 'off' } : plan;
 }
 
 /** Most worlds are small, so that many are played in a minute; what takes long to show itself needs the others. */

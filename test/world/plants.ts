@@ -39,6 +39,80 @@ export const plants: readonly Plant[] = [
   },
   { name: 'a window is read whole or not at all', patches: [oneDeadline, wholeOrNothing], shownBy: '--seed=147' },
   {
+    name: 'the last day of an idle project is read at once',
+    patches: [
+      oneDeadline,
+      wholeOrNothing,
+      {
+        file: 'src/executions/reading/project-reading.ts',
+        find: 'return !hasShown && pages < mostUnshownPages;',
+        replace: 'return !hasShown || pages < 1_000_000;',
+      },
+    ],
+    shownBy: '--seed=12 --traces=off --cards=dense_and_slow@120000+1000',
+  },
+  {
+    name: 'our own limits are faults of the server',
+    patches: [
+      {
+        file: 'src/executions/reading/round-faults.ts',
+        find: 'if (error.details.isOwnLimit === true) {',
+        replace: 'if (error.details.isOwnLimit !== true && unasked.length > 0) {',
+      },
+    ],
+    shownBy: '--seed=12',
+  },
+  {
+    name: 'a shared list is dated now',
+    patches: [
+      {
+        file: 'src/executions/reading/watched-projects.ts',
+        find: 'Math.floor(nowMs - Math.max(0, ticks - askedTicks))',
+        replace: 'Math.floor(nowMs + 0 * Math.max(0, ticks - askedTicks))',
+      },
+    ],
+    shownBy: '--seed=12 --cards=busy_new_project@150000+1000',
+  },
+  {
+    name: 'facts of jobs that are gone stay',
+    patches: [
+      {
+        file: 'src/executions/reading/job-lists.ts',
+        find: 'changed.push({ ...rest, goneSinceMs: nowMs });',
+        replace: 'void rest;',
+      },
+    ],
+    shownBy: '--seed=12 --cards=delete_job@150000+1000',
+  },
+  {
+    name: 'what is skipped is counted first',
+    patches: [
+      {
+        file: 'src/executions/executions.ts',
+        find: 'await runLimited(planRound(found, nowMs), width, async (each) => {',
+        replace:
+          'await found.countSkips(api, () => true);\n      await runLimited(planRound(found, nowMs), width, async (each) => {',
+      },
+      {
+        file: 'src/executions/reading/skips.ts',
+        find: 'if (tries >= mostTries) await note',
+        replace: 'throw error;\n      if (tries >= mostTries) await note',
+      },
+    ],
+    shownBy: '--seed=12 --cards=long_absence@150000+1000',
+  },
+  {
+    name: 'a renamed project begins at the last list',
+    patches: [
+      {
+        file: 'src/executions/reading/plan-projects.ts',
+        find: 'Math.min(listedBeginMs, ...readThrough)',
+        replace: 'Math.min(listedBeginMs, ...readThrough.slice(0, 0))',
+      },
+    ],
+    shownBy: '--seed=12 --cards=rename_project@150000+1000',
+  },
+  {
     name: 'restored series are held at 0',
     patches: [
       {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Self } from '../../src/metrics/self.ts';
 import type { Execution } from '../../src/simulator/world/execution.ts';
 import type { LedgerEntry } from '../../src/state/ledger.ts';
+import { denseMs } from './card-kinds.ts';
 import { playCard } from './cards.ts';
 import { createCollector } from './collector.ts';
 import { createDice } from './dice.ts';
@@ -9,7 +10,7 @@ import { findEntry, judgeEnd } from './final.ts';
 import { createGentleness } from './gentleness.ts';
 import { type Climate, createNetwork, fairWeather } from './network.ts';
 import { createOperations, type Operations } from './operator.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, PlayedCard } from './plan.ts';
 import { birthMs, createEstateService, finishLast, type Scene, startTraffic, type TruthBook } from './scene.ts';
 import { createVirtualTime } from './virtual-time.ts';
 import { createScrapeWatch, type Fault, valueOf } from './watch-scrapes.ts';
@@ -79,6 +80,7 @@ export async function playWorld(
     beganMs: birthMs,
     newDatabasesAt: [],
     lostAt: [],
+    listedFrom: new Map(),
     troubles: [],
   };
   const collector = createCollector({ time, dice: dice.of('collector'), timeoutMs: 10_000 });
@@ -214,7 +216,15 @@ export async function playWorld(
 
 const minuteMs = 60_000;
 
-function toEndOfTroublesMs({ cards, lengthMs }: Plan): number {
-  const ends = cards.map(({ card, atMs, forMs }) => atMs + (card === 'absence' ? 2 * forMs : forMs));
-  return Math.max(lengthMs, ...ends) + minuteMs;
+function toEndOfTroublesMs(plan: Plan): number {
+  const ends = plan.cards.map((played) => played.atMs + toLastsMs(plan, played));
+  return Math.max(plan.lengthMs, ...ends) + minuteMs;
 }
+
+function toLastsMs(plan: Plan, { card, forMs }: PlayedCard): number {
+  if (card === 'absence') return 2 * forMs;
+  if (card === 'dense and slow') return denseMs({ plan });
+  return card === 'long absence' && plan.catchUpLimitMs < hourMs ? plan.catchUpLimitMs + 20 * minuteMs : forMs;
+}
+
+const hourMs = 60 * minuteMs;

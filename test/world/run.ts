@@ -66,6 +66,7 @@ function change(plan: Plan): Plan {
   return {
     ...plan,
     lengthMs: Number(options.get('length') ?? plan.lengthMs),
+    requestsPerSecond: Number(options.get('budget') ?? plan.requestsPerSecond),
     projects: Number(options.get('projects') ?? plan.projects),
     // The cast is true for what this command printed.
     traces: (options.get('traces') ?? plan.traces) as Plan['traces'],

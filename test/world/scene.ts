@@ -43,6 +43,8 @@ export type TruthBook = {
   skippedBeforeMs: number;
   /** When the first daemon began, by the service's clock. */
   beganMs: number;
+  /** Projects that nobody could list soon after they were made, with when they could be: they begin with the last list that lacked them. */
+  readonly listedFrom: Map<string, number>;
   /** When some of the history went away: what a restored copy does not know of it cannot be read again. */
   readonly lostAt: number[];
   /** How many executions had ended when ids began again. */
@@ -64,7 +66,7 @@ export type Trouble =
   | 'collector'
   | 'restored';
 
-export type Place = { name: string; readonly jobs: string[] };
+export type Place = { name: string; readonly madeAtMs: number; readonly jobs: string[] };
 
 export type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number };
 
@@ -91,10 +93,11 @@ export function createEstateService(plan: Plan, time: VirtualTime): { service: S
 }
 
 export function addPlace(service: Service, estate: Estate, plan: Plan): Place {
+  service.play();
   estate.madeProjects += 1;
   const name = `p${estate.madeProjects}`;
   service.control.createProject(name, ['node01', 'node02']);
-  const place: Place = { name, jobs: [] };
+  const place: Place = { name, madeAtMs: service.world.playedMs, jobs: [] };
   estate.places.push(place);
   const jobs = plan.size === 'many projects' ? 1 : 1 + (estate.madeProjects % 3);
   for (let count = 0; count < jobs; count += 1) addJobTo(service, estate, place, plan);

@@ -1,11 +1,14 @@
 import type { Cancel, Clock } from '../../src/domain/clock.ts';
 import type { Timetable, TimetableEntry } from '../../src/schedule/timetable.ts';
 
-/** Times as cron keeps them, by the wall clock of a daemon; never later than one interval. */
-export function createVirtualTimetable(clock: Clock): (entries: readonly TimetableEntry[]) => Timetable {
+/** Times as cron keeps them, by the wall clock of a daemon; never later than one interval. Entries follow one another so far apart. */
+export function createVirtualTimetable(
+  clock: Clock,
+  apartMs: number,
+): (entries: readonly TimetableEntry[]) => Timetable {
   return (entries) => {
     const lines = entries.map(({ everyMs, run }, index) => {
-      const offsetMs = (index * 1000) % everyMs;
+      const offsetMs = (index * apartMs) % everyMs;
       let cancel: Cancel | undefined;
       let nextMs: number | undefined;
       function wait(): void {

@@ -117,6 +117,20 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
     }
   }
 
+  /** However slow answers are: where they come in time, what has ended is counted in time. */
+  function countsInTime(isKnown: Sight['isKnown']): void {
+    const mostMs = plan.maxDelayMs + 6 * minuteMs;
+    if (isTroubled(['server', 'sight', 'disk', 'daemon', 'restored', 'step'], mostMs)) return;
+    const nowMs = time.nowMs();
+    if (nowMs - sinceMs < mostMs) return;
+    for (const execution of open) {
+      const waitsMs = nowMs - (execution.end?.visibleAtMs ?? nowMs);
+      if (waitsMs < mostMs || isKnown(execution) || isLeftOut(scene, execution) || runsOverStep(execution)) continue;
+      open.delete(execution);
+      onFault('what has ended is counted in time', `${tell(execution)} waits ${Math.round(waitsMs / 1000)} s`);
+    }
+  }
+
   function runsOverStep({ startedAtMs, end }: Execution): boolean {
     const endedMs = end?.atMs ?? 0;
     const isWithin = (ms: number): boolean => ms >= startedAtMs && ms <= endedMs;
@@ -146,6 +160,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
       latest = readShown(sight.text);
       noFall(latest);
       noneTwice(latest);
+      countsInTime(sight.isKnown);
       lagTellsTheTruth(await valueOf(sight.self.executionLag, {}), sight.isKnown);
       await health(sight);
     },
@@ -163,6 +178,7 @@ export function isLeftOut({ truth, plan }: Scene, execution: Execution): boolean
     lostAtMs !== undefined ||
     endedAtMs < truth.beganMs - plan.backfillMs + 3 * minuteMs ||
     endedAtMs < truth.skippedBeforeMs ||
+    (end?.atMs ?? 0) < (truth.listedFrom.get(project.name) ?? 0) ||
     isOfUnseenStep({ truth, plan }, end?.atMs ?? 0)
   );
 }

@@ -1,0 +1,99 @@
+import type { Weather } from './network.ts';
+import type { PlayedCard } from './plan.ts';
+import type { Place, Scene, Trouble } from './scene.ts';
+
+const minuteMs = 60_000;
+
+export type Card = (scene: Scene, played: PlayedCard) => void;
+
+/** Does something now and undoes it after the time of the card; meanwhile something is not as it should be. */
+export function lasting(what: Trouble, begin: (scene: Scene, played: PlayedCard) => () => void): Card {
+  return (scene, played) => {
+    const trouble = { what, fromMs: scene.time.nowMs(), toMs: Number.POSITIVE_INFINITY };
+    scene.truth.troubles.push(trouble);
+    const end = begin(scene, played);
+    scene.time.after(played.forMs, () => {
+      end();
+      trouble.toMs = scene.time.nowMs();
+    });
+  };
+}
+
+export function weather(what: Trouble, change: Partial<Weather>): Card {
+  return lasting(what, ({ weather: { fronts } }) => {
+    fronts.push(change);
+    return () => {
+      fronts.splice(fronts.indexOf(change), 1);
+    };
+  });
+}
+
+export function mood(way: Scene['collector']['mood']['way']): Card {
+  return lasting('collector', ({ collector }) => {
+    collector.mood.way = way;
+    return () => {
+      collector.mood.way = 'takes';
+    };
+  });
+}
+
+function toPlace(scene: Scene, { atMs }: PlayedCard): Place | undefined {
+  const { places } = scene.estate;
+  return places[Math.floor(atMs) % Math.max(1, places.length)];
+}
+
+export function ofPlace(act: (scene: Scene, place: Place, played: PlayedCard) => void): Card {
+  return (scene, played) => {
+    const place = toPlace(scene, played);
+    const project = place === undefined ? undefined : scene.service.world.projects.get(place.name);
+    if (place !== undefined && project !== undefined && !project.disabled) act(scene, place, played);
+  };
+}
+
+export function leave(scene: Scene, place: Place): void {
+  scene.estate.places.splice(scene.estate.places.indexOf(place), 1);
+}
+
+/** For as long as it may take to be read, and a little more. */
+export function denseMs({ plan }: Pick<Scene, 'plan'>): number {
+  return plan.maxDelayMs + 8 * minuteMs;
+}
+
+/** More than a page; fewer where the steps of each are asked for, a request after the other. */
+export function toFloodRows({ size, traces }: Scene['plan']): number {
+  if (size === 'flood') return 4000;
+  return size === 'small' && traces !== 'off' ? 120 : 700;
+}
+
+export function setDisabled({ service, time, truth }: Scene, place: Place, disabled: boolean): void {
+  const { world, control } = service;
+  if (!world.projects.has(place.name)) return;
+  control.changeProject(place.name, { disabled });
+  if (disabled) truth.troubles.push({ what: 'sight', fromMs: time.nowMs(), toMs: Number.POSITIVE_INFINITY });
+  else for (const each of truth.troubles) if (each.what === 'sight') each.toMs = Math.min(each.toMs, time.nowMs());
+}
+
+export function permit({ service }: Scene, projects: '*' | readonly string[]): void {
+  service.control.addToken({ token: service.token, policy: { projects, events: projects, jobs: projects } });
+}
+
+export function serverClock(byMs: number): Card {
+  return lasting('step', ({ service }) => {
+    const { members } = service.world;
+    service.play();
+    for (const member of members) member.skewMs += byMs;
+    return () => {
+      service.play();
+      for (const member of members) member.skewMs -= byMs;
+    };
+  });
+}
+
+export function ownClock(byMs: number): Card {
+  return lasting('clock', ({ hands }) => {
+    hands.wallOffsetMs += byMs;
+    return () => {
+      hands.wallOffsetMs -= byMs;
+    };
+  });
+}
