@@ -27,7 +27,7 @@ export const cards = {
   unavailable: weather('down', { way: 'unavailable' }),
   'too many requests': weather('server', { failShare: 0.15, failStatus: 429, retryAfter: '6' }),
   slow: weather('slow', { leastMs: 1500 }),
-  tail: weather('slow', { tailShare: 0.1, tailMs: 9000 }),
+  tail: weather('slow', { tailShare: 0.1, tailMs: 8000 }),
   'some fail': weather('server', { failShare: 0.3, failStatus: 502 }),
   'some break': weather('server', { failShare: 0.2, failStatus: 500 }),
   'broken running list': weather('server', { brokenPath: /executions\/running/ }),

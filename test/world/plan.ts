@@ -102,7 +102,8 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
   };
   // One question after the other takes its time where each takes most of a second.
   const has = (name: CardName): boolean => plan.cards.some(({ card }) => card === name);
-  return has('dense and slow') || (plan.leastMs > 500 && has('flood')) ? { ...plan, traces: 'off' } : plan;
+  const isSlow = plan.requestsPerSecond < 1 || (plan.leastMs > 500 && has('flood'));
+  return isSlow || has('dense and slow') ? { ...plan, traces: 'off' } : plan;
 }
 
 /** Most worlds are small, so that many are played in a minute; what takes long to show itself needs the others. */

@@ -192,9 +192,11 @@ export async function playWorld(
   await time.run(birthMs + toEndOfTroublesMs(plan));
   finishLast(scene);
   service.control.setExecutionMode('passive');
-  const restUntilMs = time.nowMs() + (calmMs ?? plan.maxDelayMs + 8 * minuteMs);
+  const restMs = calmMs ?? plan.maxDelayMs + 8 * minuteMs;
+  // A line of traces may take a while, and what waits for longer than an hour is sent without its steps.
+  const restUntilMs = time.nowMs() + restMs + (plan.traces === 'off' || calmMs !== undefined ? 0 : hourMs);
   // A small world is over as soon as all is as it must be; larger ones see whether it stays so.
-  const leastRestMs = plan.size === 'small' && calmMs === undefined ? 2 * minuteMs + plan.holdMs : restUntilMs;
+  const leastRestMs = plan.size === 'small' && calmMs === undefined ? 2 * minuteMs + plan.holdMs : restMs;
   await time.run(Math.min(restUntilMs, time.nowMs() + leastRestMs));
   let last = await judgeNow();
   while (last.length > 0 && time.nowMs() < restUntilMs) {

@@ -86,7 +86,7 @@ export function createEstateService(plan: Plan, time: VirtualTime): { service: S
     },
     clock,
   );
-  service.control.configure({ storageDelayMs: 3_600_000 });
+  service.control.configure({ storageDelayMs: 60_000 });
   const estate: Estate = { places: [], madeProjects: 0, madeJobs: 0 };
   for (let count = 0; count < plan.projects; count += 1) addPlace(service, estate, plan);
   return { service, estate };

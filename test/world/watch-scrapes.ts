@@ -97,7 +97,9 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
   }
 
   function lagTellsTheTruth(lagSeconds: number | undefined, isKnown: Sight['isKnown']): void {
-    if (isTroubled(['server', 'slow', 'sight', 'disk', 'restored'], 5 * minuteMs)) return;
+    if (isTroubled(['server', 'slow', 'disk', 'restored'], 5 * minuteMs)) return;
+    // What was held is left out of the lag until its turn comes.
+    if (isTroubled(['sight'], 5 * minuteMs + plan.maxDelayMs)) return;
     if (time.nowMs() - sinceMs < 5 * minuteMs) return;
     const nowMs = time.nowMs();
     const slackMs = 4 * minuteMs + plan.executionsEveryMs;

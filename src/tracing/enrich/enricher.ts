@@ -95,10 +95,14 @@ export function createEnricher(options: EnricherOptions): Enricher {
     return [...line.filter((entry) => !isBehind(entry)), ...line.filter(isBehind)];
   }
 
+  function noteAnswer(entry: Waiting): void {
+    sealClock.answered();
+    entry.sinceTicks ??= sealClock.ticks();
+  }
+
   /** For how long it has been asked for: what stood in our own line did not wait for a state, and in all it waits no longer than the backlog may. */
   function toAskedMs(entry: Waiting): number {
-    entry.sinceTicks ??= sealClock.ticks();
-    return sealClock.ticks() - entry.sinceTicks;
+    return entry.sinceTicks === undefined ? 0 : sealClock.ticks() - entry.sinceTicks;
   }
 
   /** What is known of one by now; undefined while more of it is worth waiting for. */
@@ -108,7 +112,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     const isLastTry = toAskedMs(entry) > options.sealTimeoutMs;
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
     const { source, isPending } = await gather(api, pending, { detail, workflows, isLastTry });
-    sealClock.answered();
+    noteAnswer(entry);
     if (!isPending) return source;
     return isLastTry ? { ...source, degraded: 'seal_timeout' } : undefined;
   }
@@ -159,7 +163,8 @@ export function createEnricher(options: EnricherOptions): Enricher {
     // A server that does not answer this one will not answer the next.
     if (error instanceof ApiError) {
       if (isOfWholeServer(error)) sealClock.silent();
-      else sealClock.answered();
+      else if (error.details.unsent === true) sealClock.answered();
+      else noteAnswer(entry);
       // What was held back says nothing about this one.
       if (error.details.unsent !== true) entry.isUnanswered = true;
       return false;
@@ -193,7 +198,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
 
 type Waiting = {
   readonly pending: PendingTrace;
-  /** When it was asked for first, by the seal clock. */
+  /** When a question for it was answered first, by the seal clock. */
   sinceTicks: number | undefined;
   retryAtTicks: number;
   /** It was asked for, and no answer came. */
