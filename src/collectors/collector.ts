@@ -13,13 +13,19 @@ export type Off = { readonly reason: OffReason; readonly message: string };
 
 type Families = Readonly<Record<string, Family>>;
 
+type DividesMinute = 1 | 2 | 3 | 4 | 5 | 6 | 10 | 12 | 15 | 20 | 30;
+type DividesDay = 1 | 2 | 3 | 4 | 6 | 8 | 12;
+
+/** An interval that divides a minute, an hour or a day: a schedule keeps no other evenly. */
+type EvenInterval = `${DividesMinute}s` | `${DividesMinute}m` | `${DividesDay}h` | '1d';
+
 type CollectorData<Metrics extends Families> = {
   /** The value of `collector` in metrics, and the name in configuration. */
   readonly name: string;
   /** One line for `--help` and the reference. */
   readonly help: string;
   /** How often, as configuration writes durations. */
-  readonly every: string;
+  readonly every: EvenInterval;
   /** Whether it runs unless configuration says otherwise. */
   readonly on: boolean;
   /** Says what of certain projects alone it collects, where configuration names them. */
