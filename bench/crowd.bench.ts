@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+const seconds = 20;
+/** The part of the crowd that comes, for machines that have other work. */
+const share = Number(process.env['CROWD_SHARE'] ?? 1);
+
+/**
+ * A daemon that 500 scrapers share, beside 1,000 connections that say nothing any more, 50 readers that stop reading and
+ * what is no request: how long one more scraper waits, and what grows.
+ */
+export async function run() {
+  const daemon = spawn(process.execPath, [cli, 'demo', '--state.memory', '--web.listen-address=127.0.0.1:0'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  daemon.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  const open: Socket[] = [];
+  const agents: Agent[] = [];
+  try {
+    const port = await waitFor(() => /serving url=http:\/\/[^:]+:(\d+)/.exec(log)?.[1]);
+    for (let count = 0; count < 1000 * share; count += 1)
+      open.push(say(Number(port), `GET /-/healthy HTTP/1.1\r\n${head}`));
+    for (let count = 0; count < 50 * share; count += 1)
+      open.push(say(Number(port), `GET /metrics HTTP/1.1\r\n${head}`.repeat(8)).pause());
+    const crowd = Array.from({ length: 500 * share }, () => new Agent({ keepAlive: true }));
+    agents.push(...crowd);
+    let resets = 0;
+    const untilMs = performance.now() + seconds * 1000;
+    const scrapers = crowd.map(async (agent, index) => {
+      // Each once in 15 s, as scrapers are.
+      await sleep((index / (500 * share)) * 15_000);
+      while (performance.now() < untilMs) {
+        await scrape(Number(port), agent).catch(() => (resets += 1));
+        await sleep(15_000);
+      }
+    });
+    const own = new Agent({ keepAlive: true });
+    agents.push(own);
+    // Once all of them have come.
+    await scrape(Number(port), own);
+    const tookMs: number[] = [];
+    const memory: number[] = [];
+    while (performance.now() < untilMs) {
+      for (let count = 0; count < 5; count += 1)
+        say(Number(port), 'BREW /\u0000 HTTP/9\r\nHost: a\r\nHost: b\r\n\r\n').once('close', () => undefined);
+      const startedMs = performance.now();
+      await scrape(Number(port), own);
+      tookMs.push(performance.now() - startedMs);
+      memory.push(readRss(daemon.pid ?? 0));
+      await sleep(50);
+    }
+    await Promise.race([Promise.all(scrapers), sleep(1)]);
+    tookMs.sort((one, other) => one - other);
+    const p99 = tookMs[Math.floor(tookMs.length * 0.99)] ?? Number.NaN;
+    const grown = Math.max(...memory.slice(memory.length / 2)) - Math.max(...memory.slice(0, memory.length / 2));
+    return [
+      {
+        what: 'a scrape beside the crowd, p99',
+        figure: `${p99.toFixed(1)} ms of ${tookMs.length}, median ${(tookMs[tookMs.length >> 1] ?? Number.NaN).toFixed(1)} ms`,
+        mustReach: '< 100 ms',
+        reached: p99 < 100,
+      },
+      { what: 'scrapes that were cut', figure: String(resets), mustReach: '0', reached: resets === 0 },
+      {
+        what: 'memory in the second half beyond the first',
+        figure: `${grown.toFixed(0)} MiB`,
+        mustReach: '< 16 MiB',
+        reached: grown < 16,
+      },
+    ];
+  } finally {
+    for (const socket of open) socket.destroy();
+    for (const agent of agents) agent.destroy();
+    daemon.kill('SIGTERM');
+    await new Promise((resolve) => daemon.once('close', resolve));
+  }
+}
+
+const cli = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
+const head = 'Host: localhost\r\n\r\n';
+
+function say(port: number, text: string): Socket {
+  const socket = connect({ host: '127.0.0.1', port });
+  socket.on('error', () => undefined).on('data', () => undefined);
+  socket.write(text);
+  return socket;
+}
+
+function scrape(port: number, agent: Agent): Promise<void> {
+  return new Promise((resolve, reject) => {
+    get({ host: '127.0.0.1', port, path: '/metrics', agent, headers: { 'accept-encoding': 'gzip' } }, (response) => {
+      response.resume().once('end', resolve).once('error', reject);
+    }).once('error', reject);
+  });
+}
+
+async function waitFor(find: () => string | undefined): Promise<string> {
+  for (let tries = 0; tries < 2000; tries += 1) {
+    const found = find();
+    if (found !== undefined) return found;
+    await sleep(20);
+  }
+  throw new Error('the daemon does not serve');
+}
+
+function readRss(pid: number): number {
+  const [, kib] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kib) / 1024;
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
