@@ -30,6 +30,18 @@ describe('executions/activities', () => {
     expect(due(midnightMs + 10.8 * hourMs)).toBe('11:46:00');
   });
 
+  it('takes a project that is new for one that is idle and was never read', () => {
+    const activities = createActivities();
+    activities.note('', { isDayLong: true }, midnightMs);
+    expect(activities.all.get('')).toEqual({
+      activeUntilMs: 0,
+      readAtMs: 0,
+      nextDayMs: midnightMs,
+      unshownSinceMs: undefined,
+      isDayLong: true,
+    });
+  });
+
   it('changes what is said, keeps the rest, and forgets what is gone', () => {
     const activities = createActivities();
     activities.note('pay', { readAtMs: 7, isDayLong: true }, midnightMs);
