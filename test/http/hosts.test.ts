@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -34,6 +35,24 @@ describe('http/hosts', () => {
   it.each(['exporter.example.org:9720', 'rebound.example.com'])('lets scrapers and tools come to %s', async (host) => {
     const { ask } = await serve([config()], { externalUrl });
     expect((await ask('/config', { headers: { host } })).status).toBe(200);
+  });
+
+  it('lets programs come that ask by the fetch of Node, as our own commands do', async () => {
+    let sent: IncomingHttpHeaders = {};
+    const echo = createRoutes();
+    echo.get('/echo', ({ headers }, response) => {
+      sent = headers;
+      response.end();
+    });
+    const { ask, url } = await serve([config(), echo], { externalUrl });
+    await fetch(`${url}/echo`);
+    const { connection: _own, ...headers } = sent;
+    // Only strings are sent.
+    const told = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+    expect(told['accept-language']).toBe('*');
+    expect((await ask('/config', { headers: { ...told, host: 'rebound.example.com' } })).status).toBe(200);
+    const asBrowser = { ...told, 'sec-fetch-site': 'same-origin', host: 'rebound.example.com' };
+    expect((await ask('/config', { headers: asBrowser })).status).toBe(403);
   });
 
   it('says what mends it', async () => {

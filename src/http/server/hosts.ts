@@ -22,9 +22,13 @@ export function checkHost(externalUrl: () => string): RequestHandler {
   };
 }
 
-/** Browsers always say which languages they speak, and no page can keep them from it; scrapers and tools do not. */
+/**
+ * Browsers always say which languages they speak, and no page can keep them from it; scrapers and tools do not. The `fetch`
+ * of Node does too, but it tells a mode without a site: browsers tell both or none, and no page can change that.
+ */
 function isBrowser({ headers }: Request): boolean {
-  return headers['accept-language'] !== undefined;
+  const isNode = headers['sec-fetch-mode'] !== undefined && headers['sec-fetch-site'] === undefined;
+  return headers['accept-language'] !== undefined && !isNode;
 }
 
 /** Addresses, and names that nobody can register. Any other one has to be configured. */
