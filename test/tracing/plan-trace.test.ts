@@ -110,6 +110,16 @@ describe('tracing/plan-trace', () => {
     expect(plan.isUnknown).toBe(isUnknown);
   });
 
+  it('takes an empty status of its own for a word that is not known', () => {
+    const plan = planChanged({ status: 'other', customStatus: '' });
+    expect([plan.isUnknown, plan.root?.attributes['cicd.pipeline.result']]).toEqual([true, 'error']);
+  });
+
+  it('tells no delay of what started before its time', () => {
+    const { root } = planChanged({}, { expectedAtMs: 1716200000124 });
+    expect(root?.attributes['automation.schedule.delay']).toBe(0);
+  });
+
   it('takes the reason of the next step that failed where the first gives none', () => {
     const source = readRecorded('recovered-then-failed');
     const [first, , ...others] = source.state?.steps ?? [];

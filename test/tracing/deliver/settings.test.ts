@@ -81,6 +81,7 @@ describe('tracing/deliver/settings', () => {
       { compression: 'gzip' },
     ],
     ['timeout', { [`${general}TIMEOUT`]: '2500' }, { timeoutMs: 2500 }],
+    ['shortest timeout', { [`${general}TIMEOUT`]: '1' }, { timeoutMs: 1 }],
     ['timeout for traces', { [`${general}TIMEOUT`]: '2500', [`${traces}TIMEOUT`]: '100' }, { timeoutMs: 100 }],
     [
       'files',
