@@ -24,7 +24,7 @@ export function executionAlerts(limits: Thresholds): Alert[] {
       for: limits.jobNoRecentSuccessFor,
       severity: 'warning',
       summary: `Job ${jobText} has not succeeded for too long`,
-      description: `${jobOfServer} {{ if $value }}last succeeded {{ $value | humanizeDuration }} ago, and its configuration allows less{{ else }}has run, but has never succeeded while the exporter watched{{ end }}.`,
+      description: `${jobOfServer} {{ if $value }}last succeeded {{ $value | humanizeDuration }} ago, which exceeds its success_age{{ else }}has run, but has not succeeded since the exporter started to watch it{{ end }}.`,
     },
     {
       alert: 'AutomationExecutionOverdue',
@@ -33,7 +33,7 @@ export function executionAlerts(limits: Thresholds): Alert[] {
       for: limits.executionOverdueFor,
       severity: 'warning',
       summary: `Job ${jobText} takes much longer than usual`,
-      description: `Running executions of ${jobOfServer} that take a multiple of its average duration: {{ $value }}. There have been some for ${limits.executionOverdueFor}.`,
+      description: `Executions of ${jobOfServer} that have been running for a multiple of its average duration for at least ${limits.executionOverdueFor}: {{ $value }}.`,
     },
   ];
 }

@@ -13,7 +13,7 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
       for: limits.collectorFailingFor,
       severity: 'warning',
       summary: `Collector {{ $labels.collector }} fails on ${serverText}`,
-      description: `The exporter can not read what {{ $labels.collector }} needs from ${serverText}. Its series are old or gone, and alerts on them are blind.`,
+      description: `The exporter cannot read what {{ $labels.collector }} needs from ${serverText}. Its series are stale or missing, and alerts that use them cannot fire.`,
     },
     {
       alert: 'AutomationExporterCollectorDenied',
@@ -21,7 +21,7 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
       for: limits.collectorDeniedFor,
       severity: 'warning',
       summary: `Collector {{ $labels.collector }} is denied by ${serverText}`,
-      description: `${serverText} knows the exporter, but does not authorize it to read what {{ $labels.collector }} needs.`,
+      description: `${serverText} accepts the credentials of the exporter, but they lack the permission to read what {{ $labels.collector }} needs.`,
     },
     {
       alert: 'AutomationExporterExecutionsLagging',
@@ -30,7 +30,7 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
       severity: 'warning',
       summary: 'Executions of {{ $labels.server }} are read late',
       description:
-        'The exporter has not read the finished executions of some project of {{ $labels.server }} for {{ $value | humanizeDuration }}. Alerts on finished executions of this server stay silent meanwhile.',
+        'The exporter has not read the finished executions of at least one project of {{ $labels.server }} for {{ $value | humanizeDuration }}. Alerts on finished executions of this server do not fire until it has caught up.',
     },
     {
       alert: 'AutomationExporterExecutionsHidden',
@@ -39,7 +39,7 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
       severity: 'warning',
       summary: `Executions of {{ $labels.project }} are hidden from the exporter`,
       description:
-        'Of the finished executions of {{ $labels.project }} on {{ $labels.server }}, {{ $value }} that the server counts are not shown to the credentials of the exporter. No metric and no alert covers them.',
+        '{{ $labels.server }} counts {{ $value }} finished executions of {{ $labels.project }} that it does not show to the credentials of the exporter. No metric and no alert covers them.',
     },
     {
       alert: 'AutomationExporterSeriesDropped',
@@ -47,8 +47,8 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
       expr: `increase(automation_exporter_series_dropped_total{reason!="merged"}[${limits.seriesDroppedWindow}]) > 0`,
       for: limits.seriesDroppedFor,
       severity: 'warning',
-      summary: `Collector {{ $labels.collector }} leaves out series of ${serverText}`,
-      description: `The exporter leaves out series that {{ $labels.collector }} has of ${serverText}; the reason is {{ $labels.reason }}. Dashboards and alerts do not see them.`,
+      summary: `Collector {{ $labels.collector }} drops series of ${serverText}`,
+      description: `The exporter drops series of {{ $labels.collector }} of ${serverText} (reason: {{ $labels.reason }}). They are missing in dashboards and alerts.`,
     },
     {
       alert: 'AutomationExporterTracesNotDelivered',
@@ -66,9 +66,9 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
       ].join('\nor\n'),
       for: limits.tracesNotDeliveredFor,
       severity: 'warning',
-      summary: 'Traces of executions do not get to the collector',
+      summary: 'Traces of executions are not delivered',
       description:
-        '{{ if eq $labels.cause "waiting" }}A finished trace has waited for {{ $value | humanizeDuration }}: the collector can not be reached, or can not take it.{{ else if eq $labels.cause "quarantined" }}Traces that are quarantined, since the collector refuses them: {{ $value }}.{{ else }}The collector takes traces, but not all of their spans; those are lost.{{ end }} The page /traces of {{ $labels.instance }} says more.',
+        '{{ if eq $labels.cause "waiting" }}A finished trace has been waiting for {{ $value | humanizeDuration }}: the trace backend is unreachable or does not accept it.{{ else if eq $labels.cause "quarantined" }}Traces that are quarantined because the trace backend rejects them: {{ $value }}.{{ else }}The trace backend accepts traces, but rejects some of their spans, which are lost.{{ end }} The page /traces of {{ $labels.instance }} says more.',
     },
     {
       alert: 'AutomationExporterHeldUp',
@@ -76,27 +76,27 @@ export function exporterAlerts(limits: Thresholds): Alert[] {
       expr: `max_over_time(nodejs_eventloop_lag_max_seconds[${limits.heldUpWindow}]) > ${limits.heldUpSeconds}\nand on (job, instance) automation_exporter_build_info`,
       for: limits.heldUpFor,
       severity: 'warning',
-      summary: 'The automation exporter is held up again and again',
+      summary: 'The automation exporter is blocked repeatedly',
       description:
-        'The process of {{ $labels.instance }} does nothing for up to {{ $value | humanizeDuration }} at a time: polls are late, and scrapes wait or fail.',
+        'The process of {{ $labels.instance }} is blocked for up to {{ $value | humanizeDuration }} at a time: polls are late, and scrapes are slow or fail.',
     },
     {
       alert: 'AutomationExporterConfigReloadFailed',
       expr: 'automation_exporter_config_last_reload_successful == 0',
       for: limits.configReloadFailedFor,
       severity: 'warning',
-      summary: 'The automation exporter refuses its new configuration',
+      summary: 'The automation exporter could not reload its configuration',
       description:
-        'The last attempt of {{ $labels.instance }} to read its configuration failed. The old one stays in force until it restarts, and then it does not start.',
+        'The last configuration reload of {{ $labels.instance }} failed. The previous configuration stays in force, but the next restart will fail.',
     },
     {
       alert: 'AutomationExporterDown',
       expr: `${target} == 0 or absent(${target})`,
       for: limits.exporterDownFor,
       severity: 'warning',
-      summary: 'Prometheus can not scrape the automation exporter',
+      summary: 'Prometheus cannot scrape the automation exporter',
       description:
-        'There is no working target with the job {{ $labels.job }}. No other alert of the automation service can fire.',
+        'There is no healthy target with the job {{ $labels.job }}. No other alert of the automation service can fire.',
     },
   ];
 }

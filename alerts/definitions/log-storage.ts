@@ -22,7 +22,7 @@ export function logStorageAlerts(limits: Thresholds): Alert[] {
       for: limits.logStorageBacklogFor,
       severity: 'warning',
       summary: `Log storage of ${serverText} does not keep up`,
-      description: `{{ $value }} log storage requests of ${serverText} are queued or incomplete; more than ${backlog} have been for ${limits.logStorageBacklogFor}.`,
+      description: `{{ $value }} log storage requests of ${serverText} are queued or incomplete; the number has been above ${backlog} for ${limits.logStorageBacklogFor}.`,
     },
     {
       alert: 'AutomationLogStorageMissing',
@@ -30,7 +30,7 @@ export function logStorageAlerts(limits: Thresholds): Alert[] {
       for: limits.logStorageMissingFor,
       severity: 'warning',
       summary: `Executions of ${serverText} have no log storage request`,
-      description: `{{ $value }} executions of ${serverText} never asked for their log to be stored.`,
+      description: `{{ $value }} executions of ${serverText} have no request to store their log.`,
     },
   ];
 }

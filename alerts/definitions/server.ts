@@ -14,7 +14,7 @@ export function serverAlerts(limits: Thresholds): Alert[] {
       for: '0s',
       severity: 'warning',
       summary: `Automation service ${serverText} restarted`,
-      description: `${serverText} started again within the last ${limits.restartWindow}. Executions that were running then were cut off.`,
+      description: `${serverText} started again within the last ${limits.restartWindow}. Executions that were running at that time were interrupted.`,
     },
     {
       alert: 'AutomationServerMemoryLow',
@@ -23,8 +23,8 @@ export function serverAlerts(limits: Thresholds): Alert[] {
       expr: `(${leastTotal} - ${mostFree})\n  / automation_server_memory_max_bytes > ${limits.memoryUsedRatio}`,
       for: limits.memoryLowFor,
       severity: 'warning',
-      summary: `Automation service ${serverText} runs out of heap`,
-      description: `${serverText} never used less than {{ $value | humanizePercentage }} of its heap within the last ${limits.memoryWindow}.`,
+      summary: `Automation service ${serverText} is running out of heap`,
+      description: `${serverText} has not used less than {{ $value | humanizePercentage }} of its heap within the last ${limits.memoryWindow}.`,
     },
     {
       alert: 'AutomationServerClockSkewed',
@@ -32,7 +32,7 @@ export function serverAlerts(limits: Thresholds): Alert[] {
       for: limits.clockSkewedFor,
       severity: 'warning',
       summary: `The clock of ${serverText} is off`,
-      description: `The clocks of ${serverText} and of the exporter differ by {{ $value | humanizeDuration }}. Schedules and times of executions are off by as much.`,
+      description: `The clocks of ${serverText} and of the exporter differ by {{ $value | humanizeDuration }}. Schedules and execution times are off by the same amount.`,
     },
     {
       alert: 'AutomationSchedulerSaturated',
@@ -41,7 +41,7 @@ export function serverAlerts(limits: Thresholds): Alert[] {
       for: limits.schedulerSaturatedFor,
       severity: 'critical',
       summary: `All scheduler threads of ${serverText} are busy`,
-      description: `On average {{ $value | printf "%.1f" }} scheduler threads of ${serverText} were busy within the last ${limits.schedulerWindow}, which is all or nearly all of them. New runs start late or not at all.`,
+      description: `On average {{ $value | printf "%.1f" }} scheduler threads of ${serverText} were busy within the last ${limits.schedulerWindow}, which is all or nearly all of them. New executions start late or not at all.`,
     },
   ];
 }

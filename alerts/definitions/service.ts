@@ -11,8 +11,8 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
       expr: 'automation_up == 0 unless on (job, instance, server, member) automation_credentials_accepted == 0',
       for: limits.serviceDownFor,
       severity: 'critical',
-      summary: `Automation service ${serverText} does not answer`,
-      description: `The exporter has had no usable answer from ${serverText}. Scheduled jobs may not run and nobody can start one.`,
+      summary: `Automation service ${serverText} is not responding`,
+      description: `The exporter receives no usable response from ${serverText}. Jobs may not run.`,
     },
     {
       alert: 'AutomationCredentialsRejected',
@@ -20,7 +20,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
       for: limits.credentialsRejectedFor,
       severity: 'critical',
       summary: `Automation service ${serverText} rejects the credentials of the exporter`,
-      description: `${serverText} answers, but refuses the token or login of the exporter. All other alerts on this server are blind until it is replaced.`,
+      description: `${serverText} responds, but rejects the credentials of the exporter. No other alert on this server can fire until they are replaced.`,
     },
     {
       alert: 'AutomationExecutionModePassive',
@@ -28,15 +28,15 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
       for: limits.passiveFor,
       severity: 'critical',
       summary: `Automation service ${serverText} is in passive mode`,
-      description: `${serverText} has been passive for at least ${limits.passiveFor}: it starts no scheduled, manual or ad hoc run until it is made active again.`,
+      description: `${serverText} has been passive for at least ${limits.passiveFor}: it does not start scheduled, manual or ad hoc executions until it is made active again.`,
     },
     {
       alert: 'AutomationExecutionModePassiveBriefly',
       expr: `max_over_time(automation_execution_mode{mode="passive"}[${limits.passiveBrieflyWindow}]) == 1`,
       for: '0s',
       severity: 'warning',
-      summary: `Automation service ${serverText} was passive a moment ago`,
-      description: `${serverText} was in passive mode within the last ${limits.passiveBrieflyWindow}. Runs that were due in that time did not start.`,
+      summary: `Automation service ${serverText} was briefly passive`,
+      description: `${serverText} was in passive mode within the last ${limits.passiveBrieflyWindow}. Executions that were due in that time did not start.`,
     },
     {
       alert: 'AutomationHealthcheckFailing',
@@ -44,7 +44,7 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
       for: limits.healthcheckFailingFor,
       severity: 'warning',
       summary: `Health check {{ $labels.check }} of ${serverText} fails`,
-      description: `The server ${serverText} itself reports its check {{ $labels.check }} as not healthy.`,
+      description: `The server ${serverText} reports its health check {{ $labels.check }} as unhealthy.`,
     },
   ];
 }

@@ -11,8 +11,7 @@ export function completenessRow(): QuestionRow {
       numberTile({
         id: 601,
         title: 'Lag',
-        description:
-          'How long ago the project was read whose turn is the longest ago. Quiet projects wait up to 15 minutes.',
+        description: 'Lag of the project that is furthest behind. Idle projects are read every 15 minutes.',
         unit: 's',
         width: 8,
         height: 4,
@@ -32,7 +31,7 @@ export function completenessRow(): QuestionRow {
       numberTile({
         id: 603,
         title: 'Found late in the last hour',
-        description: 'Counted executions that the first reading had missed and a later pass found.',
+        description: 'Counted executions that the regular reads missed and a later recount found.',
         unit: 'short',
         width: 8,
         height: 4,
@@ -52,8 +51,7 @@ export function completenessRow(): QuestionRow {
       timeSeries({
         id: 605,
         title: 'Not counted, or not in full, in one hour',
-        description:
-          'Imported executions, which ended elsewhere; executions without a duration; and those without series of their own.',
+        description: 'Imported executions, executions without a duration, and executions without their own series.',
         unit: 'short',
         width: 8,
         height: 8,
@@ -73,7 +71,7 @@ export function completenessRow(): QuestionRow {
         id: 606,
         title: 'Skipped and hidden',
         description:
-          'Executions that were too long ago to be read when the exporter came back, in one hour, and those that the server counts but does not show with these permissions.',
+          'Executions that were skipped in one hour because they ended before the catch-up limit, and executions that the server counts but does not show to the credentials.',
         unit: 'short',
         width: 8,
         height: 8,

@@ -12,8 +12,7 @@ export function durationsRow(): QuestionRow {
       heatmap({
         id: 401,
         title: 'Durations',
-        description:
-          'How many executions took how long. The darker a cell, the more ended there. Points lead to traces.',
+        description: 'Durations of executions. Darker cells hold more executions. Points link to traces.',
         unit: 's',
         width: 12,
         height: 9,
@@ -22,7 +21,7 @@ export function durationsRow(): QuestionRow {
       timeSeries({
         id: 402,
         title: 'Durations by percentile, over one hour',
-        description: 'Half, nine of ten and 99 of 100 executions of the hour before each point were faster.',
+        description: '50th, 90th and 99th percentile over the hour before each point.',
         unit: 's',
         width: 12,
         height: 9,
@@ -35,7 +34,7 @@ export function durationsRow(): QuestionRow {
       timeSeries({
         id: 403,
         title: 'Median duration by project, over one hour',
-        description: 'Half of the executions of the hour before each point were faster.',
+        description: 'Median over the hour before each point.',
         unit: 's',
         width: 12,
         height: 9,
@@ -48,9 +47,9 @@ export function durationsRow(): QuestionRow {
       }),
       joinedTable({
         id: 404,
-        title: 'Slowest jobs in the time that is shown',
+        title: 'Slowest jobs in the selected time',
         description:
-          'The ten jobs with the largest 95th percentile, beside their newest run and the average that the server reckons.',
+          'The ten jobs with the largest 95th percentile, their last duration and the average reported by the server.',
         unit: 's',
         width: 12,
         height: 9,

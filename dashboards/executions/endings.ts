@@ -11,7 +11,7 @@ export function endingsRow(): QuestionRow {
       numberTile({
         id: 101,
         title: 'Finished in the last hour',
-        description: 'Executions that finished within the last hour, whatever their end.',
+        description: 'Executions that finished within the last hour, with any status.',
         unit: 'short',
         width: 8,
         height: 4,
@@ -30,7 +30,7 @@ export function endingsRow(): QuestionRow {
       numberTile({
         id: 103,
         title: 'Success ratio',
-        description: `The share that succeeded within the time that is shown. ${neither}`,
+        description: `Share of successful executions within the selected time. ${neither}`,
         unit: 'percentunit',
         width: 8,
         height: 4,
@@ -39,8 +39,8 @@ export function endingsRow(): QuestionRow {
       }),
       timeSeries({
         id: 104,
-        title: 'Ends by status',
-        description: 'How executions end, per minute.',
+        title: 'Finished by status',
+        description: 'Finished executions per minute, by status.',
         unit: 'opm',
         width: 12,
         height: 8,
@@ -48,8 +48,8 @@ export function endingsRow(): QuestionRow {
       }),
       timeSeries({
         id: 105,
-        title: 'Ends by project',
-        description: 'Where executions end, per minute.',
+        title: 'Finished by project',
+        description: 'Finished executions per minute, by project.',
         unit: 'opm',
         width: 12,
         height: 8,
@@ -58,7 +58,7 @@ export function endingsRow(): QuestionRow {
       timeSeries({
         id: 106,
         title: 'Success ratio by project, over one hour',
-        description: `The share that succeeded within the hour before each point. ${neither}`,
+        description: `Share of successful executions within the hour before each point. ${neither}`,
         unit: 'percentunit',
         width: 24,
         height: 8,

@@ -13,8 +13,9 @@ export function failingJobsRow(): QuestionRow {
       topFailingJobs({ id: 301, selector: ofJobs, width: 24, height: 9 }),
       timeSeries({
         id: 302,
-        title: 'Failures in a row',
-        description: 'The ten jobs that have failed most often since their last success. The dashed line is the alert.',
+        title: 'Consecutive failures',
+        description:
+          'The ten jobs with the most failures since the last success. The dashed line is the limit of the alert.',
         unit: 'short',
         width: 12,
         height: 8,
@@ -28,7 +29,7 @@ export function failingJobsRow(): QuestionRow {
       }),
       joinedTable({
         id: 303,
-        title: 'Most failures in the time that is shown',
+        title: 'Most failures in the selected time',
         description: 'Executions that failed, timed out or ended in an unusual way: the ten jobs with the most.',
         unit: 'short',
         width: 12,
@@ -46,12 +47,12 @@ export function failingJobsRow(): QuestionRow {
       joinedTable({
         id: 304,
         title: 'Longest without a success',
-        description: 'The twenty jobs whose last success is the oldest, with the age that configuration allows.',
+        description: 'The twenty jobs with the oldest last success, and their configured success_age.',
         unit: 's',
         width: 24,
         height: 8,
         emptyReason:
-          'Empty until the first execution has ended since the exporter began; the limits unless configuration sets some.',
+          'Empty until the first execution has ended since the exporter started; the limits are empty unless configured.',
         labels: jobColumns,
         values: [
           { heading: 'Last success ago', expr: `topk(20, ${sinceSuccess})` },

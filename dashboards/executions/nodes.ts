@@ -10,9 +10,8 @@ export function nodesRow(): QuestionRow {
     panels: [
       joinedTable({
         id: 501,
-        title: 'Failures by node in the time that is shown',
-        description:
-          'The twenty nodes on which the most executions failed; the job that is picked above does not matter here.',
+        title: 'Failures by node in the selected time',
+        description: 'The twenty nodes with the most failed executions; not filtered by the selected job.',
         unit: 'short',
         width: 12,
         height: 9,
@@ -24,7 +23,8 @@ export function nodesRow(): QuestionRow {
       timeSeries({
         id: 502,
         title: 'Failures by node, over one hour',
-        description: 'How many executions failed on a node in the hour before each point: the ten nodes with the most.',
+        description:
+          'Executions that failed on a node in the hour before each point, for the ten nodes with the most failures.',
         unit: 'short',
         width: 12,
         height: 9,
@@ -34,7 +34,7 @@ export function nodesRow(): QuestionRow {
       timeSeries({
         id: 503,
         title: 'Nodes by result',
-        description: 'On how many nodes executions succeeded and failed, per minute; a node counts once per execution.',
+        description: 'Nodes on which executions succeeded and failed, per minute; each node counts once per execution.',
         unit: 'opm',
         width: 24,
         height: 8,

@@ -12,7 +12,7 @@ export function runningRow(): QuestionRow {
       numberTile({
         id: 201,
         title: 'Running now',
-        description: 'Executions that run at this moment.',
+        description: 'Running executions.',
         unit: 'short',
         width: 6,
         height: 4,
@@ -21,7 +21,7 @@ export function runningRow(): QuestionRow {
       numberTile({
         id: 202,
         title: 'Oldest running',
-        description: 'How long the oldest of them has been running.',
+        description: 'Age of the oldest running execution.',
         unit: 's',
         width: 6,
         height: 4,
@@ -41,7 +41,7 @@ export function runningRow(): QuestionRow {
       numberTile({
         id: 204,
         title: 'Waiting',
-        description: 'Executions that wait for their time (scheduled) or for their turn (queued).',
+        description: 'Executions that wait for their scheduled time (scheduled) or for a free slot (queued).',
         unit: 'short',
         width: 6,
         height: 4,
@@ -50,7 +50,7 @@ export function runningRow(): QuestionRow {
       timeSeries({
         id: 205,
         title: 'Running by project',
-        description: 'How many executions run at the same time.',
+        description: 'Executions that run at the same time.',
         unit: 'short',
         width: 12,
         height: 8,
@@ -59,7 +59,8 @@ export function runningRow(): QuestionRow {
       timeSeries({
         id: 206,
         title: 'Waiting and overdue by project',
-        description: 'What waits, and what takes much longer than usual: both grow when something is stuck.',
+        description:
+          'Waiting executions, and executions that take much longer than usual. Both grow when something is stuck.',
         unit: 'short',
         width: 12,
         height: 8,
@@ -71,7 +72,7 @@ export function runningRow(): QuestionRow {
       joinedTable({
         id: 207,
         title: 'What runs?',
-        description: 'Each job that runs now, beside the time that it takes on average. Rows without a job are ad hoc.',
+        description: 'Running jobs with their average duration. Rows without a job are ad hoc.',
         unit: 'short',
         width: 24,
         height: 8,

@@ -17,7 +17,7 @@ export function topFailingJobs({
     ...place,
     title: 'Top failing jobs',
     description:
-      'The twenty jobs that have failed most often since their last success, how their newest run ended, and the id of the execution that failed last.',
+      'The twenty jobs with the most failures since the last success, the status of the last execution, and the id of the last failed one.',
     unit: 'short',
     emptyReason: 'Empty while the newest run of every job was a success.',
     labels: { ...jobColumns, status: 'Newest run' },

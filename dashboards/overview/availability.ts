@@ -11,7 +11,7 @@ export function availabilityRow(): QuestionRow {
       stateTile({
         id: 101,
         title: 'Service',
-        description: 'Up: the newest vital poll got an authenticated answer. Down: it got none, whatever the reason.',
+        description: 'Up: the last vital poll received an authenticated response. Down: it did not, for any reason.',
         unit: 'none',
         width: 4,
         height: 4,
@@ -24,7 +24,7 @@ export function availabilityRow(): QuestionRow {
         id: 102,
         title: 'Execution mode',
         description:
-          'Passive: the server starts no scheduled, manual or ad hoc run until somebody makes it active again.',
+          'Passive: the server does not start scheduled, manual or ad hoc executions until it is made active again.',
         unit: 'none',
         width: 4,
         height: 4,
@@ -34,7 +34,7 @@ export function availabilityRow(): QuestionRow {
       stateTile({
         id: 103,
         title: 'Credentials',
-        description: 'Rejected: the server answers, but refuses the token or the login of the exporter.',
+        description: 'Rejected: the server responds, but does not accept the credentials of the exporter.',
         unit: 'none',
         width: 4,
         height: 4,
@@ -49,7 +49,7 @@ export function availabilityRow(): QuestionRow {
       numberTile({
         id: 104,
         title: 'Running now',
-        description: 'What the scheduler of the server runs at this moment, its own housekeeping included.',
+        description: 'Jobs that the scheduler is running, including internal ones.',
         unit: 'short',
         width: 4,
         height: 4,
@@ -63,7 +63,7 @@ export function availabilityRow(): QuestionRow {
       numberTile({
         id: 105,
         title: 'Up since',
-        description: 'Time since the server started. A restart cuts off the executions that were running.',
+        description: 'Time since the server started. A restart interrupts running executions.',
         unit: 's',
         width: 4,
         height: 4,
@@ -77,7 +77,7 @@ export function availabilityRow(): QuestionRow {
       textTile({
         id: 106,
         title: 'Version',
-        description: 'The version that the server gives itself.',
+        description: 'Version reported by the server.',
         unit: 'none',
         width: 4,
         height: 4,
@@ -88,7 +88,7 @@ export function availabilityRow(): QuestionRow {
       stateTimeline({
         id: 107,
         title: 'Service over time',
-        description: 'When the server gave authenticated answers, and when it gave none.',
+        description: 'Times with and without authenticated responses of the server.',
         unit: 'none',
         width: 12,
         height: 6,
@@ -100,7 +100,7 @@ export function availabilityRow(): QuestionRow {
       stateTimeline({
         id: 108,
         title: 'Execution mode over time',
-        description: 'When the server was allowed to run something, and when it was not.',
+        description: 'Times in which the server was active or passive.',
         unit: 'none',
         width: 12,
         height: 6,

@@ -12,7 +12,7 @@ export function executionsRow(): QuestionRow {
       numberTile({
         id: 601,
         title: 'Executions in the last hour',
-        description: 'Executions that finished within the last hour, whatever their end.',
+        description: 'Executions that finished within the last hour, with any status.',
         unit: 'short',
         width: 4,
         height: 4,
@@ -31,8 +31,7 @@ export function executionsRow(): QuestionRow {
       numberTile({
         id: 603,
         title: 'Success ratio of the last hour',
-        description:
-          'The share that succeeded. Cancelled executions and attempts that are tried again count as neither good nor bad.',
+        description: 'Share of successful executions. Aborted executions and retried attempts are not counted.',
         unit: 'percentunit',
         width: 4,
         height: 4,
@@ -42,7 +41,7 @@ export function executionsRow(): QuestionRow {
       numberTile({
         id: 604,
         title: 'Executions running',
-        description: 'Executions that run at this moment.',
+        description: 'Running executions.',
         unit: 'short',
         width: 4,
         height: 4,
@@ -61,7 +60,7 @@ export function executionsRow(): QuestionRow {
       numberTile({
         id: 606,
         title: 'Executions waiting',
-        description: 'Executions that wait for their time or for their turn.',
+        description: 'Executions that wait for their scheduled time or for a free slot.',
         unit: 'short',
         width: 4,
         height: 4,
@@ -69,8 +68,8 @@ export function executionsRow(): QuestionRow {
       }),
       timeSeries({
         id: 607,
-        title: 'Executions by end',
-        description: 'How executions end, per minute.',
+        title: 'Executions by status',
+        description: 'Finished executions per minute, by status.',
         unit: 'opm',
         width: 12,
         height: 8,

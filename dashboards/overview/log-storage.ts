@@ -24,7 +24,7 @@ export function logStorageRow(): QuestionRow {
       textTile({
         id: 302,
         title: 'Plugin',
-        description: 'The storage plugin that the server is configured with.',
+        description: 'The configured log storage plugin.',
         unit: 'none',
         width: 4,
         height: 4,
@@ -52,7 +52,7 @@ export function logStorageRow(): QuestionRow {
       numberTile({
         id: 304,
         title: 'Queued',
-        description: 'Log storage requests that wait for their turn.',
+        description: 'Log storage requests in the queue.',
         unit: 'short',
         width: 4,
         height: 4,
@@ -103,7 +103,7 @@ export function logStorageRow(): QuestionRow {
         id: 308,
         title: 'Backlog',
         description:
-          'Requests that are queued, incomplete or missing. The dashed line is where the backlog alert begins to count.',
+          'Requests that are queued, incomplete or missing. The dashed line is the limit of the backlog alert.',
         unit: 'short',
         width: 12,
         height: 8,

@@ -12,7 +12,7 @@ export function resourcesRow(): QuestionRow {
       numberTile({
         id: 401,
         title: 'Scheduler threads in use',
-        description: 'Share of the scheduler threads that are busy. At 100 % no further run can start.',
+        description: 'Share of the scheduler threads that are busy. At 100 % no further execution can start.',
         unit: 'percentunit',
         width: 8,
         height: 4,
@@ -22,8 +22,8 @@ export function resourcesRow(): QuestionRow {
       }),
       numberTile({
         id: 402,
-        title: 'Heap in use at its least',
-        description: `The least share of the maximum heap in use within ${memoryWindow}: what a garbage collection leaves behind.`,
+        title: 'Lowest heap usage',
+        description: `Lowest share of the maximum heap in use within ${memoryWindow}, after garbage collection.`,
         unit: 'percentunit',
         width: 8,
         height: 4,
@@ -34,7 +34,7 @@ export function resourcesRow(): QuestionRow {
       numberTile({
         id: 403,
         title: 'Clock difference',
-        description: 'How far the clocks of the server and of the exporter are apart, without the sign.',
+        description: 'Absolute difference between the clocks of the server and the exporter.',
         unit: 's',
         width: 8,
         height: 4,
@@ -50,7 +50,7 @@ export function resourcesRow(): QuestionRow {
       timeSeries({
         id: 404,
         title: 'Heap',
-        description: 'Memory of the Java virtual machine: used, taken from the system, and the most it may take.',
+        description: 'Memory of the Java virtual machine: used, allocated and maximum.',
         unit: 'bytes',
         width: 12,
         height: 8,
@@ -63,7 +63,8 @@ export function resourcesRow(): QuestionRow {
       timeSeries({
         id: 405,
         title: 'Scheduler',
-        description: 'Running jobs against the number of scheduler threads: the most that can run at the same time.',
+        description:
+          'Running jobs and the number of scheduler threads, which is the maximum that can run at the same time.',
         unit: 'short',
         width: 12,
         height: 8,
@@ -86,7 +87,7 @@ export function resourcesRow(): QuestionRow {
       timeSeries({
         id: 407,
         title: 'Load and processors',
-        description: 'System load of the previous minute beside the number of processors.',
+        description: 'System load of the previous minute and the number of processors.',
         unit: 'short',
         width: 12,
         height: 8,
@@ -102,7 +103,7 @@ export function resourcesRow(): QuestionRow {
       factsTable({
         id: 408,
         title: 'Which server is this?',
-        description: 'What each server says about itself.',
+        description: 'Facts reported by each server.',
         unit: 'none',
         width: 12,
         height: 6,

@@ -9,8 +9,8 @@ export function tracesRow(): QuestionRow {
     panels: [
       numberTile({
         id: 701,
-        title: 'Traces that wait',
-        description: 'Finished traces that are still to be delivered, of all servers.',
+        title: 'Traces waiting',
+        description: 'Finished traces of all servers that are waiting for delivery.',
         unit: 'short',
         width: 6,
         height: 4,
@@ -20,7 +20,7 @@ export function tracesRow(): QuestionRow {
       numberTile({
         id: 702,
         title: 'Waiting since',
-        description: 'For how long the first in line has been finished.',
+        description: 'Time since the oldest waiting trace was finished.',
         unit: 's',
         width: 6,
         height: 4,
@@ -38,7 +38,7 @@ export function tracesRow(): QuestionRow {
         id: 703,
         title: 'Traces quarantined',
         description:
-          'Traces that the collector refuses for themselves alone; the page /traces of the exporter says why.',
+          'Traces that the trace backend rejects individually; the page /traces of the exporter shows the reasons.',
         unit: 'short',
         width: 6,
         height: 4,
@@ -49,7 +49,7 @@ export function tracesRow(): QuestionRow {
       numberTile({
         id: 704,
         title: 'Executions without a trace yet',
-        description: 'Finished executions whose steps are still to be read.',
+        description: 'Finished executions whose steps have not been read yet.',
         unit: 'short',
         width: 6,
         height: 4,
@@ -62,7 +62,7 @@ export function tracesRow(): QuestionRow {
         id: 705,
         title: 'Spans delivered and rejected',
         description:
-          'Spans that the collector took, and those that it did not: partial_success (taken without them), refused or unanswered (their trace is quarantined), dropped (given up).',
+          'Spans that the trace backend accepted and rejected: partial_success (the rest was accepted), refused or unanswered (the trace is quarantined), dropped.',
         unit: 'cps',
         width: 24,
         height: 8,

@@ -12,7 +12,7 @@ export function trustRow(): QuestionRow {
       numberTile({
         id: 501,
         title: 'Failing collectors',
-        description: 'Collectors whose newest poll failed. What they read is old or missing above.',
+        description: 'Collectors whose last poll failed. Their values above are stale or missing.',
         unit: 'short',
         width: 6,
         height: 4,
@@ -22,7 +22,7 @@ export function trustRow(): QuestionRow {
       numberTile({
         id: 502,
         title: 'Oldest answer',
-        description: 'Age of the newest good poll of the collector that is furthest behind.',
+        description: 'Time since the last successful poll, for the collector that is furthest behind.',
         unit: 's',
         width: 6,
         height: 4,
@@ -38,7 +38,7 @@ export function trustRow(): QuestionRow {
       numberTile({
         id: 503,
         title: 'API errors in the last hour',
-        description: 'Failed requests of the exporter to the server; each attempt counts.',
+        description: 'Failed requests of the exporter to the server, including retries.',
         unit: 'short',
         width: 6,
         height: 4,
@@ -54,7 +54,7 @@ export function trustRow(): QuestionRow {
       textTile({
         id: 504,
         title: 'Exporter version',
-        description: 'The version of the exporter that these numbers come from.',
+        description: 'Version of the exporter.',
         unit: 'none',
         width: 6,
         height: 4,
@@ -76,7 +76,7 @@ export function trustRow(): QuestionRow {
         id: 506,
         title: 'Which collectors are off, and why?',
         description:
-          'The reason is empty while a collector is on; else it is config, version, denied, not_found or meaningless.',
+          'The reason is empty while a collector is on; otherwise it is config, version, denied, not_found or meaningless.',
         unit: 'none',
         width: 12,
         height: 8,
@@ -92,8 +92,7 @@ export function trustRow(): QuestionRow {
       timeSeries({
         id: 507,
         title: 'API requests by status',
-        description:
-          'Requests of the exporter to the server, by the HTTP status of the answer: the load that watching costs.',
+        description: 'Requests of the exporter to the server, by HTTP status.',
         unit: 'reqps',
         width: 8,
         height: 8,
@@ -107,7 +106,7 @@ export function trustRow(): QuestionRow {
       timeSeries({
         id: 508,
         title: 'API errors by kind',
-        description: 'Why requests failed, in the words that the log uses too.',
+        description: 'Failed requests by kind of error, as in the log.',
         unit: 'reqps',
         width: 8,
         height: 8,
@@ -121,8 +120,8 @@ export function trustRow(): QuestionRow {
       }),
       timeSeries({
         id: 509,
-        title: 'API answer time, 95th percentile',
-        description: 'How long the server takes to answer the exporter: 95 of 100 answers are faster.',
+        title: 'API response time, 95th percentile',
+        description: '95th percentile of the response times of the server.',
         unit: 's',
         width: 8,
         height: 8,
@@ -135,8 +134,8 @@ export function trustRow(): QuestionRow {
       }),
       timeSeries({
         id: 510,
-        title: 'Poll time by collector',
-        description: 'How long the newest poll of each collector took.',
+        title: 'Poll duration by collector',
+        description: 'Duration of the last poll of each collector.',
         unit: 's',
         width: 8,
         height: 8,
@@ -150,7 +149,7 @@ export function trustRow(): QuestionRow {
       timeSeries({
         id: 511,
         title: 'Series by collector',
-        description: 'How many series each collector publishes.',
+        description: 'Series published by each collector.',
         unit: 'short',
         width: 8,
         height: 8,

@@ -28,7 +28,7 @@ export function projectVariable(): QueryVariableBuilder {
 export function jobVariable(): QueryVariableBuilder {
   return choiceVariable('job', 'automation_executions_total{server=~"$server",project=~"$project"}', 'job_name')
     .label('Job')
-    .description('The jobs of these projects by their names; __other__ are those without series of their own.');
+    .description('The jobs of these projects by their names; __other__ are those without their own series.');
 }
 
 /** Several values or all of them, out of a label of series that exist. */

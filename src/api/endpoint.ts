@@ -109,7 +109,7 @@ export type AnyInput = {
 function toWholeNumber(apiEndpoint: string, parameter: string, value: number): string {
   const whole = Math.trunc(value);
   if (!Number.isSafeInteger(whole)) {
-    const says = `not asked, its ${parameter} would be ${value}, which is no whole number`;
+    const says = `not asked, its ${parameter} would be ${value}, which is not a whole number`;
     throw new ApiError(`GET ${apiEndpoint}: ${says}`, { kind: 'rejected', apiEndpoint, unsent: true });
   }
   return String(whole);

@@ -34,7 +34,7 @@ export type ApiErrorDetails = {
   readonly retryAfterMs?: number;
   /** Whether the request was sent at all; a circuit that is open spares the server. */
   readonly unsent?: true;
-  /** Whether our own limits kept it from being sent: its turn did not come, or its time was over. That says nothing of the server. */
+  /** Whether our own limits kept it from being sent: its turn did not come, or its timeout had passed. That says nothing of the server. */
   readonly isOwnLimit?: true;
   readonly cause?: unknown;
 };

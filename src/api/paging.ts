@@ -49,7 +49,7 @@ export async function* readWindow<Item>(
   const readPage: ReadPage<Item> = async (request) => {
     pages += 1;
     if (pages > mostPages) {
-      const says = `the list has no end: ${mostPages} pages were read`;
+      const says = `the list does not end: ${mostPages} pages were read`;
       throw new ApiError(`GET ${apiEndpoint}: ${says}`, { kind: 'decode', apiEndpoint });
     }
     return read(request);

@@ -65,7 +65,8 @@ export function createRequester(options: RequesterOptions): Requester {
     refuseWhileOpen(endpoint, lane);
     const startedTicks = clock.ticks();
     refuseWhilePaused(endpoint, deadlineTicks);
-    if (startedTicks >= deadlineTicks) throw unsent(endpoint, 'timeout', 'its time was over', { isOwnLimit: true });
+    if (startedTicks >= deadlineTicks)
+      throw unsent(endpoint, 'timeout', 'its timeout had passed', { isOwnLimit: true });
     try {
       const leave = await budget.enter(lane, { deadlineTicks, signal });
       try {
@@ -80,7 +81,7 @@ export function createRequester(options: RequesterOptions): Requester {
       if (!(error instanceof BudgetTimeout)) throw error;
       // The server may have asked for it meanwhile.
       refuseWhilePaused(endpoint, deadlineTicks);
-      throw unsent(endpoint, 'timeout', 'its turn within the budget did not come in time', { isOwnLimit: true });
+      throw unsent(endpoint, 'timeout', 'the request budget was exhausted until its timeout', { isOwnLimit: true });
     } finally {
       observe.waited((clock.ticks() - startedTicks) / 1000);
     }
@@ -90,7 +91,7 @@ export function createRequester(options: RequesterOptions): Requester {
     const pausedMs = budget.pausedMs();
     if (pausedMs === 0 || clock.ticks() + pausedMs <= deadlineTicks) return;
     const seconds = Math.ceil(pausedMs / 1000);
-    throw unsent(endpoint, 'busy', `the server asked to be left alone for another ${seconds} s`);
+    throw unsent(endpoint, 'busy', `the server asked for a pause of another ${seconds} s`);
   }
 
   function refuseWhileOpen(endpoint: Endpoint<unknown>, lane: Lane): void {
@@ -137,7 +138,7 @@ export function createRequester(options: RequesterOptions): Requester {
     const timeoutMs = trial.deadlineTicks - startedTicks;
     trial.hadMs = timeoutMs;
     if (timeoutMs < Math.min(forMs / 2, leastMs)) {
-      throw unsent(endpoint, 'timeout', 'too little of its time was left', { isOwnLimit: true });
+      throw unsent(endpoint, 'timeout', 'not enough time was left before its timeout', { isOwnLimit: true });
     }
     const { name: apiEndpoint, maxBytes } = endpoint;
     const reply = await counted.get({ apiEndpoint, path, headers, signal, timeoutMs, maxBytes });

@@ -29,7 +29,7 @@ export async function askDaemon({ url, path, body }: Question): Promise<DaemonAn
     if (ownRefusals.includes(response.status) && type.startsWith('text/plain')) {
       return { kind: 'refused', status: response.status, says: toLine(text) };
     }
-    return { kind: 'unreachable', says: `HTTP ${response.status}, which this version of the daemon does not answer` };
+    return { kind: 'unreachable', says: `HTTP ${response.status}, which this version of the daemon is not responding` };
   } catch (error) {
     return { kind: 'unreachable', says: explain(error) };
   }
@@ -53,7 +53,7 @@ const longestLine = 500;
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'TimeoutError') return `no answer within ${limitMs / 1000} s`;
-  if (error instanceof SyntaxError) return 'an answer that is no JSON';
+  if (error instanceof SyntaxError) return 'a response that is not JSON';
   const cause: unknown = error.cause instanceof AggregateError ? error.cause.errors[0] : error.cause;
   if (!(cause instanceof Error)) return error.message;
   const code = 'code' in cause ? String(cause.code) : '';

@@ -73,7 +73,7 @@ function renderReport(report: ServerReport, shown: Set<string>): string {
     ['reachable', reachable ? 'yes' : 'no'],
     [
       'credentials',
-      credentials === 'refused' ? 'refused: missing, wrong or expired; the service does not tell which' : credentials,
+      credentials === 'refused' ? 'refused: missing, wrong or expired; the server does not report which' : credentials,
     ],
     ['dialect', dialect ?? 'not known'],
     ['API version', apiVersion === undefined ? 'not known' : String(apiVersion)],
@@ -90,7 +90,7 @@ function renderReport(report: ServerReport, shown: Set<string>): string {
       lines.push(toLine('', `allow it in an access policy: ${mendedBy}`));
     if (mendedBy !== undefined) said.add(mendedBy);
     if (needs !== undefined)
-      lines.push(toLine('', `needs ${needs}; or switch the collector off: ${toSwitches(endpoint)}`));
+      lines.push(toLine('', `needs ${needs}, or switch the collector off: ${toSwitches(endpoint)}`));
   }
   if (report.missingPolicy !== undefined && !shown.has(report.missingPolicy)) {
     shown.add(report.missingPolicy);
@@ -115,7 +115,7 @@ function toName({ server, member }: ServerReport): string {
 function toClosing(report: ServerReport): string {
   const { reachable, credentials, endpoints } = report;
   const server = toName(report);
-  if (isFine(report)) return `${server}: all that is enabled can be read, or is switched off by the server`;
+  if (isFine(report)) return `${server}: everything that is enabled can be read or is switched off by the server`;
   if (!reachable) return `${server}: not reachable`;
   if (credentials === 'refused') return `${server}: the credentials are refused`;
   if (credentials === 'unknown') return `${server}: something answers there, but not this API`;

@@ -16,7 +16,7 @@ export async function endInTime(
   let cancel = watch(longestStopMs);
   function watch(ms: number): () => void {
     return clock.after(ms, () => {
-      log.error({ afterSeconds: ms / 1000 }, 'not stopped in time, leaving anyway');
+      log.error({ afterSeconds: ms / 1000 }, 'shutdown timed out, exiting');
       leaveLate();
     });
   }

@@ -63,7 +63,7 @@ export function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: Option
     const { jobs: room, limitedBy } = roomOf(names.length);
     const about = `${toCount(jobs, 'job')}, and room for ${toCount(room, 'job')} with series of their own`;
     if (jobs <= room) return { note: `${about}; ${finding?.note}` };
-    const note = `${about}: ${toCount(jobs - room, 'job')} may be counted in __other__ alone; raise ${limitedBy}; ${finding?.note}`;
+    const note = `${about}: ${toCount(jobs - room, 'job')} may be counted only in __other__; raise ${limitedBy}; ${finding?.note}`;
     return { note, verdict: 'left out' };
   }
 

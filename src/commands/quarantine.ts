@@ -18,7 +18,7 @@ export async function quarantine(context: CommandContext): Promise<number> {
       : await askDaemon({ url, path: `/-/quarantine/${action}`, body: keys.length === 0 ? { all: true } : { keys } });
   if (answer.kind !== 'answered') return explain(answer, url, context);
   if (!isOwn(action, answer.content)) {
-    return explain({ kind: 'unreachable', says: 'an answer that is not of the daemon' }, url, context);
+    return explain({ kind: 'unreachable', says: 'a response that is not from the daemon' }, url, context);
   }
   const asJson = context.arguments.flags.get('json') === true;
   context.write(asJson ? `${JSON.stringify(answer.content, undefined, 2)}\n` : render(action, answer.content));
@@ -39,12 +39,13 @@ function readWish(context: CommandContext): Wish | undefined {
     context.complain(`quarantine: ${text}\n`);
     return undefined;
   };
-  if (action === undefined) return fail('say what to do: list, retry or drop');
+  if (action === undefined) return fail('an action is missing: list, retry or drop');
   if (action === 'list')
-    return keys.length > 0 || isAll ? fail('list takes no traces, it lists all') : { action, keys };
+    return keys.length > 0 || isAll ? fail('list takes no arguments: it lists all traces') : { action, keys };
   if (isAll === keys.length > 0) return fail(`${action} takes traces as SERVER/EXECUTION, or all of them with --all`);
   const wrong = keys.find((key) => !/^.+\/\d+$/s.test(key));
-  if (wrong !== undefined) return fail(`${JSON.stringify(wrong)} is no trace: write SERVER/EXECUTION, as list does`);
+  if (wrong !== undefined)
+    return fail(`${JSON.stringify(wrong)} is not a trace: write SERVER/EXECUTION, as printed by list`);
   return { action, keys };
 }
 
@@ -54,19 +55,19 @@ async function findDaemon(context: CommandContext): Promise<string | undefined> 
   if (given !== undefined) {
     if (!areArgumentsFine(context)) return undefined;
     if (/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(given) && URL.canParse(given)) return given.replace(/\/+$/, '');
-    context.complain('--url: is not the address of a daemon (for example http://localhost:9720)\n');
+    context.complain('--url: is not a URL of a daemon (for example http://localhost:9720)\n');
     return undefined;
   }
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return undefined;
   if (loaded.config.web.listenAddress.port !== 0) return toOwnAddress(loaded.config.web);
-  context.complain('--url: is missing (the daemon listens on a port that the system chooses)\n');
+  context.complain('--url: is missing (the daemon listens on a random port)\n');
   return undefined;
 }
 
 function explain(answer: Exclude<DaemonAnswer, { kind: 'answered' }>, url: string, context: CommandContext): number {
   if (answer.kind === 'unreachable') {
-    context.complain(`${url}: ${answer.says}\nWhere it listens elsewhere, say so with --url\n`);
+    context.complain(`${url}: ${answer.says}\nIf it listens elsewhere, set --url\n`);
     return exitCodes.failed;
   }
   context.complain(`${answer.says}\n`);
@@ -95,7 +96,7 @@ function isOwn(action: Action, content: unknown): content is Content {
 function render(action: Action, { quarantined, traces }: Content): string {
   if (action === 'list') return renderList(quarantined);
   const verb = traces === 1 ? 'is' : 'are';
-  return `${toCount(traces, 'trace')} ${verb} ${action === 'retry' ? 'in line again' : 'dropped'}\n`;
+  return `${toCount(traces, 'trace')} ${verb} ${action === 'retry' ? 'queued again' : 'dropped'}\n`;
 }
 
 function renderList(traces: readonly Listed[]): string {

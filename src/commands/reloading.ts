@@ -35,7 +35,7 @@ export function createReloading({
       log.info({ servers: running.servers.length }, 'configuration reloaded');
     } else {
       for (const complaint of outcome.complaints)
-        log.error({ complaint }, 'configuration not reloaded, the old one stays');
+        log.error({ complaint }, 'configuration reload failed: previous configuration stays in force');
     }
     return outcome;
   }

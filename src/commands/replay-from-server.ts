@@ -26,7 +26,7 @@ export function chooseServer({ server, id }: ExecutionWord, servers: Config['ser
     return 'no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE, or give --config.file';
   if (server === undefined && others.length === 0) return first;
   const names = servers.map(({ name }) => name).join(', ');
-  if (server === undefined) return `of which server? Write SERVER/${id} with one of ${names}`;
+  if (server === undefined) return `the server is missing: write SERVER/${id} with one of ${names}`;
   return servers.find(({ name }) => name === server) ?? `no server ${server} is configured: ${names}`;
 }
 
@@ -60,7 +60,7 @@ export async function replayFromServer(configured: ServerConfig, id: number, abo
     const settings = toTraceSettings(server, traces, { epoch: 1, release, version, format: 'protobuf' });
     const isLate = source.degraded !== undefined;
     const hasNoSteps = source.state === undefined && traces.detail !== 'root';
-    const complaint = isLate ? late : hasNoSteps ? 'the server tells nothing of its steps' : undefined;
+    const complaint = isLate ? late : hasNoSteps ? 'the server reports no steps' : undefined;
     const text = replaySource(source, settings, format);
     return { text: format === 'tree' ? `${server.name}/${id}: ${text}` : text, complaint };
   } catch (error) {
@@ -71,7 +71,7 @@ export async function replayFromServer(configured: ServerConfig, id: number, abo
   }
 }
 
-const late = 'the server is still loading its steps: this is what is sent once they were waited for long enough';
+const late = 'the server is still loading its steps: this is what is sent after traces.seal_timeout';
 
 function explain({ kind, message, details }: ApiError): string {
   if (kind === 'forbidden' && details.isOfService === true)

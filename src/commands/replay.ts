@@ -51,9 +51,7 @@ async function replayOne(word: string, { context, config, options }: Parts): Pro
     const isThere = !(error instanceof Error && 'code' in error && noFile.includes(String(error.code)));
     if (isThere || execution === undefined) {
       const message = error instanceof Error ? error.message : String(error);
-      complain(
-        `${word}: can not be replayed: ${isThere ? message : 'it is no file that is there, and no SERVER/ID'}\n`,
-      );
+      complain(`${word}: cannot be replayed: ${isThere ? message : 'it is neither an existing file nor SERVER/ID'}\n`);
       return exitCodes.misconfigured;
     }
   }

@@ -33,7 +33,7 @@ export async function runApp(
   }
   const secrets = new Set<string>(secretsOf(otlp));
   const write = createLineWriter(process.stderr, (dropped) =>
-    log.error({ dropped }, 'log lines dropped: nobody read standard error'),
+    log.error({ dropped }, 'log lines dropped: standard error not read'),
   );
   const toLog = (level: LogLevel): Log => createLog({ ...config.log, level, secrets: () => [...secrets], write });
   let current = toLog(config.log.level);
@@ -60,7 +60,7 @@ export async function runApp(
   });
   // Before the listener of the command line, which knows no secrets.
   process.prependListener('uncaughtException', (error: unknown) => {
-    log.error({ fault: explainFault(error) }, 'unexpected error, leaving');
+    log.error({ fault: explainFault(error) }, 'unexpected error, exiting');
     process.exit(exitCodes.failed);
   });
   const ending = nextSignal();

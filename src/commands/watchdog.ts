@@ -21,7 +21,7 @@ export function startWatchdog({ log, clock, readFiles = readOpenFiles }: Watchdo
     return clock.after(everyMs, () => {
       const lateMs = clock.ticks() - dueTicks;
       if (lateMs >= leastHeldUpMs) {
-        log.warn({ seconds: Math.round(lateMs / 100) / 10 }, 'held up: nothing was polled or served for a while');
+        log.warn({ seconds: Math.round(lateMs / 100) / 10 }, 'held up: nothing was polled or served');
       }
       rounds += 1;
       if (rounds % filesEvery === 0) checkFiles();
@@ -35,10 +35,10 @@ export function startWatchdog({ log, clock, readFiles = readOpenFiles }: Watchdo
     const share = files.open / files.most;
     if (!isShort && share >= shortAbove) {
       isShort = true;
-      log.error(files, 'few file descriptors are left: connections and polls fail when none is');
+      log.error(files, 'file descriptors running out: connections and polls will fail');
     } else if (isShort && share < fineBelow) {
       isShort = false;
-      log.info(files, 'file descriptors are free again');
+      log.info(files, 'file descriptors available again');
     }
   }
 

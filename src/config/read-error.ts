@@ -2,7 +2,7 @@
 export function describeReadError(error: unknown): string {
   const code =
     error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error';
-  return reasons.get(code) ?? `can not be read (${code})`;
+  return reasons.get(code) ?? `cannot be read (${code})`;
 }
 
 /** Names a file; someone may have put a secret where its path belongs, so only what looks like a path is repeated. */
@@ -13,7 +13,7 @@ export function describePath(path: string): string {
 const reasons: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'does not exist'],
   ['ENOTDIR', 'does not exist'],
-  ['EACCES', 'may not be read by this user'],
-  ['EPERM', 'may not be read by this user'],
+  ['EACCES', 'cannot be read by this user'],
+  ['EPERM', 'cannot be read by this user'],
   ['EISDIR', 'is a directory'],
 ]);

@@ -21,13 +21,13 @@ export async function reloadConfig(load: () => Promise<LoadedConfig>, running: C
   if (!loaded.ok) return loaded;
   const { config: next, configFile, origins } = loaded;
   if (next.servers.length === 0 && running.servers.length > 0) {
-    const complaint = { place: configFile ?? 'servers', message: 'names no server any more', hint: 'stop the daemon' };
+    const complaint = { place: configFile ?? 'servers', message: 'no longer names a server', hint: 'stop the daemon' };
     return { ok: false, complaints: [complaint] };
   }
   const kept = listFixedOptions().filter(({ keys }) => !isDeepStrictEqual(read(next, keys), read(running, keys)));
   const warnings = kept.map(({ path }) => ({
     place: origins.get(path) ?? path,
-    message: 'changes with a restart alone',
+    message: 'takes effect only after a restart',
   }));
   let config: unknown = next;
   for (const { keys } of kept) config = write(config, keys, read(running, keys));

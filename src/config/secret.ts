@@ -51,7 +51,7 @@ export class Secret {
   }
 }
 
-/** A secret that can not be used: the message says why, without the value. */
+/** A secret that cannot be used: the message says why, without the value. */
 export class SecretError extends Error {
   override readonly name = 'SecretError';
 }
@@ -83,7 +83,7 @@ function findSecretProblem(value: string, form: SecretForm): string | undefined 
   if (value.length > 8192) return 'holds more than 8192 characters';
   if (/[\r\n]/.test(value)) return 'holds more than one line';
   if (form === 'form') return /\p{Cc}/u.test(value) ? 'holds a control character' : undefined;
-  if (!/^[\x20-\x7e]*$/.test(value)) return 'holds a character that can not stand in a header';
+  if (!/^[\x20-\x7e]*$/.test(value)) return 'holds a character that is not allowed in a header';
   if (value !== value.trim()) return 'begins or ends with a space';
   return undefined;
 }

@@ -90,7 +90,7 @@ function toCredentials(server: ServerConfig, clock: Clock, onSecret: (value: str
   if (username !== undefined && password !== undefined) {
     return createSessionCredentials({ username, password: announced(password, onSecret), clock });
   }
-  throw new Error(`server ${server.name} has no way to authenticate`);
+  throw new Error(`server ${server.name} has no authentication method`);
 }
 
 /** The secret, now and whenever it is read again. */

@@ -94,7 +94,7 @@ export function createApp(options: AppOptions): App {
   let reloading = Promise.resolve();
   const reloads = createReloadNotes(self, clock);
   const fixed: FixedConfig = options.config;
-  const onEndFault = (error: unknown): void => log.error({ error }, 'something did not end as it should');
+  const onEndFault = (error: unknown): void => log.error({ error }, 'shutdown incomplete');
 
   /** The configuration in force. */
   function current(): Config {
@@ -119,7 +119,7 @@ export function createApp(options: AppOptions): App {
   function serve(): HttpServer {
     const content = readContent();
     const externalUrl = (): string => current().web.externalUrl ?? url;
-    const onAsked = (asked: Asked): void => log.info(asked, 'asked for over HTTP');
+    const onAsked = (asked: Asked): void => log.info(asked, 'action requested over HTTP');
     const lifecycle = { isEnabled: () => current().web.enableLifecycle, externalUrl, onAsked };
     const planOf: Traces['planOf'] = (name, id) => serving().watching.traces?.planOf(name, id);
     const hasPage = (name: string, id: number): boolean => serving().watching.traces?.hasPlan(name, id) === true;
@@ -178,7 +178,7 @@ export function createApp(options: AppOptions): App {
             const format = chooseFormat(accept);
             return { contentType: contentTypes[format], chunks: await exposition.scrape({ ...wish, format }) };
           },
-          onBusy: () => log.warn({ maxRequests: fixed.web.maxRequests }, 'too many scrapes at once, some are refused'),
+          onBusy: () => log.warn({ maxRequests: fixed.web.maxRequests }, 'scrapes refused: too many at once'),
         }),
         healthRoutes(() => listUntried(serving().watching)),
         reloadRoute({ ...lifecycle, reload: options.reload }),
@@ -187,7 +187,7 @@ export function createApp(options: AppOptions): App {
         runbookRoutes(content),
       ],
       externalUrl,
-      onCrowded: () => log.warn({}, 'too many connections at once, some are refused'),
+      onCrowded: () => log.warn({}, 'connections refused: too many at once'),
       onError: (error) => log.error({ error }, 'request failed'),
     });
   }

@@ -7,16 +7,16 @@ type Watched = Pick<ServerConfig, 'url' | 'members' | 'tls' | 'token' | 'bearerT
 export function listExposures(server: Watched, modeOf: (path: string) => number | undefined = readMode): string[] {
   const found: string[] = [];
   if (server.tls.insecureSkipVerify) {
-    found.push('certificates are not verified: anyone in between can read and change what is sent');
+    found.push('certificates are not verified: anyone between exporter and server can read and change the traffic');
   }
   if ([server.url, ...server.members.map(({ url }) => url)].some(isPlainToElsewhere)) {
-    found.push('credentials are sent without TLS to another machine: anyone in between can read them');
+    found.push('credentials are sent to another machine without TLS: anyone in between can read them');
   }
   for (const secret of [server.token, server.bearerToken, server.password]) {
     if (secret === undefined || !('file' in secret.source)) continue;
     const mode = modeOf(secret.source.file);
     if (mode !== undefined && (mode & forOthers) !== 0) {
-      found.push(`every user of this machine may read ${secret.source.file}: let its mode be 0600`);
+      found.push(`every user of this machine can read ${secret.source.file}: set its mode to 0600`);
     }
   }
   return found;

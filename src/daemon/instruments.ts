@@ -20,9 +20,8 @@ export function toClientObserver(self: Self, key: Key, log: Pick<Log, 'info' | '
     cut: (apiEndpoint, texts) => self.textsCut.inc({ ...key, api_endpoint: apiEndpoint }, texts),
     files: (kind, change) => {
       self.fileChanges.inc({ ...key, kind, result: change.result });
-      if (change.result === 'taken') log.info({ ...key, kind }, 'changed files are in use');
-      else
-        log.error({ ...key, kind, error: change.says }, 'changed files rejected, what they held before stays in use');
+      if (change.result === 'taken') log.info({ ...key, kind }, 'changed files taken into use');
+      else log.error({ ...key, kind, error: change.says }, 'changed files rejected: previous content stays in use');
     },
     circuit: (isOpen) => self.circuitOpen.set(key, Number(isOpen)),
   };

@@ -98,7 +98,7 @@ export function startSelfTracing({ version, log }: SelfTracingOptions): SelfTrac
 type About = { readonly kind: SpanKind; readonly attributes: Attributes };
 
 const stopLimitMs = 2000;
-const unsent = 'traces of the exporter itself could not be sent';
+const unsent = 'own traces not delivered';
 
 const named = {
   server: 'automation.server.name',

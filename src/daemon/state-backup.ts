@@ -24,17 +24,16 @@ export function openState({ state }: Pick<FixedConfig, 'state'>, { log, self, cl
     isSound: (kind: string, body: unknown) => isSoundDocument(kind, body) && isSoundPending(kind, body),
     onDamage: (what: string) => {
       self.stateResets.inc();
-      log.error({ what }, 'a part of the state was damaged and is quarantined');
+      log.error({ what }, 'damaged part of the state quarantined');
     },
     onBroken: () => {
       self.stateResets.inc();
-      log.error({ dir: state.dir }, 'the state was damaged while it is in use: a restart restores its last copy');
+      log.error({ dir: state.dir }, 'state damaged while in use: restart to restore the last backup');
     },
     onMoved: (error: unknown) => {
       self.stateResets.inc();
-      if (error === undefined)
-        log.error({ dir: state.dir }, 'the state directory was removed or replaced: it is written again');
-      else log.error({ dir: state.dir, error }, 'the state directory was removed or replaced, and nothing is counted');
+      if (error === undefined) log.error({ dir: state.dir }, 'state directory removed or replaced: writing it again');
+      else log.error({ dir: state.dir, error }, 'state directory removed or replaced: counting stopped');
     },
   };
   return openSqliteState(state.memory ? { ...rules, memory: true } : { ...rules, dir: state.dir }, clock);
@@ -46,7 +45,7 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions): K
   sayOrigin(state.origin, log);
   let copying: Promise<void> = Promise.resolve();
   function copy(): void {
-    copying = state.backUp().catch((error: unknown) => log.error({ error }, 'the state can not be copied'));
+    copying = state.backUp().catch((error: unknown) => log.error({ error }, 'state backup failed'));
   }
   let cancel = clock.after(everyMs, copyAgain);
   function copyAgain(): void {
@@ -58,7 +57,7 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions): K
       cancel();
       const mebibytes = state.bytes() / 2 ** 20;
       const ms = Math.ceil(mebibytes * msPerMebibyte);
-      if (ms > worthSayingMs) log.info({ mebibytes: Math.round(mebibytes) }, 'copying the state before the end');
+      if (ms > worthSayingMs) log.info({ mebibytes: Math.round(mebibytes) }, 'backing up the state before exit');
       // One may be under way, and must end first.
       mayTake?.(2 * ms);
       await copying;
@@ -71,25 +70,24 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions): K
 function sayOrigin(origin: StateOrigin, log: Log): void {
   switch (origin.kind) {
     case 'usual':
-      if (origin.isUpgraded === true)
-        log.info({}, 'the state has checksums from now on; what was damaged before can not be noticed');
+      if (origin.isUpgraded === true) log.info({}, 'state upgraded to checksums: earlier damage cannot be detected');
       return;
     case 'behind':
       log.error(
         { lostCommits: origin.lostCommits },
-        'the state has lost its last changes: what has ended since is read again before it is shown',
+        'state lost its last changes: reading executions again from then on',
       );
       return;
     case 'restored':
       log.error(
         { quarantine: origin.damaged },
-        'the state was damaged: its last copy is in its place, and what has ended since is read again before it is shown',
+        'state damaged: last backup restored, reading executions again from then on',
       );
       return;
     case 'anew':
       log.error(
         { quarantine: origin.damaged },
-        'the state was damaged and there is no copy of it: counting starts anew',
+        'state damaged and no backup found: counting restarts from the beginning',
       );
   }
 }

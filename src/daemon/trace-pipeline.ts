@@ -104,14 +104,14 @@ export function createTraces(options: TracesOptions): Traces {
     quarantineBounds,
     observe: {
       ...numbers,
-      warned: (message) => log.warn({ says: message }, 'the collector took traces and has something to say'),
+      warned: (message) => log.warn({ says: message }, 'trace backend accepted traces with a warning'),
       quarantine: ({ server, executionId }, reason, why) =>
         log.error({ server, execution: executionId, reason }, quarantinedBecause[why]),
       dropped: ({ server, executionId }) =>
-        log.error({ server, execution: executionId }, 'a trace that was quarantined made room for a newer one'),
+        log.error({ server, execution: executionId }, 'quarantined trace dropped: quarantine is full'),
       request: () => undefined,
-      failing: (reason) => log.warn({ reason }, 'traces can not be delivered, they wait'),
-      recovered: () => log.info({}, 'traces are delivered again'),
+      failing: (reason) => log.warn({ reason }, 'trace delivery failing: traces are kept and retried'),
+      recovered: () => log.info({}, 'trace delivery recovered'),
     },
   });
 
@@ -142,7 +142,7 @@ export function createTraces(options: TracesOptions): Traces {
           degraded: (reason) => self.tracesDegraded.inc({ server: name, reason }),
           skipped: (reason, executions) => self.tracesSkipped.inc({ server: name, reason }, executions),
           invalidCaller: () => self.traceparentInvalid.inc({ server: name }),
-          failed: (error) => log.error({ server: name, error }, 'a trace can not be made yet'),
+          failed: (error) => log.error({ server: name, error }, 'trace creation failed, will be retried'),
         },
         onPlan: (run, plan) => {
           keptPlans.keep(name, run.id, plan);
@@ -152,7 +152,8 @@ export function createTraces(options: TracesOptions): Traces {
         onSpooled: sender.wake,
       });
       enrichers.push(enricher);
-      const onFault = (error: unknown): void => log.error({ server: name, error }, 'traces can not be made yet');
+      const onFault = (error: unknown): void =>
+        log.error({ server: name, error }, 'trace round failed, will be retried');
       const loop = createEnrichLoop(enricher, onFault, wait);
       const commitHook = createTraceCommitHook({
         nowMs: clock.now,
@@ -181,7 +182,7 @@ export function createTraces(options: TracesOptions): Traces {
       wake: sender.wake,
       observe: {
         ...numbers,
-        handled: (action, count) => log.warn({ action, traces: count }, 'quarantined traces are handled as asked'),
+        handled: (action, count) => log.warn({ action, traces: count }, 'quarantined traces changed on request'),
       },
     }),
     start: sender.start,
@@ -199,8 +200,8 @@ function countPending(enrichers: readonly Enricher[]): number {
 }
 
 const quarantinedBecause = {
-  refused: 'the collector refuses a trace: it is quarantined',
-  unanswered: 'a trace never gets an answer although others do: it is quarantined',
+  refused: 'trace quarantined: rejected by the trace backend',
+  unanswered: 'trace quarantined: no response although others get one',
 } as const;
 
 const quarantineBounds: SpoolBounds = { maxBytes: 64 * 2 ** 20, maxTraces: 10_000 };

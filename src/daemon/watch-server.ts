@@ -166,7 +166,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
       isRestored: before === undefined && ['restored', 'behind'].includes(parts.state.origin.kind),
       settings: executionSettings,
       commitHook: traced?.commitHook,
-      tell: (message) => log.warn({ server: name, message }, 'executions are not as they were'),
+      tell: (message) => log.warn({ server: name, message }, 'executions changed'),
       publish: own.publisher.publish,
       withdraw: own.publisher.withdraw,
       observe: toRoundObserver(self, name),

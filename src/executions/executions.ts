@@ -45,7 +45,7 @@ export type ExecutionsStatus = {
   readonly epoch: number | undefined;
   readonly nowMs: number | undefined;
   readonly visibility: Sight;
-  /** Jobs without series of their own; undefined until the first round. */
+  /** Jobs without their own series; undefined until the first round. */
   readonly leftOut: LeftOut | undefined;
 };
 

@@ -59,7 +59,8 @@ export async function openRound(
   await room.fit();
   const changed = rebucket(cache.totals.cells.values(), cache.facts(), buckets);
   await cache.update(async () => changed);
-  if ((changed?.cells ?? []).length > 0) options.tell?.('buckets of durations begin anew: their bounds have changed');
+  if ((changed?.cells ?? []).length > 0)
+    options.tell?.('duration histograms were reset because their bucket bounds changed');
   return {
     cache,
     restoreGap,

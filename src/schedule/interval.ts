@@ -16,7 +16,7 @@ export function checkInterval(everyMs: number): string | undefined {
   const shorter = evenIntervalsMs.findLast((interval) => interval < everyMs);
   const longer = evenIntervalsMs.find((interval) => interval > everyMs);
   const nearest = [shorter, longer].filter((interval) => interval !== undefined).map(formatInterval);
-  return `a schedule can not keep it evenly; the nearest that it can: ${nearest.join(', ')}`;
+  return `a schedule cannot run at this interval evenly; nearest possible: ${nearest.join(', ')}`;
 }
 
 /** The cron expression that fires every interval, shifted by whole seconds so that polls do not all start at once. */

@@ -105,12 +105,12 @@ const reasons: readonly string[] = Object.keys({
 /** Once per change: a fault that lasts fills no log. */
 function logChange(log: Log, key: PollKey, outcome: Outcome, before: Outcome | undefined): void {
   if (before !== undefined && toWord(before) === toWord(outcome)) {
-    log.debug({ ...key, ...outcome }, 'poll ended as before');
+    log.debug({ ...key, ...outcome }, 'poll result unchanged');
     return;
   }
   if (outcome.result === 'failed') log.warn({ ...key, kind: outcome.kind, error: outcome.message }, 'poll failed');
   else if (outcome.result === 'off')
-    log.info({ ...key, reason: outcome.reason, why: outcome.message }, 'nothing to poll');
+    log.info({ ...key, reason: outcome.reason, why: outcome.message }, 'collector switched off');
   else if (before === undefined) log.debug({ ...key, series: outcome.series }, 'first poll succeeded');
-  else log.info({ ...key, series: outcome.series }, 'poll succeeds again');
+  else log.info({ ...key, series: outcome.series }, 'poll recovered');
 }

@@ -108,7 +108,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   function run(): void {
     if (underWay !== undefined) {
       // A sweep over many projects may well take longer than its interval.
-      if (leftOut === 0) log[vital ? 'warn' : 'info'](key, 'poll left out: the one before still goes on');
+      if (leftOut === 0) log[vital ? 'warn' : 'info'](key, 'poll skipped: previous run still in progress');
       leftOut += 1;
       return;
     }
@@ -116,13 +116,13 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
     again = undefined;
     underWay = poll.run(signal).finally(() => {
       underWay = undefined;
-      if (leftOut > 1) log.info({ ...key, leftOut }, 'polls were left out');
+      if (leftOut > 1) log.info({ ...key, leftOut }, 'polls skipped');
       leftOut = 0;
       noteEnd();
     });
   }
 
-  const onMissed = (): void => log.warn(key, 'polls missed: the process was held up');
+  const onMissed = (): void => log.warn(key, 'polls missed: process was blocked');
   return {
     entry: { name: Object.values(key).join(' '), everyMs, run, onMissed },
     underWay: () => underWay,

@@ -39,7 +39,7 @@ function createMemories({ key, state, log }: ServerReadingOptions) {
       try {
         known ??= (await state.recall(owner)) ?? {};
       } catch (error) {
-        log.error({ ...key, error }, 'what was kept can not be read');
+        log.error({ ...key, error }, 'kept collector state unreadable');
         known = {};
       }
       return known;
@@ -49,7 +49,7 @@ function createMemories({ key, state, log }: ServerReadingOptions) {
       try {
         await state.remember(owner, memory);
       } catch (error) {
-        log.error({ ...key, error }, 'what has to survive a restart can not be kept');
+        log.error({ ...key, error }, 'collector state not saved');
       }
     },
   };

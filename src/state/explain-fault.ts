@@ -9,7 +9,7 @@ export function explainFault(error: unknown): string {
   if (kind === readOnly || kind === cannotOpen || noPermission.includes(code ?? '')) {
     return 'no permission; give the user of this process write access, or choose another `state.dir`';
   }
-  if (code === 'EEXIST' || code === 'ENOTDIR') return 'it is no directory; choose another `state.dir`';
+  if (code === 'EEXIST' || code === 'ENOTDIR') return 'it is not a directory; choose another `state.dir`';
   return message ?? 'unknown error';
 }
 

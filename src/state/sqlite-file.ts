@@ -63,7 +63,7 @@ function explained<Answer>(dir: string, work: () => Answer): Answer {
     return work();
   } catch (error) {
     if (error instanceof StateError) throw error;
-    throw new StateError(`the state directory ${dir} can not be used: ${explainFault(error)}`, { cause: error });
+    throw new StateError(`the state directory ${dir} cannot be used: ${explainFault(error)}`, { cause: error });
   }
 }
 

@@ -66,7 +66,7 @@ export function removeDatabase(file: string): void {
 export function makeDirectory(dir: string): void {
   const found = statSync(dir, { throwIfNoEntry: false });
   if (found?.isDirectory()) return;
-  if (found !== undefined) throw Object.assign(new Error(`${dir} is no directory`), { code: 'ENOTDIR' });
+  if (found !== undefined) throw Object.assign(new Error(`${dir} is not a directory`), { code: 'ENOTDIR' });
   makeDirectory(dirname(resolve(dir)));
   mkdirSync(dir, { mode: 0o700 });
 }

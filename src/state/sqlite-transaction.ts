@@ -11,6 +11,6 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
   } catch (error) {
     // Some faults have ended the transaction already.
     if (database.isTransaction) database.exec('ROLLBACK');
-    throw new StateError(`the state can not be written: ${explainFault(error)}`, { cause: error });
+    throw new StateError(`the state cannot be written: ${explainFault(error)}`, { cause: error });
   }
 }

@@ -106,8 +106,8 @@ function* toRemarks(attributes: Attributes): Generator<string> {
   if (attributes[own.handler] === true) yield 'an error handler';
   const notStarted = attributes[own.notStarted];
   if (notStarted !== undefined) yield `${notStarted} below it never started`;
-  if (attributes[own.endInferred] === true) yield 'when it ended is inferred';
-  if (attributes[own.truncated] === true) yield 'a long text of it was cut';
+  if (attributes[own.endInferred] === true) yield 'its end is inferred';
+  if (attributes[own.truncated] === true) yield 'a long text was truncated';
 }
 
 function toJob(attributes: Attributes): string {
@@ -123,7 +123,7 @@ function toFacts(attributes: Attributes): readonly Fact[] {
   const facts: readonly (readonly [string, string | number | boolean | undefined])[] = [
     ['Usually takes', typeof average === 'number' ? toLength(average * 1000) : undefined],
     ['Reason', attributes[conventional.errorType]],
-    ['Its own status', attributes[own.customStatus]],
+    ['Custom status', attributes[own.customStatus]],
     ['Nodes that failed', attributes[own.failedNodes]],
     ['Nodes that succeeded', attributes[own.succeededNodes]],
     ['Started by', attributes[own.trigger]],
@@ -138,15 +138,15 @@ function toFacts(attributes: Attributes): readonly Fact[] {
 }
 
 const degradedWords: Readonly<Record<string, string>> = {
-  backlog: 'Its steps were not read: too many executions waited for theirs.',
-  seal_timeout: 'Its steps were not complete when they had been waited for long enough.',
+  backlog: 'Its steps were not read because too many executions were waiting.',
+  seal_timeout: 'Its steps were still incomplete after traces.seal_timeout.',
 };
 
 function toNotes(attributes: Attributes, leftOut: number): readonly string[] {
   const degraded = toText(attributes[own.degraded]);
-  const notes = degraded === undefined ? [] : [degradedWords[degraded] ?? `Its trace is not whole: ${degraded}.`];
+  const notes = degraded === undefined ? [] : [degradedWords[degraded] ?? `Its trace is incomplete: ${degraded}.`];
   if (leftOut === 0) return notes;
-  return [...notes, `Its trace has no room for ${leftOut} more spans; rows named “more” stand for them.`];
+  return [...notes, `Its trace leaves out ${leftOut} spans over the limit; rows named “more” stand for them.`];
 }
 
 function toText(value: Attributes[string] | undefined): string | undefined {

@@ -70,7 +70,7 @@ function findInReload(failed: Status['failedReload'], nowMs: number): Problem[] 
   if (failed === undefined) return [];
   const [first = '', ...others] = failed.complaints;
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
-  const text = `the configuration was not reloaded ${toAge(failed.atMs, nowMs)}, the one before goes on: ${first}${more}`;
+  const text = `the configuration was not reloaded ${toAge(failed.atMs, nowMs)}, the previous one stays in force: ${first}${more}`;
   return [{ kind: 'not_reloaded', text }];
 }
 
@@ -82,7 +82,7 @@ function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<P
   const since = toSince(target.sinceMs, nowMs);
   if (state === 'waiting') yield { kind: 'waiting', ...place, text: `${name} has not been asked yet` };
   if (state === 'refused') {
-    const text = `${name} refuses the credentials${since}: they are missing, wrong or expired`;
+    const text = `${name} rejects the credentials${since}: they are missing, wrong or expired`;
     yield { kind: 'refused', ...place, text };
     return;
   }
@@ -109,10 +109,10 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
     const text = `${collector} of ${of} fails${toSince(sinceMs, nowMs)}: ${message}`;
     yield { kind: 'failing', ...where, text };
   } else if (result === 'success' && lastRunAtMs !== undefined && nowMs - lastRunAtMs > toPatienceMs(everyMs)) {
-    const text = `${collector} of ${of} is late: it ended ${toAge(lastRunAtMs, nowMs)}, and should every ${toDuration(everyMs)}`;
+    const text = `${collector} of ${of} is late: it ended ${toAge(lastRunAtMs, nowMs)}, but is due every ${toDuration(everyMs)}`;
     yield { kind: 'late', ...where, text };
   } else if (result === 'success' && message !== '') {
-    yield { kind: 'partial', ...where, text: `${collector} of ${of} is not complete: ${message}` };
+    yield { kind: 'partial', ...where, text: `${collector} of ${of} is incomplete: ${message}` };
   }
 }
 
@@ -130,13 +130,13 @@ function* findDenied(server: ServerStatus): Generator<Problem> {
   const denied = toTargets(server).flatMap(({ collectors }) => collectors.filter(({ reason }) => reason === 'denied'));
   const names = [...new Set(denied.map(({ name }) => name))];
   if (names.length === 0) return;
-  const text = `${server.name} denies ${toList(names)} to these credentials`;
+  const text = `${server.name}: the credentials may not read ${toList(names)}`;
   yield { kind: 'denied', server: server.name, text };
 }
 
 function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Problem> {
   if (!hidesMembers) return;
-  const text = `Several members of a cluster answer as ${server}: list them under members, or what each counts is left out`;
+  const text = `Several members of a cluster answer as ${server}: list them under members, or their counters are dropped`;
   yield { kind: 'hidden', server, text };
 }
 
@@ -148,8 +148,8 @@ function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Pro
   const parts = [
     ...(jobs === 0
       ? []
-      : [`${count(jobs)} beyond the first ${room.jobs.toLocaleString('en')} without series of their own`]),
-    ...(durations === 0 ? [] : [`${count(durations)} without durations of their own`]),
+      : [`${count(jobs)} beyond the first ${room.jobs.toLocaleString('en')} without their own series`]),
+    ...(durations === 0 ? [] : [`${count(durations)} without their own durations`]),
   ];
   yield { kind: 'left_out', server, text: `${server}: ${parts.join(', ')}: raise ${limitedBy}` };
 }
@@ -164,10 +164,10 @@ function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generat
   const { delivery, quarantine } = traces;
   if (delivery.failing !== undefined) {
     const { sinceMs, reason } = delivery.failing;
-    yield { kind: 'undelivered', text: `Traces can not be delivered${toSince(sinceMs, nowMs)}: ${reason}` };
+    yield { kind: 'undelivered', text: `Traces cannot be delivered${toSince(sinceMs, nowMs)}: ${reason}` };
   }
   if (quarantine > 0) {
-    const text = `${quarantine === 1 ? '1 trace is' : `${quarantine} traces are`} quarantined: the collector refuses ${quarantine === 1 ? 'it' : 'them'}`;
+    const text = `${quarantine === 1 ? '1 trace is' : `${quarantine} traces are`} quarantined: the trace backend rejects ${quarantine === 1 ? 'it' : 'them'}`;
     yield { kind: 'quarantined', text };
   }
 }

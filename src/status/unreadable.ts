@@ -5,7 +5,7 @@ type Unreadable = Pick<ExecutionsOfServer, 'runningSight' | 'runningDenied' | 'h
 /** Sentences about the executions of a server that its credentials may not read. */
 export function listUnreadable({ executions, visibleProjects, state }: ServerStatus): readonly string[] {
   if (state !== 'up') return [];
-  if (visibleProjects === 0) return ['nothing is visible to these credentials: the project list is empty'];
+  if (visibleProjects === 0) return ['the credentials may not read any project: the project list is empty'];
   return executions === undefined ? [] : [...listSentences(executions)];
 }
 

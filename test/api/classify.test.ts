@@ -34,7 +34,7 @@ describe('api/classify', () => {
   it('does not take metrics that are switched off for a session that is not admitted', () => {
     const body = '{"error":"Metrics are disabled","enable":"metrics.enabled"}';
     expect(read(threads, { status: 404, body, isSession: true })).toBe(
-      'not_found: GET threads: HTTP 404, not there, or switched off',
+      'not_found: GET threads: HTTP 404, not found, or switched off',
     );
     expect(read(threads, { status: 404, body: '{"error":"Not found"}', isSession: true })).toBe(
       'unauthorized: GET threads: HTTP 404, this session is not admitted to the API',
@@ -42,12 +42,12 @@ describe('api/classify', () => {
   });
 
   it('knows a page by its type where it begins like none, and by its beginning where it has no type', () => {
-    const says = 'html: GET execution-mode: HTTP 200, an HTML page instead of JSON; is this the service or a proxy?';
+    const says = 'html: GET execution-mode: HTTP 200, an HTML page instead of JSON; is this the server or a proxy?';
     const headers = { 'content-type': 'text/html; charset=utf-8' };
     expect(read(executionMode, { headers, body: '<center>Down for maintenance</center>' })).toBe(says);
     expect(read(executionMode, { body: '\n<!DOCTYPE html><p>Down' })).toBe(says);
     expect(read(executionMode, { body: '<center>Down for maintenance</center>' })).toBe(
-      'decode: GET execution-mode: HTTP 200, the body is no JSON',
+      'decode: GET execution-mode: HTTP 200, the body is not JSON',
     );
   });
 });
@@ -69,7 +69,7 @@ describe('api/endpoints', () => {
     expect(read(projectDisablesExecutions, { body: '{"key":"project.disable.executions","value":"true"}' })).toBe(true);
     expect(read(projectDisablesExecutions, { body: '{"project.disable.executions":"true"}' })).toBe(true);
     expect(read(projectDisablesExecutions, { status: 404, body: '{"error":true,"errorCode":"api.error.other"}' })).toBe(
-      'not_found: GET project-disable-executions: HTTP 404, not there, or switched off',
+      'not_found: GET project-disable-executions: HTTP 404, not found, or switched off',
     );
   });
 

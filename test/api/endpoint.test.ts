@@ -68,7 +68,7 @@ describe('api/endpoint', () => {
       const path = { project: 'p', job: 'j' };
       expect(() => toPath(executions, { path, query: { max } })).toThrow(
         expect.objectContaining({
-          message: `GET executions: not asked, its max would be ${max}, which is no whole number`,
+          message: `GET executions: not asked, its max would be ${max}, which is not a whole number`,
           kind: 'rejected',
         }),
       );

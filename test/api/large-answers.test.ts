@@ -71,12 +71,12 @@ describe('api/large-answers', () => {
   });
 
   it.each([
-    ['was cut off', JSON.stringify(jobs).slice(0, -10), 'decode', 'the body is no JSON'],
+    ['was cut off', JSON.stringify(jobs).slice(0, -10), 'decode', 'the body is not JSON'],
     [
       'is a page',
       `<html>${'<p>Down</p>'.repeat(300_000)}</html>`,
       'html',
-      'an HTML page instead of JSON; is this the service or a proxy?',
+      'an HTML page instead of JSON; is this the server or a proxy?',
     ],
   ])('calls a large answer that %s by its kind', async (_name, body, kind, says) => {
     const api = await ask(body);

@@ -71,14 +71,14 @@ describe('api/plain answers', () => {
   });
 
   it.each([
-    [refusal('api.error.item.doesnotexist'), 'not there, or switched off'],
-    [refusal('api.error.project.missing'), 'not there, or switched off'],
-    [refusal('api.error.project.disabled'), 'not there, or switched off'],
-    [refusal('api.error.invalid.request'), 'not there, or switched off'],
-    ['{"error":"true","errorCode":"api.error.item.doesnotexist"}', 'not there, or switched off'],
-    ['{"error":"Not found"}', 'nothing of this API is there; is the path of the URL right?'],
-    ['<html>Not found</html>', 'nothing of this API is there; is the path of the URL right?'],
-    ['', 'nothing of this API is there; is the path of the URL right?'],
+    [refusal('api.error.item.doesnotexist'), 'not found, or switched off'],
+    [refusal('api.error.project.missing'), 'not found, or switched off'],
+    [refusal('api.error.project.disabled'), 'not found, or switched off'],
+    [refusal('api.error.invalid.request'), 'not found, or switched off'],
+    ['{"error":"true","errorCode":"api.error.item.doesnotexist"}', 'not found, or switched off'],
+    ['{"error":"Not found"}', 'the API is not there; is the path of the URL right?'],
+    ['<html>Not found</html>', 'the API is not there; is the path of the URL right?'],
+    ['', 'the API is not there; is the path of the URL right?'],
   ])('tells by a 404 of %j who says so', async (body, says) => {
     expect(await fail({ status: 404, body })).toEqual({
       kind: 'not_found',
@@ -129,7 +129,7 @@ describe('api/plain answers', () => {
   ])('leaves a server alone that answers %d and asks for it (%s)', async (status, value, seconds) => {
     expect(await fail({ status, headers: { 'retry-after': value } })).toMatchObject({
       kind: 'busy',
-      message: `GET execution-mode: not asked, the server asked to be left alone for another ${seconds} s`,
+      message: `GET execution-mode: not asked, the server asked for a pause of another ${seconds} s`,
     });
   });
 

@@ -146,13 +146,15 @@ describe('api/requester', () => {
     const untilTicks = ticks() + 99;
     for (let count = 0; count < 6; count += 1) {
       expect(await ask({ untilTicks })).toMatchObject({
-        message: 'GET execution-mode: not asked, too little of its time was left',
+        message: 'GET execution-mode: not asked, not enough time was left before its timeout',
         kind: 'timeout',
         details: { unsent: true, isOwnLimit: true },
       });
     }
     await vi.advanceTimersByTimeAsync(99);
-    expect(await ask({ untilTicks })).toMatchObject({ message: 'GET execution-mode: not asked, its time was over' });
+    expect(await ask({ untilTicks })).toMatchObject({
+      message: 'GET execution-mode: not asked, its timeout had passed',
+    });
     expect([seen, circuit]).toEqual([[], []]);
   });
 
@@ -163,7 +165,7 @@ describe('api/requester', () => {
       const asking = ask({ forMs: 100 });
       await vi.advanceTimersByTimeAsync(100);
       expect(await asking).toMatchObject({
-        message: 'GET execution-mode: not asked, its turn within the budget did not come in time',
+        message: 'GET execution-mode: not asked, the request budget was exhausted until its timeout',
         kind: 'timeout',
         details: { unsent: true, isOwnLimit: true },
       });
@@ -210,7 +212,7 @@ describe('api/requester', () => {
     const { ask, seen } = setUp([{ status: 429, headers: { 'retry-after': '60' } }], { random: 0 });
     expect(await inTime(ask())).toMatchObject({ kind: 'busy', details: { unsent: true } });
     expect(await inTime(ask())).toMatchObject({
-      message: 'GET execution-mode: not asked, the server asked to be left alone for another 60 s',
+      message: 'GET execution-mode: not asked, the server asked for a pause of another 60 s',
       kind: 'busy',
     });
     expect(seen).toEqual(['execution-mode 429', 'execution-mode busy']);

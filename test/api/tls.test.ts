@@ -98,7 +98,7 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
     expect(await failure(asked)).toMatchObject({
       kind: 'tls',
       message:
-        'GET system-info: the server wants a client certificate that it trusts; see tls.cert_file (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)',
+        'GET system-info: the server requires a client certificate that it trusts; see tls.cert_file (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)',
     });
   });
 

@@ -212,7 +212,7 @@ describe('api/transport', () => {
     await eventually(async () => expect(replies.length).toBe(1), { everyMs: 5 });
     ending.abort();
     expect(await outcome).toMatchObject({
-      message: 'GET system-info: whoever asked has stopped waiting (ExchangeStopped)',
+      message: 'GET system-info: the caller stopped waiting (ExchangeStopped)',
     });
     expect(getEventListeners(ending.signal, 'abort').length).toBe(0);
     replies[0]?.();

@@ -76,7 +76,7 @@ describe('api/transport and a proxy that is of no use', () => {
   it.each([
     [
       407,
-      'network: GET system-info: the proxy refuses with HTTP 407: it wants a password, and must do without; see proxy_url',
+      'network: GET system-info: the proxy refuses with HTTP 407: it requires a password, which is not supported; see proxy_url',
     ],
     [403, 'network: GET system-info: the proxy refuses with HTTP 403; see proxy_url'],
     [502, 'network: GET system-info: the proxy refuses with HTTP 502; see proxy_url'],
@@ -87,7 +87,10 @@ describe('api/transport and a proxy that is of no use', () => {
   });
 
   it.each([
-    [407, 'GET system-info: the proxy refuses with HTTP 407: it wants a password, and must do without; see proxy_url'],
+    [
+      407,
+      'GET system-info: the proxy refuses with HTTP 407: it requires a password, which is not supported; see proxy_url',
+    ],
     [403, 'GET execution-mode: HTTP 403, refused by something in front of the service'],
   ])('says that the proxy passes no http request on but answers %d', async (status, message) => {
     const proxy = await startRefusingProxy(status);

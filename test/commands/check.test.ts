@@ -60,7 +60,7 @@ describe.concurrent('commands/check', () => {
     ]);
     expect(facts.slice(5).filter((row) => !row.endsWith(': ok'))).toEqual([
       'execution-metrics: not asked',
-      'prod: all that is enabled can be read, or is switched off by the server',
+      'prod: everything that is enabled can be read or is switched off by the server',
     ]);
   });
 
@@ -176,7 +176,7 @@ prod: not well: running-executions, project-executions
       /^ {2}job-series +ok {2}\(3 jobs, and room for 5,000 jobs with series of their own; 1 project tried\)$/m,
     );
     expect(tight.stdout).toMatch(
-      /^ {2}job-series +left out {2}\(3 jobs, and room for 2 jobs .*: 1 job may be counted in __other__ alone; raise jobs\.cap; 1 project tried\)$/m,
+      /^ {2}job-series +left out {2}\(3 jobs, and room for 2 jobs .*: 1 job may be counted only in __other__; raise jobs\.cap; 1 project tried\)$/m,
     );
     expect(tiny.stdout).toMatch(/^ {2}job-series +left out .* raise collectors\.executions\.max_series; /m);
   });
@@ -193,7 +193,7 @@ prod: not well: running-executions, project-executions
     const after = await check({ url, token: 'blind' });
 
     expect([before.code, after.code]).toEqual([1, 0]);
-    expect(after.stdout).toMatch(/\nprod: all that is enabled can be read, or is switched off by the server\n$/);
+    expect(after.stdout).toMatch(/\nprod: everything that is enabled can be read or is switched off by the server\n$/);
   });
 
   it('says which endpoints were not asked, and why', async () => {
@@ -225,7 +225,7 @@ prod: not well: running-executions, project-executions
       'healthcheck: denied',
     ]);
     expect(rows[rows.indexOf('users: denied') + 1]).toBe(
-      'needs system admin; or switch the collector off: collectors.users.enabled: false',
+      'needs system admin, or switch the collector off: collectors.users.enabled: false',
     );
   });
 
@@ -297,7 +297,7 @@ prod: not well: running-executions, project-executions
     expect(toRows(stdout)).toEqual(
       expect.arrayContaining([
         'reachable: yes',
-        'credentials: refused: missing, wrong or expired; the service does not tell which',
+        'credentials: refused: missing, wrong or expired; the server does not report which',
       ]),
     );
     expect(stdout).not.toContain('wrong-token'.slice(0, 6));
@@ -313,7 +313,7 @@ prod: not well: running-executions, project-executions
     server.close();
 
     expect(ended).toEqual({ code: 1, stderr: '', left: [] });
-    expect(stdout.match(/nothing of this API is there/g)).toHaveLength(1);
+    expect(stdout.match(/the API is not there/g)).toHaveLength(1);
     expect(toRows(stdout)).toEqual(
       expect.arrayContaining([
         'reachable: yes',
@@ -406,11 +406,11 @@ prod: not well: running-executions, project-executions
     expect({ code: well.code, stderr: well.stderr }).toEqual({ code: 0, stderr: '' });
     expect(well.stdout.split('\n').filter((line) => /^\S/.test(line))).toEqual([
       `prod  ${simulator.url}`,
-      'prod: all that is enabled can be read, or is switched off by the server',
+      'prod: everything that is enabled can be read or is switched off by the server',
       `prod, member a  ${first}`,
-      'prod, member a: all that is enabled can be read, or is switched off by the server',
+      'prod, member a: everything that is enabled can be read or is switched off by the server',
       `prod, member b  ${second}`,
-      'prod, member b: all that is enabled can be read, or is switched off by the server',
+      'prod, member b: everything that is enabled can be read or is switched off by the server',
     ]);
     const [common = '', ofMember = ''] = well.stdout.split('\nprod, member ');
     expect([common, ofMember].map((text) => /^ {2}(healthcheck|threads|ping) /m.test(text))).toEqual([false, true]);
@@ -419,8 +419,8 @@ prod: not well: running-executions, project-executions
     const down = await run('http://127.0.0.1:9');
     expect(down.code).toBe(1);
     expect(down.stdout.split('\n').filter((line) => /^prod.*: /.test(line) && !line.includes('http'))).toEqual([
-      'prod: all that is enabled can be read, or is switched off by the server',
-      'prod, member a: all that is enabled can be read, or is switched off by the server',
+      'prod: everything that is enabled can be read or is switched off by the server',
+      'prod, member a: everything that is enabled can be read or is switched off by the server',
       'prod, member b: not reachable',
     ]);
     // The cast is true as far as it is looked at here.

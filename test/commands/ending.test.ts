@@ -54,7 +54,7 @@ describe('commands/ending', () => {
   it('leaves late, and says so, where something hangs', async () => {
     const { wait, end, left, logged } = start(undefined);
     wait(5000);
-    expect([left(), logged]).toEqual([1, [[{ afterSeconds: 5 }, 'not stopped in time, leaving anyway']]]);
+    expect([left(), logged]).toEqual([1, [[{ afterSeconds: 5 }, 'shutdown timed out, exiting']]]);
     await end();
   });
 

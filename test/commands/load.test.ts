@@ -54,7 +54,7 @@ const cases: readonly Case[] = [
   inFile(
     'an interval that no schedule keeps evenly',
     `${good}collectors: { healthcheck: { every: 45s } }\n`,
-    'config.yaml:3:37 collectors.healthcheck.every: a schedule can not keep it evenly; the nearest that it can: 30s, 1m\n',
+    'config.yaml:3:37 collectors.healthcheck.every: a schedule cannot run at this interval evenly; nearest possible: 30s, 1m\n',
   ),
   inFile(
     'a URL without a scheme',
@@ -99,7 +99,7 @@ const cases: readonly Case[] = [
   inFile(
     'two servers of one name',
     `${good}  - { name: prod, url: 'http://127.0.0.1:10', token_file: ./token }\n`,
-    'config.yaml:3:13 servers[1].name: "prod" is the name of two servers (the other is config.yaml:2:13 servers[0].name)\n',
+    'config.yaml:3:13 servers[1].name: "prod" is used by two servers (the other is config.yaml:2:13 servers[0].name)\n',
   ),
 
   inFlags(
@@ -144,7 +144,7 @@ const cases: readonly Case[] = [
   inEnvironment(
     'a server without a secret',
     { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9' },
-    'AUTOMATION_EXPORTER_URL: has no way to authenticate (set one of AUTOMATION_EXPORTER_TOKEN_FILE, AUTOMATION_EXPORTER_USERNAME with AUTOMATION_EXPORTER_PASSWORD_FILE, AUTOMATION_EXPORTER_BEARER_TOKEN_FILE)\n',
+    'AUTOMATION_EXPORTER_URL: has no authentication method (set one of AUTOMATION_EXPORTER_TOKEN_FILE, AUTOMATION_EXPORTER_USERNAME with AUTOMATION_EXPORTER_PASSWORD_FILE, AUTOMATION_EXPORTER_BEARER_TOKEN_FILE)\n',
   ),
 ];
 
@@ -174,10 +174,10 @@ AUTOMATION_EXPORTER_WEB_LISTEN_ADRESS: is not a known variable (did you mean AUT
 AUTOMATION_EXPORTER_COLLECTOR_HEALTHCHECK: takes true or false, found the text "off" (write true or false)
 config.yaml:2:24 servers[0].url: is not a web address (for example https://automation.example.org)
 config.yaml:2:53 servers[0].token_file: the file "./missing" does not exist
-config.yaml:3:5 servers[1]: has no way to authenticate (give one of token_file, username with password_file, bearer_token_file)
-config.yaml:3:13 servers[1].name: "prod" is the name of two servers (the other is config.yaml:2:13 servers[0].name)
+config.yaml:3:5 servers[1]: has no authentication method (give one of token_file, username with password_file, bearer_token_file)
+config.yaml:3:13 servers[1].name: "prod" is used by two servers (the other is config.yaml:2:13 servers[0].name)
 config.yaml:3:46 servers[1].tokenfile: is not a known key (did you mean token_file?)
-config.yaml:4:37 collectors.healthcheck.every: a schedule can not keep it evenly; the nearest that it can: 30s, 1m
+config.yaml:4:37 collectors.healthcheck.every: a schedule cannot run at this interval evenly; nearest possible: 30s, 1m
 config.yaml:4:68 collectors.log-storage.enabled: takes true or false, found the number 1 (write true or false)
 config.yaml:5:15 log.level: takes one of debug, info, warn, error, found the text "loud"
 config.yaml:6:10 state.directory: is not a known key (known here: dir, memory)

@@ -74,11 +74,9 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
   it('sends again and drops those that are named, or all', async () => {
     const { url, done } = await startRoutes();
     const { code, stdout } = await runCli(['quarantine', 'retry', 'prod/4711', 'another/5', `--url=${url}`]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '2 traces are in line again\n' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '2 traces are queued again\n' });
     expect((await runCli(['quarantine', 'drop', 'another/5', `--url=${url}`])).stdout).toBe('1 trace is dropped\n');
-    expect((await runCli(['quarantine', 'retry', '--all', `--url=${url}`])).stdout).toBe(
-      '2 traces are in line again\n',
-    );
+    expect((await runCli(['quarantine', 'retry', '--all', `--url=${url}`])).stdout).toBe('2 traces are queued again\n');
     expect(done).toEqual(['retry prod/4711 another/5', 'drop another/5', 'retry all']);
   });
 
@@ -87,7 +85,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     const { code, stderr } = await runCli(['quarantine', 'drop', 'prod/4711', 'prod/1', `--url=${url}`]);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'Nothing was done, since these are not quarantined: prod/1\n',
+      stderr: 'Nothing was changed because these are not quarantined: prod/1\n',
     });
   });
 
@@ -95,25 +93,25 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     const off = await startRoutes({ isOn: false });
     expect(await runCli(['quarantine', 'list', `--url=${off.url}`])).toMatchObject({
       code: 2,
-      stderr: 'No traces are made here: the page /traces says how to switch them on.\n',
+      stderr: 'Traces are off: the page /traces shows how to switch them on.\n',
     });
     const locked = await startRoutes({ isEnabled: false });
     expect(await runCli(['quarantine', 'drop', '--all', `--url=${locked.url}`])).toMatchObject({
       code: 2,
-      stderr: 'Off: switch it on with --web.enable-lifecycle.\n',
+      stderr: 'Off: enable it with --web.enable-lifecycle.\n',
     });
     expect(await runCli(['quarantine', 'list', `--url=${locked.url}`])).toMatchObject({ code: 0 });
   });
 
   it.each<[string, readonly string[]]>([
-    ['quarantine: say what to do: list, retry or drop\n', []],
-    ['quarantine: say what to do: list, retry or drop\n', ['mend']],
-    ['quarantine: list takes no traces, it lists all\n', ['list', '--all']],
+    ['quarantine: an action is missing: list, retry or drop\n', []],
+    ['quarantine: an action is missing: list, retry or drop\n', ['mend']],
+    ['quarantine: list takes no arguments: it lists all traces\n', ['list', '--all']],
     ['quarantine: retry takes traces as SERVER/EXECUTION, or all of them with --all\n', ['retry']],
     ['quarantine: drop takes traces as SERVER/EXECUTION, or all of them with --all\n', ['drop', 'prod/1', '--all']],
-    ['quarantine: "4711" is no trace: write SERVER/EXECUTION, as list does\n', ['drop', '4711']],
-    ['--url: is not the address of a daemon (for example http://localhost:9720)\n', ['list', '--url=localhost']],
-    ['--url: is missing (the daemon listens on a port that the system chooses)\n', ['list', '--web.listen-address=:0']],
+    ['quarantine: "4711" is not a trace: write SERVER/EXECUTION, as printed by list\n', ['drop', '4711']],
+    ['--url: is not a URL of a daemon (for example http://localhost:9720)\n', ['list', '--url=localhost']],
+    ['--url: is missing (the daemon listens on a random port)\n', ['list', '--web.listen-address=:0']],
     ['--scenario: belongs to demo, simulate\n', ['list', '--scenario=empty', '--url=http://127.0.0.1:1']],
   ])('says what is wrong with the command line: %s', async (complaint, args) => {
     const { code, stdout, stderr } = await runCli(['quarantine', ...args]);
@@ -123,7 +121,7 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
   it('says that nobody is there, and how to say where', async () => {
     const { code, stderr } = await runCli(['quarantine', 'list', '--url=http://127.0.0.1:1']);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1: .+\nWhere it listens elsewhere, say so with --url\n$/);
+    expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:1: .+\nIf it listens elsewhere, set --url\n$/);
   });
 
   it.each<[string, RequestListener]>([
@@ -131,10 +129,10 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
     ['HTTP 302', (_, response) => response.writeHead(302, { location: '/login' }).end()],
     ['HTTP 404', (_, response) => response.writeHead(404, { 'content-type': 'text/html' }).end('no')],
     [
-      'an answer that is no JSON',
+      'a response that is not JSON',
       (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{'),
     ],
-    ['not of the daemon', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')],
+    ['not from the daemon', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')],
     ['the connection failed', (request) => request.socket.destroy()],
   ])('knows that something else answers: %s', async (says, listener) => {
     const { code, stdout, stderr } = await runCli(['quarantine', 'list', `--url=${await startOther(listener)}`]);

@@ -74,7 +74,9 @@ describe('commands/reloading', () => {
     expect({ applied, outcomes, lines }).toEqual({
       applied: [],
       outcomes: [false],
-      lines: [`level=error msg="configuration not reloaded, the old one stays" complaint=${JSON.stringify(complaint)}`],
+      lines: [
+        `level=error msg="configuration reload failed: previous configuration stays in force" complaint=${JSON.stringify(complaint)}`,
+      ],
     });
   });
 

@@ -108,7 +108,7 @@ describe('commands/replay-from-server', () => {
   it('takes what is there as a file for one', async () => {
     const { code, stderr } = await runCli(['replay', '4711'], { files: { '4711': '{' } });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^4711: can not be replayed: .*JSON/);
+    expect(stderr).toMatch(/^4711: cannot be replayed: .*JSON/);
   });
 
   it('names the servers that there are', async () => {
@@ -119,7 +119,7 @@ describe('commands/replay-from-server', () => {
     const { code, stdout, stderr } = await runCli(argv, { files });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe(
-      `stage/${id}: no server stage is configured: prod, test\n${id}: of which server? Write SERVER/${id} with one of prod, test\n`,
+      `stage/${id}: no server stage is configured: prod, test\n${id}: the server is missing: write SERVER/${id} with one of prod, test\n`,
     );
   });
 
@@ -169,6 +169,6 @@ describe('commands/replay-from-server', () => {
     const { code, stdout, stderr } = await replay(simulator, [id]);
     expect(code).toBe(0);
     expect(stdout).toContain(', 1 span\nRUN pay/nightly/settle ');
-    expect(stderr).toBe(`prod/${id}: the server tells nothing of its steps\n`);
+    expect(stderr).toBe(`prod/${id}: the server reports no steps\n`);
   });
 });

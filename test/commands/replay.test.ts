@@ -28,10 +28,10 @@ describe('commands/replay', () => {
     const absent = await runCli(['replay', 'one.json']);
     expect({ code: absent.code, stderr: absent.stderr }).toEqual({
       code: 2,
-      stderr: 'one.json: can not be replayed: it is no file that is there, and no SERVER/ID\n',
+      stderr: 'one.json: cannot be replayed: it is neither an existing file nor SERVER/ID\n',
     });
     const broken = await runCli(['replay', 'one.json'], { files: { 'one.json': '{' } });
     expect(broken.code).toBe(2);
-    expect(broken.stderr).toContain('one.json: can not be replayed: ');
+    expect(broken.stderr).toContain('one.json: cannot be replayed: ');
   });
 });

@@ -12,8 +12,11 @@ const env = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER
 
 describe.concurrent('commands/run-app', () => {
   it.each([
-    ['file', 'the state directory file can not be used: it is no directory; choose another `state.dir`\n'],
-    ['file/below', 'the state directory file/below can not be used: it is no directory; choose another `state.dir`\n'],
+    ['file', 'the state directory file cannot be used: it is not a directory; choose another `state.dir`\n'],
+    [
+      'file/below',
+      'the state directory file/below cannot be used: it is not a directory; choose another `state.dir`\n',
+    ],
   ])('refuses %s as its state directory', async (directory, stderr) => {
     const files = { file: '' };
     const ended = await runCli(['serve', `--state.dir=${directory}`, '--web.listen-address=127.0.0.1:0'], {
@@ -34,7 +37,7 @@ describe.concurrent('commands/run-app', () => {
       expect(await runCli(args, { env })).toEqual({
         code: 2,
         stdout: '',
-        stderr: `the state directory ${directory}/state can not be used: another process uses it; stop that one, or give this one its own \`state.dir\`\n`,
+        stderr: `the state directory ${directory}/state cannot be used: another process uses it; stop that one, or give this one its own \`state.dir\`\n`,
         left: [],
       });
       expect((await fetch(`${url}/-/healthy`)).status).toBe(200);
@@ -82,7 +85,7 @@ describe.concurrent('commands/run-app', () => {
       daemon.kill('SIGHUP');
       await daemon.waitFor(/msg="configuration reloaded" servers=1\n/);
       expect(daemon.output()).toContain(
-        'msg="not reloaded" option="config.yaml:2:48 web.telemetry_path: changes with a restart alone"\n',
+        'msg="not reloaded" option="config.yaml:2:48 web.telemetry_path: takes effect only after a restart"\n',
       );
       expect(await read('/config')).toContain('name: two\n');
       await shows('1');
@@ -91,7 +94,7 @@ describe.concurrent('commands/run-app', () => {
       const complaint = 'config.yaml:1:19 servers[0].name: is not a name for a server (for example prod or eu-1)';
       expect(await reload()).toEqual({
         status: 500,
-        text: `not reloaded, the configuration before goes on:\n${complaint}\n`,
+        text: `not reloaded, the previous configuration stays in force:\n${complaint}\n`,
       });
       expect(await read('/config')).toContain('name: two\n');
       await shows('0');
@@ -119,9 +122,11 @@ describe.concurrent('commands/run-app', () => {
       await daemon.waitFor(/complaint="config\.yaml:2:8 web\.port: is not a known key .*"\n/);
 
       const lines = daemon.output().split('\n');
-      expect(lines.filter((line) => line.includes('msg="configuration not reloaded, the old one stays"'))).toHaveLength(
-        2,
-      );
+      expect(
+        lines.filter((line) =>
+          line.includes('msg="configuration reload failed: previous configuration stays in force"'),
+        ),
+      ).toHaveLength(2);
       expect((await fetch(`${url}/-/healthy`)).status).toBe(200);
       daemon.kill('SIGTERM');
       expect(await daemon.ended).toEqual({ code: 0, signal: null });

@@ -45,7 +45,7 @@ describe('commands/watchdog', () => {
     look(999);
     look(3210);
     look();
-    expect(lines).toEqual(['warn held up: nothing was polled or served for a while {"seconds":3.2}']);
+    expect(lines).toEqual(['warn held up: nothing was polled or served {"seconds":3.2}']);
   });
 
   it('says once that few descriptors are left, and once that there are enough again', () => {
@@ -55,7 +55,7 @@ describe('commands/watchdog', () => {
       for (let looks = 0; looks < 15; looks += 1) look();
     }
     expect(lines).toEqual([
-      'error few file descriptors are left: connections and polls fail when none is {"open":90,"most":100}',
+      'error file descriptors running out: connections and polls will fail {"open":90,"most":100}',
       'info file descriptors are free again {"open":74,"most":100}',
     ]);
   });

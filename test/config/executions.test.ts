@@ -92,7 +92,7 @@ executions:
     {
       said: 'executions: { backfill: 8d }',
       complaint:
-        '1:25 executions.backfill: executions.backfill (1w1d) goes beyond executions.catch_up_limit (1w) (what lies beyond is skipped: shorten the one, or widen the other)',
+        '1:25 executions.backfill: executions.backfill (1w1d) goes beyond executions.catch_up_limit (1w) (executions before the limit are skipped: reduce backfill or raise catch_up_limit)',
     },
     {
       said: 'metrics: { hold_new_series: 60 }',
@@ -101,7 +101,7 @@ executions:
     },
     {
       said: 'metrics: { hold_new_series: }',
-      complaint: '1:12 metrics.hold_new_series: has no value (write one, or leave the key out)',
+      complaint: '1:12 metrics.hold_new_series: has no value (write one, or remove the key)',
     },
     {
       said: 'metrics: { hold_new_serie: 60s }',

@@ -70,21 +70,21 @@ metrics:
     {
       said: 'automation_project_nodes: { drop_labels: [projekt] }',
       complaint:
-        '1:54 metrics.automation_project_nodes.drop_labels[0]: is no label of automation_project_nodes (did you mean project?)',
+        '1:54 metrics.automation_project_nodes.drop_labels[0]: is not a label of automation_project_nodes (did you mean project?)',
     },
     {
       said: 'automation_project_nodes: { drop_labels: [project, server] }',
       complaint:
-        '1:63 metrics.automation_project_nodes.drop_labels[1]: is no label of automation_project_nodes (its labels: project, os_family)',
+        '1:63 metrics.automation_project_nodes.drop_labels[1]: is not a label of automation_project_nodes (its labels: project, os_family)',
     },
     {
       said: 'automation_projects: { drop_labels: [project] }',
-      complaint: '1:49 metrics.automation_projects.drop_labels[0]: is no label of automation_projects (it has none)',
+      complaint: '1:49 metrics.automation_projects.drop_labels[0]: is not a label of automation_projects (it has none)',
     },
     {
       said: 'automation_execution_mode: { drop_labels: [mode] }',
       complaint:
-        '1:55 metrics.automation_execution_mode.drop_labels[0]: "mode" tells its states apart (switch the family off instead)',
+        '1:55 metrics.automation_execution_mode.drop_labels[0]: "mode" distinguishes its states (switch the family off instead)',
     },
     {
       said: 'automation_project_nodes: { drop_labels: project }',
@@ -98,12 +98,12 @@ metrics:
     {
       said: 'automation_project_nodes: { buckets: [1, 2] }',
       complaint:
-        '1:49 metrics.automation_project_nodes.buckets: automation_project_nodes is no histogram (leave the buckets out)',
+        '1:49 metrics.automation_project_nodes.buckets: automation_project_nodes is not a histogram (remove the buckets)',
     },
     {
       said: 'automation_execution_duration_seconds: { buckets: [1, 5, 5] }',
       complaint:
-        '1:69 metrics.automation_execution_duration_seconds.buckets[2]: is not above the bound before it (write them from the least)',
+        '1:69 metrics.automation_execution_duration_seconds.buckets[2]: is not greater than the previous bound (write them in ascending order)',
     },
     {
       said: 'automation_execution_duration_seconds: { buckets: [0] }',

@@ -72,7 +72,7 @@ describe('config/include-exclude', () => {
     ).toEqual([
       'config.yaml:4:30 servers[0].projects.include[1]: is not a regular expression (unterminated group)',
       'config.yaml:4:45 servers[0].projects.exclude: takes a list of patterns, found the text "a" (for example ["pay-.*"])',
-      'config.yaml:4:68 servers[0].projects.labels[0].match: looks ahead or behind (patterns know characters, classes, groups, | and repetitions)',
+      'config.yaml:4:68 servers[0].projects.labels[0].match: uses lookahead or lookbehind (patterns support characters, classes, groups, | and repetitions)',
     ]);
     expect(await complain({ yaml: 'jobs: { include: [1], exclude: [null], detail: some, top: 0, cap: 0 }' })).toEqual([
       'config.yaml:1:19 jobs.include[0]: takes a pattern, found the number 1 (for example pay-.*)',

@@ -41,7 +41,7 @@ describe('config/labels', () => {
     { labels: '{ tier: }', complaint: '4:21 servers[0].labels.tier: takes a text, found nothing' },
     {
       labels: '{ tier: "" }',
-      complaint: '4:21 servers[0].labels.tier: is empty (a label without a value is none: leave it out)',
+      complaint: '4:21 servers[0].labels.tier: is empty (a label without a value does not exist: remove it)',
     },
     {
       labels: `{ tier: ${'a'.repeat(201)} }`,
@@ -62,12 +62,12 @@ describe('config/labels', () => {
     {
       labels: '{ __name__: a }',
       complaint:
-        '4:15 servers[0].labels.__name__: begins with __, which Prometheus keeps for itself (choose another name)',
+        '4:15 servers[0].labels.__name__: begins with __, which is reserved by Prometheus (choose another name)',
     },
     {
       labels: '{ __proto__: a }',
       complaint:
-        '4:15 servers[0].labels.__proto__: begins with __, which Prometheus keeps for itself (choose another name)',
+        '4:15 servers[0].labels.__proto__: begins with __, which is reserved by Prometheus (choose another name)',
     },
     {
       labels: '{ site: eu, project: a }',
@@ -84,7 +84,7 @@ describe('config/labels', () => {
   it('says of a variable what is wrong with which label', async () => {
     const env = { ...environment, AUTOMATION_EXPORTER_LABELS: 'site=eu,job=a,tier=' };
     expect(await complain({ env })).toEqual([
-      'AUTOMATION_EXPORTER_LABELS.tier: is empty (a label without a value is none: leave it out)',
+      'AUTOMATION_EXPORTER_LABELS.tier: is empty (a label without a value does not exist: remove it)',
     ]);
     expect(await complain({ env: { ...env, AUTOMATION_EXPORTER_LABELS: 'job=a' } })).toEqual([
       'AUTOMATION_EXPORTER_LABELS.job: is a label that series have already (choose another name)',

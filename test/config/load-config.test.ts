@@ -214,7 +214,7 @@ AUTOMATION_EXPORTER_LOG_LEVLE: is not a known variable (did you mean AUTOMATION_
 --log.level: takes one of debug, info, warn, error, found the text "loud"
 AUTOMATION_EXPORTER_STATE_MEMORY: takes true or false, found the text "ja" (write true or false)
 AUTOMATION_EXPORTER_COLLECTOR_SYSTEM_INFO_EVERY: has no unit (write 15s for seconds, 15m for minutes)
-AUTOMATION_EXPORTER_TOKEN: is for a single server, and the file has 2 (give each server its own in the file)
+AUTOMATION_EXPORTER_TOKEN: configures a single server, but the file has 2 (set it for each server in the file)
 config.yaml:2:11 servers[0].name: is not a name for a server (for example prod or eu-1)
 config.yaml:3:10 servers[0].url: holds a user or a password (secrets come from files or the environment)
 config.yaml:4:5 servers[0].token: is not a known key (secrets come from files or the environment: token_file)
@@ -237,7 +237,7 @@ config.yaml:21:28 collectors.execution-mode.every: takes a duration, found the n
 config.yaml:21:41 collectors.execution-mode.enabled: takes true or false, found the text "yes" (write true or false)
 config.yaml:22:25 collectors.system-info.every: is too short (at least 1s)
 config.yaml:23:1 __proto__: is not a known key (known here: collectors, executions, jobs, log, metrics, servers, state, traces, web)
-config.yaml:24:10 state.dir: has no value (write one, or leave the key out)`);
+config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
     expect(complaints.join('\n')).not.toContain('hunter2');
   });
 
@@ -266,7 +266,7 @@ config.yaml:24:10 state.dir: has no value (write one, or leave the key out)`);
   it.each([
     { address: '9720', problem: 'is a port without a colon (write :9720)' },
     { address: 'localhost', problem: 'is not an address to listen on (for example :9720 or 127.0.0.1:9720)' },
-    { address: ':65536', problem: 'has no such port (ports go from 0 to 65535)' },
+    { address: ':65536', problem: 'has no such port (ports range from 0 to 65535)' },
     { address: '[::g]:1', problem: 'is not an address to listen on (for example :9720 or 127.0.0.1:9720)' },
     { address: '[1.2.3.4]:1', problem: 'is not an address to listen on (for example [::1]:9720)' },
     { address: '::1:9720', problem: 'is not an address to listen on (for example :9720 or 127.0.0.1:9720)' },

@@ -42,24 +42,28 @@ describe('config/pattern', () => {
     { pattern: 'pay(', problem: 'is not a regular expression', hint: 'unterminated group' },
     { pattern: '*', problem: 'is not a regular expression', hint: 'nothing to repeat' },
     { pattern: '[b-a]', problem: 'is not a regular expression', hint: 'range out of order in character class' },
-    { pattern: 'a(?=b)', problem: 'looks ahead or behind' },
-    { pattern: 'a(?!b)', problem: 'looks ahead or behind' },
-    { pattern: '(?<=a)b', problem: 'looks ahead or behind' },
-    { pattern: '(?<!a)b', problem: 'looks ahead or behind' },
-    { pattern: '(a)\\1', problem: 'refers back to a group' },
-    { pattern: '(?<x>a)\\k<x>', problem: 'refers back to a group' },
-    { pattern: '\\bpay', problem: 'asks for the edge of a word' },
-    { pattern: '(?i:pay)', problem: 'changes its flags midway' },
-    { pattern: '(a{99}){99}', problem: 'repeats too much', hint: 'write smaller numbers in braces, or * or +' },
-    { pattern: '(){999999999}', problem: 'repeats too much', hint: 'write smaller numbers in braces, or * or +' },
+    { pattern: 'a(?=b)', problem: 'uses lookahead or lookbehind' },
+    { pattern: 'a(?!b)', problem: 'uses lookahead or lookbehind' },
+    { pattern: '(?<=a)b', problem: 'uses lookahead or lookbehind' },
+    { pattern: '(?<!a)b', problem: 'uses lookahead or lookbehind' },
+    { pattern: '(a)\\1', problem: 'uses a backreference' },
+    { pattern: '(?<x>a)\\k<x>', problem: 'uses a backreference' },
+    { pattern: '\\bpay', problem: 'uses a word boundary' },
+    { pattern: '(?i:pay)', problem: 'changes its flags in the middle' },
+    { pattern: '(a{99}){99}', problem: 'has too many repetitions', hint: 'write smaller numbers in braces, or * or +' },
+    {
+      pattern: '(){999999999}',
+      problem: 'has too many repetitions',
+      hint: 'write smaller numbers in braces, or * or +',
+    },
     {
       pattern: `a{${'9'.repeat(190)}}`,
-      problem: 'repeats too much',
+      problem: 'has too many repetitions',
       hint: 'write smaller numbers in braces, or * or +',
     },
   ])(
     'refuses $pattern',
-    ({ pattern, problem, hint = 'patterns know characters, classes, groups, | and repetitions' }) => {
+    ({ pattern, problem, hint = 'patterns support characters, classes, groups, | and repetitions' }) => {
       expect(parsePattern(pattern)).toEqual({ problem, hint });
     },
   );

@@ -125,7 +125,7 @@ describe('config/precedence', () => {
   it('names what the environment lacks for a server', async () => {
     expect(await complain({ env: { AUTOMATION_EXPORTER_NAME: 'mine' } })).toEqual([
       'AUTOMATION_EXPORTER_NAME: url is missing (for example https://automation.example.org, or set AUTOMATION_EXPORTER_URL)',
-      'AUTOMATION_EXPORTER_NAME: has no way to authenticate (set one of AUTOMATION_EXPORTER_TOKEN_FILE, AUTOMATION_EXPORTER_USERNAME with AUTOMATION_EXPORTER_PASSWORD_FILE, AUTOMATION_EXPORTER_BEARER_TOKEN_FILE)',
+      'AUTOMATION_EXPORTER_NAME: has no authentication method (set one of AUTOMATION_EXPORTER_TOKEN_FILE, AUTOMATION_EXPORTER_USERNAME with AUTOMATION_EXPORTER_PASSWORD_FILE, AUTOMATION_EXPORTER_BEARER_TOKEN_FILE)',
     ]);
   });
 
@@ -136,7 +136,7 @@ describe('config/precedence', () => {
       AUTOMATION_EXPORTER_URL: 'http://a',
     };
     expect(await complain({ env })).toEqual([
-      'AUTOMATION_EXPORTER_TOKEN: excludes AUTOMATION_EXPORTER_TOKEN_FILE (leave out one of them)',
+      'AUTOMATION_EXPORTER_TOKEN: excludes AUTOMATION_EXPORTER_TOKEN_FILE (remove one of them)',
     ]);
   });
 
@@ -159,12 +159,12 @@ describe('config/precedence', () => {
     {
       said: 'both in the file',
       yaml: 'state: { dir: /x, memory: true }',
-      state: 'config.yaml:1:15 state.dir: excludes state.memory (leave out one of them)',
+      state: 'config.yaml:1:15 state.dir: excludes state.memory (remove one of them)',
     },
     {
       said: 'both as flags',
       argv: ['--state.memory', '--state.dir=/x'],
-      state: '--state.dir: excludes state.memory (leave out one of them)',
+      state: '--state.dir: excludes state.memory (remove one of them)',
     },
     {
       said: 'memory by flag over the file',

@@ -42,12 +42,12 @@ log: { level: debug, format: json }
 state: { dir: /elsewhere }
 `);
     expect(reloaded.ok && reloaded.warnings.map(formatComplaint)).toEqual([
-      'config.yaml:4:19 web.listen_address: changes with a restart alone',
-      'config.yaml:5:19 web.telemetry_path: changes with a restart alone',
-      'config.yaml:6:17 web.route_prefix: changes with a restart alone',
-      'config.yaml:7:17 web.max_requests: changes with a restart alone',
-      'config.yaml:8:30 log.format: changes with a restart alone',
-      'config.yaml:9:15 state.dir: changes with a restart alone',
+      'config.yaml:4:19 web.listen_address: takes effect only after a restart',
+      'config.yaml:5:19 web.telemetry_path: takes effect only after a restart',
+      'config.yaml:6:17 web.route_prefix: takes effect only after a restart',
+      'config.yaml:7:17 web.max_requests: takes effect only after a restart',
+      'config.yaml:8:30 log.format: takes effect only after a restart',
+      'config.yaml:9:15 state.dir: takes effect only after a restart',
     ]);
     expect(reloaded.ok && reloaded.config).toMatchObject({
       web: running.web,
@@ -60,7 +60,7 @@ state: { dir: /elsewhere }
     const { config } = await load({ yaml: `${before}state: { memory: true }` });
     const reloaded = await reloadConfig(() => loadIn({ yaml: before }), config);
     expect(reloaded.ok && reloaded.warnings.map(formatComplaint)).toEqual([
-      'state.memory: changes with a restart alone',
+      'state.memory: takes effect only after a restart',
     ]);
     expect(reloaded.ok && reloaded.config.state).toEqual(config.state);
   });
@@ -73,10 +73,10 @@ state: { dir: /elsewhere }
     ]);
   });
 
-  it('refuses a file that names no server any more', async () => {
+  it('refuses a file that no longer names a server', async () => {
     const { reloaded } = await reload('log: { level: info }');
     expect(reloaded.ok || reloaded.complaints.map(formatComplaint)).toEqual([
-      'config.yaml: names no server any more (stop the daemon)',
+      'config.yaml: no longer names a server (stop the daemon)',
     ]);
   });
 

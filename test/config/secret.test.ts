@@ -77,9 +77,9 @@ describe('config/secret', () => {
     ['', 'the file "/run/token" is empty'],
     [' \n', 'the file "/run/token" is empty'],
     [`${canary}\nsecond`, 'the file "/run/token" holds more than one line'],
-    [`${canary}\u0000`, 'the file "/run/token" holds a character that can not stand in a header'],
-    [`${canary}\t`, 'the file "/run/token" holds a character that can not stand in a header'],
-    [`${canary}é`, 'the file "/run/token" holds a character that can not stand in a header'],
+    [`${canary}\u0000`, 'the file "/run/token" holds a character that is not allowed in a header'],
+    [`${canary}\t`, 'the file "/run/token" holds a character that is not allowed in a header'],
+    [`${canary}é`, 'the file "/run/token" holds a character that is not allowed in a header'],
     [` ${canary}`, 'the file "/run/token" begins or ends with a space'],
     ['x'.repeat(8193), 'the file "/run/token" holds more than 8192 characters'],
   ])('refuses the text %j', async (text, message) => {

@@ -14,29 +14,29 @@ describe('config/server-rules', () => {
       said: 'nothing',
       rest: 'name: a',
       complaints: [
-        'config.yaml:2:5 servers[0]: has no way to authenticate (give one of token_file, username with password_file, bearer_token_file; or set AUTOMATION_EXPORTER_TOKEN_FILE)',
+        'config.yaml:2:5 servers[0]: has no authentication method (give one of token_file, username with password_file, bearer_token_file; or set AUTOMATION_EXPORTER_TOKEN_FILE)',
       ],
     },
     {
       said: 'a token and a bearer token',
       rest: 'bearer_token_file: /run/token\ntoken_file: /run/token',
       complaints: [
-        'config.yaml:3:24 servers[0].bearer_token_file: is a second way to authenticate (leave it out, or config.yaml:4:17 servers[0].token_file)',
+        'config.yaml:3:24 servers[0].bearer_token_file: is a second authentication method (leave it out, or config.yaml:4:17 servers[0].token_file)',
       ],
     },
     {
       said: 'a token and a user name alone',
       rest: 'token_file: /run/token\nusername: exporter',
       complaints: [
-        'config.yaml:4:15 servers[0].username: is a second way to authenticate (leave it out, or config.yaml:3:17 servers[0].token_file)',
+        'config.yaml:4:15 servers[0].username: is a second authentication method (leave it out, or config.yaml:3:17 servers[0].token_file)',
       ],
     },
     {
       said: 'all three',
       rest: 'token_file: /run/token\nusername: exporter\npassword_file: /run/token\nbearer_token_file: /run/token',
       complaints: [
-        'config.yaml:4:15 servers[0].username: is a second way to authenticate (leave it out, or config.yaml:3:17 servers[0].token_file)',
-        'config.yaml:6:24 servers[0].bearer_token_file: is a second way to authenticate (leave it out, or config.yaml:3:17 servers[0].token_file)',
+        'config.yaml:4:15 servers[0].username: is a second authentication method (leave it out, or config.yaml:3:17 servers[0].token_file)',
+        'config.yaml:6:24 servers[0].bearer_token_file: is a second authentication method (leave it out, or config.yaml:3:17 servers[0].token_file)',
       ],
     },
     {
@@ -56,12 +56,12 @@ describe('config/server-rules', () => {
     {
       said: 'a token file without a value',
       rest: 'token_file:',
-      complaints: ['config.yaml:3:5 servers[0].token_file: has no value (write one, or leave the key out)'],
+      complaints: ['config.yaml:3:5 servers[0].token_file: has no value (write one, or remove the key)'],
     },
     {
       said: 'a user with a password file without a value',
       rest: 'username: exporter\npassword_file:',
-      complaints: ['config.yaml:4:5 servers[0].password_file: has no value (write one, or leave the key out)'],
+      complaints: ['config.yaml:4:5 servers[0].password_file: has no value (write one, or remove the key)'],
     },
     {
       said: 'a bearer token that does not exist',
@@ -78,7 +78,7 @@ describe('config/server-rules', () => {
       yaml: watch('token_file: /run/token'),
       env: { AUTOMATION_EXPORTER_BEARER_TOKEN: 'hunter2' },
       complaints: [
-        'AUTOMATION_EXPORTER_BEARER_TOKEN: is a second way to authenticate (leave it out, or config.yaml:3:17 servers[0].token_file)',
+        'AUTOMATION_EXPORTER_BEARER_TOKEN: is a second authentication method (leave it out, or config.yaml:3:17 servers[0].token_file)',
       ],
     },
     {
@@ -86,7 +86,7 @@ describe('config/server-rules', () => {
       yaml: watch('username: exporter\npassword_file: /run/token'),
       env: { AUTOMATION_EXPORTER_TOKEN: 'hunter2' },
       complaints: [
-        'config.yaml:3:15 servers[0].username: is a second way to authenticate (leave it out, or AUTOMATION_EXPORTER_TOKEN)',
+        'config.yaml:3:15 servers[0].username: is a second authentication method (leave it out, or AUTOMATION_EXPORTER_TOKEN)',
       ],
     },
     {
@@ -151,7 +151,7 @@ describe('config/server-rules', () => {
 
   it('refuses tls for an address without it, at every option that would have no effect', async () => {
     const tls = 'token_file: /run/token\ntls: { ca_file: /run/ca.pem, server_name: a, insecure_skip_verify: true }';
-    const why = 'is for https, and the url begins with http (write https there, or leave tls out)';
+    const why = 'requires https, but the url begins with http (write https in the url, or remove tls)';
     expect(await complain({ yaml: watch(tls, 'HTTP://a.example.org'), files })).toEqual([
       `config.yaml:4:21 servers[0].tls.ca_file: ${why}`,
       `config.yaml:4:47 servers[0].tls.server_name: ${why}`,

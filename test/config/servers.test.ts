@@ -82,8 +82,8 @@ servers:
     expect(await complain({ yaml, files: { '/run/token': '\n', '/run/b': 'a\nb' } })).toEqual([
       'config.yaml:3:17 servers[0].token_file: the file "/run/token" is empty',
       'config.yaml:5:55 servers[1].token_file: the file "/run/b" holds more than one line',
-      'config.yaml:6:5 servers[2]: has no way to authenticate (give one of token_file, username with password_file, bearer_token_file)',
-      'config.yaml:6:13 servers[2].name: "b" is the name of two servers (the other is config.yaml:5:13 servers[1].name)',
+      'config.yaml:6:5 servers[2]: has no authentication method (give one of token_file, username with password_file, bearer_token_file)',
+      'config.yaml:6:13 servers[2].name: "b" is used by two servers (the other is config.yaml:5:13 servers[1].name)',
     ]);
   });
 
@@ -118,7 +118,7 @@ config.yaml:9:93 servers[1].proxy_url: is not a web address (for example http://
   it('tells two servers without a name apart', async () => {
     const yaml = `${server}  - { url: http://b.example.org, token_file: /run/token }\n`;
     expect(await complain({ yaml })).toEqual([
-      'config.yaml:4:5 servers[1]: "default" is the name of two servers (the other is config.yaml:2:5 servers[0])',
+      'config.yaml:4:5 servers[1]: "default" is used by two servers (the other is config.yaml:2:5 servers[0])',
     ]);
   });
 });

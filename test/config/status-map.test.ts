@@ -17,9 +17,9 @@ describe('config/status-map', () => {
 
   it.each([
     ['warning=succes', '--traces.status-map.warning: takes one of success, failure'],
-    ['failed=success', '--traces.status-map.failed: is a word of the service itself (only statuses that jobs set'],
-    ['incomplete=success', '--traces.status-map.incomplete: is a word of the service itself'],
-    ['=success', 'is no status of 1 to 200 characters'],
+    ['failed=success', '--traces.status-map.failed: is a built-in status (only custom statuses can be mapped'],
+    ['incomplete=success', '--traces.status-map.incomplete: is a built-in status'],
+    ['=success', 'is not a status of 1 to 200 characters'],
     ['warning', '--traces.status-map: takes a map of statuses, found the text "warning" (for example { warning: suc'],
   ])('refuses %j', async (given, message) => {
     const complaints = await complain({ argv: [`--traces.status-map=${given}`] });

@@ -20,7 +20,7 @@ function list(given: Partial<Given>, mode = 0o600): string[] {
 
 const token = new Secret('planted', { file: '/run/token' });
 const member = { name: 'a', url: 'http://a.example.org:4440' };
-const plain = 'credentials are sent without TLS to another machine: anyone in between can read them';
+const plain = 'credentials are sent to another machine without TLS: anyone in between can read them';
 
 describe('daemon/exposure', () => {
   it.each([
@@ -43,8 +43,8 @@ describe('daemon/exposure', () => {
   it.each([
     [0o600, []],
     [0o640, []],
-    [0o644, ['every user of this machine may read /run/token: let its mode be 0600']],
-    [0o602, ['every user of this machine may read /run/token: let its mode be 0600']],
+    [0o644, ['every user of this machine can read /run/token: set its mode to 0600']],
+    [0o602, ['every user of this machine can read /run/token: set its mode to 0600']],
   ])('says of a token file with mode %o who may read it', (mode, expected) => {
     expect(list({ token }, mode)).toEqual(expected);
   });

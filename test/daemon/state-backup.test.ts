@@ -25,7 +25,7 @@ async function stop(bytes: number, backUp: () => Promise<void> = async () => und
 describe('daemon/state-backup', () => {
   it('says that a large state is copied before the end, and how long that may take', async () => {
     expect(await stop(256 * mebibyte)).toEqual({
-      said: [['copying the state before the end', { mebibytes: 256 }]],
+      said: [['backing up the state before exit', { mebibytes: 256 }]],
       allowed: [102_400],
     });
   });
@@ -37,6 +37,6 @@ describe('daemon/state-backup', () => {
   it('ends although the copy fails', async () => {
     const error = new Error('the disk is full');
     const { said } = await stop(mebibyte, () => Promise.reject(error));
-    expect(said).toEqual([['the state can not be copied', { error }]]);
+    expect(said).toEqual([['state backup failed', { error }]]);
   });
 });

@@ -96,7 +96,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     await leaveFive(own);
     truncateSync(join(own.state, 'state.sqlite'), 8192);
     const again = await own.start();
-    await again.child.waitFor(/msg="the state was damaged: its last copy is in its place/, patience.limitMs);
+    await again.child.waitFor(/msg="state damaged: last backup restored/, patience.limitMs);
     await eventually(async () => expect(await again.read(counted)).toBe(5), patience);
     await countTo(7, own, again);
     expect(await again.read(resets)).toBe(1);
@@ -108,7 +108,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     await leaveFive(own);
     flip(join(own.state, 'state.sqlite'));
     const again = await own.start();
-    await again.child.waitFor(/msg="the state was damaged: its last copy is in its place/, patience.limitMs);
+    await again.child.waitFor(/msg="state damaged: last backup restored/, patience.limitMs);
     await eventually(async () => expect(await again.read(counted)).toBe(5), patience);
     expect(await again.read(resets)).toBe(1);
   });
@@ -136,7 +136,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     await countTo(3, own, running);
     rmSync(own.state, { recursive: true });
     await countTo(5, own, running);
-    await running.child.waitFor(/level=error msg="the state directory was removed or replaced: it is written again"/);
+    await running.child.waitFor(/level=error msg="state directory removed or replaced: writing it again"/);
     expect(await running.read(resets)).toBe(1);
     await running.child.stop();
     const again = await own.start();
@@ -182,7 +182,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     await eventually(async () => expect(await running.read(success)).toBe(0), patience);
     expect(await running.read(counted)).toBe(3);
     expect(await running.read('automation_up')).toBe(1);
-    expect(running.child.output()).toContain('the state can not be written');
+    expect(running.child.output()).toContain('the state cannot be written');
     limitFiles(running.child.pid, 'unlimited');
     await eventually(async () => expect(await running.read(counted)).toBe(4), patience);
     await eventually(async () => expect(await running.read(success)).toBe(1), patience);
@@ -199,7 +199,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     await new Promise((resolve) => setTimeout(resolve, 3000));
     running.child.kill('SIGCONT');
     await running.child.waitFor(
-      /level=warn msg="held up: nothing was polled or served for a while" seconds=[2-9]/,
+      /level=warn msg="held up: nothing was polled or served" seconds=[2-9]/,
       patience.limitMs,
     );
     await countTo(4, own, running);

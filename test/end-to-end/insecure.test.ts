@@ -35,7 +35,7 @@ describe('end-to-end/insecure', () => {
     expect(JSON.parse(warnings[0] ?? '')).toMatchObject({
       level: 'warn',
       server: 'open',
-      msg: 'certificates are not verified: anyone in between can read and change what is sent',
+      msg: 'certificates are not verified: anyone between exporter and server can read and change the traffic',
     });
   });
 });

@@ -78,19 +78,19 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     );
     expect(JSON.parse(await ask(daemon.url, '/api/status'))).toMatchObject({
       well: false,
-      summary: '1 trace is quarantined: the collector refuses it.',
+      summary: '1 trace is quarantined: the trace backend rejects it.',
       traces: { enabled: true, failing: false, waiting_count: 0, quarantined_count: 1 },
     });
     expect(await ask(daemon.url, '/')).toContain('✗ 1 quarantined');
     const page = await ask(daemon.url, '/traces');
-    expect(toText(page)).toMatch(/^✗The collector refuses 1 trace\n/);
+    expect(toText(page)).toMatch(/^✗The trace backend rejects 1 trace\n/);
     expect(page).toContain(`<a href="./executions/prod/${id}">`);
     expect((await fetch(`${daemon.url}/executions/prod/${id}`)).status).toBe(200);
 
     const told = [stdout, page, await ask(daemon.url, '/api/quarantine'), ...daemon.logged];
     expect(told.filter((text) => text.includes(secret))).toEqual([]);
 
-    expect(await run('retry', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is in line again\n' });
+    expect(await run('retry', trace.key)).toMatchObject({ code: 0, stdout: '1 trace is queued again\n' });
     // Refused once more.
     await eventually(async () =>
       expect(await daemon.metrics()).toContain(`rejected_total{reason="refused"} ${2 * trace.spans}\n`),
@@ -98,7 +98,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     const refused = sink.requests.length;
 
     mend();
-    expect(await run('retry', '--all')).toMatchObject({ code: 0, stdout: '1 trace is in line again\n' });
+    expect(await run('retry', '--all')).toMatchObject({ code: 0, stdout: '1 trace is queued again\n' });
     await eventually(async () => {
       const metrics = await daemon.metrics();
       expect(metrics).toContain('\nautomation_exporter_traces_quarantined 0\n');
@@ -122,7 +122,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     mend();
     expect(await run('retry', trace.key)).toMatchObject({
       code: 1,
-      stderr: `Nothing was done, since these are not quarantined: ${trace.key}\n`,
+      stderr: `Nothing was changed because these are not quarantined: ${trace.key}\n`,
     });
     expect(await run('list')).toMatchObject({ code: 0, stdout: 'No trace is quarantined\n' });
     expect(sink.requests.length).toBe(before);
@@ -132,7 +132,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
   it('keeps what is quarantined when the configuration is read again, and can do nothing where traces are off', async () => {
     const { daemon, run, trace } = await setUp();
     await daemon.app.reload(await daemon.load('traces: { enabled: off }\nweb: { enable_lifecycle: true }\n'));
-    const off = 'No traces are made here: the page /traces says how to switch them on.\n';
+    const off = 'Traces are off: the page /traces shows how to switch them on.\n';
     expect(await run('list')).toMatchObject({ code: 2, stderr: off });
     expect(await run('drop', '--all')).toMatchObject({ code: 2, stderr: off });
     expect(await ask(daemon.url, '/traces')).toContain('1 trace of an earlier time is kept until then.');
@@ -146,7 +146,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     );
     expect(await run('drop', '--all')).toMatchObject({
       code: 2,
-      stderr: 'Off: switch it on with --web.enable-lifecycle.\n',
+      stderr: 'Off: enable it with --web.enable-lifecycle.\n',
     });
   });
 
@@ -163,8 +163,8 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
       expect(told.traces.waiting_count).toBe(1);
       return told;
     });
-    expect(failing.problems[0]?.text).toMatch(/^Traces can not be delivered \(since .*\): 127\.0\.0\.1:\d+: /);
-    expect(toText(await ask(daemon.url, '/traces'))).toMatch(/^✗Traces can not be delivered .*\nWhy: 127\.0\.0\.1/);
+    expect(failing.problems[0]?.text).toMatch(/^Traces cannot be delivered \(since .*\): 127\.0\.0\.1:\d+: /);
+    expect(toText(await ask(daemon.url, '/traces'))).toMatch(/^✗Traces cannot be delivered .*\nWhy: 127\.0\.0\.1/);
 
     const again = await startSink((response) => accept(response), { port: sink.port });
     endings.push(again.stop);

@@ -30,7 +30,7 @@ describe('end-to-end, a reload whose old parts do not end as they should', () =>
     const daemon = await startDaemon({ yaml: yaml('15s'), token: 'a-token', env, selfTracing });
     endings.push(daemon.stop);
     await daemon.app.reload(await daemon.load(yaml('1s')));
-    expect(daemon.logged.join('')).toContain('something did not end as it should');
+    expect(daemon.logged.join('')).toContain('shutdown incomplete');
     const before = await countModes(daemon);
     await eventually(async () => expect(await countModes(daemon)).toBeGreaterThan(before + 1));
   });
@@ -44,9 +44,12 @@ describe('end-to-end, what a reload tells', () => {
     endings.push(daemon.stop);
     const read = async (path: string) => (await fetch(`${daemon.url}${path}`)).text();
     expect((await read('/config')).split('\n')[0]).toBe('servers:');
-    daemon.app.onReload({ ok: true, warnings: ['config.yaml:2:1 web.max_requests: changes with a restart alone'] });
+    daemon.app.onReload({
+      ok: true,
+      warnings: ['config.yaml:2:1 web.max_requests: takes effect only after a restart'],
+    });
     expect((await read('/config')).split('\n')[0]).toBe(
-      '# config.yaml:2:1 web.max_requests: changes with a restart alone',
+      '# config.yaml:2:1 web.max_requests: takes effect only after a restart',
     );
     daemon.app.onReload({ ok: false, complaints: ['config.yaml:2:1 web: is odd'] });
     expect(await read('/api/status')).toContain('the configuration was not reloaded just now');

@@ -46,7 +46,7 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
 
   for (let polls = 1; polls <= 3; polls += 1) {
     await eventually(async () => {
-      const ends = daemon.logged.filter((line) => /first poll succeeded|nothing to poll|poll failed/.test(line));
+      const ends = daemon.logged.filter((line) => /first poll succeeded|collector switched off|poll failed/.test(line));
       expect(ends.length).toBe(polls * collectors.length);
     });
     // A reload polls everything anew.

@@ -34,7 +34,7 @@ describe('executions/counting', () => {
     const keepBy = (ledger: Ledger): Ledger => ({
       ...ledger,
       commit: async (server, change) => {
-        if (isFull) throw new StateError('the state can not be written: the disk is full');
+        if (isFull) throw new StateError('the state cannot be written: the disk is full');
         await ledger.commit(server, change);
       },
     });
@@ -45,7 +45,7 @@ describe('executions/counting', () => {
     isFull = true;
     finish('pay');
     for (let count = 0; count < 10; count += 1)
-      await expect(round()).rejects.toThrow('the state can not be written: the disk is full');
+      await expect(round()).rejects.toThrow('the state cannot be written: the disk is full');
     expect(counted()).toEqual(['pay settle succeeded 1']);
     isFull = false;
     finish('pay');
@@ -120,7 +120,7 @@ describe('executions/counting', () => {
     const keepBy = (ledger: Ledger): Ledger => ({
       ...ledger,
       commit: async (server, change) => {
-        if (isFull) throw new StateError('the state can not be written: the disk is full');
+        if (isFull) throw new StateError('the state cannot be written: the disk is full');
         await ledger.commit(server, change);
       },
     });
@@ -288,7 +288,7 @@ describe('executions/counting', () => {
       `automation_execution_duration_seconds_sum{${labels}} 4`,
       `automation_execution_duration_seconds_count{${labels}} 2`,
     ]);
-    expect(told).toEqual(['buckets of durations begin anew: their bounds have changed']);
+    expect(told).toEqual(['duration histograms were reset because their bucket bounds changed']);
   });
 
   it('adds two jobs of one group and name up, and says so', async () => {

@@ -41,9 +41,9 @@ describe('executions/lag', () => {
       { ...scanned('off', 15, 'disabled'), ...behind },
       scanned('ship', 15),
     );
-    expect(toNote(cache, unshown(), 0)).toBe('2 projects are still being caught up with');
+    expect(toNote(cache, unshown(), 0)).toBe('2 projects are still catching up');
     expect(toNote(cache, unshown('stock'), 7)).toBe(
-      '7 reads did not come to their turn within the budget; 1 projects are still being caught up with',
+      '7 reads waited for the request budget; 1 projects are still catching up',
     );
     expect(toNote(toCache(scanned('pay', 15)), unshown(), 0)).toBeUndefined();
   });

@@ -162,7 +162,7 @@ describe('executions/recount', () => {
     }
     expect(poor.complaints()).toEqual([]);
     await poor.look('p0', {});
-    expect(poor.complaints()).toEqual(['comparisons with the past are 2 h late: too few requests a second for them']);
+    expect(poor.complaints()).toEqual(['recounts are 2 h late: the request budget is too small']);
   });
 
   it('takes rows that are counted and never shown for no news', async () => {

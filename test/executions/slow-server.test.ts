@@ -56,7 +56,7 @@ describe('executions on a slow server', () => {
     });
     const all = await rounds(12);
     expect(all.filter(({ outcome }) => !outcome.startsWith('success'))).toEqual([]);
-    expect(all[0]?.outcome).toBe('success 3 projects are still being caught up with');
+    expect(all[0]?.outcome).toBe('success 3 projects are still catching up');
     expect(all.at(-1)?.outcome).toBe('success');
     expect(all.at(-1)?.lagSeconds).toBeLessThan(1);
     expect(await Promise.all(projects.map(known))).toEqual([30_000, 30_000, 30_000]);
@@ -155,7 +155,7 @@ describe('executions on a slow server', () => {
     expect(all.map(({ lagSeconds }) => Math.round(lagSeconds)).slice(-4)).toEqual([0, 0, 0, 0]);
     expect(await known('pay')).toBe(168);
     expect(told).toEqual([
-      'pay: what ended before 2026-01-23T12:00:30.000Z is skipped; the server does not tell how many, but for 0',
+      'pay: executions that ended before 2026-01-23T12:00:30.000Z were skipped; the server reported only 0 of them',
     ]);
   });
 
@@ -176,7 +176,7 @@ describe('executions on a slow server', () => {
       'skipped outage 168',
       'skipped outage 168',
       'skipped outage 24',
-      'pay: 528 executions ended too long ago to be caught up with, and are skipped',
+      'pay: 528 executions were skipped because they ended before the catch-up limit',
     ]);
   });
 });

@@ -227,7 +227,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
     expect(told).toEqual([
       'skipped disabled 2',
-      'pay: 2 executions ended too long ago to be caught up with, and are skipped',
+      'pay: 2 executions were skipped because they ended before the catch-up limit',
     ]);
   });
 
@@ -242,7 +242,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
     expect(told).toEqual([
       'skipped outage 1',
-      'pay: 1 executions ended too long ago to be caught up with, and are skipped',
+      'pay: 1 executions were skipped because they ended before the catch-up limit',
     ]);
     expect(lag()).toBeLessThan(300);
   });

@@ -55,7 +55,7 @@ Took: 2 min 5 s
 Usually takes: 110 s
 Reason: NonZeroResultCode
 Trace id: f45e4a6a6cb0f6a2569d62819cbf45ac
-The execution in the serviceWith its output
+The execution on the serverWith its output
 What it did
 3 of 7 spans failed; root cause: step 2 (Settle) on db02.
 Step | 02 min 5 s | Starts | Took | Result
@@ -100,16 +100,14 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
       notes: ['Its steps were not read.'],
     });
     const text = toText(await readPage({ execution }));
-    expect(text).toContain('\n≈ marks times that were made to fit into what is above them');
+    expect(text).toContain('\n≈ approximate: the server reports step times in whole seconds.');
     expect(text).toContain('\na |  | ≈ 0 | 1 s | ✓ succeeded');
     expect(text).toContain('\n! Its steps were not read.\n');
   });
 
-  it('shows the first of many spans, and every one that failed', async () => {
+  it('shows the first of many spans, and all that failed', async () => {
     const text = toText(await readPage({ execution: largeExecution(1000) }));
-    expect(text).toContain(
-      '\nShown are the first 250 of 1000 spans and every one that failed; 743 more are left out here.\n',
-    );
+    expect(text).toContain('\nShown are the first 250 of 1000 spans and all that failed; 743 more are not shown.\n');
     expect(text.slice(text.indexOf('web246 '))).toBe(`web246 1@web246 |  | +24.6 s | 5 s | ✓ succeeded
 web247 1@web247 |  | +24.7 s | 5 s | ✓ succeeded
 … 51 more that did not fail
@@ -136,7 +134,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
     });
     expect(page.match(/<tr/g)?.length).toBe(2252);
     expect(toText(page)).toContain(
-      'Shown are the first 250 of 5001 spans and the first 2000 of the others that failed; 2751 more are left out here, 2751 of them failed.',
+      'Shown are the first 250 of 5001 spans and the first 2000 others that failed; 2751 more are not shown, 2751 of them failed.',
     );
     expect(toText(page)).toContain('\n… 2751 more of which 2751 failed');
   });
@@ -176,40 +174,40 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
   });
 
   it.each([
-    ['/executions/prod/4711', 'No execution 4711 of prod is kept', 'It may be one of these:'],
+    ['/executions/prod/4711', 'Execution 4711 of prod not found', 'Possible reasons:'],
     [
       '/executions/away/4711',
-      'No execution 4711 of away is kept',
-      'No server of that name is watched. These are: prod, test.',
+      'Execution 4711 of away not found',
+      'No watched server has this name. Watched servers: prod, test.',
     ],
     [
       '/executions/prod/x%3Ci%3E',
-      'No execution x&#60;i&#62; of prod is kept',
-      'That is no id of an execution: ids are whole numbers.',
+      'Execution x&#60;i&#62; of prod not found',
+      'This is not an execution id: ids are whole numbers.',
     ],
   ])('says of %s what is kept and why it may not be', async (path, title, reason) => {
     const { status, body } = await read({ path });
     const [first, second] = toText(body).split('\n');
     expect({ status, first, second }).toEqual({ status: 404, first: title, second: reason });
-    expect(toText(body)).toContain('The last 1,000 that ended are kept');
+    expect(toText(body)).toContain('The last 1,000 are kept in memory');
   });
 
   it('names every reason why an execution of a watched server may be missing', async () => {
     const text = toText((await read({})).body);
-    expect(text).toBe(`No execution 4711 of prod is kept
-It may be one of these:
-It began a moment ago: what runs is read anew every few seconds.
-It is over, but its trace is not made yet: its steps are waited for, at most 10 min, or others come first.
+    expect(text).toBe(`Execution 4711 of prod not found
+Possible reasons:
+It has just started: running executions are read every few seconds.
+It has ended, but its trace is not finished: the exporter waits up to 10 min for its steps, or other executions come first.
 It ended before the daemon started, or more than 24 h before it was found.
-Newer ones took its place, or the configuration was read again and does not allow to show it any longer.
+Newer executions replaced it, or the reloaded configuration no longer allows showing it.
 Its project or job is not watched, or the server has no such execution.
-The page of an execution is made from its trace. The last 1,000 that ended are kept, fewer where they are very large, in memory: a start of the daemon begins anew.`);
+Execution pages are created from traces. The last 1,000 are kept in memory, fewer if they are very large, and are lost on restart.`);
   });
 
   it('says how to switch traces on', async () => {
     const { status, body } = await read({ isOn: false });
     expect(status).toBe(404);
-    expect(toText(body)).toContain('Executions have no pages here, since no traces are made.');
+    expect(toText(body)).toContain('Execution pages require traces, which are off.');
     expect(body).toContain('<code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code>');
     expect(body).toContain('<code>traces:\n  enabled: on\n</code>');
   });
@@ -229,7 +227,7 @@ The page of an execution is made from its trace. The last 1,000 that ended are k
     const page = await readPage({ running });
     expect(page).toContain('<title>still runs: #4711 nightly/&#60;settle&#62;');
     expect(toText(page)).toBe(`…nightly/&#60;settle&#62; #4711: still runs
-As the server said at 2024-05-20 03:24:35 UTC. Its steps are shown here once it has ended and its trace is made.
+As reported by the server at 2024-05-20 03:24:35 UTC. Its steps are shown here after it has ended and its trace is finished.
 Server: prod
 Project: pay
 Started: 2024-05-20 03:17:55 UTC

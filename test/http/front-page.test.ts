@@ -74,8 +74,8 @@ describe('http/front-page', () => {
     expect(toText(page)).toBe(`✗still is passive and runs nothing (since 2024-05-19 03:19 UTC, 24 h ago).
 3 more problems:
 log-storage of prod fails (since 01:19 UTC, 2 h ago): GET log-storage: the answer is larger than 16 MB
-prod denies users to these credentials
-project-jobs of prod is not complete: 3 of 40 projects are denied
+prod: the credentials may not read users
+project-jobs of prod is incomplete: 3 of 40 projects are denied
 As of 2024-05-20 03:19:40 UTC; look again or refresh every 30 s.
 prod ✓ up
 Address: https://prod.example.org
@@ -96,8 +96,8 @@ ping | ok | 12 s ago | in 3 s | 23 ms | 14
 Off
 healthcheck: the server does not offer it (GET healthcheck: 404); asked again in 3 min
 threads, stored-keys: switched off by configuration
-What is denied, and what mends it
-Give this access policy to an administrator of the server; for automation-exporter put a role of the credentials in use.
+Missing permissions
+Give this access policy to an administrator of the server. Replace automation-exporter with a role of the credentials.
 Member a ✓ up
 Address: https://a.example.org
 Seen up: since 01:19 UTC (2 h ago)
@@ -110,18 +110,18 @@ ping | ok | 12 s ago | in 3 s | 23 ms | 14
 still ✓ up
 Address: https://still.example.org
 Seen up: since 01:19 UTC (2 h ago)
-Execution mode: ✗ passive: it runs nothing, since 2024-05-19 03:19 UTC (24 h ago)
+Execution mode: ✗ passive: runs nothing, since 2024-05-19 03:19 UTC (24 h ago)
 Release: 5.3.0-20240520
 API: 47, rundeck
 Where to go
 MetricsWhat Prometheus scrapes
-TracesNone are made; how to switch them on
+TracesOff; how to switch them on
 DashboardsReady to import in Grafana
 Alert rulesReady to load in Prometheus
 RunbooksWhat to do when an alert fires
-ConfigurationAs it is in force, secrets masked
+ConfigurationThe configuration in force, secrets masked
 Status as JSONThis page for programs
-Version 0.1.0. This page covers servers and what the exporter can read of them. For failing jobs, see the dashboards and the alerts.`);
+Version 0.1.0. This page covers servers and collectors. For failing jobs, see the dashboards and alerts.`);
     expect(page).toContain('<code>for:\n  resource: []\n</code>');
     expect(page).toContain('<title>4 problems: still is passive');
   });
@@ -188,7 +188,7 @@ ping | ok |`);
     const page = await readPage([server('prod', { hidesMembers: true })]);
     expect(toText(page)).toContain(`
 Several members answer under this address
-Their counters would jump from one member to the other and are left out. List the members, each under an address of its own:
+Counters would jump between members and are therefore dropped. List the members, each with its own address:
 `);
     expect(page).toContain(`<code>servers:
   - name: &#34;prod&#34;
@@ -201,8 +201,8 @@ Their counters would jump from one member to the other and are left out. List th
   it('suggests no policy for what takes an administrator', async () => {
     const needsAdmin = [{ collector: 'users', right: 'system admin' }];
     expect(toText(await readPage([server('prod', { needsAdmin })]))).toContain(`
-What is denied, and what mends it
-users needs system admin; or switch the collector off: collectors.users.enabled: false
+Missing permissions
+users needs system admin, or switch the collector off: collectors.users.enabled: false
 Where to go`);
   });
 
@@ -252,9 +252,9 @@ GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
   it('says that traces are stuck, and leads to where more is said', async () => {
     const stuck = await readTraces(stuckTraces());
     expect(toText(stuck)).toMatch(
-      /^✗Traces can not be delivered \(since 03:09 UTC, 10 min ago\): collector\.example\.org:4318: the connection was refused; is the collector running\? \(ECONNREFUSED\)\.\n1 more problem:\n2 traces are quarantined: the collector refuses them\n/,
+      /^✗Traces cannot be delivered \(since 03:09 UTC, 10 min ago\): collector\.example\.org:4318: the connection was refused; is the collector running\? \(ECONNREFUSED\)\.\n1 more problem:\n2 traces are quarantined: the trace backend rejects them\n/,
     );
-    expect(stuck).toContain('<a href="./traces">2 traces are quarantined: the collector refuses them</a>');
+    expect(stuck).toContain('<a href="./traces">2 traces are quarantined: the trace backend rejects them</a>');
     expect(toText(stuck)).toContain(
       '\nTraces✗ delivery fails; ✗ 2 quarantined; 1,200 traces to deliver, the first finished 15 min ago\n',
     );
@@ -263,7 +263,7 @@ GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
   it.each<[string, TracesStatus | undefined]>([
     ['All delivered', traces()],
     ['1 trace to deliver, the first finished 5 s ago', traces({ waiting: 1, oldestMs: atMs - 5000 })],
-    ['The state can not tell what waits', undefined],
+    ['The state cannot be read', undefined],
   ])('finds no problem where it says of traces: %s', async (text, shown) => {
     const page = toText(await readTraces(shown));
     expect(page).toMatch(/^✓No problem seen/);

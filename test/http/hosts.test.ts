@@ -59,7 +59,7 @@ describe('http/hosts', () => {
     const { ask } = await serve([config()]);
     const { body } = await ask('/config', { headers: { ...browser, host: 'a.example.org' } });
     expect(body).toBe(
-      'Refused: a browser asks for a host that the exporter does not know. If it is its own, set web.external_url to this address.\n',
+      'Refused: the Host header names an unknown host. If it is a name of this exporter, set web.external_url to this address.\n',
     );
   });
 

@@ -96,7 +96,7 @@ describe('http/metrics', () => {
     ['?exclude[]=', 'There is no collector "".\n'],
     ['?server[]=__proto__&collect[]=x', 'There is no server "__proto__".\nThere is no collector "x".\n'],
     ['?collect[]=a%0ab', 'There is no collector "a\\nb".\n'],
-    ['?collect[]=jobs&exclude[]=jobs', 'A scrape takes either collect[] or exclude[].\n'],
+    ['?collect[]=jobs&exclude[]=jobs', 'A scrape takes either collect[] or exclude[], not both.\n'],
   ])('refuses %j and lists what there is', async (query, complaint) => {
     const { ask, wishes } = await serveMetrics();
 
@@ -138,7 +138,7 @@ describe('http/metrics', () => {
     await ask('/metrics');
 
     expect({ status: refused.status, after: refused.headers['retry-after'] }).toEqual({ status: 503, after: '1' });
-    expect(refused.body).toBe('2 scrapes are being answered already; more are let in by web.max_requests.\n');
+    expect(refused.body).toBe('2 scrapes are already in progress; raise web.max_requests to allow more.\n');
     expect(busy).toEqual(['busy']);
 
     for (const release of waiting) release();

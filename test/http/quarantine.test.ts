@@ -82,7 +82,7 @@ describe('http/quarantine', () => {
     const { done, post } = await start();
     const answer = await post('drop', body);
     expect(answer.status).toBe(400);
-    expect(answer.body).toMatch(/^Say which/);
+    expect(answer.body).toMatch(/^Name the traces/);
     expect(done).toEqual([]);
   });
 
@@ -101,13 +101,13 @@ describe('http/quarantine', () => {
     const { post } = await start({ unknown });
     expect(await post('retry', { keys: unknown })).toEqual({
       status: 404,
-      body: 'Nothing was done, since these are not quarantined: prod/0, prod/1, prod/2, prod/3, prod/4, prod/5, prod/6, prod/7, prod/8, prod/9 and 990 more\n',
+      body: 'Nothing was changed because these are not quarantined: prod/0, prod/1, prod/2, prod/3, prod/4, prod/5, prod/6, prod/7, prod/8, prod/9 and 990 more\n',
     });
   });
 
   it('says where no traces are made', async () => {
     const { url, post } = await start({ isOn: false });
-    const off = 'No traces are made here: the page /traces says how to switch them on.\n';
+    const off = 'Traces are off: the page /traces shows how to switch them on.\n';
     expect(await post('retry', { all: true })).toEqual({ status: 409, body: off });
     const listed = await fetch(`${url}/api/quarantine`);
     expect({ status: listed.status, body: await listed.text() }).toEqual({ status: 409, body: off });
@@ -115,7 +115,7 @@ describe('http/quarantine', () => {
 
   it('changes nothing unless configuration lets requests do that', async () => {
     const { done, post } = await start({ isEnabled: false });
-    const off = { status: 403, body: 'Off: switch it on with --web.enable-lifecycle.\n' };
+    const off = { status: 403, body: 'Off: enable it with --web.enable-lifecycle.\n' };
     expect(await post('retry', { all: true })).toEqual(off);
     expect(await post('drop', { all: true })).toEqual(off);
     expect(done).toEqual([]);
@@ -129,7 +129,7 @@ describe('http/quarantine', () => {
     });
     expect(answer).toEqual({
       status: 403,
-      body: 'Refused: a page of another site asked for this. If it is this one, set web.external_url to its address.\n',
+      body: 'Refused: the request comes from a page of another site. If it is a name of this exporter, set web.external_url to its address.\n',
     });
     expect((await post('drop', 'all=true', { origin: 'null' })).status).toBe(403);
     expect(done).toEqual([]);

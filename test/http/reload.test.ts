@@ -24,12 +24,12 @@ function post({ ask }: Pick<Served, 'ask'>, headers: Readonly<Record<string, str
 
 describe('http/reload', () => {
   it('reloads, and tells what only a restart changes', async () => {
-    const warnings = ['web.listen_address: changes with a restart alone'];
+    const warnings = ['web.listen_address: takes effect only after a restart'];
     const served = await start({ outcome: { ok: true, warnings } });
 
     expect(await post(served)).toMatchObject({
       status: 200,
-      body: 'reloaded\nweb.listen_address: changes with a restart alone\n',
+      body: 'reloaded\nweb.listen_address: takes effect only after a restart\n',
     });
     expect(served.reloads()).toBe(1);
   });
@@ -46,7 +46,7 @@ describe('http/reload', () => {
 
     expect(await post(served)).toMatchObject({
       status: 500,
-      body: 'not reloaded, the configuration before goes on:\nconfig.yaml:3: no such key\nanother\n',
+      body: 'not reloaded, the previous configuration stays in force:\nconfig.yaml:3: no such key\nanother\n',
     });
   });
 
@@ -55,7 +55,7 @@ describe('http/reload', () => {
 
     expect(await post(served)).toMatchObject({
       status: 403,
-      body: 'Off: switch it on with --web.enable-lifecycle, or send the process a SIGHUP.\n',
+      body: 'Off: enable it with --web.enable-lifecycle, or send the process a SIGHUP.\n',
     });
     expect(served.reloads()).toBe(0);
   });
@@ -86,7 +86,7 @@ describe('http/reload', () => {
 
     expect({ status, body }).toEqual({
       status: 403,
-      body: 'Refused: a page of another site asked for this. If it is this one, set web.external_url to its address.\n',
+      body: 'Refused: the request comes from a page of another site. If it is a name of this exporter, set web.external_url to its address.\n',
     });
     expect(served.reloads()).toBe(0);
   });

@@ -37,7 +37,7 @@ describe('http/traces-page', () => {
 As of 2024-05-20 03:19:40 UTC; look again.
 Collector: collector.example.org:4318
 Delivered last: 03:19 UTC (12 s ago)
-Wait to be delivered: nothing
+Waiting for delivery: nothing
 Room for: 100,000 traces, 256 MiB
 Quarantined: nothing`);
     expect(body).toContain('<title>All traces are delivered</title>');
@@ -46,15 +46,15 @@ Quarantined: nothing`);
 
   it('says why nothing is delivered, since when, and what waits', async () => {
     const { text } = await readPage({ shown: stuckTraces() });
-    expect(text).toBe(`✗Traces can not be delivered (since 03:09 UTC, 10 min ago)
+    expect(text).toBe(`✗Traces cannot be delivered (since 03:09 UTC, 10 min ago)
 Why: collector.example.org:4318: the connection was refused; is the collector running? (ECONNREFUSED).
 As of 2024-05-20 03:19:40 UTC; look again.
 Collector: collector.example.org:4318
 Delivered last: 03:19 UTC (12 s ago)
-Wait to be delivered: 1,200 traces, 4.7 MiB
-The first was finished: 03:04 UTC (15 min ago)
+Waiting for delivery: 1,200 traces, 4.7 MiB
+Oldest finished: 03:04 UTC (15 min ago)
 Room for: 100,000 traces, 256 MiB
-Wait for their steps: 3 executions
+Waiting for steps: 3 executions
 Quarantined: 2 traces, 6.6 KiB
 Room for these: 10,000 traces, 64 MiB`);
   });
@@ -62,19 +62,19 @@ Room for these: 10,000 traces, 64 MiB`);
   it('says that the line is full', async () => {
     const { text } = await readPage({ shown: traces({ waiting: 100_000, waitingBytes: 5000, oldestMs: atMs }) });
     expect(text).toMatch(/^✓100,000 traces on the way\n/);
-    expect(text).toContain('\n! There is no room for more: executions are counted, and their traces are made once');
+    expect(text).toContain('\n! The queue is full: executions are counted, and their traces are created after');
   });
 
   it('shows what is quarantined with its reason, and the commands to copy', async () => {
     const { text, body, headers } = await readPage({ shown: refused, quarantined: both });
-    expect(text).toMatch(/^✗The collector refuses 2 traces\n/);
+    expect(text).toMatch(/^✗The trace backend rejects 2 traces\n/);
     expect(text.slice(text.indexOf('Execution |'))).toBe(`Execution | Spans | Size | Since
 prod #4711 | 12 | 3.3 KiB | 03:07 UTC (12 min ago)
 HTTP 400: bad span
 o&#39;hara&#39;s #12 | 12 | 3.3 KiB | 03:07 UTC (12 min ago)
 HTTP 413
 From the command line
-To send again or to drop needs --web.enable-lifecycle, or web: { enable_lifecycle: true } in the configuration, which is read again on SIGHUP; then there are buttons here, too.`);
+Sending again and dropping require --web.enable-lifecycle, or web: { enable_lifecycle: true } in the configuration, which is reloaded on SIGHUP. This page then has buttons for both.`);
     expect(body).toContain(`<code>automation-exporter quarantine list --url=https://exporter.example.org/here</code>
 <code>automation-exporter quarantine retry --all --url=https://exporter.example.org/here</code>
 <code>automation-exporter quarantine retry prod/4711 --url=https://exporter.example.org/here</code>
@@ -115,16 +115,16 @@ To send again or to drop needs --web.enable-lifecycle, or web: { enable_lifecycl
 
   it('says how to switch traces on, and what is kept until then', async () => {
     const { text, body } = await readPage({ shown: traces({ delivery: undefined, waiting: 3, quarantine: 1 }) });
-    expect(text).toBe(`…No traces are made
+    expect(text).toBe(`…Traces are off
 As of 2024-05-20 03:19:40 UTC; look again.
-Each finished execution can become one OpenTelemetry trace. To switch that on, say where traces go:
+Each finished execution can become one OpenTelemetry trace. To switch this on, set the endpoint for traces:
 or write into the configuration, to send them to http://localhost:4318:
-4 traces of an earlier time are kept until then.`);
+4 traces from before are kept until then.`);
     expect(body).toContain('<code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code>');
   });
 
   it('says that the state can not tell', async () => {
-    expect((await readPage({ shown: undefined })).text).toBe('✗The state can not tell what waits');
+    expect((await readPage({ shown: undefined })).text).toBe('✗The state cannot be read');
   });
 
   it('lets no name and no reason open a tag', async () => {

@@ -27,18 +27,18 @@ describe('http/unreadable', () => {
       ],
     });
 
-    expect(text).toMatch(/^✗prod: history of warehouse: 100 counted, 0 readable\.\nWhat mends it\n3 more problems:\n/);
+    expect(text).toMatch(
+      /^✗prod: history of warehouse: 100 counted, 0 readable\.\nShow missing permissions\n3 more problems:\n/,
+    );
     expect(text).toContain('\nRuns now: nothing, not allowed to see 2 projects\n');
-    expect(
-      text.slice(text.indexOf('What is denied'), text.indexOf('Where to go')),
-    ).toBe(`What is denied, and what mends it
+    expect(text.slice(text.indexOf('\nMissing permissions') + 1, text.indexOf('Where to go'))).toBe(`Missing permissions
 Project | Ended lately | Readable | Running
 warehouse | 100 | 0 | ✗ not allowed to see
 billing | 20 | 12 | readable
 hr |  | ✗ not allowed to see | readable
 fresh |  | all | ✗ not allowed to see
-To leave a project out on purpose, list it under servers[].projects.exclude.
-Give this access policy to an administrator of the server; for automation-exporter put a role of the credentials in use.
+To exclude a project on purpose, list it under servers[].projects.exclude.
+Give this access policy to an administrator of the server. Replace automation-exporter with a role of the credentials.
 `);
   });
 
@@ -55,10 +55,12 @@ Give this access policy to an administrator of the server; for automation-export
     const denied = executions({ runningSight: 'denied' });
     const text = await read({ visibleProjects: 0, executions: denied, missingPolicy: 'for: {}\n' });
     expect(text).toMatch(
-      /^✗prod: nothing is visible to these credentials: the project list is empty\.\nWhat mends it\n/,
+      /^✗prod: the credentials may not read any project: the project list is empty\.\nShow missing permissions\n/,
     );
     expect(text).toContain('\nRuns now: not allowed to see\n');
-    expect(text).toContain('either the server has none, or these credentials may read none.\nGive this access policy');
+    expect(text).toContain(
+      'either the server has no projects, or the credentials may not read any.\nGive this access policy',
+    );
   });
 
   it('does not call the round ok that was not shown everything', async () => {

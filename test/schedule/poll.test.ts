@@ -132,7 +132,7 @@ describe('schedule/poll', () => {
     const { run, lines } = setUp();
     for (const answer of [1, fault('timeout'), fault('timeout'), fault('server'), 2, 3]) await run(answer);
 
-    expect(lines).toEqual(['warn poll failed timeout', 'warn poll failed server', 'info poll succeeds again']);
+    expect(lines).toEqual(['warn poll failed timeout', 'warn poll failed server', 'info poll recovered']);
   });
 
   it.each([

@@ -88,9 +88,9 @@ describe('schedule/scheduler', () => {
     });
     scheduler.start();
     await vi.advanceTimersByTimeAsync(16_000);
-    expect(skipped).toEqual(['poll left out: the one before still goes on']);
+    expect(skipped).toEqual(['poll skipped: previous run still in progress']);
     await vi.advanceTimersByTimeAsync(19_000);
-    expect(skipped).toEqual(['poll left out: the one before still goes on']);
+    expect(skipped).toEqual(['poll skipped: previous run still in progress']);
     await vi.advanceTimersByTimeAsync(85_000);
 
     expect(most).toBe(1);

@@ -95,7 +95,7 @@ describe('state/sqlite-file', () => {
     const many = Array.from({ length: 5000 }, (_, id) => ({ project: 'pay', id, startedAtMs: 1, endedAtMs: 2 }));
 
     await expect(full.ledger.commit('prod', { entries: many })).rejects.toThrow(
-      'the state can not be written: the disk is full; make room',
+      'the state cannot be written: the disk is full; make room',
     );
     expect(await full.ledger.size('prod')).toBe(1);
     await full.close();

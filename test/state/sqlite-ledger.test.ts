@@ -62,7 +62,7 @@ describe('state/sqlite-ledger', () => {
     const entries = [ended('pay', 1, 100), ended('pay', 2, Number.NaN)];
     await expect(
       ledger.commit('prod', { entries, documents: [{ kind: 'cell', key: 'a', body: '1' }] }),
-    ).rejects.toThrow('the state can not be written');
+    ).rejects.toThrow('the state cannot be written');
     expect(await ledger.size('prod')).toBe(0);
     expect(await ledger.load('prod')).toEqual([]);
   });

@@ -41,7 +41,7 @@ describe('state/sqlite-transaction', () => {
       database.exec(`INSERT INTO note VALUES ('half')`);
       throw new Error('something else');
     };
-    expect(() => inTransaction(database, work)).toThrow('the state can not be written: something else');
+    expect(() => inTransaction(database, work)).toThrow('the state cannot be written: something else');
     expect(countNotes()).toBe(0);
     write(database);
     expect(countNotes()).toBe(1);
@@ -52,7 +52,7 @@ describe('state/sqlite-transaction', () => {
     const { page_count: pages } = database.prepare('PRAGMA page_count').get() ?? {};
     database.exec(`PRAGMA max_page_count = ${Number(pages)}`);
     expect(() => write(database, 'x'.repeat(100_000))).toThrow(
-      'the state can not be written: the disk is full; make room, or choose another `state.dir`',
+      'the state cannot be written: the disk is full; make room, or choose another `state.dir`',
     );
     database.exec('PRAGMA max_page_count = 1000');
     write(database, 'x'.repeat(100_000));
@@ -61,20 +61,20 @@ describe('state/sqlite-transaction', () => {
 
   it('says that it may not write', () => {
     expect(() => write(connect({ readOnly: true }))).toThrow(
-      'the state can not be written: no permission; give the user of this process write access, or choose another `state.dir`',
+      'the state cannot be written: no permission; give the user of this process write access, or choose another `state.dir`',
     );
   });
 
   it('says that another process writes', () => {
     connect().exec('BEGIN IMMEDIATE');
-    expect(() => write(connect())).toThrow('the state can not be written: another process uses it');
+    expect(() => write(connect())).toThrow('the state cannot be written: another process uses it');
   });
 
   it('says that the file is damaged', () => {
     write(connect());
     writeFileSync(file, readFileSync(file).fill(0xa5, 4096));
     expect(() => write(connect())).toThrow(
-      'the state can not be written: it is damaged; restart to restore its last copy',
+      'the state cannot be written: it is damaged; restart to restore its last copy',
     );
   });
 });

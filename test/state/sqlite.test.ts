@@ -48,7 +48,7 @@ describe('state/sqlite', () => {
     `;
     const owner = openSqliteState({ dir });
     expect(() => openSqliteState({ dir })).toThrow(
-      `the state directory ${dir} can not be used: another process uses it; stop that one, or give this one its own \`state.dir\``,
+      `the state directory ${dir} cannot be used: another process uses it; stop that one, or give this one its own \`state.dir\``,
     );
     await owner.close();
 
@@ -61,13 +61,13 @@ describe('state/sqlite', () => {
   it('says what to do about a file in its place', () => {
     writeFileSync(join(parent, 'deep'), 'no directory');
     expect(() => openSqliteState({ dir })).toThrow(
-      `the state directory ${dir} can not be used: it is no directory; choose another \`state.dir\``,
+      `the state directory ${dir} cannot be used: it is not a directory; choose another \`state.dir\``,
     );
   });
 
   it('says what to do where a directory can not be made', () => {
     expect(() => openSqliteState({ dir: '/proc/nope/state' })).toThrow(
-      'the state directory /proc/nope/state can not be used: no permission; give the user of this process write access',
+      'the state directory /proc/nope/state cannot be used: no permission; give the user of this process write access',
     );
   });
 

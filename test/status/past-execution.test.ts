@@ -62,11 +62,11 @@ describe('status/past-execution', () => {
 
   it('says what a trace lacks', () => {
     expect(tell('per-node-reference', { maxSpans: 5 }).notes).toEqual([
-      'Its trace has no room for 12 more spans; rows named “more” stand for them.',
+      'Its trace leaves out 12 spans over the limit; rows named “more” stand for them.',
     ]);
     const degraded = planSource({ ...readRecorded('succeeded'), degraded: 'backlog' });
     expect(toPastExecution(degraded, of, hasPage)?.notes).toEqual([
-      'Its steps were not read: too many executions waited for theirs.',
+      'Its steps were not read because too many executions were waiting.',
     ]);
   });
 

@@ -44,15 +44,15 @@ describe('status/problems', () => {
 
     expect(tell(...servers)).toEqual([
       'dead gives no usable answer (since 01:19 UTC, 2 h ago): GET system-info: no answer within 10 s',
-      'locked refuses the credentials (since 01:19 UTC, 2 h ago): they are missing, wrong or expired',
+      'locked rejects the credentials (since 01:19 UTC, 2 h ago): they are missing, wrong or expired',
       'still is passive and runs nothing (since 03:09 UTC, 10 min ago)',
       'sick: health check db fails',
       'blind: history of pay: 9 counted, 0 readable',
       'tokens of odd fails (since 01:19 UTC, 2 h ago): GET tokens: 500',
-      'ping of slow is late: it ended 61 s ago, and should every 15 s',
-      'closed denies log-storage to these credentials',
-      'project-jobs of part is not complete: 3 of 40 projects are denied',
-      'Several members of a cluster answer as many: list them under members, or what each counts is left out',
+      'ping of slow is late: it ended 61 s ago, but is due every 15 s',
+      'closed: the credentials may not read log-storage',
+      'project-jobs of part is incomplete: 3 of 40 projects are denied',
+      'Several members of a cluster answer as many: list them under members, or their counters are dropped',
       'new has not been asked yet',
     ]);
     expect(headline(...servers)).toBe(
@@ -83,7 +83,7 @@ describe('status/problems', () => {
 
   it('tells of all that one server denies in one sentence', () => {
     const collectors = ['a', 'b', 'c', 'd', 'e'].map((name) => collector(name, { result: 'off', reason: 'denied' }));
-    expect(tell(server('prod', { collectors }))).toEqual(['prod denies a, b, c, and 2 more to these credentials']);
+    expect(tell(server('prod', { collectors }))).toEqual(['prod: the credentials may not read a, b, c, and 2 more']);
   });
 
   it('says which executions may not be read, and of which projects', () => {
@@ -113,18 +113,15 @@ describe('status/problems', () => {
 
   it('says that credentials see no project at all, and nothing else of executions', () => {
     expect(tell(server('prod', { visibleProjects: 0, executions: executions({ runningSight: 'denied' }) }))).toEqual([
-      'prod: nothing is visible to these credentials: the project list is empty',
+      'prod: the credentials may not read any project: the project list is empty',
     ]);
   });
 
   it.each([
-    [
-      { jobs: 220, limitedBy: 'jobs.cap' },
-      '220 jobs beyond the first 5,000 without series of their own: raise jobs.cap',
-    ],
+    [{ jobs: 220, limitedBy: 'jobs.cap' }, '220 jobs beyond the first 5,000 without their own series: raise jobs.cap'],
     [
       { jobs: 1000, durations: 1, limitedBy: 'collectors.executions.max_series' },
-      'at least 1,000 jobs beyond the first 5,000 without series of their own, 1 job without durations of their own: raise collectors.executions.max_series',
+      'at least 1,000 jobs beyond the first 5,000 without their own series, 1 job without their own durations: raise collectors.executions.max_series',
     ],
   ] as const)('says how many jobs have no series of their own, and what to raise: %j', (given, text) => {
     const leftOut = { durations: 0, room: { jobs: 5000, durations: 200, nodes: 300 }, ...given };
@@ -160,7 +157,7 @@ describe('status/problems', () => {
     expect(failed('config.yaml:3:1 web: is odd')).toEqual([
       {
         kind: 'not_reloaded',
-        text: 'the configuration was not reloaded 2 min ago, the one before goes on: config.yaml:3:1 web: is odd',
+        text: 'the configuration was not reloaded 2 min ago, the previous one stays in force: config.yaml:3:1 web: is odd',
       },
     ]);
     expect(failed('config.yaml:3:1 web: is odd', 'b', 'c')[0]?.text).toMatch(/web: is odd, and 2 more$/);

@@ -218,15 +218,15 @@ RUN shop/load/etl/nightly 0..10000 timeout timeout - the execution ran out of ti
 
   it("takes a status of the server's own for a failure", () => {
     expect(tree('custom-status')).toBe(`
-RUN shop/load/etl/nightly 0..5000 failure _OTHER - it ended with a status of its own; the first that failed gives _OTHER
+RUN shop/load/etl/nightly 0..5000 failure _OTHER - it ended with a custom status; the first that failed gives _OTHER
   step 1 (1) 0..4000 failure _OTHER [clamped] - failed, _OTHER
 `);
   });
 
   it('owns up to words that it does not know', () => {
     expect(tree('unknown-status')).toBe(`
-RUN 0..4000 error _OTHER - its status is a word that is not known
-  step 1 (1) 0..1000 error _OTHER [clamped] - its state has a word that is not known
+RUN 0..4000 error _OTHER - its status is not known
+  step 1 (1) 0..1000 error _OTHER [clamped] - its state is not known
 `);
   });
 
@@ -315,7 +315,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 
   it('takes a status of its own for what configuration says', () => {
     expect(tree('custom-status', { customStatuses: { 'needs review': 'success' } })).toBe(`
-RUN shop/load/etl/nightly 0..5000 success - it ended with a status of its own, which stands for success
+RUN shop/load/etl/nightly 0..5000 success - it ended with a custom status, which stands for success
   step 1 (1) 0..4000 failure _OTHER [clamped] - failed, _OTHER
 `);
   });

@@ -82,7 +82,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
 
 /** In this world everything ends as it should. */
 function raise(fault: unknown): never {
-  throw new Error('something did not end as it should', { cause: fault });
+  throw new Error('shutdown incomplete', { cause: fault });
 }
 
 const otlp = toOtlp();

@@ -46,7 +46,7 @@ export function openMemoryState(disk: Disk, { wait, origin = { kind: 'usual' } }
   /** A process may end before it or after it, and never within. */
   async function write<Answer>(work: () => Answer): Promise<Answer> {
     await wait();
-    if (disk.isFull) throw new StateError('the state can not be written: the disk is full');
+    if (disk.isFull) throw new StateError('the state cannot be written: the disk is full');
     const answer = work();
     await wait();
     return answer;

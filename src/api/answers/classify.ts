@@ -47,8 +47,8 @@ export function readAnswer<Answer>(
   if (parsed.success) return parsed.data;
   if (status !== 200) throw fail(toRefusal(endpoint, details, context));
   if (body.trim() === '') throw fail(['empty', 'no body; a session without access to the API gets such answers']);
-  if (isHtml(answer)) throw fail(['html', 'an HTML page instead of JSON; is this the service or a proxy?']);
-  if (json === undefined && !endpoint.mayBeText) throw fail(['decode', 'the body is no JSON']);
+  if (isHtml(answer)) throw fail(['html', 'an HTML page instead of JSON; is this the server or a proxy?']);
+  if (json === undefined && !endpoint.mayBeText) throw fail(['decode', 'the body is not JSON']);
   const places = parsed.error.issues
     .slice(0, 3)
     .map(({ path, message }) => `\`${path.join('.') || 'body'}\`: ${message}`);
@@ -75,7 +75,7 @@ function toRefusal(
 ): Refusal {
   const { status = 0, errorCode, isOfService } = details;
   if (status === 503 && endpoint.alsoAnswers.includes(503) && errorCode !== undefined) {
-    return ['passive', 'the service refuses because of its execution mode'];
+    return ['passive', 'the server refuses because of its execution mode'];
   }
   if (status === 400 && isVersionCode(errorCode)) return ['unsupported_version', 'the API version is not supported'];
   if (status === 401 || status === 403) {
@@ -87,8 +87,8 @@ function toRefusal(
   }
   if (status === 404) {
     if (isSession && isOfService !== true) return ['unauthorized', 'this session is not admitted to the API'];
-    if (isOfService !== true) return ['not_found', 'nothing of this API is there; is the path of the URL right?'];
-    return ['not_found', 'not there, or switched off'];
+    if (isOfService !== true) return ['not_found', 'the API is not there; is the path of the URL right?'];
+    return ['not_found', 'not found, or switched off'];
   }
   if (status === 429) return ['busy', 'too many requests'];
   if (status >= 500) return ['server', 'the server failed'];

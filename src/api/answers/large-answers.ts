@@ -72,7 +72,7 @@ export async function readReply<Answer>(
   if (largeAnswers !== undefined) return largeAnswers.read(endpoint, { ...reply, large }, context);
   large.release();
   const { name: apiEndpoint } = endpoint;
-  throw new ApiError(`GET ${apiEndpoint}: no room for large answers`, { kind: 'too_large', apiEndpoint });
+  throw new ApiError(`GET ${apiEndpoint}: no memory left for large answers`, { kind: 'too_large', apiEndpoint });
 }
 
 const beginning = 4096;

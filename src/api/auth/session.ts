@@ -102,7 +102,7 @@ function toOwnPath(transport: Transport, { status, headers }: TransportAnswer): 
 }
 
 function stopped(): ApiError {
-  return new ApiError('login: whoever asked has stopped waiting', { kind: 'timeout', apiEndpoint, unsent: true });
+  return new ApiError('login: the caller stopped waiting', { kind: 'timeout', apiEndpoint, unsent: true });
 }
 
 function refused(): ApiError {
@@ -110,7 +110,7 @@ function refused(): ApiError {
 }
 
 function unusable({ status }: TransportAnswer): ApiError {
-  return new ApiError(`login: HTTP ${status} and no session; is this the service?`, {
+  return new ApiError(`login: HTTP ${status} and no session; is this the right server?`, {
     kind: status >= 500 ? 'server' : 'unauthorized',
     apiEndpoint,
     status,

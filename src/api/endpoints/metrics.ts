@@ -47,7 +47,7 @@ export const threads = defineEndpoint({
     .union([z.string().transform(toDumpedStates), list(z.object({ state: text }).transform(({ state }) => state))])
     .transform((states, context) => {
       // There is no answer without a thread that gives it.
-      if (states.length === 0) context.addIssue('tells of no thread');
+      if (states.length === 0) context.addIssue('holds no thread states');
       return states;
     }),
 });

@@ -13,7 +13,7 @@ export const projectNodes = defineEndpoint({
     { type: 'resource', kind: 'node', allow: 'read' },
     { type: 'node', allow: 'read' },
   ],
-  body: z.custom<object>(isMap, 'is no map of nodes').transform(countFamilies),
+  body: z.custom<object>(isMap, 'is not a map of nodes').transform(countFamilies),
 });
 
 function isMap(value: unknown): boolean {

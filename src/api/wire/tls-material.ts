@@ -73,7 +73,7 @@ function refuse(material: TlsMaterial): string | undefined {
     return undefined;
   } catch (error) {
     const reason = error instanceof Error && 'reason' in error ? String(error.reason) : toCode(error);
-    return `is refused by OpenSSL: ${reason}`;
+    return `is rejected by OpenSSL: ${reason}`;
   }
 }
 

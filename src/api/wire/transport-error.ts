@@ -21,7 +21,7 @@ export function toTransportError(error: unknown, sent: Sent): ApiError {
   }
   const proxyStatus = isByProxy ? proxyStatusOf(error) : undefined;
   if (proxyStatus !== undefined) {
-    const why = proxyStatus === '407' ? ': it wants a password, and must do without' : '';
+    const why = proxyStatus === '407' ? ': it requires a password, which is not supported' : '';
     const message = `${what}: the proxy refuses with HTTP ${proxyStatus}${why}; see proxy_url`;
     return new ApiError(message, { kind: 'network', apiEndpoint, cause: error });
   }
@@ -35,7 +35,7 @@ export function toTransportError(error: unknown, sent: Sent): ApiError {
 type Fault = { readonly codes: RegExp; readonly kind: ErrorKind; readonly says: string };
 
 const faults: readonly Fault[] = [
-  { codes: /^ExchangeStopped$/, kind: 'network', says: 'whoever asked has stopped waiting' },
+  { codes: /^ExchangeStopped$/, kind: 'network', says: 'the caller stopped waiting' },
   { codes: /^ECONNREFUSED$/, kind: 'network', says: 'the connection was refused; is the server running?' },
   { codes: /^(ENOTFOUND|EAI_)/, kind: 'network', says: 'the host name could not be resolved' },
   { codes: /^UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT$/, kind: 'timeout', says: 'no answer in time' },
@@ -58,7 +58,7 @@ const faults: readonly Fault[] = [
   {
     codes: /ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN)$/,
     kind: 'tls',
-    says: 'the server wants a client certificate that it trusts; see tls.cert_file',
+    says: 'the server requires a client certificate that it trusts; see tls.cert_file',
   },
   {
     codes: /CERT|^ERR_TLS|^ERR_SSL|SIGNATURE|^EPROTO$|HOSTNAME_MISMATCH|^UND_ERR_PRX_TLS/,

@@ -60,10 +60,10 @@ export function parsePatternSyntax(source: string): PatternNode {
 }
 
 const unknownHere: readonly (readonly [RegExp, string])[] = [
-  [/^\(\?<?[=!]/, 'looks ahead or behind'],
-  [/^\\[bB]/, 'asks for the edge of a word'],
-  [/^\\(?:[1-9]|k<)/, 'refers back to a group'],
-  [/^\(\?[^:<]/, 'changes its flags midway'],
+  [/^\(\?<?[=!]/, 'uses lookahead or lookbehind'],
+  [/^\\[bB]/, 'uses a word boundary'],
+  [/^\\(?:[1-9]|k<)/, 'uses a backreference'],
+  [/^\(\?[^:<]/, 'changes its flags in the middle'],
 ];
 
 // A class, an escape in each of its lengths, or a plain character; a pair of escaped surrogates is one character.

@@ -17,11 +17,11 @@ export function parsePattern(source: string): Parsed<Pattern> {
   try {
     const syntax = parsePatternSyntax(source);
     if (countSteps(syntax) > mostSteps)
-      return { problem: 'repeats too much', hint: 'write smaller numbers in braces, or * or +' };
+      return { problem: 'has too many repetitions', hint: 'write smaller numbers in braces, or * or +' };
     return { value: { source, matches: source === '.*' ? () => true : createMatcher(syntax) } };
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    return { problem: error.message, hint: 'patterns know characters, classes, groups, | and repetitions' };
+    return { problem: error.message, hint: 'patterns support characters, classes, groups, | and repetitions' };
   }
 }
 
@@ -34,6 +34,6 @@ function findFault(source: string): string | undefined {
   } catch (error) {
     // The engine repeats the whole expression before it says what is wrong.
     const said = error instanceof Error ? (/: ([^:]+)$/.exec(error.message)?.[1] ?? '') : '';
-    return said === '' ? 'write \\ before characters that mean something' : said.toLowerCase();
+    return said === '' ? 'write \\ before special characters' : said.toLowerCase();
   }
 }

@@ -17,7 +17,7 @@ export function settleExclusions(
     if (option?.place === undefined || switched?.place === undefined || switched.value !== true) continue;
     const lead = origins.indexOf(option.origin) - origins.indexOf(switched.origin);
     if (lead > 0) settled.set(pair.switch, { ...option, value: false });
-    if (lead === 0) complaints.add(option.place, `excludes ${pair.switch}`, 'leave out one of them');
+    if (lead === 0) complaints.add(option.place, `excludes ${pair.switch}`, 'remove one of them');
   }
   return settled;
 }

@@ -11,5 +11,5 @@ export function checkBackfill(general: ReadonlyMap<string, Resolved>, complaints
   if (backfill.value <= limit.value) return;
   const [longer, shorter] = [formatDuration(backfill.value), formatDuration(limit.value)];
   const message = `executions.backfill (${longer}) goes beyond executions.catch_up_limit (${shorter})`;
-  complaints.add(place, message, 'what lies beyond is skipped: shorten the one, or widen the other');
+  complaints.add(place, message, 'executions before the limit are skipped: reduce backfill or raise catch_up_limit');
 }

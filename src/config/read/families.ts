@@ -24,7 +24,7 @@ export function resolveFamilies(
     checkLabels(family, { names: settings.dropLabels, place: resolved.get(`${path}.drop_labels`)?.place }, complaints);
     const { place } = resolved.get(`${path}.buckets`) ?? {};
     if (place !== undefined && family.type !== 'histogram')
-      complaints.add(place, `${family.name} is no histogram`, 'leave the buckets out');
+      complaints.add(place, `${family.name} is not a histogram`, 'remove the buckets');
     if (place !== undefined && family.bucketsFrom !== undefined)
       complaints.add(place, `has the buckets of ${family.bucketsFrom}`, 'give them there');
   }
@@ -40,7 +40,8 @@ function checkLabels(
   for (const [index, name] of (place === undefined ? [] : (names ?? [])).entries()) {
     const at = toInnerPlace(place ?? { text: '' }, [index]);
     const known = labels.length === 0 ? 'it has none' : `its labels: ${labels.join(', ')}`;
-    if (name === stateLabel) complaints.add(at, `"${name}" tells its states apart`, 'switch the family off instead');
-    else if (!labels.includes(name)) complaints.add(at, `is no label of ${family}`, didYouMean(name, labels) ?? known);
+    if (name === stateLabel) complaints.add(at, `"${name}" distinguishes its states`, 'switch the family off instead');
+    else if (!labels.includes(name))
+      complaints.add(at, `is not a label of ${family}`, didYouMean(name, labels) ?? known);
   }
 }

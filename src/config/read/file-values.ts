@@ -54,7 +54,7 @@ export function readFileValues(
       return;
     }
     faulty.add(path);
-    if (isEmpty(node)) complaints.add(toPlace(offset, path), 'has no value', 'write one, or leave the key out');
+    if (isEmpty(node)) complaints.add(toPlace(offset, path), 'has no value', 'write one, or remove the key');
   }
 
   function readServers(entry: DocumentEntry): void {

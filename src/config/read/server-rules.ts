@@ -58,10 +58,10 @@ function checkAuthentication(server: ResolvedServer, complaints: Complaints): vo
     .map((way) => way.map(toPlace).find((place) => place !== undefined))
     .filter((place) => place !== undefined);
   for (const other of others)
-    complaints.add(other, 'is a second way to authenticate', `leave it out, or ${first?.text}`);
+    complaints.add(other, 'is a second authentication method', `leave it out, or ${first?.text}`);
   if (others.length === 0) checkPair(server, ['username', 'password_file'], complaints);
   if (waysToAuthenticate.flat().some((key) => isGiven(server, key))) return;
-  complaints.add(server.place, 'has no way to authenticate', adviseWays(server));
+  complaints.add(server.place, 'has no authentication method', adviseWays(server));
 }
 
 // What the environment began is best ended there; a server of the file may take its secret from either.
@@ -101,7 +101,11 @@ function checkTlsIsUsed(server: ResolvedServer, complaints: Complaints): void {
   for (const key of Object.keys(serverOptions.tls)) {
     const option = server.options.get(`tls.${key}`);
     if (option?.place === undefined || option.value === undefined || option.value === false) continue;
-    complaints.add(option.place, 'is for https, and the url begins with http', 'write https there, or leave tls out');
+    complaints.add(
+      option.place,
+      'requires https, but the url begins with http',
+      'write https in the url, or remove tls',
+    );
   }
 }
 

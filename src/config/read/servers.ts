@@ -32,8 +32,8 @@ export async function readServers(about: About): Promise<Servers> {
     for (const name of variables) {
       complaints.add(
         name,
-        `is for a single server, and the file has ${file.servers.length}`,
-        'give each server its own in the file',
+        `configures a single server, but the file has ${file.servers.length}`,
+        'set it for each server in the file',
       );
     }
   }
@@ -86,7 +86,7 @@ async function resolveSecret(leaf: Leaf, { sources, readFile, complaints }: Abou
   if (value === undefined && typeof named.value !== 'string') return named;
   const from = value === undefined ? named : ({ origin: 'environment', place: { text: variable } } as const);
   if (value !== undefined && sources.environment.has(leaf.environment))
-    complaints.add(variable, `excludes ${leaf.environment}`, 'leave out one of them');
+    complaints.add(variable, `excludes ${leaf.environment}`, 'remove one of them');
   const form = leaf.option.type.travels;
   try {
     const secret: Secret =
@@ -115,7 +115,7 @@ function complainSameNames(
     const first = seen.get(name);
     // A bad name has its complaint already and is undefined here, whatever its type says.
     if (name !== undefined && first !== undefined)
-      about.complaints.add(place, `"${name}" is the name of two servers`, `the other is ${first}`);
+      about.complaints.add(place, `"${name}" is used by two servers`, `the other is ${first}`);
     seen.set(name, place.text);
   }
 }

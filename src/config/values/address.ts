@@ -38,7 +38,7 @@ function parseListenAddress(text: string): Parsed<ListenAddress> {
   if (six !== undefined && !isIPv6(six))
     return { problem: 'is not an address to listen on', hint: 'for example [::1]:9720' };
   const port = Number(digits);
-  if (port > 65_535) return { problem: 'has no such port', hint: 'ports go from 0 to 65535' };
+  if (port > 65_535) return { problem: 'has no such port', hint: 'ports range from 0 to 65535' };
   return { value: { host: six ?? name, port } };
 }
 

@@ -35,7 +35,11 @@ export const bucketBounds: ValueType<readonly number[], 'plain'> = structured(
       if (typeof bound !== 'number' || !Number.isFinite(bound) || bound <= 0)
         add({ path: [index], message: `takes a number above 0, found ${describeFound(bound)}` });
       else if (before !== undefined && bound <= before)
-        add({ path: [index], message: 'is not above the bound before it', hint: 'write them from the least' });
+        add({
+          path: [index],
+          message: 'is not greater than the previous bound',
+          hint: 'write them in ascending order',
+        });
       else bounds.push(bound);
     }
     return bounds;

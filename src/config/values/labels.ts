@@ -36,7 +36,7 @@ function readLabel(name: string, value: unknown, add: AddProblem): LabelPair[] {
   if (name.startsWith('__'))
     add({
       path,
-      message: 'begins with __, which Prometheus keeps for itself',
+      message: 'begins with __, which is reserved by Prometheus',
       hint: 'choose another name',
       atKey: true,
     });
@@ -47,7 +47,7 @@ function readLabel(name: string, value: unknown, add: AddProblem): LabelPair[] {
     add({ path, message: `takes a text, found ${describeFound(value)}`, hint });
     return [];
   }
-  if (value === '') add({ path, message: 'is empty', hint: 'a label without a value is none: leave it out' });
+  if (value === '') add({ path, message: 'is empty', hint: 'a label without a value does not exist: remove it' });
   if (value.length > longestValue) add({ path, message: `is longer than ${longestValue} characters` });
   return [[name, value]];
 }

@@ -52,12 +52,12 @@ export const statusMap: ValueType<StatusMap, 'plain'> = structured(
 function read(status: string, found: unknown, add: AddProblem): (readonly [string, StatusMap[string]])[] {
   const path = [status];
   if (status === '' || status.length > longestStatus)
-    add({ path, message: `is no status of 1 to ${longestStatus} characters`, atKey: true });
+    add({ path, message: `is not a status of 1 to ${longestStatus} characters`, atKey: true });
   if (settled.includes(status))
     add({
       path,
-      message: 'is a word of the service itself',
-      hint: 'only statuses that jobs set themselves can be given a result',
+      message: 'is a built-in status',
+      hint: 'only custom statuses can be mapped',
       atKey: true,
     });
   const ending = endings.find((one) => one === found);

@@ -21,7 +21,7 @@ function parseTraceLink(text: string): Parsed<string> {
   if (!text.includes(place)) return { problem: `has no ${place}` };
   const { username, password } = new URL(filled);
   if (username !== '' || password !== '') {
-    return { problem: 'holds a user or a password', hint: 'everybody who sees the page would see them' };
+    return { problem: 'holds a user or a password', hint: 'they would be visible to everyone who sees the page' };
   }
   return { value: text };
 }

@@ -182,7 +182,7 @@ export function createRecount(options: SecondLookOptions): Recount {
     complaints: () =>
       lateMs < lateAfterMs
         ? []
-        : [`comparisons with the past are ${Math.floor(lateMs / hourMs)} h late: too few requests a second for them`],
+        : [`recounts are ${Math.floor(lateMs / hourMs)} h late: the request budget is too small`],
   };
 }
 

@@ -38,9 +38,11 @@ export function createSkips({ cache, observe, tell }: SkipsOptions) {
   function say(project: string, { runs = 0, isUnknown = false, endMs }: Skip): void {
     if (isUnknown) {
       const until = new Date(endMs + 1).toISOString();
-      tell?.(`${project}: what ended before ${until} is skipped; the server does not tell how many, but for ${runs}`);
+      tell?.(
+        `${project}: executions that ended before ${until} were skipped; the server reported only ${runs} of them`,
+      );
     } else if (runs > 0) {
-      tell?.(`${project}: ${runs} executions ended too long ago to be caught up with, and are skipped`);
+      tell?.(`${project}: ${runs} executions were skipped because they ended before the catch-up limit`);
     }
   }
 

@@ -22,8 +22,8 @@ export function toNote(
     backlog !== undefined && hold === undefined && activities.all.get(project)?.unshownSinceMs === undefined;
   const behind = [...states.values()].filter(isBehind).length;
   const parts = [
-    ...(unasked > 0 ? [`${unasked} reads did not come to their turn within the budget`] : []),
-    ...(behind > 0 ? [`${behind} projects are still being caught up with`] : []),
+    ...(unasked > 0 ? [`${unasked} reads waited for the request budget`] : []),
+    ...(behind > 0 ? [`${behind} projects are still catching up`] : []),
   ];
   return parts.length === 0 ? undefined : parts.join('; ');
 }

@@ -23,7 +23,7 @@ export type SeriesRules = {
 /** What takes series before any job does. */
 export type SeriesUse = {
   readonly projects: number;
-  /** Histograms of projects: of runs without a job, and of all jobs without durations of their own. */
+  /** Histograms of projects: of runs without a job, and of all jobs without their own durations. */
   readonly projectHistograms: number;
 };
 

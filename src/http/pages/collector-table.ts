@@ -79,7 +79,7 @@ function toNext({ isUnderWay, nextRunAtMs }: CollectorStatus, nowMs: number): st
 const offWords: Readonly<Record<string, string>> = {
   version: 'the API version in use does not have it',
   not_found: 'the server does not offer it',
-  meaningless: 'the server has nothing meaningful to say',
+  meaningless: 'the server has no meaningful value',
 };
 
 function renderOff(off: readonly CollectorStatus[], nowMs: number): Html | undefined {

@@ -38,7 +38,7 @@ export function executionPageRoute({ find, running, tracing, traceLink, nowMs }:
     }
     if (execution === undefined) {
       const body = renderMissing({ server, id, isId: isId(id), tracing: tracing() });
-      response.status(404).send(renderPage({ title: 'No such execution is kept', body, root }));
+      response.status(404).send(renderPage({ title: 'Execution not found', body, root }));
       return;
     }
     const body = renderExecution(execution, { link: traceLink(), nowMs: nowMs(), root });
@@ -75,9 +75,9 @@ function renderExecution(execution: PastExecution, { link, nowMs, root }: About)
     renderLink(
       link?.replaceAll('{trace_id}', () => traceId),
       'The trace',
-      'With its attributes, where traces are kept',
+      'With its attributes, in the trace viewer',
     ),
-    renderLink(permalink, 'The execution in the service', 'With its output'),
+    renderLink(permalink, 'The execution on the server', 'With its output'),
   ].filter((one) => one !== undefined);
   return html`<div class="headline ${moods[mood]}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toWord(result ?? 'ended')}</span></h1>
 <p>Why: ${renderWhy(execution)}.</p></div>

@@ -57,7 +57,7 @@ ${renderMend(problems[0])}${renderOthers(problems.slice(1), about)}</div>
 <p class="note">As of ${at}; <a href="./">look again</a> or ${refresh}.</p>
 ${servers.map((server) => renderServer(server, { ...about, nowMs: atMs }))}
 ${renderLinks(status, about)}
-<p class="note">Version ${version}. This page covers servers and what the exporter can read of them. For failing jobs, see the dashboards and the alerts.</p>`;
+<p class="note">Version ${version}. This page covers servers and collectors. For failing jobs, see the dashboards and alerts.</p>`;
 }
 
 /** What a policy mends, which stands further down. */
@@ -65,7 +65,7 @@ const kindsOfRights: readonly Problem['kind'][] = ['unreadable', 'denied'];
 
 function renderMend(worst: Problem | undefined): Html | undefined {
   if (worst?.server === undefined || !kindsOfRights.includes(worst.kind)) return undefined;
-  return html`<p><a href="#${toRightsAnchor(worst.server)}">What mends it</a></p>\n`;
+  return html`<p><a href="#${toRightsAnchor(worst.server)}">Show missing permissions</a></p>\n`;
 }
 
 /** So many that a person reads them; the rest is further down. */
@@ -89,7 +89,7 @@ function renderLinks({ traces, atMs }: Status, { root, metricsPath }: About): Ht
     ['dashboards/', 'Dashboards', 'Ready to import in Grafana'],
     ['alerts/rules.yaml', 'Alert rules', 'Ready to load in Prometheus'],
     ['runbooks/', 'Runbooks', 'What to do when an alert fires'],
-    ['config', 'Configuration', 'As it is in force, secrets masked'],
+    ['config', 'Configuration', 'The configuration in force, secrets masked'],
     ['api/status', 'Status as JSON', 'This page for programs'],
   ].map(([path, title, text]) => html`<li><a href="${root}${path}">${title}<span>${text}</span></a></li>\n`);
   return html`<h2>Where to go</h2>

@@ -19,32 +19,32 @@ type Missing = {
 
 /** What is kept, why this one may not be, and what mends it. */
 export function renderMissing({ server, id, isId, tracing }: Missing): Html {
-  return html`<h1>No execution <bdi>${cut(id)}</bdi> of <bdi>${cut(server)}</bdi> is kept</h1>
+  return html`<h1>Execution <bdi>${cut(id)}</bdi> of <bdi>${cut(server)}</bdi> not found</h1>
 ${renderReason({ server, isId, tracing })}
-<p class="note">The page of an execution is made from its trace. The last 1,000 that ended are kept, fewer where they are very large, in memory: a start of the daemon begins anew.</p>
+<p class="note">Execution pages are created from traces. The last 1,000 are kept in memory, fewer if they are very large, and are lost on restart.</p>
 `;
 }
 
 function renderReason({ server, isId, tracing }: Omit<Missing, 'id'>): Html {
   if (!tracing.isOn) return renderOff();
   if (!tracing.servers.includes(server)) {
-    return html`<p>No server of that name is watched. These are: ${tracing.servers.join(', ')}.</p>`;
+    return html`<p>No watched server has this name. Watched servers: ${tracing.servers.join(', ')}.</p>`;
   }
-  if (!isId) return html`<p>That is no id of an execution: ids are whole numbers.</p>`;
-  return html`<p>It may be one of these:</p>
+  if (!isId) return html`<p>This is not an execution id: ids are whole numbers.</p>`;
+  return html`<p>Possible reasons:</p>
 <ul>
-<li>It began a moment ago: what runs is read anew every few seconds.</li>
-<li>It is over, but its trace is not made yet: its steps are waited for, at most ${toDuration(tracing.sealTimeoutMs)}, or others come first.</li>
+<li>It has just started: running executions are read every few seconds.</li>
+<li>It has ended, but its trace is not finished: the exporter waits up to ${toDuration(tracing.sealTimeoutMs)} for its steps, or other executions come first.</li>
 <li>It ended before the daemon started, or more than ${toDuration(tracing.maxAgeMs)} before it was found.</li>
-<li>Newer ones took its place, or the configuration was read again and does not allow to show it any longer.</li>
+<li>Newer executions replaced it, or the reloaded configuration no longer allows showing it.</li>
 <li>Its project or job is not watched, or the server has no such execution.</li>
 </ul>
 `;
 }
 
 function renderOff(): Html {
-  return html`<p>Executions have no pages here, since no traces are made. To switch them on, say where traces go:</p>
-${renderSwitchOn()}<p>Executions that end from then on have a page.</p>
+  return html`<p>Execution pages require traces, which are off. To switch them on, set the endpoint for traces:</p>
+${renderSwitchOn()}<p>Executions that end after that have a page.</p>
 `;
 }
 

@@ -14,9 +14,9 @@ export function renderOwnMetrics(server: ServerStatus): Html | undefined {
   const names = new Set([server, ...targets].flatMap(({ collectors }) => collectors.filter(isAbsent).map(toName)));
   if (names.size === 0) return undefined;
   const lines = toScrapeConfig(targets, apiVersion);
-  return html`<div class="hint"><h3>What this release tells Prometheus itself</h3>
-<p>Over this API release ${firstRelease} and newer do not tell ${[...names].join(', ')} unless their old metrics are switched on.
-They serve numbers of the JVM and of HTTP requests at <code>monitoring/prometheus</code>: let Prometheus, 2.55 or newer, scrape that too.</p>
+  return html`<div class="hint"><h3>Metrics that this release serves itself</h3>
+<p>Over this API release ${firstRelease} and newer do not report ${[...names].join(', ')} unless their old metrics are switched on.
+They serve JVM and HTTP request metrics at <code>monitoring/prometheus</code>: add it as a scrape target of Prometheus 2.55 or newer.</p>
 <pre tabindex="0"><code>${lines}</code></pre></div>
 `;
 }

@@ -23,7 +23,7 @@ export function renderQuarantine(traces: readonly QuarantineStatus[], about: Abo
     : [undefined, undefined];
   return html`<section>
 <h2>Quarantined</h2>
-<p>The collector took what was sent with these, and refuses each of these alone. Mend what it says, then send them again; or drop what nobody will look for.</p>
+<p>The trace backend rejects these traces individually. Fix the reason that it reports, then send them again, or drop those that nobody needs.</p>
 <table>
 <thead><tr><th>Execution</th><th class="number">Spans</th><th class="number">Size</th><th>Since</th>${head}</tr></thead>
 <tbody>${rows}</tbody>
@@ -59,7 +59,7 @@ function renderCommands([first]: readonly QuarantineStatus[], { mayChange, url }
   const lines = [`list`, `retry --all`, `retry ${one}`, `drop ${one}`];
   // Each by itself: a click marks one line.
   const commands = lines.map((line) => html`<code>automation-exporter quarantine ${line} --url=${quote(url)}</code>\n`);
-  const off = html`<p class="note">To send again or to drop needs <code>--web.enable-lifecycle</code>, or <code>web: { enable_lifecycle: true }</code> in the configuration, which is read again on SIGHUP; then there are buttons here, too.</p>\n`;
+  const off = html`<p class="note">Sending again and dropping require <code>--web.enable-lifecycle</code>, or <code>web: { enable_lifecycle: true }</code> in the configuration, which is reloaded on SIGHUP. This page then has buttons for both.</p>\n`;
   return html`<h3>From the command line</h3>
 <pre tabindex="0">${commands}</pre>
 ${mayChange ? undefined : off}`;

@@ -18,7 +18,7 @@ export function renderRunning(execution: RunningExecution): Html {
   return html`<div class="headline off"><h1><span class="sign" aria-hidden="true">…</span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${
     isWaiting ? 'waits to run' : 'still runs'
   }</h1></div>
-<p class="note">As the server said at ${toUtc(serverNowMs)}. Its steps are shown here once it has ended and its trace is made.</p>
+<p class="note">As reported by the server at ${toUtc(serverNowMs)}. Its steps are shown here after it has ended and its trace is finished.</p>
 <dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 `;
 }

@@ -70,7 +70,7 @@ function renderFacts(target: TargetStatus, nowMs: number): Html {
   const modeSince =
     executionModeSinceMs === undefined ? undefined : html`, since ${renderTime(executionModeSinceMs, nowMs)}`;
   const passive = executionMode === 'passive';
-  const mode = html`<span class="${passive ? 'bad' : ''}">${passive ? '✗ passive: it runs nothing' : executionMode}</span>${modeSince}`;
+  const mode = html`<span class="${passive ? 'bad' : ''}">${passive ? '✗ passive: runs nothing' : executionMode}</span>${modeSince}`;
   const facts: readonly (readonly [string, Html | string | number | undefined])[] = [
     ['Address', url],
     [states[state].since, since],
@@ -93,7 +93,7 @@ function renderHidden({ name, hidesMembers, url }: ServerStatus): Html | undefin
   if (!hidesMembers) return undefined;
   const lines = `servers:\n  - name: ${JSON.stringify(name)}\n    url: ${JSON.stringify(url)}\n    members:\n      - { name: a, url: https://a.example.org }\n      - { name: b, url: https://b.example.org }\n`;
   return html`<div class="mend"><h3>Several members answer under this address</h3>
-<p>Their counters would jump from one member to the other and are left out. List the members, each under an address of its own:</p>
+<p>Counters would jump between members and are therefore dropped. List the members, each with its own address:</p>
 <pre tabindex="0"><code>${lines}</code></pre></div>
 `;
 }
@@ -101,16 +101,16 @@ function renderHidden({ name, hidesMembers, url }: ServerStatus): Html | undefin
 function renderDenied(server: ServerStatus): Html | undefined {
   const { missingPolicy, needsAdmin } = server;
   if (missingPolicy === undefined && needsAdmin.length === 0) return undefined;
-  return html`<div class="mend" id="${toRightsAnchor(server.name)}"><h3>What is denied, and what mends it</h3>
+  return html`<div class="mend" id="${toRightsAnchor(server.name)}"><h3>Missing permissions</h3>
 ${renderUnreadable(server)}${needsAdmin.map(
   ({ collector, right }) =>
-    html`<p><b>${collector}</b> needs ${right}; or switch the collector off: <code>collectors.${collector}.enabled: false</code></p>\n`,
+    html`<p><b>${collector}</b> needs ${right}, or switch the collector off: <code>collectors.${collector}.enabled: false</code></p>\n`,
 )}${renderPolicy(missingPolicy)}</div>
 `;
 }
 
 function renderPolicy(policy: string | undefined): Html | undefined {
   if (policy === undefined) return undefined;
-  return html`<p>Give this access policy to an administrator of the server; for <code>automation-exporter</code> put a role of the credentials in use.</p>
+  return html`<p>Give this access policy to an administrator of the server. Replace <code>automation-exporter</code> with a role of the credentials.</p>
 <pre tabindex="0"><code>${policy}</code></pre>`;
 }

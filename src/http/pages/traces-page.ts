@@ -39,15 +39,15 @@ ${renderTraces(traces, about)}${refused.length === 0 ? undefined : renderQuarant
 type Headline = { readonly mood: 'good' | 'off' | 'bad'; readonly text: string; readonly why?: string };
 
 function toHeadline(traces: TracesStatus | undefined, nowMs: number): Headline {
-  if (traces === undefined) return { mood: 'bad', text: 'The state can not tell what waits' };
+  if (traces === undefined) return { mood: 'bad', text: 'The state cannot be read' };
   const { delivery, quarantine, waiting } = traces;
-  if (delivery === undefined) return { mood: 'off', text: 'No traces are made' };
+  if (delivery === undefined) return { mood: 'off', text: 'Traces are off' };
   if (delivery.failing !== undefined) {
     const { sinceMs, reason: why } = delivery.failing;
-    const text = `Traces can not be delivered (since ${toTime(sinceMs, nowMs)}, ${toAge(sinceMs, nowMs)})`;
+    const text = `Traces cannot be delivered (since ${toTime(sinceMs, nowMs)}, ${toAge(sinceMs, nowMs)})`;
     return { mood: 'bad', text, why };
   }
-  if (quarantine > 0) return { mood: 'bad', text: `The collector refuses ${toCount(quarantine, 'trace')}` };
+  if (quarantine > 0) return { mood: 'bad', text: `The trace backend rejects ${toCount(quarantine, 'trace')}` };
   if (waiting > 0) return { mood: 'good', text: `${toCount(waiting, 'trace')} on the way` };
   return { mood: 'good', text: 'All traces are delivered' };
 }
@@ -77,16 +77,16 @@ function renderFacts(traces: TracesStatus, delivery: DeliveryStatus, nowMs: numb
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
     ['Collector', collector],
     ['Delivered last', lastDeliveredMs === undefined ? undefined : renderTime(lastDeliveredMs, nowMs)],
-    ['Wait to be delivered', toAmount(waiting, waitingBytes)],
-    ['The first was finished', oldestMs === undefined ? undefined : renderTime(oldestMs, nowMs)],
+    ['Waiting for delivery', toAmount(waiting, waitingBytes)],
+    ['Oldest finished', oldestMs === undefined ? undefined : renderTime(oldestMs, nowMs)],
     ['Room for', toAmount(bounds.maxTraces, bounds.maxBytes)],
-    ['Wait for their steps', pending === 0 ? undefined : toCount(pending, 'execution')],
+    ['Waiting for steps', pending === 0 ? undefined : toCount(pending, 'execution')],
     ['Quarantined', toAmount(quarantine, quarantinedBytes)],
     ['Room for these', quarantine === 0 ? undefined : toAmount(quarantineBounds.maxTraces, quarantineBounds.maxBytes)],
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   const isFull = waiting >= bounds.maxTraces || waitingBytes >= bounds.maxBytes;
-  const full = html`<p class="note">! There is no room for more: executions are counted, and their traces are made once some of these are delivered.</p>\n`;
+  const full = html`<p class="note">! The queue is full: executions are counted, and their traces are created after some of these are delivered.</p>\n`;
   return html`<dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${isFull ? full : undefined}`;
 }
@@ -101,7 +101,7 @@ function renderTime(atMs: number, nowMs: number): Html {
 
 function renderOff({ waiting, quarantine }: TracesStatus): Html {
   const left = waiting + quarantine;
-  const rest = html`<p>${toCount(left, 'trace')} of an earlier time ${left === 1 ? 'is' : 'are'} kept until then.</p>\n`;
-  return html`<p>Each finished execution can become one OpenTelemetry trace. To switch that on, say where traces go:</p>
+  const rest = html`<p>${toCount(left, 'trace')} from before ${left === 1 ? 'is' : 'are'} kept until then.</p>\n`;
+  return html`<p>Each finished execution can become one OpenTelemetry trace. To switch this on, set the endpoint for traces:</p>
 ${renderSwitchOn()}${left === 0 ? undefined : rest}`;
 }

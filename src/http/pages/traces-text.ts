@@ -4,9 +4,9 @@ import type { TracesStatus } from '../../status/status.ts';
 
 /** How the traces get on, in a few words. */
 export function toTracesText(traces: TracesStatus | undefined, nowMs: number): string {
-  if (traces === undefined) return 'The state can not tell what waits';
+  if (traces === undefined) return 'The state cannot be read';
   const { delivery, waiting, oldestMs, quarantine } = traces;
-  if (delivery === undefined) return 'None are made; how to switch them on';
+  if (delivery === undefined) return 'Off; how to switch them on';
   const facts = [
     delivery.failing === undefined ? undefined : '✗ delivery fails',
     quarantine === 0 ? undefined : `✗ ${quarantine.toLocaleString('en')} quarantined`,

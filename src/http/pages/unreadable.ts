@@ -4,14 +4,16 @@ import { type Html, html } from './html.ts';
 /** Per project, which executions are not shown. */
 export function renderUnreadable({ executions, visibleProjects }: ServerStatus): Html | undefined {
   if (visibleProjects === 0) {
-    return html`<p>The list of projects is empty: either the server has none, or these credentials may read none.</p>\n`;
+    return html`<p>The list of projects is empty: either the server has no projects, or the credentials may not read any.</p>\n`;
   }
   if (executions === undefined) return undefined;
   const { hidden, runningDenied, runningSight } = executions;
   const rows = new Map(hidden.map((history) => [history.project, renderHistory(history)]));
   for (const project of runningDenied) if (!rows.has(project)) rows.set(project, seen);
   if (rows.size === 0) {
-    return runningSight === 'denied' ? html`<p>Running executions may not be read in any project.</p>\n` : undefined;
+    return runningSight === 'denied'
+      ? html`<p>The credentials may not read running executions in any project.</p>\n`
+      : undefined;
   }
   const mayNotRun = (project: string): boolean => runningSight === 'denied' || runningDenied.includes(project);
   const lines = [...rows].slice(0, mostShown).map(
@@ -26,7 +28,7 @@ export function renderUnreadable({ executions, visibleProjects }: ServerStatus):
 <thead><tr><th>Project</th><th class="number">Ended lately</th><th class="number">Readable</th><th>Running</th></tr></thead>
 <tbody>${lines}</tbody>
 </table>
-${more}<p>To leave a project out on purpose, list it under <code>servers[].projects.exclude</code>.</p>
+${more}<p>To exclude a project on purpose, list it under <code>servers[].projects.exclude</code>.</p>
 `;
 }
 

@@ -31,15 +31,15 @@ function renderFailed(spans: readonly SpanRow[], first: SpanRow | undefined): Ht
 
 function renderLeft({ left }: Choice, total: number): Html | undefined {
   if (left.skipped === 0) return undefined;
-  const failed = left.failed === 0 ? 'every one that failed' : `the first ${limits.failed} of the others that failed`;
+  const failed = left.failed === 0 ? 'all that failed' : `the first ${limits.failed} others that failed`;
   const where = left.failed === 0 ? '' : `, ${left.failed} of them failed`;
-  return html`<p class="note">Shown are the first ${limits.first} of ${total} spans and ${failed}; ${left.skipped} more are left out here${where}.</p>
+  return html`<p class="note">Shown are the first ${limits.first} of ${total} spans and ${failed}; ${left.skipped} more are not shown${where}.</p>
 `;
 }
 
 function renderFitted(spans: readonly SpanRow[]): Html | undefined {
   if (!spans.some(({ isFitted }) => isFitted)) return undefined;
-  return html`<p class="note">≈ marks times that were made to fit into what is above them: of steps the service tells whole seconds.</p>
+  return html`<p class="note">≈ approximate: the server reports step times in whole seconds.</p>
 `;
 }
 

@@ -57,11 +57,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
       if (!wasBusy) onBusy();
       wasBusy = true;
       response.set('retry-after', '1');
-      refuse(
-        response,
-        503,
-        `${maxRequests} scrapes are being answered already; more are let in by web.max_requests.\n`,
-      );
+      refuse(response, 503, `${maxRequests} scrapes are already in progress; raise web.max_requests to allow more.\n`);
       return;
     }
     // A place is taken while an answer is made, not while it is read: who stops reading keeps nobody else out.
@@ -74,7 +70,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
   });
   router.all(path, (_request, response) => {
     response.set('allow', 'GET, HEAD');
-    refuse(response, 405, 'Metrics can only be read.\n');
+    refuse(response, 405, 'Metrics are read-only: use GET.\n');
   });
   return router;
 }
@@ -93,7 +89,8 @@ function readFilters(url: string, names: Names): Filters | string {
       .filter((name) => !names.collectors.includes(name))
       .map((name) => `There is no collector ${quote(name)}.\n`),
   ];
-  const both = collect.length > 0 && exclude.length > 0 ? ['A scrape takes either collect[] or exclude[].\n'] : [];
+  const both =
+    collect.length > 0 && exclude.length > 0 ? ['A scrape takes either collect[] or exclude[], not both.\n'] : [];
   const complaints = [...unknown, ...both];
   if (complaints.length > 0)
     return complaints.join('') + list('Servers', names.servers) + list('Collectors', names.collectors);

@@ -85,7 +85,7 @@ function sendHandled(request: Request, response: Response, handled: Handled): vo
     response
       .status(404)
       .type('text/plain')
-      .send(`Nothing was done, since these are not quarantined: ${names}${more}\n`);
+      .send(`Nothing was changed because these are not quarantined: ${names}${more}\n`);
   } else if (request.is('application/json') === false) {
     // Back to the page with the form. Relative, since something in front of us may serve us below another path.
     response.redirect(303, '../../traces');
@@ -97,15 +97,12 @@ function sendHandled(request: Request, response: Response, handled: Handled): vo
 const mostNamed = 10;
 
 function sayOff(response: Response): void {
-  response
-    .status(409)
-    .type('text/plain')
-    .send('No traces are made here: the page /traces says how to switch them on.\n');
+  response.status(409).type('text/plain').send('Traces are off: the page /traces shows how to switch them on.\n');
 }
 
 function sayHow(response: Response): void {
   response
     .status(400)
     .type('text/plain')
-    .send('Say which, as JSON or as a form: {"keys": ["SERVER/EXECUTION"]} or {"all": true}.\n');
+    .send('Name the traces as JSON or as a form: {"keys": ["SERVER/EXECUTION"]} or {"all": true}.\n');
 }

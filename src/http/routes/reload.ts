@@ -19,7 +19,7 @@ export function reloadRoute({ reload, ...lifecycle }: ReloadOptions): Router {
     const words = { verb: 'Reload', otherwise: ', or send the process a SIGHUP' };
     if (!letsIn(lifecycle, { request, response }, words)) return;
     response.type('text/plain').set('cache-control', 'no-store');
-    if (reload === undefined) response.status(403).send('Off: there is no configuration to read again.\n');
+    if (reload === undefined) response.status(403).send('Off: there is no configuration to reload.\n');
     else sendOutcome(response, await reload());
   });
   return router;
@@ -30,5 +30,5 @@ function sendOutcome(response: Response, outcome: Reloaded): void {
   else
     response
       .status(500)
-      .send(['not reloaded, the configuration before goes on:', ...outcome.complaints, ''].join('\n'));
+      .send(['not reloaded, the previous configuration stays in force:', ...outcome.complaints, ''].join('\n'));
 }

@@ -17,7 +17,7 @@ export function checkHost(externalUrl: () => string): RequestHandler {
     else
       refuse(
         403,
-        'Refused: a browser asks for a host that the exporter does not know. If it is its own, set web.external_url to this address.',
+        'Refused: the Host header names an unknown host. If it is a name of this exporter, set web.external_url to this address.',
       );
   };
 }

@@ -36,9 +36,9 @@ export function letsIn(
   if (isCrossSite(request, externalUrl()))
     return refuse(
       403,
-      'Refused: a page of another site asked for this. If it is this one, set web.external_url to its address.',
+      'Refused: the request comes from a page of another site. If it is a name of this exporter, set web.external_url to its address.',
     );
-  if (!isEnabled()) return refuse(403, `Off: switch it on with --web.enable-lifecycle${otherwise}.`);
+  if (!isEnabled()) return refuse(403, `Off: enable it with --web.enable-lifecycle${otherwise}.`);
   onAsked?.({ path: request.path, from: request.socket.remoteAddress });
   return true;
 }

@@ -16,11 +16,11 @@ export function parseHeaders(text: string, place: string): readonly SentHeader[]
     const equals = entry.indexOf('=');
     if (equals === -1) return complain('has no =');
     const name = entry.slice(0, equals).trim().toLowerCase();
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) return complain('has a name that no header can have');
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) return complain('has a name that is not a valid header name');
     if (ours.includes(name)) return complain(`sets ${name}, which is the exporter's own`);
     const value = decode(entry.slice(equals + 1).trim());
-    if (value === undefined) return complain('has a % that is followed by no two hexadecimal digits');
-    if (!/^[\x20-\x7e]+$/.test(value)) return complain('has a value that can not stand in a header');
+    if (value === undefined) return complain('has a % that is not followed by two hexadecimal digits');
+    if (!/^[\x20-\x7e]+$/.test(value)) return complain('has a value with a character that is not allowed in a header');
     headers.set(name, { name, value: new Secret(value, { environment: place }) });
   }
   return [...headers.values()];

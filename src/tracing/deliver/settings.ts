@@ -77,7 +77,7 @@ function tracesName(option: string): string {
 /** The one for traces is taken as it is; the general one is the base of the paths of all signals. */
 function readEndpoint({ name, value, isForTraces }: Given): string | Complaint {
   const hint = `write it like ${isForTraces ? defaultEndpoint : 'http://localhost:4318'}`;
-  if (!URL.canParse(value)) return { place: name, message: 'is no URL', hint };
+  if (!URL.canParse(value)) return { place: name, message: 'is not a URL', hint };
   const url = new URL(value);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return { place: name, message: `has the scheme ${quote(url.protocol.slice(0, -1))}, not http or https`, hint };
@@ -96,7 +96,7 @@ function readWord<Word extends string>({ name, value }: Given, words: readonly W
   if (word !== undefined) return word;
   if (value.toLowerCase() === 'grpc') {
     const hint = `use ${words.join(' or ')}; collectors listen for these on port 4318`;
-    return { place: name, message: 'is grpc, which this exporter does not speak', hint };
+    return { place: name, message: 'is grpc, which this exporter does not support', hint };
   }
   return { place: name, message: `is ${quote(value)}`, hint: `use ${words.join(' or ')}` };
 }
@@ -123,7 +123,7 @@ function* complainOfHalfPair({ files }: OtlpSettings, find: (option: string) => 
   if (given === undefined || (files.cert !== undefined && files.key !== undefined)) return;
   const wanted = `CLIENT_${missing}`;
   const hint = `set ${given.isForTraces ? tracesName(wanted) : generalName(wanted)} too`;
-  yield { place: given.name, message: 'is given without its other half', hint };
+  yield { place: given.name, message: 'is set without its counterpart', hint };
 }
 
 function isComplaint<Value>(read: Value | Complaint): read is Complaint {

@@ -33,7 +33,7 @@ export function replay(recording: string, { namespace, format, version }: Replay
 export function replaySource(source: SpanSource, settings: TraceSettings, format: ReplayFormat): string {
   const plan = planTrace(source, settings);
   if (plan === undefined)
-    return format === 'json' ? '{"resourceSpans":[]}\n' : 'No trace: it is not over, or never began.\n';
+    return format === 'json' ? '{"resourceSpans":[]}\n' : 'No trace: the execution has not ended, or never started.\n';
   if (format === 'json') return `${new TextDecoder().decode(encodeTrace(plan.trace, 'json'))}\n`;
   return `${toTitle(plan)}\n${toTreeText(plan.trace)}`;
 }
@@ -44,7 +44,7 @@ function toTitle({ trace, caller, isUnknown, leftOut }: Plan): string {
     `${trace.spans.length} ${trace.spans.length === 1 ? 'span' : 'spans'}`,
     ...(leftOut > 0 ? [`${leftOut} left out`] : []),
     ...(caller === 'none' ? [] : [`caller ${caller}`]),
-    ...(isUnknown ? ['a status that is not known'] : []),
+    ...(isUnknown ? ['an unknown status'] : []),
   ];
   return said.join(', ');
 }

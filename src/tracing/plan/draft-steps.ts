@@ -155,7 +155,7 @@ function toStepOutcome(progress: Progress, below: readonly Draft[], isRecovered:
     case 'unknown':
     case 'waiting':
     case 'not-started':
-      return { ...plain, result: 'error', errorType: otherError, why: 'its state has a word that is not known' };
+      return { ...plain, result: 'error', errorType: otherError, why: 'its state is not known' };
   }
 }
 

@@ -30,13 +30,13 @@ export function toRootOutcome(
       // A one-time run may keep this word when it is over; then its nodes tell how it ended.
       if (execution.failedNodes.length > 0) return toFailure(source, below, 'the one-time run ended with failed nodes');
       if (execution.succeededNodes > 0) return plain('success', 'the one-time run ended without failed nodes');
-      return unknown('a one-time run ended without a word and without nodes');
+      return unknown('a one-time run ended without a status and without nodes');
     case 'other':
       return toCustom(source, below, customStatuses);
     case 'running':
     case 'queued':
     case 'missed':
-      return unknown('its status is no ending, although it ended');
+      return unknown('its status is not a final one, although it ended');
   }
 }
 
@@ -46,13 +46,13 @@ function toCustom(
   customStatuses: Readonly<Record<string, Result>>,
 ): RootOutcome {
   const { customStatus } = source.execution;
-  if (customStatus === undefined || customStatus === '') return unknown('its status is a word that is not known');
+  if (customStatus === undefined || customStatus === '') return unknown('its status is not known');
   if (customStatus === incomplete) {
     return { ...plain('error', 'the execution was cut off'), errorType: incomplete };
   }
   const mapped = Object.hasOwn(customStatuses, customStatus) ? customStatuses[customStatus] : undefined;
   const result = mapped ?? 'failure';
-  const why = `it ended with a status of its own${mapped === undefined ? '' : `, which stands for ${mapped}`}`;
+  const why = `it ended with a custom status${mapped === undefined ? '' : `, which stands for ${mapped}`}`;
   switch (result) {
     case 'success':
     case 'cancellation':

@@ -220,7 +220,7 @@ describe('api/auth/session', () => {
     await eventually(async () => expect(replies.length).toBe(1), { everyMs: 5 });
     ending.abort();
 
-    expect(await first).toMatchObject({ message: 'login: whoever asked has stopped waiting' });
+    expect(await first).toMatchObject({ message: 'login: the caller stopped waiting' });
     replies[0]?.();
     expect(await second).toEqual({ headers: { cookie: 'JSESSIONID=login' }, generation: 1 });
     expect(own.asked.map(({ line }) => line)).toEqual(['POST /j_security_check', 'GET /menu/home']);

@@ -150,14 +150,14 @@ describe('tracing/deliver/settings', () => {
     [
       'PROTOCOL',
       'grpc',
-      'is grpc, which this exporter does not speak (use http/protobuf or http/json; collectors listen for these on port 4318)',
+      'is grpc, which this exporter does not support (use http/protobuf or http/json; collectors listen for these on port 4318)',
     ],
     ['PROTOCOL', 'thrift', 'is "thrift" (use http/protobuf or http/json)'],
     ['COMPRESSION', 'zstd', 'is "zstd" (use gzip or none)'],
     ['TIMEOUT', '10s', 'is "10s" (use milliseconds, from 1 to 600000)'],
     ['TIMEOUT', '0', 'is "0" (use milliseconds, from 1 to 600000)'],
     ['TIMEOUT', '-5', 'is "-5" (use milliseconds, from 1 to 600000)'],
-    ['ENDPOINT', 'collector', 'is no URL (write it like http://localhost:4318)'],
+    ['ENDPOINT', 'collector', 'is not a URL (write it like http://localhost:4318)'],
     [
       'ENDPOINT',
       'collector:4317',
@@ -176,25 +176,25 @@ describe('tracing/deliver/settings', () => {
     [
       'HEADERS',
       'a b=canary',
-      'entry 1 has a name that no header can have (write name=value,name=value, with commas and spaces of values as %2C and %20)',
+      'entry 1 has a name that is not a valid header name (write name=value,name=value, with commas and spaces of values as %2C and %20)',
     ],
     [
       'HEADERS',
       'a=canary%0D%0Ax',
-      'entry 1 has a value that can not stand in a header (write name=value,name=value, with commas and spaces of values as %2C and %20)',
+      'entry 1 has a value with a character that is not allowed in a header (write name=value,name=value, with commas and spaces of values as %2C and %20)',
     ],
     [
       'HEADERS',
       'a=%zz',
-      'entry 1 has a % that is followed by no two hexadecimal digits (write name=value,name=value, with commas and spaces of values as %2C and %20)',
+      'entry 1 has a % that is not followed by two hexadecimal digits (write name=value,name=value, with commas and spaces of values as %2C and %20)',
     ],
     [
       'HEADERS',
       'content-type=text/plain',
       "entry 1 sets content-type, which is the exporter's own (write name=value,name=value, with commas and spaces of values as %2C and %20)",
     ],
-    ['CLIENT_KEY', '/etc/c.key', 'is given without its other half (set OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE too)'],
-    ['CLIENT_CERTIFICATE', '/etc/c.pem', 'is given without its other half (set OTEL_EXPORTER_OTLP_CLIENT_KEY too)'],
+    ['CLIENT_KEY', '/etc/c.key', 'is set without its counterpart (set OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE too)'],
+    ['CLIENT_CERTIFICATE', '/etc/c.pem', 'is set without its counterpart (set OTEL_EXPORTER_OTLP_CLIENT_KEY too)'],
   ])('complains of %s = %s', (option, value, complaint) => {
     expect(complaintsOf({ [`${general}${option}`]: value })).toEqual([`${general}${option}: ${complaint}`]);
   });
@@ -202,7 +202,7 @@ describe('tracing/deliver/settings', () => {
   it('complains of all at once, each at its place', () => {
     const environment = { [`${traces}ENDPOINT`]: 'x', [`${general}TIMEOUT`]: 'y', [`${traces}HEADERS`]: 'z' };
     expect(complaintsOf(environment)).toEqual([
-      'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: is no URL (write it like http://localhost:4318/v1/traces)',
+      'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: is not a URL (write it like http://localhost:4318/v1/traces)',
       'OTEL_EXPORTER_OTLP_TIMEOUT: is "y" (use milliseconds, from 1 to 600000)',
       'OTEL_EXPORTER_OTLP_TRACES_HEADERS: entry 1 has no = (write name=value,name=value, with commas and spaces of values as %2C and %20)',
     ]);

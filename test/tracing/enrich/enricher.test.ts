@@ -125,12 +125,12 @@ describe('tracing/enrich/enricher', () => {
     expect(madeAtTurns.length).toBeGreaterThan(5);
   });
 
-  it('tells once that the state can not be written, and asks for no more until later', async () => {
+  it('tells once that the state cannot be written, and asks for no more until later', async () => {
     const { simulator, run, add, pending, told } = await setUp({ isReadOnly: true });
     add([101, 102, 103].map((id) => ({ ...pending, id, status: 'failed' })));
     expect(await run()).toEqual({ againInMs: 5000 });
     expect(told.filter((line) => line.startsWith('StateError'))).toEqual([
-      'StateError: the state can not be written: the disk is full',
+      'StateError: the state cannot be written: the disk is full',
     ]);
     const asked = simulator.requests().filter(({ path }) => /\/execution\/\d+$/.test(path));
     expect(asked).toHaveLength(1);

@@ -59,7 +59,7 @@ export async function setUp(given: Setting = {}) {
   const plans: Plan[] = [];
   const told: string[] = [];
   const refuse = async (): Promise<never> => {
-    throw new StateError('the state can not be written: the disk is full');
+    throw new StateError('the state cannot be written: the disk is full');
   };
   const enricher = createEnricher({
     server: 'prod',

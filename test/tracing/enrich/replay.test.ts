@@ -24,7 +24,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
 
   it('says so where a status is not known', () => {
     const [title] = replay(read('unknown-status'), base).split('\n');
-    expect(title).toBe('trace f45e4a6a6cb0f6a2569d62819cbf45ac, 2 spans, a status that is not known');
+    expect(title).toBe('trace f45e4a6a6cb0f6a2569d62819cbf45ac, 2 spans, an unknown status');
   });
 
   it('prints the request of OTLP', () => {
@@ -35,7 +35,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
 
   it('has nothing for what is not over', () => {
     const running = '{"execution":{"id":1,"status":"running","date-started":{"unixtime":1716200000123}}}';
-    expect(replay(running, base)).toBe('No trace: it is not over, or never began.\n');
+    expect(replay(running, base)).toBe('No trace: the execution has not ended, or never started.\n');
     expect(replay(running, { ...base, format: 'json' })).toBe('{"resourceSpans":[]}\n');
   });
 
