@@ -47,7 +47,7 @@ export const cards = {
     const awayMs = scene.plan.catchUpLimitMs + 3 * minuteMs;
     if (awayMs > 60 * minuteMs) return;
     scene.operator.kill(awayMs);
-    const forMs = awayMs + 20 * minuteMs;
+    const forMs = awayMs + 30 * minuteMs;
     weather('slow', { slowPath: /[?&]max=1(&|$)/, slowMs: 60_000 })(scene, { ...played, forMs });
   },
   'new project': (scene) => void addPlace(scene.service, scene.estate, scene.plan),

@@ -4,9 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { plants } from './plants.ts';
 
 /** What a world says in which a fault was planted. */
-function play(name: string, shownBy: string): Promise<{ readonly code: number | null; readonly output: string }> {
+function play(
+  name: string,
+  shownBy: string,
+  more: readonly string[] = ['--no-shrink'],
+): Promise<{ readonly code: number | null; readonly output: string }> {
   const script = join(import.meta.dirname, 'run.ts');
-  const args = [script, `--plant=${name.replaceAll(' ', '_')}`, ...shownBy.split(' '), '--no-shrink'];
+  const args = [script, `--plant=${name.replaceAll(' ', '_')}`, ...shownBy.split(' '), ...more];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
@@ -19,6 +23,13 @@ function play(name: string, shownBy: string): Promise<{ readonly code: number | 
 }
 
 describe('world/plants', () => {
+  it('prints the command that plays a found world again, as small as it still shows the fault', async () => {
+    const shownBy = '--seed=1 --cards=poison@100000+1000 --length=168000 --projects=1 --traces=off';
+    const { output } = await play('no overlap', shownBy, []);
+    expect(output).toContain('FAILED seed 1 small');
+    expect(output).toMatch(/cards: none\n +npm run world -- --seed=1 --cards= --length=\d+ .*--plant=no_overlap\n/);
+  }, 120_000);
+
   for (const { name, shownBy } of plants) {
     it(`finds: ${name}`, async () => {
       const { code, output } = await play(name, shownBy);

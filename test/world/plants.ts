@@ -35,9 +35,13 @@ export const plants: readonly Plant[] = [
         replace: 'query.set(name, String(value));',
       },
     ],
-    shownBy: '--seed=11',
+    shownBy: '--seed=6 --cards=server_clock_behind@147671+240000 --length=216000 --projects=1 --traces=off',
   },
-  { name: 'a window is read whole or not at all', patches: [oneDeadline, wholeOrNothing], shownBy: '--seed=147' },
+  {
+    name: 'a window is read whole or not at all',
+    patches: [oneDeadline, wholeOrNothing],
+    shownBy: '--seed=6 --cards= --length=144000 --projects=4 --traces=nodes',
+  },
   {
     name: 'the last day of an idle project is read at once',
     patches: [
@@ -49,7 +53,7 @@ export const plants: readonly Plant[] = [
         replace: 'return !hasShown || pages < 1_000_000;',
       },
     ],
-    shownBy: '--seed=12 --traces=off --cards=dense_and_slow@120000+1000',
+    shownBy: '--seed=6 --cards= --length=144000 --projects=4 --traces=nodes',
   },
   {
     name: 'our own limits are faults of the server',
@@ -60,7 +64,7 @@ export const plants: readonly Plant[] = [
         replace: 'if (error.details.isOwnLimit !== true && unasked.length > 0) {',
       },
     ],
-    shownBy: '--seed=12',
+    shownBy: '--seed=6 --cards= --length=144000 --projects=1 --traces=nodes',
   },
   {
     name: 'a shared list is dated now',
@@ -71,7 +75,8 @@ export const plants: readonly Plant[] = [
         replace: 'Math.floor(nowMs + 0 * Math.max(0, ticks - askedTicks))',
       },
     ],
-    shownBy: '--seed=12 --cards=busy_new_project@150000+1000',
+    shownBy:
+      '--seed=193 --cards=too_many_requests@182110+240000,busy_new_project@360994+240000 --length=432000 --projects=1 --traces=root',
   },
   {
     name: 'facts of jobs that are gone stay',
@@ -82,16 +87,16 @@ export const plants: readonly Plant[] = [
         replace: 'void rest;',
       },
     ],
-    shownBy: '--seed=12 --cards=delete_job@150000+1000',
+    shownBy: '--seed=34 --cards=rename_job@300000+10000 --length=480000 --projects=1 --traces=off',
   },
   {
     name: 'what is skipped is counted first',
     patches: [
       {
-        file: 'src/executions/executions.ts',
-        find: 'await runLimited(planRound(found, nowMs), width, async (each) => {',
+        file: 'src/executions/round.ts',
+        find: 'await runLimited(planRound(round, nowMs), width, async (each) => {',
         replace:
-          'await found.countSkips(api, () => true);\n      await runLimited(planRound(found, nowMs), width, async (each) => {',
+          'await found.countSkips(api, () => true);\n  await runLimited(planRound(round, nowMs), width, async (each) => {',
       },
       {
         file: 'src/executions/reading/skips.ts',
@@ -99,7 +104,7 @@ export const plants: readonly Plant[] = [
         replace: 'throw error;\n      if (tries >= mostTries) await note',
       },
     ],
-    shownBy: '--seed=12 --cards=long_absence@150000+1000',
+    shownBy: '--seed=92 --cards=long_absence@150000+1000 --traces=off',
   },
   {
     name: 'a renamed project begins at the last list',
@@ -110,7 +115,7 @@ export const plants: readonly Plant[] = [
         replace: 'Math.min(listedBeginMs, ...readThrough.slice(0, 0))',
       },
     ],
-    shownBy: '--seed=12 --cards=rename_project@150000+1000',
+    shownBy: '--seed=5 --cards=rename_project@277379+240000 --length=288000 --projects=1 --traces=root',
   },
   {
     name: 'restored series are held at 0',
@@ -126,7 +131,7 @@ export const plants: readonly Plant[] = [
         replace: 'isShown: false',
       },
     ],
-    shownBy: '--seed=19',
+    shownBy: '--seed=20',
   },
   {
     name: 'a stale state is sealed',
@@ -137,7 +142,7 @@ export const plants: readonly Plant[] = [
         replace: 'if (isCompleted !== undefined || condition !== undefined) return true;',
       },
     ],
-    shownBy: '--seed=105 --traces=nodes --cards=stale_states@300000+180000',
+    shownBy: '--seed=45 --cards=stale_states@94589+120000 --length=216000 --projects=1 --traces=nodes',
   },
   {
     name: 'nothing is shown on a full disk',
@@ -148,7 +153,7 @@ export const plants: readonly Plant[] = [
         replace: '.then(() => undefined);',
       },
     ],
-    shownBy: '--seed=225',
+    shownBy: '--seed=105 --cards=full_disk@344088+1200000 --length=456000 --projects=1 --traces=off',
   },
   {
     name: 'facts of an older run are left out',
@@ -159,7 +164,7 @@ export const plants: readonly Plant[] = [
         replace: `lastSuccessMs: newest !== undefined && ending === 'succeeded' ? endedAtMs : before?.lastSuccessMs,`,
       },
     ],
-    shownBy: '--seed=3',
+    shownBy: '--seed=2 --cards= --length=168000 --projects=1 --traces=off',
   },
   {
     name: 'a clock that was ahead leaves its mark',
@@ -170,7 +175,7 @@ export const plants: readonly Plant[] = [
         replace: 'time.nowMs < 0 ? await rewindLedger(found.cache, time) : undefined;',
       },
     ],
-    shownBy: '--seed=42 --cards=server_clock_ahead@400000+600000,new_project@700000+1000',
+    shownBy: '--seed=54 --cards=server_clock_ahead@244729+240000',
   },
   {
     name: 'a long round shows nothing',
@@ -186,7 +191,7 @@ export const plants: readonly Plant[] = [
         replace: 'void [found, round];',
       },
     ],
-    shownBy: '--seed=350 --cards=busy_everywhere@200000+1000,slow@240000+1200000',
+    shownBy: '--seed=228 --cards=busy_everywhere@200000+1000,slow@240000+180000 --length=430000',
   },
   {
     name: 'no overlap',
@@ -197,7 +202,7 @@ export const plants: readonly Plant[] = [
         replace: 'Math.max(fromMs, countedFromMs)',
       },
     ],
-    shownBy: '--seed=11',
+    shownBy: '--seed=1 --cards= --length=168000 --projects=1 --traces=off',
   },
   {
     name: 'released before it is kept',
@@ -209,7 +214,7 @@ export const plants: readonly Plant[] = [
           'for (const key of keys) for (const cell of release(key)) cache.totals.cells.set(key, cell);\n        await cache.update(async () => ({ cells: keys.flatMap(release) }));',
       },
     ],
-    shownBy: '--seed=591',
+    shownBy: '--seed=4 --cards=full_disk@97572+45000,kill@135278+120000 --length=180000 --projects=1 --traces=off',
   },
   {
     name: 'shown before it is kept',
@@ -220,7 +225,7 @@ export const plants: readonly Plant[] = [
         replace: '    apply(change);\n    await ledger.commit(server, { entries,',
       },
     ],
-    shownBy: '--seed=222',
+    shownBy: '--seed=4 --cards=full_disk@97572+45000,kill@135278+120000 --length=180000 --projects=1 --traces=off',
   },
   {
     name: 'rows that come again count again',
@@ -231,7 +236,7 @@ export const plants: readonly Plant[] = [
         replace: 'return known.size >= 0;',
       },
     ],
-    shownBy: '--seed=11',
+    shownBy: '--seed=1 --cards= --length=168000 --projects=1 --traces=off',
   },
   {
     name: 'a trace is sent again after a restart',
@@ -242,6 +247,6 @@ export const plants: readonly Plant[] = [
         replace: 'const documents = toForgetting(pending).key === "" ? [] : [...noted.documents];',
       },
     ],
-    shownBy: '--seed=11 --traces=root --cards=stop@600000+10000',
+    shownBy: '--seed=3 --cards=kill@200000+10000 --length=300000',
   },
 ];

@@ -226,7 +226,7 @@ function toEndOfTroublesMs(plan: Plan): number {
 function toLastsMs(plan: Plan, { card, forMs }: PlayedCard): number {
   if (card === 'absence') return 2 * forMs;
   if (card === 'dense and slow') return denseMs({ plan });
-  return card === 'long absence' && plan.catchUpLimitMs < hourMs ? plan.catchUpLimitMs + 20 * minuteMs : forMs;
+  return card === 'long absence' && plan.catchUpLimitMs < hourMs ? plan.catchUpLimitMs + 33 * minuteMs : forMs;
 }
 
 const hourMs = 60 * minuteMs;
