@@ -13,7 +13,7 @@ import { forgetDelivery } from './instruments.ts';
 import type { createTraces, Traces } from './trace-pipeline.ts';
 import { type WatchedServer, type WatchParts, watchServer } from './watch-server.ts';
 
-/** What follows from a configuration, and goes with it. */
+/** The servers and traces of one configuration. */
 export type Watching = {
   readonly config: Config;
   readonly watched: ReadonlyMap<string, WatchedServer>;
@@ -184,7 +184,7 @@ function isGone(labels: Readonly<Record<string, string | number>>, { watched }: 
   return !kept.has(toPollText(labels));
 }
 
-/** What reloads came to, for metrics and pages. */
+/** The results of reloads, for metrics and pages. */
 export type ReloadNotes = {
   readonly note: (outcome: ReloadOutcome) => void;
   /** The last one, where it failed. */

@@ -7,7 +7,7 @@ import type { RejectReason, SenderObserver } from '../tracing/deliver/observer.t
 /** Whom the daemon's own series are about. */
 type Key = { readonly server: string; readonly member?: string };
 
-/** What a client tells of its requests, as the daemon's own metrics. */
+/** Records the requests of a client in the daemon's own metrics. */
 export function toClientObserver(self: Self, key: Key, log: Pick<Log, 'info' | 'error'>): ClientObserver {
   return {
     request: (apiEndpoint, code, seconds) => {
@@ -27,7 +27,7 @@ export function toClientObserver(self: Self, key: Key, log: Pick<Log, 'info' | '
   };
 }
 
-/** What the rounds over executions tell, as the daemon's own metrics. */
+/** Records the rounds over executions in the daemon's own metrics. */
 export function toRoundObserver(self: Self, server: string): RoundObserver {
   const key = { server };
   return {
@@ -44,7 +44,7 @@ export function toRoundObserver(self: Self, server: string): RoundObserver {
   };
 }
 
-/** What the sender of traces tells in numbers, as the daemon's own metrics; what it tells in words is for the log. */
+/** Records the numbers of the trace sender in the daemon's own metrics; its messages go to the log. */
 export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' | 'rejected' | 'size'> {
   self.spansExported.inc(0);
   for (const reason of rejectReasons) self.spansRejected.inc({ reason }, 0);
@@ -61,7 +61,7 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
   };
 }
 
-/** Where traces are made no longer, what is left of them is nobody's concern: no series of it stays behind, and no alert. */
+/** Removes the series of delivery after traces were switched off, so that no alert on them stays. */
 export function forgetDelivery({ tracesPending, spoolTraces, spoolBytes, spoolOldest, tracesQuarantined }: Self): void {
   tracesPending.reset();
   for (const gauge of [spoolTraces, spoolBytes, spoolOldest, tracesQuarantined]) gauge.remove();

@@ -1,7 +1,7 @@
 import type { Config, ServerConfig } from '../config/config.ts';
 import { defaultBuckets, type ExecutionSettings } from '../executions/settings.ts';
 
-/** What a configuration says of the executions of one server. */
+/** Converts the configuration of one server to the settings of its executions. */
 export function toExecutionSettings(server: ServerConfig, config: Config): ExecutionSettings {
   const { jobs, executions, metrics, collectors: settingsOf } = config;
   const { overdueFactor, ...settings } = executions;

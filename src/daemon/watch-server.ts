@@ -80,7 +80,7 @@ export type WatchedServer = {
   readonly resume: () => Promise<void>;
 };
 
-/** What one generation of a server leaves to the next: data alone. A part of the old one would keep all of it in memory. */
+/** Data that one generation of a server hands to the next. A reference to the old generation would keep all of it in memory. */
 export type Handover = {
   /** What was read project by project, by poll. */
   readonly projectParts: ReadonlyMap<string, ProjectParts>;

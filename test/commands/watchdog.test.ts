@@ -56,7 +56,7 @@ describe('commands/watchdog', () => {
     }
     expect(lines).toEqual([
       'error file descriptors running out: connections and polls will fail {"open":90,"most":100}',
-      'info file descriptors are free again {"open":74,"most":100}',
+      'info file descriptors available again {"open":74,"most":100}',
     ]);
   });
 

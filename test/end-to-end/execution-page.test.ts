@@ -71,7 +71,7 @@ describe('end-to-end/execution-page', () => {
     expect(await readPage(`${daemon.url}/`)).not.toContain('./executions/');
     const answer = await fetch(`${daemon.url}/executions/prod/${id}`);
     expect(answer.status).toBe(404);
-    expect(toText(await answer.text())).toContain('To switch them on, say where traces go:');
+    expect(toText(await answer.text())).toContain('To switch them on, set the endpoint for traces:');
   });
 
   it('keeps its page over a reload, unless that hides what the page may show', async () => {

@@ -135,7 +135,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     const off = 'Traces are off: the page /traces shows how to switch them on.\n';
     expect(await run('list')).toMatchObject({ code: 2, stderr: off });
     expect(await run('drop', '--all')).toMatchObject({ code: 2, stderr: off });
-    expect(await ask(daemon.url, '/traces')).toContain('1 trace of an earlier time is kept until then.');
+    expect(await ask(daemon.url, '/traces')).toContain('1 trace from before is kept until then.');
     // Nobody is woken for what has been switched off.
     await eventually(async () => expect(await daemon.metrics()).not.toMatch(/\nautomation_exporter_(spool|traces)_/));
 
