@@ -159,7 +159,7 @@ async function judge(dir: string): Promise<string> {
 describe('state/random-damage', () => {
   it('restores or heals whatever is damaged, and says so', async () => {
     const outcomes = new Map<string, number[]>();
-    for (let seed = 0; seed < 200; seed++) {
+    for (let seed = 0; seed < 300; seed++) {
       const outcome = await play(seed).catch((error: unknown) => `failed: ${String(error)}`);
       outcomes.set(outcome, [...(outcomes.get(outcome) ?? []), seed]);
     }
