@@ -56,7 +56,7 @@ describeWithTools('world/restored-copies', ['prometheus'], (tools) => {
     const stored = await readCounters(prometheus);
     expect(new Set(stored.map(({ metric }) => metric['path'])).size).toBe(worlds);
     expect(stored.flatMap(findFall)).toEqual([]);
-  }, 240_000);
+  }, worlds * 24_000);
 });
 
 /** A small world in which a copy is restored at some time, among other troubles. */
