@@ -4,7 +4,7 @@ import type { ExecutionsCollector } from '../collectors/collector.ts';
 import { executionFamilies } from './series/families.ts';
 import { defaultMaxSeries } from './settings.ts';
 
-/** What runs, and every finished execution counted once. */
+/** Shows the running executions, and counts every finished one once. */
 export const executionsCollector: ExecutionsCollector = {
   kind: 'executions',
   name: 'executions',

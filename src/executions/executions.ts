@@ -24,18 +24,18 @@ type Outcome =
       readonly result: 'success';
       readonly series: number;
       readonly complaints?: readonly string[];
-      /** What the round had no time for. */
+      /** The work that the round had no time for. */
       readonly note?: string;
     }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string };
 
 export type Executions = {
-  /** One round: what runs, what has ended, and what a scrape is to show of both. */
+  /** Runs one round: running executions, new ends, and the series of both. */
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
-  /** The trace of a counted run is made: it may stand for others of its duration. */
+  /** Called with a counted run whose trace is made: it may become the exemplar of its duration. */
   readonly noteTrace: (traced: TracedRun) => void;
-  /** What pages show: what ran in the last round, and what ended last. */
+  /** Returns the runs of the last round and the newest finished runs, for pages. */
   readonly status: () => ExecutionsStatus;
 };
 

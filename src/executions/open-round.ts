@@ -30,7 +30,7 @@ export type RoundParts = {
   readonly forgetMissing: (nowMs: number) => Promise<void>;
 };
 
-/** What the rounds of a server are made of, around what is kept of it. */
+/** Builds the parts of a server's rounds around its ledger. */
 export async function openRound(
   options: ExecutionsOptions,
   activities: Activities,

@@ -8,7 +8,7 @@ import type { planProjects } from './reading/plan-projects.ts';
 import type { planReads } from './reading/plan-reads.ts';
 import type { ExecutionSettings } from './settings.ts';
 
-/** What the rounds tell of themselves, for the daemon's own metrics. */
+/** Notified of events in rounds, for the daemon's own metrics. */
 export type RoundObserver = ExecutionsObserver & {
   readonly lag: (seconds: number) => void;
   readonly epoch: (epoch: number) => void;
@@ -33,7 +33,7 @@ export type ExecutionsOptions = {
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
   readonly withdraw: () => void;
   readonly observe: RoundObserver;
-  /** What people should hear of, once. */
+  /** Logs a message for people, once. */
   readonly tell?: (message: string) => void;
   readonly clock: Clock;
   /** Parts that tests replace by wrong ones, to see that it shows. */

@@ -16,7 +16,7 @@ import type { Visibility } from './reading/visibility.ts';
 import type { WatchedProjects } from './reading/watched-projects.ts';
 import type { Showing } from './series/show.ts';
 
-/** What all rounds of a server share. */
+/** Parts that all rounds of a server share. */
 export type RoundTools = {
   readonly options: ExecutionsOptions;
   readonly projectList: WatchedProjects;
@@ -30,7 +30,7 @@ export type RoundTools = {
   readonly showing: Showing;
 };
 
-/** What a round knows of the moment. */
+/** The state of the moment, as a round reads it. */
 export type RoundNow = {
   readonly running: Running['executions'];
   readonly nowMs: number;
@@ -146,7 +146,7 @@ async function checkHint(round: Round, nowMs: number): Promise<void> {
   });
 }
 
-/** What is behind, missed, skipped or hidden: a while in each round, and never at the cost of what is new. */
+/** Reads the backlog, missed, skipped and hidden executions: for a limited time in each round, after the new ones. */
 async function readBack(round: Round, nowMs: number): Promise<void> {
   const { found, faults, notes, visibility, projectList, options, signal, startedTicks } = round;
   const { clock, everyMs } = options;

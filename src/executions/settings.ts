@@ -1,23 +1,23 @@
 import type { SeriesRules } from './series/series-plan.ts';
 
-/** What configuration says of executions. */
+/** The configuration of executions. */
 export type ExecutionSettings = SeriesRules & {
-  /** How far before what was read each round reads again: ends become visible late. */
+  /** The time that each round reads again before the last read: ends become visible late. */
   readonly overlapMs: number;
   /** Within which every project is read, idle ones too. */
   readonly maxDelayMs: number;
-  /** How far before the first start counting begins. */
+  /** The time before the first start from which on executions are counted. */
   readonly backfillMs: number;
-  /** What is further behind is skipped, and said. */
+  /** Executions that ended longer ago are skipped, which is reported. */
   readonly catchUpLimitMs: number;
   /** Runs longer than this many times their average are overdue. */
   readonly overdueFactorOf: (jobPath: string) => number;
   readonly overdueFloorMs: number;
-  /** How long a new series is shown as 0, so that its first step can be seen. */
+  /** The time for which a new series is shown as 0, so that its first step can be seen. */
   readonly holdNewSeriesMs: number;
   readonly isWantedProject: (project: string) => boolean;
   readonly isWantedJob: (jobPath: string) => boolean;
-  /** How old the last success of a job may become, where that is configured. */
+  /** The age that the last success of a job may reach, where that is configured. */
   readonly successAgeMsOf: (jobPath: string) => number | undefined;
 };
 

@@ -9,15 +9,15 @@ export type IdHour = {
   readonly greatestId?: number | undefined;
 };
 
-/** What is known of a server's ids, by the hour; ids of imports and one-time runs are not in it. */
+/** The known ids of a server, by the hour; without those of imports and one-time runs. */
 export type IdHours = ReadonlyMap<number, IdHour>;
 
 type Started = { readonly id: number; readonly startedAtMs: number };
 
 export type IdOrder = {
-  /** Whether an execution ended more than a day before the start of one with a lower id: it was brought in later. */
+  /** Reports whether an execution ended more than a day before the start of one with a lower id: it was brought in later. */
   readonly isImported: (run: { readonly id: number; readonly endedAtMs: number }) => boolean;
-  /** Whether an execution's id is below one that was known over a day before it started: ids start again. */
+  /** Reports whether an execution's id is below one that was known over a day before it started: ids start again. */
   readonly startsAgain: (run: Started) => boolean;
 };
 
@@ -48,7 +48,7 @@ export function createIdOrder(hours: IdHours): IdOrder {
 const noGreatest = Number.NEGATIVE_INFINITY;
 const noLeast = Number.POSITIVE_INFINITY;
 
-/** The oldest hours of too many, but for the one that tells how far ids have come. */
+/** Lists the oldest hours beyond the limit, except the one that shows how far ids have come. */
 export function toForgottenHours(hours: IdHours, most: number): number[] {
   if (hours.size <= most) return [];
   const sorted = [...hours.values()].sort((one, other) => one.hour - other.hour);
@@ -82,7 +82,7 @@ function toHour(timestampMs: number): number {
   return Math.floor(timestampMs / hourMs);
 }
 
-/** Where the first hour is that is not before this one. */
+/** Finds the index of the first hour that is not before the given one. */
 function findHour(sorted: readonly IdHour[], hour: number): number {
   let low = 0;
   let high = sorted.length;

@@ -5,7 +5,10 @@ import type { JobFacts } from './totals.ts';
 type Labels = Pick<JobFacts, 'project' | 'group' | 'name'>;
 type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
 
-/** What is known of a job once one more run of it is: each fact is of the newest run that tells it, whichever became known first. */
+/**
+ * Updates the facts of a job with one more run: each fact comes from the newest run that has it, in whatever order runs become
+ * known.
+ */
 export function toFacts(labels: Labels, run: Finished, before: JobFacts | undefined): JobFacts {
   const { id, endedAtMs } = run;
   const ending = toEnding(run);
@@ -36,7 +39,7 @@ function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boo
   return id > before.lastId;
 }
 
-/** A run without a start of its own tells nothing of starts, unless nothing else does. */
+/** A run that lacks its start sets the last start only if no other run does. */
 function toLastStart({ startedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
   if (before === undefined) return startedAtMs;
   return lacksStart === true ? before.lastStartMs : Math.max(before.lastStartMs, startedAtMs);
@@ -61,7 +64,7 @@ function toLastFailure(
 ): Pick<JobFacts, 'lastFailedId' | 'lastFailedMs'> {
   const { lastFailedId, lastFailedMs } = before ?? {};
   if (!failures.includes(ending)) return { lastFailedId, lastFailedMs };
-  // Where it is not known when that one ended, ids tell which came later.
+  // If the end of the last failure is unknown, ids show which run came later.
   const isNewer = lastFailedMs === undefined ? id > (lastFailedId ?? 0) : endedAtMs >= lastFailedMs;
   return isNewer ? { lastFailedId: id, lastFailedMs: endedAtMs } : { lastFailedId, lastFailedMs };
 }

@@ -25,7 +25,7 @@ export type Measured = {
 export const unmeasuredReasons = ['negative', 'no_start'] as const;
 export type UnmeasuredReason = (typeof unmeasuredReasons)[number];
 
-/** What new finished runs of a project make of the totals: every cell and job that changes, as it is afterwards. */
+/** Computes how new finished runs of a project change the totals: every changed cell and job, with its new value. */
 export function measure(totals: Totals, project: string, runs: readonly Finished[], rules: MeasureRules): Measured {
   const change = createChange(totals, rules);
   const byEnd = [...runs].sort((one, other) => one.endedAtMs - other.endedAtMs || one.id - other.id);
@@ -81,7 +81,7 @@ function createChange(totals: Totals, { buckets, isShown = false }: MeasureRules
     return { group: '', name: otherJobs };
   }
 
-  /** What was given back comes back with the next run that there is room for. */
+  /** Returns the slots that a job lacks: those given back are taken again by the next run that finds room. */
   function toLeftOut(isOther: boolean, key: string, before: JobFacts | undefined): JobFacts['leftOut'] {
     if (isOther) return 'all';
     return before?.leftOut === undefined || claims.has('durations', key) ? undefined : 'durations';

@@ -1,6 +1,6 @@
 import type { Execution, ExecutionStatus } from '../../domain/execution.ts';
 
-/** How a finished execution ended: the values of the `status` label. */
+/** The values of the `status` label: the ways an execution can end. */
 export const endings = ['succeeded', 'failed', 'aborted', 'timedout', 'failed-with-retry', 'missed', 'other'] as const;
 export type Ending = (typeof endings)[number];
 
@@ -13,7 +13,7 @@ export function toEnding({ status, failedNodes, succeededNodes }: Execution): En
   return isEnding(status) ? status : 'other';
 }
 
-/** What started an execution: the values of the `trigger` label. */
+/** The values of the `trigger` label: the things that can start an execution. */
 export const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook', 'other'] as const;
 export type Trigger = (typeof triggers)[number];
 

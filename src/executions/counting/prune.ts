@@ -1,6 +1,9 @@
 import type { Ledger } from '../../state/ledger.ts';
 
-/** Up to where entries of a project need not be known any longer: a little at a time, since whoever waits for the database waits for all of it. */
+/**
+ * Returns the time before which entries of a project may be forgotten: a little at a time, because one long transaction holds
+ * up all others.
+ */
 export async function planPrune(
   ledger: Pick<Ledger, 'countEnds'>,
   server: string,

@@ -1,7 +1,10 @@
 import type { LedgerChange, LedgerFacts } from '../ledger/ledger-cache.ts';
 import type { Cell } from './totals.ts';
 
-/** What other bounds of buckets change: counts and sums stay, and every bucket but the open one begins at 0. Undefined where they are the same. */
+/**
+ * Adapts cells to new bucket bounds: counts and sums stay, every bucket except the open one begins at 0. Undefined if the
+ * bounds are the same.
+ */
 export function rebucket(
   cells: Iterable<Cell>,
   facts: LedgerFacts,

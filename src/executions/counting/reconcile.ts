@@ -21,16 +21,16 @@ export type ReconcileInput = {
   readonly oneTimeIds?: ReadonlySet<number>;
   /** The server's time at which the rows were read. */
   readonly seenAtMs: number;
-  /** Since when ids count as they do now; what started before takes no part in comparing them. */
+  /** The start of the present sequence of ids; runs that started before it are not compared by id. */
   readonly epochStartedAtMs: number;
-  /** Whether configuration includes a job, by its path. */
+  /** Reports whether configuration includes a job, by its path. */
   readonly isWanted: (path: string) => boolean;
 };
 
 export type Finished = Execution & { readonly endedAtMs: number };
 
 export type Reconciled = {
-  /** What becomes known, counted or not. */
+  /** Executions that become known, counted or not. */
   readonly entries: readonly Entry[];
   readonly counted: readonly Finished[];
   /** Those of the counted that ran before ids started again. */
@@ -38,7 +38,7 @@ export type Reconciled = {
   readonly imported: number;
   /** When ids began to start again, where they do: an id that had another start before, or one far behind old ones. */
   readonly newEpochAtMs: number | undefined;
-  /** Since when ids count as they do now, of all that is known by now. */
+  /** The start of the present sequence of ids, as far as is known after these rows. */
   readonly epochStartedAtMs: number;
   /** The hours that changed; of a new epoch all there are. */
   readonly idHours: readonly IdHour[];
@@ -60,20 +60,20 @@ export function reconcile(input: ReconcileInput): Reconciled {
     const { id, startedAtMs } = entry;
     entries.push(entry);
     order ??= createIdOrder(ids);
-    // Their ids are given long before they start, or nobody knows when they did.
+    // Ids of one-time runs are given long before they start, and some rows lack their start.
     const isComparable = !isOneTime(row, oneTimeIds) && row.lacksStart !== true;
     if (isComparable && order.isImported(entry)) {
       imported += 1;
       continue;
     }
     const earlier = known.get(id);
-    // What is read first of an epoch need not be the first of it: this one began before, with an id that is given again.
+    // The first run that was read of an epoch may not be its first run: this one began before, with an id that is given again.
     if (isComparable && earlier?.every((run) => run.startedAtMs < startedAtMs) === true) {
       epochStartedAtMs = Math.min(epochStartedAtMs, startedAtMs);
     }
     if (isComparable && startedAtMs >= epochStartedAtMs) {
       regular.push(entry);
-      // An id of a database before this one comes back once for each of its executions, and tells nothing new.
+      // An id of an earlier database comes back once for each of its executions, and is not a sign of a new epoch.
       const isTakenAgain = earlier?.some((run) => run.startedAtMs >= epochStartedAtMs) === true;
       if (isTakenAgain || order.startsAgain(entry)) {
         newEpochAtMs = Math.min(newEpochAtMs ?? startedAtMs, startedAtMs);
@@ -96,7 +96,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   };
 }
 
-/** What ended while counting goes on and was not known before, each once. */
+/** Keeps the finished executions that ended after counting began and were not known before, each once. */
 function toNew({ rows, known, countedFromMs }: ReconcileInput): Finished[] {
   const seen = new Map<number, Entry[]>();
   return rows.filter((row): row is Finished => {
@@ -117,7 +117,10 @@ function isOneTime({ id, type, status }: Finished, oneTimeIds: ReadonlySet<numbe
   return type === 'user-scheduled' || status === 'scheduled' || oneTimeIds?.has(id) === true;
 }
 
-/** What started before an epoch is of the one before, unless it started shortly before it with an id below all of it. */
+/**
+ * Finds the runs of the previous epoch: those that started before this one, unless shortly before it with an id below all of
+ * its ids.
+ */
 function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readonly IdHour[]): Set<Finished> {
   const early = runs.filter(({ startedAtMs }) => startedAtMs < sinceMs);
   if (early.length === 0) return new Set();

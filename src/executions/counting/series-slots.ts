@@ -5,7 +5,7 @@ import { type Cell, type JobFacts, toJobKey } from './totals.ts';
 export const slotKinds = ['jobs', 'durations', 'nodes'] as const;
 export type SlotKind = (typeof slotKinds)[number];
 
-/** How many of each kind there is room for. */
+/** The number of slots of each kind. */
 export type Room = Readonly<Record<SlotKind, number>>;
 
 /** Which jobs and nodes have series of their own. First come, first served, and kept until it is given back. */
@@ -13,24 +13,24 @@ export type SeriesSlots = {
   readonly has: (kind: SlotKind, key: string) => boolean;
   readonly room: () => Room;
   readonly taken: () => Room;
-  /** From now on there is room for so many; those that are over stay until they leave. */
+  /** Sets the number of slots; owners beyond it keep theirs until they leave. */
   readonly setRoom: (room: Room) => void;
   /** A view in which asking takes, for one change or one scrape: nothing is taken until it is settled. */
   readonly claim: () => Claims;
   /** Takes what a committed change claimed, and remembers what was refused. */
   readonly settle: (claims: Claims) => void;
-  /** Gives a place back, since there is no room for it any longer. */
+  /** Gives a slot back because the room has become too small. */
   readonly leave: (kind: SlotKind, key: string) => void;
   /** Frees the slots of a job that is gone for good. */
   readonly forgetJob: (key: string) => void;
   /** Frees the slots of a project that is gone for good. */
   readonly forget: (project: string) => void;
-  /** How many jobs and nodes asked in vain, or gave their place back, and have none since; counted up to a bound. */
+  /** Counts the jobs and nodes that asked for a slot without success, or gave theirs back, and still have none; up to a bound. */
   readonly refused: () => Room;
 };
 
 export type Claims = {
-  /** Whether it has a place, or gets one as long as there is room. */
+  /** Reports whether it has a place, or gets one as long as there is room. */
   readonly has: (kind: SlotKind, key: string) => boolean;
   readonly claimed: Readonly<Record<SlotKind, ReadonlySet<string>>>;
   readonly refused: Readonly<Record<SlotKind, ReadonlySet<string>>>;

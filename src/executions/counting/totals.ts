@@ -1,11 +1,11 @@
 import type { Ending } from './naming.ts';
 import type { SeriesSlots } from './series-slots.ts';
 
-/** What a cell adds up: finished runs by job and by what started them, their durations, the nodes they ran on, and the nodes that failed. */
+/** The kinds of cells: finished runs by job and by trigger, their durations, the nodes they ran on, and the nodes that failed. */
 export const cellKinds = ['runs', 'project-runs', 'durations', 'nodes', 'node-failures'] as const;
 export type CellKind = (typeof cellKinds)[number];
 
-/** Whether its labels begin with those of a job. */
+/** Reports whether its labels begin with those of a job. */
 export function isOfJob(kind: CellKind): boolean {
   return kind === 'runs' || kind === 'durations' || kind === 'nodes';
 }
@@ -22,7 +22,7 @@ export type Cell = {
   readonly isReleased: boolean;
 };
 
-/** What is known of one job by its labels: of each fact the newest, in whatever order runs become known. */
+/** The known facts of one job, by its labels: the newest of each, in whatever order runs become known. */
 export type JobFacts = {
   readonly project: string;
   readonly group: string;
@@ -32,7 +32,7 @@ export type JobFacts = {
   readonly lastEndMs: number;
   readonly lastSuccessMs?: number | undefined;
   readonly lastDurationMs?: number | undefined;
-  /** When the run ended that took so long. */
+  /** The end of the run that had this duration. */
   readonly lastDurationOfMs?: number | undefined;
   readonly lastId: number;
   readonly lastFailedId?: number | undefined;
@@ -43,9 +43,9 @@ export type JobFacts = {
   /** When the newest of these failures ended, the newest first, so that a success that turns up late tells which it resets. */
   readonly failedMs?: readonly number[] | undefined;
   readonly averageDurationMs?: number | undefined;
-  /** Since when the list of jobs lacks it: it was deleted or renamed, and what was last of it is shown no longer. */
+  /** The time from which the list of jobs lacks it: it was deleted or renamed, and its last values are no longer shown. */
   readonly goneSinceMs?: number | undefined;
-  /** What it had to give back: those series are kept, not shown, and its runs count as those of other jobs. */
+  /** The slots that it gave back: these series are kept but not shown, and its runs count as those of other jobs. */
   readonly leftOut?: 'all' | 'durations' | undefined;
 };
 

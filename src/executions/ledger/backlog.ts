@@ -1,23 +1,26 @@
 import type { Window } from '../../api/paging.ts';
 import type { ProjectState } from './project-state.ts';
 
-/** Up to here every end of a project has been read, but for those in its backlog. */
+/** Returns the time up to which every end of a project has been read, except for its backlog. */
 export function readThroughMs({ aheadThroughMs, scannedThroughMs }: ProjectState): number {
   return aheadThroughMs ?? scannedThroughMs;
 }
 
-/** What to read next of a backlog: the oldest of it, a day at most. */
+/** Returns the next window of the backlog to read: its oldest part, at most a day. */
 export function toNextWindow({ backlog = [] }: ProjectState): Window | undefined {
   const [oldest] = backlog;
   return oldest && { beginMs: oldest.beginMs, endMs: Math.min(oldest.endMs, oldest.beginMs + dayMs - 1) };
 }
 
-/** A window up to now has been read, but for the rest. A clock that was set back takes everything after now with it. */
+/**
+ * Notes that a window up to now has been read, except for the rest. After a clock was set back, everything later than now goes
+ * with it.
+ */
 export function withNewestRead(state: ProjectState, window: Window, rest: readonly Window[]): ProjectState {
   return withRead(state, window, rest, window.endMs);
 }
 
-/** A window of the backlog has been read, but for the rest. */
+/** Notes that a window of the backlog has been read, except for the rest. */
 export function withPastRead(state: ProjectState, window: Window, rest: readonly Window[]): ProjectState {
   return withRead(state, window, rest, readThroughMs(state));
 }

@@ -10,7 +10,7 @@ import type { ProjectState } from './project-state.ts';
 import type { RecentRun } from './recent-runs.ts';
 import { isInRestoreGap } from './restore-gap.ts';
 
-/** What becomes of rows, for the daemon's own counters. */
+/** Notified of the result of reading rows, for the daemon's own counters. */
 export type ExecutionsObserver = {
   readonly observed: (executions: number) => void;
   readonly late: (executions: number) => void;
@@ -21,7 +21,7 @@ export type ExecutionsObserver = {
   readonly unknownValue: (field: string) => void;
 };
 
-/** Somebody who keeps something of counted executions in the transaction that counts them, and hears when it is done. */
+/** Adds documents to the counting transaction and is notified after the commit. */
 export type CommitHook = {
   readonly keep: (project: string, runs: readonly Finished[], epoch: number) => readonly LedgerDocument[];
   readonly kept: (project: string, runs: readonly Finished[]) => void;
@@ -34,7 +34,7 @@ export type CountOptions = {
   readonly rules: MeasureRules;
   readonly isWantedJob: (jobPath: string) => boolean;
   readonly observe: ExecutionsObserver;
-  /** How long ids are known. */
+  /** The time for which ids are kept. */
   readonly keepMs: number;
   readonly clock: Pick<Clock, 'now'>;
   readonly commitHook?: CommitHook | undefined;
@@ -46,9 +46,9 @@ export type CountRequest = {
   readonly rows: readonly Execution[];
   /** The server's time at which they were read. */
   readonly seenAtMs: number;
-  /** What is known of the project once these rows are in the ledger. */
+  /** Returns the project's state for the time when these rows are in the ledger. */
   readonly advance?: (state: ProjectState) => ProjectState;
-  /** What ended before this should have been found before. */
+  /** Ends before this time are late: earlier reads should have found them. */
   readonly lateBeforeMs?: number;
 };
 
@@ -59,7 +59,7 @@ export function createCountExecutions(
   const { server, cache, ledger, rules, isWantedJob, observe, keepMs, clock, commitHook } = options;
   const { reconcile = reconcileRows } = options;
 
-  /** What ended before what is pruned is never counted again. */
+  /** Forgets old entries; ends before the pruned time are never counted again. */
   async function prune(state: ProjectState): Promise<ProjectState> {
     const fromMs = state.prunedThroughMs ?? state.countedFromMs;
     // Of the two clocks the one that is behind: what one that is far ahead lets be forgotten could not be counted again.

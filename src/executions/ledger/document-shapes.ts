@@ -1,4 +1,4 @@
-/** Whether what was kept of executions has the shape that it is read by; what others keep is theirs to judge. */
+/** Reports whether what was kept of executions has the shape that it is read by; what others keep is theirs to judge. */
 export function isSoundDocument(kind: string, body: unknown): boolean {
   const shapes = shapesByKind.get(kind);
   return shapes === undefined || shapes.some((shape) => shape(body));

@@ -10,7 +10,7 @@ type ForgettingOptions = {
   readonly activities: Activities;
 };
 
-/** What is known of a project that has been missing for thirty days goes: its entries a few at a time, then the rest. */
+/** Forgets a project that has been missing for thirty days: its entries a few at a time, then the rest. */
 export function createForgetMissing({ server, cache, ledger, activities }: ForgettingOptions) {
   return async (nowMs: number): Promise<void> => {
     for (const state of cache.states.values()) {

@@ -6,9 +6,9 @@ import { type Cell, isOfJob, type JobFacts, type Totals, toCellKey, toJobKey } f
 import type { ProjectState } from './project-state.ts';
 import { addRecent, type RecentRun, type RecentSheets, toNewest } from './recent-runs.ts';
 
-/** What is known of a server's executions as a whole. */
+/** Facts about the executions of a server as a whole. */
 export type LedgerFacts = {
-  /** How often ids started again. */
+  /** The number of times that ids started again. */
   readonly epoch: number;
   readonly epochStartedAtMs: number;
   /** One-time runs that were seen waiting, by their ids, until they are over. */
@@ -33,7 +33,7 @@ export type LedgerChange = {
   /** Whether the hours before are of ids that are no longer given. */
   readonly hasNewEpoch?: boolean;
   readonly recent?: readonly RecentRun[];
-  /** What others keep of the same executions. */
+  /** Documents that others keep about the same executions. */
   readonly alongside?: readonly LedgerDocument[];
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
   /** A project of which nothing is to be known any longer. */
@@ -42,7 +42,7 @@ export type LedgerChange = {
   readonly forgetJobs?: readonly string[];
 };
 
-/** What the ledger holds, in memory: changed only by what has been committed. */
+/** The contents of the ledger, in memory: changed only by committed changes. */
 export type LedgerCache = {
   readonly totals: Totals;
   readonly states: ReadonlyMap<string, ProjectState>;
@@ -50,7 +50,7 @@ export type LedgerCache = {
   readonly facts: () => LedgerFacts;
   /** The newest ends first. */
   readonly recent: () => readonly RecentRun[];
-  /** One change at a time: it is made from what the one before has left, and shown when it is committed. */
+  /** Makes one change at a time: each starts from the result of the previous one, and is shown after its commit. */
   readonly update: (make: () => Promise<LedgerChange | undefined>) => Promise<void>;
 };
 
@@ -162,7 +162,7 @@ export async function openLedgerCache(ledger: Ledger, server: string): Promise<L
         const change = await make();
         if (change !== undefined) await commit(change);
       });
-      // What failed has changed nothing; the next one is made from what was before.
+      // A failed change has changed nothing; the next one starts from the same state.
       last = next.catch(() => undefined);
       return next;
     },

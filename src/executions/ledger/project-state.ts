@@ -8,17 +8,17 @@ export type Hold = (typeof holds)[number];
 /** How far a project has been read; kept. Times are the server's. */
 export type ProjectState = {
   readonly project: string;
-  /** What ended before is not counted. */
+  /** Ends before this time are not counted. */
   readonly countedFromMs: number;
-  /** What ended before is not known any longer, and so must never be counted; absent while that is nothing. */
+  /** Ends before this time have been forgotten, so they must never be counted; absent while nothing has been. */
   readonly prunedThroughMs?: number | undefined;
   /** Every end up to here has been read. */
   readonly scannedThroughMs: number;
-  /** Up to here as well, but for the backlog; absent where there is none. */
+  /** Read up to this time as well, except for the backlog; absent without a backlog. */
   readonly aheadThroughMs?: number | undefined;
-  /** What is still to be read before that, oldest first. */
+  /** The windows before that time that are still to be read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
-  /** What is not read because it is too long ago, and not counted yet. */
+  /** The windows that are skipped because they are too long ago, and are not counted yet. */
   readonly skips?: readonly Skip[] | undefined;
   /** Hours that were read a second time, a day later, end here. */
   readonly rereadThroughMs: number;
@@ -30,22 +30,22 @@ export type ProjectState = {
   readonly gapReadMs?: number | undefined;
 };
 
-/** A past that is not caught up with, and what held the project for so long: one of the holds, or an outage. */
+/** A window of the past that is skipped, and the reason for the delay: one of the holds, or an outage. */
 export type Skip = Window & {
   readonly reason: string;
-  /** How many were counted of it so far, and whether that is not all because the server did not tell. */
+  /** The number of its runs that are counted so far, and whether it is incomplete because the server did not report all. */
   readonly runs?: number;
   readonly isUnknown?: boolean;
 };
 
-/** What is remembered of a project while the process lives. */
+/** The activity of a project, kept while the process lives. */
 export type ProjectActivity = {
   /** Read every round until then. */
   readonly activeUntilMs: number;
   readonly readAtMs: number;
   /** When the totals of the last day are to be compared next. */
   readonly nextDayMs: number;
-  /** Since when not one of them is shown; then nothing of them counts as read. */
+  /** The time from which none of its rows has been shown; while it is set, they do not count as read. */
   readonly unshownSinceMs: number | undefined;
   /** Whether its last day held too much to be read with its turn. */
   readonly isDayLong: boolean;
@@ -61,11 +61,11 @@ export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: numbe
   const { hold, heldSinceMs: _since, ...rest } = state;
   if (hold === 'excluded') return toNewProject(state.project, nowMs);
   const limitMs = nowMs - catchUpLimitMs;
-  // What is being caught up with was near enough when that began.
+  // A backlog was near enough when catching up with it began.
   if (readThroughMs(state) >= limitMs) return rest;
   const beginMs = rest.scannedThroughMs;
   const skips = [...(rest.skips ?? []), { beginMs, endMs: limitMs - 1, reason: hold ?? 'outage' }];
-  // What is known of the time that is skipped is forgotten later, a little at a time.
+  // Entries of the skipped time are forgotten later, a little at a time.
   const prunedThroughMs = rest.prunedThroughMs ?? rest.countedFromMs;
   return { ...toNewProject(state.project, limitMs), prunedThroughMs, skips };
 }
@@ -80,8 +80,8 @@ export function rewind(state: ProjectState, toMs: number): ProjectState {
 }
 
 /**
- * The same where the clock was set back while nobody looked. How far it had been ahead is not known, but for the least: counting
- * began that much earlier, and reading again costs little.
+ * Rewinds a state after the clock was set back during an absence. How far the clock had been ahead is unknown, except for the
+ * minimum: counting begins that much earlier, and reading again costs little.
  */
 export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;

@@ -16,7 +16,7 @@ export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
 
 export type RecentChange = {
   readonly sheets: RecentSheets;
-  /** The sheets that are written anew, and those of which no run is shown any longer. */
+  /** The sheets that are written again, and those of which no run is shown any longer. */
   readonly written: readonly string[];
   readonly forgotten: readonly string[];
 };
@@ -26,7 +26,7 @@ export function toNewest(sheets: RecentSheets): readonly RecentRun[] {
   return [...sheets.values()].flat().sort(byEnd).slice(0, mostRecent);
 }
 
-/** What more runs change: those that are among the newest are added to the last sheet, or to new ones. */
+/** Adds the newest of these runs to the last sheet, or to new ones. */
 export function addRecent(
   sheets: RecentSheets,
   newest: readonly RecentRun[],
@@ -56,11 +56,11 @@ export function addRecent(
   return { sheets: next, written: [...written], forgotten };
 }
 
-/** How many finished executions pages can show. */
+/** The number of finished executions that pages can show. */
 const mostRecent = 1000;
 const mostOfSheet = 50;
 
-/** Sheets are numbered; what a key says that is no number was kept run by run. */
+/** Reads the number of a sheet; a key without a number is of an older form, which kept each run by itself. */
 function toNumber(key: string): number {
   return /^\d+$/.test(key) ? Number(key) : 0;
 }

@@ -2,9 +2,9 @@ import type { LedgerCache, LedgerFacts } from './ledger-cache.ts';
 import type { ProjectState } from './project-state.ts';
 
 export type RestoreGap = {
-  /** Told at the start, before anything is asked: a process that ends at once has to know it the next time. */
+  /** Called at the start, before any request: the next process has to know it even if this one ends at once. */
   readonly open: (isRestored: boolean) => Promise<void>;
-  /** Told of each round at its begin. */
+  /** Called at the beginning of each round. */
   readonly begin: (nowMs: number) => Promise<void>;
   /** The server's time up to which all has to be read before it is shown; undefined once all of it has been. */
   readonly untilMs: () => number | undefined;
@@ -13,8 +13,8 @@ export type RestoreGap = {
 };
 
 /**
- * After a copy was restored, what has ended since it was made is read again first: no counter must be seen to fall. A project that
- * cannot be read meanwhile is not shown, since nobody knows what had been counted of it: a series may be absent, never lower.
+ * Reads again the ends since a restored copy was made, before counters are shown: none may be seen to fall. A project that
+ * cannot be read meanwhile is not shown, because its earlier counts are unknown: a series may be absent, never lower.
  */
 export function createRestoreGap(cache: LedgerCache): RestoreGap {
   function untilMs(): number | undefined {
@@ -31,7 +31,7 @@ export function createRestoreGap(cache: LedgerCache): RestoreGap {
       await cache.update(async () => ({
         facts: { ...cache.facts(), gapUntilMs: unknown },
         states: [...cache.states.values()].map(rewind),
-        // What was held at 0 when the copy was made may have been released since.
+        // Cells that the copy holds at 0 may have been released since.
         cells: [...cache.totals.cells.values()].flatMap((cell) =>
           cell.isReleased ? [] : [{ ...cell, isReleased: true }],
         ),
@@ -64,7 +64,10 @@ export function createRestoreGap(cache: LedgerCache): RestoreGap {
   };
 }
 
-/** Whether what has ended since the copy was made is still to be read; once it was, a clock that is set back changes nothing of that. */
+/**
+ * Reports whether what has ended since the copy was made is still to be read; once it was, a clock that is set back changes
+ * nothing of that.
+ */
 export function isInRestoreGap(
   { scannedThroughMs, gapReadMs }: Pick<ProjectState, 'scannedThroughMs' | 'gapReadMs'>,
   { gapUntilMs }: LedgerFacts,
@@ -75,7 +78,7 @@ export function isInRestoreGap(
 /** Until the first round knows the server's time. */
 const unknown = Number.MAX_SAFE_INTEGER;
 
-/** What a second look had found after the copy was made is found again at once. Less than a day, which one read can bring. */
+/** A recount's findings since the copy are found again at once. Shorter than a day, which one read can cover. */
 const rewindMs = 23 * 3_600_000;
 
 function rewind(state: ProjectState): ProjectState {

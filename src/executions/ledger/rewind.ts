@@ -19,8 +19,8 @@ export async function rewindLedger(cache: LedgerCache, time: ServerTime): Promis
 }
 
 /**
- * What changes where the server's clock was set back, now or while nobody looked: what was read, listed or skipped at times that
- * are still to come was not. Undefined where nothing is ahead of it.
+ * Plans the change for a server's clock that was set back, now or during an absence: times that are still to come become
+ * unread, unlisted and not skipped. Undefined if nothing is ahead of the clock.
  */
 function planRewind(
   states: Iterable<ProjectState>,

@@ -9,7 +9,7 @@ export type Activities = {
   readonly rewind: (nowMs: number) => void;
 };
 
-/** What is remembered of the projects while the process lives. */
+/** Remembers the activity of projects while the process lives. */
 export function createActivities(): Activities {
   const all = new Map<string, ProjectActivity>();
   return {

@@ -5,11 +5,11 @@ import type { Window } from '../../api/paging.ts';
 import type { Activities } from './activities.ts';
 
 export type ActivityHint = {
-  /** Since when a sweep over all projects goes on; undefined while nothing hints at one. */
+  /** Returns the start of the sweep over all projects that is in progress; undefined without one. */
   readonly sweepSinceMs: () => number | undefined;
-  /** Told of every read of a project, that a sweep may know whether it was worth it. */
+  /** Called after every read of a project, so that a sweep knows whether it was worth it. */
   readonly noteRead: (counted: number) => void;
-  /** The server's clock was set back: what was to come at a time comes anew. */
+  /** Resets the schedule after the server's clock was set back. */
   readonly rewind: () => void;
   /** Compares, once in a while, what ended in a closed window with what is known of it. */
   readonly check: (api: Api, now: WireInput) => Promise<void>;
@@ -21,7 +21,7 @@ type WireInput = {
   readonly activities: Pick<Activities, 'all'>;
   /** Projects that are read at all. */
   readonly projects: readonly string[];
-  /** How many executions are known to have ended in the window. */
+  /** Counts the known executions that ended in the window. */
   readonly countKnown: (window: Window) => Promise<number>;
 };
 
@@ -43,7 +43,7 @@ export function createActivityHint(): ActivityHint {
     nextCheckMs = nowMs + ignoredForMs;
   }
 
-  /** Some servers have the endpoint and do not answer it: they do not let everybody, or their database can not. */
+  /** Some servers have the endpoint and do not answer it: it is restricted, or their database cannot. */
   async function readTotal(api: Api, { window, nowMs }: WireInput): Promise<number | undefined> {
     try {
       return await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
@@ -76,7 +76,7 @@ export function createActivityHint(): ActivityHint {
       const total = await readTotal(api, input);
       if (total === undefined) return;
       const difference = total - (await countKnown(window));
-      // Of the first difference nobody knows whether it is usual: a sweep finds out.
+      // Whether the first difference is usual is unknown: a sweep finds out.
       if (difference > (usualDifference ?? 0)) sweep = { sinceMs: nowMs, found: 0 };
       usualDifference = difference;
     },

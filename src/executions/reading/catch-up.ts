@@ -22,9 +22,9 @@ type PastRound = {
   readonly noteRead: (project: string, read: ReadResult) => void;
 };
 
-/** Works off what is behind: whoever waited longest first, and of these the oldest, each for a few pages at a time. */
+/** Reads the backlogs of projects: the one that waited longest first, its oldest part first, a few pages at a time. */
 export function createCatchUp({ cache, activities, reading }: PastOptions): (round: PastRound) => Promise<void> {
-  /** Who had a turn, in their order. */
+  /** The projects that had their turn, in that order. */
   const served = new Map<string, number>();
   let turns = 0;
 
@@ -49,7 +49,7 @@ export function createCatchUp({ cache, activities, reading }: PastOptions): (rou
         served.set(name, turns);
         await attempt(async () => noteRead(name, await reading.readPast(api(), name, nowMs, mayGoOn)));
         const after = cache.states.get(name);
-        // What made no step makes none in this round.
+        // A project that made no progress is not tried again in this round.
         if (after?.backlog !== undefined && after.backlog !== before?.backlog) line.push(name);
       }
     });

@@ -16,8 +16,8 @@ export type JobLists = {
   /** Asks for the jobs of the project whose turn it is: facts of those that are gone are shown no longer. */
   readonly look: (api: () => Api, nowMs: number) => Promise<void>;
   /**
-   * Forgets what was counted of jobs that are gone, or are left out by configuration, thirty days after their last run; of others
-   * that did not run for so long only where there is no room for those that do.
+   * Forgets the counts of jobs that are gone, or are excluded by configuration, thirty days after their last run. Other jobs
+   * without a run for as long are forgotten only where running jobs need the room.
    */
   readonly forgetMissing: (nowMs: number) => Promise<void>;
 };
@@ -52,7 +52,7 @@ export function createJobLists({ cache, settings, ticks }: JobListsOptions): Job
         if (job.project !== project) continue;
         const { goneSinceMs, ...rest } = job;
         const isListed = listed.has(key);
-        // What ended since the list was asked for was there.
+        // A job with a run that ended after the request still existed then.
         if (!isListed && goneSinceMs === undefined && job.lastEndMs < nowMs)
           changed.push({ ...rest, goneSinceMs: nowMs });
         if (isListed && goneSinceMs !== undefined) changed.push(rest);
@@ -81,7 +81,7 @@ export function createJobLists({ cache, settings, ticks }: JobListsOptions): Job
         const list = await api().get(projectJobs, { path: { project } });
         await note(project, new Set(list.map(({ group, name }) => toJobKey(project, group, name))), nowMs);
       } catch (error) {
-        // A list that cannot be read tells nothing, and keeps nothing from being counted.
+        // A list that cannot be read is ignored: it must not keep executions from being counted.
         if (!(error instanceof ApiError)) throw error;
       }
     },

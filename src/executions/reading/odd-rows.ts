@@ -10,7 +10,7 @@ export type OddRows = {
 
 type Seen = { readonly project: string; readonly field: string; readonly atTicks: number };
 
-/** Rows of executions that cannot be read: each costs itself alone, and is not lost silently. */
+/** Records rows of executions that cannot be read: each only costs itself, and is not lost silently. */
 export function createOddRows(
   observe: Pick<ExecutionsObserver, 'unknownValue' | 'skipped'>,
   ticks: () => number,

@@ -1,6 +1,9 @@
 import type { Window } from '../../api/paging.ts';
 
-/** How far before what was read a round reads again, and how far after now: more than usual where ends turned up late, or clocks were wrong. */
+/**
+ * The overlaps of a round: how far it reads again before what was read, and how far after now. Longer if ends turned up late,
+ * or clocks were wrong.
+ */
 export type Overlap = {
   readonly ms: (nowMs: number) => number;
   /** An end that turned up this long after the time up to which its project had been read. */
@@ -11,7 +14,7 @@ export type Overlap = {
   readonly noteClocks: (serverTimes: readonly number[], nowMs: number) => void;
   /** The clock had reached this time when it was set back. */
   readonly noteReached: (reachedMs: number) => void;
-  /** Up to which time ends may be dated: until a clock that was set back has come there again, that is after now. */
+  /** Returns the latest time that ends may have: after now, until a clock that was set back has caught up. */
   readonly untilMs: (nowMs: number) => number;
   /** The clock was set ahead: the times between were never. */
   readonly noteLeap: (leap: Window) => void;
@@ -40,7 +43,7 @@ export function createOverlap(leastMs: number, { isPastUnknown = false } = {}): 
   return {
     ms,
     noteMissed: (nowMs) => {
-      // What one round finds was missed with the same overlap.
+      // All ends that one round finds were missed with the same overlap.
       if (nowMs !== missedAtMs) widen(2 * ms(nowMs), nowMs);
       missedAtMs = nowMs;
     },

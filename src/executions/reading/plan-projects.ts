@@ -11,16 +11,16 @@ type ListingInput = {
   readonly listedAtMs: number;
   readonly backfillMs: number;
   readonly isWanted: (project: string) => boolean;
-  /** How long after an end it may become visible. */
+  /** The longest delay until an end becomes visible. */
   readonly overlapMs?: number;
-  /** How far the clocks of members were seen apart: a list may have been dated by one that is ahead. */
+  /** The largest difference seen between clocks of members: the list may have been dated by one that is ahead. */
   readonly skewMs?: number;
 };
 
 /**
- * What a list of the projects changes: new ones begin where the list before ended, those that are gone are held. One that
- * appears as another goes may be the same with a new name: then it begins where that one was read to. What was counted of
- * it is known by its ids.
+ * Plans the changes that a list of projects brings: new ones begin where the previous list ended, missing ones are held. A
+ * project that appears as another goes may be the same one, renamed: then it begins where that one was read to. Its counted
+ * executions are known by their ids.
  */
 export function planProjects({
   names,
@@ -47,7 +47,7 @@ export function planProjects({
   return { facts: { ...facts, listedAtMs }, states: changed };
 }
 
-/** Whether a project was in the list before and is not in this one; a read may have found that out first. */
+/** Reports whether a project was in the list before and is not in this one; a read may have found that out first. */
 function isGone(
   { project, hold, heldSinceMs = Number.NEGATIVE_INFINITY }: ProjectState,
   names: ReadonlySet<string>,

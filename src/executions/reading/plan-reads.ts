@@ -7,7 +7,7 @@ export type Purpose = 'live' | 'rotation' | 'probe';
 
 export type PlannedRead = {
   readonly project: string;
-  /** What is asked for at once: up to now, and no more than a day. */
+  /** The window to ask for: up to now, and at most a day. */
   readonly window: Window;
   /** From here on all is to be read, now or later. */
   readonly sinceMs: number;
@@ -26,11 +26,11 @@ export type PlanInput = {
   readonly maxDelayMs: number;
   /** Idle projects that were not read since this time are read as soon as possible; absent where nothing hints at them. */
   readonly sweepBeforeMs: number | undefined;
-  /** Reads of idle projects that a round has room for while such a sweep goes on. */
+  /** The number of reads of idle projects that a round has room for while such a sweep is in progress. */
   readonly sweepQuota: number;
 };
 
-/** What a round reads up to now: the active projects, and of the others those whose turn has come. */
+/** Plans the reads of a round up to now: the active projects, and of the others those that are due. */
 export function planReads(input: PlanInput): PlannedRead[] {
   const { states, activities, nowMs, everyMs, maxDelayMs, sweepBeforeMs, sweepQuota } = input;
   const live: PlannedRead[] = [];
@@ -44,7 +44,7 @@ export function planReads(input: PlanInput): PlannedRead[] {
   }
   const readAt = ({ project, scannedThroughMs }: ProjectState): number =>
     activities.get(project)?.readAtMs ?? scannedThroughMs;
-  // What has gone from the list may be deleted: its series end as soon as that is known.
+  // A project that is gone from the list may be deleted: its series end as soon as that is certain.
   const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
   const gone = idle.filter(isGone).slice(0, mostGone);
   idle.sort((one, other) => readAt(one) - readAt(other));
@@ -61,13 +61,13 @@ export function isCaughtUpWith(state: ProjectState, now: Pick<PlanInput, 'activi
   return state.backlog !== undefined && !isOutOfSight(state, now);
 }
 
-/** After so long without one row that is shown, its turn is enough for a project. */
+/** A project without any shown row for longer than this is read only when it is due. */
 const unshownForMs = 600_000;
 
-/** How many of those that are gone a round looks for before their turn. */
+/** The most missing projects that a round reads before they are due. */
 const mostGone = 5;
 
-/** What is asked for at once at most. */
+/** The longest window of one request. */
 const stepMs = 86_400_000;
 
 function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap, activities }: PlanInput): PlannedRead {

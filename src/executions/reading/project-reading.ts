@@ -39,7 +39,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     await cache.update(async () => {
       const state = cache.states.get(project);
       if (state === undefined || state.hold === held) return undefined;
-      // What is kept of a project that is missing is kept from then on.
+      // The facts of a missing project are kept from this time on.
       const heldSinceMs = held === 'missing' ? nowMs : (state.heldSinceMs ?? nowMs);
       return { states: [{ ...state, hold: held, heldSinceMs }] };
     });
@@ -60,14 +60,14 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
     const { countedFromMs } = resume(before, nowMs, catchUpLimitMs);
     const dueMs = Math.max(sinceMs, countedFromMs);
     const window = { beginMs: Math.max(planned.window.beginMs, countedFromMs), endMs: planned.window.endMs };
-    // What lies between what was read and the window is to be read as well, if not now.
+    // The time between the last read and the window is to be read as well, if not now.
     const between = dueMs < window.beginMs ? [{ beginMs: dueMs, endMs: window.beginMs - 1 }] : [];
     const fromMs = Math.min(readThroughMs(before), nowMs);
     let pages = 0;
     let isCut = false;
     const { counted, result } = await takeIn(api, {
       project,
-      // What is dated after now does not count as read: the clock comes there again.
+      // Rows dated after now do not count as read: the clock gets there again.
       window: { ...window, endMs: Math.max(window.endMs, overlap.untilMs(nowMs)) },
       seenAtMs: nowMs,
       lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
@@ -82,7 +82,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
         return !hasShown && pages < mostUnshownPages;
       },
     });
-    // What was still to be read is not late.
+    // Ends in the backlog are not late.
     const known = before.backlog === undefined ? counted : [];
     for (const { endedAtMs } of known) overlap.noteLateness(fromMs - endedAtMs, nowMs);
     return { ...result, isCut, isInSight: purpose === 'probe' };
@@ -146,12 +146,12 @@ const mostPagesAtOnce = 20;
 /** Pages that are looked through where no row of the first is shown. */
 const mostUnshownPages = 5;
 
-/** What of a window lies at a time or after it. */
+/** Cuts a window to the part from a time on. */
 function since({ beginMs, endMs }: Window, sinceMs: number): Window[] {
   return endMs < sinceMs ? [] : [{ beginMs: Math.max(beginMs, sinceMs), endMs }];
 }
 
-/** What an answer says of a project that can not be read; undefined where it says nothing of it. */
+/** Returns the hold for an answer that a project cannot be read; undefined if the fault is not the project's. */
 function toHold(error: unknown): Hold | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const { kind, details } = error;

@@ -21,7 +21,7 @@ export function createReadNotes({ activities, visibility, activityHint, settings
       const { project, sinceMs, window } = planned;
       const { counted, isUnshown, isCut } = read;
       visibility.noteRead(project, read);
-      // Where nothing ended lately, and more is to be read, that tells nothing of it.
+      // An empty read does not show whether the project is visible while more is to be read.
       const isOpen = read.total === 0 && !read.isInSight && after?.backlog !== undefined;
       const unshownBefore = isUnshown || isOpen ? activities.all.get(project)?.unshownSinceMs : undefined;
       const unshownSinceMs = isUnshown ? (unshownBefore ?? nowMs) : unshownBefore;

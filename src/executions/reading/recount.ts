@@ -25,7 +25,7 @@ type ReadAgain = (window: Window) => Promise<void>;
 
 type Pass = { readonly api: Api; readonly project: string; readonly nowMs: number; readonly readAgain: ReadAgain };
 
-/** What is still to be done of a comparison, the newest last. */
+/** The open parts of a comparison, the newest last. */
 type Work = {
   readonly isWeek: boolean;
   /** Parts with rows that are counted and not shown: they may have become readable, which no total tells. */
@@ -46,7 +46,7 @@ export function createRecount(options: SecondLookOptions): Recount {
   const residues = createResidues();
   /** Comparisons that a round had no time to finish. */
   const unfinished = new Map<string, Work>();
-  /** Where there is more to do than a round has room for, all get their turn. */
+  /** If a round lacks the time for all projects, they take turns. */
   let lastLookedAt: string | undefined;
   let lateMs = 0;
   let lastLookMs = Number.NEGATIVE_INFINITY;
@@ -56,7 +56,7 @@ export function createRecount(options: SecondLookOptions): Recount {
     return ledger.countEnds(server, { projects: [project], ...window });
   }
 
-  /** What is to be compared in its place. */
+  /** Compares one window with the server's count; returns the windows to compare in its place. */
   async function compareWindow({ api, project, readAgain }: Pass, window: Window): Promise<readonly Window[]> {
     const total = await readTotal(api, project, window);
     const difference = total - (await count(project, window));
@@ -73,7 +73,7 @@ export function createRecount(options: SecondLookOptions): Recount {
     return [];
   }
 
-  /** Where the history was deleted there is nothing to read. */
+  /** A deleted history leaves nothing to read. */
   async function noteDeleted(project: string, window: Window): Promise<void> {
     for (const hour of toHours(window)) {
       const beginMs = Math.max(hour * hourMs, window.beginMs);
@@ -114,7 +114,7 @@ export function createRecount(options: SecondLookOptions): Recount {
     if (endMs === undefined) return false;
     const beginMs = Math.floor(endMs / hourMs) * hourMs;
     const throughMs = beginMs + hourMs;
-    // What is still to be read for the first time is not read a second time yet.
+    // Windows that wait for their first read are not compared yet.
     if (throughMs > Math.min(nowMs - dayMs, state.scannedThroughMs)) return false;
     await readAgain({ beginMs: Math.max(beginMs, state.countedFromMs), endMs: throughMs - 1 });
     await cache.update(async () => {
@@ -124,7 +124,7 @@ export function createRecount(options: SecondLookOptions): Recount {
     return true;
   }
 
-  /** What is to be compared of a project; undefined where its time has not come. */
+  /** Returns the windows of a project to compare; undefined if none is due. */
   function toWork(state: ProjectState, nowMs: number): Work | undefined {
     const { project, scannedThroughMs, countedFromMs } = state;
     const isWeek = toWeekDueMs(state, nowMs) <= nowMs;
@@ -149,7 +149,7 @@ export function createRecount(options: SecondLookOptions): Recount {
   }
 
   function noteLateness(states: readonly ProjectState[], nowMs: number): void {
-    // What became due while nothing was asked is not late yet.
+    // Comparisons that became due while the server was not asked are not late yet.
     if (Math.abs(nowMs - lastLookMs) > pauseMs) sinceMs = nowMs;
     lastLookMs = nowMs;
     const dueMs = states.map((state) => Math.max(toDueMs(activities.all.get(state.project), state, nowMs), sinceMs));
@@ -218,25 +218,25 @@ function halve({ beginMs, endMs }: Window): [Window, Window] | undefined {
   ];
 }
 
-/** Whether the last day is to be compared now. That of an idle project is read with its turn, where that can be done at once. */
+/** Reports whether the last day is to be compared now. That of an idle project is read with its turn, where that can be done at once. */
 function isDayDue(activity: ProjectActivity | undefined, nowMs: number): boolean {
   if (activity === undefined || activity.nextDayMs > nowMs) return false;
   return activity.activeUntilMs > nowMs || activity.isDayLong;
 }
 
-/** Whether it is read every round. */
+/** Reports whether it is read every round. */
 function isActive(activity: ProjectActivity | undefined, nowMs: number): boolean {
   return activity !== undefined && activity.activeUntilMs > nowMs;
 }
 
-/** When the last week is to be compared: kept, so that a process that often starts anew gets to it too. */
+/** Returns the time at which the last week is to be compared: kept, so that a process that restarts often gets to it too. */
 function toWeekDueMs({ project, countedFromMs, comparedWeekAtMs }: ProjectState, nowMs: number): number {
   if (comparedWeekAtMs === undefined) return countedFromMs + toOffsetMs(project);
   // A clock that was set back.
   return comparedWeekAtMs > nowMs ? nowMs : comparedWeekAtMs + dayMs;
 }
 
-/** Since when a project waits for a pass. */
+/** Returns the time from which a project has been due for a pass. */
 function toDueMs(activity: ProjectActivity | undefined, state: ProjectState, nowMs: number): number {
   const weekDueMs = state.comparedWeekAtMs === undefined ? nowMs : toWeekDueMs(state, nowMs);
   return activity !== undefined && isActive(activity, nowMs) ? Math.min(activity.nextDayMs, weekDueMs) : weekDueMs;

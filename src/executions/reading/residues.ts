@@ -11,7 +11,7 @@ export type Residues = {
   readonly prune: (beforeMs: number, isKnown: (project: string) => boolean) => void;
 };
 
-/** Known differences are no news; kept while the process lives, for the hours that are still compared. */
+/** Remembers known differences, which are not reported again; while the process lives, for the hours that are still compared. */
 export function createResidues(): Residues {
   const all = new Map<string, Map<number, number>>();
 

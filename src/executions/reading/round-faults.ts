@@ -8,13 +8,13 @@ export type RoundFaults = {
   readonly all: readonly ApiError[];
   /** Parts that our own limits left no time for: no fault of anybody. */
   readonly unasked: () => number;
-  /** Whether a fault that ended the round is a fault of the round alone: the server is there, and lets us in. */
+  /** Reports whether a fault that ended the round is of the round only: the server is reachable and accepts the credentials. */
   readonly isOfRound: (error: unknown) => boolean;
-  /** What kept the server from answering even once; undefined where it answered, or was not asked. */
+  /** Returns the fault that kept the server from answering even once; undefined if it answered, or was not asked. */
   readonly silence: () => ApiError | undefined;
 };
 
-/** What goes wrong in a round. */
+/** Collects the faults of a round. */
 export function createRoundFaults(signal: AbortSignal): RoundFaults {
   const all: ApiError[] = [];
   const unasked: ApiError[] = [];
@@ -23,7 +23,7 @@ export function createRoundFaults(signal: AbortSignal): RoundFaults {
   /** Refused credentials, a server that is left alone, or one that did not answer twice before it answered at all. */
   function spoilsTheRest({ kind, details }: ApiError): boolean {
     if (kind === 'unauthorized') return true;
-    // What could not even be asked says nothing of the server.
+    // A request that was not sent is not a fault of the server.
     if (details.unsent === true) return kind !== 'rejected';
     return !hasAnswered && all.filter(isSilence).length > 1;
   }
@@ -59,7 +59,7 @@ export function createRoundFaults(signal: AbortSignal): RoundFaults {
   };
 }
 
-/** Whether nothing that speaks for the service has answered. */
+/** Reports whether nothing that speaks for the service has answered. */
 function isSilence({ kind, details }: ApiError): boolean {
   return silentKinds.includes(kind) || (kind === 'server' && details.status !== 500 && details.status !== 501);
 }

@@ -15,8 +15,8 @@ export type Running = {
 type Open = (lane: 'vital' | 'normal') => Api;
 
 /**
- * What runs or waits anywhere, in as few requests as it takes. Some releases of the rundeck dialect take the `*` for the
- * name of a project (3.2.6 to 3.2.8, and 4.14 to 4.17): there it is asked project by project, a few in each round.
+ * Reads running and waiting executions in as few requests as possible. Some releases of the rundeck dialect take the `*` for
+ * the name of a project (3.2.6 to 3.2.8, and 4.14 to 4.17): there it asks project by project, a few in each round.
  */
 export function createRunningReader(ticks: () => number, onOddRows: OddRows['note']) {
   const known = new Map<string, readonly Execution[]>();
@@ -51,7 +51,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     const place = projects.indexOf(lastAsked) + 1;
     const inTurn = [...projects.slice(place), ...projects.slice(0, place)].slice(0, mostInTurn);
     const busy = projects.filter((project) => (known.get(project)?.length ?? 0) > 0);
-    // Whoever comes last says where the next round goes on.
+    // The last project served shows where the next round continues.
     return new Set([...busy.filter((project) => !inTurn.includes(project)), ...inTurn]);
   }
 
@@ -74,7 +74,7 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
 
 const nothing: Running = { executions: undefined, serverMs: undefined };
 
-/** A server that has been upgraded meanwhile is seen after so long. */
+/** After this time a server that has been upgraded meanwhile is noticed. */
 const oneByOneForMs = 3_600_000;
 const mostInTurn = 25;
 
@@ -85,7 +85,7 @@ function isUnknownStar(error: unknown, release = ''): boolean {
   return errorCode === 'api.error.project.missing' || (status === 500 && release.startsWith('3.2.'));
 }
 
-/** A project that went away, is switched off or may not be read tells nothing, and keeps nobody from the others. */
+/** A project that is missing, disabled or denied has no running executions, and does not hold up the others. */
 function toNothing(error: unknown): Running {
   const isOfProject = error instanceof ApiError && error.details.isOfService === true;
   if (isOfProject && error.kind === 'forbidden') return { ...nothing, denied: 'all' };

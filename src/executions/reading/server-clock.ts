@@ -6,21 +6,21 @@ import type { Window } from '../../api/paging.ts';
 type Clock = { readonly now: () => number; readonly ticks: () => number };
 
 export type ServerClock = {
-  /** Whether the server is to be asked for its time, where an answer of it told this one, or none. */
+  /** Reports whether the server is to be asked for its time, where an answer of it told this one, or none. */
   readonly isOld: (answeredAtMs: number | undefined) => boolean;
   readonly ask: (api: Api) => Promise<void>;
-  /** The server's time: as its answer says, else reckoned from ours and from how far the two were apart. */
+  /** Returns the server's time: from its answer, or computed from our clock and the last known difference. */
   readonly now: (answeredAtMs: number | undefined) => ServerTime;
 };
 
 export type ServerTime = {
   /** In whole ms. */
   readonly nowMs: number;
-  /** Where the clock was set back: from here on ends may have been passed by, at times that were believed to be over. */
+  /** Set if the clock was set back: ends after this time may have been missed, at times that were believed to be over. */
   readonly rewindToMs: number | undefined;
-  /** Where the clock was ahead and is no longer: ends may bear times up to this one, which is still to come. */
+  /** Set if the clock was ahead and is no longer: ends may bear times up to this one, which is still to come. */
   readonly reachedMs: number | undefined;
-  /** Where the clock was set ahead: times that no end bears. */
+  /** Set if the clock was set ahead: the times that no end bears. */
   readonly leap: Window | undefined;
 };
 
@@ -28,9 +28,9 @@ export function createServerClock(clock: Clock): ServerClock {
   let skew: { readonly ms: number; readonly atTicks: number } | undefined;
   let last: { readonly ms: number; readonly ticks: number } | undefined;
   let jumpedAtTicks: number | undefined;
-  /** What a jump that is doubted says. */
+  /** The clock's reading after a jump that is in doubt. */
   let doubted: { readonly ms: number; readonly ticks: number } | undefined;
-  /** Since when the clock may be ahead: what it says was believed, and did not follow from what it had said. */
+  /** The time from which the clock may be ahead: its reading was accepted although it did not follow from the previous one. */
   let ahead: { readonly sinceMs: number; readonly atTicks: number } | undefined;
   let askedAtTicks: number | undefined;
   let isJustAsked = false;
@@ -44,7 +44,7 @@ export function createServerClock(clock: Clock): ServerClock {
     const reckonedMs = reckon(ticks) ?? toldMs;
     const elapsedMs = ticks - (last?.ticks ?? ticks);
     const aheadMs = toldMs - reckonedMs;
-    // Who believes a wrong time ahead skips what is then too long ago: a jump has to last, and until then time goes on as before.
+    // A wrong time ahead would make us skip the recent past: a jump has to last, and until then time continues as before.
     jumpedAtTicks = aheadMs > mostJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
     const isDoubtful = jumpedAtTicks !== undefined && ticks - jumpedAtTicks < doubtedForMs;
     // Both clocks have fractions: times that are asked for, and kept, have none.
@@ -58,11 +58,11 @@ export function createServerClock(clock: Clock): ServerClock {
     doubted = undefined;
     if (ahead !== undefined && ticks - ahead.atTicks > rememberedForMs) ahead = undefined;
     if (aheadMs > stepMs) ahead ??= { sinceMs: Math.floor(reckonedMs), atTicks: ticks };
-    // What is late and was dated before a jump that was doubted has become visible by now.
+    // Late ends from before the doubted jump have become visible by now.
     const leap =
       aheadMs > stepMs && aheadMs <= mostJumpMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
     if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, leap };
-    // What has ended since the last time that anybody looked bears times of the clock as it is now.
+    // Ends since the last look bear times of the present clock.
     const lookedAtMs = Math.floor(toldMs - elapsedMs);
     const rewindToMs = Math.min(lookedAtMs, ahead?.sinceMs ?? lookedAtMs);
     ahead = undefined;
@@ -110,7 +110,7 @@ export function createServerClock(clock: Clock): ServerClock {
 const knownForMs = 300_000;
 const mostJumpMs = 3_600_000;
 const doubtedForMs = 300_000;
-/** What answers take, and whole seconds, are less than this. */
+/** Larger than the duration of an answer, and than rounding to whole seconds. */
 const stepMs = 30_000;
 const rememberedForMs = 86_400_000;
 const checkEveryMs = 900_000;

@@ -54,7 +54,7 @@ export function createSkips({ cache, observe, tell }: SkipsOptions) {
       await note(project, skip, throughMs, await readTotal(api, project, { beginMs, endMs: throughMs }));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // What was not even asked may be known next time.
+      // A count that was not asked for may be known next time.
       if (error.details.unsent === true || error.kind === 'unauthorized') throw error;
       const tries = (inVain.get(project) ?? 0) + 1;
       inVain.set(project, tries);

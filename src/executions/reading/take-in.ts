@@ -7,7 +7,7 @@ import type { ProjectState } from '../ledger/project-state.ts';
 import type { OddRows } from './odd-rows.ts';
 import { readProjectWindow } from './window-reader.ts';
 
-/** What one read of a project came to. */
+/** The result of one read of a project. */
 export type ReadResult = {
   readonly counted: number;
   /** Rows that the server counts in what was read, and how many of them it showed. */
@@ -31,11 +31,11 @@ export type TakeIn = {
   readonly window: Window;
   readonly seenAtMs: number;
   readonly lateBeforeMs: number;
-  /** What becomes of the project once the window is in but for the rest; absent where nothing of it changes. */
+  /** Returns the project's state after the window is in, except for the rest; absent if it does not change. */
   readonly advance?: (state: ProjectState, rest: readonly Window[]) => ProjectState;
   /** Whether rows of the project were shown before: then those that are not are hidden for themselves. */
   readonly hasShown?: boolean;
-  /** Told after each page what is left, and whether anything was shown: whether to go on with it now. */
+  /** Called after each page with the rest, and whether any row was shown; returns whether to continue now. */
   readonly mayGoOn: (rest: readonly Window[], hasShown: boolean) => boolean;
 };
 

@@ -8,7 +8,7 @@ import type { Running } from './running-reader.ts';
 import type { ReadResult } from './take-in.ts';
 import { readNewest } from './window-reader.ts';
 
-/** What the credentials may not read of the executions of one server. */
+/** The executions of one server that the credentials may not read. */
 export type Sight = {
   /** `denied` where no project's running executions may be read, `unknown` until all of them have been read. */
   readonly running: 'known' | 'unknown' | 'denied';
@@ -80,7 +80,7 @@ export function createVisibility(ticks: () => number) {
     }
     const wasHidden = history.delete(project);
     partlyDue.delete(project);
-    // What the rounds have passed by is not theirs any more.
+    // The rounds have passed this window already, so it is read again here.
     if (wasHidden && total > 0) await reading.readAgain(api, project, window, nowMs);
   }
 
@@ -101,7 +101,7 @@ export function createVisibility(ticks: () => number) {
     const partly = findDue(windows, (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
     if (partly !== undefined) await lookAtDay(api(), ...partly, given);
     if (!isAskedByStar) return;
-    // Where something is hidden already, more may be.
+    // If something is hidden already, more may be.
     const unasked = findDue(windows, (project) => runningDue.get(project) ?? (history.has(project) ? -2 : -1));
     if (unasked !== undefined) await lookAtRunning(api(), unasked[0]);
   }
@@ -148,7 +148,7 @@ function toDays({ names, states, nowMs }: Look): ReadonlyMap<string, Window> {
 }
 
 const dayMs = 86_400_000;
-/** Rights change seldom, and what mends them should show soon. */
+/** Permissions change seldom, but a fix should show soon. */
 const seldomMs = 6 * 3_600_000;
 const oftenMs = 300_000;
 /** The rows of one page. */

@@ -16,7 +16,7 @@ type Round = {
   readonly overlap: Overlap;
   readonly api: () => Api;
   readonly nowMs: number;
-  /** What runs, where that is known. */
+  /** The running executions, where they are known. */
   readonly running: readonly Execution[] | undefined;
 };
 

@@ -59,7 +59,7 @@ export async function readNewest(api: Api, project: string, { beginMs, endMs }: 
 
 export type Newest = { readonly total: number; readonly shown: number };
 
-/** How many of a project the server says have ended within a window. */
+/** Asks the server how many executions of a project ended within a window. */
 export async function readTotal(api: Api, project: string, { beginMs, endMs }: Window): Promise<number> {
   const query = { begin: Math.max(beginMs, 1), end: endMs, max: 1 };
   return (await api.get(projectExecutions, { path: { project }, query })).total;

@@ -10,7 +10,7 @@ export type TracedRun = {
   readonly spanId: string;
 };
 
-/** Runs that stand for their buckets of durations; those of this process alone. */
+/** Runs that stand for their buckets of durations; only those of this process. */
 export type Exemplars = {
   readonly note: (traced: TracedRun, totals: Totals) => void;
   /** In the order of the cell's buckets. */
@@ -52,7 +52,10 @@ const mostCells = 10_000;
 const slowestForMs = 3_600_000;
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 
-/** Time only goes forwards: storages of exemplars refuse what is older than what they have. Of failures the newest is worth a look, of the others the slowest. */
+/**
+ * Time only goes forwards: storages of exemplars refuse what is older than what they have. Of failures the newest is worth a
+ * look, of the others the slowest.
+ */
 function isBetter(next: Exemplar, before: Exemplar | undefined, ending: Ending): boolean {
   if (before === undefined) return true;
   if (next.atMs <= before.atMs) return false;

@@ -9,17 +9,17 @@ export type LeftOut = {
   readonly jobs: number;
   /** Jobs whose durations are in `__other__` although `jobs.top` has room for them. */
   readonly durations: number;
-  /** How many jobs may have series of their own, and durations of their own. */
+  /** The number of jobs that may have series of their own, and durations of their own. */
   readonly room: Room;
-  /** The option that is in the way; undefined where nothing is left out. */
+  /** The option that sets the limit; undefined if no job lacks its series. */
   readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
 };
 
 export type SeriesFit = {
-  /** Reckons anew how many there is room for; who is over gives the place back, those first whose last run is longest ago. */
+  /** Computes the room again; jobs beyond it give their slots back, those with the oldest last run first. */
   readonly fit: () => Promise<void>;
   readonly leftOut: () => LeftOut;
-  /** Series that a scrape lacks since there is no room for them. */
+  /** Counts the series that a scrape lacks for want of room. */
   readonly missing: () => number;
 };
 

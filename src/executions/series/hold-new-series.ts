@@ -35,7 +35,7 @@ export function createNewSeriesHold(
   return {
     due: async (isShown = () => true) => {
       const due = findDue(isShown);
-      // After a first start all there is becomes due at once, and whoever waits for the database waits for all of it.
+      // After a first start all series become due at once, and one long transaction would hold up all others.
       for (let begin = 0; begin < due.length; begin += mostAtOnce) {
         if (begin > 0) await clock.nextTurn();
         const keys = due.slice(begin, begin + mostAtOnce);

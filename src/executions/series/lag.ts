@@ -2,7 +2,10 @@ import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { ProjectState } from '../ledger/project-state.ts';
 import type { Activities } from '../reading/activities.ts';
 
-/** How far behind the project is that was read longest ago; quiet is not lag, and what can not be read is left out. */
+/**
+ * Computes the lag of the project that is furthest behind; idle projects do not lag, and those that cannot be read do not
+ * count.
+ */
 export function toLagSeconds(cache: Pick<LedgerCache, 'states'>, activities: Activities, nowMs: number): number {
   let oldestMs = nowMs;
   for (const { project, hold, scannedThroughMs } of cache.states.values()) {
@@ -12,7 +15,7 @@ export function toLagSeconds(cache: Pick<LedgerCache, 'states'>, activities: Act
   return (nowMs - oldestMs) / 1000;
 }
 
-/** What a round left undone; undefined where it did all that it could. */
+/** Describes the work that a round left undone; undefined if it did all that it could. */
 export function toNote(
   { states }: Pick<LedgerCache, 'states'>,
   activities: Activities,

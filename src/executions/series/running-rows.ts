@@ -19,7 +19,7 @@ type RunningInput = {
 type Group = { readonly labels: Labels; running: number; overdue: number; oldestMs: number };
 type Labels = { readonly project: string; readonly job_group: string; readonly job_name: string };
 
-/** What runs and what waits, as series. */
+/** Builds the series of running and waiting executions. */
 export function toRunningRows({ executions, projects, nowMs, slots, settings }: RunningInput): Row[] {
   const claims = slots.claim();
   const groups = new Map<string, Group>();
@@ -46,7 +46,7 @@ export function toRunningRows({ executions, projects, nowMs, slots, settings }: 
     for (const status of ['scheduled', 'queued'])
       waiting.set(JSON.stringify([project, status]), { project, status, count: 0 });
   }
-  // Whoever runs longest is shown first: it stays while others come.
+  // The longest running execution is shown first: it stays while others come.
   for (const execution of executions.toSorted(byStart)) {
     const { project, status, startedAtMs, endedAtMs } = execution;
     if (project === undefined || endedAtMs !== undefined || !settings.isWantedProject(project)) continue;

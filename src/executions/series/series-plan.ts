@@ -4,7 +4,7 @@ import type { Room } from '../counting/series-slots.ts';
 import { cicdSeries } from './cicd.ts';
 import { executionFamilies as families } from './families.ts';
 
-/** What configuration says of one family. */
+/** The configuration of one family. */
 export type FamilySwitches = { readonly off: boolean; readonly dropLabels: readonly string[] };
 
 export type SeriesRules = {
@@ -20,7 +20,7 @@ export type SeriesRules = {
   readonly cicd: boolean;
 };
 
-/** What takes series before any job does. */
+/** The series that are used before any job takes some. */
 export type SeriesUse = {
   readonly projects: number;
   /** Histograms of projects: of runs without a job, and of all jobs without their own durations. */
@@ -28,8 +28,9 @@ export type SeriesUse = {
 };
 
 /**
- * How many jobs and nodes there is room for. What a job may ever have is reserved when it gets its place, so that nothing that
- * runs later takes a series away from another. Where not all fits, two thirds are for jobs and the rest for their durations.
+ * Computes the number of jobs and nodes with series of their own. All series that a job may ever have are reserved with its
+ * slot, so that later runs never take a series away from another job. If not all fits, two thirds are for jobs and the rest
+ * for their durations.
  */
 export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
   const { maxSeries, cap, detail } = rules;
@@ -46,7 +47,7 @@ export function planRoom(rules: SeriesRules, use: SeriesUse): Room {
   return { jobs, durations: fit(forJobs - jobs * ofJob, ofDurations, Math.min(detail, jobs)), nodes };
 }
 
-/** All that a job may have but its durations. */
+/** Counts the series that a job may have, except its durations. */
 export function seriesOfJob(rules: SeriesRules): number {
   return sumOf(rules, ofEachJob) + (rules.cicd ? sumOf(rules, ofEachPipeline) : 0);
 }

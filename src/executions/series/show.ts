@@ -18,11 +18,11 @@ type Round = {
 };
 
 export type Showing = {
-  /** What is shown from now on until it is called again. */
+  /** Publishes the present series, which are shown until the next call. */
   readonly show: (found: RoundParts, round: Round) => Promise<void>;
   /** The same in the middle of a round, once in an interval: a round may take longer than what is shown lives. */
   readonly showInPassing: (found: RoundParts, round: Round) => Promise<void>;
-  /** How many series are shown. */
+  /** Counts the series that are shown. */
   readonly series: () => number;
 };
 
@@ -34,14 +34,14 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   let series = 0;
   let shownTicks = Number.NEGATIVE_INFINITY;
   let underWay: Promise<void> | undefined;
-  /** How long it lately took within a round until something was shown. */
+  /** The recent delays within a round until series were shown. */
   let lateMs: readonly number[] = [];
 
   function sinceShownMs({ sinceTicks }: Round): number {
     return clock.ticks() - Math.max(shownTicks, sinceTicks);
   }
 
-  /** What is shown lives for three of what its next time may take. */
+  /** Shown series live for three times as long as the next update may take. */
   function toValidForMs(round: Round): number {
     lateMs = [...lateMs, sinceShownMs(round)].slice(-lastTimes);
     return Math.max(3 * (everyMs + Math.max(...lateMs)), leastValidMs);
@@ -51,7 +51,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     const { running, names } = round;
     const { totals } = cache;
     const states = restoreGap.readStates();
-    // Where nothing can be kept, what needs no commit is shown all the same.
+    // If nothing can be committed, series that need no commit are still shown.
     const unkept = await release
       .due((project) => states.has(project))
       .then(room.fit)
@@ -63,7 +63,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
       (project) => cache.states.get(project)?.hold === undefined && visibility.mayReadRunning(project),
     );
     const rows = [
-      // What is not known is not shown as 0.
+      // Unknown values are not shown as 0.
       ...(running === undefined
         ? []
         : toRunningRows({ executions: running, projects, nowMs, slots: totals.slots, settings })),

@@ -16,7 +16,7 @@ type RowsInput = {
   readonly exemplars: Pick<Exemplars, 'of'>;
 };
 
-/** What was counted, as series. Projects that were deleted have none; what was never shown is shown as 0 first. */
+/** Builds the counted totals as series. Deleted projects have none; a series that was never shown is shown as 0 first. */
 export function toTotalRows({ totals, states, settings, exemplars }: RowsInput): Row[] {
   const isShown = (project: string): boolean => isOfShown(states.get(project));
   const cells = [...totals.cells.values()].filter(
@@ -30,12 +30,15 @@ export function toTotalRows({ totals, states, settings, exemplars }: RowsInput):
   return rows;
 }
 
-/** What was last of a job says nothing once the job is gone, or configuration leaves it out; what was counted stays for a while. */
+/**
+ * Reports whether the last values of a job still mean anything: not once it is gone or excluded, although its counts stay for
+ * a while.
+ */
 function isThere({ project, group, name, goneSinceMs }: JobFacts, { isWantedJob }: RowsInput['settings']): boolean {
   return goneSinceMs === undefined && isWantedJob(toJobPath(project, { group, name }));
 }
 
-/** What adds up over others always has one. */
+/** Reports whether a cell has a slot; cells that add up over all jobs always have one. */
 function hasPlace({ kind, labels }: Cell, slots: SeriesSlots): boolean {
   const [project = '', second = '', third = ''] = labels;
   if (kind === 'project-runs') return true;
