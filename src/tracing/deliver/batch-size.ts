@@ -1,16 +1,16 @@
-/** How many bytes are gathered into one request, as far as requests of that size come through. */
+/** The largest size of one request, adapted to the sizes that get through. */
 export type BatchSize = {
   readonly maxBytes: () => number;
-  /** A request came through: before long more is tried at once. */
+  /** Called when a request got through: before long a larger one is tried. */
   readonly passed: () => void;
-  /** One got lost; whether less is to be tried, where it held more than one trace. */
+  /** Called when a request got lost; reports whether to try a smaller one, if it held more than one trace. */
   readonly lost: () => boolean;
   readonly shrinkFrom: (bytes: number) => void;
 };
 
 /**
- * Something in front of a collector may drop every request that is too large for it, without an answer. After some losses
- * in a row half as much is sent; what comes through lets it double again, the later the more often that failed.
+ * Adapts the size to losses, because a proxy in front of the OTLP endpoint may drop every request that is too large, without
+ * an answer. After some losses in a row the size is halved; successes double it again, later after each failed attempt.
  */
 export function createBatchSize(fullBytes: number): BatchSize {
   let maxBytes = fullBytes;

@@ -1,6 +1,6 @@
 import type { SpooledTrace, TraceEncoding } from '../../state/spool.ts';
 
-/** What one request carries. */
+/** The body of one request. */
 export type Content = { readonly encoding: TraceEncoding; readonly bytes: Uint8Array };
 
 /** The first traces that can travel in one request: all in the encoding of the first. */
@@ -46,7 +46,7 @@ const jsonHead = Buffer.from('{"resourceSpans":[');
 const jsonTail = Buffer.from(']}');
 const comma = Buffer.from(',');
 
-/** JSON is joined at its seams, without being read: whatever is not framed like that travels alone. */
+/** Reports whether a request can be joined by its bytes: JSON with an unexpected frame is sent by itself. */
 function isJoinable({ encoding, bytes }: SpooledTrace): boolean {
   if (encoding === 'protobuf') return true;
   const { length } = bytes;

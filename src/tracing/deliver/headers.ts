@@ -5,8 +5,8 @@ import { Secret } from '../../config/secret.ts';
 export type SentHeader = { readonly name: string; readonly value: Secret };
 
 /**
- * Reads `key1=value1,key2=value2` with percent-encoded values, as W3C Baggage writes them. Complaints name a header by its
- * place in the list alone: the parts of one that can not be read may be a secret.
+ * Reads `key1=value1,key2=value2` with percent-encoded values, as W3C Baggage writes them. Complaints name a header only by
+ * its position in the list: the parts of an unreadable one may be a secret.
  */
 export function parseHeaders(text: string, place: string): readonly SentHeader[] | Complaint {
   const headers = new Map<string, SentHeader>();

@@ -1,13 +1,13 @@
 import type { QuarantinedTrace, SpooledTrace, SpoolSize } from '../../state/spool.ts';
 import type { PostFaultKind } from './post-fault.ts';
 
-/** Why spans did not get to the backend although they were sent, or were to be. */
+/** The reasons for which spans did not reach the backend. */
 export type RejectReason = 'partial_success' | 'refused' | 'unanswered' | 'dropped';
 
-/** How a request ended: with an answer, or with the fault in place of one. */
+/** The ways a request ends: with an answer, or with the fault in place of one. */
 export type RequestOutcome = 'delivered' | 'wait' | 'refused' | PostFaultKind;
 
-/** What the sender tells of itself, for metrics and the log; each callback tells of one event. */
+/** Notified of events of the sender, for metrics and the log; each callback reports one event. */
 export type SenderObserver = {
   readonly exported: (spans: number) => void;
   /** Refused and unanswered traces are quarantined and may be sent again; dropped ones were quarantined and are gone. */

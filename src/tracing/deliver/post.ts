@@ -62,8 +62,8 @@ export function createPost({ settings, readFile, userAgent, clock }: PostOptions
         return await exchange(request, { body, signal, timeoutMs: settings.timeoutMs, host: url.host, clock });
       } catch (error) {
         const fault = toPostFault(error, url.host);
-        // The files are read anew for the next connection: somebody may have put them right. A collector that takes no
-        // such certificate may end the connection without a word.
+        // The files are read again for the next connection: they may have been fixed. An OTLP endpoint that rejects the
+        // certificate may end the connection without an alert.
         if (fault.kind === 'tls' || (isTls && fault.kind === 'network')) disconnect();
         throw fault;
       }
@@ -80,7 +80,7 @@ async function createTlsAgent({ ca, cert, key }: OtlpSettings['files'], readFile
   const [caPem, certPem, keyPem] = await Promise.all([pem(ca), pem(cert), pem(key)]);
   const secureContext = createSecureContext({
     minVersion: 'TLSv1.2',
-    // Given alone, it would take the place of the system's certificates.
+    // Passed by itself, it would replace the system's certificates.
     ...(caPem === undefined ? {} : { ca: [...getCACertificates('default'), caPem] }),
     ...(certPem === undefined ? {} : { cert: certPem }),
     ...(keyPem === undefined ? {} : { key: keyPem }),
@@ -106,7 +106,7 @@ function exchange(request: ClientRequest, { body, signal, timeoutMs, host, clock
       settle();
       reject(error);
     };
-    // Rejected first: once an answer has begun, the request would tell of a broken connection and not of our reason.
+    // Rejected first: once an answer has begun, the request would report a broken connection instead of our reason.
     const end = (kind: PostFaultKind, says: string): void => {
       fail(new PostFault(`${host}: ${says}`, { kind }));
       request.destroy();
@@ -119,7 +119,7 @@ function exchange(request: ClientRequest, { body, signal, timeoutMs, host, clock
         .then((answer) => {
           settle();
           resolve(answer);
-          // What is left of an endless answer is nobody's business.
+          // The remainder of an endless answer is not read.
           if (answer.isCut) request.destroy();
         })
         .catch(fail);

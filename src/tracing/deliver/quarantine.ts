@@ -3,10 +3,10 @@ import type { SenderObserver } from './observer.ts';
 
 type Options = {
   readonly spool: Pick<Spool, 'quarantined' | 'retry' | 'drop'>;
-  /** Told after every change, so that what is in line again is sent, and the new sizes are known. */
+  /** Called after every change, so that the sender picks up traces that are in the queue again, and sizes are read again. */
   readonly wake: () => void;
   readonly observe: Pick<SenderObserver, 'rejected'> & {
-    /** What a person asked for was done. */
+    /** Called after a person's request was carried out. */
     readonly handled: (action: 'retry' | 'drop', traces: number) => void;
   };
 };
@@ -14,13 +14,13 @@ type Options = {
 export type Quarantine = {
   /** The ones that were quarantined first come first. */
   readonly list: () => Promise<readonly NamedTrace[]>;
-  /** Puts them back in line; where one is not quarantined, nothing happens at all. */
+  /** Puts them back into the queue; does nothing at all if one of them is not quarantined. */
   readonly retry: (which: Which) => Promise<Handled>;
   /** Forgets them for good, and counts their spans as dropped. */
   readonly drop: (which: Which) => Promise<Handled>;
 };
 
-/** `SERVER/EXECUTION`: ids hold no slash, names of servers may. Where ids began anew, one name may stand for two traces. */
+/** `SERVER/EXECUTION`: ids hold no slash, names of servers may. If ids started again, one name may stand for two traces. */
 export type NamedTrace = QuarantinedTrace & { readonly name: string };
 
 /** Traces by the names that people use, or all that are quarantined. */
@@ -28,11 +28,11 @@ export type Which = readonly string[] | 'all';
 
 export type Handled = { readonly traces: number } | { readonly unknown: readonly string[] };
 
-/** What a person can do about traces that the collector refuses. */
+/** Lists, retries and drops the traces that the OTLP endpoint rejected. */
 export function createQuarantine({ spool, wake, observe }: Options): Quarantine {
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One change at a time: two that meet would count the same traces. */
+  /** Makes one change at a time: two that meet would count the same traces. */
   function inTurn(change: () => Promise<Handled>): Promise<Handled> {
     const mine = last.then(change);
     last = mine.catch(() => undefined);

@@ -2,8 +2,8 @@ import type { SentHeader } from './headers.ts';
 import type { OtlpSettings } from './settings.ts';
 
 /**
- * What must never be shown of how traces are sent. What is too short to be a secret, such as the name of a tenant, would
- * only tear holes into sentences.
+ * Lists the secrets of how traces are sent, which must never be shown. Values too short to be a secret, such as the name of a
+ * tenant, are not listed: replacing them would only damage sentences.
  */
 export function secretsOf({ headers, endpoint }: Pick<OtlpSettings, 'headers' | 'endpoint'>): readonly string[] {
   return [...secretsOfHeaders(headers), ...secretsOfQuery(endpoint)];
@@ -21,7 +21,10 @@ function secretsOfHeaders(headers: readonly SentHeader[]): readonly string[] {
   return forms.filter(({ length }) => length >= shortestSecret);
 }
 
-/** Collectors name the address that they do not know, and a key may be part of it: each pair, and long values alone. */
+/**
+ * Lists secrets of the address, which an OTLP endpoint may quote in an error: each pair of the query, and long values by
+ * themselves.
+ */
 function secretsOfQuery(endpoint: string): readonly string[] {
   const { search, searchParams } = new URL(endpoint);
   const pairs = search.slice(1).split('&');

@@ -14,10 +14,10 @@ export type SenderOptions = {
   readonly spool: Spool;
   readonly post: Pick<Post, 'send'>;
   readonly observe: SenderObserver;
-  /** Takes known secrets out of what the collector says. */
+  /** Removes known secrets from messages of the OTLP endpoint. */
   readonly scrub: (text: string) => string;
   readonly quarantineBounds: SpoolBounds;
-  /** Up to where traces are gathered into one request, if not up to the usual. */
+  /** The largest size of one request, if not the usual one. */
   readonly gathering?: SpoolBounds;
   readonly clock: Clock;
   readonly wait?: Wait | undefined;
@@ -25,15 +25,15 @@ export type SenderOptions = {
 
 export type Sender = {
   readonly start: () => void;
-  /** Something may have been spooled, or put back in line. */
+  /** Called when something may have been spooled, or put back into the queue. */
   readonly wake: () => void;
-  /** Lets the request in flight end, for so long at most; what has not been answered stays in the spool. */
+  /** Waits for the request in flight, at most this long; unanswered traces stay in the spool. */
   readonly stop: (limitMs: number) => Promise<void>;
   readonly status: () => SenderStatus;
 };
 
 export type SenderStatus = {
-  /** Since when nothing can be delivered, and why; undefined while deliveries work. */
+  /** The time from which deliveries have been failing, and the reason; undefined while they work. */
   readonly failing: { readonly sinceMs: number; readonly reason: string } | undefined;
   readonly lastDeliveredMs: number | undefined;
 };
@@ -44,10 +44,13 @@ const gatheringBounds: SpoolBounds = { maxBytes: 2 ** 20, maxTraces: 1000 };
 const idleMs = 30_000;
 /** The status, and the first 200 characters of what was said. */
 const longestReason = 210;
-/** So many traces in a row may be refused before it looks as if all of them would be, and they are tried at leisure. */
+/** The number of traces that may be refused in a row before it looks as if all of them would be, and the tries slow down. */
 const patience = 10;
 
-/** Empties the spool into the collector: one request at a time, each trace until it was taken or refused for itself alone. */
+/**
+ * Sends the spool to the OTLP endpoint: one request at a time, each trace until it was accepted, or was refused in a request
+ * of its own.
+ */
 export function createSender(options: SenderOptions): Sender {
   const { spool, post, observe, scrub, quarantineBounds, clock } = options;
   const { gathering = gatheringBounds, wait = createWait(clock) } = options;
@@ -72,7 +75,7 @@ export function createSender(options: SenderOptions): Sender {
     }
   }
 
-  /** Those that got lost stand behind all others, but for one at a time, right after others came through. */
+  /** Finds the next traces to send. Lost ones come after all others, except one at a time, right after others got through. */
   async function findNext(): Promise<{ readonly traces: readonly SpooledTrace[]; readonly againInMs: number }> {
     const suspected = suspects.keys();
     const but = (key: string | undefined): readonly string[] => suspected.filter((other) => other !== key);
@@ -83,7 +86,7 @@ export function createSender(options: SenderOptions): Sender {
     if (next === undefined) return { traces, againInMs: idleMs };
     if ('forMs' in next) return { traces, againInMs: Math.min(idleMs, next.forMs) };
     const lonely = await spool.next({ maxBytes: 0, maxTraces: 1 }, but(next.key));
-    // Somebody has dropped it.
+    // A person has dropped it.
     if (lonely.length === 0) suspects.forget(next.key);
     return { traces: lonely, againInMs: 0 };
   }
@@ -94,7 +97,7 @@ export function createSender(options: SenderOptions): Sender {
       const verdict = await ask(part);
       if (verdict.kind === 'delivered') await finish(part, verdict);
       else if (verdict.kind === 'wait') {
-        // What comes next is found anew: less, or another.
+        // The next batch is chosen again: a smaller one, or another.
         if (noteFault(part, verdict)) parts.length = 0;
         else parts.unshift(part);
         if (triesInVain > 0 || parts.length > 0) await backOff(verdict.reason, verdict.askedMs);
@@ -103,7 +106,7 @@ export function createSender(options: SenderOptions): Sender {
     }
   }
 
-  /** Whether something else is to be tried than the same again. */
+  /** Notes a fault; reports whether to try something else instead of the same request. */
   function noteFault(part: readonly SpooledTrace[], { isLost, reason }: Verdict & { kind: 'wait' }): boolean {
     const [only, ...others] = part;
     const isSuspect = only !== undefined && others.length === 0 && suspects.keys().includes(only.key);
@@ -180,7 +183,7 @@ export function createSender(options: SenderOptions): Sender {
     return true;
   }
 
-  /** Does what the state must do, again and again where it can not; undefined where we are stopped before it could. */
+  /** Retries a write to the state until it succeeds; undefined if the sender is stopped before. */
   async function insist<Answer>(work: () => Promise<Answer>): Promise<Answer | undefined> {
     for (;;) {
       try {
@@ -207,7 +210,7 @@ export function createSender(options: SenderOptions): Sender {
     observe.recovered();
   }
 
-  /** Where the state can not tell, the work that needs it will. */
+  /** Reports the size of the spool, if the state can be read; if not, the work that needs it fails. */
   function tellSize(): void {
     spool.size().then(observe.size, () => {});
   }

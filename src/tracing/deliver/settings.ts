@@ -1,7 +1,7 @@
 import { type Complaint, quote } from '../../config/complaint.ts';
 import { parseHeaders, type SentHeader } from './headers.ts';
 
-/** Where and how traces are sent, as the `OTEL_EXPORTER_OTLP_*` variables say. */
+/** The address and the way by which traces are sent, from the `OTEL_EXPORTER_OTLP_*` variables. */
 export type OtlpSettings = {
   /** Whether an endpoint was named at all, or only the default stands. */
   readonly isConfigured: boolean;

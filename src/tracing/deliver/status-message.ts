@@ -1,6 +1,6 @@
 /**
- * The message of a `google.rpc.Status` (field 2), which collectors answer to what they refuse; empty where the bytes are
- * none. OpenTelemetry's own package reads answers of success alone.
+ * Reads the message of a `google.rpc.Status` (field 2), the answer of OTLP endpoints to what they refuse; empty if the bytes
+ * are not one. OpenTelemetry's own package only reads answers of success.
  */
 export function readStatusMessage(bytes: Uint8Array): string {
   let at = 0;

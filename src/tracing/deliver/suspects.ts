@@ -1,22 +1,22 @@
 import type { SpooledTrace } from '../../state/spool.ts';
 import { backoffMs } from './backoff.ts';
 
-/** A trace that got lost on its way although it was sent alone. */
+/** A trace that got lost although it was sent by itself. */
 export type Suspect = Pick<SpooledTrace, 'key' | 'server' | 'executionId' | 'spans'> & { readonly reason: string };
 
 /**
- * Traces that get lost when they are sent alone. Whether that is their fault only others can show, which come through at
- * once both before and after; while nothing else does, it is an outage, and says nothing of them.
+ * Traces that get lost when they are sent by themselves. Only others can show whether that is their fault: if others get
+ * through right before and right after. While nothing gets through, it is an outage, and does not count.
  */
 export type Suspects = {
-  /** What is in line beside these shows how others get on. */
+  /** Returns their keys. The other traces in the queue show whether requests get through. */
   readonly keys: () => readonly string[];
-  /** The one to be tried again by now; none while others have still to show how the last one got on. */
+  /** Returns the one to try again by now; undefined until others have shown whether the last loss was its own fault. */
   readonly due: (ticks: number) => string | undefined;
-  /** The one that was tried longest ago, where nothing else is in line; or how long it still has to wait. */
+  /** Returns the one with the oldest try, for an otherwise empty queue; or the time that it still has to wait. */
   readonly next: (ticks: number) => { readonly key: string } | { readonly forMs: number } | undefined;
   readonly lost: (trace: SpooledTrace, reason: string, ticks: number) => void;
-  /** Another came through; returns the suspect that is given up by now. */
+  /** Called when another got through; returns the suspect that is given up by now. */
   readonly otherPassed: () => Suspect | undefined;
   readonly otherFailed: () => void;
   readonly forget: (key: string) => void;
@@ -25,7 +25,7 @@ export type Suspects = {
 export function createSuspects(random: () => number): Suspects {
   /** Those that were tried longest ago come first. */
   const known = new Map<string, Known>();
-  /** The one that was lost last: whether the next other comes through tells more of it. */
+  /** The one that was lost last: if the next other gets through, that counts against it. */
   let inDoubt: string | undefined;
 
   return {
@@ -73,7 +73,7 @@ type Known = {
   readonly suspect: Suspect;
   readonly losses: number;
   readonly dueTicks: number;
-  /** How often others came through right after it did not. */
+  /** The number of times that others got through right after it did not. */
   strikes: number;
 };
 

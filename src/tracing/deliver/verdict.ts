@@ -3,7 +3,7 @@ import { readRetryAfterMs } from '../../api/retry.ts';
 import type { PostAnswer } from './post.ts';
 import { readStatusMessage } from './status-message.ts';
 
-/** What an answer means for the traces of its request. */
+/** The meaning of an answer for the traces of its request. */
 export type Verdict =
   | { readonly kind: 'delivered'; readonly rejectedSpans: number; readonly message: string }
   | {
@@ -18,7 +18,7 @@ export type Verdict =
 /** Statuses that speak of the moment, not of what was sent. */
 const passing: readonly number[] = [429, 502, 503, 504];
 
-/** What gateways answer where they lost the collector, or dropped the request. */
+/** The answers of gateways that lost the OTLP endpoint, or dropped the request. */
 const lostBehind: readonly number[] = [502, 503, 504];
 
 /** Judges by the status; the body of an answer only adds to it. */
@@ -32,7 +32,7 @@ export function toVerdict(answer: PostAnswer, nowMs: number): Verdict {
   }
   const message = readMessage(answer);
   const reason = message === '' ? `HTTP ${status}` : `HTTP ${status}: ${message}`;
-  // A redirect is never followed, and says nothing about a trace.
+  // A redirect is never followed, and is not an answer about a trace.
   if (passing.includes(status) || status < 400) {
     const askedMs = readRetryAfterMs(retryAfter, nowMs);
     return { kind: 'wait', reason, askedMs, isLost: askedMs === undefined && lostBehind.includes(status) };

@@ -11,7 +11,7 @@ type AskOptions = {
   readonly wait: Wait;
 };
 
-/** An execution that is over as its server tells of it now, by the questions of the enricher; undefined while it is not. */
+/** Asks a server for a finished execution as it is now, with the requests of the enricher; undefined while it has not ended. */
 export async function askForExecution(
   api: Api,
   id: number,
@@ -24,7 +24,7 @@ export async function askForExecution(
     const isLastTry = tries === mostTries;
     const { source, isPending } = await gatherSteps(api, execution, { detail, workflows, isLastTry });
     if (!isPending) return source;
-    // A question makes a server load a state that it had put away.
+    // Asking makes a server load a state that it had put away.
     if (isLastTry) return { ...source, degraded: 'seal_timeout' };
     await wait(betweenTriesMs, new AbortController().signal);
   }

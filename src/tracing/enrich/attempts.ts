@@ -1,14 +1,14 @@
 import type { LedgerDocument } from '../../state/ledger.ts';
 
-/** Which attempt an execution repeats: servers tell only which one follows, and that one may end days later. */
+/** Finds the attempt that an execution repeats: servers only report the next one, which may end days later. */
 export type Attempts = {
   readonly load: (documents: readonly LedgerDocument[]) => void;
   readonly previousOf: (run: Run) => number | undefined;
-  /** What is to be kept once a run has its trace; `done` is called when it is. */
+  /** Returns the change to commit once a run has its trace; `done` is called after the commit. */
   readonly note: (run: Run & { readonly nextId: number | undefined }, atMs: number) => Change;
 };
 
-/** Ids tell nothing without the epoch they were given in. */
+/** Ids are only unique within their epoch. */
 type Run = { readonly id: number; readonly epoch: number };
 
 type Change = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
@@ -58,7 +58,7 @@ export function createAttempts(): Attempts {
   };
 }
 
-/** Whether a kept row says who comes before whom; documents of other kinds are not ours to judge. */
+/** Reports whether a kept row says who comes before whom; documents of other kinds are not ours to judge. */
 export function isSoundAttempt(found: string, body: unknown): boolean {
   if (found !== kind) return true;
   // The cast is true: any object has fields of unknown values.

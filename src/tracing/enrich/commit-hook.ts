@@ -13,15 +13,15 @@ type CompanionOptions = {
   readonly nowMs: () => number;
   /** The server's own time, by which it dates the ends of executions. */
   readonly serverNowMs: () => number;
-  /** What is found longer after its end gets no trace. */
+  /** The age after which an execution gets no trace. */
   readonly maxAgeMs: number;
-  /** How many more may be pending. */
+  /** Returns the number of further traces that may be pending. */
   readonly room: () => number;
   readonly onPending: (pending: readonly PendingTrace[]) => void;
   readonly skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
 };
 
-/** What tracing keeps of counted executions, in the transaction that counts them. */
+/** Keeps pending traces of counted executions, in the transaction that counts them. */
 export function createTraceCommitHook(options: CompanionOptions): TraceCommitHook {
   const { nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
   const choices = new WeakMap<readonly Run[], Choice>();
@@ -40,7 +40,7 @@ export function createTraceCommitHook(options: CompanionOptions): TraceCommitHoo
       });
       return pending.map(toPendingDocument);
     },
-    // What could not be committed is chosen again, and has left nothing out.
+    // A failed commit is chosen again, so nothing was skipped until now.
     kept: (_project, runs) => {
       const { pending, tooOld, tooMany } = choices.get(runs) ?? nothing;
       skipped('max_age', tooOld);

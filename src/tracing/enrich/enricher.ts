@@ -31,18 +31,18 @@ export type EnricherOptions = {
   readonly bounds: SpoolBounds;
   readonly encoding: TraceEncoding;
   readonly detail: Detail;
-  /** Ids tell nothing without the epoch they were given in. */
+  /** Ids are only unique within their epoch. */
   readonly plan: (source: SpanSource, epoch: number) => Plan | undefined;
   readonly encode: (plan: Plan) => Uint8Array;
-  /** A state that is still on its way after so long is not waited for any longer. */
+  /** The longest wait for a state that the server is still writing. */
   readonly sealTimeoutMs: number;
-  /** What has waited for longer gets no steps, so that what comes after it may: in our line, over restarts, or for a state. */
+  /** The wait after which a trace gets no steps, so that later ones may: in our queue, over restarts, or for a state. */
   readonly backlogAgeMs: number;
   readonly clock: Clock;
   readonly observe: EnricherObserver;
-  /** Told of every plan, for pages. */
+  /** Called with every plan, for pages. */
   readonly onPlan: (pending: PendingTrace, plan: Plan) => void;
-  /** Told when something was spooled. */
+  /** Called when something was spooled. */
   readonly onSpooled: () => void;
 };
 
@@ -62,7 +62,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
   const workflows = createWorkflows(clock.ticks);
   const attempts = createAttempts();
   let isLoaded = false;
-  /** Whoever came since the line was made may be more urgent than the next in it. */
+  /** Set when an execution arrived after the queue was ordered: it may be more urgent than the next one. */
   let hasNew = false;
 
   function add(pending: readonly PendingTrace[]): void {
@@ -100,12 +100,15 @@ export function createEnricher(options: EnricherOptions): Enricher {
     entry.sinceTicks ??= sealClock.ticks();
   }
 
-  /** For how long it has been asked for: what stood in our own line did not wait for a state, and in all it waits no longer than the backlog may. */
+  /**
+   * For how long it has been asked for: what stood in our own line did not wait for a state, and in all it waits no longer
+   * than the backlog may.
+   */
   function toAskedMs(entry: Waiting): number {
     return entry.sinceTicks === undefined ? 0 : sealClock.ticks() - entry.sinceTicks;
   }
 
-  /** What is known of one by now; undefined while more of it is worth waiting for. */
+  /** Gathers the parts of one execution that are known by now; undefined while more of it is worth waiting for. */
   async function find(entry: Waiting, signal: AbortSignal): Promise<SpanSource | undefined> {
     const { pending } = entry;
     if (isLate(pending)) return { execution: toBareExecution(pending), degraded: 'backlog' };
@@ -157,7 +160,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     entry.retryAtTicks = clock.ticks() + (leftMs >= 0 ? Math.min(laterMs, leftMs + 1) : laterMs);
   }
 
-  /** Whether it makes sense to go on with others after such a fault. */
+  /** Reports whether it makes sense to go on with others after such a fault. */
   function noteFault(entry: Waiting, error: unknown): boolean {
     entry.retryAtTicks = clock.ticks() + faultRetryMs;
     // A server that does not answer this one will not answer the next.
@@ -165,12 +168,12 @@ export function createEnricher(options: EnricherOptions): Enricher {
       if (isOfWholeServer(error)) sealClock.silent();
       else if (error.details.unsent === true) sealClock.answered();
       else noteAnswer(entry);
-      // What was held back says nothing about this one.
+      // A request that was not sent is not a fault of this one.
       if (error.details.unsent !== true) entry.isUnanswered = true;
       return false;
     }
     observe.failed(error);
-    // Nor will a state that cannot be written take the next: asking for it would be in vain.
+    // A state that cannot be written will not take the next one either.
     return !isOfState(error);
   }
 
@@ -180,7 +183,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     for (const entry of listNext()) {
       if (hasNew || signal.aborted || !(await spool.hasRoom(bounds))) break;
       if (entry.retryAtTicks > clock.ticks()) continue;
-      // What asks nothing waits for nothing: a long line of that alone would keep out scrapes and signals.
+      // Traces without a request never wait: a long queue of only these would keep out scrapes and signals.
       await clock.nextTurn();
       try {
         const source = await find(entry, signal);

@@ -12,11 +12,11 @@ import type { Detail } from '../plan/detail.ts';
 import type { PendingTrace } from './pending.ts';
 import type { Workflows } from './workflows.ts';
 
-/** What was found of an execution, and whether more of it is still on its way. */
+/** The parts that were found of an execution, and whether more of it is still on its way. */
 export type Gathered = { readonly source: SpanSource; readonly isPending: boolean };
 
 type GatherOptions = {
-  /** What is not going to be shown is not asked for. */
+  /** Parts that this detail does not show are not asked for. */
   readonly detail: Detail;
   readonly workflows: Workflows;
   /** Nothing is waited for any longer: what is there is all there is. */
@@ -24,8 +24,8 @@ type GatherOptions = {
 };
 
 /**
- * Asks for all that a trace is made of. What is denied or gone is left out; what fails is thrown, to be tried again, but
- * for what the server never answers, which is left out at the last try.
+ * Asks for all parts of a trace. Denied and missing parts are skipped; a fault is thrown, so that it is tried again. An
+ * endpoint that the server never answers is skipped at the last try.
  */
 export async function gather(api: Api, pending: PendingTrace, options: GatherOptions): Promise<Gathered> {
   const bare = toBareExecution(pending);
@@ -39,7 +39,7 @@ export async function gather(api: Api, pending: PendingTrace, options: GatherOpt
   return { source, isPending: isPending || found === 'failed' };
 }
 
-/** Asks for what a trace is made of beside its execution. */
+/** Asks for the parts of a trace other than its execution. */
 export async function gatherSteps(api: Api, execution: TracedExecution, options: GatherOptions): Promise<Gathered> {
   const { id } = execution;
   const { detail, isLastTry } = options;
@@ -59,7 +59,7 @@ function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs }: T
   return answer !== 'pending' && answer !== 'failed' && (endedAtMs === undefined || isWhole(answer, endedAtMs));
 }
 
-/** What the rounds know of it, without a question: all that a trace without steps needs. */
+/** Builds an execution from the facts of its round, without a request: enough for a trace without steps. */
 export function toBareExecution(pending: PendingTrace): TracedExecution {
   const { seenAtMs: _seen, epoch: _epoch, ...execution } = pending;
   return {
@@ -87,7 +87,7 @@ async function readWorkflow(
   });
 }
 
-/** The end of a failure's log, where its state tells of no reason. */
+/** Reads the end of a failure's log, for a state without a reason. */
 function readTail(api: Api, id: number, options: GatherOptions): Promise<LogTail | 'failed' | undefined> {
   return read(api.get(executionOutput, { path: { id }, query: { lastlines: tailLines } }), options);
 }
@@ -100,7 +100,7 @@ function needsReason({ status }: TracedExecution, state: ExecutionState | undefi
 }
 
 function hasReason({ nodes, workflow = [], perNode, ...step }: StepState): boolean {
-  // What succeeded keeps the reason of an attempt before.
+  // A step that succeeded keeps the reason of an earlier attempt.
   if ([step, ...nodes].some((each) => each.condition === 'failed' && each.failureReason !== undefined)) return true;
   return workflow.some(hasReason) || perNode.some(hasReason);
 }

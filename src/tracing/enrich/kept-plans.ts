@@ -32,7 +32,7 @@ type Kept = {
   readonly bytes: Uint8Array;
 };
 
-/** So many, and so much, the oldest make room. */
+/** The most plans, and bytes, that are kept; the oldest make room. */
 const mostPlans = 1000;
 const usualMostBytes = 32 * 1024 * 1024;
 

@@ -6,7 +6,7 @@ import { isSoundAttempt } from './attempts.ts';
 export type PendingTrace = Execution & {
   readonly project: string;
   readonly endedAtMs: number;
-  /** How often the server's ids had started when it was counted, from 1 on: it may end as a trace much later. */
+  /** The number of times that the server's ids had started when it was counted, from 1 on: its trace may be made much later. */
   readonly epoch: number;
   /** Our clock when it was counted. */
   readonly seenAtMs: number;
@@ -18,7 +18,7 @@ export function toPendingDocument(pending: PendingTrace): LedgerDocument {
   return { kind, key: toPendingKey(pending), body: JSON.stringify(pending) };
 }
 
-/** What forgets it, in the change that spools its trace. */
+/** Returns the document that forgets it, in the change that spools its trace. */
 export function toForgetting(pending: PendingTrace): LedgerDocument {
   return { kind, key: toPendingKey(pending), body: undefined };
 }
@@ -28,7 +28,7 @@ export function readPending(documents: readonly LedgerDocument[]): PendingTrace[
   return documents.flatMap(({ kind: found, body = '' }) => (found === kind ? [JSON.parse(body) as PendingTrace] : []));
 }
 
-/** Whether a row that is kept for traces has what they are made from; documents of other kinds are not ours to judge. */
+/** Reports whether a row that is kept for traces has what they are made from; documents of other kinds are not ours to judge. */
 export function isSoundPending(found: string, body: unknown): boolean {
   if (found !== kind) return isSoundAttempt(found, body);
   // The cast is true: any object has fields of unknown values.

@@ -1,8 +1,8 @@
 import type { PendingTrace } from './pending.ts';
 
 /**
- * Who is next: what failed before what did not, and of each the newest first, since somebody may be looking for it now.
- * Those who have waited too long ask nothing of the server, and stand between the others: a few are made beside each question.
+ * Orders pending traces: failures first, then the others, each with the newest first, because somebody may be looking for it
+ * now. Traces that have waited too long need no request and go between the others: a few are made after each request.
  */
 export function toQueueOrder(
   pending: Iterable<PendingTrace>,
@@ -57,7 +57,7 @@ function findRepeated(attempt: PendingTrace, retried: ReadonlyMap<string, Pendin
   return undefined;
 }
 
-/** The next attempt begins in the transaction that ends the one before; but ends are told by a second clock. */
+/** The next attempt begins in the transaction that ends the previous one; but a second clock dates the ends. */
 const clockSkewsMs = [0, -1000, 1000];
 
 function toMoment({ job }: PendingTrace, atMs: number): string {

@@ -17,7 +17,7 @@ export type ReplayOptions = {
   readonly version: string;
 };
 
-/** What would be sent of a recorded execution. */
+/** Returns the trace of a recorded execution, as a tree or as the request that would be sent. */
 export function replay(recording: string, { namespace, format, version }: ReplayOptions): string {
   const source = readRecording(recording);
   const settings = {
@@ -29,7 +29,7 @@ export function replay(recording: string, { namespace, format, version }: Replay
   return replaySource(source, settings, format);
 }
 
-/** What is sent of an execution. */
+/** Returns the trace of an execution, as a tree or as the request that is sent. */
 export function replaySource(source: SpanSource, settings: TraceSettings, format: ReplayFormat): string {
   const plan = planTrace(source, settings);
   if (plan === undefined)
@@ -49,7 +49,7 @@ function toTitle({ trace, caller, isUnknown, leftOut }: Plan): string {
   return said.join(', ');
 }
 
-/** What stands before `/project/`, as servers build their links. */
+/** Reads the part before `/project/` of the links that servers build. */
 function findNamespace({ execution: { permalink = '' } }: SpanSource): string {
   const [base = ''] = permalink.split('/project/');
   return URL.canParse(base) ? toNamespace(base) : 'unknown';

@@ -1,4 +1,7 @@
-/** The time in which a server could have answered: nobody waits for a state while the server is away, or turns us away. */
+/**
+ * Measures the time in which a server could have answered: waits for a state do not go on while the server is down, or rejects
+ * us.
+ */
 export type SealClock = {
   readonly ticks: () => number;
   /** The server answered, whatever it said of one execution. */

@@ -1,7 +1,7 @@
 import type { Attributes, AttributeValue } from './span.ts';
 
 export type AttributeList = {
-  /** What is undefined or an empty text is left out. */
+  /** Sets an attribute; undefined and empty texts are skipped. */
   readonly set: (name: string, value: AttributeValue | undefined) => void;
   readonly cut: (text: string, length?: number) => string;
   readonly values: Attributes;

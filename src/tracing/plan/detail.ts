@@ -1,16 +1,16 @@
 import type { Timed } from './times.ts';
 
-/** What a trace shows: the execution alone, its steps as well, or their nodes too. */
+/** The details of a trace: only the execution, its steps as well, or their nodes too. */
 export const details = ['root', 'steps', 'nodes'] as const;
 export type Detail = (typeof details)[number];
 
-/** The tree without what is not to be shown. Outcomes and times stay what everything below made of them. */
+/** Reduces a tree to the spans of a detail. Outcomes and times stay as computed from all of them. */
 export function reduceTo(detail: Detail, root: Timed): Timed {
   if (detail === 'nodes') return root;
   return detail === 'root' ? { ...root, children: [], draft: { ...root.draft, children: [] } } : dropNodes(root);
 }
 
-/** What stands below a node, as a reference run per node does, moves up to its step. */
+/** Moves the spans below a node, as of a reference run per node, up to its step. */
 function dropNodes(timed: Timed): Timed {
   const kept: Timed[] = [];
   let { notStarted } = timed.draft;

@@ -82,7 +82,7 @@ function draftNode(state: NodeState | (NodeState & StepState), isRecovered: bool
   };
 }
 
-/** A path that does not lead to this level, or can not be read, gives way to the step's place in the list. */
+/** Places a step by its path; a path of another level, or an unreadable one, is replaced by the step's position in the list. */
 function toPlaced(step: StepState, index: number, path: string): Placed {
   const prefix = path === '' ? '' : `${path}/`;
   const places = step.context?.startsWith(prefix) === true ? parseStepContext(step.context) : undefined;
@@ -99,7 +99,7 @@ function findNode({ context = '' }: StepState): string | undefined {
   return parseStepContext(context)?.at(-1)?.parameters.get('node');
 }
 
-/** A step without nodes carries the server's own node: it is no target. */
+/** Reports whether a step ran on the server only: a step without nodes carries the server's own node, which is not a target. */
 function isOnServerAlone({ isNodeStep, nodes }: StepState, { serverNode }: Level): boolean {
   return !isNodeStep && nodes.length === 1 && nodes[0]?.node === serverNode;
 }
@@ -131,7 +131,7 @@ function toTiming({ condition, startedAtMs, endedAtMs, durationMs: told }: Progr
   return { ...untimed, startMs, endMs, durationMs, isInferred: endMs === undefined };
 }
 
-/** How a step or a node ended, once it is known how everything below it did. */
+/** Computes the outcome of a step or a node from its own state and the outcomes below it. */
 function toStepOutcome(progress: Progress, below: readonly Draft[], isRecovered: boolean): Outcome {
   const plain = { errorType: undefined, reason: undefined, isRecovered: false };
   switch (progress.condition) {

@@ -5,7 +5,7 @@ import type { SpanKey } from './ids.ts';
 export type Draft = {
   readonly key: SpanKey;
   readonly name: string;
-  /** What a step or a node tells of itself; none for the root, a wait and a rest. */
+  /** The facts of a step or a node; undefined for the root, a wait and an overflow span. */
   readonly task: Task | undefined;
   readonly outcome: Outcome;
   readonly timing: Timing;
@@ -13,7 +13,7 @@ export type Draft = {
   readonly children: readonly Draft[];
   /** Children that never began. */
   readonly notStarted: number;
-  /** For a rest: what it stands for. */
+  /** For an overflow span: the spans that it stands for. */
   readonly rest?: { readonly count: number; readonly failed: number; readonly spans: number };
 };
 
@@ -30,7 +30,7 @@ export type Outcome = {
   readonly errorType: string | undefined;
   /** The reason that the server gave here, as an error type. */
   readonly reason: string | undefined;
-  /** A handler made good for it: what is above takes no notice. */
+  /** Set if an error handler recovered it: it does not count above. */
   readonly isRecovered: boolean;
   readonly why: string;
 };
@@ -38,7 +38,7 @@ export type Outcome = {
 export type Timing = {
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
-  /** What it lasted, where that is known to the millisecond. */
+  /** The duration, if it is known to the millisecond. */
   readonly durationMs: number | undefined;
   /** Whether `endMs`, or what will stand for it, is a guess. */
   readonly isInferred: boolean;
@@ -73,7 +73,7 @@ export function hasFailedNode(drafts: readonly Draft[]): boolean {
   return drafts.some((draft) => hasFailed(draft) && (draft.key.kind === 'node' || hasFailedNode(draft.children)));
 }
 
-/** How many spans it makes, with all that is below it. */
+/** Counts the spans of a draft, with all below it. */
 export function countSpans(draft: Draft): number {
   let count = 1;
   for (const child of draft.children) count += countSpans(child);

@@ -3,7 +3,7 @@ import type { Attributes, Span } from './span.ts';
 
 export type TraceFormat = 'protobuf' | 'json';
 
-/** No less than what the spans take in a request, without making it. */
+/** Computes an upper bound for the size of these spans in a request, without building it. */
 export function estimateBytes(spans: readonly Span[], resource: Attributes, format: TraceFormat = 'protobuf'): number {
   const costs = costsOf[format];
   let bytes = costs.request + ofAttributes(resource, costs);
@@ -18,7 +18,7 @@ type Costs = {
   readonly request: number;
   /** Ids, times, kind, status, flags, and what is written around them. */
   readonly span: number;
-  /** What is written around a name and a value, and a value that is no text. */
+  /** The bytes around a name and a value, and those of a value that is not a text. */
   readonly attribute: number;
   /** The longest form of what is not plain. */
   readonly character: number;
@@ -35,7 +35,7 @@ function ofAttributes(attributes: Attributes, costs: Costs): number {
   let bytes = 0;
   for (const name in attributes) {
     const value = attributes[name];
-    // Names are ours, but for those of options that were asked for.
+    // Names are ours, except those of configured options.
     bytes += costs.attribute + (name.startsWith(ofOptions) ? ofText(name, costs) : name.length);
     if (typeof value === 'string') bytes += ofText(value, costs);
   }

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 
-/** What a span stands for; the fields beside it tell one from another. */
+/** The parts that identify a span within its trace. */
 export type SpanKey =
   | { readonly kind: 'root' }
   | { readonly kind: 'step' | 'wait'; readonly path: string }
-  /** What was left out below a step, or below the root, which has no path. */
+  /** The overflow span below a step, or below the root, which has no path. */
   | { readonly kind: 'rest'; readonly path: string | undefined }
   | { readonly kind: 'node'; readonly path: string; readonly node: string };
 
@@ -33,7 +33,10 @@ export function toNamespace(url: string): string {
   return `${protocol}//${host}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** Every field on a line of its own, so that no two lists of fields read alike. An id of zeros alone is not valid. */
+/**
+ * Hashes fields, each on a line of its own, so that different lists never give the same text. An id of only zeros is not
+ * valid.
+ */
 function digest(fields: readonly string[], length: number): string {
   const id = hash('sha256', `${fields.join('\n')}\n`).slice(0, length);
   return /^0+$/.test(id) ? `${id.slice(0, -1)}1` : id;

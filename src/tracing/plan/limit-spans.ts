@@ -39,7 +39,7 @@ export function limitSpans(root: Timed, maxSpans: number): Timed {
   }
 }
 
-/** How many spans a tree has before it is limited. */
+/** Counts the spans of a tree before it is limited. */
 export function countTimed(timed: Timed): number {
   let count = 1;
   for (const child of timed.children) count += countTimed(child);
@@ -49,7 +49,7 @@ export function countTimed(timed: Timed): number {
 type Place = {
   readonly timed: Timed;
   readonly parent: Timed | undefined;
-  /** How soon its turn among its siblings comes: the first, the slowest, the second, the second slowest … */
+  /** Its position among its siblings: the first, the slowest, the second, the second slowest … */
   readonly turn: number;
 };
 
@@ -84,7 +84,7 @@ function prune(timed: Timed, kept: ReadonlySet<Timed>): Timed {
   return { ...timed, children: left.length === 0 ? children : [...children, toOverflowSpan(timed, left)] };
 }
 
-/** One span for all children of a parent that are left out. */
+/** Builds one span for all omitted children of a parent. */
 function toOverflowSpan(parent: Timed, left: readonly Timed[]): Timed {
   let failed = 0;
   let spans = 0;

@@ -15,11 +15,11 @@ import { type Caller, findCaller } from './traceparent.ts';
 
 export type Plan = {
   readonly trace: Trace;
-  /** What became of the trace context that the caller gave, if it gave one. */
+  /** The use of the caller's trace context, if one was given. */
   readonly caller: 'none' | 'joined' | 'linked' | 'invalid';
   /** Whether the execution ended with a word that is not known. */
   readonly isUnknown: boolean;
-  /** Spans that had to be left out. */
+  /** The number of spans that had to be omitted. */
   readonly leftOut: number;
   readonly attempts: Attempts;
 };

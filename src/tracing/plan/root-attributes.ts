@@ -6,7 +6,7 @@ import type { RootOutcome } from './root-outcome.ts';
 import type { TraceSettings } from './settings.ts';
 import type { Attributes } from './span.ts';
 
-/** What the whole execution has: its spans share it. */
+/** Builds the attributes of the whole execution, which all its spans share. */
 export function toResource({ execution, state }: SpanSource, settings: TraceSettings): Attributes {
   const { set, values } = createAttributes();
   set(conventional.service, settings.service);

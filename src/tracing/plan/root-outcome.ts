@@ -8,7 +8,7 @@ export type RootOutcome = Outcome & {
   readonly isUnknown: boolean;
 };
 
-/** How an execution ended: its own word decides, whatever its steps say; they only give the reason. */
+/** Computes the outcome of an execution: its status decides, whatever its steps report; they only give the reason. */
 export function toRootOutcome(
   source: SpanSource,
   below: readonly Draft[],

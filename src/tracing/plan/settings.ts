@@ -3,7 +3,7 @@ import type { Detail } from './detail.ts';
 import type { TraceFormat } from './estimate.ts';
 import type { Joining } from './traceparent.ts';
 
-/** What a plan depends on beside its execution. */
+/** The settings of a plan. */
 export type TraceSettings = {
   /** Of the ids: the same for all members of a server. */
   readonly namespace: string;
@@ -13,11 +13,11 @@ export type TraceSettings = {
   readonly service: string;
   /** The release of the service, where it is known. */
   readonly release: string | undefined;
-  /** Who traces. */
+  /** The name and version of this exporter, as the spans carry them. */
   readonly distro: { readonly name: string; readonly version: string };
   readonly detail: Detail;
   readonly joining: Joining;
-  /** How executions of the server's own statuses end; a failure where it says nothing. */
+  /** The results of custom statuses; a failure for those not in it. */
   readonly customStatuses: Readonly<Record<string, Result>>;
   /** The options whose values are shown. */
   readonly options: readonly string[];
@@ -26,7 +26,7 @@ export type TraceSettings = {
   readonly maxSpans: number;
   /** Of one request, before it is compressed. */
   readonly maxBytes: number;
-  /** How it is written; protobuf, where nothing else is said. */
+  /** The encoding; protobuf by default. */
   readonly format?: TraceFormat;
 };
 

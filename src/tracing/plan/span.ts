@@ -27,6 +27,6 @@ export type Trace = {
   readonly traceId: string;
   readonly spans: readonly Span[];
   readonly resource: Attributes;
-  /** Who made it. */
+  /** The instrumentation scope. */
   readonly scope: { readonly name: string; readonly version: string };
 };

@@ -9,7 +9,7 @@ import type { TraceSettings } from './settings.ts';
 import type { Span, SpanLink } from './span.ts';
 import type { Timed } from './times.ts';
 
-/** What all spans of one execution are made with. */
+/** The settings that all spans of one execution share. */
 export type SpanFrame = {
   readonly source: SpanSource;
   readonly outcome: RootOutcome;

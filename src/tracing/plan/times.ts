@@ -38,10 +38,10 @@ export function clampInto(parent: Bounds, { startMs, endMs }: Bounds, lengthMs =
 
 type Guessed = {
   readonly draft: Draft;
-  /** The first moment at which it can have begun, for all that is told of it and of what is below it; and the end then. */
+  /** The first moment at which it can have begun, by its own times and those below it; and the matching end. */
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
-  /** What it lasted, or what is below it: it is never shown shorter than that. */
+  /** Its duration, or that of the spans below it: it is never shown shorter. */
   readonly lengthMs: number;
   readonly children: readonly Guessed[];
 };

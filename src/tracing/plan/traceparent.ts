@@ -1,4 +1,4 @@
-/** What an execution does with the trace context that its caller gave it as an option. */
+/** The ways to use the trace context that the caller of an execution gave as an option. */
 export const joiningModes = ['parent', 'link', 'off'] as const;
 export type JoiningMode = (typeof joiningModes)[number];
 
@@ -10,7 +10,7 @@ export type Joining = {
 
 export type Caller = { readonly traceId: string; readonly spanId: string };
 
-/** The caller of an execution; `invalid` where there is a value that is no trace context. */
+/** Finds the caller of an execution; `invalid` for a value that is not a trace context. */
 export function findCaller(
   options: ReadonlyMap<string, string>,
   { option, mode }: Joining,
