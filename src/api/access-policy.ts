@@ -46,7 +46,10 @@ function toEntry(right: AccessRight): string {
   return `{ ${allow} }`;
 }
 
-/** What belongs to one project is allowed in the context of projects, everything else in that of the application. */
+/**
+ * Reports whether a right belongs to a project: it is allowed in the context of projects, all others in that of the
+ * application.
+ */
 function isOfProjects(right: AccessRight): boolean {
   if (right.type === 'resource') return right.kind === 'event' || right.kind === 'node';
   return right.type === 'job' || right.type === 'node' || right.type === 'adhoc';

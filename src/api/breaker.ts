@@ -5,16 +5,16 @@ import type { ApiError } from './errors.ts';
 export type BreakerOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'random'>;
   readonly onChange: (isOpen: boolean) => void;
-  /** What another one knew of the same address, before a reload. */
+  /** The state of the previous breaker for the same address, before a reload. */
   readonly memory?: BreakerMemory | undefined;
 };
 
 /** The faults of an address: data that outlives a breaker. */
 export type BreakerMemory = {
   faults: number;
-  /** How often it has opened since the server last answered. */
+  /** The number of times it has opened since the server last answered. */
   opened: number;
-  /** No error: its stack would hold whoever asked. */
+  /** Not an error: its stack would keep the caller in memory. */
   last: Refusal | undefined;
   probeAfterTicks: number;
 };
@@ -26,12 +26,12 @@ export function createBreakerMemory(): BreakerMemory {
 }
 
 export type Breaker = {
-  /** Undefined where the request may be sent; else the fault that opened the circuit. A probe passes alone. */
+  /** Returns undefined if the request may be sent; else the fault that opened the circuit. Probes pass one at a time. */
   readonly refusal: (lane: Lane) => Refusal | undefined;
-  /** Told before a request is sent and when it is over: without a fault, the server answered. */
+  /** Called before a request is sent and when it is over: without a fault, the server answered. */
   readonly begin: () => void;
   readonly end: (fault: ApiError | undefined) => void;
-  /** Told instead of the end where whoever asked stopped waiting: that says nothing of the server. */
+  /** Called instead of `end` if the caller stopped waiting: that is not a fault of the server. */
   readonly abandon: () => void;
 };
 
@@ -40,9 +40,8 @@ const firstOpenMs = 2000;
 const longestOpenMs = 30_000;
 
 /**
- * Spares a server that does not answer: after some faults in a row requests are refused at once, but for one probe at a
- * time. A vital poll may always be the probe, so that a server that is back is seen by its next poll; enrichment never
- * is.
+ * Spares a server that does not answer: after some faults in a row requests are refused at once, except one probe at a time. A
+ * vital poll may always be the probe, so that a server that is back is seen by its next poll; enrichment never is.
  */
 export function createBreaker({ clock, onChange, memory = createBreakerMemory() }: BreakerOptions): Breaker {
   let inFlight = 0;
@@ -94,7 +93,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
   };
 }
 
-/** Whether the fault says that the server as a whole does not answer; a fault of one endpoint is none. */
+/** Reports whether the fault says that the server as a whole does not answer; a fault of one endpoint is none. */
 function isOutage({ kind, details }: ApiError): boolean {
   if (kind === 'server') return details.status === 502 || details.status === 503 || details.status === 504;
   return kind === 'network' || kind === 'tls' || kind === 'timeout';

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '../domain/clock.ts';
 
-/** Who goes first: vital polls, then the share of enrichment, then everything else. */
+/** The lanes in their order: vital polls, then the share of enrichment, then everything else. */
 export const lanes = ['vital', 'normal', 'enrichment'] as const;
 export type Lane = (typeof lanes)[number];
 
@@ -8,7 +8,7 @@ export type BudgetOptions = {
   readonly requestsPerSecond: number;
   readonly concurrency: number;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
-  /** What another one knew of the same address, before a reload. */
+  /** The state of the previous budget for the same address, before a reload. */
   readonly memory?: BudgetMemory | undefined;
 };
 
@@ -30,7 +30,7 @@ export type Budget = {
     lane: Lane,
     limit: { readonly deadlineTicks: number; readonly signal: AbortSignal | undefined },
   ) => Promise<() => void>;
-  /** Lets nobody in for as long as the server asked. */
+  /** Admits no request for as long as the server asked. */
   readonly pause: (forMs: number) => void;
   /** The time left of such a pause. */
   readonly pausedMs: () => number;
@@ -70,7 +70,7 @@ export function createBudget(options: BudgetOptions): Budget {
     wakeUp(nowTicks);
   }
 
-  /** Whose turn it is: the first lane in order that waits and has room. */
+  /** Finds the lane whose turn it is: the first in order with a waiting request and room. */
   function findLane(): Lane | undefined {
     return admissionOrder.find(
       (lane) => waiting[lane].length > 0 && hasRoom(lane, started, starts) && hasRoom(lane, inFlight, concurrency),
@@ -145,7 +145,10 @@ export class BudgetTimeout extends Error {
 
 const admissionOrder: readonly Lane[] = ['vital', 'enrichment', 'normal'];
 
-/** Enrichment has a third at most, all but the vital leave one place free, and nobody goes beyond the whole. */
+/**
+ * Reports whether a lane has room: enrichment has a third at most, all except the vital lane leave one place free, and none
+ * exceeds the whole.
+ */
 function hasRoom(lane: Lane, { vital, normal, enrichment }: Readonly<Record<Lane, number>>, whole: number): boolean {
   if (lane === 'enrichment' && enrichment >= Math.max(1, Math.floor(whole / 3))) return false;
   if (lane !== 'vital' && normal + enrichment >= Math.max(1, whole - 1)) return false;

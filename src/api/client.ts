@@ -22,11 +22,11 @@ export type ClientOptions = {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly observe: ClientObserver;
-  /** What was known of the address before a reload. */
+  /** The state of the same address before a reload. */
   readonly memory?: ClientMemory | undefined;
 } & Pick<RequesterOptions, 'largeAnswers' | 'secretForms'>;
 
-/** What belongs to an address, whoever asks it: data that outlives a client. */
+/** The state of an address, shared by all its callers: data that outlives a client. */
 export type ClientMemory = { readonly budget: BudgetMemory; readonly breaker: BreakerMemory };
 
 export function createClientMemory(before: Partial<ClientMemory> = {}): ClientMemory {
@@ -35,11 +35,11 @@ export function createClientMemory(before: Partial<ClientMemory> = {}): ClientMe
 
 export type ClientObserver = RequestObserver & {
   readonly circuit: (isOpen: boolean) => void;
-  /** Told of files of credentials and certificates that have changed. */
+  /** Called for files of credentials and certificates that have changed. */
   readonly files?: (name: string, change: FileChange) => void;
 };
 
-/** What a poll may do: GET what the catalogue lists. */
+/** The requests that a poll may send: GET for endpoints of the catalogue. */
 export type Api = {
   readonly get: <Answer, Path extends string, Query extends string>(
     endpoint: Endpoint<Answer, Path, Query>,
@@ -50,13 +50,13 @@ export type Api = {
     endpoint: Endpoint<Answer, Path, Query>,
     ...input: InputOf<Path, Query>
   ) => Promise<Timed<Answer>>;
-  /** Whether the API version in use has the endpoint. */
+  /** Reports whether the API version in use has the endpoint. */
   readonly supports: (endpoint: Endpoint<unknown>) => Promise<boolean>;
-  /** What is known of the server since the first contact. */
+  /** Returns the facts about the server that are known since the first contact. */
   readonly server: () => ServerFacts;
 };
 
-/** The input may be left out where no parameter of the path has to be given. */
+/** The input is optional if no parameter of the path is required. */
 type InputOf<Path extends string, Query extends string> =
   Record<never, never> extends EndpointInput<Path, Query>
     ? [input?: EndpointInput<Path, Query>]
@@ -74,7 +74,7 @@ export type ClientScope = {
 export type Client = {
   /** The API for one poll: its lane, the time of its requests, its end. */
   readonly within: (scope: ClientScope) => Api;
-  /** What is known of the server since the first contact; nothing is asked. */
+  /** Returns the facts about the server that are known since the first contact, without a request. */
   readonly facts: () => ServerFacts;
 };
 

@@ -3,7 +3,7 @@ import type { SystemInfo } from './endpoints/system.ts';
 import { ApiError } from './errors.ts';
 import { createMemberSight } from './member-sight.ts';
 
-/** What the client never asks above unless it is told to: the API documents describe this version. */
+/** The newest API version that the client uses by itself: the API documents describe this one. */
 export const newestApiVersion = 47;
 /** The oldest version that servers of today accept. */
 export const oldestApiVersion = 14;
@@ -21,10 +21,10 @@ export type Contact = {
   readonly facts: () => ServerFacts;
   /** The version to ask with, where it is settled. */
   readonly version: () => number | undefined;
-  /** The version to ask with; found out once, by whoever asks first, and waited for by all. */
+  /** Returns the version to ask with; the first caller finds it out, and all others wait for it. */
   readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
   readonly learn: (info: SystemInfo) => void;
-  /** Told of the time that system info tells, and of the date that something on the way wrote above the same answer. */
+  /** Called with the time in a system info answer, and with the date that something on the way wrote into its headers. */
   readonly learnDate: (timestampMs: number | undefined, dateMs: number | undefined, ticks: number) => void;
   /** The server's time, as the date of an answer tells it; without a date, as system info told it lately. */
   readonly toServerMs: (dateMs: number | undefined, ticks: number) => number | undefined;
@@ -34,7 +34,7 @@ export type Contact = {
 
 type Settings = { readonly dialect: Dialect | 'auto'; readonly apiVersion: number | 'auto' };
 
-/** What is known of a server: its dialect and the version that both sides speak. */
+/** Collects the facts about a server: its dialect and the version that both sides speak. */
 export function createContact(settings: Settings): Contact {
   let dialect = settings.dialect === 'auto' ? undefined : settings.dialect;
   let apiVersion = settings.apiVersion === 'auto' ? undefined : settings.apiVersion;
@@ -110,7 +110,7 @@ export function createContact(settings: Settings): Contact {
       // A server that went away may come back as another release.
       const isNewContact = kind === 'network' || (kind === 'unsupported_version' && details.status !== undefined);
       if (settings.apiVersion === 'auto' && isNewContact) apiVersion = undefined;
-      // What was taken for the dialect may be why the token is not seen: both headers are sent again.
+      // A wrong guess of the dialect may be why the token is rejected: both headers are sent again.
       if (settings.dialect === 'auto' && kind === 'unauthorized') dialect = undefined;
     },
   };

@@ -7,23 +7,23 @@ import { ApiError } from './errors.ts';
 export type Endpoint<Answer, Path extends string = string, Query extends string = string> = {
   /** The value of `api_endpoint` in metrics and of `endpoint` in log lines. */
   readonly name: string;
-  /** What follows `api/{version}/`; `{project}` stands for a parameter. */
+  /** The path after `api/{version}/`; `{project}` stands for a parameter. */
   readonly path: Path;
   /** The query parameters that may be sent. */
   readonly query: readonly Query[];
   /** The smallest API version that has it. */
   readonly since: number | Readonly<Record<Dialect, number>>;
-  /** Whether servers can be told not to have it: then a 404 is no fault. */
+  /** Whether a server's administrator can disable it: then a 404 is not a fault. */
   readonly mayBeOff: boolean;
   /** The rights that it needs, all of them. */
   readonly allowedBy: readonly AccessRight[];
-  /** Statuses beside 200 whose body is an answer, if it decodes. */
+  /** Statuses other than 200 whose body is an answer, if it decodes. */
   readonly alsoAnswers: readonly number[];
-  /** Whether some releases answer in plain text: what is no JSON then reaches the decoder as it is. */
+  /** Whether some releases answer in plain text: a body that is not JSON then reaches the decoder unchanged. */
   readonly mayBeText: boolean;
   /** Whether its texts are kept as they are: lines of a log, of which no more than a word is taken. */
   readonly keepsLongTexts: boolean;
-  /** How large an answer may be, inflated; a larger one is refused. */
+  /** The largest answer, inflated; a larger one is refused. */
   readonly maxBytes: number;
   readonly body: z.ZodType<Answer>;
 };
@@ -70,7 +70,7 @@ export type PathParameter<Path extends string> = Path extends `${string}{${infer
   ? Name | PathParameter<Rest>
   : never;
 
-/** What has to be given to ask an endpoint: its path's parameters, and of its query what one likes. */
+/** The input of an endpoint: all parameters of its path, and any of its query. */
 export type EndpointInput<Path extends string, Query extends string> = {
   readonly query?: Readonly<Partial<Record<Query, string | number | boolean>>>;
 } & ([PathParameter<Path>] extends [never]
@@ -133,7 +133,7 @@ function unfitFor(apiEndpoint: string, parameter: string): ApiError {
 /** In the application's context (Document A, section 5). */
 export const systemRead: readonly AccessRight[] = [{ type: 'resource', kind: 'system', allow: 'read' }];
 
-/** Executions are read by whoever may read their jobs, and those without a job by whoever may read what runs ad hoc. */
+/** Executions of a job need the right to read the job; those without a job need the right to read ad hoc commands. */
 export const executionRead: readonly AccessRight[] = [
   { type: 'job', allow: 'read' },
   { type: 'adhoc', allow: 'read' },

@@ -30,11 +30,14 @@ export type ApiErrorDetails = {
   readonly isOfService?: boolean;
   /** The newest API version that the answer names. */
   readonly serverApiVersion?: number;
-  /** How long the server asks to be left alone. */
+  /** The time for which the server asks us to wait. */
   readonly retryAfterMs?: number;
   /** Whether the request was sent at all; a circuit that is open spares the server. */
   readonly unsent?: true;
-  /** Whether our own limits kept it from being sent: its turn did not come, or its timeout had passed. That says nothing of the server. */
+  /**
+   * Set if our own limits kept it from being sent: its turn did not come, or its timeout had passed. That is not a fault of
+   * the server.
+   */
   readonly isOwnLimit?: true;
   readonly cause?: unknown;
 };
@@ -53,8 +56,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Whether a fault says nothing about what was asked for: the server did not answer at all, or it, or something in front of
- * it, turned us away whatever we ask.
+ * Reports whether a fault is independent of the request: the server did not answer at all, or it, or something in front of it,
+ * rejects whatever we ask.
  */
 export function isOfWholeServer({ kind, details }: ApiError): boolean {
   const { status, isOfService } = details;

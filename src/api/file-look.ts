@@ -1,6 +1,6 @@
 import type { Clock } from '../domain/clock.ts';
 
-/** What is read from files, and can be read again. */
+/** Content of a file that can be read again. */
 export type Refreshable = {
   readonly name: string;
   /** Takes over what the files hold now; true where it is new, and rejects with what makes it unusable. */
@@ -16,9 +16,9 @@ export type FileLookOptions = {
 export type FileChange = { readonly result: 'taken' } | { readonly result: 'rejected'; readonly says: string };
 
 /**
- * Looks whether files have changed, each time it is called but no more often than every ten seconds, and holds nobody up. What
- * cannot be used leaves the old content in force, and is said once, when it is found a second time: a certificate and its key
- * are not replaced in the same moment.
+ * Looks for changed files at each call, but at most every ten seconds, without making the caller wait. If the new content
+ * cannot be used the old one stays, which is reported when it is found a second time: a certificate and its key are not
+ * replaced in the same moment.
  */
 export function createFileLook({ files, clock, observe }: FileLookOptions): () => void {
   const doubts = new Map<string, { readonly says: string; readonly isSaid: boolean }>();

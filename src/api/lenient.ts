@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { toTimestampMs } from '../domain/time.ts';
 
-// What servers send varies by release: numbers and booleans as text since 4.3, null where the documents show text.
-// Each of these accepts anything and turns what it can not read into `undefined`.
+// The values that servers send vary by release: numbers and booleans as text since 4.3, null where the documents show text. Each of these accepts
+// anything and turns unreadable values into `undefined`.
 
 export const number = lenient(toNumber);
 export const text = lenient(toText);
@@ -43,7 +43,7 @@ function lenient<Value>(read: (value: unknown) => Value | undefined) {
   return z.unknown().transform(read).optional();
 }
 
-/** Longer texts are no numbers of this API, and patterns take their time over them. */
+/** The longest text of a number in this API; patterns are slow on longer ones. */
 const longestNumber = 40;
 const decimal = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 

@@ -1,11 +1,11 @@
 export type MemberSight = {
-  /** Told of the member that an answer names. */
+  /** Called with the member that an answer names. */
   readonly note: (uuid: string | undefined) => void;
-  /** Whether several members answer under one address. */
+  /** Reports whether several members answer under one address. */
   readonly hasSeveral: () => boolean;
 };
 
-/** Answers that are looked at: after so many of one member alone, there is only one. */
+/** The number of answers that are remembered: after this many from one member, there is only one. */
 const remembered = 20;
 
 /** A member that comes back after another has answered shows that both are there; one that is followed by another for good was replaced. */

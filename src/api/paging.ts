@@ -8,7 +8,7 @@ export type PageRequest = Window & { readonly max: number; readonly offset: numb
 export type ReadPage<Item> = (request: PageRequest) => Promise<Page<Item>>;
 
 export type PagingOptions<Item> = {
-  /** What is read, as metrics and messages name it. */
+  /** The name of the endpoint in metrics and messages. */
   readonly apiEndpoint: string;
   /** The time that the list is ordered by, newest first; undefined for rows that have none. */
   readonly endOf: (item: Item) => number | undefined;
@@ -20,16 +20,16 @@ export type PagingOptions<Item> = {
   readonly mostPages?: number;
 };
 
-/** What one answer brought of a window. */
+/** The part of a window that one answer brought. */
 export type Part<Item> = {
   readonly items: readonly Item[];
   /** Rows that the server counts in what was asked for. */
   readonly total: number;
   /** Rows that are done with by this part, shown or not; the parts to come count the others. */
   readonly counted: number;
-  /** What is still to be read after it, oldest first. Whoever stops here can go on with it at any time. */
+  /** The windows that are still to be read, oldest first. A reader that stops here can continue with them at any time. */
   readonly rest: readonly Window[];
-  /** Whether whoever stops here has to begin a flood anew: pages by offset are worth nothing one by one. */
+  /** Whether a reader that stops here has to read the whole flood again: pages by offset are useless one by one. */
   readonly isInFlood: boolean;
 };
 
@@ -79,7 +79,7 @@ function isWhole({ total, items }: Page<unknown>, pageSize: number): boolean {
   return total <= pageSize && items.length < pageSize;
 }
 
-/** What a full page is done with, and what it leaves of its window, oldest first. */
+/** Splits a full page into finished rows and the windows that remain, oldest first. */
 function divide<Item>(
   window: Window,
   { total, items }: Page<Item>,
@@ -87,7 +87,7 @@ function divide<Item>(
 ): Pick<Part<Item>, 'items' | 'counted' | 'rest'> {
   const ends = items.flatMap((item) => endOf(item) ?? []);
   const oldestMs = ends.at(-1);
-  // Where few are shown nobody knows how far the page reaches, nor where the order is another.
+  // If few rows are shown, or in another order, it is unknown how far the page reaches.
   if (oldestMs === undefined || ends.length < pageSize / 4 || !isNewestFirst(ends)) {
     return { items, counted: 0, rest: halve(window) };
   }
@@ -102,8 +102,9 @@ function divide<Item>(
 }
 
 /**
- * Where to cut a window of which only the total is known: so that its older part is likely to hold a few pages. Where rows as
- * dense as the newer ones would fill but a little of it, they are likely to lie at its end, and little before them.
+ * Finds the time at which to cut a window of which only the total is known, so that its older part is likely to hold a few
+ * pages. If rows as dense as the newer ones would fill only a little of it, they are likely to lie at its end, and little
+ * before them.
  */
 function toCutMs(
   { beginMs, endMs }: Window,
@@ -116,7 +117,7 @@ function toCutMs(
   return denseMs < lengthMs / 2 ? endMs - denseMs : beginMs + (0.95 * most * lengthMs) / rows;
 }
 
-/** Pages of an older part, at about: so many requests it takes until what was read is one piece. */
+/** The approximate number of pages in an older part: this many requests until the read windows are one piece. */
 const partPages = 6;
 
 /** Two parts that meet at a whole second, since some servers know no finer; one where the cut lies outside. */

@@ -7,13 +7,13 @@ export type ProjectList = {
   readonly read: (api: Api) => Promise<readonly Project[]>;
   /** The same, with when it was asked for: at the given time or later, where one is given. */
   readonly readDated: (api: Api, sinceTicks?: number) => Promise<DatedList>;
-  /** Told of every list that is read. */
+  /** Adds a listener for every list that is read. */
   readonly onRead: (listener: (names: ReadonlySet<string>) => void) => void;
-  /** How many projects the server listed last, watched or not. */
+  /** Returns the number of projects in the server's last list, watched or not. */
   readonly visible: () => number | undefined;
 };
 
-/** A list that may have been read for somebody else a moment ago. */
+/** A list that another caller may have read a moment ago. */
 export type DatedList = { readonly projects: readonly Project[]; readonly askedTicks: number };
 
 type ListOptions = { readonly isWanted: (project: string) => boolean; readonly clock: Clock };
@@ -26,7 +26,7 @@ export function createProjectList({ isWanted, clock }: ListOptions): ProjectList
   let visible: number | undefined;
 
   async function ask(api: Api, askedTicks: number): Promise<DatedList> {
-    // One request tells of all projects whether they run anything (Document A, 4.11).
+    // One request reports for all projects whether executions are enabled (Document A, 4.11).
     const hasModes = await api.supports(projectsWithModes);
     const all = hasModes ? await api.get(projectsWithModes, { query: { meta: 'config' } }) : await api.get(projects);
     visible = all.length;
@@ -52,7 +52,7 @@ export function createProjectList({ isWanted, clock }: ListOptions): ProjectList
       isUnderWay = false;
     });
     latest = { list, askedTicks: nowTicks };
-    // The next one who needs it asks anew.
+    // The next caller asks again.
     list.catch(() => {
       latest = undefined;
     });
@@ -69,5 +69,5 @@ export function createProjectList({ isWanted, clock }: ListOptions): ProjectList
   };
 }
 
-/** Short enough that each poll of the projects asks anew, long enough for those that run beside it. */
+/** Short enough that each poll of the projects asks again, long enough for those that run at the same time. */
 const sharedForMs = 15_000;

@@ -19,25 +19,25 @@ export type RequesterOptions = {
   readonly observe: RequestObserver;
   /** Decodes what is larger than usual; without it such an answer is refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
-  /** What no answer may bring in. */
+  /** Returns the secrets that an answer must never repeat. */
   readonly secretForms?: (() => readonly string[]) | undefined;
 };
 
-/** Told of every request: its status (`none` without an answer) and time, and the error it ended in. */
+/** Notified of every request: its status (`none` without an answer), its time, and its error. */
 export type RequestObserver = {
   readonly request: (apiEndpoint: string, code: string, seconds: number) => void;
   readonly error: (apiEndpoint: string, kind: ErrorKind) => void;
-  /** How long a request waited for its turn. */
+  /** Called with the time that a request waited for its turn. */
   readonly waited: (seconds: number) => void;
   readonly inFlight: (requests: number) => void;
-  /** How many texts of an answer were cut. */
+  /** Called with the number of texts that were cut in an answer. */
   readonly cut?: (apiEndpoint: string, texts: number) => void;
 };
 
 /** On whose behalf and until when something is asked. */
 export type Scope = {
   readonly lane: Lane;
-  /** How long each request may wait for its turn, and how long it may take with all its tries once its turn has come. */
+  /** The time that each request may wait for its turn, and then the time for all its tries. */
   readonly forMs: number;
   /** When all requests of the scope have to be over; absent where nothing limits them together. */
   readonly untilTicks?: number | undefined;
@@ -102,7 +102,7 @@ export function createRequester(options: RequesterOptions): Requester {
 
   async function attempt<Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) {
     const leave = await enter(endpoint, scope, trial.deadlineTicks);
-    // What it waited for its turn is not taken from the time that the server has to answer.
+    // Waiting for a turn does not shorten the time that the server has to answer.
     if (trial.isFirst) trial.deadlineTicks = toDeadline(scope);
     observe.inFlight(budget.inFlight());
     try {
@@ -162,7 +162,7 @@ export function createRequester(options: RequesterOptions): Requester {
     if (error.details.retryAfterMs !== undefined) budget.pause(error.details.retryAfterMs);
   }
 
-  /** Whether the credentials that were refused have been replaced by others that are worth a try. */
+  /** Reports whether the credentials that were refused have been replaced by others that are worth a try. */
   async function hasRenewed({ kind, details }: ApiError, { generation }: Trial): Promise<boolean> {
     const isRefusal = kind === 'unauthorized' || details.status === 401;
     return isRefusal && generation !== undefined && (await credentials.renew(generation));
@@ -178,7 +178,7 @@ export function createRequester(options: RequesterOptions): Requester {
         return await attempt(endpoint, path, scope, trial);
       } catch (error) {
         if (!(error instanceof ApiError) || scope.signal?.aborted === true) throw error;
-        // Another try that did not come to anything takes nothing from what the one before said.
+        // A later try that was never sent does not hide the fault of the previous one.
         if (error.details.isOwnLimit === true) throw fault ?? error;
         fault = error;
         ({ deadlineTicks } = trial);
@@ -190,14 +190,14 @@ export function createRequester(options: RequesterOptions): Requester {
         const lastTicks = scope.untilTicks ?? deadlineTicks;
         if (delayMs === undefined || clock.ticks() + delayMs + leastMs > lastTicks) throw error;
         await sleep(clock, delayMs, scope.signal);
-        // Where a whole poll has its time, each of its tries has one of its own.
+        // If the deadline is the poll's, each try has a timeout of its own.
         if (scope.untilTicks !== undefined) deadlineTicks = toDeadline(scope);
       }
     }
   };
 }
 
-/** What is left of a request's time is worth a try from here on. */
+/** The shortest remaining time that is worth a try. */
 const leastMs = 100;
 
 type Trial = {

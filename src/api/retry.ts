@@ -4,7 +4,7 @@ const mostTries = 3;
 const firstDelayMs = 200;
 const longestDelayMs = 5000;
 
-/** How long to wait before the next try, with full jitter; undefined where another try can not help. */
+/** Computes the wait before the next try, with full jitter; undefined if another try cannot help. */
 export function retryDelayMs(error: ApiError, tries: number, random: number): number | undefined {
   if (tries >= mostTries || error.details.unsent === true || !canPass(error)) return undefined;
   return random * Math.min(longestDelayMs, firstDelayMs * 2 ** tries);
@@ -16,7 +16,7 @@ function canPass({ kind, details }: ApiError): boolean {
   return kind === 'network' || kind === 'busy';
 }
 
-/** `Retry-After`, in seconds or as a date; nothing that can not be read, and never longer than the bound. */
+/** Reads `Retry-After`, in seconds or as a date; undefined if unreadable, and never longer than the bound. */
 export function readRetryAfterMs(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;
   const untilMs = /^\s*\d{1,9}\s*$/.test(value) ? nowMs + Number(value) * 1000 : Date.parse(value);

@@ -1,7 +1,7 @@
 import type { Endpoint } from './endpoint.ts';
 import type { ApiError } from './errors.ts';
 
-/** What a fault says about an endpoint: there is nothing to get, for that reason, or getting it failed. */
+/** The meaning of a fault for an endpoint: unavailable, for one of the reasons, or failed. */
 export type Verdict = 'denied' | 'not_found' | 'version' | 'failed';
 
 export function toVerdict(
@@ -17,7 +17,7 @@ export function toVerdict(
   return endpoint?.mayBeOff === true ? 'not_found' : 'failed';
 }
 
-/** Whether the service itself answered and took the credentials: an item that it refuses or does not have is such an answer. */
+/** Reports whether the service itself answered and took the credentials: an item that it refuses or does not have is such an answer. */
 export function isAuthenticatedAnswer({ kind, details }: ApiError): boolean {
   if (details.errorCode === undefined) return false;
   return kind === 'forbidden' || kind === 'not_found' || kind === 'rejected';

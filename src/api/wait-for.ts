@@ -7,7 +7,7 @@ type Patience = {
   readonly clock: Pick<Clock, 'after'>;
 };
 
-/** What others share and we only wait for: our time may be over before it is, and it goes on without us. */
+/** Waits for shared work: our time may end before the work does, which continues without us. */
 export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse, clock }: Patience): Promise<Value> {
   return new Promise((resolve, reject) => {
     let cancel: Cancel | undefined;
@@ -19,7 +19,7 @@ export function waitFor<Value>(shared: Promise<Value>, { forMs, signal, orElse, 
       stopWaiting();
       reject(orElse());
     }
-    // A fault is heard even where nobody is left to wait for it.
+    // The fault is handled even if no caller waits any more.
     shared.then(resolve, reject).finally(stopWaiting);
     if (signal?.aborted === true) {
       giveUp();

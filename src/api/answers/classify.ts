@@ -9,9 +9,9 @@ export type AnswerContext = {
   /** A session that is not admitted to the API gets answers that say nothing of the API (rundeck dialect). */
   readonly isSession: boolean;
   readonly nowMs: number;
-  /** What no answer may bring in: our secrets, in every form that is long enough to be none of its words. */
+  /** The secrets that an answer must never repeat, in every form that is too long to be one of its ordinary words. */
   readonly secretForms?: readonly string[] | undefined;
-  /** Told of texts that were cut because no name is that long. */
+  /** Called with the number of texts that were cut because no name is that long. */
   readonly onCut?: ((texts: number) => void) | undefined;
 };
 
@@ -102,8 +102,8 @@ function isVersionCode(errorCode: string | undefined): boolean {
 type ErrorFields = Pick<ApiErrorDetails, 'errorCode' | 'serverApiVersion' | 'isOfService'>;
 
 /**
- * `error` is `true` in answers of the API and of its servlets; it is text where the request never got to them, but for
- * the metrics of release 6, which then say `enable` too.
+ * Reads the fields of an error. `error` is `true` in answers of the API and of its servlets; it is text if the request never
+ * reached them, except for the metrics of release 6, which then say `enable` too.
  */
 function errorFields(json: unknown): ErrorFields {
   if (typeof json !== 'object' || json === null) return {};
@@ -142,7 +142,7 @@ export function toShort(
   return value;
 }
 
-/** A million of empty lists takes seconds and gigabytes, and says nothing. */
+/** Reports whether parsing would cost too much: a million empty lists take seconds and gigabytes, and are never an answer. */
 function isDense(body: string): boolean {
   const most = Math.max(fewValues, body.length / leastBytesOfContainer);
   let values = 0;

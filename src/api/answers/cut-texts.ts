@@ -1,7 +1,10 @@
 /** Names and words of the service have room in this; what is longer is shown by its beginning. */
 export const longestText = 1024;
 
-/** Cuts every text of a value that was just parsed, names of members too; returns how many there were. The source spares most of them the look. */
+/**
+ * Cuts every text of a value that was just parsed, names of members too; returns how many there were. The source spares most
+ * of them the look.
+ */
 export function cutTexts(value: unknown, source: string): { readonly value: unknown; readonly cut: number } {
   if (!mayHoldLongText(source)) return { value, cut: 0 };
   if (typeof value === 'string')
@@ -32,7 +35,7 @@ function cutText(text: string): string {
   return `${text.slice(0, longestText - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-/** Whether there is enough between two quotes; a quote within a text hides how long that is. */
+/** Reports whether there is enough between two quotes; a quote within a text hides how long that is. */
 function mayHoldLongText(source: string): boolean {
   if (source.length <= longestText) return false;
   if (source.includes('\\"')) return true;

@@ -10,7 +10,7 @@ export class InflatedTooLarge extends Error {
 
 const chunkSize = 2 ** 18;
 
-/** Inflates up to so many bytes, and no further. */
+/** Inflates up to this many bytes, and no further. */
 export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   return new Promise((resolve, reject) => {
     // Memory that was never written takes none: only as much of it as the body needs is there.
@@ -38,10 +38,10 @@ export function inflate(bytes: Buffer, maxBytes: number): Promise<Inflated> {
   });
 }
 
-/** What is larger is decoded in pieces. */
+/** The size above which an answer is decoded in pieces. */
 export const wholeBytes = 2 ** 18;
 
-/** Undefined where it is to be decoded in pieces; inflating ends there. */
+/** Inflates an answer; undefined, and stops, if it is to be decoded in pieces. */
 export async function inflateWhole(bytes: Buffer, wholeMost: number, maxBytes: number): Promise<Inflated | undefined> {
   try {
     return await inflate(bytes, wholeMost);

@@ -5,14 +5,14 @@ export type PiecesOptions = {
   readonly refine?: (value: unknown, text: string) => unknown;
 };
 
-/** What no answer of the service holds: more values than its bytes could say anything with. */
+/** Thrown for an answer with more values than any answer of the service. */
 export class TooManyValues extends Error {
   override readonly name = 'TooManyValues';
 }
 
 /**
- * Parses JSON a piece at a time, so that a large list holds up nobody. The value is the one that `JSON.parse` gives; a container
- * of more members than any list of the service has is refused before it takes its memory.
+ * Parses JSON a piece at a time, so that a large list never blocks the event loop. The value is the one that `JSON.parse`
+ * gives; a container with more members than any list of the service is refused before it takes its memory.
  */
 export async function parseInPieces(
   bytes: Buffer,
@@ -43,7 +43,7 @@ const pieceBytes = 64 * 1024;
 const mostMembers = 50_000;
 const deepest = 32;
 const fewContainers = 2000;
-/** An object or a list of fewer bytes says nothing. */
+/** The smallest object or list that can hold a useful value. */
 export const leastBytesOfContainer = 20;
 
 async function parseValue(source: Source, start: number, place: Place): Promise<Found> {
@@ -145,7 +145,7 @@ function parseText({ bytes, refine }: Source, start: number, end: number): unkno
   return refine(JSON.parse(text), text);
 }
 
-/** Where the value that starts here ends; undefined where it goes on beyond the limit. */
+/** Finds the end of the value that starts here; undefined if it is beyond the limit. */
 function findEnd(source: Source, start: number, limit: number): number | undefined {
   const { bytes } = source;
   const last = Math.min(limit, bytes.length);
@@ -181,7 +181,7 @@ function count(source: Source, opened: number, end: number): number {
   return end;
 }
 
-/** Where a text that starts here ends: after the next quote that no backslash stands before. */
+/** Finds the end of the text that starts here: after the next quote without a backslash before it. */
 function findText(bytes: Buffer, start: number): number {
   let at = start + 1;
   for (;;) {

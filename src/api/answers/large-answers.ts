@@ -7,7 +7,7 @@ import { type AnswerContext, readAnswer, scrubForms, toShort } from './classify.
 import { type Inflated, InflatedTooLarge, inflate } from './inflate.ts';
 import { parseInPieces, TooManyValues } from './json-pieces.ts';
 
-/** What may be large is bounded for the whole process: four bodies are received at once, and one of them is decoded. */
+/** Bounds large answers for the whole process: at most four bodies are received at once, and one of them is decoded. */
 export type LargeAnswers = {
   /** Waits for room for one more body; resolves to the function that gives it back. */
   readonly enter: () => Promise<() => void>;
@@ -35,7 +35,7 @@ export function createLargeAnswers({ clock }: { readonly clock: Pick<Clock, 'nex
         if (error instanceof SyntaxError) return undefined;
         throw error;
       });
-      // A body that is not JSON is described by its beginning alone.
+      // A body that is not JSON is described only by its beginning.
       const body = scrubbed.toString('utf8', 0, beginning);
       return readAnswer(endpoint, { ...answer, body }, context, json);
     } finally {
@@ -61,7 +61,7 @@ export function createLargeAnswers({ clock }: { readonly clock: Pick<Clock, 'nex
 
 type Reply = { readonly reply: TransportAnswer; readonly context: AnswerContext };
 
-/** What an answer says, whatever its size. */
+/** Reads an answer of any size. */
 export async function readReply<Answer>(
   largeAnswers: LargeAnswers | undefined,
   endpoint: Endpoint<Answer>,

@@ -2,8 +2,8 @@ import { ApiError } from '../errors.ts';
 import type { ReadPage } from '../paging.ts';
 
 /**
- * Reads pages whose answers would be larger than they may be in pieces: half as many rows at a time until they fit, and more
- * again once they do. A row that alone is too large is left out, and told by the next one that is there and how far that is.
+ * Reads pages in pieces if their answers would be too large: half as many rows at a time until they fit, and more again once
+ * they do. A row that is too large by itself is skipped, and reported by the next row and the distance to it.
  */
 export function inPieces<Item>(
   read: ReadPage<Item>,

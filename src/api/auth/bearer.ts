@@ -1,6 +1,6 @@
 import { type Credentials, createRereadable, type SecretSource } from './credentials.ts';
 
-/** A token of an identity provider (Document A, section 5), as whoever renews it leaves it in its file. */
+/** Sends a token of an identity provider (Document A, section 5), which another program renews in its file. */
 export function createBearerCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
   return {

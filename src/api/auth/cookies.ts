@@ -1,6 +1,6 @@
 export type Cookies = {
   readonly note: (setCookies: readonly string[]) => void;
-  /** Whether the server has opened a session. */
+  /** Reports whether the server has opened a session. */
   readonly hasSession: () => boolean;
   readonly toHeader: () => Readonly<Record<string, string>>;
   readonly clear: () => void;

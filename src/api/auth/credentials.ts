@@ -15,7 +15,7 @@ export type AuthHeaders = {
 
 /** One way to authenticate. */
 export type Credentials = {
-  /** What to send; a session logs in here when it has to. */
+  /** Returns the headers to send; a session logs in here if it has to. */
   readonly authorize: (
     transport: Transport,
     dialect: Dialect | undefined,
@@ -23,9 +23,9 @@ export type Credentials = {
   ) => Promise<AuthHeaders>;
   /** Called when these credentials were refused; true where another try has something new to offer. */
   readonly renew: (refused: number) => Promise<boolean>;
-  /** Reads the secret again, whether or not it was refused; true where it is another, and rejects where it is no use. */
+  /** Reads the secret again, whether or not it was refused; true if it has changed, and rejects if it cannot be used. */
   readonly refresh: () => Promise<boolean>;
-  /** Shown every answer: a session's cookie changes. */
+  /** Called with every answer: a session's cookie changes. */
   readonly noteAnswer?: (answer: TransportAnswer) => void;
   /** Whether an answer without a word from the API says that the session is not admitted to it. */
   readonly isSession: boolean;
@@ -40,7 +40,7 @@ export type Rereadable = {
   readonly refresh: () => Promise<boolean>;
 };
 
-/** A secret and the count of its changes. A file that can not be read just now leaves the old one in place. */
+/** Keeps a secret and counts its changes. If the file cannot be read just now, the old secret stays. */
 export function createRereadable(first: SecretSource): Rereadable {
   let current = first;
   let generation = 0;
@@ -58,7 +58,7 @@ export function createRereadable(first: SecretSource): Rereadable {
     try {
       await refresh();
     } catch {
-      // What was refused stays refused; the poll that asked reports it.
+      // A refused secret stays refused; the poll that asked reports it.
     }
   }
 

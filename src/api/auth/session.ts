@@ -90,7 +90,7 @@ function isRedirect({ status }: TransportAnswer): boolean {
   return status >= 301 && status <= 308 && status !== 304;
 }
 
-/** Where a redirect leads, asked of the server that we know: the credentials go nowhere else. */
+/** Returns the path of a redirect on the server that we know: the credentials go nowhere else. */
 function toOwnPath(transport: Transport, { status, headers }: TransportAnswer): string {
   const path = transport.toOwnPath(headers.location ?? '');
   if (path !== undefined) return path;

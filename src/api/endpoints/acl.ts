@@ -8,7 +8,7 @@ const body = z
   .object({ resources: z.array(z.unknown()).nullish() })
   .transform(({ resources }) => (resources ?? []).filter((resource) => policyFile.safeParse(resource).success).length);
 
-/** Document A, 4.8: how many policies the server keeps; those in files beside it are not told of. */
+/** Document A, 4.8: the number of policies that the server stores; it does not report those in files next to it. */
 export const systemPolicies = defineEndpoint({
   name: 'acl-policies',
   path: 'system/acl/',

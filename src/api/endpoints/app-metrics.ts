@@ -43,7 +43,7 @@ export const appMetrics = defineEndpoint({
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** One by one: what can not be read is left out and costs the others nothing. */
+/** Reads metrics one by one: those that cannot be read are skipped. */
 function read<Value extends object>(
   kind: z.output<typeof entries>,
   toValue: (fields: Fields) => Value | undefined,
@@ -66,7 +66,7 @@ function withValue(value: unknown): { value: number } | undefined {
   return isNumber(value) ? { value } : undefined;
 }
 
-/** How many of a timer's unit make a second: release 6 times in nanoseconds, the others in seconds. */
+/** The number of a timer's units in a second: release 6 measures in nanoseconds, the others in seconds. */
 const perSecond: ReadonlyMap<unknown, number> = new Map([
   ['seconds', 1],
   ['milliseconds', 1e3],

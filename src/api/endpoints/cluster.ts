@@ -13,7 +13,7 @@ const jobsOfMember = {
 /** Document A, 4.5: the jobs, across all projects, whose schedule the answering member owns. */
 export const ownJobs = defineEndpoint({ name: 'cluster-own-jobs', path: 'scheduler/jobs', ...jobsOfMember });
 
-/** The same of one member, whoever answers; an unknown one owns nothing. */
+/** The same for one member, whichever member answers; an unknown one owns nothing. */
 export const memberJobs = defineEndpoint({
   name: 'cluster-member-jobs',
   path: 'scheduler/server/{uuid}/jobs',

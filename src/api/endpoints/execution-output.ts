@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { flag, text } from '../lenient.ts';
 
-/** What is taken from the end of a log: never its lines, which may hold anything. */
+/** The facts from the end of a log: never its lines, which may hold anything. */
 export type LogTail = {
   /** It is on its way; to be asked for again, though not for ever. */
   readonly isPending: boolean;

@@ -3,7 +3,7 @@ import { toDurationMs } from '../../domain/duration-text.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { number, section, text } from '../lenient.ts';
 
-/** How many executions there were, and how long they took. */
+/** The number of executions, and their durations. */
 export type ExecutionsMetrics = {
   readonly total: number | undefined;
   readonly averageMs: number | undefined;
@@ -19,7 +19,7 @@ const body = z
     return { total, averageMs: read(average), minMs: read(min), maxMs: read(max) };
   });
 
-/** Document B, 4.2. Up to release 5 of the rundeck dialect everybody is told of all projects. */
+/** Document B, 4.2. Up to release 5 of the rundeck dialect every caller gets all projects. */
 export const executionsMetrics = defineEndpoint({
   name: 'executions-metrics',
   path: 'executions/metrics',

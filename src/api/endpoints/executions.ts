@@ -28,7 +28,7 @@ const executionList = z
 export type OddRow = {
   readonly field: string;
   readonly text: string;
-  /** It alone is larger than an answer may be. */
+  /** Set if this row by itself is larger than an answer may be. */
   readonly isTooLarge?: true;
 };
 
@@ -74,7 +74,10 @@ export const executionsTotal = defineEndpoint({
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Item by item and not by a schema: a sweep reads tens of thousands. The name of a needed field that cannot be read, else the execution. */
+/**
+ * Item by item and not by a schema: a sweep reads tens of thousands. The name of a needed field that cannot be read, else the
+ * execution.
+ */
 function toExecution(item: unknown): Execution | string {
   const fields = toFields(item);
   const id = toNumber(fields.id);
@@ -83,7 +86,7 @@ function toExecution(item: unknown): Execution | string {
   const endedAtMs = toTimestampMs(fields['date-ended']);
   // Otherwise a run that is over would look like one that is not.
   if (endedAtMs === undefined && (fields['date-ended'] ?? undefined) !== undefined) return 'date-ended';
-  // What waits may have no start yet: one row of these must not cost all the others.
+  // A waiting execution may not have a start yet: one such row must not cost all the others.
   const isWaiting = endedAtMs === undefined && (status === 'queued' || status === 'scheduled');
   const knownStartMs = toTimestampMs(fields['date-started']);
   const startedAtMs = knownStartMs ?? endedAtMs ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);

@@ -39,7 +39,7 @@ function toStep(step: Fields, depth: number): WorkflowStep {
     isNodeStep: isNodeStep(kind === 'reference' ? reference.nodeStep : step.nodeStep, kind),
     jobId: toText(step.jobId),
     workflow: below,
-    // A handler that refers to a job has the job and its steps beside it.
+    // A handler that refers to a job has the job and its steps next to it.
     handler: isFields(handler) && depth <= deepest ? toStep(toHandler(handler, step), depth + 1) : undefined,
   };
 }

@@ -3,7 +3,7 @@ import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { flag, list, number, text } from '../lenient.ts';
 
-/** A job as the project's list tells of it. The three switches are told since API 17. */
+/** A job as in the project's list. The three switches exist since API 17. */
 export type Job = {
   readonly id: string;
   readonly name: string;

@@ -12,7 +12,7 @@ export const healthcheck = defineEndpoint({
   alsoAnswers: [500, 501],
   body: z.record(z.string(), z.unknown()).transform((checks, context) => {
     const judged = Object.entries(checks).flatMap(([name, check]) => toCheck(name, check));
-    // The body of a 500 may as well tell of a fault of the server: then nothing in it is a check.
+    // The body of a 500 may also report a fault of the server: then it does not hold a check.
     if (judged.length === 0 && Object.keys(checks).length > 0) context.addIssue('no entry has a verdict `healthy`');
     return judged;
   }),
@@ -46,7 +46,7 @@ export const threads = defineEndpoint({
   body: z
     .union([z.string().transform(toDumpedStates), list(z.object({ state: text }).transform(({ state }) => state))])
     .transform((states, context) => {
-      // There is no answer without a thread that gives it.
+      // An answer needs a thread, so an empty list is wrong.
       if (states.length === 0) context.addIssue('holds no thread states');
       return states;
     }),

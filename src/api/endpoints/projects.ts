@@ -33,7 +33,7 @@ const body = list(
     }),
 );
 
-/** Projects are told apart by their names alone: they are of no `kind`. */
+/** Rights on projects differ only by name: they have no `kind`. */
 const readProject: readonly AccessRight[] = [{ type: 'project', allow: 'read' }];
 
 /** Document A, 4.9: only the projects that may be read, sorted by name. */

@@ -14,7 +14,7 @@ const release = section({
   serverUUID: text,
 });
 
-// A restricted caller gets the release part alone, everything else as null (rundeck dialect, 4.4 and later).
+// A restricted caller only gets the release, and null for everything else (rundeck dialect, 4.4 and later).
 const systemInfoBody = z
   .object({
     system: z.object({
@@ -40,7 +40,7 @@ const systemInfoBody = z
       dialect: dialectOf(service, rundeck),
       server: { ...server, apiVersion: text.parse(apiversion) },
       timestampMs: timestamp,
-      // A restricted caller sees the release alone; whatever else there is shows that this one sees more.
+      // A restricted caller only sees the release; anything else shows that this one sees more.
       isRestricted: ![timestamp, executions.active, executions.executionMode, rest.os.name, rest.jvm.name].some(
         (value) => value !== undefined,
       ),

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 
-/** What the exchange needs of a dispatcher; any that calls such a handler will do. */
+/** The dispatcher as the exchange uses it; any that calls such a handler will do. */
 export type Dispatch<Request> = (request: Request, handler: Handler) => unknown;
 
 export type Received = {
@@ -25,8 +25,8 @@ export type Limits = {
 };
 
 /**
- * One request and its whole answer. The handler is told of every chunk: a stream, a combined signal and their listeners
- * would cost half as much again as the request itself.
+ * Sends one request and collects its answer by a handler that gets every chunk: a stream, a combined signal and their
+ * listeners would cost half as much again as the request itself.
  */
 export function exchange<Request>(
   dispatch: Dispatch<Request>,
@@ -43,7 +43,7 @@ export function exchange<Request>(
     let release: (() => void) | undefined;
     let isWaiting = false;
 
-    /** Undefined the first time alone: what a dispatcher tells after the end is of no interest. */
+    /** Ends the exchange once; later events of the dispatcher are ignored. */
     function end(how: Error | true): boolean {
       if (ended !== undefined) return false;
       ended = how;
@@ -58,7 +58,7 @@ export function exchange<Request>(
       release?.();
       reject(error);
     }
-    /** Nothing more is read until there is room: the server waits, and its time goes on. */
+    /** Stops reading until there is room: the server waits, and the limit continues to run. */
     function waitForRoom(given: Controller): void {
       if (enter === undefined || isWaiting) return;
       isWaiting = true;
@@ -118,7 +118,7 @@ export class ExchangeTimeout extends Error {
   override readonly name = 'ExchangeTimeout';
 }
 
-/** Whoever asked does not want to know any more. */
+/** Thrown if the caller stopped the request. */
 export class ExchangeStopped extends Error {
   override readonly name = 'ExchangeStopped';
 }

@@ -1,9 +1,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext, getCACertificates } from 'node:tls';
 
-/** What a TLS connection is made of, in PEM. */
+/** The parts of a TLS connection, in PEM. */
 export type TlsMaterial = {
-  /** Certificates to trust beside the system's. */
+  /** Certificates to trust in addition to the system's. */
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
@@ -66,7 +66,7 @@ function readKey(pem: string, complain: (says: string) => void): KeyObject | und
   }
 }
 
-/** What OpenSSL says against it, such as that a key is too short. */
+/** Returns OpenSSL's objection, such as a key that is too short. */
 function refuse(material: TlsMaterial): string | undefined {
   try {
     createSecureContext({ minVersion: 'TLSv1.2', ...material });
@@ -87,7 +87,7 @@ export function toTlsConnect({ ca, cert, key, serverName, insecureSkipVerify }: 
     // Made once: reading the hundreds of authorities of the system takes a connection some 50 ms, and all others with it.
     secureContext: createSecureContext({
       minVersion: 'TLSv1.2',
-      // Given alone, it would take the place of the system's certificates.
+      // Passed by itself, it would replace the system's certificates.
       ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
       ...(cert === undefined ? {} : { cert }),
       ...(key === undefined ? {} : { key }),

@@ -7,7 +7,7 @@ type Sent = {
   readonly timedOutAfterMs: number | undefined;
   /** Whether a proxy stands between: then no fault of a connection is the server's own. */
   readonly isByProxy: boolean;
-  /** How large the answer was allowed to be. */
+  /** The largest answer that was allowed. */
   readonly maxBytes: number;
 };
 
@@ -75,7 +75,7 @@ const proxyFaults: readonly Fault[] = [
 
 const otherFault = { kind: 'network', says: 'the connection failed' } as const;
 
-/** What the proxy answered instead of passing us on; told in the message alone. */
+/** Returns the status with which a proxy refused; only the message holds it. */
 function proxyStatusOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(error.message)?.[1];

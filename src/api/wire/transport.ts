@@ -19,14 +19,14 @@ export type TransportOptions = {
   readonly tls?: TlsOptions;
   readonly proxyUrl?: string | undefined;
   readonly clock: Pick<Clock, 'after'>;
-  /** Who carries requests, if not connections of our own. */
+  /** Carries the requests, if not connections of our own. */
   readonly toDispatcher?: ToDispatcher | undefined;
 };
 
 export type ToDispatcher = (origin: string) => Pick<Dispatcher, 'dispatch'> & { readonly destroy: () => Promise<void> };
 
 export type TransportRequest = {
-  /** What is asked for, as metrics and messages name it. */
+  /** The name of the endpoint in metrics and messages. */
   readonly apiEndpoint: string;
   /** Path and query below the base URL. */
   readonly path: string;
@@ -34,7 +34,7 @@ export type TransportRequest = {
   readonly signal?: AbortSignal | undefined;
   /** Less than the transport's own, where less is left. */
   readonly timeoutMs?: number;
-  /** How large the answer may be, inflated. */
+  /** The largest answer, inflated. */
   readonly maxBytes?: number;
 };
 
@@ -58,7 +58,7 @@ export type LargeBody = {
 
 export type Transport = {
   readonly get: (request: TransportRequest) => Promise<TransportAnswer>;
-  /** For the login alone. */
+  /** Posts a form; only for the login. */
   readonly postForm: (
     request: TransportRequest & { readonly form: Readonly<Record<string, string>> },
   ) => Promise<TransportAnswer>;
@@ -144,7 +144,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
       return isBelow ? target.pathname.slice(basePath.length) + target.search : undefined;
     },
     renew: (tls) => {
-      // Who carries requests for us has no certificates.
+      // A dispatcher that was passed in has no certificates.
       if (!(dispatcher instanceof Pool || dispatcher instanceof ProxyAgent)) return;
       const old = dispatcher;
       dispatcher = toDispatcher(origin, { ...options, tls });
