@@ -111,7 +111,7 @@ describe('api/paging', () => {
     })();
 
     await expect(reading).rejects.toMatchObject({
-      message: 'GET rows: the list has no end: 50 pages were read',
+      message: 'GET rows: the list does not end: 50 pages were read',
       kind: 'decode',
     });
   });

@@ -74,9 +74,9 @@ describe('end-to-end, reloads in a row', () => {
     }
     const times = simulator.requests().map(({ atMs }) => atMs);
     expect(times.length).toBeGreaterThan(5);
-    // Requests of one second may arrive in less, by what the machine is late.
+    // Requests of one second may arrive in less, by what the machine is late; a budget for each reload would give 30 times as many.
     const most = times.map((fromMs) => times.filter((atMs) => atMs >= fromMs && atMs < fromMs + 900).length);
-    expect(Math.max(...most)).toBeLessThanOrEqual(5);
+    expect(Math.max(...most)).toBeLessThanOrEqual(8);
   });
 
   it('go on with a circuit that is open', async () => {

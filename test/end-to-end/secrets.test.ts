@@ -118,7 +118,7 @@ function echoSession(socket: Socket, head: string, turn: number): void {
   else socket.end(echoes[name]?.(turn % 2 === 0 ? canary : sessionCanary) ?? '');
 }
 
-describe('end-to-end/secrets', () => {
+describe('end-to-end/secrets', { timeout: 60_000 }, () => {
   it('knows what it looks for', () => {
     expect(findCanary(`a ${canary} b`)).not.toEqual([]);
     expect(findCanary(Buffer.from(`any ${canary} text`).toString('base64'))).not.toEqual([]);

@@ -27,36 +27,40 @@ describeWithTools('world/restored-copies', ['prometheus'], (tools) => {
     for (const end of endings.reverse()) await end();
   });
 
-  it('shows a real Prometheus no counter lower than before, whenever a copy is restored', async () => {
-    const recorded = new Map<string, Scrapes>();
-    const faults: string[] = [];
-    for (let seed = 1; seed <= worlds; seed += 1) {
-      const scrapes: (string | undefined)[] = [];
-      const report = await playWorld(planRestore(seed), {
-        onScrape: (text) => scrapes.push(text),
-        calmMs: 6 * minuteMs,
+  it(
+    'shows a real Prometheus no counter lower than before, whenever a copy is restored',
+    async () => {
+      const recorded = new Map<string, Scrapes>();
+      const faults: string[] = [];
+      for (let seed = 1; seed <= worlds; seed += 1) {
+        const scrapes: (string | undefined)[] = [];
+        const report = await playWorld(planRestore(seed), {
+          onScrape: (text) => scrapes.push(text),
+          calmMs: 6 * minuteMs,
+        });
+        faults.push(...report.faults.map(({ oracle, says }) => `seed ${seed}, ${oracle}: ${says}`));
+        recorded.set(`/${seed}`, scrapes);
+      }
+      expect(faults).toEqual([]);
+
+      const service = await serveInTurn(recorded);
+      endings.push(service.stop);
+      const prometheus = await startPrometheus({
+        prometheus: tools.prometheus,
+        target: service.address,
+        job: 'worlds',
+        paths: [...recorded.keys()],
+        every: '400ms',
       });
-      faults.push(...report.faults.map(({ oracle, says }) => `seed ${seed}, ${oracle}: ${says}`));
-      recorded.set(`/${seed}`, scrapes);
-    }
-    expect(faults).toEqual([]);
+      endings.push(prometheus.stop);
+      await eventually(async () => expect(service.left()).toBe(0), { limitMs: 90_000 });
 
-    const service = await serveInTurn(recorded);
-    endings.push(service.stop);
-    const prometheus = await startPrometheus({
-      prometheus: tools.prometheus,
-      target: service.address,
-      job: 'worlds',
-      paths: [...recorded.keys()],
-      every: '400ms',
-    });
-    endings.push(prometheus.stop);
-    await eventually(async () => expect(service.left()).toBe(0), { limitMs: 90_000 });
-
-    const stored = await readCounters(prometheus);
-    expect(new Set(stored.map(({ metric }) => metric['path'])).size).toBe(worlds);
-    expect(stored.flatMap(findFall)).toEqual([]);
-  }, worlds * 24_000);
+      const stored = await readCounters(prometheus);
+      expect(new Set(stored.map(({ metric }) => metric['path'])).size).toBe(worlds);
+      expect(stored.flatMap(findFall)).toEqual([]);
+    },
+    worlds * 24_000,
+  );
 });
 
 /** A small world in which a copy is restored at some time, among other troubles. */

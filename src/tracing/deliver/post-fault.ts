@@ -43,8 +43,8 @@ const faults: readonly { readonly codes: RegExp; readonly kind: PostFaultKind; r
     kind: 'tls',
     says: 'the collector wants a client certificate that it trusts; see OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
   },
-  { codes: /^(ENOENT|EACCES|EISDIR)$/, kind: 'tls', says: 'a client certificate or key cannot be read' },
-  { codes: /^ERR_OSSL/, kind: 'tls', says: 'a client certificate or key cannot be used' },
+  { codes: /^(ENOENT|EACCES|EISDIR)$/, kind: 'tls', says: 'a file with a certificate or key cannot be read' },
+  { codes: /^ERR_OSSL/, kind: 'tls', says: 'a file with a certificate or key cannot be used' },
   { codes: /CERT|^ERR_TLS|^ERR_SSL|SIGNATURE|^EPROTO$|MISMATCH/, kind: 'tls', says: 'the TLS connection failed' },
   { codes: /^HPE_/, kind: 'network', says: 'the response is not HTTP' },
 ];

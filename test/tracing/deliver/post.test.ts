@@ -202,7 +202,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     const post = create(sink.url, { files: { ca: 'ca.pem' } }, (path) => readFile(isThere ? path : 'nowhere'));
     expect(await faultOf(post.send(content, new AbortController().signal))).toEqual({
       kind: 'tls',
-      message: `127.0.0.1:${sink.port}: a certificate or key of ours cannot be read (ENOENT)`,
+      message: `127.0.0.1:${sink.port}: a file with a certificate or key cannot be read (ENOENT)`,
     });
     isThere = true;
     expect(await post.send(content, new AbortController().signal)).toMatchObject({ status: 200 });
