@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { toTimestampMs } from '../domain/time.ts';
 
-// The values that servers send vary by release: numbers and booleans as text since 4.3, null where the documents show text. Each of these accepts
-// anything and turns unreadable values into `undefined`.
+// The values that servers send vary by release: numbers and booleans as text since 4.3, null where the documents show text.
+// Each of these accepts anything and turns unreadable values into `undefined`.
 
 export const number = lenient(toNumber);
 export const text = lenient(toText);

@@ -1,11 +1,11 @@
 /** After a first failure, and from then on twice as long each time. */
 const firstPauseMs = 60_000;
-/** All that is asked again has been asked within a minute, however long the vital poll took that found the server back. */
+/** All retries start within a minute of the return, including the time of the vital poll that noticed it. */
 const spreadOverMs = 45_000;
 
 /**
- * How long a poll waits that has failed so many times in a row; undefined where its own times come sooner. Chance keeps those
- * apart that failed together.
+ * Computes the wait of a poll after this many failures in a row; undefined if its own schedule is sooner. A random part
+ * separates polls that failed together.
  */
 export function toPauseMs(failures: number, everyMs: number, random: number): number | undefined {
   const pauseMs = firstPauseMs * 2 ** Math.min(failures - 1, mostDoublings);
@@ -14,7 +14,7 @@ export function toPauseMs(failures: number, everyMs: number, random: number): nu
 
 const mostDoublings = 20;
 
-/** When each of so many polls is asked again, from the moment at which the server is back. */
+/** Spreads the retries of this many polls, from the moment at which the server is back. */
 export function spreadEvenly(polls: number): number[] {
   return Array.from({ length: polls }, (_, index) => ((index + 1) / polls) * spreadOverMs);
 }

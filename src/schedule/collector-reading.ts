@@ -3,7 +3,7 @@ import { createProjectSweep } from './project-sweep.ts';
 import type { Reading, ReadingOptions } from './reading.ts';
 import { createServerReading } from './server-reading.ts';
 
-/** How a collector is read: in one go, or project by project. */
+/** Creates the reading of a collector: as a whole, or project by project. */
 export function createCollectorReading(
   collector: ServerCollector | ProjectCollector,
   options: ReadingOptions,

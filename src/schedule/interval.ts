@@ -10,7 +10,7 @@ const evenIntervalsMs: readonly number[] = [
   ...divisorsOf(24).map((hours) => hours * hour),
 ].filter((interval, index, all) => all.indexOf(interval) === index);
 
-/** Why an interval can not be used, with the nearest ones that can; undefined where it is fine. */
+/** Explains why an interval cannot be used, with the nearest ones that can; undefined if it is fine. */
 export function checkInterval(everyMs: number): string | undefined {
   if (evenIntervalsMs.includes(everyMs)) return undefined;
   const shorter = evenIntervalsMs.findLast((interval) => interval < everyMs);

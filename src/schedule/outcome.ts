@@ -3,20 +3,20 @@ import { ApiError, type ErrorKind } from '../api/errors.ts';
 import { toVerdict } from '../api/verdict.ts';
 import type { OffReason } from '../collectors/collector.ts';
 
-/** How a poll ended: with series, with a fault, or with the answer that there is nothing to get here. */
+/** The result of a poll: series, a fault, or the answer that the server has nothing to offer here. */
 export type Outcome =
   | {
       readonly result: 'success';
       readonly series: number;
-      /** What was left out. */
+      /** The parts that were skipped. */
       readonly note?: string;
-      /** What is not well with the server, as the answer tells. */
+      /** Problems of the server that the answer reports. */
       readonly complaints?: readonly string[];
     }
   | { readonly result: 'failed'; readonly kind: ErrorKind | 'internal'; readonly message: string }
   | { readonly result: 'off'; readonly reason: OffReason; readonly message: string };
 
-/** What a fault makes of a poll. */
+/** Turns a fault into the outcome of its poll. */
 export function judge(fault: unknown, reads: readonly Endpoint<unknown>[]): Outcome {
   if (!(fault instanceof ApiError)) return { result: 'failed', kind: 'internal', message: String(fault) };
   const verdict = toVerdict(fault, reads);
@@ -24,7 +24,7 @@ export function judge(fault: unknown, reads: readonly Endpoint<unknown>[]): Outc
   return { result: 'off', reason: verdict, message: fault.message };
 }
 
-/** The outcome in a word: two with the same word are no news. */
+/** Names the outcome by one word: a change of the word is worth reporting. */
 export function toWord(outcome: Outcome): string {
   if (outcome.result === 'success') return 'success';
   return outcome.result === 'off' ? outcome.reason : outcome.kind;

@@ -15,7 +15,7 @@ export type PollOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly self: Self;
-  /** Told how it ended, where it is vital. */
+  /** Called with the result of a vital poll. */
   readonly vitality: Vitality['ended'];
 };
 
@@ -36,7 +36,7 @@ export type LastPoll = {
   readonly restsForMs: number;
 };
 
-/** What has nothing to give is asked again this seldom: often enough to notice a new permission, or an upgrade. */
+/** The longest interval for a poll that is off: short enough to notice a new permission, or an upgrade. */
 const slowestRetryMs = 300_000;
 
 /** The one wrapper around every collector: it times, judges, counts and logs, alike for all. */

@@ -1,6 +1,6 @@
 import type { Row } from '../metrics/family.ts';
 
-/** What is shown of each project, and when it was read. */
+/** The rows of each project, and when they were read. */
 export type ProjectParts = {
   /** The longest that the last complete pass, or one since, has taken: what is shown must live longer. */
   passMs: number;

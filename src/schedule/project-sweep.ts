@@ -7,7 +7,7 @@ import { type Fault, isSilence, judgeFault, toFault, toOutcome } from './sweep-f
 
 type SweepOptions = ReadingOptions & { readonly collector: ProjectCollector };
 
-/** What became of the projects of one pass. */
+/** Counts the results of one pass by project. */
 type Tally = {
   read: number;
   firstRead: string | undefined;
@@ -17,8 +17,9 @@ type Tally = {
 };
 
 /**
- * A collector that asks project by project, one request at a time and spread over its interval. What fails, is denied or goes
- * away is that project's alone; a server that answers none of several in a row is left for the next pass, which goes on there.
+ * Reads a collector project by project, one request at a time and spread over its interval. A project that fails, is denied or
+ * disappears only affects itself; a server that does not answer several in a row is left for the next pass, which continues
+ * there.
  */
 export function createProjectSweep(options: SweepOptions): Reading {
   const { collector, everyMs, timeoutMs, client, watch, publisher, clock, projectList, requestsPerSecond } = options;
@@ -54,7 +55,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     parts.retain(() => false);
     isFirst = true;
     publisher.withdraw();
-    // What is published at this very moment must not stay.
+    // Rows that are being published at this moment must be withdrawn too.
     publishing = publishing.then(() => (isFirst ? publisher.withdraw() : undefined));
   }
 
@@ -62,7 +63,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
   projectList.onRead((names) => {
     isListed = (project) => project === wholeServer || names.has(project);
     for (const project of resting.keys()) if (!isListed(project)) resting.delete(project);
-    // Where that fails the next pass shows the same, and is judged.
+    // If that fails, the next pass publishes the same rows, and reports it.
     if (parts.retain(isListed)) publish().catch(ignore);
   });
 
@@ -78,7 +79,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     }
   }
 
-  /** What a project that was not read comes to. */
+  /** Notes the result of a project that was not read. */
   function note(project: string, error: Error, tally: Tally, restUntilTicks: number): void {
     const verdict = judgeFault(error, collector.reads);
     const fault = toFault(error);
@@ -134,7 +135,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
       }
       if (clock.ticks() - publishedTicks > publishEveryMs) await publish();
     }
-    // Where one can be read the next pass can begin: those before it that fail must not end it early.
+    // The next pass begins with a project that can be read: earlier ones that fail must not end it early.
     nextName = tally.firstRead ?? '';
     parts.passMs = clock.ticks() - startedTicks;
     requests = gap.asked();
@@ -179,7 +180,7 @@ const wholeServer = '';
 const shareOfBudget = 2;
 /** The part of an interval that a pass is spread over. */
 const spread = 0.8;
-/** So many faults one after the other say that it is the server, not its projects. */
+/** More faults in a row than this are the fault of the server, not of its projects. */
 const mostInARow = 5;
 const leastPublishMs = 5000;
 const slowestRetryMs = 300_000;

@@ -17,13 +17,13 @@ export type PublisherOptions = {
   /** Labels that configuration gives to every series of the server. */
   readonly labels: readonly LabelPair[];
   readonly rules: BoundRules;
-  /** Whether several members answer under one address, so that counters would jump between them. */
+  /** Reports whether several members answer under one address, so that counters would jump between them. */
   readonly hidesMembers: () => boolean;
   readonly snapshots: Snapshots;
   readonly self: Pick<Self, 'seriesDropped'>;
 };
 
-/** From rows to what a scrape shows: bounded, labelled, and every series that is left out counted. */
+/** Publishes rows for scrapes: bounded, labelled, with every omitted series counted. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { key, collector, labels, rules, hidesMembers, snapshots, self } = options;
   const { server, member, collector: name } = key;
@@ -52,7 +52,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   };
 }
 
-/** What counts up at each member for itself looks like a reset wherever another one answers. */
+/** Reports whether a row is not a counter: a counter of one member looks like a reset when another one answers. */
 function isNoCounter({ family }: Row): boolean {
   return family.type === 'gauge' || family.type === 'info';
 }

@@ -10,7 +10,7 @@ import type { ProjectParts } from './project-parts.ts';
 import type { Publisher } from './publisher.ts';
 import type { SharedGap } from './request-gap.ts';
 
-/** How a collector's rows come about: published where there are any, and what there is to say of it. */
+/** Reads a collector: publishes its rows, and reports the outcome. */
 export type Reading = {
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   /** Nothing of it is shown any longer. */
@@ -28,9 +28,9 @@ export type ReadingOptions = {
   readonly watch: Watch;
   readonly projectList: ProjectList;
   readonly requestsPerSecond: number;
-  /** What a sweep before a reload has read. */
+  /** The rows that a sweep read before a reload. */
   readonly projectParts?: ProjectParts;
-  /** What all sweeps over the server share; absent where there is but one. */
+  /** The gap that all sweeps over the server share; absent if there is only one. */
   readonly sharedGap?: SharedGap;
   readonly state: State;
   readonly publisher: Publisher;
@@ -38,7 +38,7 @@ export type ReadingOptions = {
   readonly clock: Clock;
 };
 
-/** A snapshot lives for three intervals, but never shorter than this: one late poll is no outage. */
+/** Computes how long a snapshot lives: three intervals, but never less than this, because one late poll is not an outage. */
 export function toValidityMs(everyMs: number): number {
   return Math.max(3 * everyMs, 60_000);
 }

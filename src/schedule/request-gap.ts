@@ -11,11 +11,11 @@ type RequestGapOptions = {
 
 /** Requests that keep a distance from one another, however many of them a pass needs. */
 export type RequestGap = {
-  /** Counts anew and keeps this distance from now on. */
+  /** Restarts the count, and keeps this distance from now on. */
   readonly begin: (gapMs: number) => void;
   /** The API, every request at its turn and with the time of one request. */
   readonly api: (signal: AbortSignal) => Api;
-  /** How many requests there were since it began. */
+  /** Returns the number of requests because it began. */
   readonly asked: () => number;
 };
 
@@ -28,7 +28,7 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions): Re
     const leftMs = Math.min(gapMs, nextTicks - clock.ticks());
     if (leftMs > 0) await sleep(clock, leftMs, signal);
     await shared?.take(signal);
-    // What was late is not made up for: that would be a burst.
+    // Late requests are not made up for: that would be a burst.
     nextTicks = clock.ticks() + gapMs;
     asked += 1;
   }
@@ -54,7 +54,7 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions): Re
   };
 }
 
-/** A gap that all sweeps over one server share, so that many of them ask no more than one alone. */
+/** Keeps one gap for all sweeps over a server, so that together they ask no more often than one. */
 export type SharedGap = { readonly take: (signal: AbortSignal) => Promise<void> };
 
 type SharedGapOptions = {

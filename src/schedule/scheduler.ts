@@ -34,7 +34,7 @@ export type Scheduler = {
 type SchedulerOptions = {
   readonly log: Log;
   readonly clock: Pick<Clock, 'now' | 'ticks' | 'after' | 'random'>;
-  /** Who knows the times, if not cron. */
+  /** Creates the timetable, if not by cron. */
   readonly toTimetable?: typeof createTimetable | undefined;
 };
 
@@ -48,7 +48,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
     clock,
   );
 
-  /** What failed while the server was away is asked again, the most frequent first. */
+  /** Repeats the polls that failed while the server was down, the most frequent first. */
   function recover(vitality: ScheduledPoll['vitality'], { sinceMs }: Seen): void {
     const concerned = lines.filter(({ scheduled }) => scheduled.vitality === vitality);
     const failed = concerned.filter(({ needsAsking }) => needsAsking(sinceMs));
@@ -73,7 +73,7 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
   };
 }
 
-/** One poll, never twice at once. Runs that are left out are said once, and counted when it is over. */
+/** Runs one poll, never twice at once. Skipped runs are logged once, and counted when it is over. */
 function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions, signal: AbortSignal) {
   const { key, vital, everyMs, poll, vitality } = scheduled;
   let underWay: Promise<void> | undefined;
@@ -126,7 +126,9 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   return {
     entry: { name: Object.values(key).join(' '), everyMs, run, onMissed },
     underWay: () => underWay,
-    /** Told that the server is back: whether the last run came to nothing, not for a reason from before. */
+    /**
+     * Called when the server is back; reports whether to repeat the last run: it brought nothing, and not for an older reason.
+     */
     needsAsking: (awaySinceMs: number): boolean => {
       failures = 0;
       const last = poll.last();

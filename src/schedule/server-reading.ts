@@ -29,7 +29,7 @@ export function createServerReading(options: ServerReadingOptions): Reading {
 /** A poll of several requests to a slow server may take longer than its interval, by no more than these. */
 const mostTimeouts = 3;
 
-/** What the collector keeps: read once, written when it changes. A disk that fails costs the memory, not the numbers. */
+/** Keeps the memory of a collector: read once, written when it changes. A failing disk costs the memory, not the numbers. */
 function createMemories({ key, state, log }: ServerReadingOptions) {
   const { server, member, collector } = key;
   const owner = { server: member === undefined ? server : `${server}/${member}`, collector };

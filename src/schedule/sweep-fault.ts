@@ -3,7 +3,7 @@ import { ApiError, type ErrorKind } from '../api/errors.ts';
 import { toVerdict } from '../api/verdict.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What went wrong with one project of a pass. */
+/** The fault of one project of a pass. */
 export type Fault = { readonly kind: ErrorKind | 'internal'; readonly message: string };
 
 export function toFault(error: Error): Fault {
@@ -12,21 +12,21 @@ export function toFault(error: Error): Fault {
 }
 
 /**
- * Whom a fault concerns: all projects alike (refused credentials, an endpoint that is not there, a server that is left
- * alone), or this one, which has vanished since it was listed, may not be read, or failed.
+ * Decides which projects a fault affects: all of them (refused credentials, a missing endpoint, an open circuit), or only this
+ * one, which has disappeared because it was listed, may not be read, or failed.
  */
 export function judgeFault(error: Error, reads: readonly Endpoint<unknown>[]): 'all' | 'gone' | 'denied' | 'failed' {
   if (!(error instanceof ApiError)) return 'failed';
   const { kind, details } = error;
   if (kind === 'not_found' && details.errorCode?.startsWith('api.error.project.') === true) return 'gone';
   if (kind === 'unauthorized') return 'all';
-  // What was rejected before it was sent, for what was to be sent, says nothing of the server.
+  // A request that was rejected before it was sent, because of its content, is not a fault of the server.
   if (details.unsent === true) return kind === 'rejected' ? 'failed' : 'all';
   const verdict = toVerdict(error, reads);
   return verdict === 'version' || verdict === 'not_found' ? 'all' : verdict;
 }
 
-/** Whether the service itself did not answer: several in a row say that it will not answer the next one either. */
+/** Reports whether the service itself did not answer: several in a row say that it will not answer the next one either. */
 export function isSilence(error: Error): boolean {
   if (!(error instanceof ApiError)) return false;
   const { kind, details } = error;
@@ -44,7 +44,7 @@ type Ended = {
   readonly series: number;
 };
 
-/** What a complete pass comes to: one project that failed is reported, though only its own series are late. */
+/** Computes the outcome of a complete pass: one failed project is reported, although only its own series are late. */
 export function toOutcome({ read, denied, failed, projects, series }: Ended): Outcome {
   const [firstDenied] = denied;
   const [firstFailed] = failed;

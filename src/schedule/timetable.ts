@@ -35,9 +35,9 @@ export function createTimetable(entries: readonly TimetableEntry[], clock: Timet
 type TimetableClock = Pick<Clock, 'now' | 'ticks' | 'after'>;
 
 /**
- * One entry. Its times are those of a cron expression, and node-cron says which these are. The next of them is waited for by
- * a timer that knows no wall clock, never longer than an interval: node-cron's own timers look at every time that a clock
- * set forward left out, and wait for as long as a clock was set back.
+ * Runs one entry at the times of a cron expression, which node-cron computes. A timer without a wall clock waits for the next
+ * of them, never longer than an interval: node-cron's own timers visit every time that a clock set forward skipped, and wait
+ * for as long as a clock was set back.
  */
 function createLine({ everyMs, run, onMissed }: TimetableEntry, offsetSeconds: number, clock: TimetableClock) {
   const times: TimesOfDay = parse(toCronExpression(everyMs, offsetSeconds));

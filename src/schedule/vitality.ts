@@ -4,23 +4,23 @@ import type { Clock } from '../domain/clock.ts';
 import type { Self } from '../metrics/self.ts';
 
 export type Vitality = {
-  /** Told of the end of each vital poll of one server, without a fault or with it. */
+  /** Called with the end of each vital poll of one server, with its fault if it failed. */
   readonly ended: (fault?: unknown) => void;
-  /** What metrics and pages tell; undefined until a vital poll has ended. */
+  /** Returns the state for metrics and pages; undefined until a vital poll has ended. */
   readonly seen: () => Seen | undefined;
-  /** Tells of what was seen last each time that the server is up again. */
+  /** Adds a listener that gets the previous state each time that the server is up again. */
   readonly onBack: (listener: (before: Seen) => void) => void;
 };
 
 export type Seen = {
   readonly state: 'up' | 'refused' | 'down';
-  /** Since when, as far as was seen. */
+  /** The time from which this state has been seen. */
   readonly sinceMs: number;
-  /** What went wrong last. */
+  /** The last error message. */
   readonly message: string | undefined;
 };
 
-/** Whether a server is up and takes the credentials, as the vital poll that ended last sees it. */
+/** Reports whether a server is up and takes the credentials, as the vital poll that ended last sees it. */
 export function createVitality(
   self: Pick<Self, 'up' | 'credentialsAccepted'>,
   key: { readonly server: string; readonly member?: string },
@@ -44,7 +44,7 @@ export function createVitality(
       listeners.push(listener);
     },
     ended: (fault) => {
-      // A fault of our own says nothing about the server, nor does a question that its version has no place for.
+      // Our own fault is not the server's, nor is an endpoint that its version does not have.
       if (fault !== undefined && !(fault instanceof ApiError)) return;
       if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
       if (fault?.details.isOwnLimit === true) return;

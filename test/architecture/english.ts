@@ -30,7 +30,7 @@ const phrases: readonly Phrase[] = [
 ];
 
 /** Rooms whose exported things are described by a verb or a noun. */
-const describedRooms: readonly string[] = ['src/daemon', 'src/executions', 'src/tracing', 'src/api'];
+const describedRooms: readonly string[] = ['src/daemon', 'src/executions', 'src/tracing', 'src/api', 'src/schedule'];
 
 const relativeStart = /^\/\*\* (What|Who|Whose|Where)\b.*\n(?:(?: \*.*)\n)*export\b/gm;
 
