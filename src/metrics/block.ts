@@ -8,13 +8,13 @@ export type Block = {
   readonly deflated: readonly Buffer[];
   readonly length: number;
   readonly crc: number;
-  /** What moves a checksum over this piece. */
+  /** The factor that moves a checksum over this piece. */
   readonly shift: number;
 };
 
 export const emptyBlock: Block = { text: [], deflated: [], length: 0, crc: 0, shift: toShift(0) };
 
-/** Deflated beside the event loop. */
+/** Deflates a text off the event loop. */
 export async function toBlock(text: string | Buffer): Promise<Block> {
   const bytes = typeof text === 'string' ? encode(text) : text;
   return describeBlock(bytes, await deflate(bytes, options));

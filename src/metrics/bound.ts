@@ -2,7 +2,7 @@ import { capRows, type Shown } from './cap.ts';
 import type { Family, Row } from './family.ts';
 import { mergeRows } from './merge.ts';
 
-/** What configuration says of a family. */
+/** The configuration of a family. */
 export type FamilyRule = { readonly off: boolean; readonly dropLabels: readonly string[] };
 
 export type BoundRules = {
@@ -11,22 +11,22 @@ export type BoundRules = {
   readonly maxSeries: number;
 };
 
-/** Why series are left out although the server told of them. */
+/** The reasons for omitting series that the server reported. */
 export const dropReasons = ['merged', 'cap', 'several_members'] as const;
 export type DropReason = (typeof dropReasons)[number];
 
 export type Bounded = {
   readonly rows: readonly Row[];
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
-  /** What was shown where not all fitted: the next rows of the same collector go on with it. */
+  /** The things that were shown if not all fitted: the collector's next rows keep them. */
   readonly shown?: Shown;
 };
 
-/** The rows that may be shown, at most so many and no two of them with the same labels. */
+/** Returns the rows to show, at most this many and no two of them with the same labels. */
 export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRules, before?: Shown): Bounded {
   const isOn = ({ family }: Row): boolean => families.get(family.name)?.off !== true;
   const on = families.size === 0 ? rows : rows.filter(isOn);
-  // What falls together by itself is counted; what falls together since a label was taken away was asked for.
+  // Rows that are equal by themselves are counted; rows that are equal because a label was dropped were asked for.
   const { rows: distinct, merged } = mergeRows(toWellFormed(on));
   const fewer = dropLabels(distinct, families);
   const wanted = fewer === distinct ? distinct : mergeRows(fewer).rows;
@@ -39,7 +39,7 @@ export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRu
 /** Labels of usual length never come near it; where all of them are as long as they may be, fewer series are shown. */
 const roomOfSeries = 512;
 
-/** How many series fit, in number and in the length of their labels. */
+/** Counts the series that fit, by number and by the length of their labels. */
 function toFitting(rows: readonly Row[], maxSeries: number): number {
   let length = 0;
   for (const { labels } of rows) for (const label of labels) length += label.length;

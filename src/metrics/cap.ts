@@ -4,8 +4,9 @@ import type { Row } from './family.ts';
 export type Shown = ReadonlySet<string> | undefined;
 
 /**
- * At most so many rows. A job is shown whole or not at all, and so are a histogram, a summary and a state set. What was shown before
- * stays, and what was left out comes back only when there is room to spare: rows that come and go take no other with them each time.
+ * Returns at most this many rows. A job is shown whole or not at all, and so are a histogram, a summary and a state set.
+ * Things that were shown stay, and omitted ones only return when there is room to spare, so that rows that come and go never
+ * displace others.
  */
 export function capRows(
   rows: readonly Row[],
@@ -46,10 +47,10 @@ export function capRows(
   return { rows: rows.filter((_row, index) => shown.has(units[index] as string)), shown };
 }
 
-/** What was left out comes back once so much of the room is enough. */
+/** Omitted things return once this part of the room is enough. */
 const shareOfReturn = 0.9;
 
-/** What a row is a part of. */
+/** Returns the key of the thing that a row belongs to. */
 function unitOf({ family, labels, added = [] }: Row): string {
   const { name, type, labels: names, stateLabel } = family;
   const job = names.indexOf('job_name');

@@ -3,7 +3,10 @@ export function combineCrc32(first: number, second: number, shiftOfSecond: numbe
   return (multiply(shiftOfSecond, first) ^ second) >>> 0;
 }
 
-/** What moves a checksum over so many bytes: x to the power of their bits, modulo the polynomial of CRC-32. */
+/**
+ * Computes the factor that moves a checksum over this many bytes: x to the power of their bits, modulo the polynomial of
+ * CRC-32.
+ */
 export function toShift(length: number): number {
   let shift = one;
   let power = eightBits;
@@ -14,7 +17,7 @@ export function toShift(length: number): number {
   return shift;
 }
 
-/** What moves a checksum over both lengths. */
+/** Computes the factor that moves a checksum over both lengths. */
 export function addShifts(first: number, second: number): number {
   return multiply(first, second);
 }

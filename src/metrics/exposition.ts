@@ -23,7 +23,10 @@ export type Exposition = {
   readonly scrape: (wanted: Wanted) => Promise<readonly Buffer[]>;
 };
 
-/** What a scrape gets: the daemon's own instruments, and what the snapshots hold; bytes are joined, nothing is rendered twice. */
+/**
+ * Builds the answer to a scrape: the daemon's own instruments and the snapshots; bytes are joined, and nothing is rendered
+ * twice.
+ */
 export function createExposition({ snapshots, registry, labelsOf, ticks }: ExpositionOptions): Exposition {
   const end = { text: toBlockNow(renderEnd('text')), openmetrics: toBlockNow(renderEnd('openmetrics')) };
   let last: Reading | undefined;
@@ -68,7 +71,7 @@ const ownAgeMs = 1000;
 
 type Reading = {
   readonly families: Promise<readonly OwnFamily[]>;
-  /** What was rendered of it, by format and servers. */
+  /** The rendered blocks, by format and servers. */
   readonly blocks: Map<string, Promise<Block>>;
   readonly untilTicks: number;
 };

@@ -2,7 +2,7 @@
 export const metricTypes = ['gauge', 'counter', 'info', 'summary', 'histogram'] as const;
 export type MetricType = (typeof metricTypes)[number];
 
-/** What becomes of rows that fall on one label set: their sum, the later row, or the smallest value. */
+/** The ways to merge rows with equal labels: their sum, the later row, or the smallest value. */
 export const mergeRules = ['sum', 'newest', 'earliest'] as const;
 export type MergeRule = (typeof mergeRules)[number];
 
@@ -13,7 +13,7 @@ export type Family = {
   readonly type: MetricType;
   readonly labels: readonly string[];
   readonly merge: MergeRule;
-  /** Of a state set: the label that tells the states apart, so that it can not go. */
+  /** For a state set: the label that separates the states, which cannot be dropped. */
   readonly stateLabel?: string;
   /** Of a histogram that shows again what another one counts: whose buckets it has. */
   readonly bucketsFrom?: string;
@@ -57,7 +57,7 @@ export type InfoFamily<Label extends string> = Family & {
 };
 
 export type SummaryFamily<Label extends string> = Family & {
-  /** The rows of one summary; what is unknown of it is left out. */
+  /** Builds the rows of one summary; unknown parts are omitted. */
   readonly rows: (summary: Summary, labels: LabelValues<Label>) => Row[];
 };
 

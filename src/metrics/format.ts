@@ -15,7 +15,7 @@ export function chooseFormat(accept: string | undefined): Format {
 
 type Range = { readonly media: string; readonly version: string | undefined; readonly quality: number };
 
-/** What the header says of a format: the range that fits it most closely counts (RFC 9110, 12.5.1). */
+/** Returns the quality of a format in the header: the closest range counts (RFC 9110, 12.5.1). */
 function qualityOf(format: Format, ranges: readonly Range[]): number {
   let closest = 0;
   let quality = 0;
@@ -28,7 +28,7 @@ function qualityOf(format: Format, ranges: readonly Range[]): number {
   return quality;
 }
 
-/** How closely a range fits a format; 0 where it does not. */
+/** Computes how closely a range fits a format; 0 if it does not. */
 function fitOf(format: Format, { media, version }: Range): number {
   const { type, subtype, versions } = spellings[format];
   if (media === '*/*') return 1;
@@ -56,7 +56,7 @@ function valueOf(name: string, parameters: readonly string[]): string | undefine
   return written?.slice(name.length + 1).replace(/^"(.*)"$/, '$1');
 }
 
-/** What is no quality is none: such a range is left alone. */
+/** Reads a quality; an invalid one excludes its range. */
 function toQuality(written: string | undefined): number {
   if (written === undefined) return 1;
   return /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(written) ? Number(written) : 0;

@@ -1,7 +1,7 @@
 import type { Row } from './family.ts';
 
 export type LabelTree = {
-  /** Where the first row of the same labels stands, unless this is the first. */
+  /** Returns the index of the first row with the same labels, unless this is the first. */
   readonly enter: (row: Row, index: number) => number | undefined;
 };
 

@@ -24,5 +24,5 @@ export function toOwnFamilies(registry: Registry): Family[] {
   });
 }
 
-/** What every registered metric holds; prom-client's types leave it out. */
+/** The fields of every registered metric, which prom-client's types lack. */
 type RegisteredMetric = Pick<Family, 'name' | 'help' | 'type'> & { readonly labelNames?: readonly string[] };

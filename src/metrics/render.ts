@@ -1,7 +1,10 @@
 import type { Exemplar, Family, LabelPair, Row } from './family.ts';
 import type { Format } from './format.ts';
 
-/** The sample lines of rows of one family, the same in both formats but for exemplars, which are left out; base labels stand first. */
+/**
+ * Renders the sample lines of one family's rows, the same in both formats except for exemplars, which are omitted; base labels
+ * come first.
+ */
 export function renderSamples(rows: readonly Row[], baseLabels: readonly LabelPair[] = []): string {
   const [first] = rows;
   if (first === undefined) return '';
@@ -19,13 +22,13 @@ export function createRowRenderer(family: Family, baseLabels: readonly LabelPair
   const openings = labelNames.map((label, index) => `${index > 0 ? '",' : base && ','}${label}="`);
   const closing = labelNames.length > 0 ? '"' : '';
   const isBare = base === '' && labelNames.length === 0;
-  // What the row before had as its suffix and its labels, and all text up to each of them.
+  // The suffix and the labels of the previous row, and all text up to each of them.
   let suffixBefore: Row['suffix'];
   const labelsBefore: (string | undefined)[] = [];
   const texts: string[] = [`${name}{${base}`];
 
   return ({ labels, value, suffix, extra, added }) => {
-    // No number is no sample.
+    // NaN stands for a value that is absent.
     if (Number.isNaN(value)) return '';
     if (suffix !== suffixBefore) {
       suffixBefore = suffix;
@@ -70,7 +73,7 @@ export function renderHeader({ name, help, type }: Family, format: Format): stri
   return `# HELP ${base} ${escapeLabel(help)}\n# TYPE ${base} ${type}\n${unitLine}`;
 }
 
-/** What a scrape ends with. */
+/** Renders the end of a scrape. */
 export function renderEnd(format: Format): string {
   return format === 'openmetrics' ? '# EOF\n' : '';
 }

@@ -11,7 +11,10 @@ export type NextTurn = () => Promise<void>;
 
 export type ToBlock = (bytes: Buffer) => Promise<Block>;
 
-/** One segment a family, in order of appearance; rendered in slices, so that thousands of rows hold up nobody. */
+/**
+ * Renders one segment for each family, in order of appearance; in slices, so that thousands of rows never block the event
+ * loop.
+ */
 export async function renderSegments(
   rows: readonly Row[],
   baseLabels: readonly LabelPair[],
@@ -60,7 +63,7 @@ export async function renderSegments(
 type Growing = {
   readonly render: (row: Row) => string;
   readonly text: Stream;
-  /** Where it is not the same as the text. */
+  /** Absent while it is the same as the text. */
   openmetrics?: Stream;
 };
 

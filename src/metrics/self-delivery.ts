@@ -1,6 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** How the delivery of traces goes. Nothing is said of any of them before it was set: where no traces are sent, none are there. */
+/**
+ * Creates the instruments of trace delivery. They have no value until the first one is set: a daemon that sends no traces does
+ * not show them.
+ */
 export function createDeliveryInstruments(registers: Registry[]) {
   const spansExported = new Counter({
     name: 'automation_exporter_spans_exported_total',

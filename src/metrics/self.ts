@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { createDeliveryInstruments } from './self-delivery.ts';
 
-/** What the daemon says about itself, and about each watched server as a whole. */
+/** The daemon's metrics about itself, and about each watched server as a whole. */
 export type Self = ReturnType<typeof createSelf>;
 
 type Build = {

@@ -9,7 +9,7 @@ import { createTurns } from './turns.ts';
 export type Snapshot = {
   /** One for each polled thing: the next snapshot of the same source takes its place. */
   readonly source: string;
-  /** What it is of, so that a scrape can ask for some of them. */
+  /** The owner of the rows, so that a scrape can select them. */
   readonly server: string;
   readonly collector: string;
   readonly baseLabels: readonly LabelPair[];
@@ -18,7 +18,7 @@ export type Snapshot = {
   readonly validForMs: number;
 };
 
-/** What a scrape asks for; all there is where it does not say. */
+/** The selection of a scrape; everything by default. */
 export type Selection = {
   readonly servers?: ReadonlySet<string>;
   readonly collectors?: ReadonlySet<string>;
@@ -28,7 +28,7 @@ export type Snapshots = {
   /** Ends once the rows can be scraped, or are out of date already. */
   readonly publish: (snapshot: Snapshot) => Promise<void>;
   readonly withdraw: (source: string) => void;
-  /** What all snapshots say that are not too old: families sorted by name, each with its header. */
+  /** Renders all snapshots that are not too old: families sorted by name, each with its header. */
   readonly show: (format: Format, selection?: Selection) => Block;
 };
 

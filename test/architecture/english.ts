@@ -30,7 +30,14 @@ const phrases: readonly Phrase[] = [
 ];
 
 /** Rooms whose exported things are described by a verb or a noun. */
-const describedRooms: readonly string[] = ['src/daemon', 'src/executions', 'src/tracing', 'src/api', 'src/schedule'];
+const describedRooms: readonly string[] = [
+  'src/daemon',
+  'src/executions',
+  'src/tracing',
+  'src/api',
+  'src/schedule',
+  'src/metrics',
+];
 
 const relativeStart = /^\/\*\* (What|Who|Whose|Where)\b.*\n(?:(?: \*.*)\n)*export\b/gm;
 
