@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 
-/** How many transactions a database has committed; the id tells one database from another. */
+/** The number of transactions that a database has committed; the id identifies the database. */
 export type CommitCount = { readonly id: string; readonly commits: number };
 
 /** The last commit that was noted, and whether the database was closed in good order after it. */
@@ -13,8 +13,9 @@ export type CommitFile = {
 };
 
 /**
- * The number of the last commit, in a file beside the database. It is not synced: it survives the process, and after a loss of
- * power it may be behind, never ahead of a write-ahead log that was synced before it. A database behind it has lost commits.
+ * Keeps the number of the last commit in a file next to the database. It is not synced: it survives the process, and after a
+ * loss of power it may be behind, never ahead of a write-ahead log that was synced before it. A database behind it has lost
+ * commits.
  */
 export function openCommitFile(path: string): CommitFile {
   let descriptor: number | undefined;
@@ -37,7 +38,7 @@ export function openCommitFile(path: string): CommitFile {
   };
 }
 
-/** What was noted last; undefined where there is nothing that can be read. */
+/** Reads the last note; undefined if there is none that can be read. */
 export function readCommitFile(path: string): NotedCommit | undefined {
   try {
     const found = /^([0-9a-f]{16}) (\d{16}) (open {2}|closed)\n$/.exec(readFileSync(path, 'latin1')) ?? [];

@@ -1,4 +1,4 @@
-/** What a fault of the database or of its directory means to people, and what they can do. */
+/** Explains a fault of the database or of its directory to people, with a remedy. */
 export function explainFault(error: unknown): string {
   const { code, errcode = 0, message } = error as { code?: string; errcode?: number; message?: string };
   // The low byte is the kind of an SQLite fault.
@@ -13,7 +13,7 @@ export function explainFault(error: unknown): string {
   return message ?? 'unknown error';
 }
 
-/** Whether a fault of opening says that the file itself is no good. */
+/** Reports whether a fault of opening means that the file itself is damaged. */
 export function isDamage(error: unknown): boolean {
   const { errcode } = error as { readonly errcode?: number };
   return errcode !== undefined && damages.includes(errcode & 0xff);

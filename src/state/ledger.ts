@@ -1,12 +1,12 @@
 import type { SpooledTrace } from './spool.ts';
 
-/** What has to be kept of executions, so that each of them counts once. Transactional: a change is in it whole or not at all. */
+/** Keeps executions, so that each of them counts once. Transactional: a change is in it whole or not at all. */
 export type Ledger = {
   /** Everything that is kept of a server but its entries. */
   readonly load: (server: string) => Promise<readonly LedgerDocument[]>;
   /** The entries with any of these ids. */
   readonly find: (server: string, ids: readonly number[]) => Promise<readonly LedgerEntry[]>;
-  /** How many of some projects ended within a window; both ends belong to it. */
+  /** Counts the ends of some projects within a window; both its ends belong to it. */
   readonly countEnds: (server: string, window: EndWindow) => Promise<number>;
   /** The first end of a project at a time or after it. */
   readonly firstEnd: (server: string, project: string, fromMs: number) => Promise<number | undefined>;
@@ -14,7 +14,7 @@ export type Ledger = {
   readonly commit: (server: string, change: LedgerChange) => Promise<void>;
 };
 
-/** A finished execution, as it is known again. Ids alone do not tell: a new database counts from 1. */
+/** A finished execution, as it is recognised. Its id is not enough: a new database counts from 1. */
 export type LedgerEntry = {
   readonly project: string;
   readonly id: number;

@@ -93,7 +93,7 @@ export const firstChecked = 4;
 /** Brings the database to the newest schema, each step in a transaction of its own. */
 export function migrate(database: DatabaseSync): void {
   const version = readVersion(database);
-  // What an older release has kept is taken as it is: from now on changes are noticed.
+  // Rows of an older release are accepted unchecked: from now on changes are noticed.
   database.function('checksum_of', { varargs: true }, (...parts) =>
     toChecksum(parts.map((part) => (part instanceof Uint8Array ? part : String(part)))),
   );
