@@ -34,6 +34,8 @@ const reasons: Readonly<Record<string, string>> = {
   automation_exporter_traceparent_invalid_total: 'no execution was handed a context',
   automation_exporter_spool_oldest_timestamp_seconds: 'what is sent at once does not wait',
   automation_exporter_texts_cut_total: 'no text is too long',
+  automation_exporter_execution_pages_forgotten_total: 'there is room for every page',
+  automation_exporter_credential_file_changes_total: 'no file changes',
   cicd_pipeline_run_duration_seconds: 'metrics.cicd is off',
   cicd_pipeline_run_active: 'metrics.cicd is off',
   cicd_pipeline_run_errors_total: 'metrics.cicd is off',

@@ -69,7 +69,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
   const stops = [traces.stop];
 
   function tellUnlessRefused(fields: LogFields, message: string): void {
-    if (!message.startsWith('the collector refuses a trace')) tell('wrong', `${message} ${String(fields['error'])}`);
+    if (!message.startsWith('trace quarantined: rejected')) tell('wrong', `${message} ${String(fields['error'])}`);
   }
 
   traces.start();
