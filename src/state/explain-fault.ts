@@ -19,7 +19,7 @@ export function isDamage(error: unknown): boolean {
   return errcode !== undefined && damages.includes(errcode & 0xff);
 }
 
-/** Whether SQLite refuses to write a file, because it may not or because its header says so. */
+/** Reports whether SQLite refuses to write a file, because it may not or because its header says so. */
 export function isReadOnly(error: unknown): boolean {
   const { errcode = 0 } = error as { readonly errcode?: number };
   return (errcode & 0xff) === readOnly;

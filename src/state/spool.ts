@@ -3,22 +3,25 @@
  * it gets in by the ledger's own transactions.
  */
 export type Spool = {
-  /** The first in line, but for some keys, that are not quarantined, up to both bounds; one at least, where there is any. */
+  /**
+   * Returns the first traces of the queue that are not quarantined, except some keys, up to both bounds; at least one, if
+   * there is any.
+   */
   readonly next: (bounds: SpoolBounds, but?: readonly string[]) => Promise<readonly SpooledTrace[]>;
   readonly remove: (keys: readonly string[]) => Promise<void>;
-  /** Takes a trace out of the line. Over the bounds the ones that were quarantined first are dropped; returns those. */
+  /** Removes a trace from the queue. Over the bounds the ones that were quarantined first are dropped; returns those. */
   readonly quarantine: (
     key: string,
     why: QuarantineReason,
     bounds: SpoolBounds,
   ) => Promise<readonly QuarantinedTrace[]>;
   readonly quarantined: () => Promise<readonly QuarantinedTrace[]>;
-  /** Puts quarantined traces back in line, at their old places; returns how many there were. */
+  /** Puts quarantined traces back into the queue, at their old places; returns how many there were. */
   readonly retry: (keys: readonly string[]) => Promise<number>;
   /** Forgets quarantined traces; returns how many there were. */
   readonly drop: (keys: readonly string[]) => Promise<number>;
   readonly size: () => Promise<SpoolSize>;
-  /** Whether more may get in; those that are quarantined have bounds of their own. */
+  /** Reports whether more may get in; those that are quarantined have bounds of their own. */
   readonly hasRoom: (bounds: SpoolBounds) => Promise<boolean>;
 };
 
@@ -47,7 +50,7 @@ export type QuarantinedTrace = Omit<SpooledTrace, 'bytes'> & { readonly size: nu
 export type SpoolSize = {
   readonly traces: number;
   readonly bytes: number;
-  /** When the first in line was spooled; undefined where the line is empty. */
+  /** The time at which the first in the queue was spooled; undefined if the queue is empty. */
   readonly oldestMs: number | undefined;
   readonly quarantine: number;
   readonly quarantinedBytes: number;

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { CommitCount, CommitFile } from './commit-file.ts';
 import { inTransaction } from './sqlite-transaction.ts';
 
-/** Runs some work as one transaction, which is counted in the database and noted beside it. */
+/** Runs some work as one transaction, which is counted in the database and noted in the file next to it. */
 export type Commit = (work: () => void) => void;
 
 export function createCommit(database: DatabaseSync, file?: Pick<CommitFile, 'note'>): Commit {
@@ -27,7 +27,7 @@ export function readLastCommits(database: DatabaseSync): CommitCount | undefined
   }
 }
 
-/** How many transactions the database has committed; undefined where an older release left it. */
+/** Reads the number of committed transactions; undefined for a database of an older release. */
 export function readCommits(database: DatabaseSync): CommitCount | undefined {
   const has = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'state_identity'").get() !== undefined;
   // The cast is true: the columns are named and typed by the schema.

@@ -24,9 +24,9 @@ export type OpenedFile = {
   readonly commit: Commit;
   /** Writes the copy that a damaged file is restored from; a half-written one never takes its place. */
   readonly backUp: () => Promise<void>;
-  /** Whether the file is still the one that its path leads to. */
+  /** Reports whether the file is still the one that its path leads to. */
   readonly isInPlace: () => boolean;
-  /** Writes everything to its path again and goes on there; the file that is open now is closed. */
+  /** Writes everything to its path again and continues there; the file that is open now is closed. */
   readonly moveBack: () => Promise<OpenedFile>;
   readonly close: () => void;
 };
@@ -98,7 +98,10 @@ function toOpenedFile({ database, origin }: Opened, options: FileOptions): Opene
   };
 }
 
-/** Nobody may write meanwhile. What another process uses stays untouched; what nobody uses is quarantined. */
+/**
+ * Moves the database to its path; the caller prevents writes meanwhile. A file that another process uses stays untouched; an
+ * unused one is quarantined.
+ */
 async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound }: FileOptions): Promise<DatabaseSync> {
   const half = `${paths.file}.half`;
   explained(dir, () => {
@@ -150,12 +153,12 @@ function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined
   }
 }
 
-/** SQLite ends a write-ahead log that was cut or damaged at the last commit that it can read, and says nothing. */
+/** Finds lost commits: SQLite silently ends a cut or damaged write-ahead log at the last readable commit. */
 function findLostCommits(database: DatabaseSync, isNew: boolean, { copy, commits }: Paths) {
   const found = readCommits(database);
   const noted = readCommitFile(commits);
   if (found === undefined || noted === undefined) return { lostCommits: 0 };
-  // Nothing was ever written to a database that is new, and something was noted of the one before it.
+  // A new database has no commits, although some of its predecessor were noted.
   if (isNew) return { lostCommits: noted.commits };
   if (noted.id !== found.id || noted.commits <= found.commits) return { lostCommits: 0 };
   const copied = existsSync(copy) ? readSoundCommits(copy) : undefined;
@@ -178,7 +181,7 @@ function readSoundCommits(copy: string): CommitCount | undefined {
 async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void): Promise<void> {
   const half = `${copy}.half`;
   removeDatabase(half);
-  // Made before SQLite writes it, so that nobody else can read even half a copy.
+  // Created before SQLite writes it, so that other users cannot read even half a copy.
   writeFileSync(half, '', { mode: 0o600 });
   await backup(database, half, { rate: pagesAtOnce });
   const damage = await findDamageOfFile(half);
@@ -190,7 +193,7 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
     );
   }
   renameSync(half, copy);
-  // What the look at its health left behind belongs to nothing now.
+  // Removes the files that the health check left behind.
   removeDatabase(half);
 }
 

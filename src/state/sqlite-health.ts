@@ -12,7 +12,7 @@ export type HealthOptions = {
   readonly isThorough: boolean;
 };
 
-/** What is wrong with a database as it is on disk; undefined where nothing is. Reads all of it. */
+/** Finds damage of a database on disk; undefined if there is none. Reads all of it. */
 export function findDamage(
   database: DatabaseSync,
   { isSound = () => true, isThorough }: HealthOptions,
@@ -133,7 +133,7 @@ function isMemory(value: unknown): boolean {
 
 const plain = new Set(['string', 'number']);
 
-/** The same of a file that nobody uses, on a thread of its own: reading all of it takes its time. */
+/** The same for a file that is not in use, on a thread of its own: reading all of it takes a while. */
 export async function findDamageOfFile(file: string): Promise<string | undefined> {
   const data: Task = { fileToCheck: file };
   const worker = new Worker(new URL(import.meta.url), { workerData: data });

@@ -22,7 +22,7 @@ export function openDatabase(file: string, health: HealthOptions): { database: D
   try {
     // Before the first write: SQLite gives its other files the mode of this one.
     chmodSync(file, 0o600);
-    // The lock is the operating system's: it goes with the process, whatever becomes of it.
+    // The lock is the operating system's: it ends with the process, however that ends.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     database.exec('BEGIN IMMEDIATE; COMMIT;');
     const damage = findDamage(database, health);
@@ -51,7 +51,7 @@ export function restore(file: string, copy: string, isSound: IsSound | undefined
   }
 }
 
-/** Out of the way, but not away: somebody may want to know what happened to it. Its new name. */
+/** Renames a damaged file, so that it can still be examined; returns its new name. */
 export function quarantine(file: string, nowMs: number): string {
   const name = `${file}.damaged-${new Date(nowMs).toISOString().replaceAll(':', '')}`;
   for (const end of ['', '-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, name + end);

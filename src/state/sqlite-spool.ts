@@ -128,7 +128,7 @@ export function healSums(database: DatabaseSync): void {
   );
 }
 
-/** Puts traces at the end of the line, within the transaction of whoever calls it. */
+/** Appends traces to the queue, within the caller's transaction. */
 export function createSpoolWriter(database: DatabaseSync): (traces: readonly SpooledTrace[]) => void {
   const insert = database.prepare(
     `INSERT INTO spooled_trace (key, server, execution, started_at, spooled_at, encoding, spans, size, bytes, checksum)

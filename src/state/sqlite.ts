@@ -45,7 +45,7 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
     onBroken();
   }
 
-  /** Nothing is counted into a file that nobody will open again. */
+  /** Refuses to count into a file that will never be opened again. */
   function commit(work: () => void): void {
     if (!file.isInPlace()) {
       void moveBack();
