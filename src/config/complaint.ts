@@ -6,7 +6,7 @@ export type Complaint = {
   readonly hint?: string;
 };
 
-/** Where a complaint belongs; the offset sorts those of the file in reading order. */
+/** The place of a complaint; the offset sorts those of the file in reading order. */
 export type Place = {
   readonly text: string;
   readonly offset?: number;
@@ -51,7 +51,7 @@ export function formatComplaint({ place, message, hint }: Complaint): string {
   return hint === undefined ? `${place}: ${message}` : `${place}: ${message} (${hint})`;
 }
 
-/** Names a value of the wrong type; a confidential one by its type alone. */
+/** Names a value of the wrong type; a confidential one only by its type. */
 export function describeFound(value: unknown, confidential = false): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';

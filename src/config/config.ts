@@ -11,7 +11,7 @@ export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> &
   readonly metrics: MetricsConfig;
 };
 
-/** What a reload leaves as it is: all that what is made once, such as the server of pages, may be told. */
+/** The settings that a reload keeps: parts that are built once, such as the server of pages, only get these. */
 export type FixedConfig = {
   readonly web: FixedSettings<typeof generalOptions.web>;
   readonly log: FixedSettings<typeof generalOptions.log>;
@@ -19,7 +19,7 @@ export type FixedConfig = {
 };
 
 export type MetricsConfig = Settings<typeof generalOptions.metrics> & {
-  /** What is said of metric families, by name; most are not named. */
+  /** The configured metric families, by name. */
   readonly families: ReadonlyMap<string, FamilyConfig>;
 };
 
@@ -27,7 +27,7 @@ export type ServerConfig = Omit<Settings<typeof serverOptions>, 'namespace' | 'p
   /** Of the ids of its traces. */
   readonly namespace: string;
   readonly projects: ProjectsConfig;
-  /** What the files of `tls` held when the configuration was read. */
+  /** The contents of the files of `tls`, as the configuration was read. */
   readonly tlsTexts: TlsTexts;
 };
 
@@ -39,9 +39,9 @@ export type ProjectsConfig = Settings<typeof serverOptions.projects> & {
 export type JobsConfig = Settings<typeof generalOptions.jobs> & {
   /** Of a path as `{project}/{group}/{name}`. */
   readonly isWanted: (path: string) => boolean;
-  /** How old its last success may become; undefined where nothing is said. */
+  /** Returns the age that the last success of a job may reach; undefined if not configured. */
   readonly successAgeMsOf: (path: string) => number | undefined;
-  /** How many times its average it may run; undefined where nothing is said. */
+  /** Returns the multiple of its average that a job may run; undefined if not configured. */
   readonly overdueFactorOf: (path: string) => number | undefined;
 };
 

@@ -26,9 +26,9 @@ export type LoadOptions = {
   /** The metric families that configuration can say something of. */
   readonly families?: readonly FamilyFacts[];
   readonly takenLabels?: TakenLabels;
-  /** Commands and their flags, so that these are no surprise in `argv`. */
+  /** Commands and their flags, so that `argv` may hold them. */
   readonly commandLine?: CommandLine;
-  /** Says why polls can not have this interval, if they can not. */
+  /** Explains why polls cannot have this interval; undefined if they can. */
   readonly validateInterval?: (intervalMs: number) => string | undefined;
   /** Says what is wrong with the certificates and keys of a server. */
   readonly validateTls?: TlsRules['validateTls'];
@@ -43,7 +43,7 @@ export type LoadedConfig =
       readonly configFile: string | undefined;
       /** Whether `--config.check` asked for no more than this. */
       readonly checkOnly: boolean;
-      /** Where each value came from, by its path; what is not here is a default. */
+      /** The origin of each value, by its path; values not in it are defaults. */
       readonly origins: ReadonlyMap<string, string>;
     }
   | { readonly ok: false; readonly complaints: readonly Complaint[] };

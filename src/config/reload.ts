@@ -5,12 +5,12 @@ import { listGeneralLeaves } from './declare/catalogue.ts';
 import { toSettingName } from './declare/option.ts';
 import type { LoadedConfig } from './load-config.ts';
 
-/** What a reload came to, in sentences for whoever asked for it. */
+/** The result of a reload, in sentences for the person who asked for it. */
 export type ReloadOutcome =
   | { readonly ok: true; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly complaints: readonly string[] };
 
-/** The configuration to go on with, or all that is wrong with it; then the running one goes on. */
+/** The new configuration, or all complaints about it; then the running one stays in force. */
 export type ReloadedConfig =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Complaint[] }
   | { readonly ok: false; readonly complaints: readonly Complaint[] };

@@ -3,10 +3,10 @@ import { describePath, describeReadError } from './read-error.ts';
 /** Reads a text file; handed in, so that this room does no I/O of its own. */
 export type ReadFile = (path: string) => Promise<string>;
 
-/** Where a secret came from: the path of a file, or the name of an environment variable. */
+/** The source of a secret: the path of a file, or the name of an environment variable. */
 export type SecretSource = { readonly file: string } | { readonly environment: string };
 
-/** How a secret travels: as a header value, or in the body of a form. */
+/** The ways a secret is sent: as a header value, or in the body of a form. */
 export type SecretForm = 'header' | 'form';
 
 /** A value that prints as `<secret>` wherever it ends up; only `reveal` gives it away. */
@@ -70,14 +70,14 @@ export async function readSecretFile(path: string, readFile: ReadFile, form: Sec
   return new Secret(value, { file: path }, () => readSecretFile(path, readFile, form));
 }
 
-/** Takes a secret from the environment, where it can not change while we run. */
+/** Takes a secret from the environment, where it cannot change while we run. */
 export function toEnvironmentSecret(value: string, environment: string, form: SecretForm = 'header'): Secret {
   const problem = findSecretProblem(value, form);
   if (problem !== undefined) throw new SecretError(`${environment} ${problem}`);
   return new Secret(value, { environment });
 }
 
-// What can not stand where the secret travels is refused here instead of at every request.
+// A secret that cannot be sent in its form is refused here instead of at every request.
 function findSecretProblem(value: string, form: SecretForm): string | undefined {
   if (value.trim() === '') return 'is empty';
   if (value.length > 8192) return 'holds more than 8192 characters';

@@ -57,7 +57,7 @@ export function listFamilyLeaves(family: string): readonly (Omit<Leaf, 'environm
   });
 }
 
-/** The variable that holds a secret itself, beside the one that names its file. */
+/** Returns the variable that holds a secret itself, next to the one that names its file. */
 export function toSecretVariable({ environment, option }: Leaf): string | undefined {
   return option.type.kind === 'secret' ? environment.replace(/_FILE$/, '') : undefined;
 }

@@ -11,7 +11,7 @@ export type Option<T, K extends Kind = Kind> = {
   readonly fallback: Fallback | undefined;
   readonly required: boolean;
   readonly help: string;
-  /** When a change of it takes effect: with a reload, or with a restart alone. */
+  /** The time at which a change takes effect: with a reload, or only with a restart. */
   readonly reload: Reload;
 };
 
@@ -23,7 +23,7 @@ export type Fallback = string | number | boolean | readonly string[] | { readonl
 /** Options by their YAML keys, nested as in the file. */
 export type OptionTree = { readonly [key: string]: OptionTree | Option<unknown> };
 
-/** What a tree of options becomes: keys in camel case, durations in milliseconds, secrets read. */
+/** The settings of a tree of options: keys in camel case, durations in milliseconds, secrets read. */
 export type Settings<T extends OptionTree> = {
   readonly [K in keyof T & string as SettingName<K, Declared<T[K]>>]: Declared<T[K]> extends Option<infer V, infer M>
     ? M extends 'secret'
@@ -34,7 +34,7 @@ export type Settings<T extends OptionTree> = {
       : never;
 };
 
-// What a tree may lack, its settings may lack too.
+// Optional parts of a tree are optional in its settings.
 type Declared<N> = Exclude<N, undefined>;
 
 /** An option that a reload leaves as it is. */
@@ -42,7 +42,7 @@ export function untilRestart<O extends Option<unknown>>(declared: O): O & { read
   return { ...declared, reload: 'restart' };
 }
 
-/** What of a tree of options a reload leaves as it is. */
+/** The settings of a tree of options that a reload keeps. */
 export type FixedSettings<T extends OptionTree> = {
   readonly [K in keyof T & string as T[K] extends { readonly reload: 'restart' }
     ? SettingName<K, T[K]>
@@ -54,7 +54,7 @@ export function option<T, K extends Kind>(type: ValueType<T, K>, fallback: Fallb
   return { [mark]: true, type, fallback, required: false, help, reload: 'now' };
 }
 
-/** An option that may be left out. */
+/** Declares an option without a default that is not required. */
 export function optional<T, K extends Kind>(type: ValueType<T, K>, help: string): Option<T | undefined, K> {
   return { [mark]: true, type, fallback: undefined, required: false, help, reload: 'now' };
 }

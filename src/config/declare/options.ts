@@ -11,7 +11,7 @@ import { traceOptions } from './trace-options.ts';
 
 const overdueFactors = { min: 1, max: 1000 } as const;
 
-/** What the file holds beside servers and collectors; each has a flag and a variable of the same name. */
+/** The options of the file other than servers and collectors; each has a flag and a variable of the same name. */
 export const generalOptions = {
   web: {
     listen_address: untilRestart(option(listenAddress, ':9720', 'Address to listen on for metrics and pages.')),
@@ -159,7 +159,7 @@ export const serverOptions = {
   ),
 } as const satisfies OptionTree;
 
-/** What each collector has; the defaults are its own. */
+/** Declares the options of a collector, with its own defaults. */
 export function defineCollectorOptions({ projects, ...collector }: CollectorDefaults): CollectorOptions {
   const options = definePollOptions(collector);
   return projects === undefined ? options : { ...options, projects: option(patternList, [], projects) };
@@ -180,14 +180,14 @@ function definePollOptions({ name, on, every, help, maxSeries = 10_000 }: Omit<C
   } as const satisfies OptionTree;
 }
 
-/** What configuration says of a metric family; only the file holds it. */
+/** The options of a metric family; only the file holds them. */
 export const familyOptions = {
   off: option(boolean, false, 'Do not expose the metric family.'),
   drop_labels: option(labelNames, [], 'Labels to drop; series that become identical are merged.'),
   buckets: optional(bucketBounds, 'Upper bounds of histogram buckets, in ascending order.'),
 } as const satisfies OptionTree;
 
-/** What only the command line and the environment hold. */
+/** The options of only the command line and the environment. */
 export const launchOptions = {
   config: {
     file: optional(path('/etc/automation-exporter/config.yaml'), 'Configuration file, in YAML.'),
@@ -198,24 +198,24 @@ export const launchOptions = {
   },
 } as const satisfies OptionTree;
 
-/** What this room has to know of a collector; the caller has the list. */
+/** The facts about a collector that its options need; the caller has the list. */
 export type CollectorDefaults = {
   readonly name: string;
   readonly every: string;
   readonly on: boolean;
   readonly help: string;
-  /** Says what of certain projects alone it collects, for one where configuration names them. */
+  /** Describes the part that it only collects for configured projects. */
   readonly projects?: string;
-  /** How many series it may give, where that is not the usual number. */
+  /** The largest number of its series, if not the usual one. */
   readonly maxSeries?: number;
 };
 
-/** What this room has to know of a metric family; the caller has the list. */
+/** The facts about a metric family that its options need; the caller has the list. */
 export type FamilyFacts = {
   readonly name: string;
   readonly type: string;
   readonly labels: readonly string[];
-  /** The label of a state set that tells the states apart, so that it can not go. */
+  /** The label of a state set that separates the states, which cannot be dropped. */
   readonly stateLabel?: string;
   /** Of a histogram without buckets of its own: the family whose buckets it has. */
   readonly bucketsFrom?: string;

@@ -2,7 +2,7 @@ import { isOption, type OptionTree, type Settings, toSettingName } from './optio
 
 /** Builds the settings of a tree from the value of each option, looked up by its keys. */
 export function toSettings<T extends OptionTree>(tree: T, valueOf: (path: string) => unknown): Settings<T> {
-  // The keys and values are those that the type computes from the same tree; only the compiler can not follow.
+  // The cast is true: the type computes the same keys and values from the same tree, which the compiler cannot follow.
   return build(tree, [], valueOf) as Settings<T>;
 }
 

@@ -7,7 +7,7 @@ import { traceLink } from '../values/trace-link.ts';
 import { boolean, choice, duration } from '../values/value-type.ts';
 import { type OptionTree, option, optional } from './option.ts';
 
-/** What is said of traces; where they are sent, the variables of OpenTelemetry say. */
+/** The options of traces; the variables of OpenTelemetry say where they are sent. */
 export const traceOptions = {
   enabled: option(
     choice('auto', 'on', 'off'),

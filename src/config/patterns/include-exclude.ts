@@ -15,7 +15,7 @@ type Override = {
   readonly overdueFactor?: number | undefined;
 };
 
-/** What is particular to a job: for each field the first entry that matches and has it. */
+/** Finds the overrides of a job: for each field the first matching entry that has it. */
 export function toOverrideChoice(entries: readonly Override[]): {
   readonly successAgeMsOf: (path: string) => number | undefined;
   readonly overdueFactorOf: (path: string) => number | undefined;

@@ -1,6 +1,6 @@
 import type { PatternNode } from './pattern-syntax.ts';
 
-/** How many steps a pattern takes at most for one character of a name. */
+/** Computes an upper bound for the steps of a pattern for one character of a name. */
 export function countSteps(node: PatternNode): number {
   switch (node.kind) {
     case 'sequence':
@@ -75,7 +75,7 @@ type State = { readonly places: readonly number[]; readonly isMatch: boolean; re
 
 const mostKept = 1000;
 
-// Goes on from each place until a character is needed, or the end of the name.
+// Follows each place until a character is needed, or the end of the name.
 function follow(steps: readonly Step[], from: number[], about: { isStart: boolean; isEnd: boolean }): number[] {
   const waiting: number[] = [];
   const seen = new Uint8Array(steps.length);

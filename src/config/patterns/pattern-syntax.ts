@@ -6,7 +6,7 @@ export type PatternNode =
   | { readonly kind: 'choice'; readonly parts: readonly PatternNode[] }
   | { readonly kind: 'repeat'; readonly part: PatternNode; readonly least: number; readonly most: number };
 
-/** What regular expressions know, but patterns do not; the message ends a sentence. */
+/** Thrown for a feature of regular expressions that patterns lack; the message ends a sentence. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
 }

@@ -4,7 +4,7 @@ import type { CollectorDefaults } from '../declare/options.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { explainUnknownFlag } from './unknown-flag.ts';
 
-/** The words and flags of the command line that are no options of the configuration. */
+/** The commands and flags of the command line that are not options of the configuration. */
 export type CommandLine = {
   readonly commands: readonly CommandWord[];
   readonly flags: readonly CommandFlag[];
@@ -12,7 +12,7 @@ export type CommandLine = {
 
 export type CommandWord = {
   readonly name: string;
-  /** How many words may follow it; none unless it says so. */
+  /** The most words that may follow it; none by default. */
   readonly positionals?: number;
 };
 
@@ -27,7 +27,7 @@ export type CommandFlag = {
   readonly commands?: readonly string[];
 };
 
-/** What the arguments say; values are still text, a switch is true or false. */
+/** The parsed arguments; values are still text, a switch is true or false. */
 export type Arguments = {
   /** Undefined when no command was named. */
   readonly command: string | undefined;
@@ -69,7 +69,7 @@ export function parseArguments(
     if (flag === undefined) {
       const { message, hint } = explainUnknownFlag(typed, known.keys());
       problems.add(quoteFlag(typed), message, hint);
-      // What follows is likely its value, and maybe a secret: better not to take it for a word and repeat it.
+      // The next word is likely its value, and maybe a secret: it must not be taken for a command and repeated.
       const next = waiting[0];
       if (attached === undefined && next !== undefined && !isFlag(next) && !commands.some(({ name }) => name === next))
         waiting.shift();

@@ -6,7 +6,7 @@ import { parseYaml } from './document.ts';
 import { type FileValues, readFileValues } from './file-values.ts';
 
 export type ConfigFileOptions = {
-  /** Where the file was named, for the complaint that it can not be read. */
+  /** The place that names the file, for the complaint that it cannot be read. */
   readonly place: string;
   readonly readFile: ReadFile;
   readonly collectors: readonly CollectorDefaults[];

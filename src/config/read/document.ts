@@ -57,7 +57,7 @@ export function toPlainValue(node: DocumentNode, known = new Map<DocumentNode, u
   return value;
 }
 
-/** The path of a key below a path; a key that is no plain word is quoted. */
+/** Returns the path of a key below a path; a key that is not a plain word is quoted. */
 export function joinPath(path: string, key: string): string {
   const word = /^[A-Za-z0-9_-]{1,60}$/.test(key) ? key : quote(key);
   return path === '' ? word : `${path}.${word}`;

@@ -30,7 +30,7 @@ function toVariables(leaf: Leaf): readonly string[] {
   return secret === undefined ? [leaf.environment] : [leaf.environment, secret];
 }
 
-// Kubernetes sets these in every pod beside a Service named automation-exporter; nobody meant them for us.
+// Kubernetes sets these in every pod next to a Service named automation-exporter; they are not meant for us.
 function isServiceLink(name: string): boolean {
   return /_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/.test(name);
 }

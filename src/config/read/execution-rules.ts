@@ -2,7 +2,7 @@ import type { Complaints } from '../complaint.ts';
 import { formatDuration } from '../values/duration.ts';
 import type { Resolved } from './resolve.ts';
 
-/** What lies further back than is made up for would be skipped, so that counting can not begin there. */
+/** Complains if counting begins before the catch-up limit: everything further back would be skipped. */
 export function checkBackfill(general: ReadonlyMap<string, Resolved>, complaints: Complaints): void {
   const backfill = general.get('executions.backfill');
   const limit = general.get('executions.catch_up_limit');

@@ -6,7 +6,7 @@ import { toSettings } from '../declare/settings.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { type Resolved, resolveAll, type Sources } from './resolve.ts';
 
-/** What the file says of metric families; those it does not name are left out. */
+/** Reads the metric families in the file; only those it names. */
 export function resolveFamilies(
   known: readonly FamilyFacts[],
   sources: Sources,
@@ -36,7 +36,7 @@ function checkLabels(
   { names, place }: { readonly names: readonly string[] | undefined; readonly place: Place | undefined },
   complaints: Complaints,
 ): void {
-  // What is no list at all has its complaint already and is undefined here.
+  // A value that is not a list already has its complaint, and is undefined here.
   for (const [index, name] of (place === undefined ? [] : (names ?? [])).entries()) {
     const at = toInnerPlace(place ?? { text: '' }, [index]);
     const known = labels.length === 0 ? 'it has none' : `its labels: ${labels.join(', ')}`;

@@ -11,7 +11,7 @@ import {
 import { didYouMean } from '../did-you-mean.ts';
 import { type DocumentEntry, type DocumentNode, joinPath, type ReadDocument, toPlainValue } from './document.ts';
 
-/** What the file says, by path: values of options, and the places of servers. */
+/** The contents of the file, by path: values of options, and the places of servers. */
 export type FileValues = {
   readonly values: ReadonlyMap<string, FileValue>;
   readonly servers: readonly Place[];

@@ -1,7 +1,7 @@
 import { type Complaints, type Place, toInnerPlace } from '../complaint.ts';
 import type { ServerConfig } from '../config.ts';
 
-/** Names of labels that configuration can not give, since series or their targets have them already. */
+/** The names of labels that configuration cannot add, because series or their targets have them already. */
 export type TakenLabels = { readonly ofServers: readonly string[]; readonly ofProjects: readonly string[] };
 
 /** Complains about labels that would come twice to one series. */
@@ -12,7 +12,7 @@ export function checkLabels(
 ): void {
   const { taken, placeOf } = about;
   const place = placeOf('labels');
-  // What was wrong has its complaint already and is undefined here, whatever its type says.
+  // A wrong value already has its complaint, and is undefined here, whatever its type.
   const own = (labels ?? []).map(([name]) => name);
   if (place !== undefined) complainTaken(own, { taken: taken.ofServers, place, path: [] }, complaints);
   const projectPlace = placeOf('projects.labels');

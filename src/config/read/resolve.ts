@@ -10,7 +10,7 @@ export type Sources = {
   readonly file: ReadonlyMap<string, FileValue>;
 };
 
-/** What may give a value, the weakest first. */
+/** The sources of a value, the weakest first. */
 export const origins = ['default', 'file', 'environment', 'flag'] as const;
 export type Origin = (typeof origins)[number];
 
@@ -74,7 +74,7 @@ function check({ option: { type } }: Named, raw: unknown, place: Place, complain
   return undefined;
 }
 
-// Defaults are written in our own source as YAML would write them, so parsing one can not fail.
+// Defaults are written in our own source as in YAML, so parsing one cannot fail.
 function toDefault({ option: { type, fallback } }: Named): unknown {
   return fallback === undefined ? undefined : type.schema.parse(fallback);
 }

@@ -17,7 +17,7 @@ export type ResolvedServer = {
 /** A faulty option was given, but in a way that has its complaint already. */
 export type ResolvedOption = Resolved & { readonly leaf: Leaf; readonly faulty: boolean };
 
-/** What its TLS files hold, by the options that name them. */
+/** The contents of its TLS files, by the options that name them. */
 export type TlsTexts = { readonly ca?: string; readonly cert?: string; readonly key?: Secret };
 
 type PlainTexts = { readonly [part in keyof TlsTexts]: string };
@@ -64,7 +64,7 @@ function checkAuthentication(server: ResolvedServer, complaints: Complaints): vo
   complaints.add(server.place, 'has no authentication method', adviseWays(server));
 }
 
-// What the environment began is best ended there; a server of the file may take its secret from either.
+// A server from the environment is best completed there; one from the file may take its secret from either.
 function adviseWays(server: ResolvedServer): string {
   const inFile = server.place.offset !== undefined;
   const toName = (key: string) => (inFile ? key : toVariable(server, key));

@@ -72,7 +72,7 @@ export async function readServers(about: About): Promise<Servers> {
 function toServer({ projects, namespace, ...server }: Settings<typeof serverOptions>): Omit<ServerConfig, 'tlsTexts'> {
   return {
     ...server,
-    // An address has passed its own type, which left out all that a namespace does not have.
+    // An address has passed its own type, which excludes everything that a namespace must not have.
     namespace: namespace ?? server.url,
     projects: { ...projects, isWanted: toChoice(projects), labelsOf: toLabelChoice(projects.labels) },
   };

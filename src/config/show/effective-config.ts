@@ -55,7 +55,7 @@ function toComment(key: string, server: unknown): string[] {
   return [` ${key.replace(/_file$/, '')}: ${String(value)} from ${value.source.environment}`];
 }
 
-// What a switch excludes would be refused beside it when the text is loaded again.
+// Options that a switch excludes would be refused when the text is loaded again.
 function listExcluded(general: Nested): string[] {
   return exclusions.filter((pair) => readPath(general, pair.switch) === true).map(({ option }) => option);
 }

@@ -20,7 +20,7 @@ export function toHelp(collectors: readonly CollectorDefaults[]): readonly HelpR
   return [...listLeaves(collectors), ...listServerLeaves('servers[]')].flatMap((leaf) => toRows(leaf));
 }
 
-/** What the file alone can hold: too much of it for flags. */
+/** Lists the options that only the file can hold: there are too many for flags. */
 export function toFileHelp(): readonly Pick<HelpRow, 'path' | 'default' | 'help'>[] {
   return listFamilyLeaves('<family>').map(({ path, option }) => ({
     path,

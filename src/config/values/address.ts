@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { Parsed } from './duration.ts';
 import { parsedText, type ValueType } from './value-type.ts';
 
-/** Where to listen; without a host, on every address of the machine. */
+/** The address to listen on; without a host, every address of the machine. */
 export type ListenAddress = { readonly host: string | undefined; readonly port: number };
 
 /** `:9720`, `127.0.0.1:9720` or `[::1]:9720`. */
@@ -52,7 +52,7 @@ function toWebAddress(about: { readonly example: string; readonly withoutUser: s
   });
 }
 
-// No message repeats the address: it may hold a password in a place where nobody looks for one.
+// Messages never repeat the address: it may hold a password in an unexpected place.
 function parseWebAddress(text: string, withoutUser: string): Parsed<string> {
   if (!/^https?:\/\/[^\s/]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text))
     return { problem: 'is not a web address' };

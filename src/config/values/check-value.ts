@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { describeFound } from '../complaint.ts';
 import type { ValueType } from './value-type.ts';
 
-/** What is wrong with a value, where within it, and what would be right. */
+/** A fault of a value: its place within the value, and the right form. */
 export type Problem = {
   readonly path: readonly PropertyKey[];
   /** Whether it is the key at that place that is wrong, not its value. */

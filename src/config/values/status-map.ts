@@ -5,13 +5,13 @@ import type { ValueType } from './value-type.ts';
 
 const endings = ['success', 'failure', 'error', 'timeout', 'cancellation', 'skip'] as const;
 
-/** How executions end that have a status of their own. */
+/** The results of executions that have a custom status. */
 export type StatusMap = Readonly<Record<string, (typeof endings)[number]>>;
 
 const mostStatuses = 100;
 const longestStatus = 200;
 
-/** What the service says itself is clear already, so nothing else can be made of it. */
+/** The statuses of the service itself: their result is fixed. */
 const settled: readonly string[] = [
   'succeeded',
   'failed',

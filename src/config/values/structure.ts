@@ -18,7 +18,10 @@ type Issue = {
 };
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** A type of lists or maps: `read` complains of each part at its own place, and of nothing where it is no such thing at all. */
+/**
+ * Declares a type of lists or maps: `read` complains about each part at its own place, and about a value of another type not
+ * at all.
+ */
 export function structured<T>(
   read: (found: unknown, add: AddProblem) => T | undefined,
   { example, jsonSchema, ...about }: About<T>,

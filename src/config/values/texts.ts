@@ -1,6 +1,6 @@
 import { path, text, type ValueType } from './value-type.ts';
 
-/** Where the metrics are; what begins with /-/ is for health and lifecycle. */
+/** A path for the metrics; those that begin with /-/ are for health and lifecycle. */
 export function urlPath(): ValueType<string, 'plain'> {
   return text({
     takes: 'a path',
@@ -11,7 +11,7 @@ export function urlPath(): ValueType<string, 'plain'> {
   });
 }
 
-/** Where everything is served below: the root, or a path without a slash at its end. */
+/** A path below which everything is served: the root, or a path without a slash at its end. */
 export function routePrefix(): ValueType<string, 'plain'> {
   return text({
     takes: 'a path',
@@ -67,7 +67,7 @@ export function plainName(): ValueType<string, 'plain'> {
   });
 }
 
-/** Taken as it is written, into ids that others compute as well: so nothing in it that can not be seen. */
+/** A namespace, used unchanged in ids that others compute as well: so it must not hold invisible characters. */
 export function namespace(): ValueType<string, 'plain'> {
   return text({
     takes: 'a namespace',

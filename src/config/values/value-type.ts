@@ -5,7 +5,7 @@ import { formatDuration, type Parsed, parseDuration } from './duration.ts';
 
 export type Kind = 'plain' | 'duration' | 'secret';
 
-/** What an option takes: how YAML, flags and the environment write it, and what it becomes. */
+/** A type of option values: their form in YAML, flags and the environment, and their value inside. */
 export type ValueType<T, K extends Kind = Kind> = {
   /** A duration's key ends in `Ms` inside; a secret's is its file key without `_file`. */
   readonly kind: K;
@@ -16,11 +16,11 @@ export type ValueType<T, K extends Kind = Kind> = {
   readonly examples: readonly string[];
   /** Stands for the value in the help; none for a switch. */
   readonly placeholder: string | undefined;
-  /** What to write instead of a value of the wrong type. */
+  /** Returns the right form for a value of the wrong type. */
   hint(found: unknown): string | undefined;
   /** From a flag's or a variable's text to what YAML would have given. */
   fromText(text: string): unknown;
-  /** How a secret travels; as a header value unless it says so. */
+  /** The way a secret is sent; as a header value by default. */
   readonly travels?: SecretForm;
   /** Back to what YAML takes. */
   format(value: T): unknown;
