@@ -2,14 +2,14 @@ import { toAge, toTook, toWait } from '../../domain/ages.ts';
 import type { CollectorStatus, TargetStatus } from '../../status/status.ts';
 import { type Html, html } from './html.ts';
 
-/** What is polled: what fails first and in full, what is fine in a line, what is off in a list of its own. */
+/** Renders the collectors: failures first and in full, successes in one line each, disabled ones in a list of their own. */
 export function renderCollectors({ collectors, state, message }: TargetStatus, nowMs: number): Html {
   const polled = collectors.filter((collector) => !isQuietlyOff(collector));
   const off = collectors.filter(isQuietlyOff);
   return html`${renderTable(polled.toSorted(byTrouble), nowMs, state === 'up' ? undefined : message)}${renderOff(off, nowMs)}`;
 }
 
-/** What is denied is off as well, but someone can mend that. */
+/** Reports whether a collector is off for good; a denied one is off as well, but can be fixed. */
 function isQuietlyOff({ result, reason }: CollectorStatus): boolean {
   return result === 'off' && reason !== 'denied';
 }
@@ -22,7 +22,7 @@ function byTrouble(a: CollectorStatus, b: CollectorStatus): number {
   return troubleFirst.indexOf(a.result) - troubleFirst.indexOf(b.result) || isFine(a) - isFine(b);
 }
 
-/** What the whole server suffers from is said above the table, and not again in every row. */
+/** Renders the table without the message of the whole server, which stands above it. */
 function renderTable(
   running: readonly CollectorStatus[],
   nowMs: number,

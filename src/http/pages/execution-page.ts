@@ -11,12 +11,12 @@ import { renderRunning } from './running-page.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
 export type ExecutionPageOptions = {
-  /** What is kept of an execution; nobody is asked for more. */
+  /** Finds the kept page data of an execution, without a request. */
   readonly find: (server: string, id: number) => Promise<PastExecution | undefined>;
-  /** What is known of an execution that has not ended. */
+  /** Finds an execution that has not ended. */
   readonly running: (server: string, id: number) => RunningExecution | undefined;
   readonly tracing: () => Tracing;
-  /** Where traces are shown, with `{trace_id}` for the id; undefined where configuration does not say. */
+  /** Returns the address of traces, with `{trace_id}` for the id; undefined if not configured. */
   readonly traceLink: () => string | undefined;
   readonly nowMs: () => number;
 };

@@ -3,10 +3,10 @@ import { toCount } from '../../domain/sizes.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningStatus, ServerStatus } from '../../status/status.ts';
 import { type Html, html } from './html.ts';
 
-/** Where the front page is, and which executions have a page. */
+/** The path of the front page, and the executions that have a page. */
 export type Pages = { readonly root: string; readonly hasPage: (server: string, id: number) => boolean };
 
-/** What runs on a server, against what it usually takes, and what ended last. */
+/** Renders the running executions of a server next to their usual duration, and those that ended last. */
 export function renderExecutions({ name, executions, state }: ServerStatus, pages: Pages): Html | undefined {
   if (executions === undefined) return undefined;
   const isOld = state !== 'up';

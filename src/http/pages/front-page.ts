@@ -10,7 +10,7 @@ import { toTracesText } from './traces-text.ts';
 type FrontPageOptions = {
   readonly metricsPath: string;
   readonly status: () => Promise<Status>;
-  /** Whether an execution has a page of its own. */
+  /** Reports whether an execution has a page of its own. */
   readonly hasPage: (server: string, id: number) => boolean;
 };
 
@@ -60,7 +60,7 @@ ${renderLinks(status, about)}
 <p class="note">Version ${version}. This page covers servers and collectors. For failing jobs, see the dashboards and alerts.</p>`;
 }
 
-/** What a policy mends, which stands further down. */
+/** The problems that a policy fixes, which stands further down. */
 const kindsOfRights: readonly Problem['kind'][] = ['unreadable', 'denied'];
 
 function renderMend(worst: Problem | undefined): Html | undefined {

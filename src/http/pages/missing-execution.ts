@@ -2,7 +2,7 @@ import { toDuration } from '../../domain/ages.ts';
 import { type Html, html } from './html.ts';
 import { renderSwitchOn } from './switch-on-traces.ts';
 
-/** What decides which executions have a page. */
+/** The settings that decide which executions have a page. */
 export type Tracing = {
   readonly isOn: boolean;
   readonly servers: readonly string[];
@@ -17,7 +17,7 @@ type Missing = {
   readonly tracing: Tracing;
 };
 
-/** What is kept, why this one may not be, and what mends it. */
+/** Explains which executions are kept, why this one may not be, and how to keep it. */
 export function renderMissing({ server, id, isId, tracing }: Missing): Html {
   return html`<h1>Execution <bdi>${cut(id)}</bdi> of <bdi>${cut(server)}</bdi> not found</h1>
 ${renderReason({ server, isId, tracing })}

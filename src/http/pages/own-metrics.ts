@@ -5,7 +5,10 @@ import { type Html, html } from './html.ts';
 const ownNumbers: readonly string[] = ['app-metrics', 'healthcheck', 'ping', 'threads'];
 const absent: readonly (string | undefined)[] = ['not_found', 'meaningless'];
 
-/** Where newer releases of the `rundeck` dialect tell what is absent over this API; a note, since nothing is wrong. */
+/**
+ * Explains where newer releases of the `rundeck` dialect serve the metrics that this API lacks; a note, because it is not a
+ * problem.
+ */
 export function renderOwnMetrics(server: ServerStatus): Html | undefined {
   const { dialect, release, apiVersion } = findFacts(server);
   if (dialect !== 'rundeck' || Number.parseInt(release ?? '', 10) < firstRelease || release === undefined)
@@ -36,7 +39,7 @@ function toName({ name }: CollectorStatus): string {
   return name;
 }
 
-/** Hosts alone: an address may hold more than Prometheus is to see. */
+/** Lists only hosts: an address may hold more than Prometheus is to see. */
 function toScrapeConfig(targets: readonly TargetStatus[], apiVersion = 47): string {
   const urls = targets.map(({ url }) => URL.parse(url)).filter((url) => url !== null);
   const [first] = urls;

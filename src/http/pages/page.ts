@@ -5,7 +5,7 @@ import { style } from './style.ts';
 type Page = {
   readonly title: string;
   readonly body: Html;
-  /** Where the front page is, as seen from this one. */
+  /** The path of the front page, relative to this page. */
   readonly root: string;
   /** After how many seconds a browser asks for it again; never, unless told. */
   readonly refreshSeconds?: number | undefined;

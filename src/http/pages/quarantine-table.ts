@@ -8,12 +8,12 @@ type About = {
   readonly hasPage: (server: string, id: number) => boolean;
   /** Whether configuration lets requests change anything. */
   readonly mayChange: boolean;
-  /** Where the daemon answers, for the command line. */
+  /** The daemon's address, for the command line. */
   readonly url: string;
   readonly nowMs: number;
 };
 
-/** What the collector refuses, why, and what can be done about it. */
+/** Renders the rejected traces, with the reasons and the commands to retry or drop them. */
 export function renderQuarantine(traces: readonly QuarantineStatus[], about: About): Html {
   const rows = traces.slice(0, mostShown).map((trace) => renderRow(trace, about));
   const rest = traces.length - rows.length;

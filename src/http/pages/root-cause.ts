@@ -12,7 +12,7 @@ export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined 
   });
 }
 
-/** Which step failed first, on which node, as people call it: `step 2 (Settle) on db02`; undefined for what is no step. */
+/** Names the step that failed first, and its node: `step 2 (Settle) on db02`; undefined if it was not a step. */
 export function toPlaceOfFailure(spans: readonly SpanRow[]): string | undefined {
   const first = findFirstFailed(spans);
   if (first?.path === undefined) return undefined;
@@ -27,12 +27,12 @@ function toTitle({ name, path }: SpanRow): string {
   return name === `step ${path}` ? '' : ` (${name})`;
 }
 
-/** Why the first failed step did, where it says so. */
+/** Returns the reason of the first failed step, if it gives one. */
 export function toReasonOfFailure(spans: readonly SpanRow[]): string | undefined {
   return /^failed, (.+)$/s.exec(findFirstFailed(spans)?.why ?? '')?.[1];
 }
 
-/** What the conventions of OpenTelemetry call a result, in the words of the service, as all other pages write it. */
+/** The results of OpenTelemetry's conventions in the words of the service, as on all other pages. */
 const words: Readonly<Record<string, string>> = {
   success: 'succeeded',
   failure: 'failed',

@@ -32,7 +32,7 @@ export function toAnchor(server: string): string {
   return `server-${encodeURIComponent(server.toWellFormed())}`;
 }
 
-/** Where the policy of a server stands that mends what is denied. */
+/** Returns the anchor of the policy that allows a server's denied collectors. */
 export function toRightsAnchor(server: string): string {
   return `${toAnchor(server)}-rights`;
 }
@@ -51,7 +51,7 @@ function toShown(server: ServerStatus): ServerStatus {
 
 type StateWords = { readonly mood: string; readonly text: string; readonly since: string };
 
-/** Since when is what the exporter has seen: it may have started long after the server. */
+/** These times are the exporter's, which may have started long after the server. */
 const states: Readonly<Record<ServerState, StateWords>> = {
   up: { mood: 'good', text: '✓ up', since: 'Seen up' },
   refused: { mood: 'bad', text: '✗ credentials refused', since: 'Seen refusing' },
@@ -88,7 +88,7 @@ function renderTime(atMs: number, nowMs: number): Html {
   return html`<time datetime="${new Date(atMs).toISOString()}">${toTime(atMs, nowMs)}</time> (${toAge(atMs, nowMs)})`;
 }
 
-/** What to write is said where it is read: under which key, and with what. */
+/** Shows the configuration to write for a cluster whose members are not listed. */
 function renderHidden({ name, hidesMembers, url }: ServerStatus): Html | undefined {
   if (!hidesMembers) return undefined;
   const lines = `servers:\n  - name: ${JSON.stringify(name)}\n    url: ${JSON.stringify(url)}\n    members:\n      - { name: a, url: https://a.example.org }\n      - { name: b, url: https://b.example.org }\n`;

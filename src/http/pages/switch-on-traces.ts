@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-/** What to write so that traces are made. */
+/** Shows the configuration that enables traces. */
 export function renderSwitchOn(): Html {
   return html`<pre tabindex="0"><code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code></pre>
 <p>or write into the configuration, to send them to <code>http://localhost:4318</code>:</p>

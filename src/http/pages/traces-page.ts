@@ -13,7 +13,7 @@ import { renderSwitchOn } from './switch-on-traces.ts';
 export type TracesPageOptions = {
   readonly status: () => Promise<Pick<Status, 'traces' | 'atMs'>>;
   readonly quarantined: () => { readonly list: () => Promise<readonly QuarantineStatus[]> } | undefined;
-  /** Whether an execution has a page of its own. */
+  /** Reports whether an execution has a page of its own. */
   readonly hasPage: (server: string, id: number) => boolean;
   readonly lifecycle: Lifecycle;
 };

@@ -2,7 +2,7 @@ import { toAge } from '../../domain/ages.ts';
 import { toCount } from '../../domain/sizes.ts';
 import type { TracesStatus } from '../../status/status.ts';
 
-/** How the traces get on, in a few words. */
+/** Summarises the delivery of traces in a few words. */
 export function toTracesText(traces: TracesStatus | undefined, nowMs: number): string {
   if (traces === undefined) return 'The state cannot be read';
   const { delivery, waiting, oldestMs, quarantine } = traces;

@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts';
 import { findFirstFailed, toPlaceOfFailure, toWord } from './root-cause.ts';
 import { type Choice, chooseRows, type Gap } from './row-choice.ts';
 
-/** So many a person reads, and a browser draws at once. */
+/** The most spans that a person reads, and that a browser draws at once. */
 const limits = { first: 250, failed: 2000 };
 
 /** The spans of an execution as a table: what, when, how long, how it ended and why. */
@@ -67,7 +67,7 @@ function toStart(ms: number): string {
 /** Deeper ones would leave their names no room. */
 const deepest = 8;
 
-/** Where the bar stands: parts of the whole, however short that is. */
+/** Places the bar: its start and its width as parts of the whole, with a minimum width. */
 function toPlace({ startMs, endMs }: SpanRow, root: SpanRow): string {
   const wholeMs = Math.max(1, root.endMs - root.startMs);
   const toPercent = (ms: number): string => ((Math.min(Math.max(0, ms), wholeMs) * 100) / wholeMs).toFixed(2);
@@ -84,7 +84,7 @@ export function toMood({ result, hasFailed }: SpanRow): Mood {
   return result === 'success' ? 'success' : 'stopped';
 }
 
-/** A sign beside the word: colours alone tell not everybody. */
+/** Renders a sign next to the word, because not everybody sees colours. */
 function renderResult(span: SpanRow): Html | undefined {
   const word = toWord(span.result ?? 'failure');
   switch (toMood(span)) {
@@ -99,7 +99,7 @@ function renderResult(span: SpanRow): Html | undefined {
   }
 }
 
-/** What a result says already is not said again. */
+/** Returns the explanation, unless the result already says the same. */
 function toWhy({ result, why }: SpanRow): readonly string[] {
   const isSaid = (result === 'success' && why === 'succeeded') || (result === 'cancellation' && why === 'aborted');
   return isSaid || why === '' ? [] : [why];

@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { createRoutes } from '../server/routes.ts';
 
-/** What one scrape asks for; all servers, or all collectors, where it names none. */
+/** The selection of a scrape: all servers, or all collectors, if it names none. */
 export type ScrapeWish = {
   readonly accept: string | undefined;
   readonly gzip: boolean;
@@ -13,26 +13,26 @@ export type Scraped = { readonly contentType: string; readonly chunks: readonly 
 
 export type MetricsOptions = {
   readonly path: string;
-  /** What a scrape may ask for by name. */
+  /** Returns the names that a scrape may select. */
   readonly names: () => Names;
   /** Answers that are made at once, at most. */
   readonly maxRequests: number;
   /** Reads memory, never the API. */
   readonly scrape: (wish: ScrapeWish) => Promise<Scraped>;
-  /** Told the first time that a scrape is refused since there are too many. */
+  /** Called the first time that a scrape is refused because there are too many. */
   readonly onBusy: () => void;
 };
 
 type Names = { readonly servers: readonly string[]; readonly collectors: readonly string[] };
 
-/** What Prometheus scrapes. */
+/** Serves the metrics. */
 export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: MetricsOptions): Router {
   const router = createRoutes();
   let underWay = 0;
   let wasBusy = false;
 
   async function answer(request: Request, response: Response, filters: Filters): Promise<void> {
-    // What the headers choose is not to be cached for who sends others.
+    // Answers depend on these headers, so caches must not serve them to other clients.
     response.set({ vary: 'Accept, Accept-Encoding', 'cache-control': 'no-store' });
     const gzip = request.acceptsEncodings('gzip', 'identity') === 'gzip';
     const { contentType, chunks } = await scrape({ accept: request.headers.accept, gzip, ...filters });
@@ -60,7 +60,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
       refuse(response, 503, `${maxRequests} scrapes are already in progress; raise web.max_requests to allow more.\n`);
       return;
     }
-    // A place is taken while an answer is made, not while it is read: who stops reading keeps nobody else out.
+    // A scrape only counts while its answer is made: a client that stops reading keeps no other out.
     underWay += 1;
     try {
       await answer(request, response, filters);

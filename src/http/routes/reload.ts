@@ -2,7 +2,7 @@ import type { Response, Router } from 'express';
 import { type Lifecycle, letsIn } from '../server/lifecycle.ts';
 import { createRoutes } from '../server/routes.ts';
 
-/** What a reload came to, in sentences for whoever asked for it. */
+/** The result of a reload, in sentences for the person who asked for it. */
 export type Reloaded =
   | { readonly ok: true; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly complaints: readonly string[] };
@@ -12,7 +12,7 @@ export type ReloadOptions = Lifecycle & {
   readonly reload: (() => Promise<Reloaded>) | undefined;
 };
 
-/** `POST /-/reload`: reads the configuration again, for nobody but who was meant to. */
+/** `POST /-/reload`: reads the configuration again, for permitted callers only. */
 export function reloadRoute({ reload, ...lifecycle }: ReloadOptions): Router {
   const router = createRoutes();
   router.all('/-/reload', async (request, response) => {

@@ -4,7 +4,7 @@ import { renderPage, toRoot } from '../pages/page.ts';
 import type { Content } from '../server/content.ts';
 import { createRoutes } from '../server/routes.ts';
 
-/** One page an alert, so that a runbook link works where there is no internet. */
+/** Serves a page for each alert, so that runbook links work without internet access. */
 export function runbookRoutes({ runbooks }: Content): Router {
   const router = createRoutes();
   router.get(['/runbooks', '/runbooks/'], (request, response) => {

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What ships beside the daemon, by name: read once, so that a request can reach nothing else. */
+/** The files that ship with the daemon, by name: read once, so that a request cannot reach anything else. */
 export type Content = {
   readonly dashboards: ReadonlyMap<string, string>;
   readonly runbooks: ReadonlyMap<string, string>;
   readonly rules: string;
 };
 
-/** What the shipped rules and dashboards write for the daemon's own address. */
+/** The address of the daemon in the shipped rules and dashboards. */
 const placeholderUrl = 'http://localhost:9720';
 
 /** A shipped text, its links pointing to this daemon. */

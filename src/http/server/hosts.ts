@@ -31,7 +31,7 @@ function isBrowser({ headers }: Request): boolean {
   return headers['accept-language'] !== undefined && !isNode;
 }
 
-/** Addresses, and names that nobody can register. Any other one has to be configured. */
+/** Reports whether a host is an address, or a name that cannot be registered. Any other has to be configured. */
 export function isSafeHost(host = ''): boolean {
   const [, name = ''] = /^(.*?)(?::\d+)?$/.exec(host) ?? [];
   if (isIP(name.replace(/^\[|\]$/g, '')) > 0) return true;

@@ -1,25 +1,25 @@
 import type { Request, Response } from 'express';
 import { isSafeHost } from './hosts.ts';
 
-/** What lets a request change anything. */
+/** The conditions under which a request may change anything. */
 export type Lifecycle = {
-  /** Whether configuration lets requests do this at all. */
+  /** Reports whether configuration lets requests do this at all. */
   readonly isEnabled: () => boolean;
   readonly externalUrl: () => string;
-  /** Told of every request that may go on: what it asks for, and from which address. */
+  /** Called with every permitted request: its path, and the address of the client. */
   readonly onAsked?: (asked: Asked) => void;
 };
 
 export type Asked = { readonly path: string; readonly from: string | undefined };
 
 type Words = {
-  /** What is done, as one would ask for it. */
+  /** The action, as a verb. */
   readonly verb: string;
-  /** What else a person can do where it is off. */
+  /** The alternative for a person while it is off. */
   readonly otherwise?: string;
 };
 
-/** Whether a request that changes something may go on; one that may not has been told why. */
+/** Reports whether a request that changes something may go on; one that may not has been told why. */
 export function letsIn(
   { isEnabled, externalUrl, onAsked }: Lifecycle,
   { request, response }: { readonly request: Request; readonly response: Response },

@@ -3,13 +3,13 @@ import type { Socket } from 'node:net';
 import type { RequestHandler } from 'express';
 
 export type HttpLimits = {
-  /** How long a client may take to say what it wants. */
+  /** The time that a client has for sending its headers. */
   readonly headersMs: number;
   /** The same with a body, which little here has a use for. */
   readonly requestMs: number;
-  /** How long a client may take from its question until it has the whole answer. */
+  /** The time that a client has from its request to the end of the answer. */
   readonly answerMs: number;
-  /** How long a connection that asks for nothing stays open. */
+  /** The time for which an idle connection stays open. */
   readonly idleMs: number;
   readonly connections: number;
 };

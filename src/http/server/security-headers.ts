@@ -1,6 +1,6 @@
 import type { RequestHandler, Response } from 'express';
 
-/** What every answer tells browsers: no script, nothing from elsewhere, no form. */
+/** Sets the headers that tell browsers: no scripts, nothing from elsewhere, no forms. */
 export const setSecurityHeaders: RequestHandler = (_request, response, next) => {
   response.set({
     'content-security-policy': toPolicy("'none'"),

@@ -15,13 +15,13 @@ export type HttpOptions = {
   readonly limits?: HttpLimits;
   /** The address under which browsers are told to find us; without it only addresses and local names are taken. */
   readonly externalUrl?: () => string;
-  /** Told the first time that a connection is refused since there are too many. */
+  /** Called the first time that a connection is refused because there are too many. */
   readonly onCrowded?: () => void;
   readonly onError: (error: unknown) => void;
 };
 
 export type HttpServer = {
-  /** Resolves to the port in use; rejects where it can not be had. */
+  /** Resolves to the port in use; rejects if it cannot be had. */
   readonly listen: () => Promise<number>;
   /** Ends at once: open connections are closed after a short time for answers under way. */
   readonly close: () => Promise<void>;
@@ -30,7 +30,7 @@ export type HttpServer = {
 // An import of this module has Node load all that its exports may lead to, WebSockets too: 30 ms of every start.
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** What the daemon serves, within limits that keep a slow or hostile client from costing more than itself. */
+/** Serves the routes, within limits that keep a slow or hostile client from costing more than itself. */
 export function createHttpServer(options: HttpOptions): HttpServer {
   const { host, port, routePrefix = '/', routes, limits = toLimits(readMostFiles()), onError } = options;
   const { externalUrl = () => '', onCrowded } = options;
@@ -73,7 +73,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
 
 const graceMs = 1000;
 
-/** How many files and connections the process may have open; unknown beside Linux. */
+/** Returns the most files and connections that the process may have open; unknown on systems other than Linux. */
 function readMostFiles(): number | undefined {
   try {
     const [, most] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -101,7 +101,7 @@ function toNotFoundHandler(prefix: string): RequestHandler {
   };
 }
 
-/** Four parameters tell express that it handles errors; the answer tells no more than that one happened. */
+/** Express recognises an error handler by its four parameters; the answer only says that an error happened. */
 function toErrorHandler(onError: (error: unknown) => void): ErrorRequestHandler {
   return (error: unknown, _request, response, next) => {
     if (response.headersSent) {
