@@ -67,7 +67,7 @@ function toStart(ms: number): string {
 /** Deeper ones would leave their names no room. */
 const deepest = 8;
 
-/** Places the bar: its start and its width as parts of the whole, with a minimum width. */
+/** Places the bar: its start and its length as parts of the whole trace. */
 function toPlace({ startMs, endMs }: SpanRow, root: SpanRow): string {
   const wholeMs = Math.max(1, root.endMs - root.startMs);
   const toPercent = (ms: number): string => ((Math.min(Math.max(0, ms), wholeMs) * 100) / wholeMs).toFixed(2);
