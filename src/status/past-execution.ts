@@ -11,13 +11,13 @@ export type PastExecution = {
   /** Its group and name, or what it was instead. */
   readonly job: string;
   readonly traceId: string;
-  /** Where the service shows it. */
+  /** The link to its page on the server. */
   readonly permalink: string | undefined;
   /** The attempt before it, then the one after it, where they are known. */
   readonly attempts: readonly Attempt[];
-  /** What else is known of it, in the order of the page. */
+  /** Further facts, in the order of the page. */
   readonly facts: readonly Fact[];
-  /** What the trace lacks, in sentences. */
+  /** The parts that the trace lacks, in sentences. */
   readonly notes: readonly string[];
   /** The root first, every parent before its children. */
   readonly spans: readonly [SpanRow, ...SpanRow[]];
@@ -37,7 +37,7 @@ export type SpanRow = {
   readonly name: string;
   /** Its place in the workflow. */
   readonly path: string | undefined;
-  /** How many parents it has. */
+  /** The number of its ancestors. */
   readonly depth: number;
   readonly startMs: number;
   readonly endMs: number;
@@ -45,13 +45,13 @@ export type SpanRow = {
   readonly isFitted: boolean;
   readonly result: string | undefined;
   readonly hasFailed: boolean;
-  /** Why it has this result. */
+  /** The explanation of its result. */
   readonly why: string;
-  /** What else is to be known of it. */
+  /** Further remarks. */
   readonly remarks: readonly string[];
 };
 
-/** What the page of an execution tells of its trace; undefined for a trace without spans. */
+/** Builds the page data of an execution from its trace; undefined for a trace without spans. */
 export function toPastExecution(
   { trace, leftOut, attempts }: Plan,
   of: Pick<PastExecution, 'server' | 'id'>,

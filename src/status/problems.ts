@@ -3,7 +3,7 @@ import { toCount } from '../domain/sizes.ts';
 import type { CollectorStatus, ServerStatus, Status, TargetStatus, TracesStatus } from './status.ts';
 import { listUnreadable } from './unreadable.ts';
 
-/** What can be wrong, worst first. */
+/** The kinds of problems, worst first. */
 export const problemKinds = [
   'down',
   'refused',
@@ -48,7 +48,7 @@ export function findProblems({ servers, traces, atMs, failedReload }: Status): r
   return problemKinds.flatMap((kind) => brief.filter((problem) => problem.kind === kind));
 }
 
-/** What was seen where nothing is wrong, or else the worst. */
+/** Returns the worst problem as a sentence, or a summary if there is none. */
 export function toHeadline({ servers }: Status, [worst]: readonly Problem[]): string {
   if (worst !== undefined) return worst.text.endsWith('.') ? worst.text : `${worst.text}.`;
   const targets = servers.flatMap(toTargets);
@@ -65,7 +65,7 @@ function toTargets(server: ServerStatus): readonly TargetStatus[] {
   return [server, ...server.members];
 }
 
-/** What was asked for is not what is in force. */
+/** Finds a reload that failed: the requested configuration is not in force. */
 function findInReload(failed: Status['failedReload'], nowMs: number): Problem[] {
   if (failed === undefined) return [];
   const [first = '', ...others] = failed.complaints;
@@ -116,7 +116,7 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
   }
 }
 
-/** What the server itself complains of, as an answer tells. */
+/** Finds the server's own problems, as its answers report them. */
 function* findUnwell({ name: collector, complaints }: CollectorStatus, of: string, place: Place): Generator<Problem> {
   for (const complaint of complaints) yield { kind: 'unwell', ...place, collector, text: `${of}: ${complaint}` };
 }
@@ -125,7 +125,7 @@ function toUnreadable(server: string, text: string): Problem {
   return { kind: 'unreadable', server, text: `${server}: ${text}` };
 }
 
-/** One sentence a server: one policy mends them all. */
+/** Finds denied collectors, one sentence for each server: one policy allows all of them. */
 function* findDenied(server: ServerStatus): Generator<Problem> {
   const denied = toTargets(server).flatMap(({ collectors }) => collectors.filter(({ reason }) => reason === 'denied'));
   const names = [...new Set(denied.map(({ name }) => name))];
@@ -158,7 +158,7 @@ const nothingLeftOut = { jobs: 0, durations: 0, room: { jobs: 0 }, limitedBy: un
 /** More of them are not told apart. */
 const leastUntold = 1000;
 
-/** Where no traces are made, nothing of them is amiss. */
+/** Finds problems of traces; none if no traces are made. */
 function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generator<Problem> {
   if (traces?.delivery === undefined) return;
   const { delivery, quarantine } = traces;
@@ -172,7 +172,7 @@ function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generat
   }
 }
 
-/** After so long its numbers go away. */
+/** Returns the time after which its series expire. */
 function toPatienceMs(everyMs: number): number {
   return Math.max(3 * everyMs, 60_000);
 }

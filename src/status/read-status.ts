@@ -27,7 +27,7 @@ export type StatusParts = {
   readonly collectors: readonly Pick<Collector, 'name' | 'reads'>[];
   readonly polls: () => readonly PollStatus[];
   readonly watched: (server: string) => Watched | undefined;
-  /** How the delivery of traces goes; undefined where none are made. */
+  /** Returns the state of trace delivery; undefined if no traces are made. */
   readonly delivery: () => DeliveryStatus | undefined;
   readonly state: Pick<State, 'recall'>;
   readonly spool: Pick<State['spool'], 'size'>;
@@ -35,18 +35,18 @@ export type StatusParts = {
   readonly clock: Pick<Clock, 'now'>;
 };
 
-/** What is known of one server. */
+/** The readings of one server. */
 export type Watched = {
-  /** What first contact has told of it, or of a member of its cluster. */
+  /** Returns the facts from the first contact with it, or with a member of its cluster. */
   readonly facts: (member?: string) => ServerFacts | undefined;
-  /** What the vital polls of it, or of a member of its cluster, have seen. */
+  /** Returns the state as the vital polls of it, or of a member of its cluster, have seen it. */
   readonly seen: (member?: string) => Seen | undefined;
   readonly executions: () => ExecutionsOfServer | undefined;
-  /** How many projects it lists; undefined while it was not asked. */
+  /** Returns the number of projects it lists; undefined before the first list. */
   readonly visibleProjects: () => number | undefined;
 };
 
-/** What the daemon knows of the servers it watches, for pages and programs. */
+/** Reads the state of all watched servers, for pages and programs. */
 export async function readStatus(parts: StatusParts): Promise<Status> {
   const polls = parts.polls();
   const [traces, ...servers] = await Promise.all([
@@ -56,7 +56,7 @@ export async function readStatus(parts: StatusParts): Promise<Status> {
   return { version: parts.version, atMs: parts.clock.now(), servers, traces, failedReload: parts.failedReload?.() };
 }
 
-/** A state that can not be read costs what is told of it, not the page. */
+/** Reads the sizes of traces; if the state cannot be read, the page only lacks these. */
 function readTraces({ delivery, spool }: StatusParts): Promise<TracesStatus | undefined> {
   return spool.size().then(
     ({ traces: waiting, bytes: waitingBytes, ...rest }) => ({ ...rest, waiting, waitingBytes, delivery: delivery() }),
@@ -117,7 +117,7 @@ async function readTarget({ name, url }: Address, parts: TargetParts): Promise<T
   };
 }
 
-/** A state that can not be read costs this line of the page, not the page. */
+/** Reads the last change of the mode; if the state cannot be read, the page only lacks this line. */
 function recallMode(state: Pick<State, 'recall'>, server: string): Promise<Memory> {
   return state.recall({ server, collector: 'execution-mode' }).then(
     (memory) => memory ?? {},
@@ -127,7 +127,7 @@ function recallMode(state: Pick<State, 'recall'>, server: string): Promise<Memor
 
 type StateOfTarget = Pick<TargetStatus, 'state' | 'sinceMs' | 'message'>;
 
-/** What `automation_up` and `automation_credentials_accepted` tell. */
+/** Returns the state that `automation_up` and `automation_credentials_accepted` show. */
 function toServerState(seen: Seen | undefined): StateOfTarget {
   return seen ?? { state: 'waiting', sinceMs: undefined, message: undefined };
 }
@@ -144,7 +144,7 @@ function isSuccess(last: PollStatus['last']): boolean {
   return last?.outcome.result === 'success';
 }
 
-/** What failed while the server was away says nothing of it now: it is asked again within a minute of the return. */
+/** Reports whether a poll failed only because the server was down: it is repeated within a minute of the return. */
 function isOutdated({ last }: PollStatus, seen: Seen | undefined, nowMs: number): boolean {
   if (seen?.state !== 'up' || last?.outcome.result !== 'failed') return false;
   const backForMs = nowMs - seen.sinceMs;
@@ -190,7 +190,7 @@ function listOff({ collectors }: Pick<Config, 'collectors'>): CollectorStatus[] 
 
 type SightOfServer = Pick<ServerStatus, 'executions' | 'visibleProjects' | 'missingPolicy' | 'needsAdmin'>;
 
-/** What the credentials of a server may not read, in words and as the policy that allows it. */
+/** Describes the data that the credentials of a server may not read, in words and as the policy that allows it. */
 function toSight(polls: readonly PollStatus[], parts: StatusParts, watched: Watched | undefined): SightOfServer {
   const executions = watched?.executions();
   const visibleProjects = watched?.visibleProjects();

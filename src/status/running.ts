@@ -8,7 +8,7 @@ import type { EndedStatus, ExecutionsOfServer, RunningExecution, RunningStatus }
 type Execution = ExecutionsStatus['running'][number];
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
 
-/** So many a person reads; metrics tell of all. */
+/** The most executions that a page lists; metrics show all of them. */
 const mostShown = 10;
 
 /** One that runs or waits, however many there are; undefined where it does neither, or is not watched. */
@@ -23,7 +23,7 @@ export function findRunning(
   return told && { ...told, ...of, isWaiting: isWaiting(execution), serverNowMs: nowMs };
 }
 
-/** What pages tell of the executions of one server; undefined until they were read. */
+/** Builds the page data of one server's executions; undefined until they were read. */
 export function toWhatRuns(status: ExecutionsStatus, settings: Settings): ExecutionsOfServer | undefined {
   const { nowMs, epoch, visibility } = status;
   if (nowMs === undefined) return undefined;

@@ -4,11 +4,11 @@ export type ServerState = 'up' | 'refused' | 'down' | 'waiting';
 export type CollectorStatus = {
   readonly name: string;
   readonly result: 'success' | 'failed' | 'off' | 'waiting';
-  /** What kind of fault it is, or why it is off. */
+  /** The kind of the fault, or the reason why it is off. */
   readonly reason: string | undefined;
-  /** What went wrong, or what a success left out. */
+  /** The error message, or the note about a success that skipped something. */
   readonly message: string | undefined;
-  /** What is not well with the server although the poll succeeded. */
+  /** Problems of the server, although the poll succeeded. */
   readonly complaints: readonly string[];
   readonly everyMs: number;
   readonly isUnderWay: boolean;
@@ -42,7 +42,7 @@ export type RunningStatus = {
   /** Its group and name; undefined for a command without a job. */
   readonly job: string | undefined;
   readonly startedAtMs: number;
-  /** What it usually takes. */
+  /** The usual duration. */
   readonly averageMs: number | undefined;
   readonly isOverdue: boolean;
 };
@@ -62,19 +62,19 @@ export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'starte
   readonly endedAtMs: number;
 };
 
-/** What ran on a server when it was last asked, the first few of each, and how many there are. */
+/** The executions of a server as of the last round: the first few of each list, and the number of all. */
 export type ExecutionsOfServer = {
   /** The server's own time when it was asked. */
   readonly serverNowMs: number;
-  /** How often its ids have begun anew, from 1. */
+  /** The number of times that its ids have started, from 1. */
   readonly epoch: number | undefined;
-  /** Whether what runs may be read: `denied` in no project, `unknown` until it was read once. */
+  /** Whether the running executions may be read: `denied` if they may not in any project, `unknown` until they were read once. */
   readonly runningSight: 'known' | 'unknown' | 'denied';
   /** Projects whose running executions may not be read although those of others may. */
   readonly runningDenied: readonly string[];
-  /** Projects of whose finished executions not all are shown. */
+  /** Projects with hidden finished executions. */
   readonly hidden: readonly HiddenProject[];
-  /** What is overdue first, then what runs longest. */
+  /** Overdue executions first, then the longest running. */
   readonly running: readonly RunningStatus[];
   readonly runningCount: number;
   readonly overdueCount: number;
@@ -82,19 +82,22 @@ export type ExecutionsOfServer = {
   readonly waitingCount: number;
   /** The newest first. */
   readonly ended: readonly EndedStatus[];
-  /** Of as many as are kept for pages. */
+  /** The number of those that are kept for pages. */
   readonly endedCount: number;
   /** Jobs that have no series of their own; undefined until that is known. */
   readonly leftOut: LeftOutJobs | undefined;
 };
 
-/** How many jobs are counted in `__other__` alone, how many have only their durations there, and the option that limits them. */
+/**
+ * The number of jobs that are only counted in `__other__`, of jobs with only their durations there, and the option that limits
+ * them.
+ */
 export type LeftOutJobs = {
   /** At least: past a thousand they are no longer told apart. */
   readonly jobs: number;
   readonly durations: number;
   readonly room: { readonly jobs: number; readonly durations: number; readonly nodes: number };
-  /** Undefined where nothing is left out. */
+  /** Undefined if all jobs have their series. */
   readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
 };
 
@@ -110,9 +113,9 @@ export type ServerStatus = TargetStatus & {
   readonly members: readonly TargetStatus[];
   /** Undefined while it was not read, or where it is switched off. */
   readonly executions: ExecutionsOfServer | undefined;
-  /** How many projects these credentials may see; undefined while none were listed. */
+  /** The number of projects these credentials may see; undefined before the first list. */
   readonly visibleProjects: number | undefined;
-  /** What is denied and takes an administrator's rights, which no policy of ours suggests. */
+  /** Denied collectors that need an administrator's rights, which our policy never suggests. */
   readonly needsAdmin: readonly DeniedToAll[];
   /** Whether members that configuration does not name answer in turn. */
   readonly hidesMembers: boolean;
@@ -123,14 +126,14 @@ export type ServerStatus = TargetStatus & {
 /** A collector that only administrators may ask, and the right that they have. */
 export type DeniedToAll = { readonly collector: string; readonly right: string };
 
-/** Traces on their way to the collector. */
+/** Traces on their way to the OTLP endpoint. */
 export type TracesStatus = {
   /** Undefined where none are made; what is still kept of earlier ones is told all the same. */
   readonly delivery: DeliveryStatus | undefined;
-  /** In line. */
+  /** The traces in the queue. */
   readonly waiting: number;
   readonly waitingBytes: number;
-  /** When the first in line was finished. */
+  /** The time at which the first in the queue was made. */
   readonly oldestMs: number | undefined;
   readonly quarantine: number;
   readonly quarantinedBytes: number;
@@ -139,7 +142,7 @@ export type TracesStatus = {
 export type DeliveryStatus = {
   /** The host that they are sent to. */
   readonly collector: string;
-  /** Since when nothing can be delivered, and why; undefined while it works. */
+  /** The time from which deliveries have been failing, and the reason; undefined while they work. */
   readonly failing: { readonly sinceMs: number; readonly reason: string } | undefined;
   readonly lastDeliveredMs: number | undefined;
   /** Executions that are counted and have no trace yet. */
@@ -150,18 +153,18 @@ export type DeliveryStatus = {
 
 export type TraceBounds = { readonly maxTraces: number; readonly maxBytes: number };
 
-/** A trace that the collector refuses for itself alone. */
+/** A trace that the OTLP endpoint rejects in a request of its own. */
 export type QuarantineStatus = {
-  /** What people call it: `SERVER/EXECUTION`. */
+  /** Its name for people: `SERVER/EXECUTION`. */
   readonly name: string;
   readonly server: string;
   readonly executionId: string;
   readonly spans: number;
   /** In bytes. */
   readonly size: number;
-  /** Since when it is quarantined. */
+  /** The time at which it was quarantined. */
   readonly atMs: number;
-  /** What the collector said. */
+  /** The answer of the OTLP endpoint. */
   readonly reason: string;
 };
 
@@ -171,6 +174,6 @@ export type Status = {
   /** The last reload, where it failed. */
   readonly failedReload?: { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
   readonly servers: readonly ServerStatus[];
-  /** Undefined where the state can not tell. */
+  /** Undefined if the state cannot be read. */
   readonly traces: TracesStatus | undefined;
 };
