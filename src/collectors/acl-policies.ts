@@ -5,7 +5,7 @@ import { gauge } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
 import type { Watch } from './watch.ts';
 
-/** How many access policies the server keeps: one more or less is worth a look. */
+/** Counts the access policies of the server: an unexpected one is worth a look. */
 export const aclPoliciesCollector = defineCollector({
   name: 'acl-policies',
   help: 'Access policies of the system and of each project; one request per project',
@@ -25,7 +25,10 @@ export const aclPoliciesCollector = defineCollector({
 
 type Count = { readonly project: string; readonly count: number };
 
-/** What is denied is left out, unless all of it is. A project may go away, or be switched off, while the others are asked. */
+/**
+ * Reads the counts; denied ones are skipped unless all are denied. A project may be deleted or disabled while the others are
+ * read.
+ */
 async function readPolicies(api: Api, watch: Watch): Promise<Count[]> {
   const counts: Count[] = [];
   let denial: ApiError | undefined;

@@ -2,7 +2,7 @@ import { appMetrics } from '../api/endpoints/app-metrics.ts';
 import { counter, gauge, summary } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
 
-/** What the application measures of itself, under its own names. */
+/** Shows the application's measurements of itself, under its own names. */
 export const appMetricsCollector = defineCollector({
   name: 'app-metrics',
   help: "The application's own gauges, counters, meters and timers",

@@ -34,9 +34,9 @@ const noCluster = {
 type Owner = { readonly uuid: string; readonly count: number; readonly isAnswering: boolean };
 
 /**
- * No endpoint lists the members: known are those that answered within the last day, and those that own anything. Behind
- * a balancer two requests in a row may be answered by two members, so that each is asked for by its UUID; whoever
- * answers knows, also of a member that is lost and still owns its jobs.
+ * Reads the owners of jobs. An endpoint that lists the members does not exist: known are those that answered within the last
+ * day, and those that own anything. Behind a balancer two requests in a row may be answered by two members, so each is asked
+ * for by its UUID; any member knows the answer, even for one that is lost and still owns its jobs.
  */
 async function readOwners(api: Api, _watch: Watch, before: Memory): Promise<readonly Owner[] | undefined> {
   const { server } = await api.get(systemInfo);

@@ -24,13 +24,13 @@ type CollectorData<Metrics extends Families> = {
   readonly name: string;
   /** One line for `--help` and the reference. */
   readonly help: string;
-  /** How often, as configuration writes durations. */
+  /** The default interval, as configuration writes durations. */
   readonly every: EvenInterval;
   /** Whether it runs unless configuration says otherwise. */
   readonly on: boolean;
-  /** Says what of certain projects alone it collects, where configuration names them. */
+  /** Describes the part that it only collects for configured projects. */
   readonly projects?: string;
-  /** How many series it may give for a server, where that is not the usual number. */
+  /** The largest number of its series for a server, if not the usual one. */
   readonly maxSeries?: number;
   /** The endpoints it may ask; `check` tries each. */
   readonly reads: readonly Endpoint<unknown>[];
@@ -44,21 +44,24 @@ export type CollectorDefinition<Answer, Metrics extends Families> = CollectorDat
   readonly perMember?: boolean;
   /** I/O and nothing else; what was kept may tell what to ask for. */
   readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
-  /** Where the answer has nothing to tell: why. No series, and the collector is reported as off. */
+  /** Returns the reason if the answer has nothing to offer: no series, and the collector is reported as off. */
   readonly off?: (answer: Answer) => Off | undefined;
-  /** What a person should hear of although the poll succeeded, each as the end of a sentence about the server; pure. */
+  /**
+   * Returns problems that a person should see although the poll succeeded, each as the end of a sentence about the server;
+   * pure.
+   */
   readonly complaints?: (
     answer: Answer,
     about: { readonly memory: Memory; readonly nowMs: number },
   ) => readonly string[];
-  /** What to keep for the next poll; pure. */
+  /** Returns the memory for the next poll; pure. */
   readonly remember?: (answer: Answer, before: Memory, nowMs: number) => Memory;
   /** Pure: no I/O, clock or log. */
   readonly map: (answer: Answer, metrics: Metrics, about: { readonly memory: Memory; readonly watch: Watch }) => Row[];
 };
 
 export type ProjectCollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
-  /** Where the server tells of all projects in one request: their answers by project; undefined where it does not. */
+  /** Asks for all projects in one request, if the server can: their answers by project; undefined if it cannot. */
   readonly fetchAll?: (api: Api, watch: Watch) => Promise<ReadonlyMap<string, Answer> | undefined>;
   /** Which projects are asked at all; all that are watched unless said. */
   readonly covers?: (project: string, watch: Watch) => boolean;
@@ -70,7 +73,7 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
   readonly map: (answer: Answer, metrics: Metrics, about: { readonly project: string; readonly watch: Watch }) => Row[];
 };
 
-/** One project of a pass over so many; the server as a whole has no name. */
+/** One project of a pass, and the number of all; the server as a whole has no name. */
 export type ProjectToAsk = { readonly name: string; readonly of: number };
 
 /** A collector as the rest of the house sees it, whatever its answers are. */

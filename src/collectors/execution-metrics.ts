@@ -7,7 +7,7 @@ import {
 import { gauge } from '../metrics/family.ts';
 import { defineProjectCollector, type ProjectToAsk } from './collector.ts';
 
-/** What the server itself has counted of late. */
+/** Shows the server's own recent statistics of executions. */
 export const executionMetricsCollector = defineProjectCollector({
   name: 'execution-metrics',
   help: "The server's own count of executions in the last day, in total and for the configured projects",

@@ -49,7 +49,7 @@ async function readMode(api: Api): Promise<Read> {
   return { mode, isRestricted };
 }
 
-/** The first mode ever seen is no change: nobody knows since when it holds. */
+/** Remembers the last change of the mode. The first mode ever seen is not a change: its start is unknown. */
 function rememberChange({ mode }: Read, before: Memory, nowMs: number): Memory {
   if (mode === undefined || mode === before.mode) return before;
   return before.mode === undefined ? { mode } : { mode, changedAtMs: nowMs };

@@ -8,7 +8,7 @@ import type { Watch } from './watch.ts';
 
 type JobFacts = Job & { readonly averageDurationMs: number | undefined };
 
-/** What each job is, and how long it takes on the average where no execution tells. */
+/** Shows the settings of each job, and its average duration unless executions already report it. */
 export const jobInfoCollector = defineProjectCollector({
   name: 'job-info',
   help: 'Job ids and whether jobs are scheduled and enabled; average durations if the collector executions is off. Scheduled jobs come first, limited to jobs with their own series',

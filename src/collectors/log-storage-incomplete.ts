@@ -5,7 +5,7 @@ import { earliestGauge, gauge } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
 import type { Watch } from './watch.ts';
 
-/** Whose logs wait to be stored, and since when. */
+/** Counts the logs that wait to be stored, by project, with the age of the oldest. */
 export const logStorageIncompleteCollector = defineCollector({
   name: 'log-storage-incomplete',
   help: 'Executions whose logs are not fully stored, by project, and the age of the oldest one',
@@ -29,7 +29,7 @@ export const logStorageIncompleteCollector = defineCollector({
   fetch: readIncomplete,
   map: (logs, { executions, oldest }) =>
     [...Map.groupBy(logs, ({ project }) => project)].flatMap(([project, ofProject]) => {
-      // What has failed may be queued again: it is in one state all the same, so that the states add up.
+      // A failed log may be queued again: it counts in one state only, so that the states add up.
       const failed = ofProject.filter((log) => log.failed === true).length;
       const queued = ofProject.filter((log) => log.queued === true && log.failed !== true).length;
       const dates = ofProject.flatMap(({ sinceMs }) => sinceMs ?? []);

@@ -54,15 +54,15 @@ export const logStorageCollector = defineCollector({
 });
 
 const recentMs = 600_000;
-/** A queue so long is no burst: the same number as in the alert on the backlog. */
+/** A longer queue is not a burst: the same number as in the alert on the backlog. */
 const longQueue = 50;
 
 type Counts = { readonly failedCount?: number | undefined };
 
-/** When a request was last seen to fail: those that failed before the first poll are no news. */
+/** Remembers when a request was last seen to fail: failures before the first poll are not news. */
 function rememberFailures({ failedCount: failed }: Counts, before: Memory, nowMs: number): Memory {
   if (failed === undefined || failed === before.failed) return before;
   if (typeof before.failed !== 'number') return { failed };
-  // One that fell began anew with the server.
+  // A count that fell started again with the server.
   return failed > 0 ? { failed, failedAtMs: nowMs } : { failed };
 }

@@ -3,7 +3,7 @@ import { toJobPath } from '../domain/job-path.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineProjectCollector } from './collector.ts';
 
-/** How many jobs each project has. */
+/** Counts the jobs of each project. */
 export const projectJobsCollector = defineProjectCollector({
   name: 'project-jobs',
   help: 'Jobs of each project: scheduled or not, enabled or not',

@@ -30,7 +30,7 @@ export const projectModesCollector = defineProjectCollector({
   map: (modes, { mode }, { project }) => mode.rows(toMode(modes), { project }),
 });
 
-/** Servers of API 47 tell of all projects in the list itself. */
+/** Reads all projects from the list itself, which servers of API 47 support. */
 async function readAll(api: Api, watch: Watch): Promise<ReadonlyMap<string, ProjectModes> | undefined> {
   if (!(await api.supports(projectsWithModes))) return undefined;
   const list = await watch.projects.read(api);

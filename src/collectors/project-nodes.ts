@@ -2,7 +2,7 @@ import { projectNodes } from '../api/endpoints/nodes.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineProjectCollector } from './collector.ts';
 
-/** How many nodes each project has. */
+/** Counts the nodes of each project. */
 export const projectNodesCollector = defineProjectCollector({
   name: 'project-nodes',
   help: 'Nodes of each project by operating system family',

@@ -4,7 +4,7 @@ import { ApiError } from '../api/errors.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
 
-/** How many keys are stored, by kind; neither their names nor their folders. */
+/** Counts the stored keys by kind; without their names and folders. */
 export const storedKeysCollector = defineCollector({
   name: 'stored-keys',
   help: 'Stored keys visible to the credentials, by kind; one request per folder',

@@ -5,7 +5,7 @@ import { defineCollector } from './collector.ts';
 
 type TimedInfo = { readonly answer: SystemInfo; readonly midRequestMs: number };
 
-/** What the server is, and how it is doing. */
+/** Shows the server's release and its condition. */
 export const systemInfoCollector = defineCollector({
   name: 'system-info',
   help: 'Release, operating system and JVM, memory, threads, scheduler, start time and clock',

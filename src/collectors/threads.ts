@@ -2,7 +2,7 @@ import { threads } from '../api/endpoints/metrics.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
 
-/** What the threads of the server are at. */
+/** Counts the threads of the server by state. */
 export const threadsCollector = defineCollector({
   name: 'threads',
   help: "Threads of the server's JVM by state; each poll makes the server write a full thread dump",
@@ -21,5 +21,5 @@ export const threadsCollector = defineCollector({
     }),
 });
 
-/** All that a thread of a JVM can be in. */
+/** The states of a JVM thread. */
 const states = ['NEW', 'RUNNABLE', 'BLOCKED', 'WAITING', 'TIMED_WAITING', 'TERMINATED'];

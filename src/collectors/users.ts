@@ -2,7 +2,7 @@ import { users } from '../api/endpoints/users.ts';
 import { gauge } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
 
-/** How many users there are; the server asks its database once for each, and tells administrators alone. */
+/** Counts the users; the server queries its database once for each, and only answers administrators. */
 export const usersCollector = defineCollector({
   name: 'users',
   help: 'Number of users of the server; requires admin rights',

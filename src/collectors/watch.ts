@@ -2,7 +2,7 @@ import type { Api } from '../api/client.ts';
 import type { Project } from '../api/endpoints/projects.ts';
 import type { LabelPair } from '../metrics/family.ts';
 
-/** What configuration says of the server that a collector reads, and what its collectors share. */
+/** The configuration of the server that a collector reads, and the data that its collectors share. */
 export type Watch = {
   readonly projects: {
     /** The watched projects as the server lists them; asked for once, however many need it at the same time. */
@@ -11,13 +11,13 @@ export type Watch = {
     readonly labelsOf: (project: string) => readonly LabelPair[];
   };
   readonly jobs: {
-    /** Whether configuration includes a job; its path is `{project}/{group}/{name}`. */
+    /** Reports whether configuration includes a job; its path is `{project}/{group}/{name}`. */
     readonly isWanted: (path: string) => boolean;
     /** Of how many jobs there may be series of their own. */
     readonly detail: number;
-    /** Whether jobs are asked for their average durations; not where executions tell of them, which cost no request more. */
+    /** Whether jobs are asked for their average durations; not if executions report them, which needs no further request. */
     readonly asksForAverages?: boolean;
   };
-  /** Whether execution metrics are read for a project, too. */
+  /** Reports whether execution metrics are read for a project, too. */
   readonly hasExecutionMetrics: (project: string) => boolean;
 };
