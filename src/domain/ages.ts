@@ -11,30 +11,30 @@ const units = [
   { name: 's', ms: second, fromMs: second },
 ] as const;
 
-/** How long something lasts, in the one unit that a person would take. */
+/** Formats a duration in its most natural unit. */
 export function toDuration(ms: number): string {
   const unit = units.find(({ fromMs }) => ms >= fromMs);
   return unit === undefined ? `${Math.max(0, Math.round(ms))} ms` : `${Math.floor(ms / unit.ms)} ${unit.name}`;
 }
 
-/** How long ago something was; a clock that was set back makes nothing come from the future. */
+/** Formats the time since a moment; a clock that was set back never gives a time in the future. */
 export function toAge(atMs: number, nowMs: number): string {
   const ms = nowMs - atMs;
   return ms < second ? 'just now' : `${toDuration(ms)} ago`;
 }
 
-/** How long until something comes. */
+/** Formats the time until a moment. */
 export function toWait(atMs: number, nowMs: number): string {
   const ms = atMs - nowMs;
   return ms < second ? 'now' : `in ${toDuration(ms)}`;
 }
 
-/** How long a request or a poll took. */
+/** Formats the duration of a request or a poll. */
 export function toTook(ms: number): string {
   return ms < second || ms >= 10 * second ? toDuration(ms) : `${(ms / second).toFixed(1)} s`;
 }
 
-/** How long a step of a whole took: two units, so that lengths can be compared. */
+/** Formats the duration of a step: two units, so that durations can be compared. */
 export function toLength(ms: number): string {
   if (ms < second) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < minute) return `${Math.floor(ms / 100) / 10} s`;

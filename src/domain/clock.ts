@@ -1,10 +1,10 @@
 /** Clocks, timers and chance: the one way by which any part of the daemon learns of time. Times are in ms. */
 export type Clock = {
-  /** Since 1970, as people tell time; it can be set, forwards and backwards. */
+  /** The time since 1970; the clock can be set, forwards and backwards. */
   readonly now: () => number;
-  /** Since some moment; it only ever goes forwards. What lasts is measured with this one. */
+  /** The time since some moment, which only ever goes forwards: durations are measured with it. */
   readonly ticks: () => number;
-  /** Runs something once after so long; the function that is returned cancels it. */
+  /** Runs something once after this time; the returned function cancels it. */
   readonly after: (ms: number, run: () => void) => Cancel;
   /** Resolves in the next turn of the event loop: whatever else waits comes first. */
   readonly nextTurn: () => Promise<void>;
@@ -14,7 +14,7 @@ export type Clock = {
 
 export type Cancel = () => void;
 
-/** Resolves after so long; rejects at the signal's end. */
+/** Resolves after this time; rejects at the signal's end. */
 export function sleep(clock: Pick<Clock, 'after'>, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {

@@ -1,6 +1,6 @@
 /**
- * The milliseconds that a duration in words means: `37s`, `83m`, `1h 3m`. Servers write whole seconds below a minute and
- * whole minutes above it; other units and mixtures are read all the same, and what is no duration is none.
+ * Reads a duration such as `37s`, `83m`, `1h 3m` in milliseconds. Servers write whole seconds below a minute and whole minutes
+ * above it; other units and mixtures are accepted as well. Undefined for any other text.
  */
 export function toDurationMs(text: string): number | undefined {
   const trimmed = text.trim();
@@ -10,7 +10,7 @@ export function toDurationMs(text: string): number | undefined {
   return sumMs;
 }
 
-/** Longer texts are no durations, and patterns take their time over them. */
+/** The longest text of a duration; patterns are slow on longer ones. */
 const longestText = 40;
 const part = /(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g;
 const wholeText = /^(?:\d+(?:\.\d+)?\s*(?:ms|s|m|h|d|w)[\s,]*)+$/;

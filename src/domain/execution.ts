@@ -1,4 +1,4 @@
-/** How an execution is doing (Document B, section 3, and the words that servers send beyond it). */
+/** The statuses of an execution (Document B, section 3, and further ones that servers send). */
 export const executionStatuses = [
   'running',
   'scheduled',
@@ -29,7 +29,7 @@ export type Execution = {
   /** Absent for ad hoc runs, and for those of a job that was deleted. */
   readonly job: ExecutionJob | undefined;
   readonly isJobDeleted: boolean;
-  /** What started it: `user`, `scheduled`, `user-scheduled` for one-time runs, or a plugin's word. */
+  /** The trigger: `user`, `scheduled`, `user-scheduled` for one-time runs, or a plugin's word. */
   readonly type: string | undefined;
   /** Nodes without a failed step. */
   readonly succeededNodes: number;

@@ -1,2 +1,2 @@
-/** What is kept about a polled thing from poll to poll, also across restarts: a few plain values. */
+/** The values that a poll keeps for the next one, also across restarts. */
 export type Memory = Readonly<Record<string, string | number>>;

@@ -1,4 +1,4 @@
-/** Works through items, so many at once; what one of them throws ends none of the others half-way. */
+/** Processes items, at most `width` at once; an error of one lets the others that have begun finish. */
 export async function runLimited<Item>(
   items: readonly Item[],
   width: number,

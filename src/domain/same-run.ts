@@ -2,7 +2,7 @@
 export type RunTimes = { readonly startedAtMs: number; readonly endedAtMs?: number | undefined };
 
 /**
- * Whether two answers about one id are about one run; ids start again in a new or restored database. Starts less than two
+ * Reports whether two answers about one id are about one run; ids start again in a new or restored database. Starts less than two
  * seconds apart are one start, because some answers cut the milliseconds off. A row without a start stands at its end. A
  * server that keeps local time shows a start one hour off after a change of daylight saving time: to the millisecond, with
  * the same end, or with an end that moved as far.

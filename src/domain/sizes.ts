@@ -1,4 +1,4 @@
-/** How large something is, in the one unit that a person would take. */
+/** Formats a size in its most natural unit. */
 export function toSize(bytes: number): string {
   const unit = units.find(({ size }) => bytes >= size);
   if (unit === undefined) return `${bytes} B`;

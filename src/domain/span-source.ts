@@ -16,14 +16,14 @@ export type TracedExecution = Execution & {
   readonly nextAttemptId: number | undefined;
 };
 
-/** All that a trace is made of. */
+/** The parts that a trace is made of. */
 export type SpanSource = {
   readonly execution: TracedExecution;
   /** Absent where there is none, or where it was not waited for. */
   readonly state?: ExecutionState | undefined;
   /** Absent for ad hoc runs, and where it may not be read. */
   readonly workflow?: readonly WorkflowStep[] | undefined;
-  /** What the log gives as the reason of a failure, where the state gives none. */
+  /** The reason of a failure from the log, if the state has none. */
   readonly loggedReason?: string | undefined;
   readonly previousAttemptId?: number | undefined;
   /** When it should have begun. */

@@ -1,4 +1,4 @@
-/** How a step or a node is doing (Document B, section 3); `unknown` is any word that is not in it. */
+/** The conditions of a step or a node (Document B, section 3); `unknown` stands for any other word. */
 export const stepConditions = [
   'waiting',
   'running',
@@ -13,7 +13,7 @@ export const stepConditions = [
 ] as const;
 export type StepCondition = (typeof stepConditions)[number];
 
-/** What a state tells of a step, a node or a whole workflow; whole seconds, but for the duration. */
+/** The progress of a step, a node or a whole workflow; in whole seconds, except for the duration. */
 export type Progress = {
   readonly condition: StepCondition;
   readonly startedAtMs: number | undefined;
@@ -39,7 +39,7 @@ export type StepState = Progress & {
   readonly perNode: readonly StepState[];
 };
 
-/** Where an execution is, step by step. */
+/** The state of an execution, step by step. */
 export type ExecutionState = Progress & {
   /** Its own word for being over; absent where a server does not send it. */
   readonly isCompleted: boolean | undefined;
@@ -48,7 +48,7 @@ export type ExecutionState = Progress & {
 };
 
 /**
- * Whether a state tells all of an execution that ended then. A member that did not run it may still send an older state,
+ * Reports whether a state tells all of an execution that ended then. A member that did not run it may still send an older state,
  * which knows nothing of the end, and so does a server that crashed meanwhile.
  */
 export function isWhole(

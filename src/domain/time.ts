@@ -1,7 +1,7 @@
 /**
- * The moment that a date of the service names, in whole ms since 1970. Servers write three forms: `…T10:13:20Z`, the same with
- * milliseconds (release 6.0), and an object with `unixtime` or `epoch` in ms; anything else is no date, and neither is a
- * time before 1970 or after 2200.
+ * Reads a date of the service, in whole ms since 1970. Servers write three forms: `…T10:13:20Z`, the same with milliseconds
+ * (release 6.0), and an object with `unixtime` or `epoch` in ms. Undefined for anything else, and for a time before 1970 or
+ * after 2200.
  */
 export function toTimestampMs(date: unknown): number | undefined {
   if (typeof date === 'number') return toPlausible(Math.floor(date));
@@ -24,7 +24,7 @@ function fromText(text: string): number | undefined {
   return toPlausible(Date.parse(text));
 }
 
-/** Whether a time lies between 1970 and 2200. Dates of JavaScript end in 275760, and whatever shows one fails beyond that. */
+/** Reports whether a time lies between 1970 and 2200. Dates of JavaScript end in 275760, and whatever shows one fails beyond that. */
 export function isPlausibleTime(timestampMs: number): boolean {
   return timestampMs >= 0 && timestampMs <= lastMs;
 }
