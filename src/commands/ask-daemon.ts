@@ -1,6 +1,6 @@
 /** One question to the running daemon. */
 export type Question = {
-  /** Where it answers, without a slash at the end. */
+  /** The daemon's address, without a slash at the end. */
   readonly url: string;
   readonly path: string;
   /** Sent with POST where it is given. */
@@ -11,14 +11,14 @@ export type DaemonAnswer =
   | { readonly kind: 'answered'; readonly content: unknown }
   /** It understood and says no, in a sentence. */
   | { readonly kind: 'refused'; readonly status: number; readonly says: string }
-  /** Nobody is there, or not the daemon. */
+  /** The daemon does not answer, or something else does. */
   | { readonly kind: 'unreachable'; readonly says: string };
 
 /** Asks the daemon over HTTP, as anyone on the machine can. */
 export async function askDaemon({ url, path, body }: Question): Promise<DaemonAnswer> {
   try {
     const response = await fetch(`${url}${path}`, {
-      // What answers with a redirect is something in front of it.
+      // A redirect comes from something in front of the daemon.
       redirect: 'manual',
       signal: AbortSignal.timeout(limitMs),
       ...(body === undefined ? {} : toPost(body)),
@@ -42,7 +42,7 @@ function toPost(body: unknown) {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
-/** What something else answers may hold whatever a terminal would obey. */
+/** Removes control characters: an answer of something else must not control the terminal. */
 function toLine(text: string): string {
   const line = text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
   return line.length > longestLine ? `${line.slice(0, longestLine).toWellFormed()}…` : line;

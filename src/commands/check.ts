@@ -58,7 +58,7 @@ async function probe(server: ServerConfig, config: Config, enabled: typeof colle
 
 function ignore(): void {}
 
-/** What to write so that the endpoint is not asked. */
+/** Returns the configuration that switches off the requests to an endpoint. */
 function toSwitches(endpoint: string): string {
   const asking = collectors.filter(
     ({ name: own, reads }) => own === endpoint || reads.some(({ name }) => name === endpoint),
@@ -111,7 +111,7 @@ function toName({ server, member }: ServerReport): string {
   return member === undefined ? server : `${server}, member ${member}`;
 }
 
-/** What it all comes to. */
+/** Returns the closing sentence of a report. */
 function toClosing(report: ServerReport): string {
   const { reachable, credentials, endpoints } = report;
   const server = toName(report);

@@ -21,7 +21,7 @@ export async function runCommandLine(process: Omit<CommandContext, 'arguments' |
     return exitCodes.well;
   }
   const named = commandWords.find(({ name }) => name === (parsed.command ?? 'serve'));
-  // Where the words themselves are wrong, no command can say more about them than this.
+  // A wrong command has no better explanation than these complaints.
   if (named === undefined || parsed.isUnknownCommand) {
     complain(`${parsed.problems.map(formatComplaint).join('\n')}\n`);
     return exitCodes.misconfigured;

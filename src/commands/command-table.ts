@@ -4,7 +4,7 @@ import type { Command } from './command.ts';
 type CommandRow = {
   readonly name: string;
   readonly help: string;
-  /** How many words may follow it; none unless it says so. */
+  /** The most words that may follow it; none by default. */
   readonly positionals?: number;
   /** Imported only when called, so that one command does not load what another needs. */
   readonly load: () => Promise<Command>;
@@ -61,7 +61,7 @@ export const commandWords: readonly CommandRow[] = [
   },
 ];
 
-/** Flags that are no options of the configuration. */
+/** The flags that are not options of the configuration. */
 export const commandFlags: readonly CommandFlag[] = [
   { name: 'help', letter: 'h', help: 'Print this help.' },
   { name: 'version', letter: 'V', help: 'Print the version.' },

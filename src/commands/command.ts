@@ -1,7 +1,7 @@
 import { formatComplaint } from '../config/complaint.ts';
 import type { Arguments } from '../config/read/command-line.ts';
 
-/** What a command gets from the command line. */
+/** The input of a command from the command line. */
 export type CommandContext = {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -3,12 +3,12 @@ import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 
-/** Who may keep compiled code for us: whoever can write it decides what this process runs. */
+/** The only user who may store compiled code for us: whoever can write it decides what this process runs. */
 export type CacheOwner = { readonly userId: number };
 
 /**
- * Keeps compiled code in the user's cache directory, which halves the time of a start. Returns why a directory that is there is
- * not used; undefined where it is used, or where there is no place for one.
+ * Keeps compiled code in the user's cache directory, which halves the time of a start. Returns the reason for not using an
+ * existing directory; undefined if it is used, or if no directory can be made.
  */
 export function keepCompiledCode(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const userId = process.getuid?.();
@@ -29,7 +29,7 @@ export function keepCompiledCode(env: Readonly<Record<string, string | undefined
   return undefined;
 }
 
-/** What would let another user put code into a directory; the parent decides who can replace it. */
+/** Finds a way in which another user could put code into a directory; the parent decides who can replace it. */
 export function findDanger(
   found: Pick<Stats, 'uid' | 'mode' | 'isDirectory'>,
   parent: Pick<Stats, 'uid' | 'mode'>,

@@ -41,7 +41,7 @@ function soon({ env }: CommandContext): Record<string, string> {
     AUTOMATION_EXPORTER_EXECUTIONS_BACKFILL: '6h',
     AUTOMATION_EXPORTER_METRICS_HOLD_NEW_SERIES: '0s',
     AUTOMATION_EXPORTER_COLLECTOR_EXECUTIONS_EVERY: '5s',
-    // Nobody else needs this service, and the steps of the past are many requests.
+    // This service has no other users, and the steps of the past are many requests.
     AUTOMATION_EXPORTER_BUDGET_REQUESTS_PER_SECOND: '100',
   };
   return Object.fromEntries(Object.entries(wishes).map(([name, wish]) => [name, env[name] || wish]));
@@ -61,7 +61,7 @@ function toSink({ env }: CommandContext, { url }: { readonly url: string }): Rec
 const tracesEndpoint = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
 const traceLink = 'AUTOMATION_EXPORTER_TRACES_LINK';
 
-/** What is set for a server of the person's own gives way: an empty variable is none. */
+/** Replaces variables that are set for a real server: an empty one counts as unset. */
 function toEnvironment({ url, token }: { readonly url: string; readonly token: string }): Record<string, string> {
   return {
     AUTOMATION_EXPORTER_NAME: 'demo',

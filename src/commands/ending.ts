@@ -27,5 +27,5 @@ export async function endInTime(
   cancel();
 }
 
-/** Without a large state, a stop that takes longer than this is no stop. */
+/** The longest time that a stop may take without a large state. */
 const longestStopMs = 5000;

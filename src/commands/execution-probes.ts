@@ -7,7 +7,7 @@ import { toCount } from '../domain/sizes.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
 
 type Options = {
-  /** How many jobs have room for series of their own where there are so many projects. */
+  /** Returns the room for jobs with their own series, by the number of projects. */
   readonly roomOf: (projects: number) => JobRoom;
   /** The watched projects; undefined where there are none, with what to say of that. */
   readonly readNames: (api: Api) => Promise<readonly string[]>;

@@ -1,4 +1,4 @@
-/** Ends the process with one sentence where nobody expected an error, and lets it live where nobody reads what it writes. */
+/** Ends the process with one sentence after an unexpected error, but not when its output is no longer read. */
 export function endOnFaults(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.on('uncaughtException', (error: unknown) => {

@@ -1,4 +1,4 @@
-/** What is written to: standard error, or what stands for it in a test. */
+/** The stream to write to: standard error, or a test's replacement for it. */
 export type LineStream = {
   readonly writableLength: number;
   readonly write: (text: string) => unknown;

@@ -8,7 +8,7 @@ import { isAuthenticatedAnswer, toVerdict } from '../api/verdict.ts';
 /** One line of a report: something that is asked once, or once of each of a few projects. */
 export type Probe = {
   readonly name: string;
-  /** What it may ask. */
+  /** The endpoints that it may ask. */
   readonly reads: readonly Endpoint<unknown>[];
   readonly ask: (api: Api) => Promise<Finding>;
 };
@@ -21,7 +21,7 @@ export type Finding =
 /** Answered without a fault, and all the same not well; or not asked at all. */
 export type UntoldVerdict = 'left out' | 'hidden' | 'nothing visible' | 'too old' | 'not asked';
 
-/** What asking once says. */
+/** The result of one probe. */
 export type Verdict = 'ok' | 'denied' | 'disabled' | 'broken' | UntoldVerdict;
 const verdictsThatFail: readonly Verdict[] = ['denied', 'broken', 'hidden', 'nothing visible'];
 
@@ -29,9 +29,9 @@ export type EndpointReport = {
   readonly endpoint: string;
   readonly verdict: Verdict;
   readonly message?: string;
-  /** The line of an access policy that mends a denial. */
+  /** The line of an access policy that allows it. */
   readonly mendedBy?: string;
-  /** The right that mends it where that is an administrator's, which nobody should hand out for a number. */
+  /** The right that allows it, if it is an administrator's, which a metric is not worth granting. */
   readonly needs?: string;
 };
 export type ServerReport = {
@@ -81,7 +81,7 @@ export async function probeServer(
   return { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports, ...missingPolicy };
 }
 
-/** Whether something answers that is not this API. */
+/** Reports whether something answers that is not this API. */
 function isElsewhere(fault: ApiError | undefined): boolean {
   return (
     fault?.kind === 'not_found' && fault.details.isOfService !== true && fault.details.apiEndpoint === systemInfo.name

@@ -12,7 +12,7 @@ import { systemClock } from '../system-clock.ts';
 import { type JobRoom, toExecutionProbes } from './execution-probes.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
 
-/** What the collectors that are on would ask of a server, each of it once; of projects only the first few are asked. */
+/** Builds the requests of the enabled collectors to a server, each once; of projects only the first few are asked. */
 export function toProbes(server: ServerConfig, config: Config, enabled: readonly Collector[]) {
   const { jobs } = config;
   const list = createProjectList({ isWanted: server.projects.isWanted, clock: systemClock });
@@ -30,7 +30,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
     return listed;
   }
 
-  /** Nobody can tell from outside whether there is nothing, or nothing that may be seen. */
+  /** Explains an empty list: outside the server, no projects and no visible projects look the same. */
   function findNone(): Finding {
     const isLeftOut = (list.visible() ?? 0) > 0;
     return {

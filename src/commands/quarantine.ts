@@ -6,7 +6,7 @@ import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { renderTable } from './table.ts';
 
-/** What the collector refuses: lists it, sends it again or drops it, through the running daemon. */
+/** Lists, retries or drops the traces that the OTLP endpoint rejected, through the running daemon. */
 export async function quarantine(context: CommandContext): Promise<number> {
   const wish = readWish(context);
   const url = wish && (await findDaemon(context));
@@ -29,7 +29,7 @@ const actions = ['list', 'retry', 'drop'] as const;
 type Action = (typeof actions)[number];
 type Wish = { readonly action: Action; readonly keys: readonly string[] };
 
-/** What is wanted of which traces, none meaning all; undefined after a complaint. */
+/** Reads the action and the traces, none meaning all; undefined after a complaint. */
 function readWish(context: CommandContext): Wish | undefined {
   const { positionals, flags } = context.arguments;
   const [word, ...keys] = positionals;
@@ -71,7 +71,7 @@ function explain(answer: Exclude<DaemonAnswer, { kind: 'answered' }>, url: strin
     return exitCodes.failed;
   }
   context.complain(`${answer.says}\n`);
-  // What is not there any more may have been delivered meanwhile; all else has to be changed by a person.
+  // A missing trace may have been delivered meanwhile; everything else has to be fixed by a person.
   return answer.status === 404 ? exitCodes.failed : exitCodes.misconfigured;
 }
 
@@ -86,7 +86,7 @@ type Listed = {
 
 type Content = { readonly quarantined: readonly Listed[]; readonly traces: number };
 
-/** Whether it looks like an answer of the daemon; what is in its lists is believed. */
+/** Reports whether it looks like an answer of the daemon; what is in its lists is believed. */
 function isOwn(action: Action, content: unknown): content is Content {
   if (typeof content !== 'object' || content === null) return false;
   if (action === 'list') return 'quarantined' in content && Array.isArray(content.quarantined);

@@ -14,7 +14,10 @@ export type ReloadingOptions = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
 };
 
-/** Reloads, never two at once and at most one a second; who asks while one is under way shares the next one, which sees the files as they are then. */
+/**
+ * Reloads, never two at once and at most one a second; who asks while one is under way shares the next one, which sees the
+ * files as they are then.
+ */
 export function createReloading({
   loaded,
   log,

@@ -33,7 +33,7 @@ export function chooseServer({ server, id }: ExecutionWord, servers: Config['ser
 export type Replayed = {
   /** The tree or the request; undefined where there is none. */
   readonly text: string | undefined;
-  /** What is to be said beside it. */
+  /** A complaint to print as well. */
   readonly complaint: string | undefined;
 };
 
@@ -45,7 +45,7 @@ type About = {
   readonly version: string;
 };
 
-/** What the daemon sends of an execution, asked for now. */
+/** Builds the trace that the daemon sends of an execution, from its server's present answers. */
 export async function replayFromServer(configured: ServerConfig, id: number, about: About): Promise<Replayed> {
   const { traces, namespace = configured.namespace, format, version } = about;
   const server = { ...configured, namespace };

@@ -13,7 +13,7 @@ type Options = {
 
 type Ended = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** What would be sent of executions, recorded in files or asked of their servers: their trees, or with `--json` their requests. */
+/** Prints the traces of executions, recorded in files or read from their servers: as trees, or with `--json` as requests. */
 export async function replay(context: CommandContext): Promise<number> {
   const { arguments: given, version, complain } = context;
   if (!areArgumentsFine(context)) return exitCodes.misconfigured;
@@ -40,7 +40,7 @@ type Parts = {
   readonly options: Options;
 };
 
-/** What is there as a file is one. */
+/** Replays one argument: a file if it exists, else an execution of a server. */
 async function replayOne(word: string, { context, config, options }: Parts): Promise<Ended> {
   const { write, complain } = context;
   const execution = readExecutionWord(word);

@@ -10,7 +10,7 @@ export function listFamilies(): readonly FamilyFacts[] {
   return [...new Map(facts.map((family) => [family.name, family])).values()];
 }
 
-/** Labels that configuration can not give. */
+/** Lists the labels that configuration cannot add. */
 export function listTakenLabels(): TakenLabels {
   const families = listFamilies();
   const ofServers = new Set([...families.flatMap(({ labels }) => labels), ...projectInfoLabels, ...ownLabels]);
@@ -22,7 +22,7 @@ export function listTakenLabels(): TakenLabels {
 
 const projectInfoLabels = ['project', 'label', 'created'];
 
-/** What the exporter's own series carry. */
+/** The labels of the exporter's own series. */
 export const ownLabels = [
   'server',
   'member',

@@ -92,7 +92,10 @@ export async function runApp(
   return exitCodes.well;
 }
 
-/** The SDK takes its time and its memory: it is loaded only where it is asked for. The endpoint alone asks for the traces of executions. */
+/**
+ * Loads the SDK only if it is asked for: it takes time and memory. The endpoint by itself only enables the traces of
+ * executions.
+ */
 async function loadSelfTracing(
   { OTEL_TRACES_EXPORTER: wanted = '' }: CommandContext['env'],
   options: { readonly version: string; readonly log: Log },
@@ -111,7 +114,7 @@ function forward(current: () => Log): Log {
   };
 }
 
-/** What cannot be told to leave would hold the process: a request of the SDK to a backend that hangs, a log line that nobody reads. */
+/** Exits even if something holds the process: a request of the SDK to a backend that hangs, a log line that is not read. */
 function leaveSoon(): void {
   setTimeout(() => process.exit(exitCodes.well), 100).unref();
 }

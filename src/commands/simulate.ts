@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 import { planSimulation, startSimulation } from './simulation.ts';
 
-/** The simulated service alone, for another process to watch. */
+/** Runs only the simulated service, for another process to watch. */
 export async function simulate(context: CommandContext): Promise<number> {
   const isFine = areArgumentsFine(context);
   const plan = planSimulation(context, 9721);

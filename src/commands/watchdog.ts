@@ -51,7 +51,10 @@ const filesEvery = 15;
 const shortAbove = 0.9;
 const fineBelow = 0.75;
 
-/** Unknown beside Linux, and where none is left to look with: then it has been said. */
+/**
+ * Reads the open files; unknown on systems other than Linux, and if no file is left to read with, which has been reported by
+ * then.
+ */
 function readOpenFiles(): OpenFiles | undefined {
   try {
     const [, most] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
