@@ -37,6 +37,13 @@ const describedRooms: readonly string[] = [
   'src/api',
   'src/schedule',
   'src/metrics',
+  'src/state',
+  'src/config',
+  'src/status',
+  'src/http',
+  'src/collectors',
+  'src/domain',
+  'src/commands',
 ];
 
 const relativeStart = /^\/\*\* (What|Who|Whose|Where)\b.*\n(?:(?: \*.*)\n)*export\b/gm;
