@@ -18,7 +18,7 @@ export type Connection = { readonly client: Client; readonly close: () => Promis
 type ConnectOptions = {
   readonly clock: Clock;
   readonly observe: ClientObserver;
-  /** Told of every secret that is read, so that no line of the log ever holds one. */
+  /** Called with every secret that is read, so that no line of the log ever holds one. */
   readonly onSecret: (value: string) => void;
   /** Shared by all servers; without it an answer that is larger than usual is refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
@@ -26,7 +26,7 @@ type ConnectOptions = {
   readonly memory?: ClientMemory | undefined;
   /** Reads files again that have changed; without it they are as they were when the configuration was read. */
   readonly readFile?: ((path: string) => Promise<string>) | undefined;
-  /** Who carries requests, if not connections of our own. */
+  /** Carries the requests, if not connections of our own. */
   readonly toDispatcher?: ToDispatcher | undefined;
 };
 
@@ -112,7 +112,7 @@ type Files = {
   readonly readFile: (path: string) => Promise<string>;
 };
 
-/** What a connection is made of and may change on disk. */
+/** Lists the files of a connection that may change on disk. */
 function listFiles(server: ServerConfig, { credentials, transport, readFile }: Files): Refreshable[] {
   const { caFile, certFile, keyFile } = server.tls;
   const paths = { ca: caFile, cert: certFile, key: keyFile };

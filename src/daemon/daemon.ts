@@ -51,25 +51,25 @@ export type AppOptions = {
   readonly config: Config;
   readonly log: Log;
   readonly version: string;
-  /** Told of every secret that is read, now and later. */
+  /** Called with every secret that is read, now and later. */
   readonly onSecret: (value: string) => void;
   readonly clock?: Clock;
-  /** Where traces are sent; absent where nothing says so. */
+  /** The settings for sending traces; absent if not configured. */
   readonly otlp?: OtlpSettings | undefined;
-  /** Traces what the exporter itself does; absent where nobody asks for it. */
+  /** Traces the exporter itself; absent if not configured. */
   readonly selfTracing?: SelfTracing | undefined;
   /** Reads the configuration again and goes over to it. */
   readonly reload?: () => Promise<ReloadOutcome>;
 };
 
 export type App = {
-  /** Opens the state, then the port, then polls: what can not be had ends the start with nothing left behind. */
+  /** Opens the state, then the port, then polls; a failed start leaves nothing behind. */
   readonly start: () => Promise<{ readonly url: string }>;
   /** Ends polls, connections and files; told beforehand how long a large state takes. */
   readonly stop: (mayTake?: (ms: number) => void) => Promise<void>;
   /** Goes over to another configuration, or rejects and stays with the one it has. */
   readonly reload: (config: Config) => Promise<void>;
-  /** Told of every reload, so that a failed one is seen. */
+  /** Called after every reload, so that a failed one is seen. */
   readonly onReload: (outcome: ReloadOutcome) => void;
 };
 
@@ -110,7 +110,7 @@ export function createApp(options: AppOptions): App {
     );
   }
 
-  /** What is served is looked up at each request: a reload changes it. */
+  /** Returns the parts in force, looked up at each request because a reload changes them. */
   function serving(): Parts {
     if (parts === undefined) throw new Error('the daemon is not running');
     return parts;
@@ -204,7 +204,7 @@ export function createApp(options: AppOptions): App {
 
   async function start(): Promise<{ url: string }> {
     const { config } = options;
-    // The port first: where that can not be had, nothing else has been touched. No request is read before the rest is there.
+    // The port first: if it cannot be had, nothing else has been touched. Requests are not read before the rest is there.
     const tracing = await loadTracing(config, options.otlp);
     const server = serve();
     const port = await server.listen();

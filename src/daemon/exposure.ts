@@ -3,7 +3,7 @@ import type { ServerConfig } from '../config/config.ts';
 
 type Watched = Pick<ServerConfig, 'url' | 'members' | 'tls' | 'token' | 'bearerToken' | 'password'>;
 
-/** How others may come by what is sent to a server, as far as its configuration and its files tell. */
+/** Lists the ways by which others may read the traffic to a server, as far as its configuration and its files show. */
 export function listExposures(server: Watched, modeOf: (path: string) => number | undefined = readMode): string[] {
   const found: string[] = [];
   if (server.tls.insecureSkipVerify) {
@@ -34,7 +34,7 @@ function readMode(path: string): number | undefined {
   try {
     return statSync(path).mode;
   } catch {
-    // Whoever reads the secret says that it cannot be read.
+    // The reader of the secret reports that it cannot be read.
     return undefined;
   }
 }

@@ -100,7 +100,7 @@ export function listUntried({ scheduler }: Watching): string[] {
   return untried.map(({ key }) => Object.values(key).join(' '));
 }
 
-/** What is in force, and how one generation follows another. */
+/** The generation in force, and the way from one to the next. */
 type Generations = {
   /** Undefined once the daemon stops. */
   readonly current: () => Watching | undefined;
@@ -112,8 +112,8 @@ type Generations = {
 };
 
 /**
- * Puts another configuration in force. Whatever fails before the old generation ends leaves it as it is; where the new
- * one cannot begin, the old one begins anew.
+ * Puts another configuration in force. A fault before the old generation ends leaves it as it is; if the new one cannot begin,
+ * the old one begins again.
  */
 export async function succeed(config: Config, generations: Generations): Promise<void> {
   const { current, put, make, end } = generations;
@@ -137,7 +137,7 @@ export async function succeed(config: Config, generations: Generations): Promise
     await generations.leaveBehind(old, next);
   }
 
-  /** Where a stop came meanwhile, there is nothing left to begin. */
+  /** Begins a generation, unless the daemon was stopped meanwhile. */
   function begin(next: Watching): void {
     if (current() === next) startGeneration(next);
   }
@@ -171,7 +171,7 @@ function keysOf({ watched }: Watching): PollKey[] {
   return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
 }
 
-/** Whether a series of our own is about a server, a member or a poll that there is no longer. */
+/** Reports whether a series of our own is about a server, a member or a poll that there is no longer. */
 function isGone(labels: Readonly<Record<string, string | number>>, { watched }: Watching, kept: Set<string>): boolean {
   const { server, member, collector, reason } = labels;
   if (server === undefined) return false;
@@ -189,7 +189,7 @@ export type ReloadNotes = {
   readonly note: (outcome: ReloadOutcome) => void;
   /** The last one, where it failed. */
   readonly failed: () => { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
-  /** What of the configuration waits for a restart. */
+  /** Lists the changed options that wait for a restart. */
   readonly waiting: () => readonly string[];
 };
 

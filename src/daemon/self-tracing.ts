@@ -29,7 +29,7 @@ export function startSelfTracing({ version, log }: SelfTracingOptions): SelfTrac
   const ours = resourceFromAttributes({ 'service.name': 'automation-exporter', 'service.version': version });
   const sdk = new NodeSDK({
     resource: defaultResource().merge(ours),
-    // What the variables say, and nothing of the machine.
+    // Only the attributes of the variables, and none of the machine.
     resourceDetectors: [resourceAttributesEnvDetector, serviceNameEnvDetector],
     metricReaders: [],
     logRecordProcessors: [],
@@ -134,7 +134,7 @@ function toKind(error: unknown): string {
   return typeof name === 'string' ? name : '_OTHER';
 }
 
-/** What the SDK has to say goes where all else is said. */
+/** Sends the SDK's messages to our log. */
 function toLog(log: Log): void {
   const say = (level: 'debug' | 'warn') => (message: string) => log[level]({ says: message }, 'OpenTelemetry');
   const [debug, warn] = [say('debug'), say('warn')];

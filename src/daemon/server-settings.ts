@@ -21,7 +21,7 @@ export function toExecutionSettings(server: ServerConfig, config: Config): Execu
   };
 }
 
-/** How many jobs have series of their own. */
+/** Computes the number of jobs with series of their own. */
 export function toDetail({ detail, top, cap }: Config['jobs']): number {
   const most = { all: cap, top, none: 0 } as const;
   return Math.min(most[detail], cap);

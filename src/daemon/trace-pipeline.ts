@@ -31,17 +31,17 @@ export type TracesOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly version: string;
-  /** Where pages find the plans; they stay over a reload. */
+  /** The plans, for pages; kept over a reload. */
   readonly keptPlans?: KeptPlans;
   readonly selfTracing?: Pick<SelfTracing, 'ofPost'> | undefined;
-  /** Who carries traces, if not a connection of our own. */
+  /** Carries the traces, if not a connection of our own. */
   readonly toPost?: typeof createPost | undefined;
-  /** How it waits, if not by the clock. */
+  /** Waits, if not by the clock. */
   readonly wait?: Wait | undefined;
 };
 
 export type Traces = {
-  /** What a server's executions need to become traces; its loop runs until it is stopped. */
+  /** Builds the pipeline of one server's executions; its loop runs until it is stopped. */
   readonly ofServer: (
     server: ServerConfig,
     about: AboutServer,
@@ -56,13 +56,13 @@ export type Traces = {
   readonly stop: () => Promise<void>;
 };
 
-/** How the traces get on. */
+/** The state of trace delivery. */
 export type Delivery = SenderStatus & {
   /** The collector's host, and nothing else of its address: that may hold secrets. */
   readonly collector: string;
   /** Executions that were counted and have no trace yet. */
   readonly pending: number;
-  /** How much may wait in line, and how much may be quarantined beside it. */
+  /** The bounds of the queue, and of the quarantine next to it. */
   readonly bounds: SpoolBounds;
   readonly quarantineBounds: SpoolBounds;
 };
@@ -71,7 +71,7 @@ type AboutServer = {
   readonly client: Client;
   /** The server's own time, once it is known. */
   readonly nowMs: () => number | undefined;
-  /** Told of every trace that is on its way. */
+  /** Called with every trace that was spooled. */
   readonly onTrace: (traced: TracedRun) => void;
 };
 
@@ -205,6 +205,6 @@ const quarantinedBecause = {
 } as const;
 
 const quarantineBounds: SpoolBounds = { maxBytes: 64 * 2 ** 20, maxTraces: 10_000 };
-/** What has waited so long for its steps gets none. */
+/** The wait after which a trace is made without its steps. */
 const backlogAgeMs = 3_600_000;
 const stopLimitMs = 2000;

@@ -2,9 +2,9 @@ import type { Config, ServerConfig } from '../config/config.ts';
 import type { TraceFormat } from '../tracing/plan/estimate.ts';
 import { type TraceSettings, traceDefaults } from '../tracing/plan/settings.ts';
 
-/** What is known of a server only once it was asked, and of ourselves. */
+/** The facts that are only known once the server was asked, and those about the exporter. */
 type About = {
-  /** How often its ids have started again; from the second time on it is part of the namespace. */
+  /** The number of times that its ids have started; from the second time on it is part of the namespace. */
   readonly epoch: number;
   readonly release: string | undefined;
   /** Ours. */
@@ -12,7 +12,7 @@ type About = {
   readonly format: TraceFormat;
 };
 
-/** How the traces of a server are made: by the daemon, and by `replay` the same. */
+/** Returns the settings for the traces of a server, the same for the daemon and for `replay`. */
 export function toTraceSettings(server: ServerConfig, traces: Config['traces'], about: About): TraceSettings {
   const { namespace, name } = server;
   const { epoch, release, version, format } = about;

@@ -47,10 +47,10 @@ export type WatchParts = {
   /** Absent where no traces are made. */
   readonly traces?: Traces | undefined;
   readonly selfTracing?: SelfTracing | undefined;
-  /** Who carries requests, if not connections of our own. */
+  /** Carries the requests, if not connections of our own. */
   readonly toDispatcher?: ToDispatcher | undefined;
   readonly largeAnswers?: LargeAnswers | undefined;
-  /** What was known of an address before a reload, whatever server it belonged to. */
+  /** Returns the state of an address before a reload, whichever server it belonged to. */
   readonly memoryOf?: ((address: Omit<Address, 'memory'>) => ClientMemory) | undefined;
 };
 
@@ -62,19 +62,19 @@ export type WatchedServer = {
   readonly members: readonly string[];
   /** Says what of it is off, and which circuits are open: called once it begins, since a generation that never does must not be seen. */
   readonly announce: () => void;
-  /** What is known of the server, or of one of its members, since the first contact. */
+  /** Returns the facts about the server, or one of its members, since the first contact. */
   readonly facts: (member?: string) => ServerFacts | undefined;
-  /** How the server, or one of its members, is doing as its vital polls see it. */
+  /** Returns the state of the server, or of one of its members, as its vital polls see it. */
   readonly seen: (member?: string) => Seen | undefined;
-  /** What runs and what ended last, once it was read. */
+  /** Returns the running executions and the newest finished ones, once they were read. */
   readonly executions: () => ExecutionsOfServer | undefined;
   /** One execution that runs or waits, as the last round saw it. */
   readonly running: (id: number) => RunningExecution | undefined;
-  /** How many projects the server lists to these credentials. */
+  /** Returns the number of projects that the server lists to these credentials. */
   readonly visibleProjects: () => number | undefined;
   /** Shows nothing any longer of what the poll gave. */
   readonly withdraw: (key: PollKey) => void;
-  /** What a reload begins with. */
+  /** The data that a reload takes over. */
   readonly handover: Handover;
   /** Shows that again, by the rules of now. */
   readonly resume: () => Promise<void>;
@@ -82,7 +82,7 @@ export type WatchedServer = {
 
 /** Data that one generation of a server hands to the next. A reference to the old generation would keep all of it in memory. */
 export type Handover = {
-  /** What was read project by project, by poll. */
+  /** The rows that were read project by project, by poll. */
   readonly projectParts: ReadonlyMap<string, ProjectParts>;
   readonly addresses: readonly Address[];
 };
@@ -134,7 +134,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
     return { member, connection, vitality: createVitality(self, key, clock), address };
   }
 
-  /** Told once: a server does not stop having several members. */
+  /** Logged once: a server does not stop having several members. */
   let isSaid = false;
   function hidesMembers(): boolean {
     const hidden = members.length === 0 && common.connection.client.facts().hidesMembers;
@@ -232,14 +232,17 @@ function toWatch(server: ServerConfig, { jobs, collectors: settings }: Config, p
     jobs: {
       isWanted: jobs.isWanted,
       detail: toDetail(jobs),
-      // Executions tell of them, and cost no request more.
+      // Executions report them, without a further request.
       asksForAverages: settings.executions?.enabled !== true,
     },
     hasExecutionMetrics: (project) => projects?.matches(project) === true,
   };
 }
 
-/** What executions tell as well is theirs where they are on: it must never be there twice, not even in what a reload goes on with. */
+/**
+ * Drops families that executions show as well, while they are enabled: none may appear twice, not even in rows that a reload
+ * takes over.
+ */
 function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   const theirs = new Set(Object.values(executionFamilies).map(({ name }): string => name));
   const shared = Object.values(metrics).filter(({ name }) => theirs.has(name));
