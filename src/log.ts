@@ -69,7 +69,7 @@ function toLogfmtValue(value: unknown): string {
   return /^[^\s"=\\]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** An error and its causes as one sentence; stacks help nobody at night. */
+/** An error and its causes as one sentence; stacks do not help at night. */
 function toErrorText(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const cause = error.cause === undefined ? '' : `: ${String(toErrorText(error.cause))}`;

@@ -93,7 +93,7 @@ export function createBreaker({ clock, onChange, memory = createBreakerMemory() 
   };
 }
 
-/** Reports whether the fault says that the server as a whole does not answer; a fault of one endpoint is none. */
+/** Reports whether the fault says that the server as a whole does not answer, not only one endpoint. */
 function isOutage({ kind, details }: ApiError): boolean {
   if (kind === 'server') return details.status === 502 || details.status === 503 || details.status === 504;
   return kind === 'network' || kind === 'tls' || kind === 'timeout';

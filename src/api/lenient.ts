@@ -21,7 +21,7 @@ export function section<const Shape extends z.ZodRawShape>(shape: Shape) {
     .prefault({});
 }
 
-/** A list of such items. The first that is none ends it: a list of nothing else would give a million complaints. */
+/** A list of such items. The first wrong one ends it: a list of only wrong ones would give a million complaints. */
 export function list<Item>(item: z.ZodType<Item>) {
   return z.array(z.unknown()).transform((values, context): Item[] => {
     const items: Item[] = [];

@@ -9,7 +9,7 @@ import { type Finding, findInProjects, type Probe } from './probe.ts';
 type Options = {
   /** Returns the room for jobs with their own series, by the number of projects. */
   readonly roomOf: (projects: number) => JobRoom;
-  /** The watched projects; undefined where there are none, with what to say of that. */
+  /** The watched projects; `findNone` explains an empty list. */
   readonly readNames: (api: Api) => Promise<readonly string[]>;
   readonly findNone: () => Finding;
   readonly nowMs: () => number;

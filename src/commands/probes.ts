@@ -30,7 +30,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
     return listed;
   }
 
-  /** Explains an empty list: outside the server, no projects and no visible projects look the same. */
+  /** Explains an empty list: a client cannot know whether projects are missing or hidden. */
   function findNone(): Finding {
     const isLeftOut = (list.visible() ?? 0) > 0;
     return {

@@ -71,7 +71,7 @@ type AboutServer = {
   readonly client: Client;
   /** The server's own time, once it is known. */
   readonly nowMs: () => number | undefined;
-  /** Called with every trace that was spooled. */
+  /** Called with every trace that was planned. */
   readonly onTrace: (traced: TracedRun) => void;
 };
 

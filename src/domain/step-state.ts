@@ -35,7 +35,7 @@ export type StepState = Progress & {
   readonly nodes: readonly NodeState[];
   /** The steps of a referenced job. */
   readonly workflow: readonly StepState[] | undefined;
-  /** A reference run per node stands here once a node, each with its own workflow, beside the `workflow` of all. */
+  /** The runs of a reference per node, each with its own workflow, in addition to the `workflow` of all. */
   readonly perNode: readonly StepState[];
 };
 

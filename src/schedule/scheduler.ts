@@ -151,7 +151,7 @@ function isAway(seen: Seen | undefined): boolean {
   return seen !== undefined && seen.state !== 'up';
 }
 
-/** An outage stays one outage, whether requests run into their deadline or are refused; refused credentials are none. */
+/** An outage stays one outage, whether requests time out or connections are refused; refused credentials are not one. */
 function toWay(outcome: Outcome): string {
   if (outcome.result === 'failed' && outcome.kind === 'unauthorized') return outcome.kind;
   return outcome.result;

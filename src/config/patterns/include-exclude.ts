@@ -4,7 +4,7 @@ import type { Patterns } from './pattern-list.ts';
 
 type Choice = { readonly include: Patterns; readonly exclude: Patterns };
 
-/** Which names are wanted: any of those to include, or all where there are none, but none of those to exclude. */
+/** Chooses names: those to include, or all if none are listed, except those to exclude. */
 export function toChoice({ include, exclude }: Choice): (name: string) => boolean {
   return (name) => (include.sources.length === 0 || include.matches(name)) && !exclude.matches(name);
 }

@@ -31,7 +31,7 @@ export type CommandFlag = {
 export type Arguments = {
   /** Undefined when no command was named. */
   readonly command: string | undefined;
-  /** Whether the first word is none of the commands: then nothing else can be said of the others. */
+  /** Whether the first word is not a command: then the others cannot be checked. */
   readonly isUnknownCommand: boolean;
   readonly positionals: readonly string[];
   /** By name without dashes: the options' flags and the commands' own. */

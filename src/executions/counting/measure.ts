@@ -130,7 +130,7 @@ function createChange(totals: Totals, { buckets, isShown = false }: MeasureRules
       if (isNoJob(name)) return;
       const key = toJobKey(project, group, name);
       const before = jobs.get(key) ?? totals.jobs.get(key);
-      // Without a place nothing is kept of it, unless it had one before.
+      // A job without a slot is not kept, unless it had one before.
       if (owner.name === otherJobs && before === undefined) return;
       if (before?.jobId !== undefined && run.job?.id !== undefined && before.jobId !== run.job.id) merged += 1;
       const facts = toFacts({ project, group, name }, run, before);

@@ -5,7 +5,7 @@ import { readThroughMs, withThrough } from './backlog.ts';
 export const holds = ['disabled', 'hidden', 'missing', 'excluded'] as const;
 export type Hold = (typeof holds)[number];
 
-/** How far a project has been read; kept. Times are the server's. */
+/** The progress of reading a project; kept. Times are the server's. */
 export type ProjectState = {
   readonly project: string;
   /** Ends before this time are not counted. */
