@@ -18,7 +18,7 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
   const simulator = await startSimulator({ scenario: 'failing-night', frozen: true });
   endings.push(() => simulator.stop());
   simulator.control.configure({ commercial: true });
-  const nowMs = Date.parse('2026-01-15T12:00:00Z');
+  const nowMs = Date.parse('2026-01-15T13:00:00Z');
   const server = `{ name: frozen, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 1000 } }`;
   const yaml = `servers: [${server}]\ncollectors:\n${everything}\nweb: { max_requests: 100 }\nlog: { level: debug }\n`;
   const daemon = await startDaemon({

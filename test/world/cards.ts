@@ -97,12 +97,15 @@ export const cards = {
         if (madeAtMs > trouble.fromMs - 3 * minuteMs) scene.truth.listedFrom.set(name, trouble.toMs);
     });
   }),
+  // Runs that are read again after a restored copy bear the name that their job has by then, or none.
   'delete job': ofPlace((scene, place) => {
+    scene.truth.lostAt.push(scene.time.nowMs());
     const [job] = place.jobs.splice(0, 1);
     if (job !== undefined) scene.service.control.deleteJob(job);
     addJobTo(scene.service, scene.estate, place, scene.plan);
   }),
   'rename job': ofPlace((scene, place, { atMs }) => {
+    scene.truth.lostAt.push(scene.time.nowMs());
     const [job] = place.jobs;
     if (job !== undefined) scene.service.control.changeJob(job, { name: `renamed at ${Math.floor(atMs)}` });
   }),
