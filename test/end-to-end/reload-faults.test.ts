@@ -73,7 +73,7 @@ describe('end-to-end, reloads in a row', () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     const times = simulator.requests().map(({ atMs }) => atMs);
-    expect(times.length).toBeGreaterThan(5);
+    expect(times.length).toBeGreaterThanOrEqual(5);
     // Requests of one second may arrive in less, by what the machine is late; a budget for each reload would give 30 times as many.
     const most = times.map((fromMs) => times.filter((atMs) => atMs >= fromMs && atMs < fromMs + 900).length);
     expect(Math.max(...most)).toBeLessThanOrEqual(8);
