@@ -63,12 +63,18 @@ describeWithTools('world/restored-copies', ['prometheus'], (tools) => {
   );
 });
 
+/** After these, what was counted since the copy has gone or has another name: no exporter could count it again. */
+const unknowable: readonly string[] = ['rename job', 'delete job', 'retention', 'new database'];
+
 /** A small world in which a copy is restored at some time, among other troubles. */
 function planRestore(seed: number): Plan {
   const plan = planWorld(seed * 10 + 1, allCards);
   const dice = createDice(`restore ${seed}`);
   const atMs = Math.floor(dice.between(4 * minuteMs, 11 * minuteMs));
-  const others = plan.cards.slice(0, 2).map((played) => ({ ...played, atMs: played.atMs % (11 * minuteMs) }));
+  const others = plan.cards
+    .filter(({ card }) => !unknowable.includes(card))
+    .slice(0, 2)
+    .map((played) => ({ ...played, atMs: played.atMs % (11 * minuteMs) }));
   const restore = { card: 'restored copy', atMs, forMs: dice.pick([5000, 30_000, 60_000]) } as const;
   return {
     ...plan,
