@@ -196,7 +196,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     await countTo(2, own, running);
     running.child.kill('SIGSTOP');
     onTestFinished(() => running.child.kill('SIGCONT'));
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    await expect(fetch(`${running.url}/metrics`, { signal: AbortSignal.timeout(3000) })).rejects.toThrow('timeout');
     running.child.kill('SIGCONT');
     await running.child.waitFor(
       /level=warn msg="held up: nothing was polled or served" seconds=[2-9]/,
