@@ -1,0 +1,80 @@
+import { below, child, type Node, nameOf, parseSource } from '../../scripts/mutate/syntax.ts';
+import type { Source } from './sources.ts';
+
+/** A function with what stands in it, from its signature to its end; its closures count by themselves as well. */
+export type LongFunction = { readonly path: string; readonly name: string; readonly lines: number };
+
+type Place = Pick<LongFunction, 'path' | 'name'>;
+
+const mostLines = 80;
+
+/** Functions that are still too long. The list only gets shorter: an entry that nothing needs any longer fails the test. */
+export const still: readonly Place[] = [
+  { path: 'src/api/budget.ts', name: 'createBudget' },
+  { path: 'src/api/requester.ts', name: 'createRequester' },
+  { path: 'src/api/wire/exchange.ts', name: 'exchange' },
+  { path: 'src/api/wire/transport.ts', name: 'createTransport' },
+  { path: 'src/config/read/file-values.ts', name: 'readFileValues' },
+  { path: 'src/daemon/daemon.ts', name: 'createApp' },
+  { path: 'src/daemon/trace-pipeline.ts', name: 'createTraces' },
+  { path: 'src/daemon/watch-server.ts', name: 'watchServer' },
+  { path: 'src/executions/counting/measure.ts', name: 'createChange' },
+  { path: 'src/executions/ledger/count-executions.ts', name: 'createCountExecutions' },
+  { path: 'src/executions/ledger/ledger-cache.ts', name: 'openLedgerCache' },
+  { path: 'src/executions/reading/project-reading.ts', name: 'createProjectReading' },
+  { path: 'src/executions/reading/recount.ts', name: 'createRecount' },
+  { path: 'src/executions/reading/server-clock.ts', name: 'createServerClock' },
+  { path: 'src/executions/reading/visibility.ts', name: 'createVisibility' },
+  { path: 'src/metrics/self.ts', name: 'createSelf' },
+  { path: 'src/schedule/project-sweep.ts', name: 'createProjectSweep' },
+  { path: 'src/simulator/control-estate.ts', name: 'createEstateControl' },
+  { path: 'src/simulator/control.ts', name: 'createServiceControl' },
+  { path: 'src/state/sqlite-spool.ts', name: 'createSqliteSpool' },
+  { path: 'src/state/sqlite.ts', name: 'openSqliteState' },
+  { path: 'src/tracing/deliver/sender.ts', name: 'createSender' },
+  { path: 'src/tracing/enrich/enricher.ts', name: 'createEnricher' },
+];
+
+/** Lists every function of more than `most` lines. */
+export function findLongFunctions(sources: readonly Source[], most = mostLines): readonly LongFunction[] {
+  return sources.flatMap(({ path, text }) => {
+    const lineOf = toLines(text);
+    return [...functionsOf(parseSource(text), '')].flatMap(({ name, node }) => {
+      const lines = lineOf(node.end - 1) - lineOf(node.start) + 1;
+      return lines > most ? [{ path, name, lines }] : [];
+    });
+  });
+}
+
+/** One sentence for each function that is too long, and for each entry of the list that nothing needs any longer. */
+export function judgeLengths(found: readonly LongFunction[], listed: readonly Place[]): readonly string[] {
+  const isSame = (one: Place, other: Place): boolean => one.path === other.path && one.name === other.name;
+  const isListed = (long: LongFunction): boolean => listed.some((entry) => isSame(entry, long));
+  return [
+    ...found
+      .filter((long) => !isListed(long))
+      .map(
+        ({ path, name, lines }) => `${path}: ${name} has ${lines} lines, more than ${mostLines}: split it by ideas.`,
+      ),
+    ...listed
+      .filter((entry) => !found.some((long) => isSame(entry, long)))
+      .map(({ path, name }) => `${path}: ${name} is short again: remove it from the list.`),
+  ];
+}
+
+const kinds = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'];
+
+function* functionsOf(node: Node, name: string): Generator<{ readonly name: string; readonly node: Node }> {
+  if (kinds.includes(node.type) && child(node, 'body') !== undefined) {
+    yield { name: nameOf(child(node, 'id')) || name || 'a function without a name', node };
+  }
+  // A closure has the name of the variable, field or method that holds it.
+  const given = nameOf(child(node, 'id')) || nameOf(child(node, 'key'));
+  for (const inner of below(node)) yield* functionsOf(inner, given);
+}
+
+/** Numbers the line of an offset; the parser counts as strings do. */
+function toLines(text: string): (offset: number) => number {
+  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
+  return (offset) => starts.findLastIndex((start) => start <= offset) + 1;
+}
