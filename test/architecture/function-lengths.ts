@@ -25,7 +25,6 @@ export const still: readonly Place[] = [
   { path: 'src/executions/reading/recount.ts', name: 'createRecount' },
   { path: 'src/executions/reading/server-clock.ts', name: 'createServerClock' },
   { path: 'src/executions/reading/visibility.ts', name: 'createVisibility' },
-  { path: 'src/metrics/self.ts', name: 'createSelf' },
   { path: 'src/schedule/project-sweep.ts', name: 'createProjectSweep' },
   { path: 'src/simulator/control-estate.ts', name: 'createEstateControl' },
   { path: 'src/simulator/control.ts', name: 'createServiceControl' },

@@ -24,8 +24,7 @@ export const rooms: readonly Room[] = [
   { room: 'metrics/family', pure: true },
   { room: 'metrics', types: ['prom-client'] },
   { room: 'metrics/exposition', knows: ['metrics'], types: ['prom-client'] },
-  { room: 'metrics/self', knows: ['metrics'], packages: ['prom-client'] },
-  { room: 'metrics/self-delivery', packages: ['prom-client'] },
+  { room: 'metrics/self', packages: ['prom-client'] },
   { room: 'metrics/forget', types: ['prom-client'] },
 
   { room: 'api/errors', pure: true },
