@@ -28,121 +28,131 @@ type Known = { readonly collectors: readonly CollectorDefaults[]; readonly famil
 /** Finds the value of every option in the file; every other key is a complaint. */
 export function readFileValues(
   { root, empty, toPlace }: ReadDocument,
-  { collectors, families }: Known,
+  known: Known,
   complaints: Complaints,
 ): FileValues {
-  const values = new Map<string, FileValue>();
-  const servers: Place[] = [];
-  const faulty = new Set<string>();
-
-  function readTree(entry: DocumentEntry, tree: OptionTree, path: string): void {
-    const node = asMap(entry, path);
-    for (const [key, child] of node ?? []) {
-      const childPath = joinPath(path, key);
-      const declared = Object.hasOwn(tree, key) ? tree[key] : undefined;
-      if (declared === undefined) complainUnknown(child, { path: childPath, key, known: Object.keys(tree), tree });
-      else if (isOption(declared)) readValue(child, childPath);
-      else readTree(child, declared, childPath);
-    }
-  }
-
-  function readValue({ offset, node }: DocumentEntry, path: string): void {
-    if (node.kind !== 'broken' && !isEmpty(node)) {
-      const within = (inner: readonly PropertyKey[], atKey: boolean) =>
-        toPlace(findOffset(node, inner, atKey), path + formatInnerPath(inner));
-      values.set(path, { value: toPlainValue(node), place: { ...toPlace(node.offset, path), within } });
-      return;
-    }
-    faulty.add(path);
-    if (isEmpty(node)) complaints.add(toPlace(offset, path), 'has no value', 'write one, or remove the key');
-  }
-
-  function readServers(entry: DocumentEntry): void {
-    if (isEmpty(entry.node) || entry.node.kind === 'broken') return;
-    if (entry.node.kind !== 'list') {
-      const found = describeFound(toPlainValue(entry.node));
-      complaints.add(
-        toPlace(entry.node.offset, 'servers'),
-        `takes a list, found ${found}`,
-        'begin each server with "- name:"',
-      );
-      return;
-    }
-    for (const node of entry.node.items) {
-      const path = `servers[${servers.length}]`;
-      servers.push(toPlace(node.offset, path));
-      readTree({ offset: node.offset, node }, serverOptions, path);
-    }
-  }
-
-  function readCollectors(entry: DocumentEntry): void {
-    for (const [name, child] of asMap(entry, 'collectors') ?? []) {
-      const path = joinPath('collectors', name);
-      const collector = collectors.find((known) => known.name === name);
-      if (collector !== undefined) readTree(child, defineCollectorOptions(collector), path);
-      else
-        complainUnknown(child, { path, key: name, known: collectors.map((known) => known.name), what: 'a collector' });
-    }
-  }
-
-  function readFamilies(entry: DocumentEntry): void {
-    const names = families.map(({ name }) => name);
-    const known = [...Object.keys(generalOptions.metrics), ...names];
-    for (const [name, child] of asMap(entry, 'metrics') ?? []) {
-      const path = joinPath('metrics', name);
-      if (Object.hasOwn(generalOptions.metrics, name)) readValue(child, path);
-      else if (names.includes(name)) readTree(child, familyOptions, path);
-      else
-        complainUnknown(child, {
-          path,
-          key: name,
-          known,
-          what: 'a metric family',
-          hint: 'the command metrics lists them',
-        });
-    }
-  }
-
-  function asMap(entry: DocumentEntry, path: string): ReadonlyMap<string, DocumentEntry> | undefined {
-    if (entry.node.kind === 'map') return entry.node.entries;
-    if (isEmpty(entry.node)) return undefined;
-    faulty.add(path);
-    if (entry.node.kind === 'broken') return undefined;
-    const found = describeFound(toPlainValue(entry.node), path.startsWith('servers'));
-    complaints.add(
-      toPlace(entry.node.offset, path),
-      `takes a map, found ${found}`,
-      'write its keys below it, indented',
-    );
-    return undefined;
-  }
-
-  function complainUnknown(
-    { offset }: DocumentEntry,
-    about: { path: string; key: string; known: string[]; tree?: OptionTree; what?: string; hint?: string },
-  ): void {
-    const { path, key, known, tree = {}, what = 'a known key' } = about;
-    const list = about.hint ?? `known here: ${known.toSorted().join(', ')}`;
-    const hint = toFileHint(tree, `${key}_file`) ?? didYouMean(key, known) ?? list;
-    complaints.add(toPlace(offset, path), `is not ${what}`, hint);
-  }
-
+  const reading: Reading = { values: new Map(), servers: [], faulty: new Set(), toPlace, complaints };
   const sections: OptionTree = generalOptions;
   const top = { offset: 0, node: root ?? { kind: 'scalar', offset: 0, value: null } } as const;
-  for (const [key, entry] of asMap(top, '') ?? []) {
+  for (const [key, entry] of asMap(reading, top, '') ?? []) {
     const section = Object.hasOwn(sections, key) ? sections[key] : undefined;
-    if (key === 'servers') readServers(entry);
-    else if (key === 'collectors') readCollectors(entry);
-    else if (key === 'metrics') readFamilies(entry);
+    if (key === 'servers') readServers(reading, entry);
+    else if (key === 'collectors') readCollectors(reading, entry, known.collectors);
+    else if (key === 'metrics') readFamilies(reading, entry, known.families);
     else if (section === undefined || isOption(section)) {
-      complainUnknown(entry, {
+      complainUnknown(reading, entry, {
         path: joinPath('', key),
         key,
         known: ['servers', 'collectors', ...Object.keys(sections)],
       });
-    } else readTree(entry, section, key);
+    } else readTree(reading, entry, section, key);
   }
+  const { values, servers, faulty } = reading;
   return { values, servers, faulty, complete: root !== undefined || empty };
+}
+
+/** The results so far, and what a reader of a part needs. */
+type Reading = {
+  readonly values: Map<string, FileValue>;
+  readonly servers: Place[];
+  readonly faulty: Set<string>;
+  readonly toPlace: ReadDocument['toPlace'];
+  readonly complaints: Complaints;
+};
+
+function readServers(reading: Reading, { node }: DocumentEntry): void {
+  const { servers, toPlace, complaints } = reading;
+  if (isEmpty(node) || node.kind === 'broken') return;
+  if (node.kind !== 'list') {
+    const found = describeFound(toPlainValue(node));
+    complaints.add(toPlace(node.offset, 'servers'), `takes a list, found ${found}`, 'begin each server with "- name:"');
+    return;
+  }
+  for (const item of node.items) {
+    const path = `servers[${servers.length}]`;
+    servers.push(toPlace(item.offset, path));
+    readTree(reading, { offset: item.offset, node: item }, serverOptions, path);
+  }
+}
+
+function readCollectors(reading: Reading, entry: DocumentEntry, collectors: readonly CollectorDefaults[]): void {
+  const known = collectors.map(({ name }) => name);
+  for (const [name, child] of asMap(reading, entry, 'collectors') ?? []) {
+    const path = joinPath('collectors', name);
+    const collector = collectors.find((each) => each.name === name);
+    if (collector !== undefined) readTree(reading, child, defineCollectorOptions(collector), path);
+    else complainUnknown(reading, child, { path, key: name, known, what: 'a collector' });
+  }
+}
+
+function readFamilies(reading: Reading, entry: DocumentEntry, families: readonly FamilyFacts[]): void {
+  const names = families.map(({ name }) => name);
+  const known = [...Object.keys(generalOptions.metrics), ...names];
+  for (const [name, child] of asMap(reading, entry, 'metrics') ?? []) {
+    const path = joinPath('metrics', name);
+    if (Object.hasOwn(generalOptions.metrics, name)) readValue(reading, child, path);
+    else if (names.includes(name)) readTree(reading, child, familyOptions, path);
+    else {
+      const hint = 'the command metrics lists them';
+      complainUnknown(reading, child, { path, key: name, known, what: 'a metric family', hint });
+    }
+  }
+}
+
+function readTree(reading: Reading, entry: DocumentEntry, tree: OptionTree, path: string): void {
+  for (const [key, child] of asMap(reading, entry, path) ?? []) {
+    const childPath = joinPath(path, key);
+    const declared = Object.hasOwn(tree, key) ? tree[key] : undefined;
+    if (declared === undefined)
+      complainUnknown(reading, child, { path: childPath, key, known: Object.keys(tree), tree });
+    else if (isOption(declared)) readValue(reading, child, childPath);
+    else readTree(reading, child, declared, childPath);
+  }
+}
+
+function readValue(
+  { values, faulty, toPlace, complaints }: Reading,
+  { offset, node }: DocumentEntry,
+  path: string,
+): void {
+  if (node.kind !== 'broken' && !isEmpty(node)) {
+    const within = (inner: readonly PropertyKey[], atKey: boolean) =>
+      toPlace(findOffset(node, inner, atKey), path + formatInnerPath(inner));
+    values.set(path, { value: toPlainValue(node), place: { ...toPlace(node.offset, path), within } });
+    return;
+  }
+  faulty.add(path);
+  if (isEmpty(node)) complaints.add(toPlace(offset, path), 'has no value', 'write one, or remove the key');
+}
+
+function asMap(
+  { faulty, toPlace, complaints }: Reading,
+  { node }: DocumentEntry,
+  path: string,
+): ReadonlyMap<string, DocumentEntry> | undefined {
+  if (node.kind === 'map') return node.entries;
+  if (isEmpty(node)) return undefined;
+  faulty.add(path);
+  if (node.kind === 'broken') return undefined;
+  const found = describeFound(toPlainValue(node), path.startsWith('servers'));
+  complaints.add(toPlace(node.offset, path), `takes a map, found ${found}`, 'write its keys below it, indented');
+  return undefined;
+}
+
+type UnknownKey = {
+  readonly path: string;
+  readonly key: string;
+  readonly known: readonly string[];
+  readonly tree?: OptionTree;
+  readonly what?: string;
+  readonly hint?: string;
+};
+
+function complainUnknown({ toPlace, complaints }: Reading, { offset }: DocumentEntry, about: UnknownKey): void {
+  const { path, key, known, tree = {}, what = 'a known key' } = about;
+  const list = about.hint ?? `known here: ${known.toSorted().join(', ')}`;
+  const hint = toFileHint(tree, `${key}_file`) ?? didYouMean(key, known) ?? list;
+  complaints.add(toPlace(offset, path), `is not ${what}`, hint);
 }
 
 function findOffset(node: DocumentNode, path: readonly PropertyKey[], atKey: boolean): number {
