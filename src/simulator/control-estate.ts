@@ -10,8 +10,16 @@ import { startOfCommand, startOfJob } from './world/start.ts';
 import type { JobDefinition } from './world/work.ts';
 import type { World } from './world/world.ts';
 
-/** What people and imports do to projects, jobs and executions. */
+/** Changes of projects, jobs and executions, as people and imports make them. */
 export function createEstateControl(world: World, play: () => void) {
+  return {
+    ...createProjectControl(world, play),
+    ...createJobControl(world, play),
+    ...createExecutionControl(world, play),
+  };
+}
+
+function createProjectControl(world: World, play: () => void) {
   return {
     createProject(name: string, nodes: readonly string[] = ['node01']): void {
       play();
@@ -43,6 +51,11 @@ export function createEstateControl(world: World, play: () => void) {
       findProject(world, name).deleted = true;
       world.projects.delete(name);
     },
+  };
+}
+
+function createJobControl(world: World, play: () => void) {
+  return {
     /** Creates a job and gives its id; without `work` it runs one short command on the project's nodes. */
     createJob(projectName: string, definition: NewJob, id?: string): string {
       play();
@@ -67,6 +80,11 @@ export function createEstateControl(world: World, play: () => void) {
         execution.jobDeleted ||= execution.job === job;
       }
     },
+  };
+}
+
+function createExecutionControl(world: World, play: () => void) {
+  return {
     /** Starts a job now, or once at a later time; undefined when the server refuses. */
     runJob(id: string, options: RunOptions = {}): number | undefined {
       play();

@@ -13,10 +13,17 @@ import type { World } from './world/world.ts';
 export type Control = ReturnType<typeof createControl>;
 
 export function createControl(world: World, faults: Faults, play: () => void) {
-  return { ...createServiceControl(world, faults, play), ...createEstateControl(world, play) };
+  return {
+    ...createServiceControl(world, play),
+    ...createFaultControl(faults),
+    ...createCredentialControl(world),
+    ...createMemberControl(world, play),
+    ...createEstateControl(world, play),
+  };
 }
 
-function createServiceControl(world: World, faults: Faults, play: () => void) {
+/** What the service as a whole does. */
+function createServiceControl(world: World, play: () => void) {
   return {
     setExecutionMode(mode: 'active' | 'passive'): void {
       play();
@@ -38,12 +45,39 @@ function createServiceControl(world: World, faults: Faults, play: () => void) {
         world.settings.metricsDisabled.add(name);
       }
     },
+    /** Ends become visible this much later than they happen; real ones up to 50 s. */
+    setSaveDelay(ms: number): void {
+      play();
+      world.settings.saveDelayMs = ms;
+    },
+    /** Weather for everything that starts from now on: nodes that are down, more failures, longer runs, stuck jobs. */
+    setConditions(conditions: Partial<Conditions>): void {
+      play();
+      world.conditions = { ...world.conditions, ...conditions };
+    },
+    /** The server's own configuration and lesser lies. */
+    configure(settings: Partial<Settings>): void {
+      play();
+      Object.assign(world.settings, settings);
+    },
+  };
+}
+
+/** Faults of its answers. */
+function createFaultControl(faults: Faults) {
+  return {
     addFault(fault: Fault): () => void {
       return faults.add(fault);
     },
     clearFaults(): void {
       faults.clear();
     },
+  };
+}
+
+/** Tokens and passwords. */
+function createCredentialControl(world: World) {
+  return {
     addToken(options: NewToken): void {
       const { token, user = 'someone', policy = {}, kind = 'token' } = options;
       const credential = {
@@ -75,6 +109,12 @@ function createServiceControl(world: World, faults: Faults, play: () => void) {
     revokeToken(token: string): void {
       world.credentials.delete(`token:${token}`);
     },
+  };
+}
+
+/** The members of its cluster. */
+function createMemberControl(world: World, play: () => void) {
+  return {
     setClockSkew(ms: number, memberIndex = 0): void {
       play();
       const member = world.members[memberIndex];
@@ -94,11 +134,6 @@ function createServiceControl(world: World, faults: Faults, play: () => void) {
         restart(world, member, { downForMs: options.downForMs ?? 0, cleanupAfterMs: options.cleanupAfterMs ?? 5000 });
       }
     },
-    /** Ends become visible this much later than they happen; real ones up to 50 s. */
-    setSaveDelay(ms: number): void {
-      play();
-      world.settings.saveDelayMs = ms;
-    },
     /** A member goes away for good: its runs stay running, another takes its schedules. */
     loseMember(memberIndex: number): void {
       play();
@@ -106,16 +141,6 @@ function createServiceControl(world: World, faults: Faults, play: () => void) {
       if (member !== undefined) {
         loseMember(world, member);
       }
-    },
-    /** Weather for everything that starts from now on: nodes that are down, more failures, longer runs, stuck jobs. */
-    setConditions(conditions: Partial<Conditions>): void {
-      play();
-      world.conditions = { ...world.conditions, ...conditions };
-    },
-    /** The server's own configuration and lesser lies. */
-    configure(settings: Partial<Settings>): void {
-      play();
-      Object.assign(world.settings, settings);
     },
   };
 }
