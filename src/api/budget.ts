@@ -26,16 +26,16 @@ export function createBudgetMemory(): BudgetMemory {
 
 export type Budget = {
   /** Resolves to the function that gives the place back; rejects with a `BudgetTimeout` at the deadline or the signal's end. */
-  readonly enter: (
-    lane: Lane,
-    limit: { readonly deadlineTicks: number; readonly signal: AbortSignal | undefined },
-  ) => Promise<() => void>;
+  readonly enter: (lane: Lane, limit: AdmissionLimit) => Promise<() => void>;
   /** Admits no request for as long as the server asked. */
   readonly pause: (forMs: number) => void;
   /** The time left of such a pause. */
   readonly pausedMs: () => number;
   readonly inFlight: () => number;
 };
+
+/** How long a request may wait for its turn. */
+type AdmissionLimit = { readonly deadlineTicks: number; readonly signal: AbortSignal | undefined };
 
 type Waiting = { readonly admit: () => void };
 
@@ -93,42 +93,20 @@ export function createBudget(options: BudgetOptions): Budget {
   }
 
   return {
-    enter: (lane, { deadlineTicks, signal }) =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted === true) {
-          reject(new BudgetTimeout());
-          return;
-        }
-        let cancelLimit: Cancel | undefined = undefined;
-        const stopWaiting = (): void => {
-          cancelLimit?.();
-          signal?.removeEventListener('abort', giveUp);
-        };
-        let isAdmitted = false;
-        const entry: Waiting = {
-          admit: () => {
-            isAdmitted = true;
-            stopWaiting();
-            let isHeld = true;
-            resolve(() => {
-              if (isHeld) leave(lane);
-              isHeld = false;
-            });
-          },
-        };
-        const giveUp = (): void => {
-          waiting[lane].splice(waiting[lane].indexOf(entry), 1);
-          stopWaiting();
+    enter: (lane, limit) => {
+      const line = waiting[lane];
+      return waitForAdmission(clock, limit, {
+        join: (entry) => {
+          line.push(entry);
+          admitAll();
+        },
+        quit: (entry) => {
+          line.splice(line.indexOf(entry), 1);
           wakeUp(clock.ticks());
-          reject(new BudgetTimeout());
-        };
-        waiting[lane].push(entry);
-        admitAll();
-        // Most are admitted at once and need neither a timer nor a listener.
-        if (isAdmitted) return;
-        cancelLimit = clock.after(Math.max(0, deadlineTicks - clock.ticks()), giveUp);
-        signal?.addEventListener('abort', giveUp);
-      }),
+        },
+        leave: () => leave(lane),
+      });
+    },
     pause: (forMs) => {
       memory.pausedUntilTicks = Math.max(memory.pausedUntilTicks, clock.ticks() + forMs);
       admitAll();
@@ -136,6 +114,54 @@ export function createBudget(options: BudgetOptions): Budget {
     pausedMs: () => Math.max(0, memory.pausedUntilTicks - clock.ticks()),
     inFlight: () => inFlight.vital + inFlight.normal + inFlight.enrichment,
   };
+}
+
+type Line = {
+  readonly join: (entry: Waiting) => void;
+  readonly quit: (entry: Waiting) => void;
+  /** Gives back the place of a request that was admitted. */
+  readonly leave: () => void;
+};
+
+/** Waits in a line until a request is admitted, its deadline passes or its signal ends. */
+function waitForAdmission(
+  clock: BudgetOptions['clock'],
+  { deadlineTicks, signal }: AdmissionLimit,
+  { join, quit, leave }: Line,
+): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(new BudgetTimeout());
+      return;
+    }
+    let cancelLimit: Cancel | undefined = undefined;
+    const stopWaiting = (): void => {
+      cancelLimit?.();
+      signal?.removeEventListener('abort', giveUp);
+    };
+    let isAdmitted = false;
+    const entry: Waiting = {
+      admit: () => {
+        isAdmitted = true;
+        stopWaiting();
+        let isHeld = true;
+        resolve(() => {
+          if (isHeld) leave();
+          isHeld = false;
+        });
+      },
+    };
+    const giveUp = (): void => {
+      stopWaiting();
+      quit(entry);
+      reject(new BudgetTimeout());
+    };
+    join(entry);
+    // Most are admitted at once and need neither a timer nor a listener.
+    if (isAdmitted) return;
+    cancelLimit = clock.after(Math.max(0, deadlineTicks - clock.ticks()), giveUp);
+    signal?.addEventListener('abort', giveUp);
+  });
 }
 
 /** The turn did not come before the deadline. */

@@ -55,6 +55,16 @@ export class ApiError extends Error {
   }
 }
 
+/** The error of a request that was never sent, and why. */
+export function notAsked(
+  apiEndpoint: string,
+  kind: ErrorKind,
+  says: string,
+  limit: Pick<ApiErrorDetails, 'isOwnLimit'> = {},
+): ApiError {
+  return new ApiError(`GET ${apiEndpoint}: not asked, ${says}`, { kind, apiEndpoint, unsent: true, ...limit });
+}
+
 /**
  * Reports whether a fault is independent of the request: the server did not answer at all, or it, or something in front of it,
  * rejects whatever we ask.

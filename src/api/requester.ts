@@ -1,11 +1,12 @@
 import { type Clock, sleep } from '../domain/clock.ts';
+import { createAdmission } from './admission.ts';
 import { type LargeAnswers, readReply } from './answers/large-answers.ts';
 import type { Credentials } from './auth/credentials.ts';
 import type { Breaker } from './breaker.ts';
-import { type Budget, BudgetTimeout, type Lane } from './budget.ts';
+import type { Budget, Lane } from './budget.ts';
 import type { Contact } from './contact.ts';
 import type { Endpoint } from './endpoint.ts';
-import { ApiError, type ErrorKind } from './errors.ts';
+import { ApiError, type ErrorKind, notAsked } from './errors.ts';
 import { retryDelayMs } from './retry.ts';
 import type { Transport, TransportAnswer } from './wire/transport.ts';
 
@@ -57,53 +58,62 @@ export type Requester = <Answer>(endpoint: Endpoint<Answer>, path: string, scope
 
 /** One question to the server: waits for its turn, tries again where that can help, renews what was refused, counts every try. */
 export function createRequester(options: RequesterOptions): Requester {
-  const { credentials, contact, budget, breaker, clock, observe } = options;
-  const counted = countRequests(options.transport, clock, observe);
+  const { credentials, clock } = options;
+  const attempt = createAttempts(options);
 
-  /** The turn to send a request; from then on the breaker knows of it, so that no two are the probe. */
-  async function enter(endpoint: Endpoint<unknown>, { lane, signal }: Scope, deadlineTicks: number) {
-    refuseWhileOpen(endpoint, lane);
-    const startedTicks = clock.ticks();
-    refuseWhilePaused(endpoint, deadlineTicks);
-    if (startedTicks >= deadlineTicks)
-      throw unsent(endpoint, 'timeout', 'its timeout had passed', { isOwnLimit: true });
-    try {
-      const leave = await budget.enter(lane, { deadlineTicks, signal });
+  /** Reports whether the credentials that were refused have been replaced by others that are worth a try. */
+  async function hasRenewed({ kind, details }: ApiError, { generation }: Trial): Promise<boolean> {
+    const isRefusal = kind === 'unauthorized' || details.status === 401;
+    return isRefusal && generation !== undefined && (await credentials.renew(generation));
+  }
+
+  return async (endpoint, path, scope) => {
+    let mayRenew = true;
+    let fault: ApiError | undefined;
+    let deadlineTicks = toDeadline(clock, scope);
+    for (let tries = 1; ; tries++) {
+      const trial: Trial = { isFirst: tries === 1, deadlineTicks, hadMs: 0, generation: undefined };
       try {
-        refuseWhileOpen(endpoint, lane);
+        return await attempt(endpoint, path, scope, trial);
       } catch (error) {
-        leave();
-        throw error;
+        if (!(error instanceof ApiError) || scope.signal?.aborted === true) throw error;
+        // A later try that was never sent does not hide the fault of the previous one.
+        if (error.details.isOwnLimit === true) throw fault ?? error;
+        fault = error;
+        ({ deadlineTicks } = trial);
+        if (mayRenew && (await hasRenewed(error, trial))) {
+          mayRenew = false;
+          continue;
+        }
+        const delayMs = retryDelayMs(error, tries, clock.random());
+        const lastTicks = scope.untilTicks ?? deadlineTicks;
+        if (delayMs === undefined || clock.ticks() + delayMs + leastMs > lastTicks) throw error;
+        await sleep(clock, delayMs, scope.signal);
+        // If the deadline is the poll's, each try has a timeout of its own.
+        if (scope.untilTicks !== undefined) deadlineTicks = toDeadline(clock, scope);
       }
-      breaker.begin();
-      return leave;
-    } catch (error) {
-      if (!(error instanceof BudgetTimeout)) throw error;
-      // The server may have asked for it meanwhile.
-      refuseWhilePaused(endpoint, deadlineTicks);
-      throw unsent(endpoint, 'timeout', 'the request budget was exhausted until its timeout', { isOwnLimit: true });
-    } finally {
-      observe.waited((clock.ticks() - startedTicks) / 1000);
     }
+  };
+}
+
+type Attempt = <Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) => Promise<Timed<Answer>>;
+
+/** One try: takes its turn, sends, and reports the outcome to the breaker, the contact and the budget. */
+function createAttempts(options: RequesterOptions): Attempt {
+  const { contact, budget, breaker, clock, observe } = options;
+  const enter = createAdmission(options);
+  const send = createSend(options);
+
+  function note(error: ApiError): void {
+    observe.error(error.details.apiEndpoint, error.kind);
+    contact.learnFromFault(error);
+    if (error.details.retryAfterMs !== undefined) budget.pause(error.details.retryAfterMs);
   }
 
-  function refuseWhilePaused(endpoint: Endpoint<unknown>, deadlineTicks: number): void {
-    const pausedMs = budget.pausedMs();
-    if (pausedMs === 0 || clock.ticks() + pausedMs <= deadlineTicks) return;
-    const seconds = Math.ceil(pausedMs / 1000);
-    throw unsent(endpoint, 'busy', `the server asked for a pause of another ${seconds} s`);
-  }
-
-  function refuseWhileOpen(endpoint: Endpoint<unknown>, lane: Lane): void {
-    const last = breaker.refusal(lane);
-    if (last === undefined) return;
-    throw unsent(endpoint, last.kind, `the server did not answer several times in a row; last: ${last.message}`);
-  }
-
-  async function attempt<Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) {
-    const leave = await enter(endpoint, scope, trial.deadlineTicks);
+  return async (endpoint, path, scope, trial) => {
+    const leave = await enter(endpoint.name, scope, trial.deadlineTicks);
     // Waiting for a turn does not shorten the time that the server has to answer.
-    if (trial.isFirst) trial.deadlineTicks = toDeadline(scope);
+    if (trial.isFirst) trial.deadlineTicks = toDeadline(clock, scope);
     observe.inFlight(budget.inFlight());
     try {
       const timed = await send(endpoint, path, scope, trial);
@@ -124,21 +134,22 @@ export function createRequester(options: RequesterOptions): Requester {
       leave();
       observe.inFlight(budget.inFlight());
     }
-  }
+  };
+}
 
-  function toDeadline({ forMs, untilTicks = Number.POSITIVE_INFINITY }: Scope): number {
-    return Math.min(clock.ticks() + forMs, untilTicks);
-  }
+/** The request itself: authorized, sent, read, and what its headers teach. */
+function createSend(options: RequesterOptions): Attempt {
+  const { credentials, contact, clock, observe } = options;
+  const counted = countRequests(options.transport, clock, observe);
 
-  async function send<Answer>(endpoint: Endpoint<Answer>, path: string, scope: Scope, trial: Trial) {
-    const { signal, forMs } = scope;
+  return async (endpoint, path, { signal, forMs }, trial) => {
     const { headers, generation } = await credentials.authorize(counted, contact.facts().dialect, signal);
     trial.generation = generation;
     const startedTicks = clock.ticks();
     const timeoutMs = trial.deadlineTicks - startedTicks;
     trial.hadMs = timeoutMs;
     if (timeoutMs < Math.min(forMs / 2, leastMs)) {
-      throw unsent(endpoint, 'timeout', 'not enough time was left before its timeout', { isOwnLimit: true });
+      throw notAsked(endpoint.name, 'timeout', 'not enough time was left before its timeout', { isOwnLimit: true });
     }
     const { name: apiEndpoint, maxBytes } = endpoint;
     const reply = await counted.get({ apiEndpoint, path, headers, signal, timeoutMs, maxBytes });
@@ -154,47 +165,11 @@ export function createRequester(options: RequesterOptions): Requester {
     };
     const answer = await readReply(options.largeAnswers, endpoint, { reply, context });
     return { answer, midRequestMs, tookMs, serverMs: toServerMs(reply.headers.date) };
-  }
-
-  function note(error: ApiError): void {
-    observe.error(error.details.apiEndpoint, error.kind);
-    contact.learnFromFault(error);
-    if (error.details.retryAfterMs !== undefined) budget.pause(error.details.retryAfterMs);
-  }
-
-  /** Reports whether the credentials that were refused have been replaced by others that are worth a try. */
-  async function hasRenewed({ kind, details }: ApiError, { generation }: Trial): Promise<boolean> {
-    const isRefusal = kind === 'unauthorized' || details.status === 401;
-    return isRefusal && generation !== undefined && (await credentials.renew(generation));
-  }
-
-  return async (endpoint, path, scope) => {
-    let mayRenew = true;
-    let fault: ApiError | undefined;
-    let deadlineTicks = toDeadline(scope);
-    for (let tries = 1; ; tries++) {
-      const trial: Trial = { isFirst: tries === 1, deadlineTicks, hadMs: 0, generation: undefined };
-      try {
-        return await attempt(endpoint, path, scope, trial);
-      } catch (error) {
-        if (!(error instanceof ApiError) || scope.signal?.aborted === true) throw error;
-        // A later try that was never sent does not hide the fault of the previous one.
-        if (error.details.isOwnLimit === true) throw fault ?? error;
-        fault = error;
-        ({ deadlineTicks } = trial);
-        if (mayRenew && (await hasRenewed(error, trial))) {
-          mayRenew = false;
-          continue;
-        }
-        const delayMs = retryDelayMs(error, tries, clock.random());
-        const lastTicks = scope.untilTicks ?? deadlineTicks;
-        if (delayMs === undefined || clock.ticks() + delayMs + leastMs > lastTicks) throw error;
-        await sleep(clock, delayMs, scope.signal);
-        // If the deadline is the poll's, each try has a timeout of its own.
-        if (scope.untilTicks !== undefined) deadlineTicks = toDeadline(scope);
-      }
-    }
   };
+}
+
+function toDeadline(clock: Clock, { forMs, untilTicks = Number.POSITIVE_INFINITY }: Scope): number {
+  return Math.min(clock.ticks() + forMs, untilTicks);
 }
 
 /** The shortest remaining time that is worth a try. */
@@ -227,15 +202,6 @@ function countRequests(transport: Transport, clock: Clock, observe: RequestObser
     get: (request) => counted(request.apiEndpoint, () => transport.get(request)),
     postForm: (request) => counted(request.apiEndpoint, () => transport.postForm(request)),
   };
-}
-
-function unsent(
-  { name }: Endpoint<unknown>,
-  kind: ErrorKind,
-  says: string,
-  limit: { readonly isOwnLimit?: true } = {},
-): ApiError {
-  return new ApiError(`GET ${name}: not asked, ${says}`, { kind, apiEndpoint: name, unsent: true, ...limit });
 }
 
 function toServerMs(date: string | undefined): number | undefined {

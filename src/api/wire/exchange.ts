@@ -34,14 +34,12 @@ export function exchange<Request>(
   { limitMs, maxWireBytes, largeBytes, enter, signal, clock }: Limits,
 ): Promise<Received> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const body = createBody();
+    const room = createRoom(enter);
     let status = 0;
     let headers: ReceivedHeaders = {};
     let controller: Controller | undefined;
     let ended: Error | true | undefined;
-    let release: (() => void) | undefined;
-    let isWaiting = false;
 
     /** Ends the exchange once; later events of the dispatcher are ignored. */
     function end(how: Error | true): boolean {
@@ -54,20 +52,9 @@ export function exchange<Request>(
     function fail(error: Error): void {
       if (!end(error)) return;
       controller?.abort(error);
-      chunks.length = 0;
-      release?.();
+      body.drop();
+      room.release();
       reject(error);
-    }
-    /** Stops reading until there is room: the server waits, and the limit continues to run. */
-    function waitForRoom(given: Controller): void {
-      if (enter === undefined || isWaiting) return;
-      isWaiting = true;
-      given.pause();
-      void enter().then((leave) => {
-        release = leave;
-        if (ended instanceof Error) leave();
-        else given.resume();
-      });
     }
     function stop(): void {
       fail(new ExchangeStopped());
@@ -90,27 +77,63 @@ export function exchange<Request>(
         headers = received;
       },
       onResponseData: (given, chunk) => {
-        size += chunk.length;
-        if (size > maxWireBytes) {
-          fail(new ExchangeTooLarge());
-          return;
-        }
-        chunks.push(chunk);
-        if (size > largeBytes) waitForRoom(given);
+        const size = body.add(chunk);
+        if (size > maxWireBytes) fail(new ExchangeTooLarge());
+        else if (size > largeBytes) room.wait(given, () => ended instanceof Error);
       },
       onResponseEnd: () => {
-        const [first] = chunks;
-        const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size);
-        chunks.length = 0;
-        if (end(true)) resolve({ status, headers, bytes, release: () => release?.() });
+        const bytes = body.take();
+        if (end(true)) resolve({ status, headers, bytes, release: room.release });
       },
       onResponseError: (_controller, error) => {
         if (!end(error)) return;
-        release?.();
+        room.release();
         reject(error);
       },
     });
   });
+}
+
+/** The bytes that have arrived. */
+function createBody() {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  return {
+    /** Returns the size with this chunk. */
+    add: (chunk: Buffer): number => {
+      size += chunk.length;
+      chunks.push(chunk);
+      return size;
+    },
+    take: (): Buffer => {
+      const [first] = chunks;
+      const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size);
+      chunks.length = 0;
+      return bytes;
+    },
+    drop: (): void => {
+      chunks.length = 0;
+    },
+  };
+}
+
+/** The room of a large answer: until there is some, nothing is read, the server waits, and the limit continues to run. */
+function createRoom(enter: Limits['enter']) {
+  let isWaiting = false;
+  let leave: (() => void) | undefined;
+  return {
+    wait: (controller: Controller, hasFailed: () => boolean): void => {
+      if (enter === undefined || isWaiting) return;
+      isWaiting = true;
+      controller.pause();
+      void enter().then((given) => {
+        leave = given;
+        if (hasFailed()) given();
+        else controller.resume();
+      });
+    },
+    release: (): void => leave?.(),
+  };
 }
 
 /** No complete answer within the limit. */

@@ -134,15 +134,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
       const formHeaders = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };
       return send({ ...request, headers: formHeaders }, { method: 'POST', body: new URLSearchParams(form).toString() });
     },
-    toOwnPath: (location) => {
-      if (!URL.canParse(location, `${origin}${basePath}/`)) return undefined;
-      const target = new URL(location, `${origin}${basePath}/`);
-      // A server knows itself by its configured address, which may be another than ours: its own pages are asked of us.
-      const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
-      if (page !== undefined) return page;
-      const isBelow = target.origin === origin && target.pathname.startsWith(`${basePath}/`);
-      return isBelow ? target.pathname.slice(basePath.length) + target.search : undefined;
-    },
+    toOwnPath: (location) => toOwnPath(location, { origin, basePath }),
     renew: (tls) => {
       // A dispatcher that was passed in has no certificates.
       if (!(dispatcher instanceof Pool || dispatcher instanceof ProxyAgent)) return;
@@ -155,6 +147,17 @@ export function createTransport(options: TransportOptions): RenewableTransport {
       await Promise.all([dispatcher, ...retired].map((each) => each.destroy()));
     },
   };
+}
+
+function toOwnPath(location: string, own: { readonly origin: string; readonly basePath: string }): string | undefined {
+  const { origin, basePath } = own;
+  if (!URL.canParse(location, `${origin}${basePath}/`)) return undefined;
+  const target = new URL(location, `${origin}${basePath}/`);
+  // A server knows itself by its configured address, which may be another than ours: its own pages are asked of us.
+  const page = /\/(menu\/home|user\/login|user\/error)$/.exec(target.pathname)?.[0];
+  if (page !== undefined) return page;
+  const isBelow = target.origin === origin && target.pathname.startsWith(`${basePath}/`);
+  return isBelow ? target.pathname.slice(basePath.length) + target.search : undefined;
 }
 
 function toDispatcher(origin: string, options: TransportOptions): Pool | ProxyAgent {
