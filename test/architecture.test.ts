@@ -47,7 +47,7 @@ describe('architecture/imports', () => {
 
   it('names the room, what it may know and the home of a stray package', () => {
     expect(judge('src/http/routes/metrics.ts', `import { request } from 'undici';`)).toEqual([
-      'src/http/routes/metrics.ts imports undici: the room http/routes may know only status, http/server, http/pages, express. The home of undici is api/wire/transport.',
+      'src/http/routes/metrics.ts imports undici: the room http/routes may know only status, http/server, http/pages, express. The home of undici is api/wire/connections.',
     ]);
   });
 

@@ -25,7 +25,7 @@ function begin(limits: Partial<Limits> = {}) {
     clock: fakeClock(),
     ...limits,
   }).then(
-    ({ status, headers, bytes, release }) => ({ status, headers, text: bytes.toString(), release }),
+    ({ status, headers, bytes, isCut, release }) => ({ status, headers, text: bytes.toString(), isCut, release }),
     (error: unknown) => (error instanceof Error ? error.name : String(error)),
   );
   const controller = {
@@ -56,6 +56,15 @@ describe('api/exchange', () => {
     end();
     expect(await outcome).toMatchObject({ status: 200, headers: { 'x-a': 'b' }, text: 'one two six' });
     expect([told, vi.getTimerCount(), getEventListeners(signal, 'abort').length]).toEqual([[], 0, 0]);
+  });
+
+  it('keeps the beginning of an answer that is too large, where the beginning is enough', async () => {
+    const { outcome, start, head, data, told } = begin({ maxWireBytes: 5, cutsAnswers: true });
+    start();
+    head();
+    for (const text of ['one', ' two', ' six']) data(text);
+    expect(await outcome).toMatchObject({ status: 200, text: 'one t', isCut: true });
+    expect([told, vi.getTimerCount()]).toEqual([['abort ExchangeTooLarge'], 0]);
   });
 
   it('fails at its limit, and gives up a connection that comes later', async () => {

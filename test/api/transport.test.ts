@@ -132,7 +132,7 @@ describe('api/transport', () => {
       fault: 'an end before the answer',
       answer: (socket: Socket) => socket.end(),
       kind: 'network',
-      says: 'the connection failed (UND_ERR_SOCKET)',
+      says: 'the connection was closed before the answer was complete (UND_ERR_SOCKET)',
     },
     { fault: 'silence', answer: () => {}, kind: 'timeout', says: 'no complete answer within 0.2 s' },
     { fault: 'an answer that drips', answer: drip, kind: 'timeout', says: 'no complete answer within 0.2 s' },
@@ -140,7 +140,7 @@ describe('api/transport', () => {
       fault: 'an answer cut short',
       answer: (socket: Socket) => socket.end(`${head}content-length: 100\r\n\r\n{"a":`),
       kind: 'network',
-      says: 'the connection failed (UND_ERR_SOCKET)',
+      says: 'the connection was closed before the answer was complete (UND_ERR_SOCKET)',
     },
     {
       fault: 'an answer that is no HTTP',

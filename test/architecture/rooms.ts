@@ -33,7 +33,8 @@ export const rooms: readonly Room[] = [
   { room: 'api/lenient', knows: ['domain'], packages: ['zod'] },
   { room: 'api/endpoints', knows: ['domain', 'api/endpoint', 'api/lenient'], types: ['api'], packages: ['zod'] },
   { room: 'api/paging', knows: ['api/errors'] },
-  { room: 'api/wire/transport', knows: ['domain', 'api'], packages: ['undici'] },
+  { room: 'api/wire/transport', knows: ['domain', 'api'], types: ['undici'] },
+  { room: 'api/wire/connections', knows: ['api/wire/tls-material'], packages: ['undici'] },
   { room: 'api/wire/tls-material', packages: ['node:tls'] },
   { room: 'api/auth', knows: ['api'] },
   { room: 'api', knows: ['domain'] },
@@ -110,13 +111,12 @@ export const rooms: readonly Room[] = [
   { room: 'executions', knows: ['domain', 'api/endpoints'] },
 
   { room: 'tracing/plan', knows: ['domain'], packages: ['@opentelemetry/semantic-conventions'] },
-  // What secrets and complaints are, because the variables of OpenTelemetry hold both; and how Retry-After is read.
+  // What secrets and complaints are, because the variables of OpenTelemetry hold both; how HTTP is spoken, and Retry-After read.
   {
     room: 'tracing/deliver',
-    knows: ['tracing/plan', 'config/secret', 'config/complaint', 'api/retry'],
+    knows: ['tracing/plan', 'config/secret', 'config/complaint', 'api/retry', 'api/wire'],
     packages: ['@opentelemetry/*'],
   },
-  { room: 'tracing/deliver/post', knows: ['tracing/deliver'], packages: ['node:http', 'node:https', 'node:tls'] },
   {
     room: 'tracing/enrich',
     knows: ['tracing/plan', 'tracing/deliver/encode', 'domain', 'api/endpoints', 'api/errors'],

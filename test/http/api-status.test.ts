@@ -74,7 +74,7 @@ describe('http/api-status', () => {
           server: null,
           member: null,
           collector: null,
-          text: 'Traces cannot be delivered (since 03:09 UTC, 10 min ago): collector.example.org:4318: the connection was refused; is the collector running? (ECONNREFUSED)',
+          text: 'Traces cannot be delivered (since 03:09 UTC, 10 min ago): collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED)',
         },
         {
           kind: 'quarantined',
@@ -190,7 +190,7 @@ describe('http/api-status', () => {
         collector: 'collector.example.org:4318',
         failing: true,
         failing_since: '2024-05-20T03:09:40.000Z',
-        message: 'collector.example.org:4318: the connection was refused; is the collector running? (ECONNREFUSED)',
+        message: 'collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED)',
         last_delivered: '2024-05-20T03:19:28.000Z',
         pending_count: 3,
         waiting_count: 1200,

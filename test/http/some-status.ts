@@ -91,7 +91,7 @@ export function traces(given: Partial<TracesStatus> = {}): TracesStatus {
 
 /** Traces that can not be delivered since 10 min, some in line, some quarantined. */
 export function stuckTraces(): TracesStatus {
-  const reason = 'collector.example.org:4318: the connection was refused; is the collector running? (ECONNREFUSED)';
+  const reason = 'collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED)';
   const { delivery } = traces();
   return traces({
     delivery: delivery && { ...delivery, failing: { sinceMs: atMs - 600_000, reason }, pending: 3 },

@@ -7,6 +7,8 @@ export type Received = {
   readonly status: number;
   readonly headers: ReceivedHeaders;
   readonly bytes: Buffer;
+  /** Whether the answer was longer than the limit, and `bytes` is its beginning. */
+  readonly isCut: boolean;
   /** Gives back the room that a large answer took. */
   readonly release: () => void;
 };
@@ -17,9 +19,11 @@ export type Limits = {
   /** From the request's first byte, or its wait for a connection, to the answer's last byte. */
   readonly limitMs: number;
   readonly maxWireBytes: number;
+  /** Keeps the beginning of an answer that is too large; otherwise such an answer is an error. */
+  readonly cutsAnswers?: boolean;
   /** From this size on an answer needs room, and waits for it. */
-  readonly largeBytes: number;
-  readonly enter: (() => Promise<() => void>) | undefined;
+  readonly largeBytes?: number;
+  readonly enter?: (() => Promise<() => void>) | undefined;
   readonly signal: AbortSignal | undefined;
   readonly clock: Pick<Clock, 'after'>;
 };
@@ -31,7 +35,7 @@ export type Limits = {
 export function exchange<Request>(
   dispatch: Dispatch<Request>,
   request: Request,
-  { limitMs, maxWireBytes, largeBytes, enter, signal, clock }: Limits,
+  { limitMs, maxWireBytes, cutsAnswers = false, largeBytes = maxWireBytes, enter, signal, clock }: Limits,
 ): Promise<Received> {
   return new Promise((resolve, reject) => {
     const body = createBody();
@@ -59,6 +63,15 @@ export function exchange<Request>(
     function stop(): void {
       fail(new ExchangeStopped());
     }
+    function stopReading(given: Controller): void {
+      if (!cutsAnswers) {
+        fail(new ExchangeTooLarge());
+      } else if (end(true)) {
+        const bytes = body.take().subarray(0, maxWireBytes);
+        given.abort(new ExchangeTooLarge());
+        resolve({ status, headers, bytes, isCut: true, release: room.release });
+      }
+    }
     const cancelLimit = clock.after(limitMs, () => fail(new ExchangeTimeout()));
     if (signal?.aborted === true) {
       stop();
@@ -78,12 +91,12 @@ export function exchange<Request>(
       },
       onResponseData: (given, chunk) => {
         const size = body.add(chunk);
-        if (size > maxWireBytes) fail(new ExchangeTooLarge());
+        if (size > maxWireBytes) stopReading(given);
         else if (size > largeBytes) room.wait(given, () => ended instanceof Error);
       },
       onResponseEnd: () => {
         const bytes = body.take();
-        if (end(true)) resolve({ status, headers, bytes, release: room.release });
+        if (end(true)) resolve({ status, headers, bytes, isCut: false, release: room.release });
       },
       onResponseError: (_controller, error) => {
         if (!end(error)) return;

@@ -1,11 +1,12 @@
-import { buildConnector, type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../../domain/clock.ts';
 import { createGate, type Gate } from '../../domain/gate.ts';
 import { inflateWhole, toInflated, toText, wholeBytes } from '../answers/inflate.ts';
 import type { LargeAnswers } from '../answers/large-answers.ts';
 import { usualBytes } from '../endpoint.ts';
+import { type Connections, openConnections } from './connections.ts';
 import { ExchangeTimeout, exchange, type ReceivedHeaders } from './exchange.ts';
-import { type TlsOptions, toTlsConnect } from './tls-material.ts';
+import type { TlsOptions } from './tls-material.ts';
 import { toTransportError } from './transport-error.ts';
 
 export type TransportOptions = {
@@ -72,8 +73,6 @@ export type RenewableTransport = Transport & {
   readonly renew: (tls: TlsOptions) => void;
 };
 
-const keepAliveMs = 120_000;
-
 /** Sends requests to one server: a total deadline, caps on wire and inflated size, no redirects. */
 export function createTransport(options: TransportOptions): RenewableTransport {
   const { url, timeoutMs: longestMs, largeAnswers, clock } = options;
@@ -81,8 +80,9 @@ export function createTransport(options: TransportOptions): RenewableTransport {
   const oneLarge = createGate(1);
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/+$/, '');
-  let dispatcher = options.toDispatcher?.(origin) ?? toDispatcher(origin, options);
-  const retired = new Set<Pool | ProxyAgent>();
+  let dispatcher: Connections | ReturnType<ToDispatcher> =
+    options.toDispatcher?.(origin) ?? openConnections(origin, options);
+  const retired = new Set<Connections>();
   const dispatch: Dispatcher['dispatch'] = (request, handler) => dispatcher.dispatch(request, handler);
 
   async function send(
@@ -95,9 +95,6 @@ export function createTransport(options: TransportOptions): RenewableTransport {
       origin,
       path: `${basePath}${path}`,
       headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers },
-      // The limit of the exchange holds for all of it; these would end a request at five minutes.
-      headersTimeout: 0,
-      bodyTimeout: 0,
     };
     try {
       const enter = largeAnswers && (() => enterBoth(oneLarge, largeAnswers));
@@ -137,9 +134,9 @@ export function createTransport(options: TransportOptions): RenewableTransport {
     toOwnPath: (location) => toOwnPath(location, { origin, basePath }),
     renew: (tls) => {
       // A dispatcher that was passed in has no certificates.
-      if (!(dispatcher instanceof Pool || dispatcher instanceof ProxyAgent)) return;
+      if (!('close' in dispatcher)) return;
       const old = dispatcher;
-      dispatcher = toDispatcher(origin, { ...options, tls });
+      dispatcher = openConnections(origin, { ...options, tls });
       retired.add(old);
       void old.close().finally(() => retired.delete(old));
     },
@@ -158,49 +155,6 @@ function toOwnPath(location: string, own: { readonly origin: string; readonly ba
   if (page !== undefined) return page;
   const isBelow = target.origin === origin && target.pathname.startsWith(`${basePath}/`);
   return isBelow ? target.pathname.slice(basePath.length) + target.search : undefined;
-}
-
-function toDispatcher(origin: string, options: TransportOptions): Pool | ProxyAgent {
-  const { concurrency = 4, tls, proxyUrl } = options;
-  const common = {
-    allowH2: false,
-    connections: concurrency,
-    // Longer than any usual poll interval, so that a poll finds its connection open.
-    keepAliveTimeout: keepAliveMs,
-    keepAliveMaxTimeout: keepAliveMs,
-  };
-  const tlsOptions = toTlsConnect(tls);
-  if (proxyUrl === undefined) {
-    return new Pool(origin, { ...common, connect: endingAtErrors(buildConnector({ ...tlsOptions, allowH2: false })) });
-  }
-  return new ProxyAgent({
-    ...common,
-    uri: proxyUrl,
-    requestTls: tlsOptions,
-    proxyTunnel: origin.startsWith('https:'),
-    // By itself it forgets the options of the connections to a proxy that forwards http.
-    factory: (to, given: { connect?: buildConnector.connector }) => {
-      const { connect } = given;
-      return new Pool(to, {
-        ...common,
-        ...given,
-        ...(connect === undefined ? {} : { connect: endingAtErrors(connect) }),
-      });
-    },
-  });
-}
-
-/**
- * With TLS 1.3 a server refuses a client's certificate after the handshake. Its alert is told as an error of the socket, and
- * would be forgotten over the end of the connection that follows, were the socket not over by then.
- */
-function endingAtErrors(connect: buildConnector.connector): buildConnector.connector {
-  return (target, callback) =>
-    connect(target, (...outcome) => {
-      const [, socket] = outcome;
-      socket?.on('error', () => socket.destroy());
-      callback(...outcome);
-    });
 }
 
 /** First its own, so that a server's second body does not wait in a place that another server could have. */

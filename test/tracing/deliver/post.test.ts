@@ -105,7 +105,7 @@ describe('tracing/deliver/post', () => {
     const before = await start((response) => void response.socket?.destroy());
     expect(await faultOf(send(before.url))).toMatchObject({
       kind: 'network',
-      message: `127.0.0.1:${before.port}: the connection failed (ECONNRESET)`,
+      message: `127.0.0.1:${before.port}: the connection was closed before the answer was complete (UND_ERR_SOCKET)`,
     });
     const within = await start((response) => {
       response.writeHead(200, { 'content-length': '10' });
@@ -119,7 +119,7 @@ describe('tracing/deliver/post', () => {
     await stop();
     expect(await faultOf(send(`http://127.0.0.1:${port}/v1/traces`))).toEqual({
       kind: 'network',
-      message: `127.0.0.1:${port}: the connection was refused; is the collector running? (ECONNREFUSED)`,
+      message: `127.0.0.1:${port}: the connection was refused; is the trace backend running? (ECONNREFUSED)`,
     });
     const { kind, message } = await faultOf(send('http://collector.invalid/v1/traces?key=canary'));
     expect(kind).toBe('network');
@@ -171,7 +171,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     expect(await send(sink.url, { files: { ca: 'ca.pem' } }, readFile)).toMatchObject({ status: 200 });
     expect(await faultOf(send(sink.url))).toEqual({
       kind: 'tls',
-      message: `127.0.0.1:${sink.port}: the collector's certificate is not trusted; see OTEL_EXPORTER_OTLP_CERTIFICATE (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`,
+      message: `127.0.0.1:${sink.port}: the trace backend's certificate is not trusted; see OTEL_EXPORTER_OTLP_CERTIFICATE (UNABLE_TO_VERIFY_LEAF_SIGNATURE)`,
     });
   });
 
@@ -179,7 +179,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     const sink = await startTls('named');
     expect(await faultOf(send(sink.url, { files: { ca: 'ca.pem' } }, readFile))).toEqual({
       kind: 'tls',
-      message: `127.0.0.1:${sink.port}: the collector's certificate is for another name (ERR_TLS_CERT_ALTNAME_INVALID)`,
+      message: `127.0.0.1:${sink.port}: the trace backend's certificate is for another name (ERR_TLS_CERT_ALTNAME_INVALID)`,
     });
   });
 

@@ -1,0 +1,79 @@
+/** The fault of a connection: its kind, and a clause with what to look at. */
+export type ConnectionFault = { readonly kind: FaultKind; readonly says: string; readonly code: string };
+
+type FaultKind = 'network' | 'tls' | 'timeout' | 'too_large' | 'decode';
+
+/** The other end, as messages name it, and the options that decide whom it trusts. */
+export type Peer = {
+  readonly name: string;
+  readonly caOption: string;
+  readonly certOption: string;
+  /** Absent if the expected name cannot be configured. */
+  readonly serverNameOption?: string;
+};
+
+/** Explains why an exchange brought no answer: a name, a socket, a handshake, or an answer that cannot be read. */
+export function toConnectionFault(error: unknown, peer: Peer): ConnectionFault {
+  const code = toFaultCode(error);
+  const { kind, says } = faults.find(({ codes }) => codes.test(code)) ?? otherFault;
+  return { kind, says: typeof says === 'string' ? says : says(peer), code };
+}
+
+/** The error code nearest to the root: undici wraps the socket's own error. A few have only a name. */
+export function toFaultCode(error: unknown): string {
+  let code = error instanceof Error ? error.name : 'unknown';
+  let current: unknown = error;
+  for (let depth = 0; depth < 5 && current instanceof Error; depth++) {
+    if ('code' in current && typeof current.code === 'string') code = current.code;
+    current = current instanceof AggregateError ? current.errors[0] : current.cause;
+  }
+  return code;
+}
+
+type Row = { readonly codes: RegExp; readonly kind: FaultKind; readonly says: string | ((peer: Peer) => string) };
+
+const faults: readonly Row[] = [
+  { codes: /^ExchangeStopped$/, kind: 'network', says: 'the caller stopped waiting' },
+  {
+    codes: /^ECONNREFUSED$/,
+    kind: 'network',
+    says: ({ name }) => `the connection was refused; is the ${name} running?`,
+  },
+  { codes: /^(ENOTFOUND|EAI_)/, kind: 'network', says: 'the host name could not be resolved' },
+  {
+    codes: /^UND_ERR_SOCKET$/,
+    kind: 'network',
+    says: 'the connection was closed before the answer was complete',
+  },
+  { codes: /^UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT$/, kind: 'timeout', says: 'no answer in time' },
+  {
+    codes: /^(ExchangeTooLarge|UND_ERR_HEADERS_OVERFLOW|HPE_HEADER_OVERFLOW|InflatedTooLarge)$/,
+    kind: 'too_large',
+    says: 'the answer is too large',
+  },
+  { codes: /^CERT_HAS_EXPIRED$/, kind: 'tls', says: ({ name }) => `the ${name}'s certificate has expired` },
+  {
+    codes: /^ERR_TLS_CERT_ALTNAME/,
+    kind: 'tls',
+    says: ({ name, serverNameOption }) =>
+      `the ${name}'s certificate is for another name${serverNameOption === undefined ? '' : `; see ${serverNameOption}`}`,
+  },
+  {
+    codes: /SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|^CERT_UNTRUSTED/,
+    kind: 'tls',
+    says: ({ name, caOption }) => `the ${name}'s certificate is not trusted; see ${caOption}`,
+  },
+  {
+    codes: /ALERT_(CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN)$/,
+    kind: 'tls',
+    says: ({ name, certOption }) => `the ${name} requires a client certificate that it trusts; see ${certOption}`,
+  },
+  {
+    codes: /CERT|^ERR_TLS|^ERR_SSL|SIGNATURE|^EPROTO$|HOSTNAME_MISMATCH|^UND_ERR_PRX_TLS/,
+    kind: 'tls',
+    says: 'the TLS connection failed',
+  },
+  { codes: /^Z_/, kind: 'decode', says: 'the compressed answer is damaged' },
+];
+
+const otherFault = { kind: 'network', says: 'the connection failed' } as const;
