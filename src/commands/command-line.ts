@@ -5,9 +5,14 @@ import { parseArguments } from '../config/read/command-line.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { commandFlags, commandWords } from './command-table.ts';
 
+type Process = Omit<CommandContext, 'arguments' | 'version'> & {
+  /** The arguments after the program's name. */
+  readonly argv: readonly string[];
+};
+
 /** From arguments to an exit code. */
-export async function runCommandLine(process: Omit<CommandContext, 'arguments' | 'version'>): Promise<number> {
-  const { argv, write, complain } = process;
+export async function runCommandLine({ argv, ...process }: Process): Promise<number> {
+  const { write, complain } = process;
   const commandLine = { commands: commandWords, flags: commandFlags };
   const parsed = parseArguments(argv, { collectors, commandLine });
   const version = readVersion();

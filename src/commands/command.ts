@@ -3,7 +3,6 @@ import type { Arguments } from '../config/read/command-line.ts';
 
 /** The input of a command from the command line. */
 export type CommandContext = {
-  readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly arguments: Arguments;
   readonly version: string;

@@ -5,7 +5,6 @@ import { formatComplaint } from '../config/complaint.ts';
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
 import { checkInterval } from '../schedule/interval.ts';
 import type { CommandContext } from './command.ts';
-import { commandFlags, commandWords } from './command-table.ts';
 import { listFamilies, listTakenLabels } from './reserved-labels.ts';
 
 export type Loaded = Extract<LoadedConfig, { ok: true }> & {
@@ -20,13 +19,12 @@ export async function loadOrComplain(
 ): Promise<Loaded | undefined> {
   const load = () =>
     loadConfig({
-      argv: context.argv,
+      arguments: context.arguments,
       env: { ...context.env, ...extraEnv },
       readFile: (path) => readFile(path, 'utf8'),
       collectors,
       families: listFamilies(),
       takenLabels: listTakenLabels(),
-      commandLine: { commands: commandWords, flags: commandFlags },
       validateInterval: checkInterval,
       validateTls: findTlsProblems,
     });

@@ -5,7 +5,7 @@ import { type CollectorDefaults, type FamilyFacts, generalOptions, launchOptions
 import { toSettings } from './declare/settings.ts';
 import { toChoice, toOverrideChoice } from './patterns/include-exclude.ts';
 import { resolveCollectors } from './read/collectors.ts';
-import { type CommandLine, parseArguments } from './read/command-line.ts';
+import type { Arguments } from './read/command-line.ts';
 import type { ConfigFileOptions } from './read/config-file.ts';
 import { readEnvironment } from './read/environment.ts';
 import { settleExclusions } from './read/exclusions.ts';
@@ -19,15 +19,13 @@ import { readServers } from './read/servers.ts';
 import type { ReadFile } from './secret.ts';
 
 export type LoadOptions = {
-  readonly argv: readonly string[];
+  readonly arguments: Pick<Arguments, 'flags' | 'problems'>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readFile: ReadFile;
   readonly collectors: readonly CollectorDefaults[];
   /** The metric families that configuration can say something of. */
   readonly families?: readonly FamilyFacts[];
   readonly takenLabels?: TakenLabels;
-  /** Commands and their flags, so that `argv` may hold them. */
-  readonly commandLine?: CommandLine;
   /** Explains why polls cannot have this interval; undefined if they can. */
   readonly validateInterval?: (intervalMs: number) => string | undefined;
   /** Says what is wrong with the certificates and keys of a server. */
@@ -50,19 +48,19 @@ export type LoadedConfig =
 
 /** Reads flags, environment and file, checks all of it, and complains about everything at once. */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
-  const { argv, collectors, families = [], commandLine, readFile, validateTls, takenLabels = noLabels } = options;
+  const { collectors, families = [], readFile, validateTls, takenLabels = noLabels } = options;
+  const { flags, problems } = options.arguments;
   const complaints = createComplaints();
-  const parsed = parseArguments(argv, { collectors, ...(commandLine === undefined ? {} : { commandLine }) });
-  for (const { place, message, hint } of parsed.problems) complaints.add(place, message, hint);
+  for (const { place, message, hint } of problems) complaints.add(place, message, hint);
   const environment = readEnvironment(options.env, collectors, complaints);
 
-  const launched = resolveAll(listLaunchLeaves(), { flags: parsed.flags, environment, file: new Map() }, complaints);
+  const launched = resolveAll(listLaunchLeaves(), { flags, environment, file: new Map() }, complaints);
   const launch = toSettings(launchOptions, (path) => launched.get(path.replaceAll('_', '-'))?.value);
   const configFile = launch.config.file;
   const place = launched.get('config.file')?.place?.text ?? '';
   const file = await readFileIfNamed(configFile, { place, readFile, collectors, families, complaints });
 
-  const sources: Sources = { flags: parsed.flags, environment, file: file.values };
+  const sources: Sources = { flags, environment, file: file.values };
   const general = settleExclusions(resolveAll(listGeneralLeaves(), sources, complaints), complaints);
   checkBackfill(general, complaints);
   const polled = resolveCollectors(

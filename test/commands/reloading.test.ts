@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createReloading } from '../../src/commands/reloading.ts';
 import type { Config } from '../../src/config/config.ts';
 import { type LoadedConfig, loadConfig } from '../../src/config/load-config.ts';
+import { parseArguments } from '../../src/config/read/command-line.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import { createLog } from '../../src/log.ts';
 
@@ -11,7 +12,12 @@ async function load(level: string): Promise<LoadedConfig> {
     AUTOMATION_EXPORTER_TOKEN: 'a-token',
     AUTOMATION_EXPORTER_LOG_LEVEL: level,
   };
-  return loadConfig({ argv: [], env, readFile: async () => '', collectors: [] });
+  return loadConfig({
+    arguments: parseArguments([], { collectors: [] }),
+    env,
+    readFile: async () => '',
+    collectors: [],
+  });
 }
 
 /** A clock by which nothing is ever too soon. */

@@ -36,7 +36,6 @@ async function replay(
   const argv = ['replay', ...words];
   const said = { stdout: '', stderr: '' };
   const code = await replayCommand({
-    argv,
     env: {
       AUTOMATION_EXPORTER_NAME: 'prod',
       AUTOMATION_EXPORTER_URL: url,

@@ -1,6 +1,7 @@
 import { formatComplaint } from '../../src/config/complaint.ts';
 import type { CollectorDefaults, FamilyFacts } from '../../src/config/declare/options.ts';
 import { type LoadedConfig, type LoadOptions, loadConfig } from '../../src/config/load-config.ts';
+import { parseArguments } from '../../src/config/read/command-line.ts';
 
 export const collectors: readonly CollectorDefaults[] = [
   { name: 'execution-mode', every: '15s', on: true, help: 'Execution mode' },
@@ -24,7 +25,8 @@ export const families: readonly FamilyFacts[] = [
 
 const takenLabels = { ofServers: ['server', 'project', 'job', 'le'], ofProjects: ['server', 'project', 'label'] };
 
-export type World = Partial<Omit<LoadOptions, 'readFile'>> & {
+export type World = Partial<Omit<LoadOptions, 'readFile' | 'arguments'>> & {
+  readonly argv?: readonly string[];
   /** The text of `config.yaml`, which is then named by a flag. */
   readonly yaml?: string;
   readonly files?: Readonly<Record<string, string>>;
@@ -43,7 +45,15 @@ export function loadIn({ yaml, files = {}, argv = [], env = {}, ...options }: Wo
     return text;
   };
   const named = yaml === undefined ? argv : ['--config.file=config.yaml', ...argv];
-  return loadConfig({ argv: named, env, readFile, collectors, families, takenLabels, ...options });
+  return loadConfig({
+    arguments: parseArguments(named, { collectors: options.collectors ?? collectors }),
+    env,
+    readFile,
+    collectors,
+    families,
+    takenLabels,
+    ...options,
+  });
 }
 
 /** The complaints as people see them. */

@@ -11,6 +11,7 @@ import { createLargeAnswers } from '../../src/api/answers/large-answers.ts';
 import { projects } from '../../src/api/endpoints/projects.ts';
 import { executionMode } from '../../src/api/endpoints/system.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { parseArguments } from '../../src/config/read/command-line.ts';
 import { connectServer } from '../../src/daemon/connect.ts';
 import { systemClock } from '../../src/system-clock.ts';
 import { startGuardedServer, startServer } from '../api/auth/guarded-server.ts';
@@ -37,7 +38,7 @@ function write(name: string, text: string): string {
 async function connect(url: string, credentials: string, hands = { aheadMs: 0 }) {
   const file = write('config.yaml', `servers: [{ name: prod, url: '${url}', ${credentials} }]\n`);
   const loaded = await loadConfig({
-    argv: [`--config.file=${file}`],
+    arguments: parseArguments([`--config.file=${file}`], { collectors: [] }),
     env: {},
     readFile: (path) => readFile(path, 'utf8'),
     collectors: [],

@@ -237,7 +237,7 @@ state: { memory: true }
   const complain = (text: string): never => {
     throw new Error(text);
   };
-  const context = { argv, env: {}, version: 'test', write: complain, complain };
+  const context = { env: {}, version: 'test', write: complain, complain };
   const loaded = await loadOrComplain({ ...context, arguments: parseArguments(argv, { collectors }) });
   if (loaded === undefined) throw new Error('the configuration is wrong');
   return loaded.config;

@@ -64,7 +64,6 @@ async function replayJson(simulator: Simulator, id: number): Promise<string> {
   const commandLine = { commands: commandWords, flags: commandFlags };
   let printed = '';
   const code = await replay({
-    argv,
     env: {},
     arguments: parseArguments(argv, { collectors, commandLine }),
     version: 'test',

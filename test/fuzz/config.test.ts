@@ -4,6 +4,7 @@ import { collectors } from '../../src/collectors/index.ts';
 import { listFamilies } from '../../src/commands/reserved-labels.ts';
 import { formatComplaint } from '../../src/config/complaint.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { parseArguments } from '../../src/config/read/command-line.ts';
 import { checkInterval } from '../../src/schedule/interval.ts';
 import { forAsLong, limitMs, mutated } from './budget.ts';
 
@@ -57,7 +58,7 @@ describe('fuzz/config', () => {
         fc.assert(
           fc.asyncProperty(mutated([sample], inserts), async (text) => {
             const loaded = await loadConfig({
-              argv: ['--config.file=fuzzed.yaml'],
+              arguments: parseArguments(['--config.file=fuzzed.yaml'], { collectors }),
               env: {},
               readFile: async (path) => (path === 'fuzzed.yaml' ? text : secret),
               collectors,

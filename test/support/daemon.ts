@@ -53,7 +53,7 @@ export async function startDaemon({
 
   async function load(text: string): Promise<Config> {
     writeFileSync(file, text.replaceAll('TOKEN', tokenFile));
-    const context = { argv, env: {}, version: 'test', write: complain, complain };
+    const context = { env: {}, version: 'test', write: complain, complain };
     const loaded = await loadOrComplain({ ...context, arguments: parseArguments(argv, { collectors }) });
     if (loaded === undefined) throw new Error('the configuration is wrong');
     return loaded.config;

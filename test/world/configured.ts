@@ -3,13 +3,14 @@ import { listFamilies } from '../../src/commands/reserved-labels.ts';
 import { formatComplaint } from '../../src/config/complaint.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { parseArguments } from '../../src/config/read/command-line.ts';
 import { checkInterval } from '../../src/schedule/interval.ts';
 import type { Plan } from './plan.ts';
 
 /** What a configuration file with this text says; nothing is read from a disk. */
 export async function configure(text: string): Promise<Config> {
   const loaded = await loadConfig({
-    argv: ['--config.file=world.yaml'],
+    arguments: parseArguments(['--config.file=world.yaml'], { collectors }),
     env: {},
     readFile: async (path) => (path === 'token' ? token : text),
     collectors,

@@ -19,7 +19,7 @@ export async function configure(url: string, ...traces: readonly string[]): Prom
     const complain = (text: string): never => {
       throw new Error(text);
     };
-    const context = { argv, env: {}, version: 'test', write: complain, complain };
+    const context = { env: {}, version: 'test', write: complain, complain };
     const loaded = await loadOrComplain({ ...context, arguments: parseArguments(argv, { collectors }) });
     const [only] = loaded?.config.servers ?? [];
     if (loaded === undefined || only === undefined) throw new Error('the configuration is wrong');
