@@ -50,7 +50,7 @@ export async function openRound(
     keepMs,
     ...reconcilePart,
   });
-  const overlap = createOverlap(settings.overlapMs, { isPastUnknown: options.isRestored === true });
+  const overlap = createOverlap(settings.overlapMs, { isPastUnknown: cache.states.size > 0 });
   const reading = createProjectReading({ cache, countExecutions, overlap, catchUpLimitMs, oddRows });
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache);

@@ -64,6 +64,44 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
+  it('counts within a round what is dated ahead of a clock that was right again before it came back', async () => {
+    const { control, finish, counted, rounds, restart } = await play();
+    await rounds(12);
+    control.setClockSkew(10 * minuteMs);
+    finish('pay', { agoMs: -10 * minuteMs + 1000 });
+    control.setClockSkew(0);
+    restart();
+    await rounds(2);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
+  it('counts what ended during an absence in which a clock that was ahead was set right', async () => {
+    const { control, finish, counted, rounds, restart, pass } = await play();
+    await rounds(12);
+    control.setClockSkew(10 * minuteMs);
+    await rounds(8);
+    control.setClockSkew(0);
+    pass(1000);
+    finish('pay');
+    pass(8 * minuteMs);
+    restart();
+    await rounds(12);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
+  it('skips nothing of a short outage in which the clock was set ahead', async () => {
+    const { control, finish, counted, rounds, pass, told } = await play({
+      settings: { catchUpLimitMs: 12 * minuteMs },
+    });
+    await rounds(12);
+    finish('pay');
+    pass(4 * minuteMs);
+    control.setClockSkew(10 * minuteMs);
+    await rounds(12);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+    expect(told.filter((line) => line.startsWith('skipped'))).toEqual([]);
+  });
+
   it('counts what is dated ahead of a clock whose jump was never believed', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(12);

@@ -81,19 +81,22 @@ export function rewind(state: ProjectState, toMs: number): ProjectState {
 
 /**
  * Rewinds a state after the clock was set back during an absence. How far the clock had been ahead is unknown, except for the
- * minimum: counting begins that much earlier, and reading again costs little.
+ * minimum: counting begins that much earlier. It may have been ahead by longer, and then it was read last before that: reading an
+ * hour again costs little.
  */
 export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
   const aheadMs = Math.max(0, readThroughMs(state) - nowMs);
+  const unreadMs = aheadMs === 0 ? 0 : Math.max(aheadMs, usualAheadMs - aheadMs);
   const beganMs = countedFromMs > nowMs ? Math.max(countedFromMs - aheadMs, prunedThroughMs) : countedFromMs;
   return {
-    ...withReadUntil(state, nowMs - Math.min(aheadMs, mostUnseenMs)),
+    ...withReadUntil(state, nowMs - Math.min(unreadMs, mostUnseenMs)),
     countedFromMs: beganMs,
   };
 }
 
 const mostUnseenMs = 86_400_000;
+const usualAheadMs = 3_600_000;
 
 function withReadUntil(state: ProjectState, toMs: number): ProjectState {
   const { skips = [], backlog, aheadThroughMs, ...kept } = state;

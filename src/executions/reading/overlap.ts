@@ -19,6 +19,8 @@ export type Overlap = {
   /** The clock was set ahead: the times between were never. */
   readonly noteLeap: (leap: Window) => void;
   readonly leap: () => Window | undefined;
+  /** Returns how much of the time since then never was. */
+  readonly leaptMs: (sinceMs: number) => number;
 };
 
 /** Members' clocks differ, and ends become visible late: what was seen of either widens the overlap for a day. */
@@ -62,8 +64,9 @@ export function createOverlap(leastMs: number, { isPastUnknown = false } = {}): 
       leap = latest;
     },
     leap: () => leap,
+    leaptMs: (sinceMs) => (leap === undefined ? 0 : Math.max(0, leap.endMs - Math.max(leap.beginMs, sinceMs))),
     untilMs: (nowMs) => {
-      // Of what went before nothing is known: the clock may have been set back since a copy was made.
+      // Of an absence nothing is known: the clock may have been ahead meanwhile, and been set back.
       latestMs ??= nowMs + rememberedForMs;
       return Math.max(nowMs, latestMs);
     },

@@ -57,7 +57,9 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
       if (total > 0 && shown === 0) return { ...nothingRead, total, hidden: total, isUnshown: true };
       shownLately.add(project);
     }
-    const { countedFromMs } = resume(before, nowMs, catchUpLimitMs);
+    // A clock that is set ahead makes no outage longer.
+    const limitMs = catchUpLimitMs + overlap.leaptMs(readThroughMs(before));
+    const { countedFromMs } = resume(before, nowMs, limitMs);
     const dueMs = Math.max(sinceMs, countedFromMs);
     const window = { beginMs: Math.max(planned.window.beginMs, countedFromMs), endMs: planned.window.endMs };
     // The time between the last read and the window is to be read as well, if not now.
@@ -73,7 +75,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
       lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
       advance: (state, rest) => {
         const due = rest.flatMap((each) => since(each, dueMs));
-        return withNewestRead(resume(state, nowMs, catchUpLimitMs), window, [...between, ...due]);
+        return withNewestRead(resume(state, nowMs, limitMs), window, [...between, ...due]);
       },
       // A few more pages may tell whether anything is shown at all.
       mayGoOn: (rest, hasShown) => {
