@@ -93,6 +93,28 @@ describe('executions after a restored copy', () => {
     await rounds(2);
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
+
+  it('counts again what a clock that was set back dated before counting began, and nothing that ended before', async () => {
+    const ledger = createMemoryLedger();
+    played = await startPlay({ keepBy: () => ledger });
+    const { control, finish, counted, rounds, restart } = played;
+    finish('pay', { agoMs: 3_600_000 });
+    await rounds(2);
+    finish('pay');
+    await rounds(10);
+    const copy = ledger.copy();
+    control.setClockSkew(-600_000);
+    await rounds(2);
+    finish('pay', { agoMs: 600_000 });
+    await rounds(2);
+    control.setClockSkew(0);
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 2']);
+    ledger.restore(copy);
+    restart({}, true);
+    await rounds(2);
+    expect(counted()).toEqual(['pay settle succeeded 2']);
+  });
 });
 
 type Action = readonly [kind: 'finish' | 'rounds' | 'switch' | 'create', which: number, how: number];

@@ -52,11 +52,17 @@ const noLeast = Number.POSITIVE_INFINITY;
 export function toForgottenHours(hours: IdHours, most: number): number[] {
   if (hours.size <= most) return [];
   const sorted = [...hours.values()].sort((one, other) => one.hour - other.hour);
-  const greatestId = Math.max(...sorted.map((hour) => hour.greatestId ?? noGreatest));
+  const greatestId = toGreatestId(hours);
   return sorted
     .slice(0, sorted.length - most)
     .filter((hour) => hour.greatestId !== greatestId)
     .map(({ hour }) => hour);
+}
+
+/** Returns the greatest id that is known; undefined where none is. */
+export function toGreatestId(hours: IdHours): number | undefined {
+  const greatestId = Math.max(...[...hours.values()].map((hour) => hour.greatestId ?? noGreatest));
+  return greatestId === noGreatest ? undefined : greatestId;
 }
 
 /** The hours that change when these executions become known. */

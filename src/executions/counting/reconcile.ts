@@ -16,6 +16,8 @@ export type ReconcileInput = {
   readonly known: KnownRuns;
   /** Only what ended in this interval counts: its end lies open. */
   readonly countedFromMs: number;
+  /** Runs with these ids that ended before this time are earlier ones, and do not count. */
+  readonly earlier?: { readonly untilMs: number; readonly throughId: number } | undefined;
   readonly ids: IdHours;
   /** Runs that were seen waiting for their one time, whatever their row says now. */
   readonly oneTimeIds?: ReadonlySet<number>;
@@ -97,10 +99,12 @@ export function reconcile(input: ReconcileInput): Reconciled {
 }
 
 /** Keeps the finished executions that ended after counting began and were not known before, each once. */
-function toNew({ rows, known, countedFromMs }: ReconcileInput): Finished[] {
+function toNew({ rows, known, countedFromMs, earlier }: ReconcileInput): Finished[] {
   const seen = new Map<number, Entry[]>();
+  const isEarlier = ({ id, endedAtMs }: Finished): boolean =>
+    endedAtMs < countedFromMs || (earlier !== undefined && endedAtMs < earlier.untilMs && id <= earlier.throughId);
   return rows.filter((row): row is Finished => {
-    if (!isFinished(row) || row.endedAtMs < countedFromMs) return false;
+    if (!isFinished(row) || isEarlier(row)) return false;
     const entry = toEntry(row);
     const sameId = seen.get(row.id) ?? [];
     if (isOneOf(sameId, entry)) return false;

@@ -79,13 +79,14 @@ export function createCountExecutions(
       const finished = rows.filter(({ endedAtMs }) => endedAtMs !== undefined);
       const known = byId(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]));
       const facts = cache.facts();
-      const { countedFromMs } = state;
+      const { countedFromMs, earlier } = state;
       const { epochStartedAtMs } = facts;
       const found = reconcile({
         project,
         rows,
         known,
         countedFromMs,
+        earlier,
         ids: cache.idHours,
         oneTimeIds: new Set(facts.oneTimeIds),
         seenAtMs,

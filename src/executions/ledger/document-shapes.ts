@@ -58,6 +58,7 @@ const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
         aheadThroughMs: isOptional(isNumber),
         backlog: isOptional(isListOf(isWindow)),
         skips: isOptional(isListOf(isWindow)),
+        earlier: isOptional(isRecordOf({ untilMs: isTime, throughId: isNumber })),
       }),
     ],
   ],

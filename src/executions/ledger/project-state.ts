@@ -10,6 +10,8 @@ export type ProjectState = {
   readonly project: string;
   /** Ends before this time are not counted. */
   readonly countedFromMs: number;
+  /** The earlier runs after that time; absent where all that ended since then counts. */
+  readonly earlier?: EarlierRuns | undefined;
   /** Ends before this time have been forgotten, so they must never be counted; absent while nothing has been. */
   readonly prunedThroughMs?: number | undefined;
   /** Every end up to here has been read. */
@@ -37,6 +39,12 @@ export type Skip = Window & {
   readonly runs?: number;
   readonly isUnknown?: boolean;
 };
+
+/**
+ * After a restored copy: the runs with these ids that ended before this time are of before counting began. Others are dated so by
+ * a clock that was set back since the copy was made.
+ */
+export type EarlierRuns = { readonly untilMs: number; readonly throughId: number };
 
 /** The activity of a project, kept while the process lives. */
 export type ProjectActivity = {

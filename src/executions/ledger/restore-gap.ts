@@ -1,3 +1,4 @@
+import { toGreatestId } from '../counting/id-hours.ts';
 import type { LedgerCache, LedgerFacts } from './ledger-cache.ts';
 import type { ProjectState } from './project-state.ts';
 
@@ -30,7 +31,7 @@ export function createRestoreGap(cache: LedgerCache): RestoreGap {
       if (!isRestored) return;
       await cache.update(async () => ({
         facts: { ...cache.facts(), gapUntilMs: unknown },
-        states: [...cache.states.values()].map(rewind),
+        states: [...cache.states.values()].map((state) => rewind(state, toGreatestId(cache.idHours))),
         // Cells that the copy holds at 0 may have been released since.
         cells: [...cache.totals.cells.values()].flatMap((cell) =>
           cell.isReleased ? [] : [{ ...cell, isReleased: true }],
@@ -81,11 +82,16 @@ const unknown = Number.MAX_SAFE_INTEGER;
 /** A recount's findings since the copy are found again at once. Shorter than a day, which one read can cover. */
 const rewindMs = 23 * 3_600_000;
 
-function rewind(state: ProjectState): ProjectState {
+function rewind(state: ProjectState, knownId: number | undefined): ProjectState {
   const { aheadThroughMs: _ahead, backlog: _backlog, ...kept } = state;
-  const { countedFromMs, scannedThroughMs } = kept;
+  const { countedFromMs, scannedThroughMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = kept;
+  const wantedMs = Math.max(scannedThroughMs - rewindMs, prunedThroughMs);
+  const earlier = kept.earlier ?? (knownId === undefined ? undefined : { untilMs: countedFromMs, throughId: knownId });
+  // What has a new id is new, although a clock that was set back may have dated it before counting began.
+  const beginMs = earlier === undefined ? Math.max(wantedMs, countedFromMs) : wantedMs;
   return {
     ...kept,
-    scannedThroughMs: Math.min(scannedThroughMs, Math.max(countedFromMs, scannedThroughMs - rewindMs)),
+    ...(beginMs < countedFromMs ? { earlier, countedFromMs: beginMs } : {}),
+    scannedThroughMs: Math.min(scannedThroughMs, beginMs),
   };
 }
