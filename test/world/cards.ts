@@ -74,6 +74,7 @@ export const cards = {
       const before = place.name;
       if (!scene.service.world.projects.has(before)) return;
       place.name = `${before}r`;
+      place.namedAtMs = scene.time.nowMs();
       scene.service.control.renameProject(before, place.name);
       scene.truth.gone.set(before, scene.time.nowMs());
     });
@@ -93,8 +94,9 @@ export const cards = {
     scene.time.after(forMs, () => {
       permit(scene, '*');
       trouble.toMs = scene.time.nowMs();
-      for (const { name, madeAtMs } of scene.estate.places)
-        if (madeAtMs > trouble.fromMs - 3 * minuteMs) scene.truth.listedFrom.set(name, trouble.toMs);
+      // A project that has its name since then is a new one to everybody who could not see it: its past may be another's.
+      for (const { name, namedAtMs } of scene.estate.places)
+        if (namedAtMs > trouble.fromMs - 3 * minuteMs) scene.truth.listedFrom.set(name, trouble.toMs);
     });
   }),
   // Runs that are read again after a restored copy bear the name that their job has by then, or none.

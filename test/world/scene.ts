@@ -66,7 +66,7 @@ export type Trouble =
   | 'collector'
   | 'restored';
 
-export type Place = { name: string; readonly madeAtMs: number; readonly jobs: string[] };
+export type Place = { name: string; namedAtMs: number; readonly madeAtMs: number; readonly jobs: string[] };
 
 export type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number };
 
@@ -97,7 +97,8 @@ export function addPlace(service: Service, estate: Estate, plan: Plan): Place {
   estate.madeProjects += 1;
   const name = `p${estate.madeProjects}`;
   service.control.createProject(name, ['node01', 'node02']);
-  const place: Place = { name, madeAtMs: service.world.playedMs, jobs: [] };
+  const atMs = service.world.playedMs;
+  const place: Place = { name, namedAtMs: atMs, madeAtMs: atMs, jobs: [] };
   estate.places.push(place);
   const jobs = plan.size === 'many projects' ? 1 : 1 + (estate.madeProjects % 3);
   for (let count = 0; count < jobs; count += 1) addJobTo(service, estate, place, plan);
@@ -148,7 +149,8 @@ export function finishOne(
 ): void {
   // Ends are told by the clock of the service.
   const skewMs = service.world.members[0]?.skewMs ?? 0;
-  const endedAtMs = Math.floor(time.nowMs()) - Math.floor(agoMs);
+  // Nothing ended in a project before it was made.
+  const endedAtMs = Math.max(Math.floor(time.nowMs()) - Math.floor(agoMs), Math.ceil(place.madeAtMs));
   const startedAtMs = endedAtMs - dice.between(1, 40_000);
   const jobId =
     place.jobs.length === 0 || dice.chance(0.2) ? undefined : place.jobs[dice.between(0, place.jobs.length - 1)];
