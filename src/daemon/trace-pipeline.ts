@@ -2,23 +2,24 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from '../api/client.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { TracedRun } from '../executions/series/exemplars.ts';
+import type { CommitHook, TracingSide } from '../executions/trace-port.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
-import type { SpoolBounds } from '../state/spool.ts';
+import type { SpoolBounds, TraceEncoding } from '../state/spool.ts';
 import type { State } from '../state/state.ts';
 import { encodeTrace } from '../tracing/deliver/encode.ts';
 import { createWait, type Wait } from '../tracing/deliver/pause.ts';
 import { createPost } from '../tracing/deliver/post.ts';
 import { createQuarantine, type Quarantine } from '../tracing/deliver/quarantine.ts';
 import { secretsOf } from '../tracing/deliver/secrets.ts';
-import { createSender, type SenderStatus } from '../tracing/deliver/sender.ts';
+import { createSender, type Sender, type SenderStatus } from '../tracing/deliver/sender.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
-import { createTraceCommitHook, type TraceCommitHook } from '../tracing/enrich/commit-hook.ts';
+import { createTraceCommitHook } from '../tracing/enrich/commit-hook.ts';
 import { createEnricher, type Enricher } from '../tracing/enrich/enricher.ts';
 import { createKeptPlans, type KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createEnrichLoop, type EnrichLoop } from '../tracing/enrich/loop.ts';
 import { planTrace } from '../tracing/plan/plan-trace.ts';
+import type { TraceSettings } from '../tracing/plan/settings.ts';
 import { toDeliveryObserver } from './instruments.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import { toTraceSettings } from './trace-settings.ts';
@@ -42,10 +43,7 @@ export type TracesOptions = {
 
 export type Traces = {
   /** Builds the pipeline of one server's executions; its loop runs until it is stopped. */
-  readonly ofServer: (
-    server: ServerConfig,
-    about: AboutServer,
-  ) => { readonly commitHook: TraceCommitHook; readonly loop: EnrichLoop };
+  readonly ofServer: (server: ServerConfig, joined: Joined) => ServerTraces;
   /** The trace of one of the executions that ended last, as it was planned. */
   readonly planOf: KeptPlans['find'];
   readonly hasPlan: KeptPlans['has'];
@@ -55,6 +53,12 @@ export type Traces = {
   /** Ends the request under way; what was not delivered stays in the spool. */
   readonly stop: () => Promise<void>;
 };
+
+/** The half of tracing that a server's executions are given, and the loop that makes their traces. */
+export type ServerTraces = { readonly commitHook: CommitHook; readonly loop: EnrichLoop };
+
+/** The requests of tracing to a server, and its half of the port to the server's executions. */
+export type Joined = { readonly client: Client; readonly port: TracingSide };
 
 /** The state of trace delivery. */
 export type Delivery = SenderStatus & {
@@ -67,32 +71,66 @@ export type Delivery = SenderStatus & {
   readonly quarantineBounds: SpoolBounds;
 };
 
-type AboutServer = {
-  readonly client: Client;
-  /** The server's own time, once it is known. */
-  readonly nowMs: () => number | undefined;
-  /** Called with every trace that was planned. */
-  readonly onTrace: (traced: TracedRun) => void;
+/** From counted executions to delivered traces: a pipeline for each server, and one delivery for all of them. */
+export function createTraces(options: TracesOptions): Traces {
+  const { keptPlans = createKeptPlans(), clock, otlp, state } = options;
+  const shared = { ...options, keptPlans, wait: options.wait ?? createWait(clock), encoding: toEncoding(otlp) };
+  const numbers = toDeliveryObserver(options.self);
+  const { sender, close } = createDelivery(shared, numbers);
+  const bounds = toSpoolBounds(options);
+  const enrichers: Enricher[] = [];
+  return {
+    ofServer: (server, joined) => {
+      const enricher = createServerEnricher(server, joined, { ...shared, bounds, onSpooled: sender.wake });
+      enrichers.push(enricher);
+      return joinEnricher(server, enricher, { ...shared, port: joined.port });
+    },
+    planOf: keptPlans.find,
+    hasPlan: keptPlans.has,
+    delivery: () => ({
+      ...sender.status(),
+      collector: new URL(otlp.endpoint).host,
+      pending: countPending(enrichers),
+      bounds,
+      quarantineBounds,
+    }),
+    quarantined: createQuarantine({
+      spool: state.spool,
+      wake: sender.wake,
+      observe: {
+        ...numbers,
+        handled: (action, count) =>
+          options.log.warn({ action, traces: count }, 'quarantined traces changed on request'),
+      },
+    }),
+    start: sender.start,
+    stop: async () => {
+      await sender.stop(stopLimitMs);
+      close();
+    },
+  };
+}
+
+type Shared = TracesOptions & {
+  readonly keptPlans: KeptPlans;
+  readonly wait: Wait;
+  readonly encoding: TraceEncoding;
 };
 
-/** From counted executions to delivered traces. */
-export function createTraces(options: TracesOptions): Traces {
-  const { config, otlp, state, self, log, clock, version, keptPlans = createKeptPlans() } = options;
-  const { wait = createWait(clock) } = options;
-  const { traces } = config;
-  const plainPost = (options.toPost ?? createPost)({
+/** Sends the spool to the OTLP endpoint. */
+function createDelivery(
+  { state, otlp, version, clock, wait, log, selfTracing, toPost = createPost }: Shared,
+  numbers: ReturnType<typeof toDeliveryObserver>,
+): { readonly sender: Sender; readonly close: () => void } {
+  const post = toPost({
     settings: otlp,
     readFile: (path) => readFile(path, 'utf8'),
     userAgent: `automation-exporter/${version}`,
     clock,
   });
-  const post = options.selfTracing?.ofPost(plainPost) ?? plainPost;
-  const bounds: SpoolBounds = { maxBytes: traces.spool.maxBytes, maxTraces: traces.spool.maxPending };
-  const enrichers: Enricher[] = [];
-  const numbers = toDeliveryObserver(self);
   const sender = createSender({
     spool: state.spool,
-    post,
+    post: selfTracing?.ofPost(post) ?? post,
     clock,
     wait,
     // The log scrubs every known secret; what the collector says is kept, too.
@@ -114,83 +152,79 @@ export function createTraces(options: TracesOptions): Traces {
       recovered: () => log.info({}, 'trace delivery recovered'),
     },
   });
+  return { sender, close: post.close };
+}
 
-  return {
-    ofServer: (server, about) => {
-      const { name, timeoutMs } = server;
-      const encoding = otlp.protocol === 'http/json' ? 'json' : 'protobuf';
-      const toSettings = (epoch: number) => {
-        const { release } = about.client.facts();
-        return toTraceSettings(server, traces, { epoch, release, version, format: encoding });
-      };
-      const enricher = createEnricher({
-        server: name,
-        ledger: state.ledger,
-        client: about.client,
-        timeoutMs,
-        spool: state.spool,
-        bounds,
-        encoding,
-        detail: traces.detail,
-        plan: (source, epoch) => planTrace(source, toSettings(epoch)),
-        encode: ({ trace }) => encodeTrace(trace, encoding),
-        sealTimeoutMs: traces.sealTimeoutMs,
-        backlogAgeMs: Math.max(backlogAgeMs, 2 * traces.sealTimeoutMs),
-        clock,
-        observe: {
-          pending: (pending) => self.tracesPending.set({ server: name }, pending),
-          degraded: (reason) => self.tracesDegraded.inc({ server: name, reason }),
-          skipped: (reason, executions) => self.tracesSkipped.inc({ server: name, reason }, executions),
-          invalidCaller: () => self.traceparentInvalid.inc({ server: name }),
-          failed: (error) => log.error({ server: name, error }, 'trace creation failed, will be retried'),
-        },
-        onPlan: (run, plan) => {
-          keptPlans.keep(name, run.id, plan);
-          const { traceId, spans } = plan.trace;
-          if (spans[0] !== undefined) about.onTrace({ run, traceId, spanId: spans[0].id });
-        },
-        onSpooled: sender.wake,
-      });
-      enrichers.push(enricher);
-      const onFault = (error: unknown): void =>
-        log.error({ server: name, error }, 'trace round failed, will be retried');
-      const loop = createEnrichLoop(enricher, onFault, wait);
-      const commitHook = createTraceCommitHook({
-        nowMs: clock.now,
-        serverNowMs: () => about.nowMs() ?? clock.now(),
-        maxAgeMs: traces.maxAgeMs,
-        room: () => traces.spool.maxPending - enricher.size(),
-        onPending: (pending) => {
-          enricher.add(pending);
-          loop.wake();
-        },
-        skipped: (reason, executions) => self.tracesSkipped.inc({ server: name, reason }, executions),
-      });
-      return { commitHook, loop };
-    },
-    planOf: keptPlans.find,
-    hasPlan: keptPlans.has,
-    delivery: () => ({
-      ...sender.status(),
-      collector: new URL(otlp.endpoint).host,
-      pending: countPending(enrichers),
-      bounds,
-      quarantineBounds,
-    }),
-    quarantined: createQuarantine({
-      spool: state.spool,
-      wake: sender.wake,
-      observe: {
-        ...numbers,
-        handled: (action, count) => log.warn({ action, traces: count }, 'quarantined traces changed on request'),
-      },
-    }),
-    start: sender.start,
-    stop: async () => {
-      await sender.stop(stopLimitMs);
-      post.close();
-    },
+type ForEnricher = Shared & { readonly bounds: SpoolBounds; readonly onSpooled: () => void };
+
+/** Makes the traces of one server's pending executions, and reports each to the server's executions. */
+function createServerEnricher(server: ServerConfig, { client, port }: Joined, shared: ForEnricher): Enricher {
+  const { config, state, self, log, clock, version, keptPlans, encoding, bounds, onSpooled } = shared;
+  const { name, timeoutMs } = server;
+  const { traces } = config;
+  const toSettings = (epoch: number): TraceSettings => {
+    const { release } = client.facts();
+    return toTraceSettings(server, traces, { epoch, release, version, format: encoding });
   };
+  return createEnricher({
+    server: name,
+    ledger: state.ledger,
+    client,
+    timeoutMs,
+    spool: state.spool,
+    bounds,
+    encoding,
+    detail: traces.detail,
+    plan: (source, epoch) => planTrace(source, toSettings(epoch)),
+    encode: ({ trace }) => encodeTrace(trace, encoding),
+    sealTimeoutMs: traces.sealTimeoutMs,
+    backlogAgeMs: Math.max(backlogAgeMs, 2 * traces.sealTimeoutMs),
+    clock,
+    observe: {
+      pending: (pending) => self.tracesPending.set({ server: name }, pending),
+      degraded: (reason) => self.tracesDegraded.inc({ server: name, reason }),
+      skipped: (reason, executions) => self.tracesSkipped.inc({ server: name, reason }, executions),
+      invalidCaller: () => self.traceparentInvalid.inc({ server: name }),
+      failed: (error) => log.error({ server: name, error }, 'trace creation failed, will be retried'),
+    },
+    onPlan: (run, plan) => {
+      keptPlans.keep(name, run.id, plan);
+      const { traceId, spans } = plan.trace;
+      if (spans[0] !== undefined) port.onTraced({ run, traceId, spanId: spans[0].id });
+    },
+    onSpooled,
+  });
+}
+
+/** Runs an enricher in a loop, and hands it what the server's executions count. */
+function joinEnricher(
+  { name }: ServerConfig,
+  enricher: Enricher,
+  { config, self, log, clock, wait, port }: Shared & Pick<Joined, 'port'>,
+): ServerTraces {
+  const { maxAgeMs, spool } = config.traces;
+  const onFault = (error: unknown): void => log.error({ server: name, error }, 'trace round failed, will be retried');
+  const loop = createEnrichLoop(enricher, onFault, wait);
+  const commitHook = createTraceCommitHook({
+    nowMs: clock.now,
+    serverNowMs: () => port.serverNowMs() ?? clock.now(),
+    maxAgeMs,
+    room: () => spool.maxPending - enricher.size(),
+    onPending: (pending) => {
+      enricher.add(pending);
+      loop.wake();
+    },
+    skipped: (reason, executions) => self.tracesSkipped.inc({ server: name, reason }, executions),
+  });
+  return { commitHook, loop };
+}
+
+function toEncoding({ protocol }: OtlpSettings): TraceEncoding {
+  return protocol === 'http/json' ? 'json' : 'protobuf';
+}
+
+function toSpoolBounds({ config: { traces } }: TracesOptions): SpoolBounds {
+  return { maxBytes: traces.spool.maxBytes, maxTraces: traces.spool.maxPending };
 }
 
 function countPending(enrichers: readonly Enricher[]): number {

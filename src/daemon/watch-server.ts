@@ -10,6 +10,7 @@ import type { Config, ServerConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import { createExecutions, type Executions } from '../executions/executions.ts';
 import { executionFamilies } from '../executions/series/families.ts';
+import { createTracePort } from '../executions/trace-port.ts';
 import type { Log } from '../log.ts';
 import type { FamilyRule } from '../metrics/bound.ts';
 import type { Self } from '../metrics/self.ts';
@@ -114,10 +115,10 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
   const projectParts = new Map<string, ProjectParts>();
   const executionSettings = toExecutionSettings(server, config);
   let executions: Executions | undefined;
+  const tracePort = createTracePort(executionSettings.buckets);
   const traced = parts.traces?.ofServer(server, {
     client: common.connection.client,
-    nowMs: () => executions?.status().nowMs,
-    onTrace: (traced) => executions?.noteTrace(traced),
+    port: tracePort,
   });
   // All sweeps together take half of the budget.
   const sharedGap = createSharedGap({ clock, gapMs: 2000 / budget.requestsPerSecond });
@@ -166,6 +167,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
       isRestored: before === undefined && ['restored', 'behind'].includes(parts.state.origin.kind),
       settings: executionSettings,
       commitHook: traced?.commitHook,
+      tracePort,
       tell: (message) => log.warn({ server: name, message }, 'executions changed'),
       publish: own.publisher.publish,
       withdraw: own.publisher.withdraw,

@@ -14,10 +14,10 @@ import { createServerClock } from './reading/server-clock.ts';
 import { createVisibility, type Sight } from './reading/visibility.ts';
 import { createWatchedProjects } from './reading/watched-projects.ts';
 import { playRound, type RoundNow, type RoundTools } from './round.ts';
-import { createExemplars, type Exemplars, type TracedRun } from './series/exemplars.ts';
 import type { LeftOut } from './series/fit-series.ts';
 import { toNote } from './series/lag.ts';
 import { createShow } from './series/show.ts';
+import { createTracePort, type TracePort } from './trace-port.ts';
 
 type Outcome =
   | {
@@ -33,8 +33,6 @@ export type Executions = {
   /** Runs one round: running executions, new ends, and the series of both. */
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
-  /** Called with a counted run whose trace is made: it may become the exemplar of its duration. */
-  readonly noteTrace: (traced: TracedRun) => void;
   /** Returns the runs of the last round and the newest finished runs, for pages. */
   readonly status: () => ExecutionsStatus;
 };
@@ -51,8 +49,8 @@ export type ExecutionsStatus = {
 
 /** Finds what ran on one server, counts every finished execution once, and shows it. */
 export function createExecutions(options: ExecutionsOptions): Executions {
-  const exemplars = createExemplars(options.settings.buckets);
-  const tools = createTools(options, exemplars);
+  const { tracePort = createTracePort(options.settings.buckets) } = options;
+  const tools = createTools(options, tracePort);
   const { activities, oddRows, showing, visibility } = tools;
   let opened: Promise<RoundParts> | undefined;
   let found: RoundParts | undefined;
@@ -63,6 +61,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     opened ??= openRound(options, activities, oddRows);
     try {
       found = await opened;
+      tracePort.noteTotals(found.cache.totals);
       return found;
     } catch (error) {
       opened = undefined;
@@ -77,6 +76,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     try {
       await playRound(tools, round, (now) => {
         latest = now;
+        tracePort.noteServerNow(now.nowMs);
       });
     } catch (error) {
       if (!faults.isOfRound(error)) throw error;
@@ -97,9 +97,6 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   return {
     read,
     withdraw: options.withdraw,
-    noteTrace: (traced) => {
-      if (found !== undefined) exemplars.note(traced, found.cache.totals);
-    },
     status: () => ({
       running: latest?.running ?? [],
       recent: found?.cache.recent() ?? [],
@@ -111,7 +108,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   };
 }
 
-function createTools(options: ExecutionsOptions, exemplars: Exemplars): RoundTools {
+function createTools(options: ExecutionsOptions, { exemplars }: Pick<TracePort, 'exemplars'>): RoundTools {
   const { settings, observe, clock, parts = {} } = options;
   const activities = createActivities();
   const activityHint = createActivityHint();

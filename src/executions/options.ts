@@ -3,10 +3,11 @@ import type { Clock } from '../domain/clock.ts';
 import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
 import type { reconcile } from './counting/reconcile.ts';
-import type { CommitHook, ExecutionsObserver } from './ledger/count-executions.ts';
+import type { ExecutionsObserver } from './ledger/count-executions.ts';
 import type { planProjects } from './reading/plan-projects.ts';
 import type { planReads } from './reading/plan-reads.ts';
 import type { ExecutionSettings } from './settings.ts';
+import type { CommitHook, TracePort } from './trace-port.ts';
 
 /** Notified of events in rounds, for the daemon's own metrics. */
 export type RoundObserver = ExecutionsObserver & {
@@ -30,6 +31,8 @@ export type ExecutionsOptions = {
   readonly isRestored?: boolean;
   readonly settings: ExecutionSettings;
   readonly commitHook?: CommitHook | undefined;
+  /** Shared with the tracing of the same server; absent where nothing is traced. */
+  readonly tracePort?: TracePort | undefined;
   readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
   readonly withdraw: () => void;
   readonly observe: RoundObserver;

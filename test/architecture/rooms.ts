@@ -93,7 +93,11 @@ export const rooms: readonly Room[] = [
   { room: 'collectors/index', knows: ['collectors', 'executions/collector'] },
 
   { room: 'executions/counting', knows: ['domain'], types: ['executions/ledger'], pure: true },
-  { room: 'executions/ledger', knows: ['domain', 'executions/counting'], types: ['executions/reading'] },
+  {
+    room: 'executions/ledger',
+    knows: ['domain', 'executions/counting'],
+    types: ['executions/reading', 'executions/trace-port'],
+  },
   {
     room: 'executions/reading',
     knows: [

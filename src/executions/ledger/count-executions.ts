@@ -1,10 +1,11 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Execution } from '../../domain/execution.ts';
-import type { Ledger, LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
+import type { Ledger, LedgerEntry } from '../../state/ledger.ts';
 import { type MeasureRules, measure, type UnmeasuredReason } from '../counting/measure.ts';
 import { toEnding, toJobName } from '../counting/naming.ts';
 import { planPrune } from '../counting/prune.ts';
 import { type Finished, type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
+import type { CommitHook } from '../trace-port.ts';
 import type { LedgerCache, LedgerChange, LedgerFacts } from './ledger-cache.ts';
 import type { ProjectState } from './project-state.ts';
 import type { RecentRun } from './recent-runs.ts';
@@ -19,12 +20,6 @@ export type ExecutionsObserver = {
   readonly skipped: (reason: string, executions: number) => void;
   readonly dropped: (reason: 'merged' | 'cap', series: number) => void;
   readonly unknownValue: (field: string) => void;
-};
-
-/** Adds documents to the counting transaction and is notified after the commit. */
-export type CommitHook = {
-  readonly keep: (project: string, runs: readonly Finished[], epoch: number) => readonly LedgerDocument[];
-  readonly kept: (project: string, runs: readonly Finished[]) => void;
 };
 
 export type CountOptions = {

@@ -26,7 +26,11 @@ export type Showing = {
   readonly series: () => number;
 };
 
-type Shown = { readonly activities: Activities; readonly visibility: Visibility; readonly exemplars: Exemplars };
+type Shown = {
+  readonly activities: Activities;
+  readonly visibility: Visibility;
+  readonly exemplars: Pick<Exemplars, 'of'>;
+};
 
 /** Shows what is known by now of one server. */
 export function createShow(options: ExecutionsOptions, { activities, visibility, exemplars }: Shown): Showing {

@@ -1,15 +1,7 @@
-import type { Execution } from '../../domain/execution.ts';
-import type { LedgerDocument } from '../../state/ledger.ts';
+import type { CommitHook } from '../../executions/trace-port.ts';
 import { type PendingTrace, toPendingDocument } from './pending.ts';
 
-type Run = Execution & { readonly endedAtMs: number };
-
-export type TraceCommitHook = {
-  readonly keep: (project: string, runs: readonly Run[], epoch: number) => readonly LedgerDocument[];
-  readonly kept: (project: string, runs: readonly Run[]) => void;
-};
-
-type CompanionOptions = {
+type CommitHookOptions = {
   readonly nowMs: () => number;
   /** The server's own time, by which it dates the ends of executions. */
   readonly serverNowMs: () => number;
@@ -22,9 +14,9 @@ type CompanionOptions = {
 };
 
 /** Keeps pending traces of counted executions, in the transaction that counts them. */
-export function createTraceCommitHook(options: CompanionOptions): TraceCommitHook {
+export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
   const { nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
-  const choices = new WeakMap<readonly Run[], Choice>();
+  const choices = new WeakMap<Parameters<CommitHook['kept']>[1], Choice>();
   return {
     keep: (project, runs, epoch) => {
       const seenAtMs = nowMs();

@@ -2,11 +2,11 @@ import { createTokenCredentials } from '../../../src/api/auth/token.ts';
 import { type Client, createClient } from '../../../src/api/client.ts';
 import { createProjectList } from '../../../src/api/project-list.ts';
 import { createTransport } from '../../../src/api/wire/transport.ts';
-import type { Traces } from '../../../src/daemon/trace-pipeline.ts';
-import { createExecutions, type Executions } from '../../../src/executions/executions.ts';
-import type { CommitHook } from '../../../src/executions/ledger/count-executions.ts';
+import type { Joined } from '../../../src/daemon/trace-pipeline.ts';
+import { createExecutions } from '../../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../../src/executions/options.ts';
 import { defaultMaxSeries, type ExecutionSettings } from '../../../src/executions/settings.ts';
+import { type CommitHook, createTracePort } from '../../../src/executions/trace-port.ts';
 import type { Row } from '../../../src/metrics/family.ts';
 import { renderSamples } from '../../../src/metrics/render.ts';
 import type { Ledger } from '../../../src/state/ledger.ts';
@@ -31,7 +31,7 @@ export type WatchOptions = {
 };
 
 /** What it is told of the rounds is what the daemon tells it. */
-export type Trace = (about: Parameters<Traces['ofServer']>[1]) => CommitHook;
+export type Trace = (joined: Joined) => CommitHook;
 
 export type WatchRules = Pick<ExecutionSettings, 'backfillMs' | 'holdNewSeriesMs'>;
 
@@ -59,12 +59,9 @@ export function createWatch(options: WatchOptions): Watch {
     observe: { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore },
   });
   const list = createProjectList({ isWanted: () => true, clock });
-  const commitHook = trace?.({
-    client,
-    nowMs: () => executions.status().nowMs,
-    onTrace: (traced) => executions.noteTrace(traced),
-  });
-  const executions: Executions = createExecutions({
+  const tracePort = createTracePort(settings.buckets);
+  const commitHook = trace?.({ client, port: tracePort });
+  const executions = createExecutions({
     server: 'upstream',
     everyMs: 15_000,
     timeoutMs: 10_000,
@@ -74,6 +71,7 @@ export function createWatch(options: WatchOptions): Watch {
     clock,
     parts,
     commitHook,
+    tracePort,
     readProjects: list.readDated,
     settings: { ...settings, ...rules },
     publish: async (rows) => {

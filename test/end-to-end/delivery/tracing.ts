@@ -74,9 +74,9 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
 
   traces.start();
   return {
-    trace: (about) => {
+    trace: (joined) => {
       // The cast is true: of a server nothing else is read.
-      const { commitHook, loop } = traces.ofServer(order.server as ServerConfig, about);
+      const { commitHook, loop } = traces.ofServer(order.server as ServerConfig, joined);
       loop.start();
       stops.unshift(loop.stop);
       return commitHook;
