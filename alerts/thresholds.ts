@@ -40,7 +40,7 @@ export interface Thresholds {
   readonly jobFailingFor: string;
   readonly jobNoRecentSuccessFor: string;
   readonly executionOverdueFor: string;
-  /** A lag that rotation alone does not make; alerts on finished executions are silent beyond it. */
+  /** A lag that rotation by itself does not cause; alerts on finished executions are silent beyond it. */
   readonly executionLagSeconds: number;
   readonly executionsLaggingFor: string;
   readonly executionsHiddenFor: string;

@@ -4,7 +4,7 @@ import { keepCompiledCode } from './commands/compile-cache.ts';
 import { endOnFaults } from './commands/faults.ts';
 
 process.title = 'automation-exporter';
-// Whatever this process writes is its user's alone.
+// Only the user of this process may read the files that it writes.
 process.umask(0o077);
 // Without a listener, this signal opens the debugger to everybody on this machine.
 process.on('SIGUSR1', () => undefined);

@@ -1,6 +1,6 @@
 import type { Clock } from './domain/clock.ts';
 
-/** The clocks, timers and chance of this process. Each is looked up when it is used, since tests replace them. */
+/** The clocks, timers and chance of this process. Each is looked up when it is used, because tests replace them. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   ticks: () => performance.now(),

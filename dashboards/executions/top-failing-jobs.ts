@@ -2,7 +2,7 @@ import { joinedTable } from '../pieces/joined-table.ts';
 import type { GridPanel } from '../pieces/panel.ts';
 import { byJob, jobColumns } from './series.ts';
 
-/** The jobs that have not succeeded since they failed, with the execution to look at. */
+/** Jobs without a success after their last failure, with the execution to look at. */
 export function topFailingJobs({
   selector,
   ...place

@@ -14,7 +14,7 @@ interface Frame {
   readonly uid: string;
   readonly title: string;
   readonly description: string;
-  /** What the reader picks beside the data source. */
+  /** The variables that a reader sets in addition to the data source. */
   readonly variables: readonly QueryVariableBuilder[];
   readonly rows: readonly QuestionRow[];
 }

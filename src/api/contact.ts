@@ -13,7 +13,7 @@ export type ServerFacts = {
   readonly apiVersion: number | undefined;
   /** The server's release, like `5.3.0-20240520`. */
   readonly release: string | undefined;
-  /** Whether several members of a cluster answer under this address. */
+  /** True if several members of a cluster answer under this address. */
   readonly hidesMembers: boolean;
 };
 
@@ -26,7 +26,7 @@ export type Contact = {
   readonly learn: (info: SystemInfo) => void;
   /** Called with the time in a system info answer, and with the date that something on the way wrote into its headers. */
   readonly learnDate: (timestampMs: number | undefined, dateMs: number | undefined, ticks: number) => void;
-  /** The server's time, as the date of an answer tells it; without a date, as system info told it lately. */
+  /** Returns the server's time from the date of an answer; without a date, from the latest system info. */
   readonly toServerMs: (dateMs: number | undefined, ticks: number) => number | undefined;
   readonly learnFromHeaders: (headers: Readonly<Record<string, string>>) => void;
   readonly learnFromFault: (error: ApiError) => void;
@@ -62,7 +62,7 @@ export function createContact(settings: Settings): Contact {
       if (!(error instanceof ApiError)) throw error;
       if (error.kind === 'unsupported_version') {
         const older = toOlderVersion(error);
-        // Asked again for the dialect and the release, which a refusal does not tell.
+        // Asked again for the dialect and the release, which a refusal does not hold.
         await ask(older).then(learn, () => undefined);
         return older;
       }

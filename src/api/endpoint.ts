@@ -13,15 +13,15 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly query: readonly Query[];
   /** The smallest API version that has it. */
   readonly since: number | Readonly<Record<Dialect, number>>;
-  /** Whether a server's administrator can disable it: then a 404 is not a fault. */
+  /** True if a server's administrator can disable it: then a 404 is not a fault. */
   readonly mayBeOff: boolean;
   /** The rights that it needs, all of them. */
   readonly allowedBy: readonly AccessRight[];
   /** Statuses other than 200 whose body is an answer, if it decodes. */
   readonly alsoAnswers: readonly number[];
-  /** Whether some releases answer in plain text: a body that is not JSON then reaches the decoder unchanged. */
+  /** True if some releases answer in plain text: a body that is not JSON then reaches the decoder unchanged. */
   readonly mayBeText: boolean;
-  /** Whether its texts are kept as they are: lines of a log, of which no more than a word is taken. */
+  /** True if its texts are kept as they are: lines of a log, of which no more than a word is taken. */
   readonly keepsLongTexts: boolean;
   /** The largest answer, inflated; a larger one is refused. */
   readonly maxBytes: number;

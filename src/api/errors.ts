@@ -26,13 +26,13 @@ export type ApiErrorDetails = {
   readonly status?: number;
   /** The service's own code; its message is never kept: it may echo the token's first characters. */
   readonly errorCode?: string;
-  /** Whether the body is an error of the service, and not of something in front of it. */
+  /** True if the body is an error of the service, and not of something in front of it. */
   readonly isOfService?: boolean;
   /** The newest API version that the answer names. */
   readonly serverApiVersion?: number;
   /** The time for which the server asks us to wait. */
   readonly retryAfterMs?: number;
-  /** Whether the request was sent at all; a circuit that is open spares the server. */
+  /** Set if the request was never sent; a circuit that is open spares the server. */
   readonly unsent?: true;
   /**
    * Set if our own limits kept it from being sent: its turn did not come, or its timeout had passed. That is not a fault of

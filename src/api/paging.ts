@@ -29,7 +29,7 @@ export type Part<Item> = {
   readonly counted: number;
   /** The windows that are still to be read, oldest first. A reader that stops here can continue with them at any time. */
   readonly rest: readonly Window[];
-  /** Whether a reader that stops here has to read the whole flood again: pages by offset are useless one by one. */
+  /** True if a reader that stops here has to read the whole flood again: pages by offset are useless one by one. */
   readonly isInFlood: boolean;
 };
 
@@ -120,7 +120,7 @@ function toCutMs(
 /** The approximate number of pages in an older part: this many requests until the read windows are one piece. */
 const partPages = 6;
 
-/** Two parts that meet at a whole second, since some servers know no finer; one where the cut lies outside. */
+/** Two parts that meet at a whole second, because some servers have no finer time; one where the cut lies outside. */
 function cutAt(window: Window, atMs: number | undefined): readonly Window[] {
   const middleMs = toSecond(atMs ?? window.beginMs) * 1000;
   if (middleMs <= window.beginMs || middleMs > window.endMs) return [window];

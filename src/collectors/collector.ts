@@ -26,7 +26,7 @@ type CollectorData<Metrics extends Families> = {
   readonly help: string;
   /** The default interval, as configuration writes durations. */
   readonly every: EvenInterval;
-  /** Whether it runs unless configuration says otherwise. */
+  /** True if it runs unless configuration says otherwise. */
   readonly on: boolean;
   /** Describes the part that it only collects for configured projects. */
   readonly projects?: string;
@@ -40,7 +40,7 @@ type CollectorData<Metrics extends Families> = {
 export type CollectorDefinition<Answer, Metrics extends Families> = CollectorData<Metrics> & {
   /** Vital polls decide `automation_up` and readiness. */
   readonly vital?: boolean;
-  /** Whether the numbers belong to one member of a cluster, so that each is asked. */
+  /** True if the numbers belong to one member of a cluster, so that each is asked. */
   readonly perMember?: boolean;
   /** I/O and nothing else; what was kept may tell what to ask for. */
   readonly fetch: (api: Api, watch: Watch, before: Memory) => Promise<Answer>;
@@ -65,7 +65,7 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
   readonly fetchAll?: (api: Api, watch: Watch) => Promise<ReadonlyMap<string, Answer> | undefined>;
   /** Which projects are asked at all; all that are watched unless said. */
   readonly covers?: (project: string, watch: Watch) => boolean;
-  /** Whether the server as a whole is asked, too: as a project without a name. */
+  /** True if the server as a whole is asked, too: as a project without a name. */
   readonly andServer?: boolean;
   /** I/O about one project and nothing else. */
   readonly fetch: (api: Api, project: ProjectToAsk, watch: Watch) => Promise<Answer>;

@@ -6,7 +6,7 @@ import type { Memory } from '../domain/memory.ts';
 import { gauge, stateSet } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
 
-/** Whether the server runs anything at all. */
+/** Polls the execution mode: does the server run anything at all? */
 export const executionModeCollector = defineCollector({
   name: 'execution-mode',
   help: 'Execution mode, active or passive, and when it last changed',

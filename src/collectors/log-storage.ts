@@ -3,7 +3,7 @@ import type { Memory } from '../domain/memory.ts';
 import { counter, gauge, info } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
 
-/** Whether execution logs reach their storage. */
+/** Polls the log storage: do execution logs reach it? */
 export const logStorageCollector = defineCollector({
   name: 'log-storage',
   help: 'Log storage: requests stored, failed, waiting, and logs that are incomplete or missing',

@@ -15,7 +15,7 @@ export type Watch = {
     readonly isWanted: (path: string) => boolean;
     /** Of how many jobs there may be series of their own. */
     readonly detail: number;
-    /** Whether jobs are asked for their average durations; not if executions report them, which needs no further request. */
+    /** True if jobs are asked for their average durations; not if executions report them, which needs no further request. */
     readonly asksForAverages?: boolean;
   };
   /** Reports whether execution metrics are read for a project, too. */

@@ -18,7 +18,7 @@ type Options = {
 /** Room for jobs, and the option that bounds it. */
 export type JobRoom = { readonly jobs: number; readonly limitedBy: string };
 
-/** The rounds over executions: what runs, and what ended within a day, project by project since rights differ. */
+/** The rounds over executions: what runs, and what ended within a day, project by project because rights differ. */
 export function toExecutionProbes({ readNames, findNone, nowMs, roomOf }: Options): readonly Probe[] {
   async function findRunning(api: Api): Promise<Finding> {
     const names = await readNames(api);

@@ -1,4 +1,4 @@
-/** Ends the process with one sentence after an unexpected error, but not when its output is no longer read. */
+/** Ends the process with one sentence after an unexpected error, but not when nobody reads its output any more. */
 export function endOnFaults(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   process.on('uncaughtException', (error: unknown) => {

@@ -13,7 +13,7 @@ export type Probe = {
   readonly ask: (api: Api) => Promise<Finding>;
 };
 
-/** Undefined where all is well, and there is nothing to say of it. A verdict that no fault tells is named. */
+/** Undefined if all is well. A verdict without a fault is named. */
 export type Finding =
   | { readonly fault?: ApiError; readonly note?: string; readonly verdict?: UntoldVerdict }
   | undefined;

@@ -78,7 +78,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
   };
   const ofExecutions = toExecutionProbes({ readNames, findNone, roomOf, nowMs: systemClock.now });
 
-  // System info is asked whatever is on: it tells whether this is the service at all.
+  // System info is asked whatever is on: its answer shows whether this is the service at all.
   const ofServer = [systemInfo, ...enabled.flatMap(({ reads }) => reads)].filter(({ path }) => !path.includes('{'));
   return [
     ...uniqueByName(ofServer).map((endpoint) =>

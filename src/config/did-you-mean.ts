@@ -23,7 +23,7 @@ export function didYouMean(word: string, known: Iterable<string>, write = (name:
 
 const longestWord = 100;
 
-// Two neighbouring letters in the wrong order count as one edit, since that is how people mistype.
+// Two neighbouring letters in the wrong order count as one edit, because that is how people mistype.
 function countEdits(from: string, to: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -39,7 +39,7 @@ export type LoadedConfig =
       readonly config: Config;
       /** The file that was read; reading it again is a reload. */
       readonly configFile: string | undefined;
-      /** Whether `--config.check` asked for no more than this. */
+      /** True if `--config.check` asked for no more than this. */
       readonly checkOnly: boolean;
       /** The origin of each value, by its path; values not in it are defaults. */
       readonly origins: ReadonlyMap<string, string>;

@@ -29,7 +29,7 @@ export class Secret {
     return this.#source;
   }
 
-  /** Reads the secret again, since credentials rotate; rejects with a `SecretError` that never holds the value. */
+  /** Reads the secret again, because credentials rotate; rejects with a `SecretError` that never holds the value. */
   reread(): Promise<Secret> {
     return this.#reread();
   }

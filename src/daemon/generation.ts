@@ -171,7 +171,7 @@ function keysOf({ watched }: Watching): PollKey[] {
   return [...watched.values()].flatMap(({ polls }) => polls.map(({ key }) => key));
 }
 
-/** Reports whether a series of our own is about a server, a member or a poll that there is no longer. */
+/** Reports whether a series of our own is about a server, a member or a poll that no longer exists. */
 function isGone(labels: Readonly<Record<string, string | number>>, { watched }: Watching, kept: Set<string>): boolean {
   const { server, member, collector, reason } = labels;
   if (server === undefined) return false;

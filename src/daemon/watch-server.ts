@@ -61,7 +61,7 @@ export type WatchedServer = {
   /** Makes traces of what was counted. */
   readonly traceLoop: EnrichLoop | undefined;
   readonly members: readonly string[];
-  /** Says what of it is off, and which circuits are open: called once it begins, since a generation that never does must not be seen. */
+  /** Says what of it is off, and which circuits are open: called when it begins, because a generation that never begins must not be seen. */
   readonly announce: () => void;
   /** Returns the facts about the server, or one of its members, since the first contact. */
   readonly facts: (member?: string) => ServerFacts | undefined;

@@ -1,4 +1,4 @@
-/** Whether the service runs anything at all (Document A, section 3). */
+/** The mode that decides if the service runs anything at all (Document A, section 3). */
 export const executionModes = ['active', 'passive'] as const;
 export type ExecutionMode = (typeof executionModes)[number];
 

@@ -28,6 +28,6 @@ export type SpanSource = {
   readonly previousAttemptId?: number | undefined;
   /** When it should have begun. */
   readonly expectedAtMs?: number | undefined;
-  /** Why the trace tells less than it could. */
+  /** Why the trace shows less than it could. */
   readonly degraded?: 'backlog' | 'seal_timeout' | undefined;
 };

@@ -21,7 +21,7 @@ export type Progress = {
   /** Exact, where `endedAtMs - startedAtMs` is not; absent before the start. */
   readonly durationMs: number | undefined;
   readonly failureReason: string | undefined;
-  /** Whether its error handler ran, where a state says so without a step of the handler's own. */
+  /** True if its error handler ran, where a state says so without a step of the handler's own. */
   readonly hadHandler?: boolean;
 };
 
@@ -30,7 +30,7 @@ export type NodeState = Progress & { readonly node: string };
 export type StepState = Progress & {
   /** The path of the step: `2/1`, `1e` for an error handler, `2@node=web01/1` below a reference run per node. */
   readonly context: string | undefined;
-  /** Whether it runs on each target node. */
+  /** True if it runs on each target node. */
   readonly isNodeStep: boolean;
   readonly nodes: readonly NodeState[];
   /** The steps of a referenced job. */
@@ -48,7 +48,7 @@ export type ExecutionState = Progress & {
 };
 
 /**
- * Reports whether a state tells all of an execution that ended then. A member that did not run it may still send an older state,
+ * Reports whether a state is complete for an execution that ended then. A member that did not run it may still send an older state,
  * which knows nothing of the end, and so does a server that crashed meanwhile.
  */
 export function isWhole(

@@ -27,7 +27,7 @@ export type ExecutionsOptions = {
   /** The watched projects: a list that others may have asked for a moment before. */
   readonly readProjects: (api: Api, sinceTicks?: number) => Promise<ListedProjects>;
   readonly ledger: Ledger;
-  /** Whether what the ledger knows is a copy of some time ago. */
+  /** True if what the ledger knows is a copy of some time ago. */
   readonly isRestored?: boolean;
   readonly settings: ExecutionSettings;
   readonly commitHook?: CommitHook | undefined;

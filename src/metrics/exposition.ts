@@ -31,7 +31,7 @@ export function createExposition({ snapshots, registry, labelsOf, ticks }: Expos
   const end = { text: toBlockNow(renderEnd('text')), openmetrics: toBlockNow(renderEnd('openmetrics')) };
   let last: Reading | undefined;
 
-  /** Many scrapes at once are answered from one reading, in both formats: what it tells is a second old at most. */
+  /** Many scrapes at once are answered from one reading, in both formats: its values are at most a second old. */
   function readOwn(): Reading {
     const nowTicks = ticks();
     if (last === undefined || nowTicks >= last.untilTicks) {

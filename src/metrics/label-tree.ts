@@ -6,7 +6,7 @@ export type LabelTree = {
 };
 
 /**
- * Tells rows of one family apart: a level a label, grown no deeper than it takes. Exact where joined labels would look
+ * Distinguishes the rows of one family: a level a label, grown no deeper than it takes. Exact where joined labels would look
  * alike, and cheap: neighbours mostly share their first labels, so the way to the last one is the way to the next.
  */
 export function createLabelTree(rows: readonly Row[]): LabelTree {
@@ -31,7 +31,7 @@ export function createLabelTree(rows: readonly Row[]): LabelTree {
           node.set(key, index);
           return undefined;
         }
-        // Below its labels a row has one level more, for all else that tells it apart.
+        // Below its labels a row has one level more, for all else that distinguishes it.
         if (typeof found === 'number' && level === labels.length) return found;
         level += 1;
         path[level] = typeof found === 'number' ? grow(node, key, keyAt(rows[found], level), found) : found;

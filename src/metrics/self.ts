@@ -15,7 +15,7 @@ export type Self = { readonly registry: Registry } & Instruments;
 type Build = {
   readonly version: string;
   readonly nodeVersion: string;
-  /** Whether the process is measured too; several in one process would each measure it. */
+  /** True if the process is measured too; several in one process would each measure it. */
   readonly measuresProcess?: boolean;
 };
 
@@ -247,7 +247,7 @@ const instruments = {
 };
 
 type Starting = {
-  /** Whether it has no value until the first one is set: a daemon that sends no traces does not show it. */
+  /** True if it has no value until the first one is set: a daemon that sends no traces does not show it. */
   readonly startsAbsent?: true;
 };
 

@@ -7,7 +7,7 @@ export type ProjectParts = {
   readonly keep: (project: string, rows: readonly Row[], readTicks: number) => void;
   readonly drop: (project: string) => void;
   readonly isEmpty: () => boolean;
-  /** Leaves those of which it is true; tells whether any went. */
+  /** Keeps those of which it is true; returns whether any were removed. */
   readonly retain: (stays: (project: string) => boolean) => boolean;
   /** The rows of what was read since then, and when the newest of them was; the rest is forgotten. */
   readonly since: (oldestTicks: number) => { readonly rows: readonly Row[]; readonly newestTicks: number };

@@ -21,7 +21,7 @@ export type AppParts = {
   readonly control: Control;
   /** Which member serves a request: the pinned one, or the next behind the balancer. */
   readonly nextMember: () => Member;
-  /** Beside the service, and no part of it: no request to it is one to the service. */
+  /** Pages next to the service: a request to them is not a request to the service. */
   readonly traceSink: Router;
 };
 

@@ -32,7 +32,7 @@ export type Fault = {
   readonly location?: string;
   /** Replaces the body of `garbage`, `html` and `status`. */
   readonly body?: string;
-  /** Every n-th matching request alone, for example 2 for half of them. */
+  /** Only every n-th matching request, for example 2 for half of them. */
   readonly everyNth?: number;
 };
 

@@ -1,6 +1,6 @@
 import type { DialectName } from './dialect.ts';
 
-/** What one server release speaks, and where it differs from the others. */
+/** One server release: the API versions that it speaks, and how it differs from the others. */
 export type Release = {
   readonly name: string;
   readonly apiVersion: number;
@@ -24,7 +24,7 @@ export type Release = {
   readonly tieOrder: 'start' | 'id';
   readonly executionSummaryOnDemand: boolean;
   readonly jobDeletedFlag: boolean;
-  /** How many succeeded and failed in executions/metrics: in a map once, beside the total in later releases. */
+  /** How many succeeded and failed in executions/metrics: in a map at first, next to the total in later releases. */
   readonly metricsStatus: boolean;
   readonly metricsCounts: boolean;
   readonly metricsChecked: boolean;

@@ -2,7 +2,7 @@ import type { Execution } from './world/execution.ts';
 import { endedAt, startedAt, toStatus } from './world/execution.ts';
 import type { World } from './world/world.ts';
 
-/** What really happened to one execution, whatever the API says about it. */
+/** The true course of one execution, whatever the API says about it. */
 export type TrueExecution = {
   readonly id: number;
   readonly project: string;
@@ -22,7 +22,7 @@ export type TrueExecution = {
   /** Nodes by how they ended; none while it is not over. */
   readonly succeededNodes: readonly string[];
   readonly failedNodes: readonly string[];
-  /** True time at which the end could be read for the first time; undefined while it can not. */
+  /** True time at which the end could be read for the first time; undefined while it cannot. */
   readonly visibleAtMs: number | undefined;
   readonly deletedAtMs: number | undefined;
 };

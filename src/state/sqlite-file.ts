@@ -40,7 +40,7 @@ export type FileOptions = {
 type Paths = { readonly file: string; readonly copy: string; readonly commits: string };
 type Opened = Pick<OpenedFile, 'database' | 'origin'>;
 
-/** Opens the state in a directory, which is then this process's alone; a damaged file is quarantined, and the last copy takes its place. */
+/** Opens the state in a directory, which then only this process uses; a damaged file is quarantined, and the last copy takes its place. */
 export function openStateFile(options: FileOptions): OpenedFile {
   const { dir, now, isSound } = options;
   const paths = toPaths(dir);
@@ -134,7 +134,7 @@ function lockOnce(file: string): void {
 function openOrRestore(paths: Paths, nowMs: number, isSound: IsSound | undefined): Opened {
   const { file, copy } = paths;
   try {
-    // SQLite takes what is empty or gone for a first start; a copy tells that it is none.
+    // SQLite takes an empty or missing file for a first start; a copy shows that it is not one.
     if (isEmpty(file) && existsSync(copy)) throw toDamage('it is empty');
     const isThorough = readCommitFile(paths.commits)?.isClosed !== true;
     const { database, version } = openDatabase(file, { isSound, isThorough });

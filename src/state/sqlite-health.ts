@@ -3,7 +3,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { toChecksum } from './checksum.ts';
 import { firstChecked, newestVersion, readVersion, toSchemaChecksum } from './migrations.ts';
 
-/** Whether the parsed body of a document has the shape that its kind must have. */
+/** Reports whether the parsed body of a document has the shape that its kind must have. */
 export type IsSound = (kind: string, body: unknown) => boolean;
 
 export type HealthOptions = {

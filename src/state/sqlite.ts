@@ -17,13 +17,13 @@ export type SqliteOptions = Partial<StateRules> &
   ({ readonly dir: string; readonly mostPages?: number } | { readonly memory: true });
 
 type StateRules = {
-  /** Whether the parsed body of a document has the shape of its kind; a state with another is damaged. */
+  /** Reports whether the parsed body of a document has the shape of its kind; a state with another is damaged. */
   readonly isSound: IsSound;
   /** Called with what was found damaged while the state is in use, and quarantined. */
   readonly onDamage: (what: string) => void;
   /** Called once when the file turns out to be damaged while it is in use: a restart restores its last copy. */
   readonly onBroken: () => void;
-  /** Called when the state is no longer where it was opened: once it is written there again, or with why it cannot be. */
+  /** Called when the state was moved or removed: once it is written again, or with the reason why it cannot be. */
   readonly onMoved: (fault: unknown) => void;
 };
 

@@ -3,7 +3,7 @@ import { conventional, own } from '../tracing/plan/attribute-names.ts';
 import type { Attempts, Plan } from '../tracing/plan/plan-trace.ts';
 import type { Attributes, Span } from '../tracing/plan/span.ts';
 
-/** One execution that is over, as its trace tells. */
+/** One execution that is over, from its trace. */
 export type PastExecution = {
   readonly server: string;
   readonly id: number;
@@ -41,7 +41,7 @@ export type SpanRow = {
   readonly depth: number;
   readonly startMs: number;
   readonly endMs: number;
-  /** Whether these times are not those that the service told: a child stays within its parent. */
+  /** True if these times differ from those that the service sent: a child stays within its parent. */
   readonly isFitted: boolean;
   readonly result: string | undefined;
   readonly hasFailed: boolean;

@@ -1,4 +1,4 @@
-/** Whether a server answers and takes the credentials, as its vital polls see it. */
+/** The state of a server as its vital polls see it: does it answer, and does it accept the credentials? */
 export type ServerState = 'up' | 'refused' | 'down' | 'waiting';
 
 export type CollectorStatus = {
@@ -50,7 +50,7 @@ export type RunningStatus = {
 /** An execution that has not ended, as the last round saw it. */
 export type RunningExecution = RunningStatus & {
   readonly server: string;
-  /** Whether it is queued or scheduled for later. */
+  /** True if it is queued or scheduled for later. */
   readonly isWaiting: boolean;
   /** The server's own time when it was asked. */
   readonly serverNowMs: number;
@@ -68,7 +68,7 @@ export type ExecutionsOfServer = {
   readonly serverNowMs: number;
   /** The number of times that its ids have started, from 1. */
   readonly epoch: number | undefined;
-  /** Whether the running executions may be read: `denied` if they may not in any project, `unknown` until they were read once. */
+  /** The right to read running executions: `denied` if they may not in any project, `unknown` until they were read once. */
   readonly runningSight: 'known' | 'unknown' | 'denied';
   /** Projects whose running executions may not be read although those of others may. */
   readonly runningDenied: readonly string[];
@@ -117,7 +117,7 @@ export type ServerStatus = TargetStatus & {
   readonly visibleProjects: number | undefined;
   /** Denied collectors that need an administrator's rights, which our policy never suggests. */
   readonly needsAdmin: readonly DeniedToAll[];
-  /** Whether members that configuration does not name answer in turn. */
+  /** True if members that configuration does not name answer in turn. */
   readonly hidesMembers: boolean;
   /** The access policy that allows what is denied. */
   readonly missingPolicy: string | undefined;

@@ -32,7 +32,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
     expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('7 inhibit rules');
   });
 
-  it('lets one cause speak for a server and leaves the other servers alone', async () => {
+  it('lets one cause speak for a server and does not change the other servers', async () => {
     await post(url, [
       ['AutomationServiceDown', { server: 'prod' }],
       ['AutomationExporterCollectorFailing', { server: 'prod', collector: 'log-storage' }],

@@ -67,7 +67,7 @@ by:
 `);
   });
 
-  it('hands out nothing that lets change a server', () => {
+  it('has no endpoint that changes a server', () => {
     expect(toAdminRight(users)).toBe('user admin');
     expect(toAdminRight(right({ type: 'project', allow: 'configure' }))).toBe('project configure');
     expect([system, project, events, jobs].map(toAdminRight)).toEqual([undefined, undefined, undefined, undefined]);

@@ -78,7 +78,7 @@ describe('api/breaker', () => {
     expect(changes).toEqual([]);
   });
 
-  it('lets a vital request probe at once, and alone', () => {
+  it('lets one vital request probe at once, and no other', () => {
     const { breaker, open } = setUp();
     open();
     expect(breaker.refusal('normal')).toBeDefined();
@@ -125,7 +125,7 @@ describe('api/breaker', () => {
     expect(openMs).toEqual(expected);
   });
 
-  it('begins anew with the shortest time after it was closed', () => {
+  it('begins again with the shortest time after it was closed', () => {
     const { closedForMs, open, request } = setUp();
     open();
     for (let probe = 0; probe < 4; probe++) request(fault());
@@ -159,7 +159,7 @@ describe('api/breaker', () => {
     expect(breaker.refusal('vital')).toBeUndefined();
   });
 
-  it('goes on with a circuit that another one opened, closes it, and keeps no error that could keep more', () => {
+  it('continues with a circuit that another one opened, closes it, and keeps no error that could keep more', () => {
     const changes: boolean[] = [];
     const memory = createBreakerMemory();
     const clock = fakeClock({ ticks: () => 0, random: () => 1 });

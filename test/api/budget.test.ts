@@ -45,7 +45,7 @@ describe('api/budget', () => {
     expect(startsMs).toEqual([0, 0, 0, 1000, 1000, 1000, 2000]);
   });
 
-  it('goes on with what another one knew of the same server, be its rate the same or lower', async () => {
+  it('continues with what the previous one knew of the same server, at the same or a lower rate', async () => {
     const memory = createBudgetMemory();
     const startedTicks = clock.ticks();
     const startsMs: number[] = [];
@@ -60,7 +60,7 @@ describe('api/budget', () => {
     expect(startsMs).toEqual([0, 0, 1000, 1000, 2000]);
   });
 
-  it('goes on with a pause that another one was told of', () => {
+  it('continues a pause that the previous one received', () => {
     const memory = createBudgetMemory();
     createBudget({ requestsPerSecond: 3, concurrency: 10, clock, memory }).pause(30_000);
     const after = createBudget({ requestsPerSecond: 3, concurrency: 10, clock, memory });
@@ -122,7 +122,7 @@ describe('api/budget', () => {
     },
   );
 
-  it('gives enrichment its third beside a sweep, and no more', async () => {
+  it('gives enrichment its third next to a sweep, and no more', async () => {
     const budget = create(9, 9);
     const started: Record<Lane, number> = { vital: 0, normal: 0, enrichment: 0 };
     const note = (lane: Lane): void => void (started[lane] += 1);

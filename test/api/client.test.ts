@@ -127,7 +127,7 @@ describe('api/client', () => {
     expect(await api.get(executionMode)).toBe('active');
   });
 
-  it('asks anew for the version after the server was away', async () => {
+  it('asks again for the version after the server was away', async () => {
     const { api, server } = await connect({ answers: { ...info('rundeck'), ...active } });
     await api.get(executionMode);
     await server.stop();
@@ -136,7 +136,7 @@ describe('api/client', () => {
     expect(api.server().apiVersion).toBeUndefined();
   });
 
-  it('tells refused credentials from a refused item, and keeps the message of the service to itself', async () => {
+  it('distinguishes refused credentials from a refused item, and keeps the message of the service to itself', async () => {
     const { api } = await connect({ configured: { token: 'wrong' }, answers: active });
 
     const error = await failure(api.get(executionMode));

@@ -30,7 +30,7 @@ describe('api/contact', () => {
     expect(server.requests.filter((request) => request.endsWith('system/info'))).toHaveLength(1);
   });
 
-  it('goes on with the first contact when the poll that began it ends', async () => {
+  it('continues with the first contact when the poll that began it ends', async () => {
     const replies: (() => void)[] = [];
     const server = await startRawServer((socket, head) => {
       const body = head.includes('system/info') ? info(47)['system/info'].body : '{"executionMode":"active"}';
@@ -75,7 +75,7 @@ describe('api/contact', () => {
     expect(server.requests.length).toBe(2);
   });
 
-  it('asks with a newer version once system info tells of it', async () => {
+  it('asks with a newer version once system info reports it', async () => {
     const { server, api } = await connect(47);
     server.answer({ ...info(36), ...active });
     await api.get(executionMode);
@@ -87,7 +87,7 @@ describe('api/contact', () => {
     expect(server.requests.at(-1)).toBe('GET /api/45/system/executions/status');
   });
 
-  it('keeps the version that it found where an endpoint needs a newer one, and asks anew where the server refuses it', async () => {
+  it('keeps the version that it found where an endpoint needs a newer one, and asks again where the server refuses it', async () => {
     const { server, api } = await connect(30);
     server.answer(info(30));
     await expect(api.get(executionMode)).rejects.toMatchObject({ kind: 'unsupported_version' });
@@ -102,7 +102,7 @@ describe('api/contact', () => {
   it.each([
     [13, 'it speaks none of 14 to 47 (its newest is 13)'],
     [60, 'it speaks none of 14 to 47 (its newest is 60); set `api_version` to one that it does'],
-  ])('says what to do where the server speaks %d alone', async (apiVersion, says) => {
+  ])('says what to do where the server speaks only %d', async (apiVersion, says) => {
     const body = `{"error":true,"apiversion":${apiVersion},"errorCode":"api.error.api-version.unsupported"}`;
     const server = await startRawServer((socket) =>
       socket.write(`HTTP/1.1 400 Bad Request\r\ncontent-length: ${body.length}\r\n\r\n${body}`),

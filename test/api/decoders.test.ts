@@ -59,7 +59,7 @@ function readKind(endpoint: Endpoint<unknown>, answer: TransportAnswer, isSessio
 }
 
 describe('api/decoders', () => {
-  it.each(samples)('reads any answer to $name, or says by a known kind why it can not', (endpoint, sample) => {
+  it.each(samples)('reads any answer to $name, or says by a known kind why it cannot', (endpoint, sample) => {
     const body = fc.oneof(mutated(sample), fc.json(), fc.string(), nasty);
     const property = fc.property(status, headers, body, fc.boolean(), (code, received, text, isSession) => {
       const answer = { status: code, headers: received, cookies: [], body: text };

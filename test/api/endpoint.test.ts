@@ -63,7 +63,7 @@ describe('api/endpoint', () => {
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY, 1e21])(
-    'asks nothing with %d, which is no number of milliseconds',
+    'asks nothing with %d, which is not a number of milliseconds',
     (max) => {
       const path = { project: 'p', job: 'j' };
       expect(() => toPath(executions, { path, query: { max } })).toThrow(

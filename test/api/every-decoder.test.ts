@@ -89,7 +89,7 @@ describe('api/every-decoder', () => {
     ]);
   });
 
-  it.each(endpoints)('reads any answer to $name, or says by a known kind why it can not', ({ endpoint, words }) => {
+  it.each(endpoints)('reads any answer to $name, or says by a known kind why it cannot', ({ endpoint, words }) => {
     const body = toBodies(words);
     const texts = fc.oneof(
       body,

@@ -47,7 +47,7 @@ function begin(limits: Partial<Limits> = {}) {
 }
 
 describe('api/exchange', () => {
-  it('hands out an answer with all its chunks, and leaves no timer and no listener behind', async () => {
+  it('returns an answer with all its chunks, and leaves no timer and no listener behind', async () => {
     const { signal } = new AbortController();
     const { outcome, start, head, data, end, told } = begin({ signal });
     start();

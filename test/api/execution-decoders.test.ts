@@ -50,7 +50,7 @@ function readKind(endpoint: Endpoint<unknown>, body: string): string {
 }
 
 describe('api/execution-decoders', () => {
-  it.each(samples)('reads any answer to $name, or says by a known kind why it can not', (endpoint, sample) => {
+  it.each(samples)('reads any answer to $name, or says by a known kind why it cannot', (endpoint, sample) => {
     const body = fc.oneof(mutated(sample), fc.json(), fc.string(), nasty);
     const property = fc.property(body, (text) => {
       expect(['answer', ...errorKinds]).toContain(readKind(endpoint, text));

@@ -83,7 +83,7 @@ describe('api/endpoints/execution-state', () => {
     });
   });
 
-  it('tells a state that is still on its way from one that can not be read', () => {
+  it('distinguishes a state that is still on its way from one that cannot be read', () => {
     expect(executionState.body.parse({ error: 'pending' })).toBe('pending');
     expect(executionState.body.safeParse({ error: 'other' }).success).toBe(false);
     expect(executionState.body.safeParse([]).success).toBe(false);

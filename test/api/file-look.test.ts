@@ -42,7 +42,7 @@ describe('api/file-look', () => {
     expect(looks()).toBe(2);
   });
 
-  it('tells of new content, and of nothing where there is none', async () => {
+  it('reports new content, and nothing where there is none', async () => {
     const { file, lookAfter, told } = setUp();
     await lookAfter(10_000);
     file.holds = 'new';
@@ -50,7 +50,7 @@ describe('api/file-look', () => {
     expect(told).toEqual(['tls taken']);
   });
 
-  it('tells of what is no use once it is found a second time, once, and of another fault anew', async () => {
+  it('reports an unusable file once, when it is found a second time, and another fault again', async () => {
     const { file, lookAfter, told } = setUp();
     file.holds = new Error('a half of it');
     await lookAfter(10_000);

@@ -24,7 +24,7 @@ describe('api/inflate', () => {
     expect(buffer.byteLength).toBe(0);
   });
 
-  it('fails with what is no gzip, and with what was cut off', async () => {
+  it('fails for a body that is not gzip, and for one that was cut off', async () => {
     await expect(inflate(Buffer.from('plain'), megabyte)).rejects.toMatchObject({ code: 'Z_DATA_ERROR' });
     await expect(inflate(gzipSync(text).subarray(0, 100), megabyte)).rejects.toMatchObject({ code: 'Z_BUF_ERROR' });
   });

@@ -48,7 +48,7 @@ describe('api/json-pieces', () => {
     `["${filler}"] []`,
     `["${filler}",tru]`,
     '',
-  ])('refuses what is no JSON (%#)', async (text) => {
+  ])('refuses what is not JSON (%#)', async (text) => {
     await expect(parse(text)).rejects.toThrow(SyntaxError);
   });
 

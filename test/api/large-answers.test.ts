@@ -107,13 +107,13 @@ describe('api/large-answers', () => {
       gzipSync('['.repeat(7_000_000)),
       'GET project-jobs: HTTP 200, more values than such an answer has',
     ],
-  ])('refuses %s, and goes on', async (_name, bomb, message) => {
+  ])('refuses %s, and continues', async (_name, bomb, message) => {
     const api = await ask(bomb, true);
     await expect(api.get(projectJobs, { path })).rejects.toMatchObject({ kind: 'too_large', message });
     await expect(api.get(systemInfo)).resolves.toBeDefined();
   });
 
-  it('refuses more members than any list has, and goes on', async () => {
+  it('refuses more members than any list has, and continues', async () => {
     const keys = Array.from({ length: 300_000 }, (_, index) => `"${index.toString(36)}":1`);
     const api = await ask(`{${keys.join(',')}}`);
     await expect(api.get(projectNodes, { path })).rejects.toMatchObject({ kind: 'too_large' });

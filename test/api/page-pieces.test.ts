@@ -32,14 +32,14 @@ describe('api/page-pieces', () => {
     expect(asked).toEqual(['0+8']);
   });
 
-  it('halves until it fits, and goes on with what fitted', async () => {
+  it('halves until it fits, and continues with what fitted', async () => {
     const { ids, asked, leftOut } = setUp([5, 5, 5, 5, 5, 5], 10);
     expect(await ids(8)).toBe('0 1 2 3 4 5 of 6');
     expect(asked).toEqual(['0+8 too large', '0+4 too large', '0+2', '2+2', '4+4']);
     expect(leftOut).toEqual([]);
   });
 
-  it('leaves out the one row that alone is too large, and finds all others', async () => {
+  it('leaves out the one row that is too large by itself, and finds all others', async () => {
     const { ids, asked, leftOut } = setUp([1, 1, 99, 1, 1, 1, 1, 1], 10);
     expect(await ids(8)).toBe('0 1 3 4 5 6 7 of 8');
     expect(leftOut).toEqual(['1 before 3']);
@@ -56,7 +56,7 @@ describe('api/page-pieces', () => {
     ]);
   });
 
-  it('tells of rows that are too large at the end, and of a list of nothing else', async () => {
+  it('reports rows that are too large at the end, and a list of nothing else', async () => {
     const last = setUp([1, 99], 10);
     expect(await last.ids(2)).toBe('0 of 2');
     expect(last.leftOut).toEqual(['1 before undefined']);
@@ -65,7 +65,7 @@ describe('api/page-pieces', () => {
     expect(alone.leftOut).toEqual(['1 before undefined']);
   });
 
-  it('tells several apart', async () => {
+  it('distinguishes several', async () => {
     const { ids, leftOut } = setUp([99, 99, 1, 99], 10);
     expect(await ids(8)).toBe('2 of 4');
     expect(leftOut).toEqual(['1 before undefined', '1 before 2', '2 before 2']);

@@ -127,7 +127,7 @@ describe('api/paging', () => {
     expect(pages).toBe(16);
   });
 
-  it('goes on before the oldest row of a full page, from the second that it may have cut', async () => {
+  it('continues before the oldest row of a full page, from the second that it may have cut', async () => {
     const ends = [0, 999, 1000, 1001, 1999, 2000, 2001, 2999, 3000, 3001, 3999];
     const list = createList(ends.map((endMs, id) => ({ id, endMs, hidden: false })));
 
@@ -188,7 +188,7 @@ describe('api/paging', () => {
     let open: readonly Window[] = [hour];
     let counted = 0;
     for (let [next] = open; next !== undefined; [next] = open) {
-      // One page at a time, as if the process began anew in between.
+      // One page at a time, as if the process began again in between.
       const part = await readOnePage(list, next);
       for (const { id } of part.items) found.add(id);
       counted += part.counted;

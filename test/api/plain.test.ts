@@ -126,7 +126,7 @@ describe('api/plain answers', () => {
     [429, '120', '120'],
     [503, '120', '120'],
     [503, 'Fri, 01 Jan 2100 00:00:00 GMT', '300'],
-  ])('leaves a server alone that answers %d and asks for it (%s)', async (status, value, seconds) => {
+  ])('does not ask a server that answers %d and wants a pause (%s)', async (status, value, seconds) => {
     expect(await fail({ status, headers: { 'retry-after': value } })).toMatchObject({
       kind: 'busy',
       message: `GET execution-mode: not asked, the server asked for a pause of another ${seconds} s`,

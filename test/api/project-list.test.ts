@@ -64,7 +64,7 @@ describe('api/project-list', () => {
     expect(heard).toEqual(['a b']);
   });
 
-  it('asks anew for who comes later', async () => {
+  it('asks again for who comes later', async () => {
     const { read, answer, later, heard } = setUp();
     const first = read();
     await answer('a');
@@ -77,7 +77,7 @@ describe('api/project-list', () => {
     expect(heard).toEqual(['a', 'b']);
   });
 
-  it('asks for the modes along with the list where the server tells of them', async () => {
+  it('asks for the modes along with the list where the server reports them', async () => {
     const { read, answer, asked } = setUp(true);
     const list = read();
     await answer('a');
@@ -109,7 +109,7 @@ describe('api/project-list', () => {
     expect([await first, await readDated()]).toEqual(['a at 1000', 'a at 1000']);
   });
 
-  it('asks anew for whom a list is too old, after the answer that is under way', async () => {
+  it('asks again for whom a list is too old, after the answer that is under way', async () => {
     const { readDated, answer, later, asked } = setUp();
     const first = readDated();
     later(1000);

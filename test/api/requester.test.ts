@@ -158,7 +158,7 @@ describe('api/requester', () => {
     expect([seen, circuit]).toEqual([[], []]);
   });
 
-  it('says that its turn did not come, which is no fault of the server', async () => {
+  it('says that its turn did not come, which is not a fault of the server', async () => {
     const { ask, circuit } = setUp([active], { requestsPerSecond: 1 });
     await ask();
     for (let count = 0; count < 6; count += 1) {
@@ -190,7 +190,7 @@ describe('api/requester', () => {
     expect(circuit).toEqual([true]);
   });
 
-  it('tells what the server said where time is left for no other try', async () => {
+  it('reports what the server said where time is left for no other try', async () => {
     const { ask, asked } = setUp(['network'], { random: 0, requestsPerSecond: 1 });
     const asking = ask({ forMs: 500 });
     await vi.advanceTimersByTimeAsync(500);
@@ -198,7 +198,7 @@ describe('api/requester', () => {
     expect(asked()).toBe(1);
   });
 
-  it('leaves the server alone for as long as it asks', async () => {
+  it('sends the server nothing for as long as it asks', async () => {
     const { ask, asked } = setUp([{ status: 429, headers: { 'retry-after': '30' } }, active]);
     expect(await ask({ forMs: 1 })).toMatchObject({ kind: 'busy' });
     const next = ask({ forMs: 60_000 });

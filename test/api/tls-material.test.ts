@@ -22,7 +22,7 @@ describe.skipIf(!hasOpenssl)(`api/tls-material${withoutOpenssl}`, () => {
     expect(findTlsProblems({ ca, cert, key: pem('one.key') })).toEqual([]);
   });
 
-  it('tells of every part that is no PEM, at once', () => {
+  it('reports every part that is not PEM, at once', () => {
     expect(findTlsProblems({ ca: 'hello', cert: pem('one.key'), key: pem('one.pem') })).toEqual([
       { part: 'ca', says: 'holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----' },
       { part: 'cert', says: 'holds no certificate in PEM, which begins with -----BEGIN CERTIFICATE-----' },
@@ -30,13 +30,13 @@ describe.skipIf(!hasOpenssl)(`api/tls-material${withoutOpenssl}`, () => {
     ]);
   });
 
-  it('tells of a key that belongs to another certificate', () => {
+  it('reports a key that belongs to another certificate', () => {
     expect(findTlsProblems({ cert: pem('one.pem'), key: pem('two.key') })).toEqual([
       { part: 'key', says: 'holds the key of another certificate than the one in tls.cert_file' },
     ]);
   });
 
-  it('tells of a certificate that is cut, wherever it stands', () => {
+  it('reports a certificate that is cut, wherever it stands', () => {
     const cut = pem('ca.pem').replace(/\n[^-]{40}/, '\n');
     expect(findTlsProblems({ ca: `${pem('two.pem')}${cut}` })).toEqual([
       { part: 'ca', says: 'holds a certificate that cannot be read' },

@@ -104,7 +104,7 @@ describe('api/transport', () => {
     expect(second.headers['x-port']).toBe(first.headers['x-port']);
   });
 
-  it('hands out a redirect without following it', async () => {
+  it('returns a redirect without following it', async () => {
     const elsewhere = await startRawServer((socket) => socket.write(ok('{}')));
     endings.push(elsewhere.stop);
     const answer = await ask((socket) => {

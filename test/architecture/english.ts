@@ -15,6 +15,7 @@ const phrases: readonly Phrase[] = [
     banned: /\bsince (it|they|too|there|many|no|ends|starts|everything|nothing|only)\b(?! (started|start)\b)/i,
     better: 'write "because"; "since" is for times',
   },
+  { banned: /, since (?!when\b|\$|\d|API|the first\b)/i, better: 'write "because"; "since" is for times' },
   { banned: /\bpolls? (is |are |was |were )?left out\b/i, better: 'write "skipped"' },
   { banned: /\bthe one before\b/i, better: 'write "the previous one"' },
   { banned: /(?<!')\banew\b/i, better: 'write "again" or "from the beginning"' },
@@ -44,15 +45,15 @@ const describedRooms: readonly string[] = [
   'src/collectors',
   'src/domain',
   'src/commands',
+  'src/simulator',
 ];
 
-const relativeStart = /^\/\*\* (What|Who|Whose|Where)\b.*\n(?:(?: \*.*)\n)*export\b/gm;
+const relativeStart = /^\/\*\* (What|Who|Whose|Where)\b.*\n(?:(?: \*.*)\n)*export\b|^ *\/\*\* (Whether)\b.*/gm;
 
 /** One sentence for each line that holds a banned phrase, with the better one. */
 export function findBannedPhrases(texts: readonly Source[]): readonly string[] {
   return texts.flatMap(({ path, text }) =>
     text.split('\n').flatMap((line, index) => {
-      if (path.endsWith('.ts') && /^\s*(\/\/|\/\*|\*)/.test(line)) return [];
       return phrases.flatMap(({ banned, better }) => {
         const found = banned.exec(line)?.[0];
         return found === undefined ? [] : [`${path}:${index + 1} says "${found}": ${better}.`];
@@ -66,9 +67,9 @@ export function findRelativeComments(sources: readonly Source[], rooms = describ
   return sources
     .filter(({ path }) => rooms.some((room) => path.startsWith(`${room}/`)))
     .flatMap(({ path, text }) =>
-      [...text.matchAll(relativeStart)].map(([comment, word]) => {
+      [...text.matchAll(relativeStart)].map(([comment, word, whether]) => {
         const line = comment.split('\n', 1)[0];
-        return `${path} starts a comment with "${word}": start with a verb or a noun. ${line}`;
+        return `${path} starts a comment with "${word ?? whether}": start with a verb or a noun. ${line?.trim()}`;
       }),
     );
 }
@@ -76,7 +77,23 @@ export function findRelativeComments(sources: readonly Source[], rooms = describ
 /** Decisions, and the names of tests. */
 const forMaintainers: readonly string[] = ['docs/decisions.md', 'docs/faults.md'];
 
-/** Every text that users read: the programs without the simulator, and the documents. */
+const title =
+  /^\s*(?:(?:it|describe)[.\w]*\(|[\])]+\(|)\s*(?<quote>['"`])(?<words>[^]*?)\k<quote>,? *(?:async )?(?:\(|$|\{)/;
+
+/** The names of tests and their groups, each in its line. */
+export function readTestNames(sources: readonly Source[] = readSources(['test'])): readonly Source[] {
+  return sources
+    .filter(({ path }) => path.endsWith('.test.ts') && !path.startsWith('test/architecture'))
+    .map(({ path, text }) => ({
+      path,
+      text: text
+        .split('\n')
+        .map((line) => title.exec(line)?.groups?.['words'] ?? '')
+        .join('\n'),
+    }));
+}
+
+/** Every text that users read, and the comments of the programs; without the texts of the simulator, which are the service's. */
 export function readUserTexts(): readonly Source[] {
   const top = join(import.meta.dirname, '..', '..');
   const documents = ['docs', 'alerts', 'alerts/runbooks', 'dashboards'].flatMap((folder) =>
@@ -85,10 +102,18 @@ export function readUserTexts(): readonly Source[] {
       .map((name) => `${folder}/${name}`),
   );
   return [
-    ...readSources(['src', 'alerts', 'dashboards']).filter(({ path }) => !path.startsWith('src/simulator/')),
+    ...readSources(['src', 'alerts', 'dashboards']).map(({ path, text }) =>
+      path.startsWith('src/simulator/') ? { path, text: commentsOf(text) } : { path, text },
+    ),
     ...['README.md', ...documents.filter((path) => !forMaintainers.includes(path))].map((path) => ({
       path,
       text: readFileSync(join(top, path), 'utf8'),
     })),
   ];
+}
+
+/** The lines that are comments; all others are empty. */
+function commentsOf(text: string): string {
+  const lines = text.split('\n').map((line) => (/^\s*(\/\/|\/\*|\*)/.test(line) ? line : ''));
+  return lines.join('\n');
 }

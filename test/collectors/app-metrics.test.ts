@@ -129,7 +129,7 @@ describe('collectors/app-metrics', () => {
     });
   });
 
-  it('skips values that are no numbers and keeps the others', async () => {
+  it('skips values that are not numbers and keeps the others', async () => {
     const body = String.raw`{"version":"4.0.0","gauges":{"null":{"value":null},"text":{"value":"7"},"list":{"value":[]},"flag":{"value":true},"huge":{"value":1e999},
       "threw":{"error":"java.lang.RuntimeException: closed"},"odd":3,"good \"one\"":{"value":-1.5}},
       "counters":{"null":{"count":null}},"meters":{"none":{"units":"events/second"}},"timers":{"none":{"p50":1,"duration_units":"seconds"}},"histograms":null}`;

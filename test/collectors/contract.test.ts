@@ -3,7 +3,7 @@ import { collectors } from '../../src/collectors/index.ts';
 import { toOwnFamilies } from '../../src/metrics/reference.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 
-/** Executions tell of averages where they are on, jobs where they are off. */
+/** Executions report averages where they are on, jobs where they are off. */
 const ofTwoCollectors = ['automation_job_average_duration_seconds'];
 
 const states = `
@@ -20,7 +20,7 @@ function linesOf(text: string): string[] {
 }
 
 describe('collectors, the contract', () => {
-  it('gives each family to one collector, but for the one that moves', () => {
+  it('gives each family to one collector, except the one that moves', () => {
     const names = [...watchedFamilies, ...ownFamilies].map(({ name }) => name);
     const twice = names.filter((name, index) => names.indexOf(name) !== index);
     expect(twice).toEqual(ofTwoCollectors);

@@ -67,7 +67,7 @@ describe('collectors/execution-metrics', () => {
     });
   });
 
-  it('keeps what is told of the server where a project is denied', async () => {
+  it('keeps the values of the server where a project is denied', async () => {
     const answers = {
       projects: { body: '[{"name":"pay"}]' },
       'executions/metrics': { body: '{"total":3}' },

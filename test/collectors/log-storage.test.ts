@@ -27,7 +27,7 @@ describe('collectors/log-storage', () => {
     expect(await complaintsOf('log-storage', upstream)).toEqual(complaints);
   });
 
-  it('complains of no failure that it can not date, and of no storage that is switched off', async () => {
+  it('does not complain of a failure without a date, nor of storage that is switched off', async () => {
     const body = '{"enabled":false,"pluginName":null,"failedCount":3,"queuedCount":0}';
     expect(await complaintsOf('log-storage', { answers: { 'system/logstorage': { body } } })).toEqual([]);
   });

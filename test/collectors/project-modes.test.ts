@@ -42,7 +42,7 @@ describe('collectors/project-modes', () => {
 
   it.each<readonly [string, Upstream, string]>([
     [
-      'what 46 tells of one project, without the right to configure it',
+      'the answer of 46 for one project, without the right to configure it',
       {
         apiVersion: 46,
         answers: {

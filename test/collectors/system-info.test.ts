@@ -153,7 +153,7 @@ describe('collectors/system-info', () => {
   it.each<readonly [string, string, string]>([
     // 4.4 and later answer every caller; without the right to read, all but `rundeck` is null.
     [
-      'gives the versions alone to a restricted token',
+      'gives only the versions to a restricted token',
       '{"system":{"rundeck":{"version":"5.3.0-20240520","build":"5.3.0-0","buildGit":"v5.3.0-0-g1a2b3c4","node":"auto-1","base":"/srv/auto","apiversion":"47","serverUUID":null},"timestamp":null,"executions":null,"os":null,"jvm":null,"stats":null,"metrics":null,"threadDump":null,"healthcheck":null,"ping":null,"extended":null}}',
       golden`
         # TYPE automation_server_info gauge
@@ -179,7 +179,7 @@ describe('collectors/system-info', () => {
     // The written date is cut to the second (with milliseconds in 6.0): the epoch is what counts, whatever stands beside it.
     ...['"2024-05-20T10:08:19Z"', '"2024-05-20T10:08:19.416Z"', '"2024-05-20T12:08:19+02:00"', 'null'].map(
       (date): [string, string, string] => [
-        `reads the start from the epoch beside the date ${date}`,
+        `reads the start from the epoch next to the date ${date}`,
         `{"system":{"stats":{"uptime":{"since":{"epoch":1716199699416,"unit":"ms","datetime":${date}}}}}}`,
         golden`
         # TYPE automation_server_start_time_seconds gauge

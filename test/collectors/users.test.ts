@@ -9,7 +9,7 @@ describe('collectors/users', () => {
     ['rundeck', two, '2'],
     ['service', two, '2'],
     ['rundeck', '[]', '0'],
-  ])('counts users in the %s dialect and tells nothing else of %s', async (dialect, body, count) => {
+  ])('counts users in the %s dialect and shows nothing else of %s', async (dialect, body, count) => {
     expect(await scrapeCollector('users', { dialect, answers: { 'user/list': { body } } })).toEqual({
       outcome: 'success',
       text: `# TYPE automation_users gauge\nautomation_users{server="prod"} ${count}\n`,

@@ -93,7 +93,7 @@ describe('cli: process', () => {
     }
   });
 
-  it('goes on where the reader of its log is gone, and ends well', async () => {
+  it('continues where the reader of its log is gone, and ends well', async () => {
     const { child, url } = await startWithPipes();
     try {
       child.stderr?.destroy();

@@ -77,7 +77,7 @@ const cases: readonly Case[] = [
     'config.yaml:2:58 servers[0].token_file: the file "./token/below" does not exist\n',
   ),
   inFile(
-    'a secret file that can not be read',
+    'a secret file that cannot be read',
     server('token_file: ./directory'),
     'config.yaml:2:58 servers[0].token_file: the file "./directory" is a directory\n',
   ),

@@ -86,7 +86,7 @@ describe('commands/reloading', () => {
     });
   });
 
-  it('stays with the old one where the daemon can not go over', async () => {
+  it('keeps the old one where the daemon cannot apply the new one', async () => {
     const { reload, outcomes } = await start(() => Promise.reject(new Error('the port is gone')));
 
     expect(await reload()).toEqual({ ok: false, complaints: ['reload: the port is gone'] });

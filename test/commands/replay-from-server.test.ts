@@ -61,7 +61,7 @@ describe('commands/replay-from-server', () => {
     expect(below.filter((line) => /^ {4}web01 \(1@web01\) .* success .*- succeeded$/.test(line))).toHaveLength(1);
   });
 
-  it('takes the id alone where one server is configured, and prints the request with --json', async () => {
+  it('takes only the id where one server is configured, and prints the request with --json', async () => {
     const { simulator, id } = await start();
     const { code, stdout } = await replay(simulator, ['--json', id]);
     expect(code).toBe(0);
@@ -130,7 +130,7 @@ describe('commands/replay-from-server', () => {
     });
   });
 
-  it('says what is not over, and what is not there, and goes on', async () => {
+  it('says what is not over, and what is not there, and continues', async () => {
     const { simulator, job, id } = await start();
     simulator.control.runJob(job);
     const runningId = String(simulator.truth().executions.at(-1)?.id);

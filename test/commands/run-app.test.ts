@@ -109,7 +109,7 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
-  it('faults/row-27: goes on with the configuration it has when the file is wrong at a hang-up signal', async () => {
+  it('faults/row-27: continues with the configuration it has when the file is wrong at a hang-up signal', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const file = join(directory, 'config.yaml');
     writeFileSync(file, 'log: { level: info }\n');

@@ -20,7 +20,7 @@ function toYaml(tokenFile: string, folder: string): string {
 `;
 }
 
-describe.skipIf(!hasOpenssl)(`commands, with TLS files that are no use${withoutOpenssl}`, () => {
+describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${withoutOpenssl}`, () => {
   it.each([[['serve', '--config.check']], [['check']], [['serve']]])('complains of all of them: %j', async (words) => {
     const folder = certificates?.folder ?? '';
     const files = { 'config.yaml': toYaml('./token', folder), token: 'k3y' };

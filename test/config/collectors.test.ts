@@ -5,7 +5,7 @@ import { complain, collectors as everyCollector, load } from './fixtures.ts';
 
 const collectors = [
   ...everyCollector,
-  { name: 'counts', every: '5m', on: true, help: 'Counts', projects: 'Patterns of projects that are counted alone.' },
+  { name: 'counts', every: '5m', on: true, help: 'Counts', projects: 'Patterns of projects that are counted.' },
 ];
 
 describe('config/collectors', () => {
@@ -28,7 +28,7 @@ describe('config/collectors', () => {
     ]);
   });
 
-  it('lets projects be named for a collector that asks certain ones alone, and for no other', async () => {
+  it('lets projects be named for a collector that asks only certain ones, and for no other', async () => {
     const yaml = 'collectors: { counts: { projects: ["pay-.*"] } }';
     const { config } = await load({ yaml, collectors });
     const { projects } = config.collectors['counts'] ?? {};
@@ -36,7 +36,7 @@ describe('config/collectors', () => {
     expect(toEffectiveYaml(config)).toContain('    max_series: 10000\n    projects:\n      - pay-.*\n');
     expect(toJsonSchema(collectors, [])).toHaveProperty(
       'properties.collectors.properties.counts.properties.projects.description',
-      'Patterns of projects that are counted alone.',
+      'Patterns of projects that are counted.',
     );
 
     const none = await load({ collectors });

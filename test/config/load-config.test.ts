@@ -288,15 +288,15 @@ config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
     const asked: number[] = [];
     const validateInterval = (intervalMs: number) => {
       asked.push(intervalMs);
-      return intervalMs === 40_000 ? 'can not be kept evenly' : undefined;
+      return intervalMs === 40_000 ? 'cannot be kept evenly' : undefined;
     };
     expect(await complain({ yaml, validateInterval })).toEqual([
-      'config.yaml:1:40 collectors.execution-mode.every: can not be kept evenly',
+      'config.yaml:1:40 collectors.execution-mode.every: cannot be kept evenly',
     ]);
     expect(asked).toEqual([40_000, 60_000]);
   });
 
-  it('names the file that it can not read, where it was named', async () => {
+  it('names the file that it cannot read, where it was named', async () => {
     expect(await complain({ argv: ['--config.file', 'gone.yaml'] })).toEqual([
       '--config.file: the file "gone.yaml" does not exist',
     ]);

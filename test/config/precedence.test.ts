@@ -129,7 +129,7 @@ describe('config/precedence', () => {
     ]);
   });
 
-  it('refuses a secret beside the file that holds it', async () => {
+  it('refuses a secret next to the file that holds it', async () => {
     const env = {
       AUTOMATION_EXPORTER_TOKEN: 'k3y',
       AUTOMATION_EXPORTER_TOKEN_FILE: '/run/token',
@@ -140,7 +140,7 @@ describe('config/precedence', () => {
     ]);
   });
 
-  it('leaves alone what Kubernetes sets for a Service of our name', async () => {
+  it('ignores what Kubernetes sets for a Service of our name', async () => {
     const env = {
       AUTOMATION_EXPORTER_SERVICE_HOST: '10.0.0.1',
       AUTOMATION_EXPORTER_SERVICE_PORT: '9720',

@@ -170,7 +170,7 @@ describe('config/server-rules', () => {
     ]);
   });
 
-  it('complains of all that its TLS files are no use for, each with its file', async () => {
+  it('complains of everything that its TLS files cannot do, each with its file', async () => {
     const tls = 'tls: { ca_file: /run/ca.pem, cert_file: /run/cert.pem, key_file: /run/key.pem }';
     const validateTls = ({ ca, key }: { readonly ca?: string; readonly key?: string }) => [
       { part: 'ca' as const, says: `holds ${String(ca)}` },

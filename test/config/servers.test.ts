@@ -115,7 +115,7 @@ config.yaml:9:73 servers[1].tls: takes a map, found a text (write its keys below
 config.yaml:9:93 servers[1].proxy_url: is not a web address (for example http://forward.example.org:3128)`);
   });
 
-  it('tells two servers without a name apart', async () => {
+  it('distinguishes two servers without a name', async () => {
     const yaml = `${server}  - { url: http://b.example.org, token_file: /run/token }\n`;
     expect(await complain({ yaml })).toEqual([
       'config.yaml:4:5 servers[1]: "default" is used by two servers (the other is config.yaml:2:5 servers[0])',

@@ -235,7 +235,7 @@ describe.skipIf(!hasOpenssl)(`connect, when TLS files change${withoutOpenssl}`, 
     return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, shown };
   }
 
-  it('shows the certificate that replaced another, and keeps one whose replacement is no use', async () => {
+  it('shows the certificate that replaced another, and keeps one whose replacement cannot be used', async () => {
     const { pem } = certificates;
     const { url, shown } = await startStrict();
     write('token', 'a-token');

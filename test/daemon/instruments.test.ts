@@ -23,7 +23,7 @@ describe('observers, of the delivery of traces', () => {
     ]);
   });
 
-  it('tells what was exported, rejected, waits and is quarantined', async () => {
+  it('reports what was exported, rejected, waits and is quarantined', async () => {
     const self = create();
     const observe = toDeliveryObserver(self);
     observe.exported(7);

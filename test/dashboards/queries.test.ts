@@ -30,7 +30,7 @@ describe('dashboards/queries', () => {
     expect(annotationQueries(JSON.stringify(dashboard))).toEqual([{ panel: 'Restarts', expr: 'changes(a[1m])' }]);
   });
 
-  it('tells what parses from what does not', () => {
+  it('reports what parses from what does not', () => {
     expect(readPromql('sum by (a) (rate(b[1m])) / on (c) d')).toEqual({ valid: true, metrics: ['b', 'd'] });
     expect(readPromql('rate(b[$x])').valid).toBe(false);
   });

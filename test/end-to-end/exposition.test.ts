@@ -187,7 +187,7 @@ describe('end-to-end/exposition', () => {
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
   });
 
-  it('refuses a path that is none, and tells no more', async () => {
+  it('refuses an unknown path, and says no more', async () => {
     const { status, body } = await get('/runbooks/%');
 
     expect({ status, body }).toEqual({ status: 400, body: 'Bad request.\n' });

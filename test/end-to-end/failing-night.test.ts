@@ -116,7 +116,7 @@ function rise(stored: readonly Stored[]): Map<string, number> {
   return sorted(new Map(ends.filter(([, count]) => count !== 0)));
 }
 
-/** Every sample that is lower than the one before it. */
+/** Every sample that is lower than the previous one. */
 function findFalls(stored: readonly Stored[]): string[] {
   expect(stored.length).toBeGreaterThan(0);
   return stored.flatMap(({ metric, values }) =>

@@ -159,7 +159,7 @@ export function sumOf(series: Series, name: RegExp): number {
   return sum;
 }
 
-/** For all tests of a file: they run at once, since they mostly wait, and the file fails where they leave a socket, a server or a timer behind. */
+/** For all tests of a file: they run at once, because they mostly wait, and the file fails where they leave a socket, a server or a timer behind. */
 export function watchResources(): void {
   let before: readonly string[] = [];
   vi.setConfig({ maxConcurrency: 14 });

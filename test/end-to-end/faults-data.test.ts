@@ -100,7 +100,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
       const succeeded = [...values].filter(([labels, value]) => labels.includes('status="succeeded"') && value > 0);
       const names = succeeded.map(([labels]) => unescape(/job_name="((?:[^"\\]|\\.)*)"/.exec(labels)?.[1] ?? ''));
       expect(names.toSorted()).toEqual([...hostile, 'y,z', 'z', 'y', '"y'].toSorted());
-      // Each has run once more often than the one before.
+      // Each has run once more often than the previous one.
       expect(succeeded.map(([, value]) => value).sort((one, other) => one - other)).toEqual(
         names.map((_name, index) => index + 1),
       );

@@ -189,7 +189,7 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(await running.read(resets)).toBe(0);
   });
 
-  it('faults/row-26: goes on by itself after the process was held up, says for how long, and takes no server for down', async () => {
+  it('faults/row-26: continues by itself after the process was held up, says for how long, and takes no server for down', async () => {
     const own = await setUp();
     const running = await own.start();
     await isReady(running);

@@ -26,7 +26,7 @@ function play({ control }: Simulator): void {
 }
 
 describeWithTools('end-to-end/half-blind', ['chromium'], ({ chromium }) => {
-  it('says first which executions are hidden, and shows the policy that mends it', async () => {
+  it('says first which executions are hidden, and shows the policy that fixes it', async () => {
     const simulator = await startSimulator({ scenario: 'empty' });
     endings.push(() => simulator.stop());
     for (const project of ['pay', 'warehouse', 'web-shop']) simulator.control.createProject(project, ['web01']);

@@ -118,7 +118,7 @@ async function settled({ series }: Watching): Promise<void> {
 }
 
 describe('end-to-end/permissions', () => {
-  it('says what is denied and what would mend it, and goes on once it is allowed', async () => {
+  it('says what is denied and what would fix it, and continues once it is allowed', async () => {
     const { simulator, daemon, series, forward, asked } = await watch({ systemRead: false });
     const path = '/api/47/system/logstorage';
 
@@ -172,7 +172,7 @@ describe('end-to-end/permissions', () => {
     await eventually(async () => expect(await leftOf(watching)).toEqual({ pay: namesOf(ofProject), hr: [] }));
   });
 
-  it('shows a job under its new name alone', async () => {
+  it('shows a job only under its new name', async () => {
     const { simulator, series } = await watch({});
     const jobs = async (): Promise<string[]> =>
       seriesWith(await series(), 'automation_job_info{').map(

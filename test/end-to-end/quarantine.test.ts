@@ -69,7 +69,7 @@ async function ask(url: string, path: string): Promise<string> {
 
 // Each starts several processes, on machines that may be busy.
 describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
-  it('faults/row-32: tells of a poisoned trace everywhere, and delivers it when the collector is mended', async () => {
+  it('faults/row-32: reports a poisoned trace everywhere, and delivers it when the trace backend is fixed', async () => {
     const { daemon, sink, run, trace, mend } = await setUp();
     const [, id] = trace.key.split('/');
     const { stdout } = await run('list');

@@ -16,7 +16,7 @@ async function start(): Promise<Simulator> {
 }
 
 describe('end-to-end, a reload whose old parts do not end as they should', () => {
-  it('goes on with the new ones all the same, and says so', async () => {
+  it('continues with the new ones all the same, and says so', async () => {
     const { url } = await start();
     const yaml = (every: string) =>
       `servers: [{ name: prod, url: '${url}', token_file: TOKEN }]\ncollectors: { execution-mode: { every: ${every} } }\n`;
@@ -118,7 +118,7 @@ collectors: { execution-mode: { enabled: true, every: 1s }, ping: { enabled: ${S
       ofPoll: (key, poll) => {
         if (key.server !== 'second' || (steps.broken !== 'poll' && steps.broken !== 'start')) return poll;
         if (steps.broken === 'poll') breakDown();
-        // Once: the old configuration begins anew.
+        // Once: the old configuration begins again.
         delete steps.broken;
         return { ...poll, run: breakDown };
       },
@@ -134,7 +134,7 @@ collectors: { execution-mode: { enabled: true, every: 1s }, ping: { enabled: ${S
   }
 
   it.each(['traces', 'connection', 'poll', 'start'] as const)(
-    'goes on with the configuration before, whole, where it breaks down at: %s',
+    'continues with the whole previous configuration where it fails at: %s',
     async (step) => {
       const steps: Steps = {};
       const { daemon, other } = await startTwo(steps);

@@ -146,7 +146,7 @@ describe('end-to-end/reloading', () => {
     await watching.reload({ servers, collectors: without });
     await eventually(async () => expect(await averages()).toBe(20));
 
-    // What was read before is shown on for as long as it can not be read again. Throws where a series is there twice.
+    // What was read before is shown on for as long as it cannot be read again. Throws where a series is there twice.
     simulator.control.addFault({ kind: 'hang', path: '/jobs$' });
     const work = async (): Promise<void> => {
       await watching.reload({ servers, collectors: withExecutions });

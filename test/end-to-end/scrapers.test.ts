@@ -49,7 +49,7 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
       const ends = daemon.logged.filter((line) => /first poll succeeded|collector switched off|poll failed/.test(line));
       expect(ends.length).toBe(polls * collectors.length);
     });
-    // A reload polls everything anew.
+    // A reload polls everything again.
     if (polls < 3) await daemon.app.reload(await daemon.load(yaml));
   }
   over.abort();

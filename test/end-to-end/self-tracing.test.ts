@@ -129,7 +129,7 @@ describe('end-to-end/self-tracing', () => {
     expect(read(sink).spans.length).toBeGreaterThan(0);
   });
 
-  it('goes on, and ends, with a collector that is not there', async () => {
+  it('continues, and ends, with a collector that is not there', async () => {
     const { sink, daemon, url } = await setUp({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
     await sink.stop();
     await daemon.waitFor(/msg=OpenTelemetry/);

@@ -54,7 +54,7 @@ describe('executions/activity-hint', () => {
     expect(scene.wire.sweepSinceMs()).toBeDefined();
   });
 
-  it('goes on trusting a wire whose sweeps find something', async () => {
+  it('continues to trust a hint whose sweeps find something', async () => {
     const scene = createScene();
     for (let count = 1; count <= 4; count += 1) {
       await scene.check({ total: count });
@@ -77,7 +77,7 @@ describe('executions/activity-hint', () => {
     },
   );
 
-  it('tells of a fault that is not its own', async () => {
+  it('reports a fault that is not its own', async () => {
     await expect(createScene().check({ refused: 'timeout' })).rejects.toThrow('refused: timeout');
   });
 });

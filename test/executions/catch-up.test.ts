@@ -12,7 +12,7 @@ describe('executions/catch-up', () => {
     expect(scene.served).toEqual(['ship', 'pay', 'stock', 'ship', 'pay']);
   });
 
-  it('goes on with whoever is left as long as it may', async () => {
+  it('continues with whoever is left as long as it may', async () => {
     const scene = createScene({ pay: 2, stock: 1 });
     await scene.round(100);
     expect(scene.served).toEqual(['pay', 'stock', 'pay']);

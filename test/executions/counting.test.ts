@@ -115,7 +115,7 @@ describe('executions/counting', () => {
     expect(told).toEqual(['unmeasured no_start 1']);
   });
 
-  it('goes on showing, and holds at 0, what is new when the disk is full, and shows its value once it is not', async () => {
+  it('continues to show, and holds at 0, what is new when the disk is full, and shows its value once it is not', async () => {
     let isFull = false;
     const keepBy = (ledger: Ledger): Ledger => ({
       ...ledger,
@@ -156,7 +156,7 @@ describe('executions/counting', () => {
     expect(series()).toBe(4 + 7 + 5 + 1 + 14 + 7);
   });
 
-  it('begins at 0 with what a state of before did not count, and goes on with the rest', async () => {
+  it('begins at 0 with what a state of before did not count, and continues with the rest', async () => {
     const ledger = createMemoryLedger();
     const { finish, counted, rounds, restart, shown } = await play({
       keepBy: () => ledger,
@@ -270,7 +270,7 @@ describe('executions/counting', () => {
     expect(counted()).toEqual(['pay __deleted__ succeeded 1']);
   });
 
-  it('keeps counts and sums when the bounds of buckets change, starts the buckets anew, and says so', async () => {
+  it('keeps counts and sums when the bounds of buckets change, starts the buckets again, and says so', async () => {
     const { finish, rounds, restart, shown, told } = await play();
     await rounds(2);
     finish('pay');
@@ -302,7 +302,7 @@ describe('executions/counting', () => {
     expect(told).toEqual(['dropped merged 1']);
   });
 
-  it('goes on reading when the list of what runs fails alone, and shows nothing of what runs', async () => {
+  it('continues to read when only the list of running executions fails, and shows nothing of what runs', async () => {
     const { control, finish, counted, round, shown } = await play();
     await round();
     control.addFault({ kind: 'status', path: '/executions/running', status: 500 });

@@ -38,7 +38,7 @@ describe('executions/id-hours', () => {
     expect(toForgottenHours(hours([3, 7, 8], [1, 1, 9], [2, 3, 4]), 1)).toEqual([2]);
   });
 
-  it('widens the hours that ids fall into, and tells of no hour that stays the same', () => {
+  it('widens the hours that ids fall into, and reports no hour that stays the same', () => {
     const known = hours([100, 50, 60], [101, 61, 70]);
     const started = [
       { id: 48, startedAtMs: 100.5 * hourMs },

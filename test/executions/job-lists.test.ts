@@ -62,7 +62,7 @@ describe('executions/job-lists', () => {
     expect(failures()).toEqual(['settle 1']);
   });
 
-  it('shows nothing that was last of a job that configuration leaves out, and goes on showing what was counted', async () => {
+  it('shows nothing that was last of a job that configuration leaves out, and continues to show what was counted', async () => {
     const { job, fail, failures, counted, rounds, restart } = await play();
     fail(job);
     await rounds(6);
@@ -104,7 +104,7 @@ describe('executions/job-lists', () => {
     expect(counted()).toEqual(['pay often failed 2', 'pay __other__ failed 1', 'pay copy failed 1']);
   });
 
-  it('goes on as before where the list cannot be read', async () => {
+  it('continues as before where the list cannot be read', async () => {
     const { control, job, fail, failures, rounds } = await play();
     fail(job);
     await rounds(6);

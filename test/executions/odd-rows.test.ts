@@ -21,7 +21,7 @@ describe('executions/odd-rows', () => {
     expect(complaints()).toEqual(['1 executions cannot be read and are not counted: `size` in pay']);
   });
 
-  it('tells of a day, by project and field', () => {
+  it('reports a day, by project and field', () => {
     const { note, complaints, pass } = createScene();
     note('pay', [{ field: 'id', text: '1' }]);
     pass(86_399_999);

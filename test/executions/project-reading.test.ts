@@ -19,7 +19,7 @@ describe('executions/project-reading', () => {
     expect(scene.asked).toEqual(['project-executions pay 1…10000000']);
   });
 
-  it.each([20, 2000])('counts all of %i but the one whose row no answer can hold, and goes on', async (count) => {
+  it.each([20, 2000])('counts all of %i but the one whose row no answer can hold, and continues', async (count) => {
     const large = 7;
     const scene = createScene({
       answer: (asked) => {
@@ -37,7 +37,7 @@ describe('executions/project-reading', () => {
     expect(scene.asked.length).toBeLessThan(60);
   });
 
-  it('reads the newest page at once and the rest later, and never a page twice: not after a fault, a stop, or a start anew', async () => {
+  it('reads the newest page at once and the rest later, and never a page twice: not after a fault, a stop, or a restart', async () => {
     let fails = false;
     const answer = (asked: Question): unknown => {
       if (fails) throw refusal('timeout');
@@ -132,7 +132,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().backlog).toBeUndefined();
   });
 
-  it('shows how many rows of a window are not shown, and goes on', async () => {
+  it('shows how many rows of a window are not shown, and continues', async () => {
     const scene = createScene({ answer: (asked) => ({ ...toPage(runs(3), asked), total: 7 }) });
     expect(await scene.read('live')).toMatchObject({ counted: 3, total: 7, shown: 3, hidden: 4, isUnshown: false });
     expect(scene.state().scannedThroughMs).toBe(nowMs);
@@ -180,7 +180,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().hold).toBeUndefined();
   });
 
-  it('goes on at the catch-up limit, and keeps what is skipped to count it later', async () => {
+  it('continues at the catch-up limit, and keeps what is skipped to count it later', async () => {
     const scene = createScene({
       answer: (asked) => toPage(runs(10), asked),
       hold: 'disabled',
@@ -263,7 +263,7 @@ function createScene({ answer, catchUpLimitMs = 1e12, ...fields }: Given) {
     overlapMs: () => overlap.ms(nowMs),
     odd,
     readAgain: (window: Window) => reading.readAgain(api, 'pay', window, nowMs),
-    /** The process begins anew with what it kept. */
+    /** The process begins again with what it kept. */
     restart: () => {
       reading = start();
     },

@@ -17,7 +17,7 @@ describe('executions/project-state', () => {
     });
   });
 
-  it('goes on where it was held', () => {
+  it('continues where it was held', () => {
     expect(resume(held({ scannedThroughMs: 3 * dayMs }), 10 * dayMs, 7 * dayMs)).toEqual({
       project: 'pay',
       countedFromMs: dayMs,

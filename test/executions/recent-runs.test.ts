@@ -26,7 +26,7 @@ describe('executions/recent-runs', () => {
     expect(add(sheets, runs(1, 100))).toEqual({ sheets, written: [], forgotten: [] });
   });
 
-  it('goes on from runs that were kept one by one', () => {
+  it('continues from runs that were kept one by one', () => {
     const before: RecentSheets = new Map(runs(1, 3).map((run) => [`${run.startedAtMs} ${run.id}`, [run]]));
     const next = add(before, runs(4, 1));
     expect(next.written).toEqual(['0']);

@@ -112,7 +112,7 @@ function toKey({ id, startedAtMs }: Pick<Execution, 'id' | 'startedAtMs'>): stri
   return `${id} at ${Math.floor(startedAtMs / 1000)} s`;
 }
 
-/** One call after the other, each with all that is known since the one before. */
+/** One call after the other, each with all that is known since the previous one. */
 function readAll(calls: readonly (readonly Execution[])[], countedFromMs: number): Execution[] {
   const known = new Map<number, Entry[]>();
   let ids = new Map<number, IdHour>();

@@ -143,7 +143,7 @@ describe('executions/reconcile', () => {
     expect(found.counted).toHaveLength(3);
   });
 
-  it('compares new ids with those of earlier rounds alone', () => {
+  it('compares new ids only with those of earlier rounds', () => {
     const rows = [at({ id: 60, hour: 100 }), at({ id: 3, hour: 130 })];
     expect(reconcile(input({ rows })).newEpochAtMs).toBeUndefined();
   });

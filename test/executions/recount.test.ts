@@ -70,7 +70,7 @@ describe('executions/recount', () => {
     expect(scene.asked.length).toBeGreaterThan(asked);
   });
 
-  it('compares the week of a project within a day of its first one, although the process starts anew each hour', async () => {
+  it('compares the week of a project within a day of its first one, although the process starts again each hour', async () => {
     const scene = await createScene({ ended: [], known: [], countedFromMs: nowMs });
     await scene.setComparedWeek(undefined);
     for (let hour = 0; hour < 24; hour += 1) {
@@ -88,7 +88,7 @@ describe('executions/recount', () => {
     expect(scene.comparedWeekAtMs()).toBe(nowMs);
   });
 
-  it('reads rows that were never shown again within a day, in one piece, since they may have become readable', async () => {
+  it('reads rows that were never shown again within a day, in one piece, because they may have become readable', async () => {
     const scene = await createScene({ ended: [5.5, 6.5, 9.5], known: [], isHidden: true });
     await scene.look('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     expect(scene.readAgain).toHaveLength(3);
@@ -101,7 +101,7 @@ describe('executions/recount', () => {
     expect(scene.readAgain).toHaveLength(5);
   });
 
-  it('goes on in the next round where this one has no time, and compares nothing twice', async () => {
+  it('continues in the next round where this one has no time, and compares nothing twice', async () => {
     const scene = await createScene({ ended: [2.5, 7.5], known: [] });
     scene.note('pay', { nextDayMs: nowMs, activeUntilMs: nowMs + 1 });
     let rounds = 0;

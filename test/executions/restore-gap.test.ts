@@ -44,7 +44,7 @@ describe('executions/restore-gap', () => {
     expect(shown()).toEqual(['pay', 'shop', 'old']);
   });
 
-  it('goes on showing what was read when the clock is set back while another project is still to be read', async () => {
+  it('continues to show what was read when the clock is set back while another project is still to be read', async () => {
     const { cache, gap, shown } = await setUp(true);
     const rewind = (project: string, scannedThroughMs: number) =>
       cache.update(async () => {

@@ -28,7 +28,7 @@ describe('executions/round-faults', () => {
     await expect(faults.attempt(failing(kind, details))).rejects.toMatchObject({ kind });
   });
 
-  it('goes on where a question could not be put', async () => {
+  it('continues where a question could not be put', async () => {
     const { faults } = setUp();
     await faults.attempt(failing('rejected', { unsent: true }));
     expect(faults.all).toHaveLength(1);

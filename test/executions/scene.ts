@@ -19,7 +19,7 @@ export type Scene = {
   readonly nowMs: () => number;
   /** Time passes for the service and for the daemon. */
   readonly pass: (ms: number) => void;
-  /** What a round came to, some seconds after the one before: `success`, or its fault. */
+  /** What a round came to, some seconds after the previous one: `success`, or its fault. */
   readonly round: (afterMs?: number) => Promise<string>;
   readonly rounds: (count: number, afterMs?: number) => Promise<void>;
   /** The samples of a family that a scrape would show. */

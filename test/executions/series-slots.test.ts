@@ -90,7 +90,7 @@ describe('executions/series-slots', () => {
     expect(slots.refused().jobs).toBe(1);
   });
 
-  it('tells jobs apart whose names look alike when joined', () => {
+  it('distinguishes jobs whose names look alike when joined', () => {
     const slots = withRoom(1);
     slots.settle(claimed(slots, toJobKey('pay', 'a', 'b/c')));
     expect(slots.has('jobs', toJobKey('pay', 'a', 'b/c'))).toBe(true);

@@ -10,7 +10,7 @@ describe('executions/server-clock', () => {
     expect(asked()).toBe(0);
   });
 
-  it('asks for it where answers do not tell, and reckons on for five minutes', async () => {
+  it('asks for it where answers have no date, and computes it for five minutes', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs + 90_000);
     expect(await read(undefined)).toBe(1_090_000);
     pass(299_999);
@@ -52,7 +52,7 @@ describe('executions/server-clock', () => {
     expect(await read(undefined)).toBe(1_075_000);
   });
 
-  it('believes a jump ahead only after five minutes, and goes on as before until then', async () => {
+  it('believes a jump ahead only after five minutes, and continues as before until then', async () => {
     const { read, pass } = createScene(refuse);
     await read(1_000_000);
     for (let passedMs = 0; passedMs < 300_000; passedMs += 15_000) {

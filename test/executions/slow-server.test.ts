@@ -139,7 +139,7 @@ describe('executions on a slow server', () => {
     expect(new Set(publishes.map(({ validForMs }) => Math.round(validForMs / 1000)))).toEqual(new Set([93]));
   });
 
-  it('goes on at the catch-up limit although the server never tells how much is skipped, and says that', async () => {
+  it('continues at the catch-up limit although the server never tells how much is skipped, and says that', async () => {
     const past = Array.from({ length: 40 * 24 }, (_, index) => startMs - (index + 1) * hourMs);
     const { rounds, known, told, takeFrom, pass, restart } = play({
       answerMs: () => 5,

@@ -146,7 +146,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('counts in a project that comes back after that from then on alone, and skips nothing', async () => {
+  it('counts in a project that comes back after that only from then on, and skips nothing', async () => {
     const { control, finish, counted, rounds, told } = await play();
     await rounds(2);
     finish('pay');
@@ -200,7 +200,7 @@ describe('executions/transitions', () => {
     expect(await ledger.size('upstream')).toBe(0);
   });
 
-  it('goes on with a deleted project that comes back within thirty days', async () => {
+  it('continues with a deleted project that comes back within thirty days', async () => {
     const { control, finish, counted, rounds } = await play();
     await rounds(2);
     finish('pay');
@@ -231,7 +231,7 @@ describe('executions/transitions', () => {
     ]);
   });
 
-  it('goes on at the catch-up limit after the daemon itself was down for longer', async () => {
+  it('continues at the catch-up limit after the daemon itself was down for longer', async () => {
     const { finish, counted, rounds, told, pass, lag } = await play();
     await rounds(3);
     finish('pay', { agoMs: -1000 });

@@ -39,7 +39,7 @@ describe('executions/visibility', () => {
     expect(shown('automation_executions_running')).toEqual([nothingRuns('pay')]);
   });
 
-  it('goes on saying that a part is not shown, and counts it once it is', async () => {
+  it('continues to say that a part is not shown, and counts it once it is', async () => {
     const { control, simulator, rounds, finish, visibility, shown, counted } = await play();
     const hidden = control.createJob('pay', { name: 'secret' });
     await rounds(2);

@@ -43,7 +43,7 @@ async function readPage(given: Given): Promise<string> {
 }
 
 describe('http/execution-page', () => {
-  it('tells how an execution went, span by span, and why', async () => {
+  it('reports how an execution went, span by span, and why', async () => {
     const page = await readPage({ execution: pastExecution() });
     expect(toText(page)).toBe(`✗nightly/settle #4711: failed
 Why: step 2 (Settle) on db02 failed: NonZeroResultCode.

@@ -126,7 +126,7 @@ Version 0.1.0. This page covers servers and collectors. For failing jobs, see th
     expect(page).toContain('<title>4 problems: still is passive');
   });
 
-  it('tells what runs against what it usually takes, and what ended last', async () => {
+  it('reports what runs against what it usually takes, and what ended last', async () => {
     const told = executions({
       running: [
         running({ id: 4700, startedAtMs: atMs - 7_200_000, isOverdue: true }),
@@ -173,7 +173,7 @@ and 1 more that ended before
     expect(toText(await readPage([server('prod')]))).not.toContain('Runs now');
   });
 
-  it('tells what a server complains of, and what is left out, in the row of its collector', async () => {
+  it('reports what a server complains of, and what is left out, in the row of its collector', async () => {
     const sick = collector('healthcheck', { complaints: ['health check db fails'], message: '1 entry was left out' });
     const text = toText(await readPage([server('prod', { collectors: [collector('ping'), sick] })]));
 

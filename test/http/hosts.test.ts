@@ -55,7 +55,7 @@ describe('http/hosts', () => {
     expect((await ask('/config', { headers: asBrowser })).status).toBe(403);
   });
 
-  it('says what mends it', async () => {
+  it('says what fixes it', async () => {
     const { ask } = await serve([config()]);
     const { body } = await ask('/config', { headers: { ...browser, host: 'a.example.org' } });
     expect(body).toBe(

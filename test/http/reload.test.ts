@@ -41,7 +41,7 @@ describe('http/reload', () => {
     expect(served.asked).toEqual([{ path: '/-/reload', from: '127.0.0.1' }]);
   });
 
-  it('tells every complaint about a configuration that is none', async () => {
+  it('reports every complaint about a configuration that is none', async () => {
     const served = await start({ outcome: { ok: false, complaints: ['config.yaml:3: no such key', 'another'] } });
 
     expect(await post(served)).toMatchObject({

@@ -89,7 +89,7 @@ export function traces(given: Partial<TracesStatus> = {}): TracesStatus {
   return { delivery, waiting: 0, waitingBytes: 0, oldestMs: undefined, quarantine: 0, quarantinedBytes: 0, ...given };
 }
 
-/** Traces that can not be delivered since 10 min, some in line, some quarantined. */
+/** Traces that cannot be delivered since 10 min, some in line, some quarantined. */
 export function stuckTraces(): TracesStatus {
   const reason = 'collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED)';
   const { delivery } = traces();

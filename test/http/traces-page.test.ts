@@ -123,7 +123,7 @@ or write into the configuration, to send them to http://localhost:4318:
     expect(body).toContain('<code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code>');
   });
 
-  it('says that the state can not tell', async () => {
+  it('says that the state cannot be read', async () => {
     expect((await readPage({ shown: undefined })).text).toBe('✗The state cannot be read');
   });
 

@@ -17,7 +17,7 @@ function readExecutions(given: Partial<ExecutionsOfServer>): Promise<string> {
 }
 
 describe('http/unreadable', () => {
-  it('says which executions are not shown of each project, and what mends it', async () => {
+  it('says which executions are not shown of each project, and what fixes it', async () => {
     const text = await readExecutions({
       runningDenied: ['warehouse', 'fresh'],
       hidden: [

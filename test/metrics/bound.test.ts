@@ -62,7 +62,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('tells apart what looks alike when joined, and what has names like a part of every object', () => {
+  it('distinguishes what looks alike when joined, and what has names like a part of every object', () => {
     const pairs = [
       ['a', 'b,c'],
       ['a,b', 'c'],
@@ -92,7 +92,7 @@ describe('metrics/bound', () => {
     });
   });
 
-  it('tells samples of a summary apart, and labels that configuration adds', () => {
+  it('distinguishes samples of a summary, and labels that configuration adds', () => {
     const one = timing.rows({ quantiles: [[0.5, 1]], sum: 5, count: 3 }, { name: 'a' });
     const other = timing.rows({ quantiles: [[0.5, 2]], sum: 6, count: 4 }, { name: 'a' });
     const teams = [

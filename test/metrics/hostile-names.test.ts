@@ -17,7 +17,7 @@ const names = [
   'a "quoted" name',
   'back\\slash',
   'ends in a backslash\\',
-  '\\n is no new line',
+  '\\n is not a new line',
   'two\nlines',
   'carriage\rreturn',
   'comma, brace } and {equals="x"} 1',

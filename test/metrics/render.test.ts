@@ -19,7 +19,7 @@ describe('metrics/render', () => {
     expect(renderSamples(plain.rows(value))).toBe(`demo_plain ${written}\n`);
   });
 
-  it('never writes what is no number', () => {
+  it('never writes what is not a number', () => {
     const row: Row = { family: plain, labels: [], value: Number.NaN };
 
     expect(renderSamples([row, ...plain.rows(1), row])).toBe('demo_plain 1\n');

@@ -43,7 +43,7 @@ async function onEveryTurn(all: Promise<unknown>, look: () => void): Promise<voi
 }
 
 describe('metrics/snapshot', () => {
-  it('shows exemplars in OpenMetrics alone, and all else alike', async () => {
+  it('shows exemplars only in OpenMetrics, and all else alike', async () => {
     const snapshots = createSnapshots(fakeClock({ ticks: () => 0 }));
     const exemplar = { traceId: 'cafe', spanId: 'beef', value: 3.5, atMs: 1_700_000_000_250 };
     const given = { bounds: [1, 10], counts: [1, 1, 0], sum: 4, count: 2, exemplars: [undefined, exemplar] };
@@ -153,7 +153,7 @@ describe('metrics/snapshot', () => {
     expect(samplesOf(snapshots)).toEqual([]);
   });
 
-  it('reckons the age from when the rows came, not from when they were ready', async () => {
+  it('computes the age from when the rows came, not from when they were ready', async () => {
     let clockMs = 0;
     const snapshots = createSnapshots(fakeClock({ ticks: () => clockMs }));
     const published = snapshots.publish(snapshotOf('one', stored.rows(1)));

@@ -58,18 +58,18 @@ describe('repository/mutate/mutants', () => {
     expect(changesIn('export const a = b.toString();')).toEqual([]);
   });
 
-  it('leaves types, imports and strings alone', () => {
+  it('does not change types, imports and strings', () => {
     expect(
       changesIn(`import { a } from 'a'; type B = 1 | 2; export const c = d<3>('x') as 4; export const e = 'f' + g;`),
     ).toEqual([]);
   });
 
-  it('leaves logging alone, and the condition that is there for nothing else', () => {
+  it('does not change logging, nor the condition that is there for nothing else', () => {
     expect(changesIn(`if (n > 1) log.info({ n: n - 1 }, 'skipped');`)).toEqual([]);
     expect(changesIn(`if (n > 1) { log.info('skipped'); go(); }`)).toContain('n > 1 → false');
   });
 
-  it('leaves the words of a message alone, not the rest of an error', () => {
+  it('does not change the words of a message, but the rest of an error', () => {
     expect(changesIn(`export const e = new ApiError('timeout', n > 1 ? 'a' : 'b', { status: n + 1 });`)).toEqual([
       '+ → -',
       '1 → 2',

@@ -181,7 +181,7 @@ describe('schedule/poll', () => {
     expect((await scrape()).filter((line) => line.startsWith('automation_credentials'))).toEqual([]);
   });
 
-  it('hands each poll what the one before left, and keeps it in the state', async () => {
+  it('gives each poll what the previous one left, and keeps it in the state', async () => {
     const { run, state, scrape } = setUp();
     await run(3);
     await run(4);
@@ -222,7 +222,7 @@ describe('schedule/poll', () => {
     expect(askedAtMs).toEqual([0, 15_250]);
   });
 
-  it('tells when there was last something to show, and how long the last poll took', async () => {
+  it('reports when there was last something to show, and how long the last poll took', async () => {
     const { run, last } = setUp();
     expect(last()).toBeUndefined();
     await run(7);

@@ -76,7 +76,7 @@ describe('schedule/project-sweep', () => {
     ]);
   });
 
-  it('shows what it has while the first pass still goes on', async () => {
+  it('shows what it has while the first pass still continues', async () => {
     const { pass, whenAsked, shownCount } = setScene(numbered(100));
     const seen = new Map<string, number>();
     whenAsked((project) => {
@@ -118,7 +118,7 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('b c');
   });
 
-  it('takes a name that can not be sent for a fault of its project', async () => {
+  it('takes a name that cannot be sent for a fault of its project', async () => {
     const { pass, shown, faults } = setScene(['..', 'b', 'c']);
     faults.set('..', fault('rejected', { unsent: true }));
 
@@ -206,7 +206,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('b a');
   });
 
-  it('leaves a server that does not answer five times in a row, and goes on there', async () => {
+  it('leaves a server that does not answer five times in a row, and continues there', async () => {
     const { pass, asked, shown, faults } = setScene(numbered(12));
     await pass();
     for (const name of numbered(12)) faults.set(name, fault('timeout', { isOfService: false }));
@@ -252,7 +252,7 @@ describe('schedule/project-sweep', () => {
     },
   );
 
-  it('goes on where one in five answers', async () => {
+  it('continues where one in five answers', async () => {
     const { pass, shown, faults } = setScene(numbered(20));
     const silent = numbered(20).filter((_name, index) => index % 5 !== 4);
     for (const name of silent) faults.set(name, fault('timeout', { isOfService: false }));
@@ -281,7 +281,7 @@ describe('schedule/project-sweep', () => {
     expect(times()).toBe('0 8 16 24 32 40');
   });
 
-  it('goes on with the next name when the one where it stopped is gone', async () => {
+  it('continues with the next name when the one where it stopped is gone', async () => {
     const { pass, asked, faults, setNames } = setScene(numbered(12));
     for (const name of numbered(12)) faults.set(name, fault('network', { isOfService: false }));
     await pass();
@@ -321,7 +321,7 @@ describe('schedule/project-sweep', () => {
     expect(asked()).toBe('b c a');
   });
 
-  it('lets what it shows get too old while the list can not be read', async () => {
+  it('lets what it shows get too old while the list cannot be read', async () => {
     const { pass, shown, failList } = setScene(['a', 'b']);
     await pass();
     failList(fault('network'));
@@ -359,7 +359,7 @@ describe('schedule/project-sweep', () => {
     expect(withdrawn()).toBe(0);
   });
 
-  it('shows nothing once it is withdrawn, and begins anew as fast as at first', async () => {
+  it('shows nothing once it is withdrawn, and begins again as fast as at first', async () => {
     const { pass, shown, times, withdraw } = setScene(['a', 'b', 'c']);
     await pass();
     withdraw();
@@ -408,7 +408,7 @@ describe('schedule/project-sweep', () => {
     expect([shown(), shownCount()]).toEqual(['', 1]);
   });
 
-  it('asks no project where the server tells of all in one request', async () => {
+  it('asks no project where the server reports all in one request', async () => {
     const { pass, asked, shown, setNames } = setScene(['a', 'b'], {
       fetchAll: async () =>
         new Map([

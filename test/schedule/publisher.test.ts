@@ -49,7 +49,7 @@ describe('schedule/publisher', () => {
     ]);
   });
 
-  it('goes on showing what it showed when others come before it and not all fit', async () => {
+  it('continues to show what it showed when others come before it and not all fit', async () => {
     const { publish, scrape } = setUp({ maxSeries: 2 });
     await publish(...['b', 'c', 'd'].map((job) => value.rows(1, { job })));
     await publish(...['a', 'b', 'c', 'd'].map((job) => value.rows(2, { job })));

@@ -121,7 +121,7 @@ describe('schedule/scheduler', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('tells when each poll runs next, and nothing once it is stopped', async () => {
+  it('reports when each poll runs next, and nothing once it is stopped', async () => {
     const { scheduler } = setUp(['a', 'b'], async () => {});
     scheduler.start();
     await vi.advanceTimersByTimeAsync(2000);
@@ -134,7 +134,7 @@ describe('schedule/scheduler', () => {
     expect(scheduler.status().map(({ nextRunAtMs }) => nextRunAtMs)).toEqual([undefined, undefined]);
   });
 
-  it('tells since when polls end the way they do', async () => {
+  it('reports since when polls end the way they do', async () => {
     const outcomes: readonly Outcome[] = [
       { result: 'success', series: 1 },
       { result: 'failed', kind: 'timeout', message: '' },
@@ -164,7 +164,7 @@ describe('schedule/scheduler', () => {
     ]);
   });
 
-  it('goes on when the clock is set ahead by twelve days, without a look at each time in between', async () => {
+  it('continues when the clock is set ahead by twelve days, without a look at each time in between', async () => {
     let runs = 0;
     const { scheduler } = setUp(['a'], async () => {
       runs += 1;
@@ -180,7 +180,7 @@ describe('schedule/scheduler', () => {
     expect(runs - before).toBe(4);
   });
 
-  it('goes on when the clock is set back by an hour', async () => {
+  it('continues when the clock is set back by an hour', async () => {
     let runs = 0;
     const { scheduler, skipped } = setUp(['a'], async () => {
       runs += 1;

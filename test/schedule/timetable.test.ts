@@ -94,7 +94,7 @@ describe('schedule/timetable', () => {
     expect(times.slice(0, 3)).toEqual(['2024-05-20T10:00:45', '2024-05-20T10:01:00', '2024-05-20T10:01:15']);
   });
 
-  it('says so where times went by since the process was held up, and goes on with the next', async () => {
+  it('says so where times went by since the process was held up, and continues with the next', async () => {
     const { hands, run, missed, after } = open();
     hands.lateMs = 40 * second;
     await run(20 * second);

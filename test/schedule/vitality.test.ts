@@ -73,7 +73,7 @@ describe('schedule/vitality', () => {
     expect(await scene.acceptedOf()).toBeUndefined();
   });
 
-  it('goes on saying that credentials are accepted while the server is away, also after they were refused once', async () => {
+  it('continues to say that credentials are accepted while the server is away, also after they were refused once', async () => {
     const scene = setUp();
     scene.ended(fault('unauthorized', 403));
     scene.ended();

@@ -6,7 +6,7 @@ import type { Simulator } from '../../src/simulator/simulator.ts';
 import { ask, startEmpty } from './caller.ts';
 
 describe('simulator/faults', () => {
-  it('spoils matching paths alone, and only as often as asked', async () => {
+  it('spoils only matching paths, and only as often as asked', async () => {
     const simulator = await startEmpty();
     simulator.control.addFault({ kind: 'status', status: 503, path: 'projects$', times: 2 });
     const statuses = [];

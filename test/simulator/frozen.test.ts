@@ -43,7 +43,7 @@ describe('simulator/frozen', () => {
     expect(system.ping.href).toBe('https://automation.example.org/api/47/metrics/ping');
   });
 
-  it('moves by hand alone', async () => {
+  it('moves only by hand', async () => {
     const simulator = await startSimulator({ scenario: 'quiet-day', frozen: true });
     const before = simulator.truth().executions.length;
     simulator.advance(600_000);

@@ -48,7 +48,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('takes a text that can not be read for damage', async () => {
+  it('takes a text that cannot be read for damage', async () => {
     await leaveState();
     const database = new DatabaseSync(file);
     database.exec(`UPDATE ledger_document SET body = '{"epoch":'`);
@@ -100,7 +100,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('takes a document without the shape of its kind for damage, and starts anew where its copy has the same', async () => {
+  it('takes a document without the shape of its kind for damage, and starts again where its copy has the same', async () => {
     await leaveState();
     const state = openSqliteState({ dir, isSound: (kind, body) => kind !== 'server' || Array.isArray(body) }, clock);
 
@@ -144,7 +144,7 @@ describe('state/damage', () => {
     await state.close();
   });
 
-  it('sets a trace with other bytes aside, says so, and goes on with the others', async () => {
+  it('quarantines a trace with other bytes, says so, and continues with the others', async () => {
     const trace = { server: 'prod', startedAtMs: 1, spooledAtMs: 2, encoding: 'json' as const, spans: 1 };
     const first = openSqliteState({ dir });
     const spooled = ['1', '2'].map((id) => ({ ...trace, key: id, executionId: id, bytes: Buffer.from(`trace ${id}`) }));

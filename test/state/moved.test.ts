@@ -36,7 +36,7 @@ function keep(state: State, id: number): Promise<void> {
 const refusal = 'the state directory was removed or replaced: nothing is kept until it is written again';
 
 describe('state/moved', () => {
-  it('writes everything again where the directory was removed, and goes on', async () => {
+  it('writes everything again where the directory was removed, and continues', async () => {
     const state = await openWithOne();
     rmSync(dir, { recursive: true });
     await expect(keep(state, 2)).rejects.toThrow(refusal);

@@ -59,7 +59,7 @@ describe('state/spool', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 1, bytes: 4 });
   });
 
-  it('hands out the first in line, within both bounds but one at least', async () => {
+  it('returns the first in line, within both bounds but one at least', async () => {
     await spool(toTrace('1'), toTrace('2'), toTrace('3'));
 
     expect(await keys({ maxBytes: 1000, maxTraces: 2 })).toEqual(['1', '2']);

@@ -52,7 +52,7 @@ describe('state/sqlite-file', () => {
     await again.close();
   });
 
-  it('starts anew, and says so, where there is no copy of a damaged file', async () => {
+  it('starts again, and says so, where there is no copy of a damaged file', async () => {
     await leaveState({ hasCopy: false });
     damages[0][1]();
     const state = openSqliteState({ dir }, clock);
@@ -62,7 +62,7 @@ describe('state/sqlite-file', () => {
     await state.close();
   });
 
-  it('starts anew where the copy is damaged as well', async () => {
+  it('starts again where the copy is damaged as well', async () => {
     await leaveState();
     damages[0][1]();
     writeFileSync(join(dir, 'backup.sqlite'), 'this is no database either, and long enough to be told from none');
@@ -84,7 +84,7 @@ describe('state/sqlite-file', () => {
     expect(readdirSync(dir).filter((name) => name.includes('damaged'))).toEqual([]);
   });
 
-  it('loses nothing of what was kept where there is no room for more, and goes on once there is', async () => {
+  it('loses nothing of what was kept where there is no room for more, and continues once there is', async () => {
     const state = openSqliteState({ dir });
     await state.ledger.commit('prod', { entries: [{ project: 'pay', id: 1, startedAtMs: 1, endedAtMs: 2 }] });
     await state.close();

@@ -13,7 +13,7 @@ function ended(project: string, id: number, endedAtMs: number, startedAtMs = 1):
 }
 
 describe('state/sqlite-ledger', () => {
-  it('finds all entries of an id, whatever their project and start, of one server alone', async () => {
+  it('finds all entries of an id on one server, whatever their project and start', async () => {
     await ledger.commit('prod', { entries: [ended('pay', 7, 50), ended('shop', 7, 90, 80), ended('pay', 8, 50)] });
     await ledger.commit('other', { entries: [ended('pay', 7, 50)] });
     expect(await ledger.find('prod', [7, 9])).toEqual([
@@ -42,7 +42,7 @@ describe('state/sqlite-ledger', () => {
     expect(await ledger.size('other')).toBe(0);
   });
 
-  it('prunes what ended before a time, of one project alone', async () => {
+  it('prunes what ended before a time, only in one project', async () => {
     const entries = [ended('pay', 1, 99), ended('pay', 2, 100), ended('shop', 3, 99)];
     await ledger.commit('prod', { entries });
     await ledger.commit('prod', { prune: { project: 'pay', endedBeforeMs: 100 } });
@@ -58,7 +58,7 @@ describe('state/sqlite-ledger', () => {
     expect(await ledger.load('other')).toEqual([]);
   });
 
-  it('keeps nothing of a change of which one part can not be kept', async () => {
+  it('keeps nothing of a change of which one part cannot be kept', async () => {
     const entries = [ended('pay', 1, 100), ended('pay', 2, Number.NaN)];
     await expect(
       ledger.commit('prod', { entries, documents: [{ kind: 'cell', key: 'a', body: '1' }] }),

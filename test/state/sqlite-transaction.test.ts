@@ -47,7 +47,7 @@ describe('state/sqlite-transaction', () => {
     expect(countNotes()).toBe(1);
   });
 
-  it('says that there is no room, and goes on where there is', () => {
+  it('says that there is no room, and continues where there is', () => {
     const database = connect();
     const { page_count: pages } = database.prepare('PRAGMA page_count').get() ?? {};
     database.exec(`PRAGMA max_page_count = ${Number(pages)}`);

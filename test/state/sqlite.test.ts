@@ -65,13 +65,13 @@ describe('state/sqlite', () => {
     );
   });
 
-  it('says what to do where a directory can not be made', () => {
+  it('says what to do where a directory cannot be made', () => {
     expect(() => openSqliteState({ dir: '/proc/nope/state' })).toThrow(
       'the state directory /proc/nope/state cannot be used: no permission; give the user of this process write access',
     );
   });
 
-  it('leaves state of a newer version alone', async () => {
+  it('does not touch state of a newer version', async () => {
     await openSqliteState({ dir }).close();
     const database = new DatabaseSync(join(dir, 'state.sqlite'));
     database.exec('PRAGMA user_version = 99; UPDATE state_identity SET version = 99');

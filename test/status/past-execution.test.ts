@@ -21,7 +21,7 @@ function toLines(past: ReturnType<typeof tell>): string {
 }
 
 describe('status/past-execution', () => {
-  it('tells of every span what it is, how deep, and why', () => {
+  it('reports of every span what it is, how deep, and why', () => {
     expect(
       toLines(tell('failed-handler')),
     ).toBe(`! RUN shop/load/etl/nightly - failure (the execution failed; the first that failed gives NonZeroResultCode)
@@ -33,7 +33,7 @@ describe('status/past-execution', () => {
 `);
   });
 
-  it('tells of the whole what its attributes say', () => {
+  it('reports of the whole what its attributes say', () => {
     const { spans: _, ...whole } = tell('failed-node');
     expect(whole).toEqual({
       server: 'prod',
@@ -54,7 +54,7 @@ describe('status/past-execution', () => {
     });
   });
 
-  it('tells of people only where configuration wants that', () => {
+  it('names people only where configuration wants that', () => {
     const names = (changes: Parameters<typeof tell>[1]) => tell('aborted', changes).facts.map(({ name }) => name);
     expect(names({})).toEqual(['Usually takes', 'Started by']);
     expect(names({ withUserNames: true })).toEqual(['Usually takes', 'Started by', 'User', 'Aborted by']);
@@ -70,7 +70,7 @@ describe('status/past-execution', () => {
     ]);
   });
 
-  it('tells nothing of a trace without spans', () => {
+  it('returns nothing for a trace without spans', () => {
     const plan = planRecorded('succeeded');
     expect(toPastExecution({ ...plan, trace: { ...plan.trace, spans: [] } }, of, hasPage)).toBeUndefined();
   });
@@ -86,7 +86,7 @@ describe('status/past-execution', () => {
     expect(tell('per-node-reference').spans.map(({ isFitted }) => isFitted)).toContain(true);
   });
 
-  it('tells of the attempts before and after it, and which of them have a page', () => {
+  it('reports the attempts before and after it, and which of them have a page', () => {
     const source = readRecorded('no-state');
     const execution = { ...source.execution, nextAttemptId: 4712 };
     const plan = planSource({ ...source, execution, previousAttemptId: 4710 });

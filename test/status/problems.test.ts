@@ -60,7 +60,7 @@ describe('status/problems', () => {
     );
   });
 
-  it('tells of a passive server once, and better than its collector does', () => {
+  it('reports a passive server once, and better than its collector does', () => {
     const collectors = [collector('execution-mode', { complaints: ['it is passive and runs nothing'] })];
     expect(tell(server('still', { executionMode: 'passive', collectors }))).toEqual([
       'still is passive and runs nothing',
@@ -70,18 +70,18 @@ describe('status/problems', () => {
     ]);
   });
 
-  it('tells of a server that is down once, not once a collector', () => {
+  it('reports a server that is down once, not once a collector', () => {
     const failed = { result: 'failed', reason: 'network', message: 'GET ping: no connection' } as const;
     const down = server('dead', { state: 'down', collectors: [collector('ping', failed), collector('users', failed)] });
     expect(tell(down)).toEqual(['dead gives no usable answer (since 01:19 UTC, 2 h ago)']);
   });
 
-  it('tells of a member that is down where its server is up', () => {
+  it('reports a member that is down where its server is up', () => {
     const members = [server('a'), server('b', { state: 'down' })];
     expect(tell(server('prod', { members }))).toEqual(['prod/b gives no usable answer (since 01:19 UTC, 2 h ago)']);
   });
 
-  it('tells of all that one server denies in one sentence', () => {
+  it('reports all that one server denies in one sentence', () => {
     const collectors = ['a', 'b', 'c', 'd', 'e'].map((name) => collector(name, { result: 'off', reason: 'denied' }));
     expect(tell(server('prod', { collectors }))).toEqual(['prod: the credentials may not read a, b, c, and 2 more']);
   });

@@ -76,7 +76,7 @@ describe('status/read-status', () => {
     expect(await read([timed])).toMatchObject({ state: 'waiting', sinceMs: undefined, message: undefined });
   });
 
-  it('tells what first contact and the kept mode tell', async () => {
+  it('reports what first contact and the kept mode tell', async () => {
     const told = { dialect: 'rundeck', apiVersion: 47, release: '5.3.0' } as const;
     const facts: ServerFacts = { ...told, hidesMembers: false };
     const memory: Memory = { mode: 'passive', changedAtMs: nowMs - 60_000 };
@@ -94,7 +94,7 @@ describe('status/read-status', () => {
     });
   });
 
-  it('knows no mode that is not read any more, or can not be recalled', async () => {
+  it('knows no mode that is not read any more, or cannot be recalled', async () => {
     const recall = async (): Promise<Memory> => ({ mode: 'active' });
     const failing = poll({ collector: 'execution-mode' }, timedOut, vital);
     expect((await read([failing], { state: { recall } })).executionMode).toBeUndefined();
@@ -150,7 +150,7 @@ describe('status/read-status', () => {
     expect(collectors[0]?.result).toBe(result);
   });
 
-  it('tells when what rests is asked again, not when it is let pass', async () => {
+  it('reports when what rests is asked again, not when it is let pass', async () => {
     const last = {
       outcome: denied,
       endedAtMs: nowMs - 12_000,
@@ -174,7 +174,7 @@ describe('status/read-status', () => {
     expect((await read([poll({ collector: 'log-storage' }, timedOut)])).missingPolicy).toBeUndefined();
   });
 
-  it('suggests to nobody to hand out the rights of an administrator', async () => {
+  it('never suggests the rights of an administrator', async () => {
     const rules = [[{ type: 'resource', kind: 'system', allow: 'admin' }], rule];
     const collectors = ['users', 'log-storage'].map((name, index) => ({ name, reads: [{ allowedBy: rules[index] }] }));
     const polls = collectors.map(({ name }) => poll({ collector: name }, denied));
@@ -268,7 +268,7 @@ by:
     ]);
   });
 
-  it('tells what waits, what is quarantined and how the delivery goes', async () => {
+  it('reports what waits, what is quarantined and how the delivery goes', async () => {
     const size: SpoolSize = { traces: 3, bytes: 9000, oldestMs: nowMs - 5000, quarantine: 1, quarantinedBytes: 400 };
     const bounds = { maxTraces: 10, maxBytes: 10_000 };
     const failing = { sinceMs: nowMs - 1000, reason: 'HTTP 503' };
@@ -279,7 +279,7 @@ by:
     expect(traces).toEqual({ ...counts, delivery });
   });
 
-  it('tells of servers where the state can not tell of traces', async () => {
+  it('reports servers where the state cannot report traces', async () => {
     const size = (): Promise<SpoolSize> => Promise.reject(new Error('the disk is gone'));
     const { servers, traces } = await readAll([], { spool: { size } });
     expect({ servers: servers.length, traces }).toEqual({ servers: 1, traces: undefined });

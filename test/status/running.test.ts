@@ -42,7 +42,7 @@ function tell(running: readonly Execution[], recent: readonly RecentRun[] = []) 
 }
 
 describe('status/running', () => {
-  it('tells nothing before the first round', () => {
+  it('reports nothing before the first round', () => {
     const unread = { running: [], recent: [], epoch: undefined, nowMs: undefined, visibility, leftOut: undefined };
     expect(toWhatRuns(unread, settings)).toBeUndefined();
   });

@@ -11,7 +11,7 @@ export const baseName = 'docker.io/library/node:24-slim';
 
 /**
  * A store of images that holds a stand-in for the base: Debian as this machine has it, this Node, this npm.
- * Made once for each set of versions and kept, since that takes a minute.
+ * Made once for each set of versions and kept, because that takes a minute.
  */
 export async function provideBaseStore(buildah: string): Promise<string> {
   const npm = dirname(dirname(realpathSync(await runCommand('sh', ['-c', 'command -v npm']))));

@@ -102,7 +102,7 @@ receivers: [{ name: hook, webhook_configs: [{ url: '${webhookUrl}', send_resolve
   };
 }
 
-/** A port that was free a moment ago, for programs that can not say which one they took. */
+/** A port that was free a moment ago, for programs that cannot say which one they took. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -14,7 +14,7 @@ type Work = {
   readonly afterMs: number;
   readonly ownMs: number;
   readonly isParallel: boolean;
-  /** Servers tell no times of some steps, though they do of what is below. */
+  /** Servers report no times of some steps, though they do of what is below. */
   readonly isTold: boolean;
   readonly parts: readonly Work[];
 };
@@ -31,7 +31,7 @@ const { work } = fc.letrec<{ work: Work }>((tie) => ({
 
 type Told = { readonly startMs: number; readonly lengthMs: number; readonly isTold: boolean };
 
-/** The step as a real server tells of it: whole seconds, exact durations; and by its path what is true. */
+/** The step as a real server reports it: whole seconds, exact durations; and by its path what is true. */
 function tell(of: Work, startMs: number, path: string, truth: Map<string, Told>): { step: object; endMs: number } {
   const below: object[] = [];
   let endMs = startMs;
@@ -129,7 +129,7 @@ describe('tracing/times, exact durations', () => {
 
   const names = readdirSync(join(import.meta.dirname, 'recorded')).map((file) => file.replace('.json', ''));
 
-  it.each(names)('shows the durations of the recorded %s, but for what is longer than what it is in', (name) => {
+  it.each(names)('shows the durations of the recorded %s, except of what is longer than what it is in', (name) => {
     const source = readRecorded(name);
     const { spans } = planSource(source).trace;
     const parents = new Map(spans.map((span) => [span.id, span]));

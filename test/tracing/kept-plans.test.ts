@@ -92,7 +92,7 @@ describe('tracing/kept-plans', () => {
     expect(kept.find('prod', 12)?.attempts.previous).toBeUndefined();
   });
 
-  it('takes none for the repetition of another that is no retry', () => {
+  it('takes none for the repetition of another that is not a retry', () => {
     const kept = createKeptPlans();
     kept.keep('prod', 11, planAttempt({ next: 12 }));
     kept.keep('prod', 12, planAttempt({}));

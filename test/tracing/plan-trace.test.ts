@@ -115,7 +115,7 @@ describe('tracing/plan-trace', () => {
     expect([plan.isUnknown, plan.root?.attributes['cicd.pipeline.result']]).toEqual([true, 'error']);
   });
 
-  it('tells no delay of what started before its time', () => {
+  it('shows no delay for what started before its time', () => {
     const { root } = planChanged({}, { expectedAtMs: 1716200000124 });
     expect(root?.attributes['automation.schedule.delay']).toBe(0);
   });

@@ -64,7 +64,7 @@ describe('tracing/traceparent', () => {
     expect([plan.caller, plan.trace.spans[0]?.links]).toEqual(['none', []]);
   });
 
-  it.each(['parent', 'link'] as const)('says that a value is invalid, and goes on without (%s)', (mode) => {
+  it.each(['parent', 'link'] as const)('says that a value is invalid, and continues without (%s)', (mode) => {
     const plan = planWith(`00-${trace}-${'0'.repeat(16)}-01`, mode);
     expect([plan.caller, plan.trace.spans[0]?.links]).toEqual(['invalid', []]);
     expect(plan.trace.traceId).toBe(toTraceId('https://automation.example.org', '4711'));

@@ -62,7 +62,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution fail
 `);
   });
 
-  it('leaves mixed and partial steps without a failure alone, and takes times from their nodes', () => {
+  it('accepts mixed and partial steps without a failure, and takes times from their nodes', () => {
     expect(tree('mixed-in-succeeded')).toBe(`
 RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
   step 1 (1) 0..1200 success [nodes mixed] [not-started 1] [end-inferred] - mixed, nothing below it failed for good
@@ -208,7 +208,7 @@ RUN shop/load/etl/nightly 0..5000 cancellation [not-started 1] - the execution w
 `);
   });
 
-  it('tells a timeout from a failure', () => {
+  it('distinguishes a timeout from a failure', () => {
     expect(tree('timed-out')).toBe(`
 RUN shop/load/etl/nightly 0..10000 timeout timeout - the execution ran out of time
   step 1 (1) 0..9900 cancellation [clamped] - aborted
@@ -290,7 +290,7 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
     expect(trace.spans.at(-1)?.attributes['automation.step.not_started_count']).toBe(4);
   });
 
-  it('shows the execution alone where that is enough', () => {
+  it('shows only the execution where that is enough', () => {
     expect(tree('failed-node', { detail: 'root' })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - the execution failed; the first that failed gives NonZeroResultCode
 `);
@@ -304,7 +304,7 @@ RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode [not-started 1] - th
     expect(idsOf('root')).toEqual(['307b5cfc9224f771']);
   });
 
-  it('counts steps alone among what is too much', () => {
+  it('counts only steps among what is too much', () => {
     expect(tree('per-node-reference', { detail: 'steps', maxSpans: 4 })).toBe(`
 RUN shop/load/etl/nightly 0..9333 failure NonZeroResultCode - the execution failed; the first that failed gives NonZeroResultCode
   Drain (1) 0..900 success [clamped] - succeeded

@@ -64,7 +64,7 @@ export function toYaml(plan: Plan, { exclude = [] as readonly string[] } = {}): 
     `  catch_up_limit: ${plan.catchUpLimitMs / 1000}s`,
     'metrics:',
     `  hold_new_series: ${plan.holdMs / 1000}s`,
-    // Few, since each is a line of every scrape.
+    // Few, because each is a line of every scrape.
     '  automation_execution_duration_seconds: { buckets: [5, 60] }',
     'traces:',
     `  enabled: ${plan.traces === 'off' ? 'off' : 'on'}`,

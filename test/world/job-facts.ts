@@ -19,7 +19,7 @@ export function judgeJobs(
   for (const [execution, project] of counted) {
     const { job, id } = execution;
     if (job === undefined || execution.jobDeleted) continue;
-    // What ran under another name is told of that name.
+    // What ran under another name is counted under that name.
     if (job.generation > 0 || project !== job.project.name) continue;
     const key = toKey(project, job.definition.group ?? '', job.definition.name);
     const known = newest.get(key) ?? { successMs: 0, endMs: 0, id: 0 };

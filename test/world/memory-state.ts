@@ -7,7 +7,7 @@ type Aside = { readonly reason: string; readonly atMs: number };
 type Spooled = { readonly trace: SpooledTrace; aside: Aside | undefined };
 
 type OfServer = {
-  /** By id, since ids are what is asked for. */
+  /** By id, because ids are what is asked for. */
   readonly entries: Map<number, LedgerEntry[]>;
   readonly byProject: Map<string, Set<LedgerEntry>>;
   readonly documents: Map<string, { readonly kind: string; readonly key: string; readonly body: string }>;

@@ -27,7 +27,7 @@ export type Report = {
 };
 
 export type PlayOptions = {
-  /** Told of every event, for those who want to read them. */
+  /** Called with every event, for those who want to read them. */
   readonly onEvent?: (atMs: number, text: string) => void;
   /** Given every scrape as it is served; undefined while no daemon runs. */
   readonly onScrape?: (text: string | undefined) => void;

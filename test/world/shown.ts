@@ -3,7 +3,7 @@ export type Shown = ReadonlyMap<string, number>;
 
 const read = new WeakMap<Buffer, readonly (readonly [string, number])[]>();
 
-/** Reads a scrape; what did not change since the one before is not read again. */
+/** Reads a scrape; what did not change since the previous one is not read again. */
 export function readShown(text: readonly Buffer[]): Map<string, number> {
   const shown = new Map<string, number>();
   for (const piece of text) {

@@ -27,7 +27,7 @@ export type Credentials = {
   readonly refresh: () => Promise<boolean>;
   /** Called with every answer: a session's cookie changes. */
   readonly noteAnswer?: (answer: TransportAnswer) => void;
-  /** Whether an answer without a word from the API says that the session is not admitted to it. */
+  /** Reports whether an answer without a word from the API says that the session is not admitted to it. */
   readonly isSession: boolean;
 };
 

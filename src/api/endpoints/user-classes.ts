@@ -14,7 +14,7 @@ const counts = z
     }),
   );
 
-/** Document A, 2.7 and 4.7, of the commercial edition. `allocations` tells who has which class, and is not decoded. */
+/** Document A, 2.7 and 4.7, of the commercial edition. `allocations` says who has which class, and is not decoded. */
 export const userClasses = defineEndpoint({
   name: 'user-classes',
   path: 'userclass/state',

@@ -7,7 +7,7 @@ export type Received = {
   readonly status: number;
   readonly headers: ReceivedHeaders;
   readonly bytes: Buffer;
-  /** Whether the answer was longer than the limit, and `bytes` is its beginning. */
+  /** True if the answer was longer than the limit, and `bytes` is its beginning. */
   readonly isCut: boolean;
   /** Gives back the room that a large answer took. */
   readonly release: () => void;

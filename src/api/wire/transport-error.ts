@@ -6,7 +6,7 @@ type Sent = {
   readonly apiEndpoint: string;
   /** The deadline, where it was the deadline that ended the request. */
   readonly timedOutAfterMs: number | undefined;
-  /** Whether a proxy stands between: then no fault of a connection is the server's own. */
+  /** True if a proxy stands between: then no fault of a connection is the server's own. */
   readonly isByProxy: boolean;
   /** The largest answer that was allowed. */
   readonly maxBytes: number;

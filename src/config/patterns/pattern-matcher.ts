@@ -20,7 +20,7 @@ export function countSteps(node: PatternNode): number {
 /**
  * Says whether a whole name matches. All ways through the pattern are followed at once, one character after the other,
  * so that no name can make it take longer than its length times the steps of the pattern. Where a set of places and
- * a character lead is kept, since names are alike.
+ * a character lead is kept, because names are alike.
  */
 export function createMatcher(pattern: PatternNode): (name: string) => boolean {
   const steps = toSteps(pattern);

@@ -31,7 +31,7 @@ export type CommandFlag = {
 export type Arguments = {
   /** Undefined when no command was named. */
   readonly command: string | undefined;
-  /** Whether the first word is not a command: then the others cannot be checked. */
+  /** True if the first word is not a command: then the others cannot be checked. */
   readonly isUnknownCommand: boolean;
   readonly positionals: readonly string[];
   /** By name without dashes: the options' flags and the commands' own. */

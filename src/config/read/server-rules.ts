@@ -8,7 +8,7 @@ import type { Resolved } from './resolve.ts';
 /** One server, with all its options resolved, for the rules between them. */
 export type ResolvedServer = {
   readonly place: Place;
-  /** Whether it may be defined by the environment. */
+  /** True if it may be defined by the environment. */
   readonly single: boolean;
   /** By key, such as `tls.ca_file`. */
   readonly options: ReadonlyMap<string, ResolvedOption>;

@@ -11,7 +11,7 @@ export type HelpRow = {
   readonly path: string | undefined;
   readonly default: string | undefined;
   readonly help: string;
-  /** Whether a change of it waits for a restart. */
+  /** True if a change needs a restart. */
   readonly reload: Reload;
 };
 

@@ -5,7 +5,7 @@ import type { ValueType } from './value-type.ts';
 /** A fault of a value: its place within the value, and the right form. */
 export type Problem = {
   readonly path: readonly PropertyKey[];
-  /** Whether it is the key at that place that is wrong, not its value. */
+  /** True if it is the key at that place that is wrong, not its value. */
   readonly atKey: boolean;
   readonly message: string;
   readonly hint: string | undefined;

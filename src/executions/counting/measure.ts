@@ -7,7 +7,7 @@ import { type Cell, type CellKind, type JobFacts, type Totals, toCellKey, toJobK
 export type MeasureRules = {
   /** Upper bounds of duration buckets, in seconds, ascending. */
   readonly buckets: readonly number[];
-  /** Whether what is new has been shown before, as after a restored copy: then it is not shown as 0 first. */
+  /** True if what is new has been shown before, as after a restored copy: then it is not shown as 0 first. */
   readonly isShown?: boolean;
 };
 

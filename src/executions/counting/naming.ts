@@ -37,7 +37,7 @@ export function toJobName({ job, isJobDeleted }: Execution): JobName {
 
 /** The path that patterns of configuration are held against. */
 export function toJobPath(project: string, { group, name }: JobName): string {
-  return group === '' ? `${project}/${name}` : `${project}/${group}/${name}`;
+  return toPath({ project, group, name });
 }
 
 function isEnding(status: ExecutionStatus): status is Ending {

@@ -18,7 +18,7 @@ export type Cell = {
   /** Of durations: their sum, and how many fell into each bucket, the last one open. */
   readonly sumSeconds?: number;
   readonly buckets?: readonly number[];
-  /** Whether its value has been shown: until then it is shown as 0, so that its first step can be seen. */
+  /** True if its value has been shown: until then it is shown as 0, so that its first step can be seen. */
   readonly isReleased: boolean;
 };
 
@@ -40,7 +40,7 @@ export type JobFacts = {
   readonly lastFailedMs?: number | undefined;
   readonly lastEnding: Ending;
   readonly consecutiveFailures: number;
-  /** When the newest of these failures ended, the newest first, so that a success that turns up late tells which it resets. */
+  /** When the newest of these failures ended, the newest first, so that a success that turns up late resets only the earlier ones. */
   readonly failedMs?: readonly number[] | undefined;
   readonly averageDurationMs?: number | undefined;
   /** The time from which the list of jobs lacks it: it was deleted or renamed, and its last values are no longer shown. */

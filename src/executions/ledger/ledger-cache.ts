@@ -30,7 +30,7 @@ export type LedgerChange = {
   /** The slots that these cells and jobs take. */
   readonly claims?: Claims;
   readonly idHours?: readonly IdHour[];
-  /** Whether the hours before are of ids that are no longer given. */
+  /** True if the hours before are of ids that are no longer given. */
   readonly hasNewEpoch?: boolean;
   readonly recent?: readonly RecentRun[];
   /** Documents that others keep about the same executions. */

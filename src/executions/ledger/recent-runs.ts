@@ -11,7 +11,7 @@ export type RecentRun = {
   readonly endedAtMs: number;
 };
 
-/** Runs by the key of the document they are kept in: many in one, since a flood would write each of them twice. */
+/** Runs by the key of the document they are kept in: many in one, because a flood would write each of them twice. */
 export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
 
 export type RecentChange = {

@@ -4,7 +4,7 @@ import type { LedgerCache, LedgerChange, LedgerFacts } from './ledger-cache.ts';
 import { type ProjectState, rewind, rewindUnseen } from './project-state.ts';
 
 /**
- * Goes back to where the server's clock is; tells what it had reached before it was set back, so that nothing waits for a time that
+ * Goes back to where the server's clock is; returns what it had reached before it was set back, so that nothing waits for a time that
  * was to come. Undefined where it was not.
  */
 export async function rewindLedger(cache: LedgerCache, time: ServerTime): Promise<number | undefined> {

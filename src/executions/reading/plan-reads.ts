@@ -21,7 +21,7 @@ export type PlanInput = {
   readonly nowMs: number;
   readonly everyMs: number;
   readonly overlapMs: number;
-  /** Times that never were, since the clock was set ahead: what is late may be dated before them. */
+  /** Times that never were, because the clock was set ahead: what is late may be dated before them. */
   readonly leap?: Window | undefined;
   readonly maxDelayMs: number;
   /** Idle projects that were not read since this time are read as soon as possible; absent where nothing hints at them. */

@@ -13,10 +13,10 @@ type NotesOptions = {
   readonly settings: Pick<ExecutionSettings, 'overlapMs'>;
 };
 
-/** Remembers what a read of a project tells for the rounds to come. */
+/** Keeps the findings of a read of a project for later rounds. */
 export function createReadNotes({ activities, visibility, activityHint, settings }: NotesOptions) {
   return {
-    /** A project is read up to now; tells whether it has not been shown for so long that it counts as hidden. */
+    /** A project is read up to now; returns whether it has not been shown for so long that it counts as hidden. */
     noteNewest: (planned: PlannedRead, read: ReadResult, after: ProjectState | undefined, nowMs: number): boolean => {
       const { project, sinceMs, window } = planned;
       const { counted, isUnshown, isCut } = read;

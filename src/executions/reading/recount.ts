@@ -28,7 +28,7 @@ type Pass = { readonly api: Api; readonly project: string; readonly nowMs: numbe
 /** The open parts of a comparison, the newest last. */
 type Work = {
   readonly isWeek: boolean;
-  /** Parts with rows that are counted and not shown: they may have become readable, which no total tells. */
+  /** Parts with rows that are counted and not shown: they may have become readable, which no total shows. */
   readonly unshown: Window[];
   readonly open: Window[];
 };
@@ -106,7 +106,7 @@ export function createRecount(options: SecondLookOptions): Recount {
     });
   }
 
-  /** Reads the next hour that had rows and is a day old; tells whether there was one. */
+  /** Reads the next hour that had rows and is a day old; returns whether there was one. */
   async function rereadNextHour(project: string, nowMs: number, readAgain: ReadAgain): Promise<boolean> {
     const state = cache.states.get(project);
     if (state === undefined) return false;

@@ -18,7 +18,7 @@ export type ServerTime = {
   readonly nowMs: number;
   /** Set if the clock was set back: ends after this time may have been missed, at times that were believed to be over. */
   readonly rewindToMs: number | undefined;
-  /** Set if the clock was ahead and is no longer: ends may bear times up to this one, which is still to come. */
+  /** Set if the clock was ahead earlier: ends may bear times up to this one, which is still to come. */
   readonly reachedMs: number | undefined;
   /** Set if the clock was set ahead: the times that no end bears. */
   readonly leap: Window | undefined;

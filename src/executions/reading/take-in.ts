@@ -15,13 +15,13 @@ export type ReadResult = {
   readonly shown: number;
   /** Rows that the total counts and that were not shown. */
   readonly hidden: number;
-  /** Whether the project itself may not be read. */
+  /** True if the project itself may not be read. */
   readonly isDenied: boolean;
-  /** Whether the total counts rows and not one of them was shown. */
+  /** True if the total counts rows and not one of them was shown. */
   readonly isUnshown: boolean;
-  /** Whether a look at all that is to be read found nothing in the way of it. */
+  /** True if a look at all that is to be read found nothing in the way of it. */
   readonly isInSight: boolean;
-  /** Whether a window that began before what was to be read held too much to be read again at once. */
+  /** True if a window that began before what was to be read held too much to be read again at once. */
   readonly isCut: boolean;
   readonly serverTimes: readonly number[];
 };
@@ -33,7 +33,7 @@ export type TakeIn = {
   readonly lateBeforeMs: number;
   /** Returns the project's state after the window is in, except for the rest; absent if it does not change. */
   readonly advance?: (state: ProjectState, rest: readonly Window[]) => ProjectState;
-  /** Whether rows of the project were shown before: then those that are not are hidden for themselves. */
+  /** True if rows of the project were shown before: then those that are not are hidden for themselves. */
   readonly hasShown?: boolean;
   /** Called after each page with the rest, and whether any row was shown; returns whether to continue now. */
   readonly mayGoOn: (rest: readonly Window[], hasShown: boolean) => boolean;

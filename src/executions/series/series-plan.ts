@@ -16,7 +16,7 @@ export type SeriesRules = {
   readonly detail: number;
   readonly buckets: readonly number[];
   readonly families: ReadonlyMap<string, FamilySwitches>;
-  /** Whether what is counted is shown under OpenTelemetry's names as well. */
+  /** True if what is counted is shown under OpenTelemetry's names as well. */
   readonly cicd: boolean;
 };
 
@@ -114,7 +114,7 @@ const ofEachProject: readonly Cost[] = [
 const histogramsOfProject = 3;
 const shareOfNodes = 20;
 
-/** Without a label that tells jobs apart a family costs next to nothing. */
+/** Without a label for the job a family costs next to nothing. */
 function costOf({ families: switches }: SeriesRules, { name, labels }: Family, series: number): number {
   const { off = false, dropLabels = [] } = switches.get(name) ?? {};
   if (off || ['job_name', 'node', 'cicd_pipeline_name'].some((label) => dropLabels.includes(label))) return 0;

@@ -112,7 +112,7 @@ function renderTime(atMs: number): Html {
   return html`<time datetime="${at}">${at.slice(0, 19).replace('T', ' ')} UTC</time>`;
 }
 
-/** The service tells addresses too, and not every address is one to follow. */
+/** Addresses come from the service too, and not every address is safe to follow. */
 function renderLink(address: string | undefined, title: string, text: string): Html | undefined {
   if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
   return html`<li><a href="${address}" rel="noreferrer">${title}<span>${text}</span></a></li>`;

@@ -6,7 +6,7 @@ import { type Html, html } from './html.ts';
 type About = {
   readonly root: string;
   readonly hasPage: (server: string, id: number) => boolean;
-  /** Whether configuration lets requests change anything. */
+  /** True if configuration lets requests change anything. */
   readonly mayChange: boolean;
   /** The daemon's address, for the command line. */
   readonly url: string;

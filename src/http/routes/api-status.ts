@@ -10,7 +10,7 @@ import type {
 } from '../../status/status.ts';
 import { createRoutes } from '../server/routes.ts';
 
-/** `/api/status`: what the front page tells, for programs. Every key is always there; what is not known is null. */
+/** `/api/status`: the content of the front page, for programs. Every key is always there; what is not known is null. */
 export function apiStatusRoute(status: () => Promise<Status>): Router {
   const router = createRoutes();
   router.get('/api/status', async (_request, response) => {

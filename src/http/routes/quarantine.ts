@@ -87,7 +87,7 @@ function sendHandled(request: Request, response: Response, handled: Handled): vo
       .type('text/plain')
       .send(`Nothing was changed because these are not quarantined: ${names}${more}\n`);
   } else if (request.is('application/json') === false) {
-    // Back to the page with the form. Relative, since something in front of us may serve us below another path.
+    // Back to the page with the form. Relative, because a proxy may serve us below another path.
     response.redirect(303, '../../traces');
   } else {
     response.json({ traces: handled.traces });

@@ -24,7 +24,7 @@ export function checkHost(externalUrl: () => string): RequestHandler {
 
 /**
  * Browsers always say which languages they speak, and no page can keep them from it; scrapers and tools do not. The `fetch`
- * of Node does too, but it tells a mode without a site: browsers tell both or none, and no page can change that.
+ * of Node does too, but it sends a mode without a site: browsers send both or none, and no page can change that.
  */
 function isBrowser({ headers }: Request): boolean {
   const isNode = headers['sec-fetch-mode'] !== undefined && headers['sec-fetch-site'] === undefined;

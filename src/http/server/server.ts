@@ -87,7 +87,7 @@ function readMostFiles(): number | undefined {
 function redirectToPrefix(prefix: string): RequestHandler {
   const router = createRoutes();
   router.get(['/', prefix], ({ path }, response) => {
-    // Relative, since something in front of us may serve us below yet another path.
+    // Relative, because a proxy may serve us below yet another path.
     const to = path === '/' ? `.${prefix}/` : `${prefix.slice(prefix.lastIndexOf('/') + 1)}/`;
     response.redirect(302, to);
   });

@@ -2,7 +2,7 @@ import type { Policy } from '../world/access.ts';
 import type { Member } from '../world/member.ts';
 import type { World } from '../world/world.ts';
 
-/** What an endpoint says: JSON, plain text, or nothing but a status. */
+/** The content of an answer: JSON, plain text, or nothing but a status. */
 export type Answer = {
   readonly status: number;
   readonly json?: unknown;

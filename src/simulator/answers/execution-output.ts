@@ -130,7 +130,7 @@ function toEntry({ version }: ApiRequest, line: LogLine, execution: Execution) {
 
 const fourWords: Readonly<Record<string, string>> = { running: 'running', succeeded: 'succeeded', aborted: 'aborted' };
 
-/** A log that is lost, or not here yet, is no HTTP error. */
+/** A log that is lost, or not here yet, does not cause an HTTP error. */
 function toAbsence(request: ApiRequest, execution: Execution) {
   const offset = request.world.release.asDocumented ? 0 : '0';
   const common = { ...toCommon(request, execution), offset, entries: [] };

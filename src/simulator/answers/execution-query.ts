@@ -9,7 +9,7 @@ import { isInGroup } from './job-filter.ts';
 export type ExecutionQuery = {
   readonly beginMs: number;
   readonly endMs: number;
-  /** With a date or a status the list holds finished executions alone. */
+  /** With a date or a status the list holds only finished executions. */
   readonly dated: boolean;
   readonly status: string | undefined;
   readonly matches: (execution: Execution) => boolean;

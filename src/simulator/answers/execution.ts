@@ -80,7 +80,7 @@ export function links(request: ApiRequest, { id, project }: Execution) {
   };
 }
 
-/** What a run did, in the words of the user interface. */
+/** The description of a run, in the words of the user interface. */
 export function describe({ work }: Execution): string {
   return work.steps.map((step) => (step.kind === 'jobref' ? 'Job reference' : step.text)).join(' ; ');
 }
@@ -106,7 +106,7 @@ function toJobPart(request: ApiRequest, { job, jobDeleted, options }: Execution)
   };
 }
 
-/** `retriedExecution` is the next attempt, not the one before. */
+/** `retriedExecution` is the next attempt, not the previous one. */
 function toNext(request: ApiRequest, { retriedBy, ended }: Execution) {
   if (retriedBy === undefined || !ended) {
     return {};

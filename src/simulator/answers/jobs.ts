@@ -74,7 +74,7 @@ const filterGates: readonly (readonly [string, number])[] = [
   ['executionEnabledFilter', 18],
 ];
 
-/** In a cluster alone; from v18 jobs without a schedule say too that the serving member does not own them. */
+/** Only in a cluster; from v18 on, jobs without a schedule say too that the serving member does not own them. */
 function toOwner({ version, world, member }: ApiRequest, { owner }: Job) {
   if (world.members.length === 1 || version < (owner === undefined ? 18 : 17)) {
     return {};

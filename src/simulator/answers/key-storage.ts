@@ -46,7 +46,7 @@ function toContent(request: ApiRequest, { path, kind }: Key): Answer {
     : denied(request, 'read', 'Content', path);
 }
 
-/** The document gives a name and metadata to files alone; real servers write them as null into directories. */
+/** The document gives a name and metadata only to files; real servers write them as null into directories. */
 function toFolder(request: ApiRequest, path: string) {
   const place = { path, type: 'directory', url: href(request, `storage/${path}`) };
   return request.world.release.asDocumented ? place : { ...place, name: null, meta: null };

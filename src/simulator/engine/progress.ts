@@ -44,7 +44,7 @@ type Span = {
   readonly reason: string | undefined;
 };
 
-/** What a planned step, node or workflow looks like at this moment. */
+/** Derives the present state of a planned step, node or workflow. */
 export function momentOf(span: Span, progress: Progress, handlerMs?: number): Moment {
   const { startMs, endMs } = span;
   if (startMs === undefined || endMs === undefined || startMs > progress.cutMs) {

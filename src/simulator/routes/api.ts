@@ -40,7 +40,7 @@ function serve(request: Request, response: Response, sessions: Sessions, endpoin
   send(request, response, inFormat(request, exchange.world.release.xmlByDefault, answer));
 }
 
-/** What a caller asks of an endpoint, however it came here. */
+/** A request to an endpoint, by a socket or by a function call. */
 export type Question = Pick<ApiRequest, 'parameters' | 'accept' | 'body'>;
 
 export function answerVersioned(

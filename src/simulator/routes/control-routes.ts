@@ -35,7 +35,7 @@ export function createControlRouter(control: Control, { truth, requests }: Views
   return router;
 }
 
-/** What a reader may look at. */
+/** The data that a reader may see. */
 export type Views = { readonly truth: () => unknown; readonly requests: () => unknown };
 
 /** The settings that JSON can say. */

@@ -70,7 +70,7 @@ export const troubles: readonly Scenario[] = [
   },
   {
     name: 'node-down',
-    about: 'The node pay02 can not be reached for 15 minutes of every 30.',
+    about: 'The node pay02 cannot be reached for 15 minutes of every 30.',
     members: 1,
     historyMs: 3 * hour,
     build: (world, liveMs) => {

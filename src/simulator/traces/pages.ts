@@ -51,7 +51,7 @@ export function renderMissing(kept: number): string {
   );
 }
 
-/** So many rows a person may look through. */
+/** The most rows that a person may look through. */
 const mostRows = 1000;
 
 function renderWhole(title: string, content: Markup): string {
@@ -105,7 +105,7 @@ function renderAttributes(attributes: Attributes, more: readonly Markup[] = []):
 `;
 }
 
-/** A sign beside the colour: colours alone tell not everybody. */
+/** A sign in addition to the colour, for people who cannot tell colours apart. */
 const signs = { well: '✓', ill: '✗', other: '·' } as const;
 
 function toMood(span: SunkSpan): keyof typeof signs {

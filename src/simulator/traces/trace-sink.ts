@@ -55,7 +55,7 @@ const setHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** What can not be read is not worth another try: the answer says so. */
+/** A request that cannot be read is not worth another try: the answer says so. */
 const refuse: ErrorRequestHandler = (error: { status?: number; message?: string }, _request, response, _next) => {
   response
     .status(error.status ?? 400)

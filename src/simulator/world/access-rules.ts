@@ -13,7 +13,7 @@ type Document = {
   readonly by?: { readonly group?: unknown; readonly username?: unknown };
 };
 
-/** What a policy allows in addition once the documents of an access control file are in force; their group is not looked at. */
+/** Returns a policy with the permissions that it gains once the documents of an access control file are in force; their group is not looked at. */
 export function permit(policy: Policy, text: string, projects: readonly string[]): Policy {
   let permitted = policy;
   for (const parsed of parseAllDocuments(text)) {

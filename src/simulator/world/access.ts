@@ -1,4 +1,4 @@
-/** What a caller may do. `'*'` means everything of its kind. */
+/** The permissions of a caller. `'*'` means everything of its kind. */
 export type Policy = {
   readonly roles: readonly string[];
   readonly admin: boolean;

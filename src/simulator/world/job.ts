@@ -34,7 +34,7 @@ export function averageDuration(job: Job): number {
   return job.statistics.count === 0 ? 0 : Math.round(job.statistics.totalMs / job.statistics.count);
 }
 
-/** `group/name`, or the name alone at the top level. */
+/** `group/name`, or only the name at the top level. */
 export function fullName(job: Job): string {
   const { group, name } = job.definition;
   return group === undefined || group === '' ? name : `${group}/${name}`;

@@ -10,7 +10,7 @@ export type Settings = {
   metricsDisabled: Set<string>;
   /** Gauges whose reading throws. */
   brokenGauges: readonly string[];
-  /** Whether requests move the request timers; a frozen service answers the same however often it is asked. */
+  /** True if requests move the request timers; a frozen service answers the same however often it is asked. */
   countRequests: boolean;
   commercial: boolean;
   /** Which class a user of the commercial edition has. */
@@ -23,7 +23,7 @@ export type Settings = {
   unfinishedDated: boolean;
   /** Step states of these executions answer `pending`. */
   statePending: Set<number> | 'all';
-  /** Whether logs can be read, are not here yet, or are lost. */
+  /** The state of logs: they can be read, are not here yet, or are lost. */
   logs: 'ready' | 'pending' | 'missing';
   /** Added to every total of the executions list, down to 0: real totals lie too. */
   totalOffset: number;

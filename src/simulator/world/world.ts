@@ -24,7 +24,7 @@ export type WorldEvent =
   | { readonly kind: 'store'; readonly execution: Execution; readonly attempt: number }
   | { readonly kind: 'incident'; readonly apply: (world: World) => void; readonly everyMs: number | undefined };
 
-/** What people do by hand now and then: run a job without a schedule, or a command. */
+/** Occasional manual work: people run a job without a schedule, or a command. */
 export type Habit = {
   readonly schedule: Schedule;
   readonly user: string;

@@ -7,7 +7,7 @@ export type PostFaultKind = 'network' | 'tls' | 'timeout' | 'stopped';
 export class PostFault extends Error {
   override readonly name = 'PostFault';
   readonly kind: PostFaultKind;
-  /** Whether it may have got lost on its way: there was a connection, or at least nothing says that there was none. */
+  /** True if it may have got lost on its way: there was a connection, or nothing shows that there was none. */
   readonly isLost: boolean;
 
   constructor(message: string, { kind, cause, isLost = kind === 'timeout' }: About) {
@@ -30,7 +30,7 @@ export function toPostFault(error: unknown, host: string): PostFault {
   });
 }
 
-/** Of connections that were there and ended, as far as the system tells. */
+/** Codes of connections that were open and ended, as far as the system knows. */
 const lostOnItsWay = /^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET|HPE_)/;
 
 const traceBackend: Peer = {

@@ -3,7 +3,7 @@ import { parseHeaders, type SentHeader } from './headers.ts';
 
 /** The address and the way by which traces are sent, from the `OTEL_EXPORTER_OTLP_*` variables. */
 export type OtlpSettings = {
-  /** Whether an endpoint was named at all, or only the default stands. */
+  /** True if an endpoint was named; false if only the default is used. */
   readonly isConfigured: boolean;
   readonly endpoint: string;
   readonly protocol: (typeof protocols)[number];

@@ -10,7 +10,7 @@ export type Verdict =
       readonly kind: 'wait';
       readonly reason: string;
       readonly askedMs: number | undefined;
-      /** Whether it got lost on its way, as what is too large for a gateway may. */
+      /** True if it got lost on its way, as what is too large for a gateway may. */
       readonly isLost: boolean;
     }
   | { readonly kind: 'refused'; readonly reason: string };

@@ -20,7 +20,7 @@ export type Circumstances = {
   };
 };
 
-/** Why a plan is no longer kept, or was not in the first place. */
+/** Why a plan was removed, or never kept. */
 export type ForgetReason = 'count' | 'bytes' | 'too_large' | 'configuration';
 
 type KeptPlansOptions = { readonly onForgotten?: (reason: ForgetReason) => void; readonly mostBytes?: number };

@@ -6,7 +6,7 @@ import { isWhole } from '../../domain/step-state.ts';
 
 /**
  * An execution from the answers that a server gave: JSON with `execution`, and `state` and `workflow` where there are
- * any. What else it holds is what no single answer tells: `loggedReason`, `previousAttemptId`, `expectedAtMs`.
+ * any. It also holds what no single answer contains: `loggedReason`, `previousAttemptId`, `expectedAtMs`.
  */
 export function readRecording(text: string): SpanSource {
   const recording = toFields(JSON.parse(text));

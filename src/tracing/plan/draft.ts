@@ -40,9 +40,9 @@ export type Timing = {
   readonly endMs: number | undefined;
   /** The duration, if it is known to the millisecond. */
   readonly durationMs: number | undefined;
-  /** Whether `endMs`, or what will stand for it, is a guess. */
+  /** True if `endMs`, or what will stand for it, is a guess. */
   readonly isInferred: boolean;
-  /** Whether it was never seen to end: then it ends with what it is in. */
+  /** True if it was never seen to end: then it ends with what it is in. */
   readonly isOpen: boolean;
 };
 

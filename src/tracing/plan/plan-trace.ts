@@ -17,7 +17,7 @@ export type Plan = {
   readonly trace: Trace;
   /** The use of the caller's trace context, if one was given. */
   readonly caller: 'none' | 'joined' | 'linked' | 'invalid';
-  /** Whether the execution ended with a word that is not known. */
+  /** True if the execution ended with an unknown word. */
   readonly isUnknown: boolean;
   /** The number of spans that had to be omitted. */
   readonly leftOut: number;

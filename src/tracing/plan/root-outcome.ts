@@ -4,7 +4,7 @@ import { type Draft, findReason, hasFailedNode, type Outcome } from './draft.ts'
 import { incomplete, nodeFailure, otherError, timeout, toErrorType } from './failure-reason.ts';
 
 export type RootOutcome = Outcome & {
-  /** Whether the server used a word that we do not know. */
+  /** True if the server used an unknown word. */
   readonly isUnknown: boolean;
 };
 

@@ -5,7 +5,7 @@ export type Bounds = { readonly startMs: number; readonly endMs: number };
 /** A draft with times that fit into those of its parent. */
 export type Timed = Bounds & {
   readonly draft: Draft;
-  /** Whether its times are not quite those that the server told. */
+  /** True if its times differ from those that the server sent. */
   readonly isClamped: boolean;
   readonly isInferred: boolean;
   /** By their start; those that start at once keep the order of their steps. */

@@ -134,7 +134,7 @@ describe('api/auth/session', () => {
     expect(own.asked.map(({ line }) => line)).toEqual(['POST /j_security_check', 'GET /step']);
   });
 
-  it('goes on with the cookie that an answer of the API brought', async () => {
+  it('continues with the cookie that an answer of the API brought', async () => {
     let answers = 0;
     const own = await startSessionServer('', () => ({ 'set-cookie': `JSESSIONID=turn${(answers += 1)}; Path=/` }));
     const { api } = connectTo(own.url, 'right');
@@ -210,7 +210,7 @@ describe('api/auth/session', () => {
     expect(logins()).toBe(2);
   });
 
-  it('goes on with a login when the poll that began it ends', async () => {
+  it('continues with a login when the poll that began it ends', async () => {
     const replies: (() => void)[] = [];
     const own = await startSessionServer('', undefined, (reply) => replies.push(reply));
     const { credentials, transport } = connectTo(own.url, 'right');

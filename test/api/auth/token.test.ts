@@ -130,7 +130,7 @@ describe('api/auth/token', () => {
     ]);
   });
 
-  it('keeps the old token while its file can not be read, and heals when it can', async () => {
+  it('keeps the old token while its file cannot be read, and heals when it can', async () => {
     const { server, secret, api } = await meet();
     server.guard((headers) => headers['x-rundeck-auth-token'] === 'new');
     secret.lose();

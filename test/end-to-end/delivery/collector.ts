@@ -24,7 +24,7 @@ export type Collector = {
   readonly begin: (trouble: Trouble) => Promise<void>;
   /** Everything is well again. */
   readonly end: () => Promise<void>;
-  /** Told of every request: when it has arrived, and once its answer is written. */
+  /** Called with every request: when it has arrived, and once its answer is written. */
   readonly onRequest: (listener: (moment: Moment) => void) => void;
   readonly stop: () => Promise<void>;
 };

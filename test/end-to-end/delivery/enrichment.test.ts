@@ -24,7 +24,7 @@ describe('end-to-end/delivery/enrichment', () => {
     expect(untraced.traces).toEqual([]);
   });
 
-  it('makes traces with steps beside the very same counters', async () => {
+  it('makes traces with steps next to the very same counters', async () => {
     const run = await expectSameCounters(() => {});
     expect(run.traces.filter(({ spans }) => spans > 1).length).toBeGreaterThan(run.traces.length / 2);
     expect(degraded(run)).toEqual({});

@@ -104,7 +104,7 @@ async function playQuarter(world: World): Promise<number[]> {
   return weights;
 }
 
-/** Some runs of a project that can not be read for longer than executions may be old to get a trace. */
+/** Some runs of a project that cannot be read for longer than executions may be old to get a trace. */
 async function findSomeTooLate(world: World): Promise<void> {
   const { control } = world.simulator;
   control.setExecutionMode('passive');

@@ -8,11 +8,11 @@ type Watching = {
 
 export type WatchedPost = {
   readonly of: (post: Post) => Post;
-  /** Told of every wait of whoever sends. */
+  /** Called with every wait of whoever sends. */
   readonly noteWait: (forMs: number) => void;
 };
 
-/** Tells of every request without an answer, and of one that came sooner than the collector had asked for. */
+/** Reports every request without an answer, and of one that came sooner than the collector had asked for. */
 export function watchPost({ answered, tell }: Watching): WatchedPost {
   /** How long the collector asked to be left alone. */
   let askedMs: number | undefined;

@@ -60,7 +60,7 @@ describe('simulator/answers/execution-lists', () => {
     expect(reply.json).toMatchObject({ errorCode });
   });
 
-  it('gives everything for max=0 and for a max that is no number, and 20 without one', async () => {
+  it('gives everything for max=0 and for a max that is not a number, and 20 without one', async () => {
     const simulator = await startEmpty();
     simulator.control.createProject('p');
     for (let count = 0; count < 25; count += 1) {

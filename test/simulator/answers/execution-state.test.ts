@@ -41,7 +41,7 @@ describe('simulator/answers/execution-state', () => {
     ]);
   });
 
-  it('goes on with the nodes that are left when one is down', async () => {
+  it('continues with the nodes that are left when one is down', async () => {
     const simulator = await startWith([command('one', 10, 0), command('two', 10, 0)], {
       keepGoing: true,
       downNodes: ['b'],

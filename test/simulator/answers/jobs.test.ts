@@ -51,7 +51,7 @@ describe('simulator/answers/jobs', () => {
     expect(yaml.text).toContain('- id: 11111111-1111-4111-a111-111111111111\n');
   });
 
-  it('owns schedules by member in a cluster alone', async () => {
+  it('owns schedules by member only in a cluster', async () => {
     const simulator = await startSmall({ members: 2 });
     const { json } = await ask(simulator, 'api/47/project/pay/jobs');
     await simulator.stop();

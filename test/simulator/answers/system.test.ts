@@ -38,7 +38,7 @@ describe('simulator/answers/system-info', () => {
     });
   });
 
-  it('shows a weak token the version alone from 4.4 on, and nothing before', async () => {
+  it('shows a weak token only the version from 4.4 on, and nothing before', async () => {
     const replies = [];
     for (const apiVersion of [47, 40]) {
       const simulator = await startEmpty({ apiVersion });
@@ -102,7 +102,7 @@ describe('simulator/answers/execution-mode', () => {
     ]);
   });
 
-  it('starts nothing while passive, lets running ones end, and goes on when active again', async () => {
+  it('starts nothing while passive, lets running ones end, and continues when active again', async () => {
     const simulator = await startSmall();
     simulator.advance(3_601_000);
     simulator.control.setExecutionMode('passive');

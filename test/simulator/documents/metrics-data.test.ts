@@ -59,7 +59,7 @@ describe('simulator/documents/metrics-data', () => {
     });
   });
 
-  it('knows the size of the thread pool in later 5.x alone', async () => {
+  it('knows the size of the thread pool only in later 5.x', async () => {
     const sizes = [];
     for (const options of [{ apiVersion: 47 }, { apiVersion: 58, release: '5.20.0' }, { apiVersion: 58 }]) {
       const { gauges } = await read(options, false);
@@ -68,7 +68,7 @@ describe('simulator/documents/metrics-data', () => {
     expect(sizes).toEqual([undefined, { value: 10 }, { value: 10 }]);
   });
 
-  it('fails as a whole on 6.0 when one gauge can not be read', async () => {
+  it('fails as a whole on 6.0 when one gauge cannot be read', async () => {
     const simulator = await startSmall({ apiVersion: 58 });
     simulator.control.switchMetrics(true);
     simulator.control.configure({ brokenGauges: ['broken.gauge'] });

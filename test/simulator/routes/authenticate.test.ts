@@ -11,7 +11,7 @@ describe('simulator/routes/authenticate', () => {
     expect([header.status, query.status, both.status]).toEqual([200, 200, 403]);
   });
 
-  it('knows the header of its own dialect alone', async () => {
+  it('knows only the header of its own dialect', async () => {
     const simulator = await startEmpty({ dialect: 'service' });
     const own = await ask(simulator, 'api/47/projects', { headers: { 'x-service-auth-token': 'secret-token' } });
     const other = await ask(simulator, 'api/47/projects');

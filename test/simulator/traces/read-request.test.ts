@@ -63,7 +63,7 @@ describe('simulator/traces/read-request', () => {
     ]);
   });
 
-  it('tells how much of the request each span took, the resource shared among them', () => {
+  it('reports how much of the request each span took, the resource shared among them', () => {
     const bytes = encode([root, step], { resource: { text: 'x'.repeat(10_000) } });
     const sizes = readRequest(bytes).map((span) => span.bytes);
     expect(Math.min(...sizes)).toBeGreaterThan(5000);
@@ -97,7 +97,7 @@ describe('simulator/traces/read-request', () => {
     expect(() => readRequest(bytes)).toThrow(message);
   });
 
-  it('refuses what is no request, wherever it is cut', () => {
+  it('refuses what is not a request, wherever it is cut', () => {
     const bytes = encode([root, step], { resource: { 'service.name': 'automation-service' } });
     const outcomes = Array.from({ length: bytes.length }, (_, size) => {
       try {

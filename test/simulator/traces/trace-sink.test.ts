@@ -91,7 +91,7 @@ describe('simulator/traces/trace-sink', () => {
     expect(text).toContain('It may still be on its way');
   });
 
-  it('refuses what it can not read in a way that nobody tries again', async () => {
+  it('refuses what it cannot read in a way that nobody tries again', async () => {
     const simulator = await startEmpty();
     const answers = [
       await post(simulator, Buffer.from('{}'), { type: 'application/json' }),

@@ -70,7 +70,7 @@ describe('tracing/sender to a collector', () => {
     expect(delivered).toHaveLength(49);
   });
 
-  it('goes on when a collector that was down comes up', async () => {
+  it('continues when a collector that was down comes up', async () => {
     const { port, stop } = await startSink(accept);
     await stop();
     const { reasons } = await deliver(`http://127.0.0.1:${port}/v1/traces`, {
@@ -83,7 +83,7 @@ describe('tracing/sender to a collector', () => {
 });
 
 describe.skipIf(!hasOpenssl)(`tracing/sender to a collector over TLS${withoutOpenssl}`, () => {
-  it('goes on when the right authority is put in place', async () => {
+  it('continues when the right authority is put in place', async () => {
     const certificates: Certificates = createCertificates();
     endings.push(certificates.remove);
     certificates.makeSelfSigned('ca', '/CN=test authority');
@@ -108,7 +108,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender to a collector over TLS${withoutOpe
 type Given = {
   readonly timeoutMs?: number;
   readonly readFile?: (path: string) => Promise<string>;
-  /** Told of every wait of the sender, which ends at once. */
+  /** Called with every wait of the sender, which ends at once. */
   readonly afterWaits?: (count: number) => Promise<void>;
 };
 

@@ -133,7 +133,7 @@ describe('tracing/sender, requests that get lost', () => {
     expect(gateway.taken()).toBe(900 * 3000);
   });
 
-  it('sets the one aside that never comes through although others do, with its own reason', async () => {
+  it('quarantines the one that never comes through although others do, with its own reason', async () => {
     const state = await open([1, 2, 3].map((id) => ofSize(id, id === 1 ? 300_000 : 1000)));
     let next = 4;
     const { spans } = await send(state, async ({ bytes }) => (bytes.length > 200_000 ? reset() : taken), {
@@ -164,7 +164,7 @@ describe('tracing/sender, requests that get lost', () => {
     ['resets everything', reset],
     ['answers 503', async () => ({ ...taken, status: 503 })],
     ['answers 504', async () => ({ ...taken, status: 504 })],
-  ])('sets nothing aside while an endpoint %s for hours, and asks it ever less', async (_, fault) => {
+  ])('quarantines nothing while an endpoint %s for hours, and asks it ever less', async (_, fault) => {
     const state = await open(
       Array.from({ length: 200 }, (_each, index) => ofSize(index + 1, index === 50 ? 900_000 : 2000)),
     );

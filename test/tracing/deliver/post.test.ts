@@ -54,7 +54,7 @@ describe('tracing/deliver/post', () => {
     expect(sink.connections()).toBe(1);
   });
 
-  it('hands back status, type, Retry-After and body', async () => {
+  it('returns status, type, Retry-After and body', async () => {
     const sink = await start(say(503, 'overloaded', { 'retry-after': '7' }));
     const answer = await send(sink.url);
     expect({ ...answer, bytes: Buffer.from(answer.bytes).toString() }).toEqual({
@@ -114,7 +114,7 @@ describe('tracing/deliver/post', () => {
     expect(await faultOf(send(within.url))).toMatchObject({ kind: 'network' });
   });
 
-  it('tells a collector that is not there, and a name that is not', async () => {
+  it('reports a trace backend that is not there, and a name that is not', async () => {
     const { port, stop } = await startSink(accept);
     await stop();
     expect(await faultOf(send(`http://127.0.0.1:${port}/v1/traces`))).toEqual({
@@ -126,7 +126,7 @@ describe('tracing/deliver/post', () => {
     expect(message).toMatch(/^collector\.invalid: the host name could not be resolved \((ENOTFOUND|EAI_AGAIN)\)$/);
   });
 
-  it('tells an answer that is no HTTP', async () => {
+  it('reports an answer that is not HTTP', async () => {
     const server = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-thing\r\n\r\n'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     endings.push(() => void server.close());
@@ -196,7 +196,7 @@ describe.skipIf(!hasOpenssl)(`tracing/sender/post over TLS${withoutOpenssl}`, ()
     expect(['tls', 'network']).toContain(kind);
   });
 
-  it('reads its files anew after a fault, so that putting them right is enough', async () => {
+  it('reads its files again after a fault, so that putting them right is enough', async () => {
     const sink = await startTls('good');
     let isThere = false;
     const post = create(sink.url, { files: { ca: 'ca.pem' } }, (path) => readFile(isThere ? path : 'nowhere'));

@@ -73,7 +73,7 @@ describe('tracing/deliver/quarantine', () => {
     expect(events).toEqual(['dropped 3', 'dropped 3', 'drop 2', 'woken', 'drop 0', 'woken']);
   });
 
-  it('goes on after a state that could not be written', async () => {
+  it('continues after a state that could not be written', async () => {
     let faults = 1;
     const drop = async (keys: readonly string[]): Promise<number> => {
       if (faults-- > 0) throw new Error('database or disk is full');
@@ -88,7 +88,7 @@ describe('tracing/deliver/quarantine', () => {
     expect(await quarantined.drop('all')).toEqual({ traces: 2 });
   });
 
-  it('takes both where ids began anew on a server', async () => {
+  it('takes both where ids began again on a server', async () => {
     const again = makeTrace(2, { maker: 'after the ids began anew' });
     await state.ledger.commit('prod', { spooled: [{ ...again, key: 'another 2' }] });
     await state.spool.quarantine('another 2', { reason: 'HTTP 400', atMs: 4000 }, { maxBytes: 1e6, maxTraces: 10 });

@@ -29,7 +29,7 @@ describe('tracing/deliver/sender', () => {
     expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
   });
 
-  it('gathers traces up to a mebibyte, and sends a larger one alone', async () => {
+  it('gathers traces up to a mebibyte, and sends a larger one by itself', async () => {
     const sizes = [400_000, 400_000, 400_000, 4_000_000, 100];
     await spool(makeTraces(5).map((trace, index) => ({ ...trace, bytes: new Uint8Array(sizes[index] ?? 0).fill(7) })));
     const { sent } = await runUntilIdle(() => answer(200));
@@ -42,7 +42,7 @@ describe('tracing/deliver/sender', () => {
     expect(sent.map(({ encoding }) => encoding)).toEqual(['protobuf', 'json', 'protobuf']);
   });
 
-  it('waits longer and longer while the collector can not, then starts anew, and tells of it once', async () => {
+  it('waits longer and longer while the trace backend cannot, then starts again, and reports it once', async () => {
     await spool(makeTraces(2));
     const { events, waits, sent } = await runUntilIdle((_, index) => {
       if (index === 0) throw new PostFault('c:4318: the connection was refused', { kind: 'network' });
@@ -146,7 +146,7 @@ describe('tracing/deliver/sender', () => {
     expect(reason).toBe(`HTTP 400: ${'x'.repeat(195)}<sec…`);
   });
 
-  it('keeps trying where the state can not forget what was delivered, and does not send it again', async () => {
+  it('keeps trying where the state cannot forget what was delivered, and does not send it again', async () => {
     await spool(makeTraces(2));
     let faults = 3;
     const remove = async (keys: readonly string[]): Promise<void> => {
@@ -200,7 +200,7 @@ describe('tracing/deliver/sender', () => {
     expect(sent).toEqual([]);
   });
 
-  it('tells what it can not deliver, since when and why', async () => {
+  it('reports what it cannot deliver, since when and why', async () => {
     await spool(makeTraces(1));
     const { sender } = await runUntil(() => answer(503, 'full'), 2);
     expect(sender.status()).toEqual({

@@ -98,7 +98,7 @@ describe('tracing/deliver/settings', () => {
       { files: { ca: '/etc/t.pem' } },
     ],
     [
-      'insecure, which is of gRPC alone',
+      'insecure, which is only for gRPC',
       { [`${general}INSECURE`]: 'perhaps', [`${traces}INSECURE`]: 'true' },
       { isConfigured: false },
     ],

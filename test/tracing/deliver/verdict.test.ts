@@ -21,7 +21,7 @@ describe('tracing/deliver/verdict', () => {
       { rejectedSpans: 3, message: 'too old' },
     ],
     [
-      'a warning alone',
+      'only a warning',
       json,
       '{"partialSuccess":{"errorMessage":"old schema"}}',
       { rejectedSpans: 0, message: 'old schema' },

@@ -53,7 +53,7 @@ describe('tracing/enrich/ask', () => {
     expect(await askForExecution(api, id, { detail: 'nodes', wait: async () => undefined })).toBeUndefined();
   });
 
-  it('asks for the reason of a failure too where the execution is shown alone', async () => {
+  it('asks for the reason of a failure too where only the execution is shown', async () => {
     const { simulator, api } = await setUp();
     simulator.control.setConditions({ downNodes: ['web01'] });
     simulator.control.runJob(simulator.control.createJob('pay', { name: 'report' }));

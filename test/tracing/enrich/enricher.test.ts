@@ -35,7 +35,7 @@ describe('tracing/enrich/enricher', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
-  it('sends the root alone of what has waited too long, without a question', async () => {
+  it('sends only the root of what has waited too long, without a question', async () => {
     const { simulator, run, spooled, told, wait } = await setUp();
     const before = simulator.requests().length;
     wait(1_200_001);
@@ -76,7 +76,7 @@ describe('tracing/enrich/enricher', () => {
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 
-  it('asks for the execution alone where nothing else is shown', async () => {
+  it('asks only for the execution where nothing else is shown', async () => {
     const { simulator, run, spooled } = await setUp({ detail: 'root' });
     await run();
     expect(await spooled()).toEqual([expect.stringContaining('["RUN pay/nightly/settle"]')]);
@@ -84,7 +84,7 @@ describe('tracing/enrich/enricher', () => {
     expect(asked.filter((path) => path.startsWith('execution/') || path.startsWith('job/'))).toEqual(['execution/1']);
   });
 
-  it('makes its line anew when more have come', async () => {
+  it('orders its queue again when more have come', async () => {
     const { run, add, pending, plans } = await setUp();
     const older = { ...pending, id: pending.id + 1, startedAtMs: 1, endedAtMs: 2 };
     const newer = { ...pending, id: pending.id + 2, status: 'failed' as const };
@@ -125,7 +125,7 @@ describe('tracing/enrich/enricher', () => {
     expect(madeAtTurns.length).toBeGreaterThan(5);
   });
 
-  it('tells once that the state cannot be written, and asks for no more until later', async () => {
+  it('reports once that the state cannot be written, and asks for no more until later', async () => {
     const { simulator, run, add, pending, told } = await setUp({ isReadOnly: true });
     add([101, 102, 103].map((id) => ({ ...pending, id, status: 'failed' })));
     expect(await run()).toEqual({ againInMs: 5000 });

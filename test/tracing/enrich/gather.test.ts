@@ -63,7 +63,7 @@ async function gatherWith(node: string) {
 }
 
 describe('tracing/enrich/gather', () => {
-  it('leaves the log alone where the state says why', async () => {
+  it('does not read the log where the state says why', async () => {
     const node = '{"executionState":"FAILED","meta":{"failureReason":"HostNotFound"}}';
     expect(await gatherWith(node)).toEqual({ reason: undefined, asked: 0 });
   });
@@ -77,7 +77,7 @@ describe('tracing/enrich/gather', () => {
     expect(await gatherWith(node)).toEqual({ reason: 'NonZeroResultCode', asked: 1 });
   });
 
-  it('finds the reason of a run that goes on telling after it failed', async () => {
+  it('finds the reason of a run that continues to write after it failed', async () => {
     const lines = Array.from({ length: 26 }, (_, line) => ({ log: `detail ${line}`, level: 'VERBOSE' }));
     const { gatherOnce, server } = await start();
     server.answer({

@@ -60,7 +60,7 @@ describe('tracing/enrich/loop', () => {
     await loop.stop();
   });
 
-  it('goes on a while after a fault, and says what it was', async () => {
+  it('continues a while after a fault, and says what it was', async () => {
     const { loop, turn, endNap } = setUp([new Error('a mistake of ours'), 250]);
     loop.start();
     expect(await turn()).toEqual(['pass 1', 'Error: a mistake of ours', 'wait 15000']);

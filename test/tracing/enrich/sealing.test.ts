@@ -122,7 +122,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).not.toContain('degraded seal_timeout');
   });
 
-  it('waits as long as ever after a restart, since nobody knows what was asked before', async () => {
+  it('waits the whole time again after a restart, because nothing shows what was asked before', async () => {
     const { simulator, run, wait, plans, told } = await setUp({ backlogAgeMs: 24 * 60 * minuteMs });
     wait(8 * 60 * minuteMs);
     simulator.control.configure({ statePending: 'all' });
