@@ -1,4 +1,5 @@
 import type { Execution, ExecutionStatus } from '../../domain/execution.ts';
+import { toJobPath as toPath } from '../../domain/job-path.ts';
 
 /** The values of the `status` label: the ways an execution can end. */
 export const endings = ['succeeded', 'failed', 'aborted', 'timedout', 'failed-with-retry', 'missed', 'other'] as const;
