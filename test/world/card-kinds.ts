@@ -65,12 +65,8 @@ export function toFloodRows({ size, traces }: Scene['plan']): number {
   return size === 'small' && traces !== 'off' ? 120 : 700;
 }
 
-export function setDisabled({ service, time, truth }: Scene, place: Place, disabled: boolean): void {
-  const { world, control } = service;
-  if (!world.projects.has(place.name)) return;
-  control.changeProject(place.name, { disabled });
-  if (disabled) truth.troubles.push({ what: 'sight', fromMs: time.nowMs(), toMs: Number.POSITIVE_INFINITY });
-  else for (const each of truth.troubles) if (each.what === 'sight') each.toMs = Math.min(each.toMs, time.nowMs());
+export function setDisabled({ service: { world, control } }: Scene, place: Place, disabled: boolean): void {
+  if (world.projects.has(place.name)) control.changeProject(place.name, { disabled });
 }
 
 export function permit({ service }: Scene, projects: '*' | readonly string[]): void {

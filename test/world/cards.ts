@@ -79,10 +79,12 @@ export const cards = {
       scene.truth.gone.set(before, scene.time.nowMs());
     });
   }),
-  disable: ofPlace((scene, place, { forMs }) => {
+  disable: ofPlace((scene, place, played) => {
     for (let count = 0; count < 3; count += 1) finishOne(scene, place, scene.dice.of(`disable ${place.name} ${count}`));
-    setDisabled(scene, place, true);
-    scene.time.after(forMs, () => setDisabled(scene, place, false));
+    lasting('sight', () => {
+      setDisabled(scene, place, true);
+      return () => setDisabled(scene, place, false);
+    })(scene, played);
   }),
   hide: ofPlace((scene, place, { forMs }) => {
     const trouble = { what: 'sight' as const, fromMs: scene.time.nowMs(), toMs: Number.POSITIVE_INFINITY };
