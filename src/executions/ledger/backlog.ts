@@ -17,7 +17,33 @@ export function toNextWindow({ backlog = [] }: ProjectState): Window | undefined
  * with it.
  */
 export function withNewestRead(state: ProjectState, window: Window, rest: readonly Window[]): ProjectState {
-  return withRead(state, window, rest, window.endMs);
+  const { againFromMs: _again, ...kept } = state;
+  return withRead(kept, window, rest, window.endMs);
+}
+
+/**
+ * Notes the same of a project that is behind: the backlog goes on where it is, and what was read before is read again after it.
+ * Otherwise an overlap that no round has time for would be begun in every round, and never be done.
+ */
+export function withNewestReadBehind(
+  state: ProjectState,
+  window: Window,
+  { rest, sinceMs, newFromMs }: { rest: readonly Window[]; sinceMs: number; newFromMs: number },
+): ProjectState {
+  const { backlog = [], againFromMs = sinceMs } = state;
+  const open = backlog.flatMap((each) => rest.flatMap((other) => common(each, other)));
+  const fresh = rest.flatMap((each) => from(each, newFromMs));
+  const read = withNewestRead(state, window, [...open, ...fresh]);
+  return rest.some(({ endMs }) => endMs >= sinceMs) ? { ...read, againFromMs: Math.min(againFromMs, sinceMs) } : read;
+}
+
+/** Cuts a window to the part from a time on. */
+export function from({ beginMs, endMs }: Window, fromMs: number): Window[] {
+  return endMs < fromMs ? [] : [{ beginMs: Math.max(beginMs, fromMs), endMs }];
+}
+
+function common(one: Window, other: Window): Window[] {
+  return from({ beginMs: one.beginMs, endMs: Math.min(one.endMs, other.endMs) }, other.beginMs);
 }
 
 /** Notes that a window of the backlog has been read, except for the rest. */

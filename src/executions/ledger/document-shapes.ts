@@ -56,6 +56,7 @@ const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
         scannedThroughMs: isTime,
         comparedWeekAtMs: isOptional(isNumber),
         aheadThroughMs: isOptional(isNumber),
+        againFromMs: isOptional(isNumber),
         backlog: isOptional(isListOf(isWindow)),
         skips: isOptional(isListOf(isWindow)),
         earlier: isOptional(isRecordOf({ untilMs: isTime, throughId: isNumber })),

@@ -20,6 +20,8 @@ export type ProjectState = {
   readonly aheadThroughMs?: number | undefined;
   /** The windows before that time that are still to be read, oldest first. */
   readonly backlog?: readonly Window[] | undefined;
+  /** From here on all is read again once the backlog is done: ends that became visible late; absent where that is the overlap. */
+  readonly againFromMs?: number | undefined;
   /** The windows that are skipped because they are too long ago, and are not counted yet. */
   readonly skips?: readonly Skip[] | undefined;
   /** Hours that were read a second time, a day later, end here. */

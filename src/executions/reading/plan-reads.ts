@@ -71,7 +71,7 @@ const mostGone = 5;
 const stepMs = 86_400_000;
 
 function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap, activities }: PlanInput): PlannedRead {
-  const { project, countedFromMs, backlog: [oldest] = [] } = state;
+  const { project, countedFromMs, againFromMs = Number.POSITIVE_INFINITY, backlog: [oldest] = [] } = state;
   // A clock that was set back has ends to tell that lie before what was read.
   const fromMs = Math.min(readThroughMs(state), nowMs);
   const isWide =
@@ -80,7 +80,9 @@ function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap,
     (activities.get(project)?.nextDayMs ?? Number.POSITIVE_INFINITY) <= nowMs;
   const isPastLeap = leap !== undefined && fromMs >= leap.endMs && fromMs - overlapMs < leap.endMs;
   const leaptMs = isPastLeap ? leap.endMs - leap.beginMs : 0;
-  const sinceMs = Math.min(Math.max(fromMs - overlapMs - leaptMs, countedFromMs), fromMs);
+  const overlapFromMs = fromMs - overlapMs - leaptMs;
+  const againMs = oldest === undefined ? Math.min(againFromMs, overlapFromMs) : overlapFromMs;
+  const sinceMs = Math.min(Math.max(againMs, countedFromMs), fromMs);
   const beginMs = Math.min(Math.max(isWide ? nowMs - stepMs : sinceMs, nowMs - stepMs, countedFromMs), nowMs);
   return { project, window: { beginMs, endMs: nowMs }, sinceMs, purpose };
 }

@@ -2,7 +2,14 @@ import type { Api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
 import type { Finished } from '../counting/reconcile.ts';
-import { readThroughMs, toNextWindow, withNewestRead, withPastRead } from '../ledger/backlog.ts';
+import {
+  from,
+  readThroughMs,
+  toNextWindow,
+  withNewestRead,
+  withNewestReadBehind,
+  withPastRead,
+} from '../ledger/backlog.ts';
 import type { CountRequest } from '../ledger/count-executions.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import { type Hold, resume } from '../ledger/project-state.ts';
@@ -74,8 +81,11 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
       seenAtMs: nowMs,
       lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
       advance: (state, rest) => {
-        const due = rest.flatMap((each) => since(each, dueMs));
-        return withNewestRead(resume(state, nowMs, limitMs), window, [...between, ...due]);
+        const latest = resume(state, nowMs, limitMs);
+        const due = [...between, ...rest.flatMap((each) => from(each, dueMs))];
+        if (before.backlog === undefined) return withNewestRead(latest, window, due);
+        const newFromMs = Math.max(dueMs, fromMs + 1);
+        return withNewestReadBehind(latest, window, { rest: due, sinceMs: dueMs, newFromMs });
       },
       // A few more pages may tell whether anything is shown at all.
       mayGoOn: (rest, hasShown) => {
@@ -147,11 +157,6 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
 const mostPagesAtOnce = 20;
 /** Pages that are looked through where no row of the first is shown. */
 const mostUnshownPages = 5;
-
-/** Cuts a window to the part from a time on. */
-function since({ beginMs, endMs }: Window, sinceMs: number): Window[] {
-  return endMs < sinceMs ? [] : [{ beginMs: Math.max(beginMs, sinceMs), endMs }];
-}
 
 /** Returns the hold for an answer that a project cannot be read; undefined if the fault is not the project's. */
 function toHold(error: unknown): Hold | undefined {
