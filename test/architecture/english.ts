@@ -74,9 +74,6 @@ export function findRelativeComments(sources: readonly Source[], rooms = describ
     );
 }
 
-/** Decisions, and the names of tests. */
-const forMaintainers: readonly string[] = ['docs/decisions.md', 'docs/faults.md'];
-
 const title =
   /^\s*(?:(?:it|describe)[.\w]*\(|[\])]+\(|)\s*(?<quote>['"`])(?<words>[^]*?)\k<quote>,? *(?:async )?(?:\(|$|\{)/;
 
@@ -105,7 +102,7 @@ export function readUserTexts(): readonly Source[] {
     ...readSources(['src', 'alerts', 'dashboards']).map(({ path, text }) =>
       path.startsWith('src/simulator/') ? { path, text: commentsOf(text) } : { path, text },
     ),
-    ...['README.md', ...documents.filter((path) => !forMaintainers.includes(path))].map((path) => ({
+    ...['README.md', 'CONTRIBUTING.md', 'src/README.md', ...documents].map((path) => ({
       path,
       text: readFileSync(join(top, path), 'utf8'),
     })),

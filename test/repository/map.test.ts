@@ -38,12 +38,12 @@ describe('repository/map', () => {
     expect(words.split('\n').filter((line) => line.startsWith('| ')).length - 1).toBeLessThanOrEqual(20);
   });
 
-  it('numbers decisions one after the other, each with its price', () => {
+  it('numbers decisions one after the other, each a choice, its context and its price in a sentence each', () => {
     const text = readFileSync(join(source, '..', 'docs', 'decisions.md'), 'utf8');
     const decisions = text.split(/^(?=\d+\. )/m).slice(1);
     expect(decisions.map((decision) => Number.parseInt(decision, 10))).toEqual(decisions.map((_, index) => index + 1));
-    expect(
-      decisions.filter((decision) => !decision.includes('Price:')).map((decision) => decision.slice(0, 40)),
-    ).toEqual([]);
+    const shape = /^\d+\. \*\*[^*]+\.\*\* (?:(?!\. [A-Z`])[^])+\. Price: (?:(?!\. [A-Z`])[^])+\.$/;
+    const plain = decisions.map((decision) => decision.replaceAll(/\s+/g, ' ').trim());
+    expect(plain.filter((decision) => !shape.test(decision))).toEqual([]);
   });
 });
