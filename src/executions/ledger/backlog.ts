@@ -22,7 +22,7 @@ export function withNewestRead(state: ProjectState, window: Window, rest: readon
 }
 
 /**
- * Notes the same of a project that is behind: the backlog goes on where it is, and what was read before is read again after it.
+ * Notes the same of a project that is behind: the backlog continues where it is, and what was read before is read again after it.
  * Otherwise an overlap that no round has time for would be begun in every round, and never be done.
  */
 export function withNewestReadBehind(
