@@ -44,16 +44,21 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions): K
   if (state.origin.kind !== 'usual') self.stateResets.inc();
   sayOrigin(state.origin, log);
   let copying: Promise<void> = Promise.resolve();
+  let isStopping = false;
   function copy(): void {
     copying = state.backUp().catch((error: unknown) => log.error({ error }, 'state backup failed'));
   }
   let cancel = clock.after(everyMs, copyAgain);
+  /** A slow disk may take longer than the time between two copies, and both would write the same file. */
   function copyAgain(): void {
-    cancel = clock.after(everyMs, copyAgain);
     copy();
+    void copying.then(() => {
+      if (!isStopping) cancel = clock.after(everyMs, copyAgain);
+    });
   }
   return {
     stop: async (mayTake) => {
+      isStopping = true;
       cancel();
       const mebibytes = state.bytes() / 2 ** 20;
       const ms = Math.ceil(mebibytes * msPerMebibyte);

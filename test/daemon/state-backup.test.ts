@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { keepState } from '../../src/daemon/state-backup.ts';
 import { createSelf } from '../../src/metrics/self.ts';
@@ -32,6 +33,32 @@ describe('daemon/state-backup', () => {
 
   it('says nothing of a small one', async () => {
     expect(await stop(mebibyte)).toEqual({ said: [], allowed: [400] });
+  });
+
+  it('begins no copy while one takes longer than the time between two', async () => {
+    const due: (() => void)[] = [];
+    const ends: (() => void)[] = [];
+    const backUp = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
+    const state = { ...openSqliteState({ memory: true }), backUp };
+    const keeping = keepState(state, {
+      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+      self: createSelf({ version: 'test', nodeVersion: 'test' }),
+      clock: fakeClock({
+        after: (_ms, run) => {
+          due.push(run);
+          return () => undefined;
+        },
+      }),
+    });
+    due[0]?.();
+    due[1]?.();
+    expect(ends).toHaveLength(1);
+    const stopped = keeping.stop();
+    ends[0]?.();
+    await setImmediate();
+    ends[1]?.();
+    await stopped;
+    await state.close();
   });
 
   it('ends although the copy fails', async () => {
