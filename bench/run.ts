@@ -1,15 +1,21 @@
 import { readdirSync } from 'node:fs';
 
-/** `npm run bench [name …]`: runs the benchmarks beside this file, one after the other, and prints what each measured. */
+/**
+ * `npm run bench [name …]`: runs the benchmarks beside this file, one after the other, and prints what each measured. Those in
+ * `long/` take minutes to an hour and run by name only.
+ */
 const wanted = process.argv.slice(2);
-const benchmarks = readdirSync(new URL('.', import.meta.url))
-  .filter((file) => file.endsWith('.bench.ts'))
-  .map((file) => file.slice(0, -'.bench.ts'.length))
-  .filter((name) => wanted.length === 0 || wanted.includes(name));
+const benchmarks = ['./', './long/'].flatMap((folder) =>
+  readdirSync(new URL(folder, import.meta.url)).flatMap((file) => {
+    const [, name] = /^(.*)\.bench\.ts$/.exec(file) ?? [];
+    const isWanted = wanted.length === 0 ? folder === './' : wanted.includes(name ?? '');
+    return name !== undefined && isWanted ? [{ name, path: `${folder}${file}` }] : [];
+  }),
+);
 
 let failed = false;
-for (const name of benchmarks) {
-  const { run } = (await import(`./${name}.bench.ts`)) as { run: () => Promise<Measured[]> };
+for (const { name, path } of benchmarks) {
+  const { run } = (await import(path)) as { run: () => Promise<Measured[]> };
   console.log(`\n${name}`);
   for (const { what, figure, mustReach, reached } of await run()) {
     console.log(`  ${reached ? 'ok  ' : 'MISS'} ${what}: ${figure} (must reach: ${mustReach})`);

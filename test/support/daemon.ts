@@ -31,9 +31,11 @@ export type DaemonOptions = {
   /** Variables of OpenTelemetry. */
   readonly env?: OtlpEnvironment;
   readonly selfTracing?: SelfTracing;
+  /** Where the state is kept; in memory if absent. */
+  readonly stateDirectory?: string;
 };
 
-/** The daemon in this process, as configured by a file, on a free port and with its state in memory. */
+/** The daemon in this process, as configured by a file, on a free port. */
 export async function startDaemon({
   yaml,
   token,
@@ -41,12 +43,14 @@ export async function startDaemon({
   clock,
   env = {},
   selfTracing,
+  stateDirectory,
 }: DaemonOptions): Promise<Daemon> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-daemon-'));
   const tokenFile = join(directory, 'token');
   const file = join(directory, 'config.yaml');
   writeFileSync(tokenFile, `${token}\n`, { mode: 0o600 });
-  const argv = [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0', '--state.memory', ...flags];
+  const state = stateDirectory === undefined ? '--state.memory' : `--state.dir=${stateDirectory}`;
+  const argv = [`--config.file=${file}`, '--web.listen-address=127.0.0.1:0', state, ...flags];
   const complain = (text: string): never => {
     throw new Error(text);
   };
