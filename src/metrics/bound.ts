@@ -37,7 +37,7 @@ export function boundRows(rows: readonly Row[], { families, maxSeries }: BoundRu
 }
 
 /** Labels of usual length never come near it; where all of them are as long as they may be, fewer series are shown. */
-const roomOfSeries = 512;
+const roomOfSeries = 128;
 
 /** Counts the series that fit, by number and by the length of their labels. */
 function toFitting(rows: readonly Row[], maxSeries: number): number {

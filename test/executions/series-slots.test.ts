@@ -8,6 +8,19 @@ describe('executions/series-slots', () => {
     expect(['a', 'b', 'c', 'a'].map((name) => take(slots, name))).toEqual([true, true, false, true]);
   });
 
+  it('gives a long name as many slots as its length is worth, and takes all of them back', () => {
+    const long = toJobKey('pay', '', 'x'.repeat(1000));
+    const slots = withRoom(12);
+    const claims = slots.claim();
+    expect([long, job('a'), job('b')].map((key) => claims.has('jobs', key))).toEqual([true, true, false]);
+    slots.settle(claims);
+    expect(slots.taken().jobs).toBe(11.5625);
+    expect(take(slots, 'b')).toBe(false);
+    slots.leave('jobs', long);
+    expect(slots.taken().jobs).toBe(1);
+    expect(take(slots, 'b')).toBe(true);
+  });
+
   it('gives nothing to who merely asks, nor to a change that is never committed', () => {
     const slots = withRoom(1);
     expect(slots.has('jobs', job('a'))).toBe(false);

@@ -34,8 +34,8 @@ describe('metrics/bound', () => {
       queued.rows(1, { project: `${'p'.repeat(1000)}${index}`, status: 's'.repeat(1000) }),
     ).flat();
     const { rows: kept, dropped } = boundRows(rows, noRules);
-    expect(kept).toHaveLength(25);
-    expect(dropped).toEqual({ cap: 75 });
+    expect(kept).toHaveLength(6);
+    expect(dropped).toEqual({ cap: 94 });
   });
 
   it('merges rows of one label set by the rule of their family, and counts them', () => {

@@ -5,7 +5,7 @@ import { type Cell, type JobFacts, toJobKey } from './totals.ts';
 export const slotKinds = ['jobs', 'durations', 'nodes'] as const;
 export type SlotKind = (typeof slotKinds)[number];
 
-/** The number of slots of each kind. */
+/** The number of slots of each kind; a long name takes more than one. */
 export type Room = Readonly<Record<SlotKind, number>>;
 
 /** Which jobs and nodes have series of their own. First come, first served, and kept until it is given back. */
@@ -38,7 +38,7 @@ export type Claims = {
 
 /** The slots that are taken by what was counted. */
 export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<string, JobFacts> = new Map()): SeriesSlots {
-  const taken = toSets();
+  const taken = toHolders();
   const refused = toSets();
   let room: Room = { jobs: unlimited, durations: unlimited, nodes: unlimited };
   for (const { kind, labels } of cells) {
@@ -59,7 +59,7 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
   return {
     has: (kind, key) => taken[kind].has(key),
     room: () => room,
-    taken: () => toSizes(taken),
+    taken: () => toRoom((kind) => taken[kind].weight()),
     setRoom: (next) => {
       room = next;
     },
@@ -83,9 +83,9 @@ export function createSeriesSlots(cells: Iterable<Cell>, jobs: ReadonlyMap<strin
       const begin = `${JSON.stringify([project]).slice(0, -1)},`;
       for (const kind of slotKinds)
         for (const slots of [taken[kind], refused[kind]])
-          for (const key of slots) if (key.startsWith(begin)) slots.delete(key);
+          for (const key of slots.keys()) if (key.startsWith(begin)) slots.delete(key);
     },
-    refused: () => toSizes(refused),
+    refused: () => toRoom((kind) => refused[kind].size),
   };
 }
 
@@ -108,20 +108,61 @@ function toSets(): Sets {
   return { jobs: new Set(), durations: new Set(), nodes: new Set() };
 }
 
-function toSizes({ jobs, durations, nodes }: Sets): Room {
-  return { jobs: jobs.size, durations: durations.size, nodes: nodes.size };
+/** Owners of slots, and how many slots they take together. */
+type Holders = Pick<Set<string>, 'has' | 'delete' | 'keys'> & {
+  readonly add: (key: string) => void;
+  readonly weight: () => number;
+};
+
+function createHolders(): Holders {
+  const keys = new Set<string>();
+  let weight = 0;
+  return {
+    has: (key) => keys.has(key),
+    keys: () => keys.keys(),
+    weight: () => weight,
+    add: (key) => {
+      if (!keys.has(key)) weight += toWeight(key);
+      keys.add(key);
+    },
+    delete: (key) => {
+      const isGone = keys.delete(key);
+      if (isGone) weight -= toWeight(key);
+      return isGone;
+    },
+  };
 }
 
-function createClaims(taken: Sets, room: Room): Claims {
+function toHolders(): Readonly<Record<SlotKind, Holders>> {
+  return { jobs: createHolders(), durations: createHolders(), nodes: createHolders() };
+}
+
+/** Counts the slots that an owner takes: its names stand in each of its series, so that long ones make a scrape as long as many. */
+export function toWeight(key: string): number {
+  return Math.max(1, Math.ceil((key.length * parts) / usualLength) / parts);
+}
+
+const usualLength = 96;
+/** Sums of sixteenths are exact. */
+const parts = 16;
+
+function toRoom(count: (kind: SlotKind) => number): Room {
+  return { jobs: count('jobs'), durations: count('durations'), nodes: count('nodes') };
+}
+
+function createClaims(taken: Readonly<Record<SlotKind, Holders>>, room: Room): Claims {
   const claimed = toSets();
+  const claimedWeight = { jobs: 0, durations: 0, nodes: 0 };
   const refused = toSets();
   return {
     claimed,
     refused,
     has: (kind, key) => {
       if (taken[kind].has(key) || claimed[kind].has(key)) return true;
-      const hasRoom = taken[kind].size + claimed[kind].size < room[kind];
+      const weight = toWeight(key);
+      const hasRoom = taken[kind].weight() + claimedWeight[kind] + weight <= room[kind];
       (hasRoom ? claimed : refused)[kind].add(key);
+      if (hasRoom) claimedWeight[kind] += weight;
       return hasRoom;
     },
   };

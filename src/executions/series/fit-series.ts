@@ -1,5 +1,5 @@
-import { isNoJob, type Room, toNodeKey } from '../counting/series-slots.ts';
-import type { JobFacts } from '../counting/totals.ts';
+import { isNoJob, type Room, type SlotKind, toNodeKey, toWeight } from '../counting/series-slots.ts';
+import { type Cell, type JobFacts, toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import { planRoom, type SeriesRules, seriesOfJob } from './series-plan.ts';
 
@@ -52,26 +52,34 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules): SeriesF
     return placed.map(([, job]) => job).sort((one, other) => toRank(one) - toRank(other));
   }
 
+  /** The first of these that have to leave so that the others fit. */
+  function takeOver<Owner>(kind: SlotKind, owners: readonly Owner[], toKey: (owner: Owner) => string): Owner[] {
+    let over = slots.taken()[kind] - slots.room()[kind];
+    return owners.filter((owner) => {
+      const mustLeave = over > 0;
+      if (mustLeave && slots.has(kind, toKey(owner))) over -= toWeight(toKey(owner));
+      return mustLeave;
+    });
+  }
+
   async function leave(kind: 'jobs' | 'durations'): Promise<void> {
     await cache.update(async () => {
-      const over = slots.taken()[kind] - slots.room()[kind];
-      if (over <= 0) return undefined;
       const leftOut = kind === 'jobs' ? 'all' : 'durations';
-      return {
-        jobs: findOldest(kind)
-          .slice(0, over)
-          .map((job) => ({ ...job, leftOut })),
-      };
+      const leaving = takeOver(kind, findOldest(kind), ({ project, group, name }) => toJobKey(project, group, name));
+      return leaving.length === 0 ? undefined : { jobs: leaving.map((job) => ({ ...job, leftOut })) };
     });
   }
 
   /** Which of them it is matters little: those that failed least. */
   function leaveNodes(): void {
-    const over = slots.taken().nodes - slots.room().nodes;
-    if (over <= 0) return;
+    const toKey = ({ labels }: Cell): string => toNodeKey(labels[0] ?? '', labels[1] ?? '');
     const nodes = [...cells.values()].filter(({ kind }) => kind === 'node-failures');
-    for (const { labels } of nodes.sort((one, other) => one.count - other.count).slice(0, over))
-      slots.leave('nodes', toNodeKey(labels[0] ?? '', labels[1] ?? ''));
+    for (const node of takeOver(
+      'nodes',
+      nodes.sort((one, other) => one.count - other.count),
+      toKey,
+    ))
+      slots.leave('nodes', toKey(node));
   }
 
   reckon();
