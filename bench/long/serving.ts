@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+/** The daemon as people start it, in a process of its own. */
+export type Serving = {
+  readonly pid: number;
+  readonly url: string;
+  /** The time from its start until it served. */
+  readonly startMs: number;
+  readonly log: () => string;
+  /** Resolves with how long it took. */
+  readonly stop: () => Promise<number>;
+};
+
+/** Serves what `config.yaml` in the directory says, with its state beside it; `through` may limit the process. */
+export async function startServe(directory: string, through: readonly string[] = []): Promise<Serving> {
+  const [command = process.execPath, ...before]: readonly string[] = [...through, process.execPath];
+  const flags = ['--config.file=config.yaml', '--state.dir=state', '--web.listen-address=127.0.0.1:0'];
+  const startedMs = performance.now();
+  const daemon = spawn(command, [...before, cli, 'serve', ...flags], {
+    cwd: directory,
+    env: { PATH: process.env['PATH'], HOME: directory },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = new Promise((resolve) => daemon.once('close', resolve));
+  let log = '';
+  daemon.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  const stop = async (): Promise<number> => {
+    const askedMs = performance.now();
+    daemon.kill('SIGTERM');
+    const force = setTimeout(() => daemon.kill('SIGKILL'), 60_000);
+    await ended;
+    clearTimeout(force);
+    return performance.now() - askedMs;
+  };
+  for (let tries = 0; tries < 6000 && daemon.exitCode === null; tries += 1) {
+    const url = /msg=serving url=(http:\S+)/.exec(log)?.[1];
+    if (url !== undefined)
+      return { pid: daemon.pid ?? 0, url, startMs: performance.now() - startedMs, log: () => log, stop };
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  await stop();
+  throw new Error(`It did not start:\n${log}`);
+}
+
+export function readMemoryMb(pid: number, field: 'VmHWM' | 'VmRSS'): number {
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
