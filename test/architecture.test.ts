@@ -6,6 +6,7 @@ import { findCircles, findUnusedPermissions, findWrongImports, homesOf } from '.
 import { rooms } from './architecture/rooms.ts';
 import { readImports, readSources } from './architecture/sources.ts';
 import { exempt, findTimeSources } from './architecture/time-sources.ts';
+import { findTwinTypes } from './architecture/twin-types.ts';
 
 describe('architecture', () => {
   it('lets every room import only what its row allows', () => {
@@ -33,6 +34,10 @@ describe('architecture', () => {
         ({ path, text }) => path.startsWith(place) && findTimeSources([{ path: 'src/a.ts', text }]).length > 0,
       );
     expect(exempt.filter(({ place }) => !isUsed(place))).toEqual([]);
+  });
+
+  it('declares the shape of a type once', () => {
+    expect(findTwinTypes(readSources(['src']))).toEqual([]);
   });
 
   it('gives every package that ships a home', () => {
@@ -143,6 +148,26 @@ describe('architecture/time-sources', () => {
     }
     expect(judge('src/daemon/daemon.ts', 'new Date(5); clock.now()')).toEqual([]);
     expect(judge('src/system-clock.ts', 'Date.now()')).toEqual([]);
+  });
+});
+
+describe('architecture/twin-types', () => {
+  const bounds = 'export type Bounds = { readonly most: number; readonly least: number };';
+  const judge = (text: string, path = 'src/b/two.ts') =>
+    findTwinTypes([
+      { path: 'src/a/one.ts', text: bounds },
+      { path, text },
+    ]);
+
+  it('names a shape that another file could import', () => {
+    expect(judge('type Limits = {\n  /** The lower one. */\n  least: number;\n  most: number;\n};')).toEqual([
+      'Bounds of src/a/one.ts and Limits of src/b/two.ts have the same shape: declare it once and import the type.',
+    ]);
+  });
+
+  it('accepts another type, and the second reading of the simulator', () => {
+    expect(judge('type Limits = { least: number; most?: number };')).toEqual([]);
+    expect(judge(bounds, 'src/simulator/two.ts')).toEqual([]);
   });
 });
 

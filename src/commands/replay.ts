@@ -1,15 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
-import { type ReplayFormat, replay as replayRecording } from '../tracing/enrich/replay.ts';
+import { type ReplayOptions, replay as replayRecording } from '../tracing/enrich/replay.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { chooseServer, readExecutionWord, replayFromServer } from './replay-from-server.ts';
-
-type Options = {
-  readonly namespace: string | undefined;
-  readonly format: ReplayFormat;
-  readonly version: string;
-};
 
 type Ended = (typeof exitCodes)[keyof typeof exitCodes];
 
@@ -24,7 +18,7 @@ export async function replay(context: CommandContext): Promise<number> {
     return exitCodes.misconfigured;
   }
   const namespace = given.flags.get('namespace')?.toString();
-  const options: Options = { namespace, format: given.flags.get('json') === true ? 'json' : 'tree', version };
+  const options: ReplayOptions = { namespace, format: given.flags.get('json') === true ? 'json' : 'tree', version };
   const config = createConfigReader(context);
   let worst: Ended = exitCodes.well;
   for (const word of given.positionals) {
@@ -37,7 +31,7 @@ export async function replay(context: CommandContext): Promise<number> {
 type Parts = {
   readonly context: CommandContext;
   readonly config: () => Promise<Config | undefined>;
-  readonly options: Options;
+  readonly options: ReplayOptions;
 };
 
 /** Replays one argument: a file if it exists, else an execution of a server. */

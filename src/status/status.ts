@@ -1,3 +1,6 @@
+import type { HiddenHistory } from '../executions/reading/visibility.ts';
+import type { SpoolBounds } from '../state/spool.ts';
+
 /** The state of a server as its vital polls see it: does it answer, and does it accept the credentials? */
 export type ServerState = 'up' | 'refused' | 'down' | 'waiting';
 
@@ -73,7 +76,7 @@ export type ExecutionsOfServer = {
   /** Projects whose running executions may not be read although those of others may. */
   readonly runningDenied: readonly string[];
   /** Projects with hidden finished executions. */
-  readonly hidden: readonly HiddenProject[];
+  readonly hidden: readonly HiddenHistory[];
   /** Overdue executions first, then the longest running. */
   readonly running: readonly RunningStatus[];
   readonly runningCount: number;
@@ -99,14 +102,6 @@ export type LeftOutJobs = {
   readonly room: { readonly jobs: number; readonly durations: number; readonly nodes: number };
   /** Undefined if all jobs have their series. */
   readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
-};
-
-/** A project that counts more finished executions than it shows. */
-export type HiddenProject = {
-  readonly project: string;
-  /** Undefined where the project itself may not be read. */
-  readonly counted: number | undefined;
-  readonly readable: number;
 };
 
 export type ServerStatus = TargetStatus & {
@@ -147,11 +142,9 @@ export type DeliveryStatus = {
   readonly lastDeliveredMs: number | undefined;
   /** Executions that are counted and have no trace yet. */
   readonly pending: number;
-  readonly bounds: TraceBounds;
-  readonly quarantineBounds: TraceBounds;
+  readonly bounds: SpoolBounds;
+  readonly quarantineBounds: SpoolBounds;
 };
-
-export type TraceBounds = { readonly maxTraces: number; readonly maxBytes: number };
 
 /** A trace that the OTLP endpoint rejects in a request of its own. */
 export type QuarantineStatus = {

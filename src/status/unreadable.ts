@@ -1,4 +1,5 @@
-import type { ExecutionsOfServer, HiddenProject, ServerStatus } from './status.ts';
+import type { HiddenHistory } from '../executions/reading/visibility.ts';
+import type { ExecutionsOfServer, ServerStatus } from './status.ts';
 
 type Unreadable = Pick<ExecutionsOfServer, 'runningSight' | 'runningDenied' | 'hidden'>;
 
@@ -19,7 +20,7 @@ function* listSentences({ runningSight, runningDenied, hidden }: Unreadable): Ge
   else if (runningDenied.length > 0) yield `running executions of ${toNames(runningDenied)}: not allowed to see`;
 }
 
-function* listCounts(projects: readonly HiddenProject[]): Generator<string> {
+function* listCounts(projects: readonly HiddenHistory[]): Generator<string> {
   if (projects.length === 0) return;
   let [all, shown] = [0, 0];
   for (const { counted = 0, readable } of projects) {

@@ -18,10 +18,10 @@ export type Sight = {
   readonly history: readonly HiddenHistory[];
 };
 
-/** Finished executions of a project that the server counts and does not show. */
+/** A project whose server counts more finished executions than it shows. */
 export type HiddenHistory = {
   readonly project: string;
-  /** Undefined where the server does not even count them. */
+  /** Undefined where the project itself may not be read. */
   readonly counted: number | undefined;
   readonly readable: number;
 };

@@ -1,11 +1,9 @@
+import type { FamilyRule } from '../../metrics/bound.ts';
 import type { Family } from '../../metrics/family.ts';
 import { endings, triggers } from '../counting/naming.ts';
 import type { Room } from '../counting/series-slots.ts';
 import { cicdSeries } from './cicd.ts';
 import { executionFamilies as families } from './families.ts';
-
-/** The configuration of one family. */
-export type FamilySwitches = { readonly off: boolean; readonly dropLabels: readonly string[] };
 
 export type SeriesRules = {
   /** Series that all families of executions may have together, for one server. */
@@ -15,7 +13,7 @@ export type SeriesRules = {
   /** Jobs that may have durations of their own. */
   readonly detail: number;
   readonly buckets: readonly number[];
-  readonly families: ReadonlyMap<string, FamilySwitches>;
+  readonly families: ReadonlyMap<string, FamilyRule>;
   /** True if what is counted is shown under OpenTelemetry's names as well. */
   readonly cicd: boolean;
 };

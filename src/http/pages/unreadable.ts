@@ -1,4 +1,5 @@
-import type { HiddenProject, ServerStatus } from '../../status/status.ts';
+import type { HiddenHistory } from '../../executions/reading/visibility.ts';
+import type { ServerStatus } from '../../status/status.ts';
 import { type Html, html } from './html.ts';
 
 /** Per project, which executions are not shown. */
@@ -36,7 +37,7 @@ const mostShown = 20;
 const denied = html`<strong class="bad">✗ not allowed to see</strong>`;
 const seen = html`<td class="none"></td><td data-is="Readable" class="number">all</td>`;
 
-function renderHistory({ counted, readable }: HiddenProject): Html {
+function renderHistory({ counted, readable }: HiddenHistory): Html {
   if (counted === undefined) return html`<td class="none"></td><td data-is="Readable" class="number">${denied}</td>`;
   return html`<td data-is="Ended lately" class="number">${counted}</td><td data-is="Readable" class="number">${readable}</td>`;
 }
