@@ -11,7 +11,7 @@ import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { forgetDelivery } from './instruments.ts';
 import type { createTraces, Traces } from './trace-pipeline.ts';
-import { type WatchedServer, type WatchParts, watchServer } from './watch-server.ts';
+import { type WatchedServer, type WatchOptions, watchServer } from './watch-server.ts';
 
 /** The servers and traces of one configuration. */
 export type Watching = {
@@ -42,7 +42,7 @@ export function startGeneration({ scheduler, watched, traces }: Watching): void 
 }
 
 /** Builds what follows from a configuration; nothing of it begins. */
-export function watchAll(parts: WatchParts, before: Watching | undefined, toTimetable?: ToTimetable): Watching {
+export function watchAll(parts: WatchOptions, before: Watching | undefined, toTimetable?: ToTimetable): Watching {
   const { config, log, clock, traces } = parts;
   const shared = { ...parts, memoryOf: recallAddresses(before) };
   const watched = new Map(
@@ -58,7 +58,7 @@ export function watchAll(parts: WatchParts, before: Watching | undefined, toTime
 type ToTimetable = Parameters<typeof createScheduler>[1]['toTimetable'];
 
 /** Gives out what was known of addresses before, each once: its budget goes with the address, its faults with the way to it. */
-function recallAddresses(before: Watching | undefined): NonNullable<WatchParts['memoryOf']> {
+function recallAddresses(before: Watching | undefined): NonNullable<WatchOptions['memoryOf']> {
   const left = [...(before?.watched.values() ?? [])].flatMap(({ handover }) => handover.addresses);
   return ({ url, way }) => {
     const same = left.filter((address) => address.url === url);

@@ -51,10 +51,10 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
   return {
     exported: (spans) => self.spansExported.inc(spans),
     rejected: (reason, spans) => self.spansRejected.inc({ reason }, spans),
-    size: ({ traces, bytes, oldestMs, quarantine }) => {
+    size: ({ traces, bytes, oldestMs, quarantinedTraces }) => {
       self.spoolTraces.set(traces);
       self.spoolBytes.set(bytes);
-      self.tracesQuarantined.set(quarantine);
+      self.tracesQuarantined.set(quarantinedTraces);
       if (oldestMs === undefined) self.spoolOldest.remove();
       else self.spoolOldest.set(oldestMs / 1000);
     },

@@ -18,7 +18,7 @@ import type { Snapshots } from '../metrics/snapshot.ts';
 import { createCollectorReading } from '../schedule/collector-reading.ts';
 import { createPoll } from '../schedule/poll.ts';
 import { type PollKey, toPollText } from '../schedule/poll-key.ts';
-import { createProjectParts, type ProjectParts } from '../schedule/project-parts.ts';
+import { createProjectRows, type ProjectRows } from '../schedule/project-rows.ts';
 import { createPublisher } from '../schedule/publisher.ts';
 import type { Reading, ReadingOptions } from '../schedule/reading.ts';
 import { createSharedGap } from '../schedule/request-gap.ts';
@@ -35,7 +35,7 @@ import type { SelfTracing } from './self-tracing.ts';
 import { toDetail, toExecutionSettings } from './server-settings.ts';
 import type { Traces } from './trace-pipeline.ts';
 
-export type WatchParts = {
+export type WatchOptions = {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
@@ -84,7 +84,7 @@ export type WatchedServer = {
 /** Data that one generation of a server hands to the next. A reference to the old generation would keep all of it in memory. */
 export type Handover = {
   /** The rows that were read project by project, by poll. */
-  readonly projectParts: ReadonlyMap<string, ProjectParts>;
+  readonly projectRows: ReadonlyMap<string, ProjectRows>;
   readonly addresses: readonly Address[];
 };
 
@@ -100,7 +100,7 @@ type Target = {
 };
 
 /** Everything that watches one configured server: its connections and a poll for every collector that is on. */
-export function watchServer(server: ServerConfig, parts: WatchParts, before?: Handover): WatchedServer {
+export function watchServer(server: ServerConfig, parts: WatchOptions, before?: Handover): WatchedServer {
   const { config, log, clock, self } = parts;
   const { name, members, budget, timeoutMs } = server;
   for (const exposure of listExposures(server)) log.warn({ server: name }, exposure);
@@ -112,7 +112,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
     [...config.metrics.families].map(([family, { off, dropLabels }]) => [family, { off, dropLabels }]),
   );
   const readings = new Map<string, Reading>();
-  const projectParts = new Map<string, ProjectParts>();
+  const projectRows = new Map<string, ProjectRows>();
   const executionSettings = toExecutionSettings(server, config);
   let executions: Executions | undefined;
   const tracePort = createTracePort(executionSettings.buckets);
@@ -155,9 +155,9 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
   ): Reading {
     const options = { ...parts, ...own, client, timeoutMs, requestsPerSecond: budget.requestsPerSecond };
     if (collector.kind !== 'executions') {
-      const ofProjects = before?.projectParts.get(toPollText(own.key)) ?? createProjectParts();
-      projectParts.set(toPollText(own.key), ofProjects);
-      return createCollectorReading(collector, { ...options, watch, projectList, sharedGap, projectParts: ofProjects });
+      const ofProjects = before?.projectRows.get(toPollText(own.key)) ?? createProjectRows();
+      projectRows.set(toPollText(own.key), ofProjects);
+      return createCollectorReading(collector, { ...options, watch, projectList, sharedGap, projectRows: ofProjects });
     }
     executions = createExecutions({
       ...options,
@@ -220,7 +220,7 @@ export function watchServer(server: ServerConfig, parts: WatchParts, before?: Ha
     executions: () => (executions === undefined ? undefined : toWhatRuns(executions.status(), executionSettings)),
     visibleProjects: projectList.visible,
     withdraw: (key) => readings.get(toPollText(key))?.withdraw(),
-    handover: { projectParts, addresses: [common, ...targets].map(({ address }) => address) },
+    handover: { projectRows, addresses: [common, ...targets].map(({ address }) => address) },
     resume: async () => {
       for (const reading of readings.values()) await reading.resume?.();
     },

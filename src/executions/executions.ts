@@ -1,7 +1,7 @@
 import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
 import type { RecentRun } from './ledger/recent-runs.ts';
-import { openRound, type RoundParts } from './open-round.ts';
+import { openRound, type OpenRound } from './open-round.ts';
 import type { ExecutionsOptions } from './options.ts';
 import { createActivities } from './reading/activities.ts';
 import { createActivityHint } from './reading/activity-hint.ts';
@@ -52,12 +52,12 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   const { tracePort = createTracePort(options.settings.buckets) } = options;
   const tools = createTools(options, tracePort);
   const { activities, oddRows, showing, visibility } = tools;
-  let opened: Promise<RoundParts> | undefined;
-  let found: RoundParts | undefined;
+  let opened: Promise<OpenRound> | undefined;
+  let found: OpenRound | undefined;
   let latest: RoundNow | undefined;
 
   /** Opens the ledger with the first round, and again with the next one where that fails. */
-  async function open(): Promise<RoundParts> {
+  async function open(): Promise<OpenRound> {
     opened ??= openRound(options, activities, oddRows);
     try {
       found = await opened;
@@ -70,9 +70,9 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   }
 
   async function read(signal: AbortSignal): Promise<Outcome> {
-    const parts = await open();
+    const ready = await open();
     const faults = createRoundFaults(signal);
-    const round = { found: parts, faults, signal, startedTicks: options.clock.ticks() };
+    const round = { found: ready, faults, signal, startedTicks: options.clock.ticks() };
     try {
       await playRound(tools, round, (now) => {
         latest = now;
@@ -89,8 +89,8 @@ export function createExecutions(options: ExecutionsOptions): Executions {
         faults.all.length === 1 ? first.message : `${faults.all.length} reads failed, first: ${first.message}`;
       return { result: 'failed', kind: first.kind, message };
     }
-    const note = toNote(parts.cache, activities, faults.unasked());
-    const complaints = [...oddRows.complaints(), ...parts.recount.complaints()];
+    const note = toNote(ready.cache, activities, faults.unasked());
+    const complaints = [...oddRows.complaints(), ...ready.recount.complaints()];
     return { result: 'success', series: showing.series(), complaints, ...(note === undefined ? {} : { note }) };
   }
 
@@ -109,14 +109,14 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 }
 
 function createTools(options: ExecutionsOptions, { exemplars }: Pick<TracePort, 'exemplars'>): RoundTools {
-  const { settings, observe, clock, parts = {} } = options;
+  const { settings, observe, clock, substitutes = {} } = options;
   const activities = createActivities();
   const activityHint = createActivityHint();
   const oddRows = createOddRows(observe, clock.ticks);
   const visibility = createVisibility(clock.ticks);
   return {
     options,
-    projectList: createWatchedProjects({ ...options, list: parts.planProjects ?? planProjects }),
+    projectList: createWatchedProjects({ ...options, list: substitutes.planProjects ?? planProjects }),
     activities,
     activityHint,
     oddRows,

@@ -15,7 +15,7 @@ import { createSkips } from './reading/skips.ts';
 import { createSeriesFit, type SeriesFit } from './series/fit-series.ts';
 import { createNewSeriesHold, type NewSeriesHold } from './series/hold-new-series.ts';
 
-export type RoundParts = {
+export type OpenRound = {
   readonly cache: LedgerCache;
   readonly restoreGap: RestoreGap;
   readonly overlap: Overlap;
@@ -30,17 +30,17 @@ export type RoundParts = {
   readonly forgetMissing: (nowMs: number) => Promise<void>;
 };
 
-/** Builds the parts of a server's rounds around its ledger. */
+/** Builds everything of a server's rounds that needs its ledger. */
 export async function openRound(
   options: ExecutionsOptions,
   activities: Activities,
   oddRows: OddRows,
-): Promise<RoundParts> {
+): Promise<OpenRound> {
   const { server, ledger, settings, observe, clock } = options;
   const cache = await openLedgerCache(ledger, server);
   const { isWantedJob, buckets, catchUpLimitMs, backfillMs } = settings;
   const keepMs = Math.max(leastKeptMs, catchUpLimitMs, backfillMs) + dayMs;
-  const reconcilePart = options.parts?.reconcile === undefined ? {} : { reconcile: options.parts.reconcile };
+  const { reconcile } = options.substitutes ?? {};
   const room = createSeriesFit(cache, settings);
   const countExecutions = createCountExecutions({
     ...options,
@@ -48,7 +48,7 @@ export async function openRound(
     rules: { buckets },
     isWantedJob,
     keepMs,
-    ...reconcilePart,
+    ...(reconcile === undefined ? {} : { reconcile }),
   });
   const overlap = createOverlap(settings.overlapMs, { isPastUnknown: cache.states.size > 0 });
   const reading = createProjectReading({ cache, countExecutions, overlap, catchUpLimitMs, oddRows });

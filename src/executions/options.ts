@@ -39,8 +39,8 @@ export type ExecutionsOptions = {
   /** Logs a message for people, once. */
   readonly tell?: (message: string) => void;
   readonly clock: Clock;
-  /** Parts that tests replace by wrong ones, to see that it shows. */
-  readonly parts?: {
+  /** Functions that tests replace by wrong ones, to see that it shows. */
+  readonly substitutes?: {
     readonly reconcile?: typeof reconcile;
     readonly planReads?: typeof planReads;
     readonly planProjects?: typeof planProjects;

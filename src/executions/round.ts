@@ -2,7 +2,7 @@ import type { Api } from '../api/client.ts';
 import { runLimited } from '../domain/run-limited.ts';
 import { noteOneTimeRuns } from './ledger/count-executions.ts';
 import { rewindLedger } from './ledger/rewind.ts';
-import type { RoundParts } from './open-round.ts';
+import type { OpenRound } from './open-round.ts';
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
 import type { createActivityHint } from './reading/activity-hint.ts';
@@ -38,7 +38,7 @@ export type RoundNow = {
 };
 
 type Round = RoundTools & {
-  readonly found: RoundParts;
+  readonly found: OpenRound;
   readonly faults: RoundFaults;
   readonly signal: AbortSignal;
   readonly startedTicks: number;
@@ -108,8 +108,8 @@ async function readEnds(round: Round, { running = [], nowMs }: RoundNow, afterEa
 
 function planRound({ found, options, activities, activityHint }: Round, nowMs: number): PlannedRead[] {
   const { cache, overlap, restoreGap } = found;
-  const { everyMs, requestsPerSecond, settings, parts } = options;
-  return (parts?.planReads ?? planReads)({
+  const { everyMs, requestsPerSecond, settings, substitutes } = options;
+  return (substitutes?.planReads ?? planReads)({
     states: cache.states,
     activities: activities.all,
     nowMs,

@@ -1,6 +1,6 @@
 import type { ProjectCollector } from '../collectors/collector.ts';
 import type { Outcome } from './outcome.ts';
-import { createProjectParts } from './project-parts.ts';
+import { createProjectRows } from './project-rows.ts';
 import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
 import { createRequestGap } from './request-gap.ts';
 import { type Fault, isSilence, judgeFault, toFault, toOutcome } from './sweep-fault.ts';
@@ -23,7 +23,7 @@ type Tally = {
  */
 export function createProjectSweep(options: SweepOptions): Reading {
   const { collector, everyMs, timeoutMs, client, watch, publisher, clock, projectList, requestsPerSecond } = options;
-  const parts = options.projectParts ?? createProjectParts();
+  const projectRows = options.projectRows ?? createProjectRows();
   const resting = new Map<string, { readonly fault: Fault; readonly untilTicks: number }>();
   const gap = createRequestGap({
     clock,
@@ -43,8 +43,8 @@ export function createProjectSweep(options: SweepOptions): Reading {
   function publish(): Promise<number> {
     const published = publishing.then(() => {
       publishedTicks = clock.ticks();
-      const validForMs = Math.max(toValidityMs(everyMs), 3 * parts.passMs);
-      const { rows, newestTicks } = parts.since(publishedTicks - validForMs);
+      const validForMs = Math.max(toValidityMs(everyMs), 3 * projectRows.passMs);
+      const { rows, newestTicks } = projectRows.since(publishedTicks - validForMs);
       return publisher.publish(rows, newestTicks + validForMs - publishedTicks);
     });
     publishing = published.catch(ignore);
@@ -52,7 +52,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
   }
 
   function withdraw(): void {
-    parts.retain(() => false);
+    projectRows.retain(() => false);
     isFirst = true;
     publisher.withdraw();
     // Rows that are being published at this moment must be withdrawn too.
@@ -64,14 +64,14 @@ export function createProjectSweep(options: SweepOptions): Reading {
     isListed = (project) => project === wholeServer || names.has(project);
     for (const project of resting.keys()) if (!isListed(project)) resting.delete(project);
     // If that fails, the next pass publishes the same rows, and reports it.
-    if (parts.retain(isListed)) publish().catch(ignore);
+    if (projectRows.retain(isListed)) publish().catch(ignore);
   });
 
   async function ask(project: string, of: number, signal: AbortSignal): Promise<Error | undefined> {
     try {
       const rows = await collector.collect(gap.api(signal), { name: project, of }, watch);
       // It may have gone while it was asked.
-      if (isListed(project)) parts.keep(project, rows, clock.ticks());
+      if (isListed(project)) projectRows.keep(project, rows, clock.ticks());
       return undefined;
     } catch (error) {
       signal.throwIfAborted();
@@ -87,11 +87,11 @@ export function createProjectSweep(options: SweepOptions): Reading {
       case 'all':
         throw error;
       case 'gone':
-        parts.drop(project);
+        projectRows.drop(project);
         tally.failedInARow = 0;
         break;
       case 'denied':
-        parts.drop(project);
+        projectRows.drop(project);
         resting.set(project, { fault, untilTicks: restUntilTicks });
         tally.denied.push(fault);
         tally.failedInARow = 0;
@@ -110,8 +110,8 @@ export function createProjectSweep(options: SweepOptions): Reading {
     const isHurried = isFirst || isCutShort;
     gap.begin(isHurried ? leastGapMs : Math.max(leastGapMs, evenGapMs));
     const publishEveryMs = isHurried ? leastPublishMs : Math.max(leastPublishMs, everyMs / 20);
-    const turns = inTurn(names, nextName);
-    for (const [index, project] of turns.entries()) {
+    const order = rotate(names, nextName);
+    for (const [index, project] of order.entries()) {
       const rest = resting.get(project);
       if (rest !== undefined && clock.ticks() < rest.untilTicks) {
         tally.denied.push(rest.fault);
@@ -121,7 +121,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
       if (!isListed(project)) continue;
       nextName = project;
       const error = await ask(project, names.length, signal);
-      parts.passMs = Math.max(parts.passMs, clock.ticks() - startedTicks);
+      projectRows.passMs = Math.max(projectRows.passMs, clock.ticks() - startedTicks);
       if (error === undefined) {
         tally.read += 1;
         tally.firstRead ??= project;
@@ -129,7 +129,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
       } else {
         note(project, error, tally, restUntilTicks);
         if (tally.failedInARow >= mostInARow && (tally.read === 0 || isSilence(error))) {
-          nextName = turns[index + 1] ?? '';
+          nextName = order[index + 1] ?? '';
           throw error;
         }
       }
@@ -137,7 +137,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
     }
     // The next pass begins with a project that can be read: earlier ones that fail must not end it early.
     nextName = tally.firstRead ?? '';
-    parts.passMs = clock.ticks() - startedTicks;
+    projectRows.passMs = clock.ticks() - startedTicks;
     requests = gap.asked();
     isFirst = false;
   }
@@ -150,10 +150,10 @@ export function createProjectSweep(options: SweepOptions): Reading {
       const covered = list.map(({ name }) => name).filter((name) => collector.covers(name, watch));
       const names = (collector.andServer ? [wholeServer, ...covered] : covered).toSorted();
       const isCovered = new Set(names);
-      parts.retain((name) => isCovered.has(name));
+      projectRows.retain((name) => isCovered.has(name));
       const all = await collector.collectAll(api, watch);
       if (all !== undefined) {
-        for (const name of names) parts.keep(name, all.get(name) ?? [], clock.ticks());
+        for (const name of names) projectRows.keep(name, all.get(name) ?? [], clock.ticks());
         return { result: 'success', series: await publish() };
       }
       await sweep(names, signal, tally);
@@ -168,7 +168,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
 
   /** By the rules of now; what is too old by them goes away. */
   async function resume(): Promise<void> {
-    if (!parts.isEmpty()) await publish();
+    if (!projectRows.isEmpty()) await publish();
   }
 
   return { read, withdraw, resume };
@@ -186,7 +186,7 @@ const leastPublishMs = 5000;
 const slowestRetryMs = 300_000;
 
 /** All names, beginning with the one where the last pass ended early, or the next one if that is gone. */
-function inTurn(sortedNames: readonly string[], first: string): string[] {
+function rotate(sortedNames: readonly string[], first: string): string[] {
   const start = sortedNames.findIndex((name) => name >= first);
   return start <= 0 ? [...sortedNames] : [...sortedNames.slice(start), ...sortedNames.slice(0, start)];
 }

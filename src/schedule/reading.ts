@@ -6,7 +6,7 @@ import type { Log } from '../log.ts';
 import type { State } from '../state/state.ts';
 import type { Outcome } from './outcome.ts';
 import type { PollKey } from './poll-key.ts';
-import type { ProjectParts } from './project-parts.ts';
+import type { ProjectRows } from './project-rows.ts';
 import type { Publisher } from './publisher.ts';
 import type { SharedGap } from './request-gap.ts';
 
@@ -29,7 +29,7 @@ export type ReadingOptions = {
   readonly projectList: ProjectList;
   readonly requestsPerSecond: number;
   /** The rows that a sweep read before a reload. */
-  readonly projectParts?: ProjectParts;
+  readonly projectRows?: ProjectRows;
   /** The gap that all sweeps over the server share; absent if there is only one. */
   readonly sharedGap?: SharedGap;
   readonly state: State;

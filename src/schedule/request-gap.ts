@@ -13,7 +13,7 @@ type RequestGapOptions = {
 export type RequestGap = {
   /** Restarts the count, and keeps this distance from now on. */
   readonly begin: (gapMs: number) => void;
-  /** The API, every request at its turn and with the time of one request. */
+  /** The API, every request after its gap and with the time of one request. */
   readonly api: (signal: AbortSignal) => Api;
   /** Returns the number of requests because it began. */
   readonly asked: () => number;
@@ -24,7 +24,7 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions): Re
   let asked = 0;
   let nextTicks = Number.NEGATIVE_INFINITY;
 
-  async function takeTurn(signal: AbortSignal): Promise<void> {
+  async function waitForGap(signal: AbortSignal): Promise<void> {
     const leftMs = Math.min(gapMs, nextTicks - clock.ticks());
     if (leftMs > 0) await sleep(clock, leftMs, signal);
     await shared?.take(signal);
@@ -40,11 +40,11 @@ export function createRequestGap({ clock, shared, open }: RequestGapOptions): Re
     },
     api: (signal) => ({
       get: async (endpoint, ...input) => {
-        await takeTurn(signal);
+        await waitForGap(signal);
         return open(signal).get(endpoint, ...input);
       },
       getTimed: async (endpoint, ...input) => {
-        await takeTurn(signal);
+        await waitForGap(signal);
         return open(signal).getTimed(endpoint, ...input);
       },
       supports: (endpoint) => open(signal).supports(endpoint),
@@ -62,15 +62,15 @@ type SharedGapOptions = {
   readonly gapMs: number;
 };
 
-/** One turn every so often, first come, first served; what was late is not made up for. */
+/** One request every so often, first come, first served; what was late is not made up for. */
 export function createSharedGap({ clock, gapMs }: SharedGapOptions): SharedGap {
   let nextTicks = Number.NEGATIVE_INFINITY;
   return {
     take: async (signal) => {
       const nowTicks = clock.ticks();
-      const turnTicks = Math.max(nowTicks, nextTicks);
-      nextTicks = turnTicks + gapMs;
-      if (turnTicks > nowTicks) await sleep(clock, turnTicks - nowTicks, signal);
+      const startTicks = Math.max(nowTicks, nextTicks);
+      nextTicks = startTicks + gapMs;
+      if (startTicks > nowTicks) await sleep(clock, startTicks - nowTicks, signal);
     },
   };
 }

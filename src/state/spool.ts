@@ -52,6 +52,6 @@ export type SpoolSize = {
   readonly bytes: number;
   /** The time at which the first in the queue was spooled; undefined if the queue is empty. */
   readonly oldestMs: number | undefined;
-  readonly quarantine: number;
+  readonly quarantinedTraces: number;
   readonly quarantinedBytes: number;
 };

@@ -22,7 +22,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
      FROM spooled_trace WHERE reason IS NOT NULL ORDER BY set_aside_at, position LIMIT ?`,
   );
   const sums = database.prepare(
-    `SELECT traces, bytes, set_aside AS quarantine, set_aside_bytes AS quarantinedBytes,
+    `SELECT traces, bytes, set_aside AS quarantinedTraces, set_aside_bytes AS quarantinedBytes,
        (SELECT spooled_at FROM spooled_trace WHERE reason IS NULL ORDER BY position LIMIT 1) AS oldestMs
      FROM spool_sums`,
   );
@@ -42,8 +42,8 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
   function dropBeyond({ maxTraces, maxBytes }: SpoolBounds): readonly QuarantinedTrace[] {
     const dropped: QuarantinedTrace[] = [];
     for (;;) {
-      const { quarantine, quarantinedBytes } = readSums();
-      if (quarantine <= maxTraces && quarantinedBytes <= maxBytes) return dropped;
+      const { quarantinedTraces, quarantinedBytes } = readSums();
+      if (quarantinedTraces <= maxTraces && quarantinedBytes <= maxBytes) return dropped;
       const [first] = aside.all(1) as unknown as QuarantinedTrace[];
       if (first === undefined) return dropped;
       remove.run(first.key);

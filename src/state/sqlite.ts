@@ -34,7 +34,7 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
   if ('dir' in options && options.mostPages !== undefined)
     opened.database.exec(`PRAGMA max_page_count = ${options.mostPages}`);
   let file = opened;
-  let parts = assemble(file.database);
+  let stores = assemble(file.database);
   let moving: Promise<void> | undefined;
   let isLost = false;
   let isBroken = false;
@@ -64,7 +64,7 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
       .moveBack()
       .then((moved) => {
         file = moved;
-        parts = assemble(file.database);
+        stores = assemble(file.database);
         isLost = false;
         onMoved(undefined);
       })
@@ -90,25 +90,25 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
   return {
     origin: opened.origin,
     ledger: {
-      load: (...asked) => parts.ledger.load(...asked),
-      find: (...asked) => parts.ledger.find(...asked),
-      countEnds: (...asked) => parts.ledger.countEnds(...asked),
-      firstEnd: (...asked) => parts.ledger.firstEnd(...asked),
-      size: (...asked) => parts.ledger.size(...asked),
-      commit: (...asked) => parts.ledger.commit(...asked),
+      load: (...asked) => stores.ledger.load(...asked),
+      find: (...asked) => stores.ledger.find(...asked),
+      countEnds: (...asked) => stores.ledger.countEnds(...asked),
+      firstEnd: (...asked) => stores.ledger.firstEnd(...asked),
+      size: (...asked) => stores.ledger.size(...asked),
+      commit: (...asked) => stores.ledger.commit(...asked),
     },
     spool: {
-      next: (...asked) => parts.spool.next(...asked),
-      remove: (...asked) => parts.spool.remove(...asked),
-      quarantine: (...asked) => parts.spool.quarantine(...asked),
-      quarantined: () => parts.spool.quarantined(),
-      retry: (...asked) => parts.spool.retry(...asked),
-      drop: (...asked) => parts.spool.drop(...asked),
-      size: () => parts.spool.size(),
-      hasRoom: (...asked) => parts.spool.hasRoom(...asked),
+      next: (...asked) => stores.spool.next(...asked),
+      remove: (...asked) => stores.spool.remove(...asked),
+      quarantine: (...asked) => stores.spool.quarantine(...asked),
+      quarantined: () => stores.spool.quarantined(),
+      retry: (...asked) => stores.spool.retry(...asked),
+      drop: (...asked) => stores.spool.drop(...asked),
+      size: () => stores.spool.size(),
+      hasRoom: (...asked) => stores.spool.hasRoom(...asked),
     },
-    recall: (key) => parts.memories.recall(key),
-    remember: (key, memory) => parts.memories.remember(key, memory),
+    recall: (key) => stores.memories.recall(key),
+    remember: (key, memory) => stores.memories.remember(key, memory),
     backUp: async () => {
       if (!file.isInPlace()) await moveBack();
       await file.backUp().catch((error: unknown) => {

@@ -59,7 +59,13 @@ export async function readStatus(parts: StatusParts): Promise<Status> {
 /** Reads the sizes of traces; if the state cannot be read, the page only lacks these. */
 function readTraces({ delivery, spool }: StatusParts): Promise<TracesStatus | undefined> {
   return spool.size().then(
-    ({ traces: waiting, bytes: waitingBytes, ...rest }) => ({ ...rest, waiting, waitingBytes, delivery: delivery() }),
+    ({ traces: waiting, bytes: waitingBytes, quarantinedTraces: quarantine, ...rest }) => ({
+      ...rest,
+      waiting,
+      waitingBytes,
+      quarantine,
+      delivery: delivery(),
+    }),
     () => undefined,
   );
 }

@@ -10,7 +10,13 @@ describe('observers, of the delivery of traces', () => {
 
   it('counts from zero, and shows no oldest trace where none waits', async () => {
     const self = create();
-    toDeliveryObserver(self).size({ traces: 0, bytes: 0, oldestMs: undefined, quarantine: 0, quarantinedBytes: 0 });
+    toDeliveryObserver(self).size({
+      traces: 0,
+      bytes: 0,
+      oldestMs: undefined,
+      quarantinedTraces: 0,
+      quarantinedBytes: 0,
+    });
     expect(await linesOf(self)).toEqual([
       'spans_exported_total 0',
       'spans_rejected_total reason=partial_success 0',
@@ -29,7 +35,7 @@ describe('observers, of the delivery of traces', () => {
     observe.exported(7);
     observe.exported(3);
     observe.rejected('refused', 5);
-    observe.size({ traces: 2, bytes: 900, oldestMs: 1_500, quarantine: 1, quarantinedBytes: 100 });
+    observe.size({ traces: 2, bytes: 900, oldestMs: 1_500, quarantinedTraces: 1, quarantinedBytes: 100 });
     expect(await linesOf(self)).toEqual([
       'spans_exported_total 10',
       'spans_rejected_total reason=partial_success 0',
@@ -41,7 +47,7 @@ describe('observers, of the delivery of traces', () => {
       'spool_traces 2',
       'traces_quarantined 1',
     ]);
-    observe.size({ traces: 0, bytes: 0, oldestMs: undefined, quarantine: 1, quarantinedBytes: 100 });
+    observe.size({ traces: 0, bytes: 0, oldestMs: undefined, quarantinedTraces: 1, quarantinedBytes: 100 });
     expect(await linesOf(self)).not.toContain('spool_oldest_timestamp_seconds 1.5');
   });
 
@@ -49,7 +55,7 @@ describe('observers, of the delivery of traces', () => {
     const self = create();
     const observe = toDeliveryObserver(self);
     observe.exported(7);
-    observe.size({ traces: 2, bytes: 900, oldestMs: 1_500, quarantine: 1, quarantinedBytes: 100 });
+    observe.size({ traces: 2, bytes: 900, oldestMs: 1_500, quarantinedTraces: 1, quarantinedBytes: 100 });
     self.tracesPending.set({ server: 'prod' }, 3);
     expect(await linesOf(self)).toContain('traces_pending server=prod 3');
     forgetDelivery(self);
@@ -60,7 +66,7 @@ describe('observers, of the delivery of traces', () => {
       'spans_rejected_total reason=unanswered 0',
       'spans_rejected_total reason=dropped 0',
     ]);
-    observe.size({ traces: 2, bytes: 900, oldestMs: 1_500, quarantine: 1, quarantinedBytes: 100 });
+    observe.size({ traces: 2, bytes: 900, oldestMs: 1_500, quarantinedTraces: 1, quarantinedBytes: 100 });
     expect(await linesOf(self)).toContain('traces_quarantined 1');
   });
 });

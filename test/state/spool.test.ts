@@ -80,7 +80,7 @@ describe('state/spool', () => {
       traces: 0,
       bytes: 0,
       oldestMs: undefined,
-      quarantine: 0,
+      quarantinedTraces: 0,
       quarantinedBytes: 0,
     });
     await spool(toTrace('1'), toTrace('2'), toTrace('3'));
@@ -91,7 +91,7 @@ describe('state/spool', () => {
       traces: 1,
       bytes: 4,
       oldestMs: 2000,
-      quarantine: 0,
+      quarantinedTraces: 0,
       quarantinedBytes: 0,
     });
   });
@@ -127,13 +127,13 @@ describe('state/spool', () => {
       },
       expect.objectContaining({ key: '2', reason: 'HTTP 413', atMs: 6 }),
     ]);
-    expect(await state.spool.size()).toMatchObject({ traces: 1, bytes: 4, quarantine: 2, quarantinedBytes: 8 });
+    expect(await state.spool.size()).toMatchObject({ traces: 1, bytes: 4, quarantinedTraces: 2, quarantinedBytes: 8 });
 
     expect(await state.spool.retry(['1', '3'])).toBe(1);
     expect(await keys(all)).toEqual(['1', '3']);
     // Only what is quarantined can be dropped.
     expect(await state.spool.drop(['2', '3'])).toBe(1);
-    expect(await state.spool.size()).toMatchObject({ traces: 2, bytes: 8, quarantine: 0, quarantinedBytes: 0 });
+    expect(await state.spool.size()).toMatchObject({ traces: 2, bytes: 8, quarantinedTraces: 0, quarantinedBytes: 0 });
   });
 
   it('drops what was quarantined first where too much is', async () => {
@@ -159,7 +159,7 @@ describe('state/spool', () => {
       traces: 1,
       bytes: 4,
       oldestMs: 2000,
-      quarantine: 1,
+      quarantinedTraces: 1,
       quarantinedBytes: 4,
     });
   });

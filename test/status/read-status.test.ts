@@ -10,7 +10,7 @@ import type { SpoolSize } from '../../src/state/spool.ts';
 import { readStatus, type StatusParts, type Watched } from '../../src/status/read-status.ts';
 import { executions } from '../http/some-status.ts';
 
-const emptySpool: SpoolSize = { traces: 0, bytes: 0, oldestMs: undefined, quarantine: 0, quarantinedBytes: 0 };
+const emptySpool: SpoolSize = { traces: 0, bytes: 0, oldestMs: undefined, quarantinedTraces: 0, quarantinedBytes: 0 };
 const nowMs = Date.parse('2024-05-20T03:19:40Z');
 const success: Outcome = { result: 'success', series: 14 };
 const timedOut: Outcome = { result: 'failed', kind: 'timeout', message: 'no answer within 10 s' };
@@ -269,13 +269,25 @@ by:
   });
 
   it('reports what waits, what is quarantined and how the delivery goes', async () => {
-    const size: SpoolSize = { traces: 3, bytes: 9000, oldestMs: nowMs - 5000, quarantine: 1, quarantinedBytes: 400 };
+    const size: SpoolSize = {
+      traces: 3,
+      bytes: 9000,
+      oldestMs: nowMs - 5000,
+      quarantinedTraces: 1,
+      quarantinedBytes: 400,
+    };
     const bounds = { maxTraces: 10, maxBytes: 10_000 };
     const failing = { sinceMs: nowMs - 1000, reason: 'HTTP 503' };
     const rest = { lastDeliveredMs: undefined, pending: 2, bounds, quarantineBounds: bounds };
     const delivery = { collector: 'collector.example.org', failing, ...rest };
     const { traces } = await readAll([], { spool: { size: async () => size }, delivery: () => delivery });
-    const counts = { waiting: 3, waitingBytes: 9000, oldestMs: nowMs - 5000, quarantine: 1, quarantinedBytes: 400 };
+    const counts = {
+      waiting: 3,
+      waitingBytes: 9000,
+      oldestMs: nowMs - 5000,
+      quarantine: 1,
+      quarantinedBytes: 400,
+    };
     expect(traces).toEqual({ ...counts, delivery });
   });
 

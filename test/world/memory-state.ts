@@ -187,7 +187,7 @@ function createSpool(disk: Disk, write: Write): Spool {
         traces: line.length,
         bytes: sumOf(line.map(({ bytes }) => bytes.length)),
         oldestMs: line[0]?.spooledAtMs,
-        quarantine: aside.length,
+        quarantinedTraces: aside.length,
         quarantinedBytes: sumOf(aside.map(({ size }) => size)),
       };
     },

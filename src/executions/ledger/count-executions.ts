@@ -136,11 +136,11 @@ type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number 
 
 /** Rows of a database before may turn up with the first of the next one, or after them. */
 function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): RunsOfEpoch[] {
-  const parts = [
+  const byEpoch = [
     { runs: counted.filter((run) => !ofEpochBefore.has(run)), epoch },
     { runs: [...ofEpochBefore], epoch: Math.max(1, epoch - 1) },
   ];
-  return parts.filter(({ runs }) => runs.length > 0);
+  return byEpoch.filter(({ runs }) => runs.length > 0);
 }
 
 function toFactsChange(facts: LedgerFacts, found: Reconciled, epoch: number): { readonly facts?: LedgerFacts } {

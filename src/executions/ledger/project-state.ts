@@ -57,7 +57,7 @@ export type ProjectActivity = {
   readonly nextDayMs: number;
   /** The time from which none of its rows has been shown; while it is set, they do not count as read. */
   readonly unshownSinceMs: number | undefined;
-  /** True if its last day held too much to be read with its turn. */
+  /** True if its last day held too much to be read in the rotation. */
   readonly isDayLong: boolean;
 };
 

@@ -24,18 +24,18 @@ type PastRound = {
 
 /** Reads the backlogs of projects: the one that waited longest first, its oldest part first, a few pages at a time. */
 export function createCatchUp({ cache, activities, reading }: PastOptions): (round: PastRound) => Promise<void> {
-  /** The projects that had their turn, in that order. */
+  /** The number of the read that last caught up with each project. */
   const served = new Map<string, number>();
-  let turns = 0;
+  let reads = 0;
 
   function toLine(nowMs: number): string[] {
     const behind = [...cache.states.values()].filter((state) =>
       isCaughtUpWith(state, { activities: activities.all, nowMs }),
     );
     for (const project of served.keys()) if (cache.states.get(project)?.backlog === undefined) served.delete(project);
-    const turnOf = (project: string): number => served.get(project) ?? 0;
+    const servedAt = (project: string): number => served.get(project) ?? 0;
     return behind
-      .toSorted((one, other) => turnOf(one.project) - turnOf(other.project) || toBegin(one) - toBegin(other))
+      .toSorted((one, other) => servedAt(one.project) - servedAt(other.project) || toBegin(one) - toBegin(other))
       .map(({ project }) => project);
   }
 
@@ -45,8 +45,8 @@ export function createCatchUp({ cache, activities, reading }: PastOptions): (rou
       for (let project = line.shift(); project !== undefined && mayGoOn(); project = line.shift()) {
         const name = project;
         const before = cache.states.get(name);
-        turns += 1;
-        served.set(name, turns);
+        reads += 1;
+        served.set(name, reads);
         await attempt(async () => noteRead(name, await reading.readPast(api(), name, nowMs, mayGoOn)));
         const after = cache.states.get(name);
         // A project that made no progress is not tried again in this round.

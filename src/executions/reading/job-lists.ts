@@ -13,7 +13,7 @@ type JobListsOptions = {
 };
 
 export type JobLists = {
-  /** Asks for the jobs of the project whose turn it is: facts of those that are gone are shown no longer. */
+  /** Asks for the jobs of the next project in the rotation: facts of those that are gone are shown no longer. */
   readonly look: (api: () => Api, nowMs: number) => Promise<void>;
   /**
    * Forgets the counts of jobs that are gone, or are excluded by configuration, thirty days after their last run. Other jobs

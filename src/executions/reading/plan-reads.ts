@@ -2,7 +2,7 @@ import type { Window } from '../../api/paging.ts';
 import { readThroughMs } from '../ledger/backlog.ts';
 import type { ProjectActivity, ProjectState } from '../ledger/project-state.ts';
 
-/** Why a project is read: it is active, its turn has come, or it may have come back. */
+/** Why a project is read: it is active, the rotation has come to it, or it may have come back. */
 export type Purpose = 'live' | 'rotation' | 'probe';
 
 export type PlannedRead = {
@@ -50,13 +50,13 @@ export function planReads(input: PlanInput): PlannedRead[] {
   idle.sort((one, other) => readAt(one) - readAt(other));
   const sweeping = sweepBeforeMs === undefined ? 0 : idle.filter((state) => readAt(state) < sweepBeforeMs).length;
   const quota = Math.max(Math.ceil((idle.length * everyMs) / maxDelayMs), Math.min(sweeping, sweepQuota));
-  const turns = [...new Set([...gone, ...idle.slice(0, quota)])].map((state) =>
+  const rotation = [...new Set([...gone, ...idle.slice(0, quota)])].map((state) =>
     toRead(state, isOutOfSight(state, input) ? 'probe' : 'rotation', input),
   );
-  return [...live, ...turns];
+  return [...live, ...rotation];
 }
 
-/** Of what is behind, whose turn it is to be caught up with: where nothing is in the way of it. */
+/** Reports whether a project is behind and nothing keeps it from being caught up with. */
 export function isCaughtUpWith(state: ProjectState, now: Pick<PlanInput, 'activities' | 'nowMs'>): boolean {
   return state.backlog !== undefined && !isOutOfSight(state, now);
 }

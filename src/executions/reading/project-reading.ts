@@ -123,7 +123,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
       });
       pages += taken;
       sum = addResults(sum, result);
-      // Its turn comes again, and something may be shown by then.
+      // The rotation comes back to it, and something may be shown by then.
       if (result.isUnshown && !shownLately.has(project)) return sum;
     }
     return sum;
@@ -153,7 +153,7 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
   };
 }
 
-/** Pages of one project that are read of the past before others have their turn. */
+/** Pages of one project that are read of the past before others are read. */
 const mostPagesAtOnce = 20;
 /** Pages that are looked through where no row of the first is shown. */
 const mostUnshownPages = 5;

@@ -25,10 +25,10 @@ type ReadAgain = (window: Window) => Promise<void>;
 
 type Pass = { readonly api: Api; readonly project: string; readonly nowMs: number; readonly readAgain: ReadAgain };
 
-/** The open parts of a comparison, the newest last. */
+/** The open windows of a comparison, the newest last. */
 type Work = {
   readonly isWeek: boolean;
-  /** Parts with rows that are counted and not shown: they may have become readable, which no total shows. */
+  /** Windows with rows that are counted and not shown: they may have become readable, which no total shows. */
   readonly unshown: Window[];
   readonly open: Window[];
 };
@@ -46,7 +46,7 @@ export function createRecount(options: SecondLookOptions): Recount {
   const residues = createResidues();
   /** Comparisons that a round had no time to finish. */
   const unfinished = new Map<string, Work>();
-  /** If a round lacks the time for all projects, they take turns. */
+  /** If a round lacks the time for all projects, they are looked at in rotation. */
   let lastLookedAt: string | undefined;
   let lateMs = 0;
   let lastLookMs = Number.NEGATIVE_INFINITY;
@@ -133,7 +133,7 @@ export function createRecount(options: SecondLookOptions): Recount {
     const endMs = toHourStart(Math.min(scannedThroughMs, nowMs) - overlap.ms(nowMs)) - 1;
     const beginMs = Math.max(toHourStart(nowMs - (isWeek ? 7 * dayMs : dayMs)), countedFromMs);
     const window = { beginMs, endMs };
-    // The last day of an idle project is still read with its turn: that reaches up to now.
+    // The last day of an idle project is still read in the rotation: that reaches up to now.
     if (isDay) activities.note(project, { nextDayMs: nowMs + hourMs, isDayLong: false }, nowMs);
     if (beginMs >= endMs) return { isWeek, unshown: [], open: [] };
     return { isWeek, unshown: isWeek ? residues.windows(project, window) : [], open: [window] };
@@ -218,7 +218,7 @@ function halve({ beginMs, endMs }: Window): [Window, Window] | undefined {
   ];
 }
 
-/** Reports whether the last day is to be compared now. That of an idle project is read with its turn, where that can be done at once. */
+/** Reports whether the last day is to be compared now. That of an idle project is read in the rotation, where that can be done at once. */
 function isDayDue(activity: ProjectActivity | undefined, nowMs: number): boolean {
   if (activity === undefined || activity.nextDayMs > nowMs) return false;
   return activity.activeUntilMs > nowMs || activity.isDayLong;

@@ -46,13 +46,13 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     denied.delete(project);
   }
 
-  /** Those that ran something last time, and of the others those whose turn it is. */
+  /** Those that ran something last time, and of the others the next ones in the rotation. */
   function chooseNext(projects: readonly string[]): ReadonlySet<string> {
     const place = projects.indexOf(lastAsked) + 1;
-    const inTurn = [...projects.slice(place), ...projects.slice(0, place)].slice(0, mostInTurn);
+    const next = [...projects.slice(place), ...projects.slice(0, place)].slice(0, mostPerRound);
     const busy = projects.filter((project) => (known.get(project)?.length ?? 0) > 0);
     // The last project served shows where the next round continues.
-    return new Set([...busy.filter((project) => !inTurn.includes(project)), ...inTurn]);
+    return new Set([...busy.filter((project) => !next.includes(project)), ...next]);
   }
 
   return async (open: Open, projects: readonly string[]): Promise<Running> => {
@@ -76,7 +76,7 @@ const nothing: Running = { executions: undefined, serverMs: undefined };
 
 /** After this time a server that has been upgraded meanwhile is noticed. */
 const oneByOneForMs = 3_600_000;
-const mostInTurn = 25;
+const mostPerRound = 25;
 
 /** The later releases miss a project of that name, the older ones fail over it. */
 function isUnknownStar(error: unknown, release = ''): boolean {

@@ -24,9 +24,9 @@ export function toNote(
   const isBehind = ({ project, backlog, hold }: ProjectState): boolean =>
     backlog !== undefined && hold === undefined && activities.all.get(project)?.unshownSinceMs === undefined;
   const behind = [...states.values()].filter(isBehind).length;
-  const parts = [
+  const notes = [
     ...(unasked > 0 ? [`${unasked} reads waited for the request budget`] : []),
     ...(behind > 0 ? [`${behind} projects are still catching up`] : []),
   ];
-  return parts.length === 0 ? undefined : parts.join('; ');
+  return notes.length === 0 ? undefined : notes.join('; ');
 }

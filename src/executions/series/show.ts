@@ -1,4 +1,4 @@
-import type { RoundParts } from '../open-round.ts';
+import type { OpenRound } from '../open-round.ts';
 import type { ExecutionsOptions } from '../options.ts';
 import type { Activities } from '../reading/activities.ts';
 import type { Running } from '../reading/running-reader.ts';
@@ -19,9 +19,9 @@ type Round = {
 
 export type Showing = {
   /** Publishes the present series, which are shown until the next call. */
-  readonly show: (found: RoundParts, round: Round) => Promise<void>;
+  readonly show: (found: OpenRound, round: Round) => Promise<void>;
   /** The same in the middle of a round, once in an interval: a round may take longer than what is shown lives. */
-  readonly showInPassing: (found: RoundParts, round: Round) => Promise<void>;
+  readonly showInPassing: (found: OpenRound, round: Round) => Promise<void>;
   /** Counts the series that are shown. */
   readonly series: () => number;
 };
@@ -51,7 +51,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     return Math.max(3 * (everyMs + Math.max(...lateMs)), leastValidMs);
   }
 
-  async function publishAll({ cache, restoreGap, release, room }: RoundParts, round: Round): Promise<void> {
+  async function publishAll({ cache, restoreGap, release, room }: OpenRound, round: Round): Promise<void> {
     const { running, names } = round;
     const { totals } = cache;
     const states = restoreGap.readStates();
@@ -84,7 +84,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
   }
 
   /** One after the other, so that the newest rows are those that stay. */
-  async function show(found: RoundParts, round: Round): Promise<void> {
+  async function show(found: OpenRound, round: Round): Promise<void> {
     await underWay?.catch(() => undefined);
     underWay = publishAll(found, round).finally(() => {
       underWay = undefined;

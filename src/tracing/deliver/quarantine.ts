@@ -33,7 +33,7 @@ export function createQuarantine({ spool, wake, observe }: Options): Quarantine 
   let last: Promise<unknown> = Promise.resolve();
 
   /** Makes one change at a time: two that meet would count the same traces. */
-  function inTurn(change: () => Promise<Handled>): Promise<Handled> {
+  function oneAtATime(change: () => Promise<Handled>): Promise<Handled> {
     const mine = last.then(change);
     last = mine.catch(() => undefined);
     return mine;
@@ -59,7 +59,7 @@ export function createQuarantine({ spool, wake, observe }: Options): Quarantine 
 
   return {
     list,
-    retry: (which) => inTurn(() => handle('retry', which)),
-    drop: (which) => inTurn(() => handle('drop', which)),
+    retry: (which) => oneAtATime(() => handle('retry', which)),
+    drop: (which) => oneAtATime(() => handle('drop', which)),
   };
 }

@@ -50,23 +50,23 @@ type Place = {
   readonly timed: Timed;
   readonly parent: Timed | undefined;
   /** Its position among its siblings: the first, the slowest, the second, the second slowest … */
-  readonly turn: number;
+  readonly position: number;
 };
 
 function listPlaces(root: Timed): readonly Place[] {
-  const places: Place[] = [{ timed: root, parent: undefined, turn: 0 }];
+  const places: Place[] = [{ timed: root, parent: undefined, position: 0 }];
   for (const { timed } of places) {
     const slowest = timed.children.toSorted((left, right) => lengthOf(right) - lengthOf(left));
     const slowness = new Map(slowest.map((child, rank) => [child, rank]));
     for (const [rank, child] of timed.children.entries()) {
-      places.push({ timed: child, parent: timed, turn: Math.min(rank, slowness.get(child) ?? rank) });
+      places.push({ timed: child, parent: timed, position: Math.min(rank, slowness.get(child) ?? rank) });
     }
   }
   return places;
 }
 
 function byImportance(left: Place, right: Place): number {
-  return rankOf(left.timed) - rankOf(right.timed) || left.turn - right.turn;
+  return rankOf(left.timed) - rankOf(right.timed) || left.position - right.position;
 }
 
 function rankOf({ draft }: Timed): number {

@@ -20,7 +20,7 @@ export type WatchOptions = {
   readonly ledger: Ledger;
   readonly rules: WatchRules;
   readonly publish: (text: string) => void;
-  readonly parts?: ExecutionsOptions['parts'] | undefined;
+  readonly substitutes?: ExecutionsOptions['substitutes'] | undefined;
   /** Starts the making of traces of what is counted; without it none are made. */
   readonly trace?: Trace | undefined;
   readonly clock?: HandClock;
@@ -43,7 +43,7 @@ export type Watch = {
 
 /** The rounds of the daemon with its real client, on a clock that only the test moves. */
 export function createWatch(options: WatchOptions): Watch {
-  const { url, tokenFile, ledger, rules, publish, trace, parts = {}, wrap = (client) => client } = options;
+  const { url, tokenFile, ledger, rules, publish, trace, substitutes = {}, wrap = (client) => client } = options;
   const { clock = createHandClock(), timeoutMs = 10_000 } = options;
   const transport = createTransport({ url, timeoutMs, clock: systemClock });
   const ignore = (): void => {};
@@ -69,7 +69,7 @@ export function createWatch(options: WatchOptions): Watch {
     client: wrap(client),
     ledger,
     clock,
-    parts,
+    substitutes,
     commitHook,
     tracePort,
     readProjects: list.readDated,

@@ -17,7 +17,7 @@ export type Mutant = {
 export const mutants: readonly Mutant[] = [
   {
     name: 'no overlap',
-    make: () => ({ parts: { planReads: (input) => planReads({ ...input, overlapMs: 0 }) } }),
+    make: () => ({ substitutes: { planReads: (input) => planReads({ ...input, overlapMs: 0 }) } }),
     trouble: async ({ control, job, nowMs, rounds }) => {
       const endedAtMs = nowMs();
       const visibleAtMs = endedAtMs + 50_000;
@@ -27,13 +27,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'no dedupe',
-    make: () => ({ parts: { reconcile: (input) => reconcile({ ...input, known: new Map() }) } }),
+    make: () => ({ substitutes: { reconcile: (input) => reconcile({ ...input, known: new Map() }) } }),
     trouble: finishAndRead,
   },
   {
     name: 'dedupe by id alone',
     make: () => ({
-      parts: {
+      substitutes: {
         reconcile: (input) => reconcile({ ...input, rows: input.rows.filter(({ id }) => !input.known.has(id)) }),
       },
     }),
@@ -82,7 +82,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'take unfinished rows',
     make: () => ({
-      parts: { reconcile: (input) => reconcile({ ...input, rows: input.rows.map(toFinishedAnyway) }) },
+      substitutes: { reconcile: (input) => reconcile({ ...input, rows: input.rows.map(toFinishedAnyway) }) },
     }),
     trouble: async ({ control, job, rounds }) => {
       control.configure({ unfinishedDated: true });
@@ -94,7 +94,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a new project starts now',
     make: () => ({
-      parts: {
+      substitutes: {
         planProjects: (input) => planProjects({ ...input, facts: { ...input.facts, listedAtMs: input.nowMs } }),
       },
     }),

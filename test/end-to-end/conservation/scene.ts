@@ -12,7 +12,7 @@ import { birthMs } from './world.ts';
 
 /** What a wrong daemon is made of; nothing of it is a right one. */
 export type WrongPart = {
-  readonly parts?: ExecutionsOptions['parts'];
+  readonly substitutes?: ExecutionsOptions['substitutes'];
   readonly wrap?: WatchOptions['wrap'];
   readonly keep?: (ledger: Ledger, nowMs: () => number) => Ledger;
 };

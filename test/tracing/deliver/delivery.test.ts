@@ -45,7 +45,7 @@ describe('tracing/sender to a collector', () => {
     expect(reasons).toEqual([expect.stringContaining(says)]);
     expect(requests).toBe(4);
     expect(new Set(sink.requests.map(({ body }) => body.toString('hex')))).toEqual(new Set([whole]));
-    expect(await state.spool.size()).toMatchObject({ traces: 0, quarantine: 0 });
+    expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 0 });
   });
 
   it('takes an endless answer of success for one', async () => {

@@ -85,7 +85,7 @@ describe('tracing/sender over kills', () => {
       ['37', 'HTTP 400: bad span'],
       ['1234', 'HTTP 400: bad span'],
     ]);
-    expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0, quarantine: 2 });
+    expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0, quarantinedTraces: 2 });
     await state.close();
   }, 120_000);
 });

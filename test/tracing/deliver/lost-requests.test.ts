@@ -157,7 +157,7 @@ describe('tracing/sender, requests that get lost', () => {
       forMs: 120_000,
     });
     expect(spans['exported']).toBe(3);
-    expect(await state.spool.size()).toMatchObject({ traces: 1, quarantine: 0 });
+    expect(await state.spool.size()).toMatchObject({ traces: 1, quarantinedTraces: 0 });
   });
 
   it.each([
@@ -170,7 +170,7 @@ describe('tracing/sender, requests that get lost', () => {
     );
     const { spans, requests } = await send(state, fault, { forMs: 6 * 3_600_000 });
     expect(spans).toEqual({});
-    expect(await state.spool.size()).toMatchObject({ traces: 200, quarantine: 0 });
+    expect(await state.spool.size()).toMatchObject({ traces: 200, quarantinedTraces: 0 });
     // One a minute at most, with the jitter of waits.
     expect(requests).toBeLessThan(6 * 60 * 2.2);
   });

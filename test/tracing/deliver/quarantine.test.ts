@@ -51,7 +51,7 @@ describe('tracing/deliver/quarantine', () => {
   it('drops for good, counts the spans, and has the new sizes told', async () => {
     expect(await create().drop('all')).toEqual({ traces: 2 });
     expect(await left()).toEqual([]);
-    expect(await state.spool.size()).toMatchObject({ traces: 2, quarantine: 0, quarantinedBytes: 0 });
+    expect(await state.spool.size()).toMatchObject({ traces: 2, quarantinedTraces: 0, quarantinedBytes: 0 });
     expect(events).toEqual(['dropped 3', 'dropped 3', 'drop 2', 'woken']);
   });
 

@@ -91,7 +91,7 @@ describe('tracing/deliver/sender', () => {
     expect(sumOf(events, 'exported')).toBe(147);
     expect(events).toContain('rejected refused 3');
     expect(events).toContain('quarantined prod 37 HTTP 400: bad span at 3');
-    expect(await state.spool.size()).toMatchObject({ traces: 0, quarantine: 1 });
+    expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 1 });
   });
 
   it('sends a quarantined trace again when it is put back', async () => {
@@ -100,7 +100,7 @@ describe('tracing/deliver/sender', () => {
     await state.spool.retry(['prod/1']);
     const { events } = await runUntilIdle(() => answer(200));
     expect(events).toEqual(['delivered', 'exported 3']);
-    expect(await state.spool.size()).toMatchObject({ traces: 0, quarantine: 0 });
+    expect(await state.spool.size()).toMatchObject({ traces: 0, quarantinedTraces: 0 });
   });
 
   it('takes its time where everything is refused, and leaves the rest in line', async () => {
@@ -109,7 +109,7 @@ describe('tracing/deliver/sender', () => {
     expect(waits).toEqual([500, 1000, 2000, 4000, 8000]);
     expect(events.filter((event) => event.startsWith('quarantined'))).toHaveLength(15);
     expect(events.filter((event) => event === 'failing HTTP 401')).toHaveLength(1);
-    expect(await state.spool.size()).toMatchObject({ traces: 85, quarantine: 15 });
+    expect(await state.spool.size()).toMatchObject({ traces: 85, quarantinedTraces: 15 });
   });
 
   it('forgets refusals once something was delivered: only many in a row look as if all would be refused', async () => {

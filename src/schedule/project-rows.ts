@@ -1,7 +1,7 @@
 import type { Row } from '../metrics/family.ts';
 
 /** The rows of each project, and when they were read. */
-export type ProjectParts = {
+export type ProjectRows = {
   /** The longest that the last complete pass, or one since, has taken: what is shown must live longer. */
   passMs: number;
   readonly keep: (project: string, rows: readonly Row[], readTicks: number) => void;
@@ -13,26 +13,26 @@ export type ProjectParts = {
   readonly since: (oldestTicks: number) => { readonly rows: readonly Row[]; readonly newestTicks: number };
 };
 
-export function createProjectParts(): ProjectParts {
-  const parts = new Map<string, { readonly rows: readonly Row[]; readonly readTicks: number }>();
+export function createProjectRows(): ProjectRows {
+  const byProject = new Map<string, { readonly rows: readonly Row[]; readonly readTicks: number }>();
 
   return {
     passMs: 0,
-    keep: (project, rows, readTicks) => parts.set(project, { rows, readTicks }),
-    drop: (project) => parts.delete(project),
-    isEmpty: () => parts.size === 0,
+    keep: (project, rows, readTicks) => byProject.set(project, { rows, readTicks }),
+    drop: (project) => byProject.delete(project),
+    isEmpty: () => byProject.size === 0,
     retain: (stays) => {
-      const before = parts.size;
-      for (const project of parts.keys()) if (!stays(project)) parts.delete(project);
-      return parts.size < before;
+      const before = byProject.size;
+      for (const project of byProject.keys()) if (!stays(project)) byProject.delete(project);
+      return byProject.size < before;
     },
     since: (oldestTicks) => {
       let newestTicks = oldestTicks;
-      for (const [project, { readTicks }] of parts) {
-        if (readTicks <= oldestTicks) parts.delete(project);
+      for (const [project, { readTicks }] of byProject) {
+        if (readTicks <= oldestTicks) byProject.delete(project);
         else newestTicks = Math.max(newestTicks, readTicks);
       }
-      return { rows: [...parts.values()].flatMap(({ rows }) => rows), newestTicks };
+      return { rows: [...byProject.values()].flatMap(({ rows }) => rows), newestTicks };
     },
   };
 }
