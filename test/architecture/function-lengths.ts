@@ -1,4 +1,4 @@
-import { below, child, type Node, nameOf, parseSource } from '../../scripts/mutate/syntax.ts';
+import { child, isNode, type Node, nameOf, parseSource } from '../../scripts/mutate/syntax.ts';
 import type { Source } from './sources.ts';
 
 /** A function with what stands in it, from its signature to its end; its closures count by themselves as well. */
@@ -29,9 +29,10 @@ export const still: readonly Place[] = [
 /** Lists every function of more than `most` lines. */
 export function findLongFunctions(sources: readonly Source[], most = mostLines): readonly LongFunction[] {
   return sources.flatMap(({ path, text }) => {
-    const lineOf = toLines(text);
+    // Reading the syntax takes its time: a short file has no long function.
+    if (countLines(text) <= most) return [];
     return [...functionsOf(parseSource(text), '')].flatMap(({ name, node }) => {
-      const lines = lineOf(node.end - 1) - lineOf(node.start) + 1;
+      const lines = countLines(text.slice(node.start, node.end));
       return lines > most ? [{ path, name, lines }] : [];
     });
   });
@@ -61,11 +62,11 @@ function* functionsOf(node: Node, name: string): Generator<{ readonly name: stri
   }
   // A closure has the name of the variable, field or method that holds it.
   const given = nameOf(child(node, 'id')) || nameOf(child(node, 'key'));
-  for (const inner of below(node)) yield* functionsOf(inner, given);
+  for (const value of Object.values(node)) {
+    for (const inner of Array.isArray(value) ? value : [value]) if (isNode(inner)) yield* functionsOf(inner, given);
+  }
 }
 
-/** Numbers the line of an offset; the parser counts as strings do. */
-function toLines(text: string): (offset: number) => number {
-  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
-  return (offset) => starts.findLastIndex((start) => start <= offset) + 1;
+function countLines(text: string): number {
+  return text.split('\n').length;
 }
