@@ -11,7 +11,6 @@ const mostLines = 80;
 /** Functions that are still too long. The list only gets shorter: an entry that nothing needs any longer fails the test. */
 export const still: readonly Place[] = [
   { path: 'src/daemon/daemon.ts', name: 'createApp' },
-  { path: 'src/daemon/watch-server.ts', name: 'watchServer' },
   { path: 'src/executions/counting/measure.ts', name: 'createChange' },
   { path: 'src/executions/ledger/count-executions.ts', name: 'createCountExecutions' },
   { path: 'src/executions/ledger/ledger-cache.ts', name: 'openLedgerCache' },

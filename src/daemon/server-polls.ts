@@ -1,0 +1,186 @@
+import type { ProjectList } from '../api/project-list.ts';
+import type { Collector, ProjectCollector, ServerCollector } from '../collectors/collector.ts';
+import { collectors } from '../collectors/index.ts';
+import type { Watch } from '../collectors/watch.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
+import { createExecutions, type Executions } from '../executions/executions.ts';
+import { executionFamilies } from '../executions/series/families.ts';
+import type { ExecutionSettings } from '../executions/settings.ts';
+import type { CommitHook, TracePort } from '../executions/trace-port.ts';
+import type { BoundRules, FamilyRule } from '../metrics/bound.ts';
+import { createCollectorReading } from '../schedule/collector-reading.ts';
+import { createPoll } from '../schedule/poll.ts';
+import { type PollKey, toPollText } from '../schedule/poll-key.ts';
+import { createProjectRows, type ProjectRows } from '../schedule/project-rows.ts';
+import { createPublisher, type Publisher } from '../schedule/publisher.ts';
+import type { Reading } from '../schedule/reading.ts';
+import { createSharedGap } from '../schedule/request-gap.ts';
+import type { ScheduledPoll } from '../schedule/scheduler.ts';
+import { toRoundObserver } from './instruments.ts';
+import { toDetail } from './server-settings.ts';
+import { createHidesMembers, type Target, type Targets, toKey } from './server-targets.ts';
+import type { Handover, WatchOptions } from './watch-server.ts';
+
+/** The polls of one server. */
+export type ServerPolls = {
+  readonly polls: readonly ServerPoll[];
+  /** Reads executions; undefined while their collector is off. */
+  readonly executions: Executions | undefined;
+  /** The rows that were read project by project, by poll. */
+  readonly projectRows: ReadonlyMap<string, ProjectRows>;
+  /** The collectors that configuration switches off. */
+  readonly off: readonly string[];
+};
+
+/** A poll as the scheduler sees it, and what reads for it. */
+export type ServerPoll = { readonly scheduled: ScheduledPoll; readonly reading: Reading };
+
+export type PollsOptions = Omit<WatchOptions, 'traces'> & {
+  readonly server: ServerConfig;
+  readonly targets: Targets;
+  readonly projectList: ProjectList;
+  readonly executionSettings: ExecutionSettings;
+  readonly tracePort: TracePort;
+  readonly commitHook: CommitHook | undefined;
+  /** The data of the generation before, which a reload takes over. */
+  readonly before: Handover | undefined;
+};
+
+/** Builds a poll for every collector that is on, of the server or of each of its members. */
+export function createServerPolls(options: PollsOptions): ServerPolls {
+  const planned = planPolls(options);
+  const ofExecutions = planned.find(({ collector }) => collector.kind === 'executions');
+  const executions = ofExecutions && createServerExecutions(ofExecutions, options);
+  const { read, projectRows } = createReadings(options);
+  const polls = planned.flatMap((plan): ServerPoll[] => {
+    const reading = plan.collector.kind === 'executions' ? executions : read(plan.collector, plan);
+    return reading === undefined ? [] : [{ reading, scheduled: toScheduled(plan, reading, options) }];
+  });
+  const off = collectors.filter((collector) => !isOn(collector, options)).map(({ name }) => name);
+  return { polls, executions, projectRows, off };
+}
+
+/** A poll before anything reads for it. */
+type PlannedPoll = {
+  readonly collector: Collector;
+  readonly target: Target;
+  readonly key: PollKey;
+  readonly everyMs: number;
+  readonly publisher: Publisher;
+};
+
+function planPolls(options: PollsOptions): readonly PlannedPoll[] {
+  const { server, config, targets } = options;
+  const { labels } = server;
+  const hidesMembers = createHidesMembers(server, targets, options);
+  return collectors
+    .filter((collector) => isOn(collector, options))
+    .flatMap((collector) => {
+      const { everyMs = 0 } = config.collectors[collector.name] ?? {};
+      const rules = toRules(collector, config);
+      const asked = collector.perMember && targets.members.length > 0 ? targets.members : [targets.common];
+      return asked.map((target) => {
+        const key: PollKey = { ...toKey(server, target.member), collector: collector.name };
+        const publisher = createPublisher({ ...options, key, collector, labels, rules, hidesMembers });
+        return { collector, target, key, everyMs, publisher };
+      });
+    });
+}
+
+function isOn({ name }: Collector, { config }: Pick<PollsOptions, 'config'>): boolean {
+  return config.collectors[name]?.enabled === true;
+}
+
+function toRules(collector: Collector, { collectors: settings, metrics }: Config): BoundRules {
+  const { maxSeries = 0 } = settings[collector.name] ?? {};
+  const rules = [...metrics.families].map(([family, { off, dropLabels }]): [string, FamilyRule] => [
+    family,
+    { off, dropLabels },
+  ]);
+  const isOwnWay = collector.kind === 'executions' || settings['executions']?.enabled !== true;
+  return { families: new Map([...rules, ...(isOwnWay ? [] : leaveToExecutions(collector))]), maxSeries };
+}
+
+/**
+ * Drops families that executions show as well, while they are enabled: none may appear twice, not even in rows that a reload
+ * takes over.
+ */
+function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
+  const theirs = new Set(Object.values(executionFamilies).map(({ name }): string => name));
+  const shared = Object.values(metrics).filter(({ name }) => theirs.has(name));
+  return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
+}
+
+function createServerExecutions({ everyMs, publisher, target }: PlannedPoll, options: PollsOptions): Executions {
+  const { server, state, self, log, clock, before, projectList, executionSettings, tracePort, commitHook } = options;
+  const { name, timeoutMs, budget } = server;
+  return createExecutions({
+    server: name,
+    everyMs,
+    timeoutMs,
+    requestsPerSecond: budget.requestsPerSecond,
+    client: target.connection.client,
+    clock,
+    readProjects: projectList.readDated,
+    ledger: state.ledger,
+    isRestored: before === undefined && ['restored', 'behind'].includes(state.origin.kind),
+    settings: executionSettings,
+    commitHook,
+    tracePort,
+    tell: (message) => log.warn({ server: name, message }, 'executions changed'),
+    publish: publisher.publish,
+    withdraw: publisher.withdraw,
+    observe: toRoundObserver(self, name),
+  });
+}
+
+/** Reads all collectors but executions; what sweeps have read outlives a reload. */
+function createReadings(options: PollsOptions) {
+  const { server, clock, before } = options;
+  const { requestsPerSecond } = server.budget;
+  const projectRows = new Map<string, ProjectRows>();
+  const shared = {
+    ...options,
+    timeoutMs: server.timeoutMs,
+    requestsPerSecond,
+    watch: toWatch(options),
+    // All sweeps together take half of the budget.
+    sharedGap: createSharedGap({ clock, gapMs: 2000 / requestsPerSecond }),
+  };
+  return {
+    projectRows,
+    read: (
+      collector: ServerCollector | ProjectCollector,
+      { key, everyMs, publisher, target }: PlannedPoll,
+    ): Reading => {
+      const rows = before?.projectRows.get(toPollText(key)) ?? createProjectRows();
+      projectRows.set(toPollText(key), rows);
+      const { client } = target.connection;
+      return createCollectorReading(collector, { ...shared, key, everyMs, publisher, client, projectRows: rows });
+    },
+  };
+}
+
+function toWatch({ server, config, projectList }: PollsOptions): Watch {
+  const { jobs, collectors: settings } = config;
+  const { projects } = settings['execution-metrics'] ?? {};
+  return {
+    projects: { read: projectList.read, labelsOf: server.projects.labelsOf },
+    jobs: {
+      isWanted: jobs.isWanted,
+      detail: toDetail(jobs),
+      // Executions report them, without a further request.
+      asksForAverages: settings.executions?.enabled !== true,
+    },
+    hasExecutionMetrics: (project) => projects?.matches(project) === true,
+  };
+}
+
+function toScheduled(
+  { collector, target: { vitality }, key, everyMs }: PlannedPoll,
+  reading: Reading,
+  options: PollsOptions,
+): ScheduledPoll {
+  const poll = createPoll({ ...options, key, collector, everyMs, reading, vitality: vitality.ended });
+  return { key, vital: collector.vital, everyMs, vitality, poll: options.selfTracing?.ofPoll(key, poll) ?? poll };
+}

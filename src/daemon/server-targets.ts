@@ -1,0 +1,73 @@
+import { type ClientMemory, createClientMemory } from '../api/client.ts';
+import type { ServerConfig } from '../config/config.ts';
+import { createVitality, type Vitality } from '../schedule/vitality.ts';
+import { type Connection, connectServer } from './connect.ts';
+import { toClientObserver } from './instruments.ts';
+import type { WatchOptions } from './watch-server.ts';
+
+/** An address that is asked, and the way to it: faults of one way say nothing of another. */
+export type Address = { readonly url: string; readonly way: unknown; readonly memory: ClientMemory };
+
+/** One address that is asked: the server's, or a member's of its cluster. */
+export type Target = {
+  readonly member: string | undefined;
+  readonly connection: Connection;
+  readonly vitality: Vitality;
+  readonly address: Address;
+};
+
+/** The addresses of one server, each with a connection of its own. */
+export type Targets = {
+  /** The server's own address, which may lead to any of its members. */
+  readonly common: Target;
+  readonly members: readonly Target[];
+  readonly all: readonly Target[];
+  readonly find: (member?: string) => Target | undefined;
+};
+
+export function connectTargets(server: ServerConfig, options: WatchOptions): Targets {
+  const common = connectTarget(server, { member: undefined, url: server.url }, options);
+  const members = server.members.map(({ name, url }) => connectTarget(server, { member: name, url }, options));
+  const all = [common, ...members];
+  return { common, members, all, find: (member) => all.find((target) => target.member === member) };
+}
+
+type Asked = { readonly member: string | undefined; readonly url: string };
+
+function connectTarget(server: ServerConfig, { member, url }: Asked, options: WatchOptions): Target {
+  const { self, log, clock, memoryOf } = options;
+  const key = toKey(server, member);
+  const { tls, tlsTexts, proxyUrl } = server;
+  const way = { url, way: { tls, tlsTexts, proxyUrl } };
+  const address = { ...way, memory: memoryOf?.(way) ?? createClientMemory() };
+  const connection = connectServer(
+    { ...server, url },
+    { ...options, observe: toClientObserver(self, key, log), memory: address.memory },
+  );
+  return { member, connection, vitality: createVitality(self, key, clock), address };
+}
+
+/** Returns the labels of the daemon's own series about a server, or about one of its members. */
+export function toKey({ name }: Pick<ServerConfig, 'name'>, member: string | undefined) {
+  return member === undefined ? { server: name } : { server: name, member };
+}
+
+/** Reports whether several members answer under the one address of a server; logs it once, because that does not change. */
+export function createHidesMembers(
+  server: ServerConfig,
+  { common }: Pick<Targets, 'common'>,
+  { log }: Pick<WatchOptions, 'log'>,
+): () => boolean {
+  let isLogged = false;
+  return () => {
+    const hidden = server.members.length === 0 && common.connection.client.facts().hidesMembers;
+    if (hidden && !isLogged) {
+      isLogged = true;
+      log.warn(
+        { server: server.name },
+        'several members answer under this address, so their counters are withheld: list them under `members`',
+      );
+    }
+    return hidden;
+  };
+}
