@@ -21,7 +21,6 @@ export const still: readonly Place[] = [
   { path: 'src/schedule/project-sweep.ts', name: 'createProjectSweep' },
   { path: 'src/state/sqlite-spool.ts', name: 'createSqliteSpool' },
   { path: 'src/state/sqlite.ts', name: 'openSqliteState' },
-  { path: 'src/tracing/deliver/sender.ts', name: 'createSender' },
   { path: 'src/tracing/enrich/enricher.ts', name: 'createEnricher' },
 ];
 
