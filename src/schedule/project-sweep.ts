@@ -1,8 +1,8 @@
-import type { ProjectCollector } from '../collectors/collector.ts';
+import type { ProjectCollector, ProjectToAsk } from '../collectors/collector.ts';
 import type { Outcome } from './outcome.ts';
-import { createProjectRows } from './project-rows.ts';
+import { createProjectRows, type ProjectRows } from './project-rows.ts';
 import { type Reading, type ReadingOptions, toValidityMs } from './reading.ts';
-import { createRequestGap } from './request-gap.ts';
+import { createRequestGap, type RequestGap } from './request-gap.ts';
 import { type Fault, isSilence, judgeFault, toFault, toOutcome } from './sweep-fault.ts';
 
 type SweepOptions = ReadingOptions & { readonly collector: ProjectCollector };
@@ -22,156 +22,216 @@ type Tally = {
  * there.
  */
 export function createProjectSweep(options: SweepOptions): Reading {
-  const { collector, everyMs, timeoutMs, client, watch, publisher, clock, projectList, requestsPerSecond } = options;
-  const projectRows = options.projectRows ?? createProjectRows();
-  const resting = new Map<string, { readonly fault: Fault; readonly untilTicks: number }>();
-  const gap = createRequestGap({
-    clock,
-    shared: options.sharedGap,
-    open: (signal) => client.within({ lane: 'normal', forMs: timeoutMs, signal }),
-  });
-  let isListed: (project: string) => boolean = () => true;
-  let publishing: Promise<unknown> = Promise.resolve();
-  let publishedTicks = Number.NEGATIVE_INFINITY;
-  let isFirst = true;
-  /** The pass before was given up: after an outage nothing is to wait for a pass that takes the whole interval. */
-  let isCutShort = false;
-  let nextName = '';
-  let requests = 0;
-
-  /** One after the other, so that the newest rows are those that stay. */
-  function publish(): Promise<number> {
-    const published = publishing.then(() => {
-      publishedTicks = clock.ticks();
-      const validForMs = Math.max(toValidityMs(everyMs), 3 * projectRows.passMs);
-      const { rows, newestTicks } = projectRows.since(publishedTicks - validForMs);
-      return publisher.publish(rows, newestTicks + validForMs - publishedTicks);
-    });
-    publishing = published.catch(ignore);
-    return published;
-  }
-
-  function withdraw(): void {
-    projectRows.retain(() => false);
-    isFirst = true;
-    publisher.withdraw();
-    // Rows that are being published at this moment must be withdrawn too.
-    publishing = publishing.then(() => (isFirst ? publisher.withdraw() : undefined));
-  }
+  const { timeoutMs, client, clock, projectList, projectRows = createProjectRows() } = options;
+  const progress: Progress = { isFirst: true, isCutShort: false, nextName: '', requests: 0 };
+  const shown = createShownRows(options, projectRows, progress);
+  const sweep: Sweep = {
+    ...options,
+    projectRows,
+    progress,
+    shown,
+    resting: new Map(),
+    gap: createRequestGap({
+      clock,
+      shared: options.sharedGap,
+      open: (signal) => client.within({ lane: 'normal', forMs: timeoutMs, signal }),
+    }),
+    isListed: () => true,
+  };
 
   /** Projects that are gone take their series with them at once. */
   projectList.onRead((names) => {
-    isListed = (project) => project === wholeServer || names.has(project);
-    for (const project of resting.keys()) if (!isListed(project)) resting.delete(project);
+    sweep.isListed = (project) => project === wholeServer || names.has(project);
+    for (const project of sweep.resting.keys()) if (!sweep.isListed(project)) sweep.resting.delete(project);
     // If that fails, the next pass publishes the same rows, and reports it.
-    if (projectRows.retain(isListed)) publish().catch(ignore);
+    if (projectRows.retain(sweep.isListed)) shown.publish().catch(ignore);
   });
 
-  async function ask(project: string, of: number, signal: AbortSignal): Promise<Error | undefined> {
-    try {
-      const rows = await collector.collect(gap.api(signal), { name: project, of }, watch);
-      // It may have gone while it was asked.
-      if (isListed(project)) projectRows.keep(project, rows, clock.ticks());
-      return undefined;
-    } catch (error) {
-      signal.throwIfAborted();
-      return error instanceof Error ? error : new Error(String(error));
-    }
-  }
+  return {
+    read: (signal) => readAll(sweep, signal),
+    withdraw: shown.withdraw,
+    /** By the rules of now; what is too old by them goes away. */
+    resume: async () => {
+      if (!projectRows.isEmpty()) await shown.publish();
+    },
+  };
+}
 
-  /** Notes the result of a project that was not read. */
-  function note(project: string, error: Error, tally: Tally, restUntilTicks: number): void {
-    const verdict = judgeFault(error, collector.reads);
-    const fault = toFault(error);
-    switch (verdict) {
-      case 'all':
+type Sweep = SweepOptions & {
+  readonly projectRows: ProjectRows;
+  readonly progress: Progress;
+  readonly shown: ShownRows;
+  /** Denied projects, which are not asked for a while. */
+  readonly resting: Map<string, { readonly fault: Fault; readonly untilTicks: number }>;
+  readonly gap: RequestGap;
+  isListed: (project: string) => boolean;
+};
+
+/** The state that one pass leaves to the next. */
+type Progress = {
+  /** No pass has been completed from the start on, or after the rows were withdrawn. */
+  isFirst: boolean;
+  /** The pass before was given up: after an outage nothing is to wait for a pass that takes the whole interval. */
+  isCutShort: boolean;
+  /** The project that the next pass begins with. */
+  nextName: string;
+  /** The number of requests of the last complete pass. */
+  requests: number;
+};
+
+async function readAll(sweep: Sweep, signal: AbortSignal): Promise<Outcome> {
+  const { collector, timeoutMs, client, watch, clock, projectRows, shown, progress } = sweep;
+  const tally: Tally = { read: 0, firstRead: undefined, failedInARow: 0, denied: [], failed: [] };
+  try {
+    const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
+    const list = await watch.projects.read(api);
+    const covered = list.map(({ name }) => name).filter((name) => collector.covers(name, watch));
+    const names = (collector.andServer ? [wholeServer, ...covered] : covered).toSorted();
+    const isCovered = new Set(names);
+    projectRows.retain((name) => isCovered.has(name));
+    const all = await collector.collectAll(api, watch);
+    if (all !== undefined) {
+      for (const name of names) projectRows.keep(name, all.get(name) ?? [], clock.ticks());
+      return { result: 'success', series: await shown.publish() };
+    }
+    await readEach(sweep, names, { signal, tally });
+    progress.isCutShort = false;
+    return toOutcome({ ...tally, projects: names.length, series: await shown.publish() });
+  } catch (error) {
+    progress.isCutShort = true;
+    if (!signal.aborted) await shown.publish();
+    throw error;
+  }
+}
+
+type Pass = { readonly signal: AbortSignal; readonly tally: Tally };
+
+async function readEach(sweep: Sweep, names: readonly string[], { signal, tally }: Pass): Promise<void> {
+  const { everyMs, clock, projectRows, resting, gap, shown, progress } = sweep;
+  const startedTicks = clock.ticks();
+  const restUntilTicks = startedTicks + Math.max(everyMs, slowestRetryMs);
+  const { gapMs, publishEveryMs } = toPace(sweep, names.length);
+  gap.begin(gapMs);
+  const order = rotate(names, progress.nextName);
+  for (const [index, project] of order.entries()) {
+    const rest = resting.get(project);
+    if (rest !== undefined && clock.ticks() < rest.untilTicks) {
+      tally.denied.push(rest.fault);
+      continue;
+    }
+    resting.delete(project);
+    if (!sweep.isListed(project)) continue;
+    progress.nextName = project;
+    const error = await readOne(sweep, { name: project, of: names.length }, signal);
+    projectRows.passMs = Math.max(projectRows.passMs, clock.ticks() - startedTicks);
+    if (error === undefined) {
+      tally.read += 1;
+      tally.firstRead ??= project;
+      tally.failedInARow = 0;
+    } else {
+      noteFault(sweep, { project, error, restUntilTicks }, tally);
+      if (tally.failedInARow >= mostInARow && (tally.read === 0 || isSilence(error))) {
+        progress.nextName = order[index + 1] ?? '';
         throw error;
-      case 'gone':
-        projectRows.drop(project);
-        tally.failedInARow = 0;
-        break;
-      case 'denied':
-        projectRows.drop(project);
-        resting.set(project, { fault, untilTicks: restUntilTicks });
-        tally.denied.push(fault);
-        tally.failedInARow = 0;
-        break;
-      case 'failed':
-        tally.failed.push(fault);
-        tally.failedInARow += 1;
+      }
     }
+    if (shown.ageMs() > publishEveryMs) await shown.publish();
   }
+  // The next pass begins with a project that can be read: earlier ones that fail must not end it early.
+  progress.nextName = tally.firstRead ?? '';
+  projectRows.passMs = clock.ticks() - startedTicks;
+  progress.requests = gap.asked();
+  progress.isFirst = false;
+}
 
-  async function sweep(names: readonly string[], signal: AbortSignal, tally: Tally): Promise<void> {
-    const startedTicks = clock.ticks();
-    const restUntilTicks = startedTicks + Math.max(everyMs, slowestRetryMs);
-    const leastGapMs = (1000 * shareOfBudget) / requestsPerSecond;
-    const evenGapMs = (spread * everyMs) / Math.max(1, names.length, requests);
-    const isHurried = isFirst || isCutShort;
-    gap.begin(isHurried ? leastGapMs : Math.max(leastGapMs, evenGapMs));
-    const publishEveryMs = isHurried ? leastPublishMs : Math.max(leastPublishMs, everyMs / 20);
-    const order = rotate(names, nextName);
-    for (const [index, project] of order.entries()) {
-      const rest = resting.get(project);
-      if (rest !== undefined && clock.ticks() < rest.untilTicks) {
-        tally.denied.push(rest.fault);
-        continue;
-      }
-      resting.delete(project);
-      if (!isListed(project)) continue;
-      nextName = project;
-      const error = await ask(project, names.length, signal);
-      projectRows.passMs = Math.max(projectRows.passMs, clock.ticks() - startedTicks);
-      if (error === undefined) {
-        tally.read += 1;
-        tally.firstRead ??= project;
-        tally.failedInARow = 0;
-      } else {
-        note(project, error, tally, restUntilTicks);
-        if (tally.failedInARow >= mostInARow && (tally.read === 0 || isSilence(error))) {
-          nextName = order[index + 1] ?? '';
-          throw error;
-        }
-      }
-      if (clock.ticks() - publishedTicks > publishEveryMs) await publish();
-    }
-    // The next pass begins with a project that can be read: earlier ones that fail must not end it early.
-    nextName = tally.firstRead ?? '';
-    projectRows.passMs = clock.ticks() - startedTicks;
-    requests = gap.asked();
-    isFirst = false;
+/** Spreads the requests of a pass over its interval, within its share of the budget. */
+function toPace(
+  { everyMs, requestsPerSecond, progress: { isFirst, isCutShort, requests } }: Sweep,
+  projects: number,
+): { readonly gapMs: number; readonly publishEveryMs: number } {
+  const leastGapMs = (1000 * shareOfBudget) / requestsPerSecond;
+  if (isFirst || isCutShort) return { gapMs: leastGapMs, publishEveryMs: leastPublishMs };
+  const evenGapMs = (spread * everyMs) / Math.max(1, projects, requests);
+  return { gapMs: Math.max(leastGapMs, evenGapMs), publishEveryMs: Math.max(leastPublishMs, everyMs / 20) };
+}
+
+async function readOne(sweep: Sweep, project: ProjectToAsk, signal: AbortSignal): Promise<Error | undefined> {
+  const { collector, gap, watch, clock, projectRows } = sweep;
+  try {
+    const rows = await collector.collect(gap.api(signal), project, watch);
+    // It may have gone while it was asked.
+    if (sweep.isListed(project.name)) projectRows.keep(project.name, rows, clock.ticks());
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    return error instanceof Error ? error : new Error(String(error));
   }
+}
 
-  async function read(signal: AbortSignal): Promise<Outcome> {
-    const tally: Tally = { read: 0, firstRead: undefined, failedInARow: 0, denied: [], failed: [] };
-    try {
-      const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
-      const list = await watch.projects.read(api);
-      const covered = list.map(({ name }) => name).filter((name) => collector.covers(name, watch));
-      const names = (collector.andServer ? [wholeServer, ...covered] : covered).toSorted();
-      const isCovered = new Set(names);
-      projectRows.retain((name) => isCovered.has(name));
-      const all = await collector.collectAll(api, watch);
-      if (all !== undefined) {
-        for (const name of names) projectRows.keep(name, all.get(name) ?? [], clock.ticks());
-        return { result: 'success', series: await publish() };
-      }
-      await sweep(names, signal, tally);
-      isCutShort = false;
-      return toOutcome({ ...tally, projects: names.length, series: await publish() });
-    } catch (error) {
-      isCutShort = true;
-      if (!signal.aborted) await publish();
+type Unread = { readonly project: string; readonly error: Error; readonly restUntilTicks: number };
+
+/** Notes the result of a project that was not read. */
+function noteFault(
+  { collector, projectRows, resting }: Sweep,
+  { project, error, restUntilTicks }: Unread,
+  tally: Tally,
+): void {
+  const verdict = judgeFault(error, collector.reads);
+  const fault = toFault(error);
+  switch (verdict) {
+    case 'all':
       throw error;
-    }
+    case 'gone':
+      projectRows.drop(project);
+      tally.failedInARow = 0;
+      break;
+    case 'denied':
+      projectRows.drop(project);
+      resting.set(project, { fault, untilTicks: restUntilTicks });
+      tally.denied.push(fault);
+      tally.failedInARow = 0;
+      break;
+    case 'failed':
+      tally.failed.push(fault);
+      tally.failedInARow += 1;
   }
+}
 
-  /** By the rules of now; what is too old by them goes away. */
-  async function resume(): Promise<void> {
-    if (!projectRows.isEmpty()) await publish();
-  }
+/** Shows the rows of all projects, one publication after the other, so that the newest rows are those that stay. */
+type ShownRows = {
+  readonly publish: () => Promise<number>;
+  readonly withdraw: () => void;
+  /** Returns the time from the last publication on. */
+  readonly ageMs: () => number;
+};
 
-  return { read, withdraw, resume };
+function createShownRows(
+  { everyMs, publisher, clock }: SweepOptions,
+  projectRows: ProjectRows,
+  progress: Progress,
+): ShownRows {
+  let publishing: Promise<unknown> = Promise.resolve();
+  let publishedTicks = Number.NEGATIVE_INFINITY;
+  return {
+    publish: () => {
+      const published = publishing.then(() => {
+        publishedTicks = clock.ticks();
+        const validForMs = Math.max(toValidityMs(everyMs), 3 * projectRows.passMs);
+        const { rows, newestTicks } = projectRows.since(publishedTicks - validForMs);
+        return publisher.publish(rows, newestTicks + validForMs - publishedTicks);
+      });
+      publishing = published.catch(ignore);
+      return published;
+    },
+    withdraw: () => {
+      projectRows.retain(() => false);
+      progress.isFirst = true;
+      publisher.withdraw();
+      // Rows that are being published at this moment must be withdrawn too.
+      publishing = publishing.then(() => (progress.isFirst ? publisher.withdraw() : undefined));
+    },
+    ageMs: () => clock.ticks() - publishedTicks,
+  };
 }
 
 /** Stands for the server as a whole among the projects; no project is called like this. */
