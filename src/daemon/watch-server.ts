@@ -80,7 +80,7 @@ export type Handover = {
 
 /**
  * Everything that watches one configured server: its connections, the traces of its executions, and a poll for every collector
- * that is on. Executions and traces are joined by a port alone.
+ * that is on. Executions and traces are joined only by a port.
  */
 export function watchServer(server: ServerConfig, options: WatchOptions, before?: Handover): WatchedServer {
   const { config, log, clock, self } = options;

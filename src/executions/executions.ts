@@ -1,7 +1,7 @@
 import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
 import type { RecentRun } from './ledger/recent-runs.ts';
-import { openRound, type OpenRound } from './open-round.ts';
+import { type OpenRound, openRound } from './open-round.ts';
 import type { ExecutionsOptions } from './options.ts';
 import { createActivities } from './reading/activities.ts';
 import { createActivityHint } from './reading/activity-hint.ts';

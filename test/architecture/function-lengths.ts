@@ -18,10 +18,8 @@ export const still: readonly Place[] = [
   { path: 'src/executions/reading/recount.ts', name: 'createRecount' },
   { path: 'src/executions/reading/server-clock.ts', name: 'createServerClock' },
   { path: 'src/executions/reading/visibility.ts', name: 'createVisibility' },
-  { path: 'src/schedule/project-sweep.ts', name: 'createProjectSweep' },
   { path: 'src/state/sqlite-spool.ts', name: 'createSqliteSpool' },
   { path: 'src/state/sqlite.ts', name: 'openSqliteState' },
-  { path: 'src/tracing/enrich/enricher.ts', name: 'createEnricher' },
 ];
 
 /** Lists every function of more than `most` lines. */

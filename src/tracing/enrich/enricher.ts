@@ -1,16 +1,15 @@
 import type { Client } from '../../api/client.ts';
-import { ApiError, isOfWholeServer } from '../../api/errors.ts';
+import { ApiError } from '../../api/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { SpanSource } from '../../domain/span-source.ts';
 import type { Ledger } from '../../state/ledger.ts';
-import type { Spool, SpoolBounds, TraceEncoding } from '../../state/spool.ts';
+import type { Spool, SpoolBounds, SpooledTrace, TraceEncoding } from '../../state/spool.ts';
 import type { Detail } from '../plan/detail.ts';
 import type { Plan } from '../plan/plan-trace.ts';
-import { createAttempts } from './attempts.ts';
+import { type Attempts, createAttempts } from './attempts.ts';
 import { gather, toBareExecution } from './gather.ts';
 import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
-import { toQueueOrder } from './queue-order.ts';
-import { createSealClock } from './seal-clock.ts';
+import { createWaitingTraces, pendingRetryMs, type Waiting } from './waiting-traces.ts';
 import { createWorkflows } from './workflows.ts';
 
 export type EnricherObserver = {
@@ -56,22 +55,16 @@ export type Enricher = {
 
 /** Commit 2 of the life of an execution: what is pending gets its steps and becomes a trace in the spool, in one transaction. */
 export function createEnricher(options: EnricherOptions): Enricher {
-  const { server, ledger, client, timeoutMs, spool, bounds, encoding, detail, clock, observe } = options;
-  const waiting = new Map<string, Waiting>();
-  const sealClock = createSealClock(clock.ticks);
+  const { server, ledger, client, timeoutMs, spool, bounds, detail, clock, observe } = options;
+  const waiting = createWaitingTraces(options);
   const workflows = createWorkflows(clock.ticks);
   const attempts = createAttempts();
+  const seal = createSeal(options, attempts);
   let isLoaded = false;
-  /** Set when an execution arrived after the queue was ordered: it may be more urgent than the next one. */
-  let hasNew = false;
 
   function add(pending: readonly PendingTrace[]): void {
-    for (const each of pending) {
-      const entry = { pending: each, sinceTicks: undefined, retryAtTicks: 0, isUnanswered: false };
-      waiting.set(toPendingKey(each), entry);
-    }
-    hasNew ||= pending.length > 0;
-    observe.pending(waiting.size);
+    waiting.add(pending);
+    observe.pending(waiting.size());
   }
 
   async function load(): Promise<void> {
@@ -82,96 +75,37 @@ export function createEnricher(options: EnricherOptions): Enricher {
     isLoaded = true;
   }
 
-  function isLate({ seenAtMs }: PendingTrace): boolean {
-    return clock.now() - seenAtMs > options.backlogAgeMs;
-  }
-
-  /** A few that the server never answers must not hold up all others: they are asked for again after these. */
-  function listNext(): readonly Waiting[] {
-    const each = [...waiting.values()];
-    const byPending = new Map(each.map((entry) => [entry.pending, entry]));
-    const line = toQueueOrder(byPending.keys(), isLate).flatMap((pending) => byPending.get(pending) ?? []);
-    const isBehind = ({ isUnanswered, pending }: Waiting): boolean => isUnanswered && !isLate(pending);
-    return [...line.filter((entry) => !isBehind(entry)), ...line.filter(isBehind)];
-  }
-
-  function noteAnswer(entry: Waiting): void {
-    sealClock.answered();
-    entry.sinceTicks ??= sealClock.ticks();
-  }
-
-  /**
-   * For how long it has been asked for: what stood in our own line did not wait for a state, and in all it waits no longer
-   * than the backlog may.
-   */
-  function toAskedMs(entry: Waiting): number {
-    return entry.sinceTicks === undefined ? 0 : sealClock.ticks() - entry.sinceTicks;
-  }
-
   /** Gathers the parts of one execution that are known by now; undefined while more of it is worth waiting for. */
   async function find(entry: Waiting, signal: AbortSignal): Promise<SpanSource | undefined> {
     const { pending } = entry;
-    if (isLate(pending)) return { execution: toBareExecution(pending), degraded: 'backlog' };
-    const isLastTry = toAskedMs(entry) > options.sealTimeoutMs;
+    if (waiting.isLate(pending)) return { execution: toBareExecution(pending), degraded: 'backlog' };
+    const isLastTry = waiting.isLastTry(entry);
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
     const { source, isPending } = await gather(api, pending, { detail, workflows, isLastTry });
-    noteAnswer(entry);
+    waiting.noteAnswer(entry);
     if (!isPending) return source;
     return isLastTry ? { ...source, degraded: 'seal_timeout' } : undefined;
   }
 
-  async function seal(pending: PendingTrace, found: SpanSource): Promise<void> {
-    const { id, epoch } = pending;
-    const source = { ...found, previousAttemptId: attempts.previousOf({ id, epoch }) };
-    const plan = options.plan(source, epoch);
-    const key = toPendingKey(pending);
-    const noted = attempts.note({ id, epoch, nextId: found.execution.nextAttemptId }, clock.now());
-    const documents = [toForgetting(pending), ...noted.documents];
-    if (plan === undefined) {
-      await ledger.commit(server, { documents });
-      observe.skipped('no_trace', 1);
-    } else {
-      const trace = {
-        key: JSON.stringify([server, key]),
-        server,
-        executionId: String(pending.id),
-        startedAtMs: pending.startedAtMs,
-        spooledAtMs: clock.now(),
-        encoding,
-        spans: plan.trace.spans.length,
-        bytes: options.encode(plan),
-      };
-      await ledger.commit(server, { documents, spooled: [trace] });
-      if (plan.caller === 'invalid') observe.invalidCaller();
-      if (found.degraded !== undefined) observe.degraded(found.degraded);
-      options.onPlan(pending, plan);
-      options.onSpooled();
+  async function makeTrace(entry: Waiting, signal: AbortSignal): Promise<void> {
+    const source = await find(entry, signal);
+    if (source === undefined) {
+      waiting.postpone(entry);
+      return;
     }
-    noted.done();
-    waiting.delete(key);
-    observe.pending(waiting.size);
-  }
-
-  /** Asks again later; the longer it has been waited for, the later. */
-  function postpone(entry: Waiting): void {
-    const ageMs = toAskedMs(entry);
-    const laterMs = Math.min(longestRetryMs, Math.max(pendingRetryMs, ageMs / 4));
-    const leftMs = options.sealTimeoutMs - ageMs;
-    entry.retryAtTicks = clock.ticks() + (leftMs >= 0 ? Math.min(laterMs, leftMs + 1) : laterMs);
+    await seal(entry.pending, source);
+    waiting.remove(entry.pending);
+    observe.pending(waiting.size());
   }
 
   /** Reports whether it makes sense to go on with others after such a fault. */
   function noteFault(entry: Waiting, error: unknown): boolean {
-    entry.retryAtTicks = clock.ticks() + faultRetryMs;
     // A server that does not answer this one will not answer the next.
     if (error instanceof ApiError) {
-      if (isOfWholeServer(error)) sealClock.silent();
-      else if (error.details.unsent === true) sealClock.answered();
-      else noteAnswer(entry);
-      // A request that was not sent is not a fault of this one.
-      if (error.details.unsent !== true) entry.isUnanswered = true;
+      waiting.noteApiFault(entry, error);
       return false;
     }
+    waiting.postponeAfterFault(entry);
     observe.failed(error);
     // A state that cannot be written will not take the next one either.
     return !isOfState(error);
@@ -179,40 +113,61 @@ export function createEnricher(options: EnricherOptions): Enricher {
 
   async function run(signal: AbortSignal): Promise<{ readonly againInMs: number | undefined }> {
     await load();
-    hasNew = false;
-    for (const entry of listNext()) {
-      if (hasNew || signal.aborted || !(await spool.hasRoom(bounds))) break;
-      if (entry.retryAtTicks > clock.ticks()) continue;
+    for (const entry of waiting.inOrder()) {
+      if (waiting.hasNew() || signal.aborted || !(await spool.hasRoom(bounds))) break;
+      if (!waiting.isDue(entry)) continue;
       // Traces without a request never wait: a long queue of only these would keep out scrapes and signals.
       await clock.nextTurn();
       try {
-        const source = await find(entry, signal);
-        if (source === undefined) postpone(entry);
-        else await seal(entry.pending, source);
+        await makeTrace(entry, signal);
       } catch (error) {
         if (signal.aborted || !noteFault(entry, error)) break;
       }
     }
-    return { againInMs: waiting.size === 0 ? undefined : hasNew ? 0 : pendingRetryMs };
+    return { againInMs: waiting.size() === 0 ? undefined : waiting.hasNew() ? 0 : pendingRetryMs };
   }
 
-  return { add, size: () => waiting.size, run };
+  return { add, size: waiting.size, run };
 }
 
-type Waiting = {
-  readonly pending: PendingTrace;
-  /** When a question for it was answered first, by the seal clock. */
-  sinceTicks: number | undefined;
-  retryAtTicks: number;
-  /** It was asked for, and no answer came. */
-  isUnanswered: boolean;
-};
+/** Commits the trace of an execution to the spool, and forgets in the same transaction that it is pending. */
+function createSeal(options: EnricherOptions, attempts: Attempts) {
+  const { server, ledger, encoding, clock, observe } = options;
+
+  function toSpooled(pending: PendingTrace, plan: Plan): SpooledTrace {
+    return {
+      key: JSON.stringify([server, toPendingKey(pending)]),
+      server,
+      executionId: String(pending.id),
+      startedAtMs: pending.startedAtMs,
+      spooledAtMs: clock.now(),
+      encoding,
+      spans: plan.trace.spans.length,
+      bytes: options.encode(plan),
+    };
+  }
+
+  return async (pending: PendingTrace, found: SpanSource): Promise<void> => {
+    const { id, epoch } = pending;
+    const source = { ...found, previousAttemptId: attempts.previousOf({ id, epoch }) };
+    const plan = options.plan(source, epoch);
+    const noted = attempts.note({ id, epoch, nextId: found.execution.nextAttemptId }, clock.now());
+    const documents = [toForgetting(pending), ...noted.documents];
+    if (plan === undefined) {
+      await ledger.commit(server, { documents });
+      observe.skipped('no_trace', 1);
+    } else {
+      await ledger.commit(server, { documents, spooled: [toSpooled(pending, plan)] });
+      if (plan.caller === 'invalid') observe.invalidCaller();
+      if (found.degraded !== undefined) observe.degraded(found.degraded);
+      options.onPlan(pending, plan);
+      options.onSpooled();
+    }
+    noted.done();
+  };
+}
 
 /** By its name: this room knows of the state what it looks like, and no more. */
 function isOfState(error: unknown): boolean {
   return error instanceof Error && error.name === 'StateError';
 }
-
-const pendingRetryMs = 5000;
-const longestRetryMs = 60_000;
-const faultRetryMs = 15_000;
