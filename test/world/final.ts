@@ -37,7 +37,10 @@ export function judgeEnd(final: Final, onFault: OnFault): void {
 
 export function findEntry(final: Pick<Final, 'entriesOf'>, execution: Execution): LedgerEntry | undefined {
   const startMs = startedAt(execution);
-  return final.entriesOf(execution.id).find(({ startedAtMs }) => Math.abs(startedAtMs - startMs) < 2000);
+  const entries = final.entriesOf(execution.id).filter(({ startedAtMs }) => Math.abs(startedAtMs - startMs) < 2000);
+  // After a new database another run may have begun with its id at the same time.
+  if (execution.lostAtMs === undefined) return entries[0];
+  return entries.find(({ endedAtMs }) => Math.abs(endedAtMs - endedAt(execution)) < 2000);
 }
 
 /** Every execution that counts, with the project under which it was counted. */
