@@ -100,10 +100,53 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
     state: size === 'small' && of('state').chance(0.03) ? 'sqlite' : 'memory',
     cards: [...(size === 'flood' ? [floodCard] : []), ...drawCards(of, deck, lengthMs, size)],
   };
+  const arranged = size === 'small' && deck.length > 0 ? arrange(plan, of) : plan;
   // One question after the other takes its time where each takes most of a second.
-  const has = (name: CardName): boolean => plan.cards.some(({ card }) => card === name);
-  const isSlow = plan.requestsPerSecond < 1 || (plan.leastMs > 500 && has('flood'));
-  return isSlow || has('dense and slow') ? { ...plan, traces: 'off' } : plan;
+  const has = (name: CardName): boolean => arranged.cards.some(({ card }) => card === name);
+  const isSlow = arranged.requestsPerSecond < 1 || (arranged.leastMs > 500 && has('flood'));
+  return isSlow || has('dense and slow') ? { ...arranged, traces: 'off' } : arranged;
+}
+
+/** Conditions that chance alone brings together too seldom: a share of the small worlds has them, with one of its own troubles. */
+function arrange(plan: Plan, of: (name: string) => Dice): Plan {
+  const dice = of('special');
+  if (!dice.chance(0.15)) return plan;
+  const own = plan.cards.slice(0, 1);
+  const at = (card: CardName, minute: number, forMs = 3 * minuteMs): PlayedCard => ({
+    card,
+    atMs: Math.floor((minute + dice.next()) * minuteMs),
+    forMs,
+  });
+  const newcomers = (): Plan => ({
+    ...plan,
+    // Each list of projects is shared with a round that comes a while after it.
+    apartMs: 7000,
+    executionsEveryMs: 30_000,
+    gapMs: 150_000,
+    requestsPerSecond: 10,
+    lengthMs: 8 * minuteMs,
+    cards: [...own, ...[3, 3.5, 4, 4.5, 5, 5.5].map((minute) => at('busy new project', minute))],
+  });
+  const longAway = (): Plan => ({
+    ...plan,
+    requestsPerSecond: 10,
+    backfillMs: 0,
+    catchUpLimitMs: hourMs / 4,
+    lengthMs: 5 * minuteMs,
+    cards: [...own, at('long absence', 3)],
+  });
+  const crowd = (): Plan => ({
+    ...plan,
+    projects: 120,
+    gapMs: 900_000,
+    executionsEveryMs: 15_000,
+    requestsPerSecond: 10,
+    lengthMs: 6 * minuteMs,
+    traces: 'off',
+    cards: [at('busy everywhere', 2), { ...at('slow', 3), atMs: 3 * minuteMs }],
+  });
+  const arranged = dice.pick([newcomers, newcomers, longAway, longAway, crowd])();
+  return { ...arranged, cards: arranged.cards.toSorted((one, other) => one.atMs - other.atMs) };
 }
 
 /** Most worlds are small, so that many are played in a minute; what takes long to show itself needs the others. */

@@ -75,8 +75,7 @@ export const plants: readonly Plant[] = [
         replace: 'Math.floor(nowMs + 0 * Math.max(0, ticks - askedTicks))',
       },
     ],
-    shownBy:
-      '--seed=193 --cards=too_many_requests@182110+240000,busy_new_project@360994+240000 --length=432000 --projects=1 --traces=root',
+    shownBy: '--seed=15',
   },
   {
     name: 'facts of jobs that are gone stay',
@@ -104,7 +103,7 @@ export const plants: readonly Plant[] = [
         replace: 'throw error;\n      if (tries >= mostTries) await note',
       },
     ],
-    shownBy: '--seed=92 --cards=long_absence@150000+1000 --traces=off',
+    shownBy: '--seed=9',
   },
   {
     name: 'a renamed project begins at the last list',
@@ -191,7 +190,7 @@ export const plants: readonly Plant[] = [
         replace: 'void [found, round];',
       },
     ],
-    shownBy: '--seed=228 --cards=busy_everywhere@200000+1000,slow@240000+180000 --length=430000',
+    shownBy: '--seed=21',
   },
   {
     name: 'no overlap',

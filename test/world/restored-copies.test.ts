@@ -78,6 +78,7 @@ function planRestore(seed: number): Plan {
   const restore = { card: 'restored copy', atMs, forMs: dice.pick([5000, 30_000, 60_000]) } as const;
   return {
     ...plan,
+    projects: Math.min(plan.projects, 4),
     lengthMs: 13 * minuteMs,
     scrapeMs: 30_000,
     maxDelayMs: 3 * minuteMs,

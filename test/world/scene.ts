@@ -100,10 +100,12 @@ export function addPlace(service: Service, estate: Estate, plan: Plan): Place {
   const atMs = service.world.playedMs;
   const place: Place = { name, namedAtMs: atMs, madeAtMs: atMs, jobs: [] };
   estate.places.push(place);
-  const jobs = plan.size === 'many projects' ? 1 : 1 + (estate.madeProjects % 3);
+  const jobs = plan.projects >= manyProjects ? 1 : 1 + (estate.madeProjects % 3);
   for (let count = 0; count < jobs; count += 1) addJobTo(service, estate, place, plan);
   return place;
 }
+
+const manyProjects = 100;
 
 export function addJobTo(service: Service, estate: Estate, place: Place, plan: Plan): void {
   estate.madeJobs += 1;

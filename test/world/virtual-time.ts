@@ -24,6 +24,8 @@ export function createVirtualTime(startMs: number): VirtualTime {
   let events = 0;
 
   function at(atMs: number, run: () => void): Cancel {
+    // It would come for ever, and nothing after it.
+    if (Number.isNaN(atMs)) throw new RangeError('a time has to be a number');
     order += 1;
     const entry: Entry = { atMs: Math.max(nowMs, atMs), order, run };
     push(heap, entry);
@@ -80,6 +82,7 @@ export function createDaemonClock(time: VirtualTime, hands: Hands, dice: Dice) {
   let isKilled = false;
 
   function after(ms: number, run: () => void): Cancel {
+    if (Number.isNaN(ms)) throw new RangeError('a timer has to have a time');
     // As Node does: whole milliseconds, one at least, and what is too long for 32 bits at once.
     const wholeMs = ms >= 1 && ms <= 2 ** 31 - 1 ? Math.trunc(ms) : 1;
     return time.after((wholeMs + dice.next()) / rate, () => {

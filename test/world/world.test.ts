@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { allCards } from './cards.ts';
+import { createDice } from './dice.ts';
 import { type Plan, planWorld, readPlans } from './plan.ts';
 import { findLost } from './planting.ts';
 import { playWorld } from './play.ts';
 import { shrink, toCommand } from './shrink.ts';
+import { createDaemonClock, createVirtualTime } from './virtual-time.ts';
 
 /** Plans that found something once, one a line. */
 const corpus = readPlans(join(import.meta.dirname, 'corpus.jsonl'));
@@ -24,11 +26,18 @@ async function playPlan(given: Plan): Promise<string[]> {
 
 describe('world', () => {
   it('is the same world for the same seed', async () => {
-    const plan = planWorld(21, allCards);
+    const plan = planWorld(22, allCards);
     const [one, other] = [await playWorld(plan), await playWorld(plan)];
     expect(other.hash).toBe(one.hash);
     expect(one.requests).toBeGreaterThan(100);
   }, 60_000);
+
+  it('refuses times that are no numbers instead of waiting for them for ever', () => {
+    const time = createVirtualTime(0);
+    const { clock } = createDaemonClock(time, { wallOffsetMs: 0, drift: 0 }, createDice('times'));
+    expect(() => time.after(Number.NaN, () => undefined)).toThrow('a time has to be a number');
+    expect(() => clock.after(Number.NaN, () => undefined)).toThrow('a timer has to have a time');
+  });
 
   it('holds whichever state is beneath it', async () => {
     const plan = { ...planWorld(23, allCards), traces: 'nodes' } as const;
