@@ -30,15 +30,15 @@ describe('world/plants', () => {
     expect(output).toMatch(/cards: none\n +npm run world -- --seed=1 --cards= --length=\d+ .*--plant=no_overlap\n/);
   }, 120_000);
 
-  it.each([
-    'a shared list is dated now',
-    'a long round shows nothing',
-    'what is skipped is counted first',
-  ])('finds in the first worlds, as chance draws them: %s', async (name) => {
-    const { code, output } = await play(name, '--from=1 --seeds=30 --bail');
-    expect(output).toContain('FAILED seed');
-    expect(code).toBe(1);
-  }, 300_000);
+  it.each(['a shared list is dated now', 'a long round shows nothing', 'what is skipped is counted first'])(
+    'finds in the first worlds, as chance draws them: %s',
+    async (name) => {
+      const { code, output } = await play(name, '--from=1 --seeds=30 --bail');
+      expect(output).toContain('FAILED seed');
+      expect(code).toBe(1);
+    },
+    300_000,
+  );
 
   for (const { name, shownBy } of plants) {
     it(`finds: ${name}`, async () => {

@@ -32,7 +32,7 @@ describe('world', () => {
     expect(one.requests).toBeGreaterThan(100);
   }, 60_000);
 
-  it('refuses times that are no numbers instead of waiting for them for ever', () => {
+  it('refuses a time that is not a number instead of waiting for it for ever', () => {
     const time = createVirtualTime(0);
     const { clock } = createDaemonClock(time, { wallOffsetMs: 0, drift: 0 }, createDice('times'));
     expect(() => time.after(Number.NaN, () => undefined)).toThrow('a time has to be a number');
