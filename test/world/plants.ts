@@ -197,8 +197,8 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/reading/plan-reads.ts',
-        find: 'Math.max(fromMs - overlapMs - leaptMs, countedFromMs)',
-        replace: 'Math.max(fromMs, countedFromMs)',
+        find: 'const overlapFromMs = fromMs - overlapMs - leaptMs;',
+        replace: 'const overlapFromMs = fromMs;',
       },
     ],
     shownBy: '--seed=1 --cards= --length=168000 --projects=1 --traces=off',
