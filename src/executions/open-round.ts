@@ -10,8 +10,8 @@ import { createJobLists, type JobLists } from './reading/job-lists.ts';
 import type { OddRows } from './reading/odd-rows.ts';
 import { createOverlap, type Overlap } from './reading/overlap.ts';
 import { createProjectReading, type ProjectReading } from './reading/project-reading.ts';
-import { createRecount, type Recount } from './reading/recount.ts';
 import { createSkips } from './reading/skips.ts';
+import { createRecount, type Recount } from './recount/recount.ts';
 import { createSeriesFit, type SeriesFit } from './series/fit-series.ts';
 import { createNewSeriesHold, type NewSeriesHold } from './series/hold-new-series.ts';
 

@@ -111,6 +111,7 @@ export const rooms: readonly Room[] = [
     ],
     types: ['executions'],
   },
+  { room: 'executions/recount', knows: ['executions/reading'], types: ['executions'] },
   { room: 'executions/series', knows: ['executions/counting', 'metrics/family'], types: ['executions'] },
   { room: 'executions', knows: ['domain', 'api/endpoints'] },
 

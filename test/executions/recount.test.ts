@@ -4,7 +4,7 @@ import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { createActivities } from '../../src/executions/reading/activities.ts';
 import { createOverlap } from '../../src/executions/reading/overlap.ts';
-import { createRecount } from '../../src/executions/reading/recount.ts';
+import { createRecount } from '../../src/executions/recount/recount.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { createFakeApi, toPage } from './fake-api.ts';
 import { someRun } from './some-execution.ts';

@@ -1,0 +1,153 @@
+import type { Api } from '../../api/client.ts';
+import type { Ledger } from '../../state/ledger.ts';
+import type { LedgerCache } from '../ledger/ledger-cache.ts';
+import type { ProjectState } from '../ledger/project-state.ts';
+import type { Activities } from '../reading/activities.ts';
+import type { Overlap } from '../reading/overlap.ts';
+import type { ProjectReading } from '../reading/project-reading.ts';
+import { type Comparison, compare, type Pass, type ReadAgain } from './comparison.ts';
+import { isActive, isDayDue, toDueMs, toMostLooks, toWeekDueMs } from './recount-due.ts';
+import { createResidues } from './residues.ts';
+
+type RecountOptions = {
+  readonly activities: Activities;
+  readonly reading: Pick<ProjectReading, 'readAgain'>;
+  readonly overlap: Overlap;
+  readonly server: string;
+  readonly cache: LedgerCache;
+  readonly ledger: Ledger;
+  readonly everyMs: number;
+  readonly requestsPerSecond: number;
+};
+
+export type Recount = {
+  /** A few passes over the past of those whose time has come, as long as it may go on; the rest of them next time. */
+  readonly look: (api: () => Api, nowMs: number, mayGoOn?: () => boolean) => Promise<void>;
+  /** Sentences for the page, where there are more passes than requests for them. */
+  readonly complaints: () => readonly string[];
+};
+
+/** The slow and cheap passes that find what the rounds missed. */
+export function createRecount(options: RecountOptions): Recount {
+  const { cache, activities, reading, overlap } = options;
+  const residues = createResidues();
+  const lateness = createLateness(activities);
+  /** Comparisons that a round had no time to finish. */
+  const unfinished = new Map<string, Comparison>();
+  /** If a round lacks the time for all projects, they are looked at in rotation. */
+  let lastLookedAt: string | undefined;
+
+  /** Returns the windows of a project to compare; undefined if none is due. */
+  function toComparison(state: ProjectState, nowMs: number): Comparison | undefined {
+    const { project, scannedThroughMs, countedFromMs } = state;
+    const isWeek = toWeekDueMs(state, nowMs) <= nowMs;
+    const isDay = isDayDue(activities.all.get(project), nowMs);
+    if (!isWeek && !isDay) return undefined;
+    const endMs = toHourStart(Math.min(scannedThroughMs, nowMs) - overlap.ms(nowMs)) - 1;
+    const beginMs = Math.max(toHourStart(nowMs - (isWeek ? 7 * dayMs : dayMs)), countedFromMs);
+    const window = { beginMs, endMs };
+    // The last day of an idle project is still read in the rotation: that reaches up to now.
+    if (isDay) activities.note(project, { nextDayMs: nowMs + hourMs, isDayLong: false }, nowMs);
+    if (beginMs >= endMs) return { isWeek, unshown: [], open: [] };
+    return { isWeek, unshown: isWeek ? residues.windows(project, window) : [], open: [window] };
+  }
+
+  /** Reports whether there was something to look at. */
+  async function lookAt(pass: Pass, state: ProjectState, mayGoOn: () => boolean): Promise<boolean> {
+    const { project, nowMs } = pass;
+    const comparison = unfinished.get(project) ?? toComparison(state, nowMs);
+    if (comparison === undefined) return rereadNextHour(pass, options);
+    unfinished.set(project, comparison);
+    const { isDone } = await compare(pass, comparison, { ...options, residues, mayGoOn });
+    if (!isDone) return true;
+    unfinished.delete(project);
+    if (comparison.isWeek) await noteState(cache, project, { comparedWeekAtMs: nowMs });
+    return true;
+  }
+
+  async function look(api: () => Api, nowMs: number, mayGoOn = (): boolean => true): Promise<void> {
+    const states = startAfter(lastLookedAt, cache.states).filter(
+      ({ project, hold }) => hold === undefined && activities.all.has(project),
+    );
+    lateness.note(states, nowMs);
+    residues.prune(nowMs - 8 * dayMs, (project) => cache.states.has(project));
+    const active = states.filter(({ project }) => isActive(activities.all.get(project), nowMs)).length;
+    const most = toMostLooks(options, states.length, active);
+    let looks = 0;
+    for (const state of states) {
+      if (looks >= most || (looks > 0 && !mayGoOn())) return;
+      const { project } = state;
+      lastLookedAt = project;
+      const readAgain: ReadAgain = async (window) => {
+        const found = await reading.readAgain(api(), project, window, nowMs);
+        if (found.some(({ endedAtMs }) => endedAtMs >= nowMs - dayMs)) overlap.noteMissed(nowMs);
+      };
+      if (await lookAt({ api: api(), project, nowMs, readAgain }, state, mayGoOn)) looks += 1;
+    }
+  }
+
+  return { look, complaints: lateness.complaints };
+}
+
+/** Reads the next hour that had rows and is a day old; reports whether there was one. */
+async function rereadNextHour({ project, nowMs, readAgain }: Pass, options: RecountOptions): Promise<boolean> {
+  const { cache, ledger, server } = options;
+  const state = cache.states.get(project);
+  if (state === undefined) return false;
+  const endMs = await ledger.firstEnd(server, project, Math.max(state.rereadThroughMs, state.countedFromMs));
+  if (endMs === undefined) return false;
+  const beginMs = toHourStart(endMs);
+  const throughMs = beginMs + hourMs;
+  // Windows that wait for their first read are not compared yet.
+  if (throughMs > Math.min(nowMs - dayMs, state.scannedThroughMs)) return false;
+  await readAgain({ beginMs: Math.max(beginMs, state.countedFromMs), endMs: throughMs - 1 });
+  await noteState(cache, project, { rereadThroughMs: throughMs });
+  return true;
+}
+
+async function noteState(
+  cache: LedgerCache,
+  project: string,
+  changed: Partial<Pick<ProjectState, 'comparedWeekAtMs' | 'rereadThroughMs'>>,
+): Promise<void> {
+  await cache.update(async () => {
+    const latest = cache.states.get(project);
+    return latest && { states: [{ ...latest, ...changed }] };
+  });
+}
+
+/** Measures how late recounts are, because of a request budget that is too small. */
+function createLateness(activities: Activities) {
+  let lateMs = 0;
+  let lastLookMs = Number.NEGATIVE_INFINITY;
+  let sinceMs = Number.NEGATIVE_INFINITY;
+  return {
+    note: (states: readonly ProjectState[], nowMs: number): void => {
+      // Comparisons that became due while the server was not asked are not late yet.
+      if (Math.abs(nowMs - lastLookMs) > pauseMs) sinceMs = nowMs;
+      lastLookMs = nowMs;
+      const dueMs = states.map((state) => Math.max(toDueMs(activities.all.get(state.project), state, nowMs), sinceMs));
+      lateMs = Math.max(0, ...dueMs.map((due) => nowMs - due));
+    },
+    complaints: (): readonly string[] =>
+      lateMs < lateAfterMs
+        ? []
+        : [`recounts are ${Math.floor(lateMs / hourMs)} h late: the request budget is too small`],
+  };
+}
+
+/** Returns all of them, beginning after the last one. */
+function startAfter(last: string | undefined, states: ReadonlyMap<string, ProjectState>): ProjectState[] {
+  const all = [...states.values()];
+  const next = all.findIndex(({ project }) => project === last) + 1;
+  return [...all.slice(next), ...all.slice(0, next)];
+}
+
+function toHourStart(timestampMs: number): number {
+  return Math.floor(timestampMs / hourMs) * hourMs;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const lateAfterMs = 2 * hourMs;
+const pauseMs = 600_000;
