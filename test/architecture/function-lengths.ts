@@ -13,7 +13,6 @@ export const still: readonly Place[] = [
   { path: 'src/daemon/daemon.ts', name: 'createApp' },
   { path: 'src/executions/counting/measure.ts', name: 'createChange' },
   { path: 'src/executions/ledger/count-executions.ts', name: 'createCountExecutions' },
-  { path: 'src/executions/ledger/ledger-cache.ts', name: 'openLedgerCache' },
   { path: 'src/executions/reading/project-reading.ts', name: 'createProjectReading' },
   { path: 'src/executions/reading/server-clock.ts', name: 'createServerClock' },
   { path: 'src/executions/reading/visibility.ts', name: 'createVisibility' },

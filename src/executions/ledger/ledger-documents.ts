@@ -1,0 +1,135 @@
+import { isPlausibleTime } from '../../domain/time.ts';
+import type { LedgerDocument } from '../../state/ledger.ts';
+import { type IdHour, toForgottenHours } from '../counting/id-hours.ts';
+import { type Cell, isOfJob, type JobFacts, toCellKey, toJobKey } from '../counting/totals.ts';
+import type { LedgerChange, LedgerFacts } from './ledger-cache.ts';
+import type { ProjectState } from './project-state.ts';
+import { addRecent, type RecentRun, type RecentSheets } from './recent-runs.ts';
+
+/** The documents of a server's ledger, by kind and key. */
+export type Contents = {
+  readonly facts: LedgerFacts;
+  readonly cells: ReadonlyMap<string, Cell>;
+  readonly jobs: ReadonlyMap<string, JobFacts>;
+  readonly states: ReadonlyMap<string, ProjectState>;
+  readonly idHours: ReadonlyMap<number, IdHour>;
+  readonly sheets: RecentSheets;
+};
+
+export function readContents(documents: readonly LedgerDocument[]) {
+  const [facts = { epoch: 1, epochStartedAtMs: 0 }] = read<LedgerFacts>(documents, 'server').map(toWholeTimes);
+  const jobs = read<JobFacts>(documents, 'job').filter(({ lastEndMs }) => isPlausibleTime(lastEndMs));
+  return {
+    facts,
+    cells: new Map(read<Cell>(documents, 'cell').map((cell) => [toCellKey(cell.kind, cell.labels), cell])),
+    jobs: new Map(jobs.map((job) => [toJobKey(job.project, job.group, job.name), job])),
+    states: new Map(read<ProjectState>(documents, 'project').map((state) => [state.project, toWholeTimes(state)])),
+    idHours: new Map(read<IdHour>(documents, 'id-hour').map((hour) => [hour.hour, hour])),
+    sheets: toSheets(documents),
+  } satisfies Contents;
+}
+
+/** A change as documents, and what it removes beside them. */
+export type PlannedDocuments = {
+  readonly documents: readonly LedgerDocument[];
+  readonly sheets: RecentSheets;
+  readonly goneCells: readonly string[];
+  readonly goneHours: readonly number[];
+};
+
+/** Plans the documents that a change writes and forgets. */
+export function planDocuments(
+  change: LedgerChange,
+  contents: Contents,
+  recent: readonly RecentRun[],
+): PlannedDocuments {
+  const { idHours } = contents;
+  const added = addRecent(contents.sheets, recent, change.recent ?? []);
+  const goneHours = (change.idHours ?? []).length === 0 ? [] : toForgottenHours(idHours, mostIdHours);
+  const goneCells = findCells(contents, change.forgetJobs ?? []);
+  const documents: readonly LedgerDocument[] = [
+    ...(change.facts === undefined ? [] : [toDocument('server', '', change.facts)]),
+    ...put('project', change.states, (state) => state.project),
+    ...put('cell', change.cells, (cell) => toCellKey(cell.kind, cell.labels)),
+    ...put('job', change.jobs, (job) => toJobKey(job.project, job.group, job.name)),
+    ...(change.hasNewEpoch === true ? [...idHours.keys()].map((hour) => forget('id-hour', String(hour))) : []),
+    ...put('id-hour', change.idHours, ({ hour }) => String(hour)),
+    ...added.written.map((key) => toDocument('recent', key, added.sheets.get(key))),
+    ...added.forgotten.map((key) => forget('recent', key)),
+    ...(change.alongside ?? []),
+    ...goneCells.map((key) => forget('cell', key)),
+    ...(change.forgetJobs ?? []).map((key) => forget('job', key)),
+    ...forgetProject(contents, change.forget),
+    ...goneHours.map((hour) => forget('id-hour', String(hour))),
+  ];
+  return { documents, sheets: added.sheets, goneCells, goneHours };
+}
+
+/** Hours in which something started: about three months of them. */
+const mostIdHours = 2000;
+
+function forgetProject({ cells, jobs }: Contents, project: string | undefined): LedgerDocument[] {
+  if (project === undefined) return [];
+  return [
+    forget('project', project),
+    ...[...cells].flatMap(([key, { labels }]) => (labels[0] === project ? [forget('cell', key)] : [])),
+    ...[...jobs].flatMap(([key, job]) => (job.project === project ? [forget('job', key)] : [])),
+  ];
+}
+
+function findCells({ cells }: Contents, jobKeys: readonly string[]): string[] {
+  const wanted = new Set(jobKeys);
+  if (wanted.size === 0) return [];
+  return [...cells].flatMap(
+    ([
+      key,
+      {
+        kind,
+        labels: [project = '', group = '', name = ''],
+      },
+    ]) => (isOfJob(kind) && wanted.has(toJobKey(project, group, name)) ? [key] : []),
+  );
+}
+
+type Kind = 'server' | 'project' | 'cell' | 'job' | 'id-hour' | 'recent';
+
+function read<Body>(documents: readonly LedgerDocument[], kind: Kind): Body[] {
+  // The cast is true: only this file writes these documents.
+  return documents.flatMap((document) => (document.kind === kind ? [JSON.parse(document.body ?? '') as Body] : []));
+}
+
+/** Fractions of a millisecond that earlier versions kept: servers answer a window of such times with 400. */
+function toWholeTimes<Body extends object>(body: Body): Body {
+  const whole = Object.entries(body).map(([name, value]: [string, unknown]) => [
+    name,
+    name.endsWith('Ms') && typeof value === 'number' ? Math.floor(value) : value,
+  ]);
+  // The cast is true: no field changes its type.
+  return Object.fromEntries(whole) as Body;
+}
+
+function put<Body>(kind: Kind, bodies: Iterable<Body> | undefined, toKey: (body: Body) => string): LedgerDocument[] {
+  return [...(bodies ?? [])].map((body) => toDocument(kind, toKey(body), body));
+}
+
+function toDocument(kind: Kind, key: string, body: unknown): LedgerDocument {
+  return { kind, key, body: JSON.stringify(body) };
+}
+
+function forget(kind: Kind, key: string): LedgerDocument {
+  return { kind, key, body: undefined };
+}
+
+/** Before there were sheets each run had a document of its own. */
+function toSheets(documents: readonly LedgerDocument[]): RecentSheets {
+  const sheets = new Map<string, readonly RecentRun[]>();
+  for (const { kind, key, body } of documents) {
+    if (kind !== 'recent') continue;
+    // The cast is true: only this file writes these documents.
+    const runs = JSON.parse(body ?? '[]') as RecentRun | readonly RecentRun[];
+    // Earlier releases kept times that no date can show.
+    const sound = [runs].flat().filter((run) => isPlausibleTime(run.startedAtMs) && isPlausibleTime(run.endedAtMs));
+    sheets.set(key, sound);
+  }
+  return sheets;
+}
