@@ -125,6 +125,13 @@ describe('tracing/enrich/enricher', () => {
     expect(madeAtTurns.length).toBeGreaterThan(5);
   });
 
+  it('counts what has no trace, and forgets it', async () => {
+    const { run, told, left, spooled } = await setUp({ hasNoTrace: true });
+    await run();
+    expect(told).toEqual(['pending 1', 'skipped no_trace 1', 'pending 0']);
+    expect([await left(), await spooled()]).toEqual([[], []]);
+  });
+
   it('reports once that the state cannot be written, and asks for no more until later', async () => {
     const { simulator, run, add, pending, told } = await setUp({ isReadOnly: true });
     add([101, 102, 103].map((id) => ({ ...pending, id, status: 'failed' })));

@@ -23,11 +23,17 @@ const settings = {
   distro: { name: 'automation-exporter', version: 'test' },
 };
 
-type Setting = { maxTraces?: number; detail?: Detail; isReadOnly?: boolean; backlogAgeMs?: number };
+type Setting = {
+  maxTraces?: number;
+  detail?: Detail;
+  isReadOnly?: boolean;
+  backlogAgeMs?: number;
+  hasNoTrace?: boolean;
+};
 
 /** A service with one finished run of a job, and what makes its trace. */
 export async function setUp(given: Setting = {}) {
-  const { maxTraces = 10, detail = 'nodes', isReadOnly = false, backlogAgeMs = 1_200_000 } = given;
+  const { maxTraces = 10, detail = 'nodes', isReadOnly = false, backlogAgeMs = 1_200_000, hasNoTrace = false } = given;
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
   endings.push(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
@@ -70,7 +76,7 @@ export async function setUp(given: Setting = {}) {
     bounds: { maxBytes: 1_000_000, maxTraces },
     encoding: 'protobuf',
     detail,
-    plan: (source) => planTrace(source, { ...settings, detail }),
+    plan: (source) => (hasNoTrace ? undefined : planTrace(source, { ...settings, detail })),
     encode: ({ trace }) => Buffer.from(JSON.stringify(trace.spans.map(({ name }) => name))),
     sealTimeoutMs: 600_000,
     backlogAgeMs,
@@ -78,7 +84,7 @@ export async function setUp(given: Setting = {}) {
     observe: {
       pending: (traces) => told.push(`pending ${traces}`),
       degraded: (reason) => told.push(`degraded ${reason}`),
-      skipped: (reason) => told.push(`skipped ${reason}`),
+      skipped: (reason, executions) => told.push(`skipped ${reason} ${executions}`),
       invalidCaller: () => told.push('invalid caller'),
       failed: (error) => told.push(String(error)),
     },

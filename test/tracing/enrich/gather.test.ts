@@ -102,4 +102,12 @@ describe('tracing/enrich/gather', () => {
     const last = await gatherOnce({ isLastTry: true });
     expect([last.isPending, last.source.loggedReason, last.source.state?.steps.length]).toEqual([true, undefined, 1]);
   });
+
+  it('passes on a fault of the server until the last try, which takes what there is', async () => {
+    const { gatherOnce, server } = await start();
+    server.answer({ 'execution/7/state': { status: 500, body: '{"error":"A server error occurred"}' } });
+    await expect(gatherOnce()).rejects.toThrow('500');
+    const last = await gatherOnce({ isLastTry: true });
+    expect([last.isPending, last.source.state]).toEqual([true, undefined]);
+  });
 });

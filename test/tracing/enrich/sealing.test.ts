@@ -45,6 +45,22 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toEqual(['pending 1', 'spooled', 'pending 0']);
   });
 
+  it('asks for the last time once the wait is over, and not shortly before', async () => {
+    const { simulator, run, wait, plans } = await setUp();
+    simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState });
+    const asked = (): number => simulator.requests().filter(({ path }) => path.endsWith('/state')).length;
+    await run();
+    wait(10 * minuteMs - 500);
+    await run();
+    expect(asked()).toBe(2);
+    wait(500);
+    await run();
+    expect([asked(), plans.length]).toEqual([2, 0]);
+    wait(1);
+    await run();
+    expect([asked(), plans.length]).toEqual([3, 1]);
+  });
+
   it('sends what an older state tells once it was waited for long enough, and marks what it made up', async () => {
     const { simulator, run, wait, plans, told } = await setUp();
     simulator.control.addFault({ kind: 'status', status: 200, body: stale, path: ofState });

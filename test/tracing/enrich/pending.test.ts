@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { isSoundPending, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
+
+const sound = { id: 7, project: 'pay', startedAtMs: 1, endedAtMs: null, seenAtMs: 3, failedNodes: [] };
+const { kind } = toPendingDocument({
+  ...sound,
+  endedAtMs: 2,
+  status: 'succeeded',
+  customStatus: undefined,
+  job: undefined,
+  isJobDeleted: false,
+  type: 'user',
+  succeededNodes: 0,
+  epoch: 1,
+});
+
+describe('tracing/enrich/pending', () => {
+  it('takes a kept row that has what a trace is made from', () => {
+    expect(isSoundPending(kind, sound)).toBe(true);
+  });
+
+  it.each([
+    ['a time', { startedAtMs: 'soon' }],
+    ['an id', { id: '7' }],
+    ['a project', { project: 7 }],
+    ['a list of nodes', { failedNodes: 'web01' }],
+  ])('refuses a kept row that lacks %s', (_, wrong) => {
+    expect(isSoundPending(kind, { ...sound, ...wrong })).toBe(false);
+  });
+});
