@@ -2,9 +2,10 @@ import { createLargeAnswers } from '../api/answers/large-answers.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { connectServer } from '../daemon/connect.ts';
+import { listExposures, listFileExposures } from '../daemon/exposure.ts';
 import { systemClock } from '../system-clock.ts';
 import { type CommandContext, exitCodes } from './command.ts';
-import { loadOrComplain } from './load.ts';
+import { type Loaded, loadOrComplain } from './load.ts';
 import { isFine, probeServer, type ServerReport } from './probe.ts';
 import { toProbes } from './probes.ts';
 
@@ -17,6 +18,7 @@ export async function check(context: CommandContext): Promise<number> {
     context.complain('no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE\n');
     return exitCodes.misconfigured;
   }
+  for (const exposure of listAllExposures(loaded)) context.complain(`warning: ${exposure}\n`);
   const enabled = collectors.filter(({ name }) => config.collectors[name]?.enabled);
   const reports = (await Promise.all(config.servers.map((server) => probeAll(server, config, enabled)))).flat();
   const asJson = context.arguments.flags.get('json') === true;
@@ -26,6 +28,15 @@ export async function check(context: CommandContext): Promise<number> {
     : reports.map((report) => renderReport(report, shown)).join('\n');
   context.write(text);
   return reports.every(isFine) ? exitCodes.well : exitCodes.failed;
+}
+
+/** Lists what `serve` warns of when it starts. */
+function listAllExposures({ config, configFile }: Loaded): string[] {
+  const stateDirectory = config.state.memory ? undefined : config.state.dir;
+  return [
+    ...listFileExposures({ configFile, stateDirectory }),
+    ...config.servers.flatMap((server) => listExposures(server).map((exposure) => `${server.name}: ${exposure}`)),
+  ];
 }
 
 /** The server, and each member that is watched by itself, for what each has of its own. */

@@ -1,5 +1,6 @@
 import { formatComplaint } from '../config/complaint.ts';
 import { type App, createApp } from '../daemon/daemon.ts';
+import { listFileExposures } from '../daemon/exposure.ts';
 import type { SelfTracing } from '../daemon/self-tracing.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
 import { StateError } from '../state/state.ts';
@@ -38,6 +39,8 @@ export async function runApp(
   const toLog = (level: LogLevel): Log => createLog({ ...config.log, level, secrets: () => [...secrets], write });
   let current = toLog(config.log.level);
   const log = forward(() => current);
+  const stateDirectory = config.state.memory ? undefined : config.state.dir;
+  for (const exposure of listFileExposures({ configFile: loaded.configFile, stateDirectory })) log.warn({}, exposure);
   const reload = createReloading({
     loaded,
     log,

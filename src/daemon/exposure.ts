@@ -22,6 +22,28 @@ export function listExposures(server: Watched, modeOf: (path: string) => number 
   return found;
 }
 
+/** Lists the files and directories by which others may change what the exporter does; the state may not be there yet. */
+export function listFileExposures(
+  {
+    configFile,
+    stateDirectory,
+  }: { readonly configFile: string | undefined; readonly stateDirectory: string | undefined },
+  modeOf: (path: string) => number | undefined = readMode,
+): string[] {
+  const isOpen = (path: string | undefined): path is string =>
+    path !== undefined && ((modeOf(path) ?? 0) & writeForOthers) !== 0;
+  return [
+    ...(isOpen(configFile)
+      ? [`every user of this machine can change ${configFile}: set its mode to 0644 or less`]
+      : []),
+    ...(isOpen(stateDirectory)
+      ? [`every user of this machine can replace the state in ${stateDirectory}: set its mode to 0700`]
+      : []),
+  ];
+}
+
+const writeForOthers = 0o002;
+
 /** Read or write for those who are neither its owner nor of its group. */
 const forOthers = 0o006;
 

@@ -1,5 +1,8 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/simulator.ts';
 import { strangerPolicy } from '../../src/simulator/world/access.ts';
@@ -62,6 +65,32 @@ describe.concurrent('commands/check', () => {
       'execution-metrics: not asked',
       'prod: everything that is enabled can be read or is switched off by the server',
     ]);
+  });
+
+  it('warns of what others can read or change, as the daemon does when it starts', async () => {
+    const simulator = await start();
+    const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-check-'));
+    try {
+      const [token, state] = [join(directory, 'token'), join(directory, 'state')];
+      writeFileSync(token, `${simulator.token}\n`);
+      chmodSync(token, 0o644);
+      mkdirSync(state);
+      chmodSync(state, 0o777);
+      const env = {
+        AUTOMATION_EXPORTER_NAME: 'prod',
+        AUTOMATION_EXPORTER_URL: simulator.url,
+        AUTOMATION_EXPORTER_TOKEN_FILE: token,
+      };
+      const { code, stderr } = await runCli(['check', `--state.dir=${state}`], { env });
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr:
+          `warning: every user of this machine can replace the state in ${state}: set its mode to 0700\n` +
+          `warning: prod: every user of this machine can read ${token}: set its mode to 0600\n`,
+      });
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it('asks a few projects, and says which of them are not as they should be', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
-import { listExposures } from '../../src/daemon/exposure.ts';
+import { listExposures, listFileExposures } from '../../src/daemon/exposure.ts';
 
 type Given = Parameters<typeof listExposures>[0];
 
@@ -47,6 +47,23 @@ describe('daemon/exposure', () => {
     [0o602, ['every user of this machine can read /run/token: set its mode to 0600']],
   ])('says of a token file with mode %o who may read it', (mode, expected) => {
     expect(list({ token }, mode)).toEqual(expected);
+  });
+
+  it.each([
+    [0o40700, []],
+    [0o40770, []],
+    [
+      0o40777,
+      [
+        'every user of this machine can change /etc/exporter.yaml: set its mode to 0644 or less',
+        'every user of this machine can replace the state in /var/lib/exporter: set its mode to 0700',
+      ],
+    ],
+  ])('says of files of ours with mode %o who may change them', (mode, expected) => {
+    const files = { configFile: '/etc/exporter.yaml', stateDirectory: '/var/lib/exporter' };
+    expect(listFileExposures(files, () => mode)).toEqual(expected);
+    expect(listFileExposures({ configFile: undefined, stateDirectory: undefined }, () => mode)).toEqual([]);
+    expect(listFileExposures(files, () => undefined)).toEqual([]);
   });
 
   it('says nothing of files that a secret of the environment does not have, or that cannot be read', () => {
