@@ -2,6 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { keepCompiledCode } from './commands/compile-cache.ts';
 import { endOnFaults } from './commands/faults.ts';
+import { refuseForeignModules } from './commands/own-modules.ts';
 
 process.title = 'automation-exporter';
 // Only the user of this process may read the files that it writes.
@@ -12,6 +13,7 @@ endOnFaults();
 // A daemon beside others: memory is collected before the heap grows, not after.
 for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
 // Before anything else is imported: what was compiled once starts in half the time.
+refuseForeignModules((text) => process.stderr.write(text));
 const refused = keepCompiledCode(process.env);
 if (refused !== undefined) process.stderr.write(`${refused}\n`);
 const { runCommandLine } = await import('./commands/command-line.ts');
