@@ -18,7 +18,8 @@ const daemon = await startDaemon({
   yaml,
   token,
   stateDirectory,
-  env: { OTEL_EXPORTER_OTLP_ENDPOINT: traces },
+  // Its ten seconds would be a moment in this time.
+  env: { OTEL_EXPORTER_OTLP_ENDPOINT: traces, OTEL_EXPORTER_OTLP_TIMEOUT: '600000' },
   clock: {
     ...systemClock,
     now: () => startMs + (Date.now() - startMs) * speed,

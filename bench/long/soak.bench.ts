@@ -15,7 +15,7 @@ const perSecond = Number(process.env['SOAK_RUNS_PER_SECOND'] ?? 25);
 const measuredEveryMs = Math.min(30_000, minutes * 500);
 
 /**
- * A daemon with everything switched on over 36 days in which jobs and projects come and go, the trace backend is away
+ * A daemon with everything switched on over 36 days in which jobs come and go, the trace backend is away
  * now and then, scrapers and readers come, and the configuration is reloaded: what it holds in the third quarter and in the last.
  */
 export async function run() {
@@ -104,7 +104,7 @@ function configure(url: string): string {
   const lists = ['projects', 'project-jobs', 'project-nodes', 'project-modes', 'job-info', 'cluster-jobs'];
   const others = ['tokens', 'threads', 'stored-keys', 'log-storage-incomplete', 'users', 'ping', 'acl-policies'];
   const rows = [...slow, ...lists, ...others].map((name) => `  ${name}: { enabled: true, every: 1h }\n`).join('');
-  return `servers: [{ name: prod, url: '${url}', token_file: TOKEN, timeout: 10m, budget: { requests_per_second: 1000, concurrency: 4 } }]
+  return `servers: [{ name: prod, url: '${url}', token_file: TOKEN, timeout: 10m, budget: { requests_per_second: 1000, concurrency: 16 } }]
 collectors:
 ${rows}  executions: { every: 10m }
 jobs: { top: 100, cap: 300 }
@@ -114,9 +114,11 @@ log: { level: error }
 `;
 }
 
-/** Jobs, projects and their runs, most of which have gone a while later. */
+/** Jobs and their runs; each job is gone a while later. */
 function createChurn({ control }: Simulator, now: () => number): (turn: number) => void {
-  const projects: string[] = [];
+  // Always the same ones: of a project that is gone everything is kept for thirty days.
+  const projects = Array.from({ length: 8 }, (_, index) => `team-${index}`);
+  for (const project of projects) control.createProject(project, [`${project}-a`, `${project}-b`]);
   const jobs: { readonly project: string; readonly id: string }[] = [];
   let made = 0;
 
@@ -127,25 +129,8 @@ function createChurn({ control }: Simulator, now: () => number): (turn: number) 
     jobs.push({ project, id });
   }
 
-  function createProject(turn: number): void {
-    const project = `team-${turn}`;
-    control.createProject(project, [`${project}-a`, `${project}-b`]);
-    projects.push(project);
-    for (let count = 0; count < 15; count += 1) createJob();
-    if (projects.length <= 8) return;
-    const gone = projects.shift() ?? '';
-    for (let index = jobs.length - 1; index >= 0; index -= 1) {
-      const job = jobs[index];
-      if (job?.project !== gone) continue;
-      control.deleteJob(job.id);
-      jobs.splice(index, 1);
-    }
-    control.deleteProject(gone);
-  }
-
   return (turn) => {
-    if (turn % 600 === 0 || projects.length < 8) createProject(turn);
-    if (turn % 20 === 0) {
+    if (turn % 5 === 0 || jobs.length < 120) {
       createJob();
       const gone = jobs.length > 120 ? jobs.shift() : undefined;
       if (gone !== undefined) control.deleteJob(gone.id);
