@@ -11,10 +11,10 @@ interface Check {
 }
 
 const alerts = new URL('../../alerts/', import.meta.url);
+const names = [...readText('rules.yaml').matchAll(/- alert: (\w+)/g)].map((match) => match[1]);
 const testFiles = readdirSync(new URL('tests/', alerts)).toSorted();
 
 describe('alerts/tests', () => {
-  const names = [...readText('rules.yaml').matchAll(/- alert: (\w+)/g)].map((match) => match[1]);
   const checks = testFiles.flatMap((file) => readChecks(`tests/${file}`));
 
   it.each(names)('show %s firing and silent', (name) => {
@@ -30,7 +30,7 @@ describe('alerts/tests', () => {
 
 describeWithTools('alerts/rules', ['promtool'], ({ promtool }) => {
   it('is a rule file that Prometheus takes', () => {
-    expect(run(promtool, ['check', 'rules', 'rules.yaml'])).toContain('SUCCESS: 24 rules found');
+    expect(run(promtool, ['check', 'rules', 'rules.yaml'])).toContain(`SUCCESS: ${names.length} rules found`);
   });
 
   it.each(testFiles)('fires and stays silent as %s says', (file) => {
