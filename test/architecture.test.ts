@@ -2,11 +2,20 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findBrokenHabits } from './architecture/habits.ts';
-import { findCircles, findUnusedPermissions, findWrongImports, homesOf } from './architecture/imports.ts';
+import {
+  findCircles,
+  findUnusedFiles,
+  findUnusedPermissions,
+  findWrongImports,
+  homesOf,
+} from './architecture/imports.ts';
 import { rooms } from './architecture/rooms.ts';
 import { readImports, readSources } from './architecture/sources.ts';
 import { exempt, findTimeSources } from './architecture/time-sources.ts';
 import { findTwinTypes } from './architecture/twin-types.ts';
+
+/** The program, and a way to ask the simulated service without a socket, for tests. */
+const entries = ['src/cli.ts', 'src/simulator/direct.ts'];
 
 describe('architecture', () => {
   it('lets every room import only what its row allows', () => {
@@ -15,6 +24,10 @@ describe('architecture', () => {
 
   it('has no permission that nothing uses', () => {
     expect(findUnusedPermissions(readSources(['src']), rooms)).toEqual([]);
+  });
+
+  it('has no file that nothing imports', () => {
+    expect(findUnusedFiles(readSources(['src']), entries)).toEqual([]);
   });
 
   it('has no circle between rooms, nor between floors', () => {
@@ -106,6 +119,17 @@ describe('architecture/imports', () => {
       'a may know c, and imports no value of it: allow its types alone, or nothing.',
       'a may know the types of d, and imports none.',
       'a may use x, and does not.',
+    ]);
+  });
+
+  it('names a file that nothing imports, as a collector without a line in the list', () => {
+    const sources = [
+      { path: 'src/cli.ts', text: `const { a } = await import('./a/one.ts');` },
+      { path: 'src/a/one.ts', text: '' },
+      { path: 'src/a/two.ts', text: '' },
+    ];
+    expect(findUnusedFiles(sources, ['src/cli.ts'])).toEqual([
+      'src/a/two.ts is imported by nothing: put it into its list, or remove it.',
     ]);
   });
 

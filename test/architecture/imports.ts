@@ -51,6 +51,16 @@ export function findUnusedPermissions(sources: readonly Source[], rooms: readonl
   });
 }
 
+/** One sentence for each file that no other file imports. */
+export function findUnusedFiles(sources: readonly Source[], entries: readonly string[]): readonly string[] {
+  const used = new Set(
+    sources.flatMap(({ path, text }) => readImports(text).map(({ target }) => resolve(target, path))),
+  );
+  return sources
+    .filter(({ path }) => !used.has(path) && !entries.includes(path))
+    .map(({ path }) => `${path} is imported by nothing: put it into its list, or remove it.`);
+}
+
 /** Circles of rooms that import values from each other. */
 export function findCircles(sources: readonly Source[], rooms: readonly Room[]): readonly string[] {
   const floorOf = (path: string): string => roomOf(path, rooms)?.room ?? '';

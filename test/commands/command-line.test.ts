@@ -1,6 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { commandWords } from '../../src/commands/command-table.ts';
 import { runCli } from './run-cli.ts';
+
+/** They start servers: run-app, simulation and the end-to-end tests hold them. */
+const testedElsewhere = ['serve', 'demo', 'simulate'];
 
 describe.concurrent('commands/command-line', () => {
   it('prints the version of the package', async () => {
@@ -9,6 +13,12 @@ describe.concurrent('commands/command-line', () => {
 
     const stdout = `automation-exporter ${version}\n`;
     expect(await runCli(['--version'])).toEqual({ code: 0, stdout, stderr: '', left: [] });
+  });
+
+  it('has a test for every command', () => {
+    const tests = readdirSync(import.meta.dirname);
+    const untested = commandWords.map(({ name }) => name).filter((name) => !tests.includes(`${name}.test.ts`));
+    expect(untested).toEqual(testedElsewhere);
   });
 
   it.each(['serve', 'demo', 'simulate', 'check', 'config', 'config --schema', 'metrics'])(

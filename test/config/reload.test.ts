@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { formatComplaint } from '../../src/config/complaint.ts';
-import { listGeneralLeaves } from '../../src/config/declare/catalogue.ts';
 import { reloadConfig } from '../../src/config/reload.ts';
 import { load, loadIn } from './fixtures.ts';
 
@@ -77,19 +76,6 @@ state: { dir: /elsewhere }
     const { reloaded } = await reload('log: { level: info }');
     expect(reloaded.ok || reloaded.complaints.map(formatComplaint)).toEqual([
       'config.yaml: no longer names a server (stop the daemon)',
-    ]);
-  });
-
-  it('declares on each option that it waits for a restart', () => {
-    const fixed = listGeneralLeaves().filter(({ option }) => option.reload === 'restart');
-    expect(fixed.map(({ path }) => path)).toEqual([
-      'web.listen_address',
-      'web.telemetry_path',
-      'web.route_prefix',
-      'web.max_requests',
-      'log.format',
-      'state.dir',
-      'state.memory',
     ]);
   });
 });
