@@ -38,27 +38,31 @@ async function startService(): Promise<{ readonly url: string; readonly endAll: 
 }
 
 describe('end-to-end, many reloads', () => {
-  it('holds after 200 what it held after 20: memory, descriptors and timers', async () => {
-    const { url, endAll } = await startService();
-    const yaml = `servers: [{ name: prod, url: '${url}', token_file: TOKEN, budget: { requests_per_second: 1000, concurrency: 2 } }]
+  it(
+    'holds after 200 what it held after 20: memory, descriptors and timers',
+    async () => {
+      const { url, endAll } = await startService();
+      const yaml = `servers: [{ name: prod, url: '${url}', token_file: TOKEN, budget: { requests_per_second: 1000, concurrency: 2 } }]
 collectors: { executions: { every: 1s } }
 log: { level: error }
 `;
-    child = startChild(process.execPath, ['--expose-gc', script, yaml, token, String(size), '20', '200']);
-    await child.waitFor(/ready/, limitMs);
-    endAll();
-    const measured = async (reload: number): Promise<Measure> => {
-      const [line] = (await child?.waitFor(new RegExp(`{"reload":${reload}.*}`), limitMs)) ?? [];
-      // The cast is true: the process prints these lines.
-      return JSON.parse(line ?? '') as Measure;
-    };
-    const early = await measured(20);
-    const late = await measured(200);
-    expect(late.heap / early.heap).toBeLessThan(1.05);
-    // A request may be under way at one moment and not at the other; one leaked by each reload would be 180.
-    expect(late.timers - early.timers).toBeLessThan(10);
-    expect(late.descriptors - early.descriptors).toBeLessThan(10);
-  }, limitMs);
+      child = startChild(process.execPath, ['--expose-gc', script, yaml, token, String(size), '20', '200']);
+      await child.waitFor(/ready/, limitMs);
+      endAll();
+      const measured = async (reload: number): Promise<Measure> => {
+        const [line] = (await child?.waitFor(new RegExp(`{"reload":${reload}.*}`), limitMs)) ?? [];
+        // The cast is true: the process prints these lines.
+        return JSON.parse(line ?? '') as Measure;
+      };
+      const early = await measured(20);
+      const late = await measured(200);
+      expect(late.heap / early.heap).toBeLessThan(1.05);
+      // A request may be under way at one moment and not at the other; one leaked by each reload would be 180.
+      expect(late.timers - early.timers).toBeLessThan(10);
+      expect(late.descriptors - early.descriptors).toBeLessThan(10);
+    },
+    limitMs,
+  );
 });
 
 type Measure = {
