@@ -1,4 +1,3 @@
-import { formatComplaint } from '../config/complaint.ts';
 import { type App, createApp } from '../daemon/daemon.ts';
 import { listFileExposures } from '../daemon/exposure.ts';
 import type { SelfTracing } from '../daemon/self-tracing.ts';
@@ -6,13 +5,13 @@ import { createLog, type Log, type LogLevel } from '../log.ts';
 import { StateError } from '../state/state.ts';
 import { systemClock } from '../system-clock.ts';
 import { secretsOf } from '../tracing/deliver/secrets.ts';
-import { readOtlpSettings } from '../tracing/deliver/settings.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { endInTime } from './ending.ts';
 import { explainFault } from './faults.ts';
 import { createLineWriter } from './line-writer.ts';
 import type { Loaded } from './load.ts';
 import { createReloading } from './reloading.ts';
+import { loadOtlpOrComplain } from './trace-backend.ts';
 import { startWatchdog } from './watchdog.ts';
 
 type RunOptions = {
@@ -21,17 +20,11 @@ type RunOptions = {
 };
 
 /** Runs the daemon until it is told to end. */
-export async function runApp(
-  loaded: Loaded,
-  { version, env, complain }: CommandContext,
-  { onStarted }: RunOptions = {},
-): Promise<number> {
+export async function runApp(loaded: Loaded, context: CommandContext, { onStarted }: RunOptions = {}): Promise<number> {
   const { config } = loaded;
-  const otlp = readOtlpSettings(env);
-  if (!('endpoint' in otlp)) {
-    complain(`${otlp.map(formatComplaint).join('\n')}\n`);
-    return exitCodes.misconfigured;
-  }
+  const { version, env, complain } = context;
+  const otlp = await loadOtlpOrComplain(context);
+  if (otlp === undefined) return exitCodes.misconfigured;
   const secrets = new Set<string>(secretsOf(otlp));
   const write = createLineWriter(process.stderr, (dropped) =>
     log.error({ dropped }, 'log lines dropped: standard error not read'),

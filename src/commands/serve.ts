@@ -1,12 +1,14 @@
 import { type CommandContext, exitCodes } from './command.ts';
 import { loadOrComplain } from './load.ts';
 import { runApp } from './run-app.ts';
+import { loadOtlpOrComplain } from './trace-backend.ts';
 
 /** Watches the configured servers. Without a command word and without a server, it is the demo. */
 export async function serve(context: CommandContext): Promise<number> {
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return exitCodes.misconfigured;
   if (loaded.checkOnly) {
+    if ((await loadOtlpOrComplain(context)) === undefined) return exitCodes.misconfigured;
     context.write('the configuration is fine\n');
     return exitCodes.well;
   }

@@ -37,6 +37,28 @@ describe.skipIf(!hasOpenssl)(`commands, with TLS files that cannot be used${with
     ]);
   });
 
+  it.each([[['serve', '--config.check']], [['serve']]])(
+    'complains of those of the trace backend: %j',
+    async (words) => {
+      const folder = certificates?.folder ?? '';
+      const files = { 'config.yaml': "servers: [{ url: 'http://127.0.0.1:9', token_file: token }]\n", token: 'k3y' };
+      const env = {
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'https://127.0.0.1:9',
+        OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: `${folder}/nothing.pem`,
+        OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: `${folder}/one.pem`,
+        OTEL_EXPORTER_OTLP_CLIENT_KEY: `${folder}/two.key`,
+      };
+      const { code, stdout, stderr } = await runCli([...words, '--config.file=config.yaml'], { files, env });
+      expect({ code, stdout, stderr: stderr.replaceAll(folder, '') }).toEqual({
+        code: 2,
+        stdout: '',
+        stderr:
+          'OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: the file "/nothing.pem" cannot be read (ENOENT)\n' +
+          'OTEL_EXPORTER_OTLP_CLIENT_KEY: the file "/two.key" holds the key of another certificate than the one in OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE\n',
+      });
+    },
+  );
+
   it('leaves the running configuration in force where a reload meets them', async () => {
     const folder = certificates?.folder ?? '';
     const yaml = "servers: [{ name: a, url: 'https://127.0.0.1:9', token_file: TOKEN }]\n";

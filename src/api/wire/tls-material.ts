@@ -20,14 +20,14 @@ export type TlsPart = keyof TlsMaterial;
 export type TlsProblem = { readonly part: TlsPart; readonly says: string };
 
 /** Finds what would make every connection fail: no PEM, a key of another certificate, what OpenSSL does not take. */
-export function findTlsProblems({ ca, cert, key }: TlsMaterial): readonly TlsProblem[] {
+export function findTlsProblems({ ca, cert, key }: TlsMaterial, nameOfCert = 'tls.cert_file'): readonly TlsProblem[] {
   const problems: TlsProblem[] = [];
   const complain = (part: TlsPart, says: string): void => void problems.push({ part, says });
   if (ca !== undefined) readCertificates(ca, (says) => complain('ca', says));
   const shown = cert === undefined ? undefined : readCertificates(cert, (says) => complain('cert', says));
   const own = key === undefined ? undefined : readKey(key, (says) => complain('key', says));
   if (shown !== undefined && own !== undefined && !shown.checkPrivateKey(own)) {
-    complain('key', 'holds the key of another certificate than the one in tls.cert_file');
+    complain('key', `holds the key of another certificate than the one in ${nameOfCert}`);
   }
   if (problems.length > 0) return problems;
   for (const [part, material] of [['ca', { ca }] as const, ['cert', { cert, key }] as const]) {

@@ -56,6 +56,15 @@ export function readOtlpSettings(environment: OtlpEnvironment): OtlpSettings | r
   return complaints.length > 0 ? complaints : settings;
 }
 
+/** Finds the variables that name the files of a TLS connection. */
+export function findFileVariables(environment: OtlpEnvironment): {
+  readonly [Part in keyof OtlpSettings['files']]: string;
+} {
+  const name = (option: string): string | undefined => findGiven(environment, option)?.name;
+  const [ca, cert, key] = [name('CERTIFICATE'), name('CLIENT_CERTIFICATE'), name('CLIENT_KEY')];
+  return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+}
+
 type Given = { readonly name: string; readonly value: string; readonly isForTraces: boolean };
 
 function findGiven(environment: OtlpEnvironment, option: string): Given | undefined {
