@@ -7,4 +7,27 @@ export interface Alert {
   readonly severity: 'critical' | 'warning';
   readonly summary: string;
   readonly description: string;
+  /** The page of Grafana that shows more, from `dashboardOf`. */
+  readonly dashboard: string;
+  /** The collectors whose values it judges: without one of them it cannot fire. */
+  readonly needs: readonly Collector[];
+}
+
+/** The collectors that alerts judge by. */
+export const collectors = [
+  'system-info',
+  'execution-mode',
+  'healthcheck',
+  'log-storage',
+  'executions',
+  'tokens',
+] as const;
+
+export type Collector = (typeof collectors)[number];
+
+/** One recording rule. */
+export interface Recording {
+  readonly record: string;
+  readonly expr: string;
+  readonly labels?: Readonly<Record<string, string>>;
 }

@@ -1,35 +1,68 @@
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import type { Alert } from './alert.ts';
-import { executionAlerts } from './definitions/executions.ts';
+import { type Alert, collectors, type Recording } from './alert.ts';
+import { executionAlerts, slowExecutionAlerts } from './definitions/executions.ts';
 import { exporterAlerts } from './definitions/exporter.ts';
 import { logStorageAlerts } from './definitions/log-storage.ts';
+import { objectiveAlerts, objectiveRecordings } from './definitions/objectives.ts';
 import { serverAlerts } from './definitions/server.ts';
 import { serviceAlerts } from './definitions/service.ts';
+import { createExpressions } from './expressions.ts';
+import { pyrraObjectives, slothObjectives } from './objective-specs.ts';
 import { defaultThresholds, type Thresholds } from './thresholds.ts';
 
 /** The Prometheus rule file as YAML; what is not given stays as in `thresholds.ts`. */
 export function buildRules(changes: Partial<Thresholds> = {}): string {
   const limits = { ...defaultThresholds, ...changes };
-  const groups = Object.entries(groupMakers).map(([name, alerts]) => ({
-    name,
-    interval: limits.evaluationInterval,
-    rules: alerts(limits).map((alert) => toRule(alert, limits)),
-  }));
+  const groups = [
+    { name: 'automation-objectives', interval: limits.evaluationInterval, rules: objectiveRecordings(limits) },
+    ...alertGroups(limits).map(({ name, alerts, interval = limits.evaluationInterval }) => ({
+      name,
+      interval,
+      rules: alerts.map((alert) => toRule(alert, limits)),
+    })),
+    { name: 'automation-silent-alerts', interval: limits.evaluationInterval, rules: silentAlertRecordings(limits) },
+  ];
   return `${header}${stringify({ groups }, { lineWidth: 0 })}`;
 }
 
-const header = '# Generated from the definitions beside this file: change those, then run `npm run generate`.\n';
+/** Every file of rules and objectives, by its name in this folder. */
+export function alertFiles(): Readonly<Record<string, string>> {
+  return {
+    'rules.yaml': buildRules(),
+    'objectives/sloth.yaml': `${header}${stringify(slothObjectives(defaultThresholds), { lineWidth: 0 })}`,
+    'objectives/pyrra.yaml': pyrraObjectives(defaultThresholds)
+      .map((objective) => `${header}${stringify(objective, { lineWidth: 0 })}`)
+      .join('---\n'),
+  };
+}
 
-const groupMakers = {
-  'automation-service': serviceAlerts,
-  'automation-log-storage': logStorageAlerts,
-  'automation-server': serverAlerts,
-  'automation-executions': executionAlerts,
-  'automation-exporter': exporterAlerts,
-};
+/** Every alert, in the order of the rule file. */
+export function allAlerts(limits: Thresholds = defaultThresholds): readonly Alert[] {
+  return alertGroups(limits).flatMap(({ alerts }) => alerts);
+}
 
-function toRule({ alert, expr, for: duration, severity, summary, description }: Alert, limits: Thresholds) {
+const header = '# Generated from the definitions in this folder: change those, then run `npm run generate`.\n';
+
+interface AlertGroup {
+  readonly name: string;
+  readonly alerts: readonly Alert[];
+  readonly interval?: string;
+}
+
+function alertGroups(limits: Thresholds): readonly AlertGroup[] {
+  return [
+    { name: 'automation-service', alerts: serviceAlerts(limits) },
+    { name: 'automation-log-storage', alerts: logStorageAlerts(limits) },
+    { name: 'automation-server', alerts: serverAlerts(limits) },
+    { name: 'automation-executions', alerts: executionAlerts(limits) },
+    { name: 'automation-durations', alerts: slowExecutionAlerts(limits), interval: limits.slowEvaluationInterval },
+    { name: 'automation-error-budgets', alerts: objectiveAlerts(limits) },
+    { name: 'automation-exporter', alerts: exporterAlerts(limits) },
+  ];
+}
+
+function toRule({ alert, expr, for: duration, severity, summary, description, dashboard }: Alert, limits: Thresholds) {
   return {
     alert,
     expr,
@@ -39,9 +72,29 @@ function toRule({ alert, expr, for: duration, severity, summary, description }: 
       summary,
       description,
       runbook_url: `${limits.baseUrl}/runbooks/${alert}`,
-      dashboard_url: limits.dashboardUrl,
+      dashboard_url: `${limits.grafanaUrl}${dashboard}`,
     },
   };
 }
 
-if (import.meta.main) writeFileSync(new URL('rules.yaml', import.meta.url), buildRules());
+/**
+ * The alerts that cannot fire, with the collector that they lack and why it is off: an alert without its values must
+ * not fire, and must not look like an alert that found nothing either.
+ */
+function silentAlertRecordings(limits: Thresholds): Recording[] {
+  const { newest } = createExpressions(limits);
+  const alerts = allAlerts(limits);
+  return collectors.map((collector) => ({
+    record: 'automation:silent_alerts:info',
+    expr: `1 + (${newest(`automation_exporter_collector_enabled{collector="${collector}"}`)} == 0)`,
+    labels: {
+      alerts: alerts
+        .filter(({ needs }) => needs.includes(collector))
+        .map(({ alert }) => alert)
+        .join(', '),
+    },
+  }));
+}
+
+if (import.meta.main)
+  for (const [name, text] of Object.entries(alertFiles())) writeFileSync(new URL(name, import.meta.url), text);

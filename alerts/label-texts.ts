@@ -1,5 +1,37 @@
+import type { Thresholds } from './thresholds.ts';
+
 /** The server of an alert as people call it, with the member where the alert is about one of a cluster. */
 export const serverText = '{{ $labels.server }}{{ with $labels.member }} (member {{ . }}){{ end }}';
 
 /** The job of an alert as people call it: project, group and name. */
 export const jobText = '{{ $labels.project }}/{{ with $labels.job_group }}{{ . }}/{{ end }}{{ $labels.job_name }}';
+
+/** The values of one label, sorted, of the series that an expression finds, up to eight; `ofAlert` is its selector. */
+export function listOf(label: string, expression: string): string {
+  const query = `printf \`topk(8, count by (${label}) (${expression}))\` $labels.server $labels.member | query | sortByLabel \`${label}\``;
+  return `{{ range $index, $found := ${query} }}{{ if $index }}, {{ end }}{{ $found.Labels.${label} }}{{ end }}`;
+}
+
+/** Selects what an alert is about, in `listOf`. */
+export const ofAlert = 'server=%q,member=%q';
+
+/** The execution whose id a metric gives for the job of the alert, with its page; nothing where there is none. */
+export function executionText(words: string, metric: string, { baseUrl, gapWindow }: Thresholds): string {
+  const labels = ['server', 'project', 'job_group', 'job_name'];
+  const selector = `${metric}{${labels.map((label) => `${label}=%q`).join(',')}}`;
+  const values = labels.map((label) => `$labels.${label}`).join(' ');
+  const found = `printf \`max(last_over_time(${selector}[${gapWindow}]))\` ${values} | query`;
+  const id = '{{ printf "%.0f" .Value }}';
+  return `{{ range ${found} }} ${words}: #${id} (${baseUrl}/executions/{{ $labels.server }}/${id}).{{ end }}`;
+}
+
+/** Addresses of dashboards, with what the alert is about picked. */
+export const dashboardOf = {
+  server: '/d/automation-server?var-server={{ $labels.server | urlquery }}',
+  logStorage: '/d/automation-log-storage?var-server={{ $labels.server | urlquery }}',
+  executions: '/d/automation-executions?var-server={{ $labels.server | urlquery }}',
+  project:
+    '/d/automation-executions?var-server={{ $labels.server | urlquery }}{{ with $labels.project }}&var-project={{ . | urlquery }}{{ end }}',
+  job: '/d/automation-job?var-server={{ $labels.server | urlquery }}&var-project={{ $labels.project | urlquery }}&var-group={{ $labels.job_group | urlquery }}&var-job={{ $labels.job_name | urlquery }}',
+  exporter: '/d/automation-exporter',
+} as const;

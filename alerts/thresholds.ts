@@ -2,19 +2,29 @@
 export interface Thresholds {
   /** Where the exporter answers; it replaces this placeholder by its own external URL when it serves the rules. */
   readonly baseUrl: string;
-  /** The page that opens from an alert; a Grafana address fits here too. */
-  readonly dashboardUrl: string;
+  /** Where Grafana answers, with the dashboards of this repository. */
+  readonly grafanaUrl: string;
   /** The `job` label under which Prometheus scrapes the exporter. */
   readonly exporterJob: string;
   readonly evaluationInterval: string;
+  /** For alerts over many hours. */
+  readonly slowEvaluationInterval: string;
+  /** The labels that tell exporters apart that watch the same server. */
+  readonly replicaLabels: string;
+  /** How long a value outlives a scrape that fails: longer than a restart of the exporter and than two long scrape intervals. */
+  readonly gapWindow: string;
 
   readonly serviceDownFor: string;
   readonly credentialsRejectedFor: string;
   readonly passiveFor: string;
   readonly passiveBrieflyWindow: string;
+  /** How long a passive mode that was critical is remembered; longer than the window above. */
+  readonly passiveLongWindow: string;
   readonly healthcheckFailingFor: string;
 
   readonly logStorageWindow: string;
+  /** Logs are stored again when one was, and none failed, in this time. */
+  readonly logStorageRecoveredWindow: string;
   readonly logStorageFailingFor: string;
   /** Failed requests in the window, and their share of all requests in it: both must be reached. */
   readonly logStorageFailedRequests: number;
@@ -34,16 +44,37 @@ export interface Thresholds {
   readonly schedulerWindow: string;
   readonly schedulerUsedRatio: number;
   readonly schedulerSaturatedFor: string;
+  /** How long before its end a token is reported. */
+  readonly tokenExpirySeconds: number;
+  readonly tokenExpiringFor: string;
 
   /** Failures of a job in a row. */
   readonly jobConsecutiveFailures: number;
   readonly jobFailingFor: string;
   readonly jobNoRecentSuccessFor: string;
   readonly executionOverdueFor: string;
+  /** Failures on one node, its share of all failures on nodes of the project, and the jobs that fail now. */
+  readonly nodeWindow: string;
+  readonly nodeFailures: number;
+  readonly nodeFailureRatio: number;
+  readonly nodeFailingJobs: number;
+  readonly nodeFailingFor: string;
+  /** Runs in this time that all took longer than the average, by this factor and at least this long. */
+  readonly durationWindow: string;
+  readonly durationRuns: number;
+  readonly durationFactor: number;
+  readonly durationSeconds: number;
   /** A lag that rotation by itself does not cause; alerts on finished executions are silent beyond it. */
   readonly executionLagSeconds: number;
   readonly executionsLaggingFor: string;
   readonly executionsHiddenFor: string;
+
+  /** The share of executions that has to end well. */
+  readonly executionsObjective: number;
+  /** Fewer failures than this do not fire, however large their share. */
+  readonly burnFailures: number;
+  readonly burnFastFor: string;
+  readonly burnSlowFor: string;
 
   readonly collectorFailingFor: string;
   readonly collectorDeniedFor: string;
@@ -63,17 +94,22 @@ export interface Thresholds {
 
 export const defaultThresholds: Thresholds = {
   baseUrl: 'http://localhost:9720',
-  dashboardUrl: 'http://localhost:9720/dashboards/',
+  grafanaUrl: 'http://localhost:3000',
   exporterJob: 'automation-exporter',
   evaluationInterval: '30s',
+  slowEvaluationInterval: '5m',
+  replicaLabels: 'instance, pod',
+  gapWindow: '3m',
 
   serviceDownFor: '2m',
   credentialsRejectedFor: '2m',
   passiveFor: '5m',
   passiveBrieflyWindow: '10m',
+  passiveLongWindow: '20m',
   healthcheckFailingFor: '5m',
 
   logStorageWindow: '30m',
+  logStorageRecoveredWindow: '10m',
   logStorageFailingFor: '5m',
   logStorageFailedRequests: 2,
   logStorageFailedRatio: 0.1,
@@ -88,18 +124,35 @@ export const defaultThresholds: Thresholds = {
   memoryLowFor: '15m',
   clockSkewSeconds: 30,
   clockSkewedFor: '10m',
-  schedulerWindow: '10m',
+  schedulerWindow: '5m',
   schedulerUsedRatio: 0.95,
   schedulerSaturatedFor: '5m',
+  tokenExpirySeconds: 7 * 86_400,
+  tokenExpiringFor: '15m',
 
   jobConsecutiveFailures: 3,
   jobFailingFor: '0s',
   jobNoRecentSuccessFor: '5m',
-  executionOverdueFor: '10m',
+  // A run only counts as overdue after a time of its own.
+  executionOverdueFor: '5m',
+  nodeWindow: '30m',
+  nodeFailures: 5,
+  nodeFailureRatio: 0.8,
+  nodeFailingJobs: 2,
+  nodeFailingFor: '5m',
+  durationWindow: '6h',
+  durationRuns: 3,
+  durationFactor: 2,
+  durationSeconds: 60,
   // Twice the longest that an idle project waits for its turn.
   executionLagSeconds: 1800,
   executionsLaggingFor: '10m',
   executionsHiddenFor: '15m',
+
+  executionsObjective: 0.95,
+  burnFailures: 10,
+  burnFastFor: '2m',
+  burnSlowFor: '15m',
 
   collectorFailingFor: '10m',
   collectorDeniedFor: '10m',

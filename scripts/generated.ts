@@ -1,4 +1,4 @@
-import { buildRules } from '../alerts/generate.ts';
+import { alertFiles } from '../alerts/generate.ts';
 import { dashboardJson, dashboardNames } from '../dashboards/generate.ts';
 import { renderMetricReference, renderOptionReference } from '../src/commands/reference.ts';
 import { renderFaults } from './faults.ts';
@@ -9,7 +9,7 @@ export function generated(): Readonly<Record<string, string>> {
     'docs/configuration.md': renderOptionReference(),
     'docs/metrics.md': renderMetricReference(),
     'docs/faults.md': renderFaults(),
-    'alerts/rules.yaml': buildRules(),
+    ...Object.fromEntries(Object.entries(alertFiles()).map(([name, text]) => [`alerts/${name}`, text])),
     ...Object.fromEntries(dashboardNames.map((name) => [`dashboards/${name}.json`, dashboardJson(name)])),
   };
 }

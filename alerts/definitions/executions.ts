@@ -1,41 +1,101 @@
 import type { Alert } from '../alert.ts';
-import { jobText } from '../label-texts.ts';
+import { createExpressions } from '../expressions.ts';
+import { dashboardOf, executionText, jobText } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Do jobs succeed, and do they come to an end? */
 export function executionAlerts(limits: Thresholds): Alert[] {
-  // What is read late is old: it must not page, and a success may only not have been read yet.
-  const unlessBehind = `unless on (job, instance, server)\n  automation_exporter_execution_lag_seconds > ${limits.executionLagSeconds}`;
-  const limit = 'automation_job_success_age_limit_seconds';
-  const lastSuccess = 'automation_job_last_success_timestamp_seconds';
-  return [
-    {
-      alert: 'AutomationJobFailingRepeatedly',
-      expr: `automation_job_consecutive_failures >= ${limits.jobConsecutiveFailures}\n${unlessBehind}`,
-      for: limits.jobFailingFor,
-      severity: 'warning',
-      summary: `Job ${jobText} keeps failing`,
-      description: `${jobOfServer} has failed {{ $value }} times in a row.`,
-    },
-    {
-      alert: 'AutomationJobNoRecentSuccess',
-      // A job that ran and never succeeded has no age: its value is 0.
-      expr: `(\n  time() - ${lastSuccess} > ${limit}\n  or\n  0 * (${limit} and automation_job_last_end_timestamp_seconds unless ${lastSuccess})\n)\n${unlessBehind}`,
-      for: limits.jobNoRecentSuccessFor,
-      severity: 'warning',
-      summary: `Job ${jobText} has not succeeded for too long`,
-      description: `${jobOfServer} {{ if $value }}last succeeded {{ $value | humanizeDuration }} ago, which exceeds its success_age{{ else }}has run, but has not succeeded since the exporter started to watch it{{ end }}.`,
-    },
-    {
-      alert: 'AutomationExecutionOverdue',
-      // What runs now is read in every round, however far behind the reading of finished executions is.
-      expr: 'automation_executions_running_overdue > 0',
-      for: limits.executionOverdueFor,
-      severity: 'warning',
-      summary: `Job ${jobText} takes much longer than usual`,
-      description: `Executions of ${jobOfServer} that have been running for a multiple of its average duration for at least ${limits.executionOverdueFor}: {{ $value }}.`,
-    },
-  ];
+  return [failingRepeatedly(limits), noRecentSuccess(limits), overdue(limits), nodeFailingEverywhere(limits)];
+}
+
+/** Alerts over windows of hours, which are worth a look every few minutes. */
+export function slowExecutionAlerts(limits: Thresholds): Alert[] {
+  return [durationRegression(limits)];
 }
 
 const jobOfServer = `${jobText} on {{ $labels.server }}`;
+const lastFailedId = 'automation_job_last_failed_execution_id';
+
+function failingRepeatedly(limits: Thresholds): Alert {
+  const { newest, unlessBehind, unlessDown } = createExpressions(limits);
+  return {
+    alert: 'AutomationJobFailingRepeatedly',
+    expr: `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}\n${unlessDown}\n${unlessBehind}`,
+    for: limits.jobFailingFor,
+    severity: 'warning',
+    summary: `Job ${jobText} keeps failing`,
+    description: `${jobOfServer} has failed {{ $value }} times in a row.${executionText('Last failed', lastFailedId, limits)}`,
+    dashboard: dashboardOf.job,
+    needs: ['executions'],
+  };
+}
+
+function noRecentSuccess(limits: Thresholds): Alert {
+  const { newest, unlessBehind, unlessDown } = createExpressions(limits);
+  const limit = newest('automation_job_success_age_limit_seconds');
+  const lastSuccess = newest('automation_job_last_success_timestamp_seconds');
+  const lastEnd = newest('automation_job_last_end_timestamp_seconds');
+  const passive = `unless on (job, server)\n  ${newest('automation_execution_mode{mode="passive"}')} == 1`;
+  return {
+    alert: 'AutomationJobNoRecentSuccess',
+    // A job that ran and never succeeded has no age: its value is 0. While nothing may run, nothing can succeed.
+    expr: `(\n  time() - ${lastSuccess} > ${limit}\n  or\n  0 * (${limit} and ${lastEnd} unless ${lastSuccess})\n)\n${unlessDown}\n${passive}\n${unlessBehind}`,
+    for: limits.jobNoRecentSuccessFor,
+    severity: 'warning',
+    summary: `Job ${jobText} has not succeeded for too long`,
+    description: `${jobOfServer} {{ if $value }}last succeeded {{ $value | humanizeDuration }} ago, which exceeds its success_age{{ else }}has run, but has not succeeded since the exporter started to watch it{{ end }}.${executionText('Last failed', lastFailedId, limits)}`,
+    dashboard: dashboardOf.job,
+    needs: ['executions'],
+  };
+}
+
+function overdue(limits: Thresholds): Alert {
+  const { newest } = createExpressions(limits);
+  return {
+    alert: 'AutomationExecutionOverdue',
+    // What runs now is read in every round, however far behind the reading of finished executions is.
+    expr: `${newest('automation_executions_running_overdue')} > 0`,
+    for: limits.executionOverdueFor,
+    severity: 'warning',
+    summary: `Job ${jobText} takes much longer than usual`,
+    description: `Executions of ${jobOfServer} that have been running for a multiple of its average duration for at least ${limits.executionOverdueFor}: {{ $value }}.${executionText('The previous one', 'automation_job_last_execution_id', limits)}`,
+    dashboard: dashboardOf.job,
+    needs: ['executions'],
+  };
+}
+
+function nodeFailingEverywhere(limits: Thresholds): Alert {
+  const { newest, once, unlessBehind } = createExpressions(limits);
+  const failures = once(`increase(automation_node_failures_total{node!="__other__"}[${limits.nodeWindow}])`);
+  const ofProject = `sum without (node) (${failures})`;
+  const failingJobs = `count without (job_group, job_name) (${newest('automation_job_consecutive_failures')} > 0)`;
+  return {
+    alert: 'AutomationNodeFailingEverywhere',
+    // One job that fails on one node speaks of the job; several that fail there and hardly anywhere else, of the node.
+    expr: `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / on (job, server, project) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, server, project)\n  ${failingJobs} >= ${limits.nodeFailingJobs}\n${unlessBehind}`,
+    for: limits.nodeFailingFor,
+    severity: 'warning',
+    summary: 'Node {{ $labels.node }} fails in several jobs of {{ $labels.project }}',
+    description: `About {{ $value | printf "%.0f" }} executions of {{ $labels.project }} on {{ $labels.server }} failed on the node {{ $labels.node }} within the last ${limits.nodeWindow}, and hardly any on other nodes.`,
+    dashboard: dashboardOf.project,
+    needs: ['executions'],
+  };
+}
+
+function durationRegression(limits: Thresholds): Alert {
+  const { newest, once, unlessBehind } = createExpressions(limits);
+  const shortest = once(`min_over_time(automation_job_last_duration_seconds[${limits.durationWindow}])`);
+  const average = newest('automation_job_average_duration_seconds');
+  const runs = once(`changes(automation_job_last_end_timestamp_seconds[${limits.durationWindow}])`);
+  return {
+    alert: 'AutomationJobDurationRegression',
+    // Even the shortest of its newest runs was slow; one slow run says nothing.
+    expr: `${shortest} > ${limits.durationFactor} * ${average}\nand\n${shortest} - ${average} > ${limits.durationSeconds}\nand\n${runs} >= ${limits.durationRuns - 1}\n${unlessBehind}`,
+    for: '0s',
+    severity: 'warning',
+    summary: `Job ${jobText} has become slow`,
+    description: `None of the executions of ${jobOfServer} within the last ${limits.durationWindow} took less than {{ $value | humanizeDuration }}, more than ${limits.durationFactor} times its average duration.${executionText('The last one', 'automation_job_last_execution_id', limits)}`,
+    dashboard: dashboardOf.job,
+    needs: ['executions'],
+  };
+}

@@ -1,104 +1,182 @@
 import type { Alert } from '../alert.ts';
-import { serverText } from '../label-texts.ts';
+import { createExpressions } from '../expressions.ts';
+import { dashboardOf, listOf, ofAlert, serverText } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Can the numbers be trusted? */
 export function exporterAlerts(limits: Thresholds): Alert[] {
+  return [
+    ...presence(limits),
+    collectorFailing(limits),
+    collectorDenied(limits),
+    executionsLagging(limits),
+    executionsHidden(limits),
+    seriesDropped(limits),
+    tracesNotDelivered(limits),
+    heldUp(limits),
+    configReloadFailed(limits),
+  ];
+}
+
+const exporterItself = { dashboard: dashboardOf.exporter, needs: [] } as const;
+
+function presence(limits: Thresholds): Alert[] {
   const target = `up{job="${limits.exporterJob}"}`;
+  const anyUp = `max by (job) (${target})`;
   return [
     {
-      alert: 'AutomationExporterCollectorFailing',
-      // A collector that is off for a known reason is not failing, and a server that is down has an alert of its own.
-      expr: 'automation_exporter_collector_success == 0\nunless on (job, instance, server, member, collector) automation_exporter_collector_enabled == 0\nunless on (job, instance, server, member) automation_up == 0',
-      for: limits.collectorFailingFor,
-      severity: 'warning',
-      summary: `Collector {{ $labels.collector }} fails on ${serverText}`,
-      description: `The exporter cannot read what {{ $labels.collector }} needs from ${serverText}. Its series are stale or missing, and alerts that use them cannot fire.`,
-    },
-    {
-      alert: 'AutomationExporterCollectorDenied',
-      expr: 'automation_exporter_collector_enabled{reason="denied"} == 0',
-      for: limits.collectorDeniedFor,
-      severity: 'warning',
-      summary: `Collector {{ $labels.collector }} is denied by ${serverText}`,
-      description: `${serverText} accepts the credentials of the exporter, but they lack the permission to read what {{ $labels.collector }} needs.`,
-    },
-    {
-      alert: 'AutomationExporterExecutionsLagging',
-      expr: `automation_exporter_execution_lag_seconds > ${limits.executionLagSeconds}`,
-      for: limits.executionsLaggingFor,
-      severity: 'warning',
-      summary: 'Executions of {{ $labels.server }} are read late',
-      description:
-        'The exporter has not read the finished executions of at least one project of {{ $labels.server }} for {{ $value | humanizeDuration }}. Alerts on finished executions of this server do not fire until it has caught up.',
-    },
-    {
-      alert: 'AutomationExporterExecutionsHidden',
-      expr: 'automation_exporter_executions_hidden > 0',
-      for: limits.executionsHiddenFor,
-      severity: 'warning',
-      summary: `Executions of {{ $labels.project }} are hidden from the exporter`,
-      description:
-        '{{ $labels.server }} counts {{ $value }} finished executions of {{ $labels.project }} that it does not show to the credentials of the exporter. No metric and no alert covers them.',
-    },
-    {
-      alert: 'AutomationExporterSeriesDropped',
-      // Jobs of the same group and name are merged for good, and their sum is what was meant.
-      expr: `increase(automation_exporter_series_dropped_total{reason!="merged"}[${limits.seriesDroppedWindow}]) > 0`,
-      for: limits.seriesDroppedFor,
-      severity: 'warning',
-      summary: `Collector {{ $labels.collector }} drops series of ${serverText}`,
-      description: `The exporter drops series of {{ $labels.collector }} of ${serverText} (reason: {{ $labels.reason }}). They are missing in dashboards and alerts.`,
-    },
-    {
-      alert: 'AutomationExporterTracesNotDelivered',
-      // Three ways not to arrive, told apart by a label, so that each is an alert of its own.
-      expr: [
-        toCause(
-          `time() - automation_exporter_spool_oldest_timestamp_seconds > ${limits.traceOldestSeconds}`,
-          'waiting',
-        ),
-        toCause('automation_exporter_traces_quarantined > 0', 'quarantined'),
-        toCause(
-          `increase(automation_exporter_spans_rejected_total{reason="partial_success"}[${limits.spansRejectedWindow}]) > 0`,
-          'rejected',
-        ),
-      ].join('\nor\n'),
-      for: limits.tracesNotDeliveredFor,
-      severity: 'warning',
-      summary: 'Traces of executions are not delivered',
-      description:
-        '{{ if eq $labels.cause "waiting" }}A finished trace has been waiting for {{ $value | humanizeDuration }}: the trace backend is unreachable or does not accept it.{{ else if eq $labels.cause "quarantined" }}Traces that are quarantined because the trace backend rejects them: {{ $value }}.{{ else }}The trace backend accepts traces, but rejects some of their spans, which are lost.{{ end }} The page /traces of {{ $labels.instance }} says more.',
-    },
-    {
-      alert: 'AutomationExporterHeldUp',
-      // Every Node program has this metric.
-      expr: `max_over_time(nodejs_eventloop_lag_max_seconds[${limits.heldUpWindow}]) > ${limits.heldUpSeconds}\nand on (job, instance) automation_exporter_build_info`,
-      for: limits.heldUpFor,
-      severity: 'warning',
-      summary: 'The automation exporter is blocked repeatedly',
-      description:
-        'The process of {{ $labels.instance }} is blocked for up to {{ $value | humanizeDuration }} at a time: polls are late, and scrapes are slow or fail.',
-    },
-    {
-      alert: 'AutomationExporterConfigReloadFailed',
-      expr: 'automation_exporter_config_last_reload_successful == 0',
-      for: limits.configReloadFailedFor,
-      severity: 'warning',
-      summary: 'The automation exporter could not reload its configuration',
-      description:
-        'The last configuration reload of {{ $labels.instance }} failed. The previous configuration stays in force, but the next restart will fail.',
-    },
-    {
       alert: 'AutomationExporterDown',
-      expr: `${target} == 0 or absent(${target})`,
+      expr: `${anyUp} == 0\nor\nabsent(${target})`,
+      for: limits.exporterDownFor,
+      severity: 'critical',
+      summary: 'The automation service is not monitored',
+      // The exporter serves the runbooks, so this one may not open: its help is here.
+      description:
+        'Prometheus scrapes no exporter with the job {{ $labels.job }}, so no other alert of the automation service can fire. The page Status, Targets of Prometheus shows why: if there is a target, start the exporter again and read its last log line; if there is none, look for the job in the scrape configuration. The service itself is not affected.',
+      ...exporterItself,
+    },
+    {
+      alert: 'AutomationExporterInstanceDown',
+      expr: `${target} == 0\nand on (job)\n  ${anyUp} == 1`,
       for: limits.exporterDownFor,
       severity: 'warning',
-      summary: 'Prometheus cannot scrape the automation exporter',
+      summary: 'One of several automation exporters is down',
       description:
-        'There is no healthy target with the job {{ $labels.job }}. No other alert of the automation service can fire.',
+        'Prometheus cannot scrape {{ $labels.instance }}; another exporter with the job {{ $labels.job }} answers. Servers that only {{ $labels.instance }} watches are not monitored.',
+      ...exporterItself,
     },
   ];
+}
+
+const enabled = 'automation_exporter_collector_enabled';
+
+function collectorFailing(limits: Thresholds): Alert {
+  const { newest } = createExpressions(limits);
+  const failing = `${newest('automation_exporter_collector_success', 'min')} == 0`;
+  // A collector that is off for a known reason is not failing, and what is down has an alert of its own.
+  const off = `unless on (job, server, member, collector)\n  ${newest(enabled, 'min')} == 0`;
+  const down = `unless on (job, server, member)\n  ${newest('automation_up')} == 0`;
+  return {
+    alert: 'AutomationExporterCollectorFailing',
+    expr: `count without (collector) (\n${failing}\n${off}\n${down}\n)`,
+    for: limits.collectorFailingFor,
+    severity: 'warning',
+    summary: `Collectors fail on ${serverText}`,
+    description: `The exporter cannot read from ${serverText} what these collectors need: ${listOf('collector', `last_over_time(automation_exporter_collector_success{${ofAlert}}[${limits.gapWindow}]) == 0`)}. Their series are stale or missing, and alerts that use them cannot fire.`,
+    dashboard: dashboardOf.exporter,
+    needs: [],
+  };
+}
+
+function collectorDenied(limits: Thresholds): Alert {
+  const { newest } = createExpressions(limits);
+  return {
+    alert: 'AutomationExporterCollectorDenied',
+    expr: `count without (collector) (\n${newest(`${enabled}{reason="denied"}`)} == 0\n)`,
+    for: limits.collectorDeniedFor,
+    severity: 'warning',
+    summary: `${serverText} denies collectors`,
+    description: `${serverText} accepts the credentials of the exporter, but they lack the permission to read what these collectors need: ${listOf('collector', `last_over_time(${enabled}{${ofAlert},reason="denied"}[${limits.gapWindow}]) == 0`)}. Alerts that use their series cannot fire.`,
+    dashboard: dashboardOf.exporter,
+    needs: [],
+  };
+}
+
+function executionsLagging(limits: Thresholds): Alert {
+  const { newest, unlessDown } = createExpressions(limits);
+  return {
+    alert: 'AutomationExporterExecutionsLagging',
+    expr: `${newest('automation_exporter_execution_lag_seconds', 'min')} > ${limits.executionLagSeconds}\n${unlessDown}`,
+    for: limits.executionsLaggingFor,
+    severity: 'warning',
+    summary: 'Executions of {{ $labels.server }} are read late',
+    description:
+      'The exporter has not read the finished executions of at least one project of {{ $labels.server }} for {{ $value | humanizeDuration }}. Alerts on finished executions of this server do not fire until it has caught up.',
+    dashboard: dashboardOf.exporter,
+    needs: ['executions'],
+  };
+}
+
+function executionsHidden(limits: Thresholds): Alert {
+  const { newest } = createExpressions(limits);
+  return {
+    alert: 'AutomationExporterExecutionsHidden',
+    expr: `sum without (project) (\n${newest('automation_exporter_executions_hidden', 'min')}\n) > 0`,
+    for: limits.executionsHiddenFor,
+    severity: 'warning',
+    summary: 'Executions of {{ $labels.server }} are hidden from the exporter',
+    description: `{{ $labels.server }} counts {{ $value }} finished executions that it does not show to the credentials of the exporter, in ${listOf('project', `last_over_time(automation_exporter_executions_hidden{${ofAlert}}[${limits.gapWindow}]) > 0`)}. No metric and no alert covers them.`,
+    dashboard: dashboardOf.exporter,
+    needs: ['executions'],
+  };
+}
+
+function seriesDropped(limits: Thresholds): Alert {
+  const { once } = createExpressions(limits);
+  // Jobs of the same group and name are merged for good, and their sum is what was meant.
+  const dropped = 'automation_exporter_series_dropped_total{reason!="merged"}';
+  const window = limits.seriesDroppedWindow;
+  return {
+    alert: 'AutomationExporterSeriesDropped',
+    expr: `sum without (collector, reason) (\n${once(`increase(${dropped}[${window}])`)}\n) > 0`,
+    for: limits.seriesDroppedFor,
+    severity: 'warning',
+    summary: `Series of ${serverText} are dropped`,
+    description: `The exporter drops series of ${serverText}, of ${listOf('collector', `increase(automation_exporter_series_dropped_total{${ofAlert},reason!="merged"}[${window}]) > 0`)}. They are missing in dashboards and alerts.`,
+    dashboard: dashboardOf.exporter,
+    needs: [],
+  };
+}
+
+function tracesNotDelivered(limits: Thresholds): Alert {
+  const ofExporter = (selector: string): string => `last_over_time(${selector}[${limits.gapWindow}])`;
+  return {
+    alert: 'AutomationExporterTracesNotDelivered',
+    // Three ways not to arrive, told apart by a label; each exporter has a spool of its own.
+    expr: [
+      toCause(
+        `time() - ${ofExporter('automation_exporter_spool_oldest_timestamp_seconds')} > ${limits.traceOldestSeconds}`,
+        'waiting',
+      ),
+      toCause(`${ofExporter('automation_exporter_traces_quarantined')} > 0`, 'quarantined'),
+      toCause(
+        `increase(automation_exporter_spans_rejected_total{reason="partial_success"}[${limits.spansRejectedWindow}]) > 0`,
+        'rejected',
+      ),
+    ].join('\nor\n'),
+    for: limits.tracesNotDeliveredFor,
+    severity: 'warning',
+    summary: 'Traces of executions are not delivered',
+    description: `{{ if eq $labels.cause "waiting" }}A finished trace has been waiting for {{ $value | humanizeDuration }}: the trace backend is unreachable or does not accept it.{{ else if eq $labels.cause "quarantined" }}Traces that are quarantined because the trace backend rejects them: {{ $value }}.{{ else }}The trace backend accepts traces, but rejects some of their spans, which are lost.{{ end }} The page ${limits.baseUrl}/traces says more (instance {{ $labels.instance }}).`,
+    ...exporterItself,
+  };
+}
+
+function heldUp(limits: Thresholds): Alert {
+  return {
+    alert: 'AutomationExporterHeldUp',
+    // Every Node program has this metric.
+    expr: `max_over_time(nodejs_eventloop_lag_max_seconds[${limits.heldUpWindow}]) > ${limits.heldUpSeconds}\nand on (job, instance)\n  last_over_time(automation_exporter_build_info[${limits.gapWindow}])`,
+    for: limits.heldUpFor,
+    severity: 'warning',
+    summary: 'The automation exporter is blocked repeatedly',
+    description:
+      'The process of {{ $labels.instance }} is blocked for up to {{ $value | humanizeDuration }} at a time: polls are late, and scrapes are slow or fail.',
+    ...exporterItself,
+  };
+}
+
+function configReloadFailed(limits: Thresholds): Alert {
+  return {
+    alert: 'AutomationExporterConfigReloadFailed',
+    expr: `last_over_time(automation_exporter_config_last_reload_successful[${limits.gapWindow}]) == 0`,
+    for: limits.configReloadFailedFor,
+    severity: 'warning',
+    summary: 'The automation exporter could not reload its configuration',
+    description:
+      'The last configuration reload of {{ $labels.instance }} failed. The previous configuration stays in force, but the next restart will fail.',
+    ...exporterItself,
+  };
 }
 
 function toCause(expression: string, cause: string): string {

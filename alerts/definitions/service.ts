@@ -1,50 +1,71 @@
 import type { Alert } from '../alert.ts';
-import { serverText } from '../label-texts.ts';
+import { createExpressions } from '../expressions.ts';
+import { dashboardOf, serverText } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Is the service up, may it run anything, does it feel well? */
 export function serviceAlerts(limits: Thresholds): Alert[] {
+  const { newest, once } = createExpressions(limits);
+  const passive = 'automation_execution_mode{mode="passive"}';
+  const wasCritical = `max_over_time(ALERTS{alertname="AutomationExecutionModePassive",alertstate="firing"}[${limits.passiveLongWindow}])`;
   return [
     {
       alert: 'AutomationServiceDown',
       // Refused credentials also leave the server without an authenticated answer; they have their own alert.
-      expr: 'automation_up == 0 unless on (job, instance, server, member) automation_credentials_accepted == 0',
+      expr: `(\n  ${unlessServerItself((of) => `${newest(`automation_up{${of}}`)} == 0`)}\n)\nunless on (job, server, member)\n  ${newest('automation_credentials_accepted')} == 0`,
       for: limits.serviceDownFor,
       severity: 'critical',
       summary: `Automation service ${serverText} is not responding`,
       description: `The exporter receives no usable response from ${serverText}. Jobs may not run.`,
+      dashboard: dashboardOf.server,
+      needs: [],
     },
     {
       alert: 'AutomationCredentialsRejected',
-      expr: 'automation_credentials_accepted == 0',
+      expr: unlessServerItself((of) => `${newest(`automation_credentials_accepted{${of}}`)} == 0`),
       for: limits.credentialsRejectedFor,
       severity: 'critical',
       summary: `Automation service ${serverText} rejects the credentials of the exporter`,
       description: `${serverText} responds, but rejects the credentials of the exporter. No other alert on this server can fire until they are replaced.`,
+      dashboard: dashboardOf.server,
+      needs: [],
     },
     {
       alert: 'AutomationExecutionModePassive',
-      expr: 'automation_execution_mode{mode="passive"} == 1',
+      expr: `${newest(passive)} == 1`,
       for: limits.passiveFor,
       severity: 'critical',
       summary: `Automation service ${serverText} is in passive mode`,
       description: `${serverText} has been passive for at least ${limits.passiveFor}: it does not start scheduled, manual or ad hoc executions until it is made active again.`,
+      dashboard: dashboardOf.server,
+      needs: ['execution-mode'],
     },
     {
       alert: 'AutomationExecutionModePassiveBriefly',
-      expr: `max_over_time(automation_execution_mode{mode="passive"}[${limits.passiveBrieflyWindow}]) == 1`,
+      // It is over, and it was too short for the alert above.
+      expr: `${once(`max_over_time(${passive}[${limits.passiveBrieflyWindow}])`)} == 1\nunless ${newest(passive)} == 1\nunless on (job, server, member)\n  ${wasCritical}`,
       for: '0s',
       severity: 'warning',
       summary: `Automation service ${serverText} was briefly passive`,
-      description: `${serverText} was in passive mode within the last ${limits.passiveBrieflyWindow}. Executions that were due in that time did not start.`,
+      description: `${serverText} is active, but was in passive mode for less than ${limits.passiveFor} within the last ${limits.passiveBrieflyWindow}. Executions that were due in that time did not start.`,
+      dashboard: dashboardOf.server,
+      needs: ['execution-mode'],
     },
     {
       alert: 'AutomationHealthcheckFailing',
-      expr: 'automation_healthcheck_healthy == 0',
+      expr: `${newest('automation_healthcheck_healthy')} == 0`,
       for: limits.healthcheckFailingFor,
       severity: 'warning',
       summary: `Health check {{ $labels.check }} of ${serverText} fails`,
       description: `The server ${serverText} reports its health check {{ $labels.check }} as unhealthy.`,
+      dashboard: dashboardOf.server,
+      needs: ['healthcheck'],
     },
   ];
+}
+
+/** The condition of a server, or of its members one by one while the server itself does not meet it. */
+function unlessServerItself(toCondition: (selector: string) => string): string {
+  const ofServer = toCondition('member=""');
+  return `${ofServer}\nor\n(\n  ${toCondition('member!=""')}\n  unless on (job, server)\n  ${ofServer}\n)`;
 }

@@ -29,7 +29,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
   });
 
   it('is a configuration that Alertmanager takes', () => {
-    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('7 inhibit rules');
+    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('12 inhibit rules');
   });
 
   it('lets one cause speak for a server and does not change the other servers', async () => {
@@ -58,27 +58,47 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
       ['AutomationJobFailingRepeatedly', { server: 'busy', project: 'pay', job_name: 'settle' }],
       ['AutomationJobNoRecentSuccess', { server: 'busy', project: 'pay', job_name: 'settle' }],
       ['AutomationJobNoRecentSuccess', { server: 'busy', project: 'pay', job_name: 'probe' }],
+      ['AutomationJobNoRecentSuccess', { server: 'idle', project: 'pay', job_name: 'settle' }],
+      ['AutomationSchedulerSaturated', { server: 'stuck' }],
+      ['AutomationExecutionOverdue', { server: 'stuck', project: 'pay', job_name: 'settle' }],
+      ['AutomationNodeFailingEverywhere', { server: 'nodes', project: 'pay', node: 'pay02' }],
+      ['AutomationJobFailingRepeatedly', { server: 'nodes', project: 'pay', job_name: 'settle' }],
+      ['AutomationJobFailingRepeatedly', { server: 'nodes', project: 'shop', job_name: 'smoke' }],
+      ['AutomationErrorBudgetBurnFast', { server: 'burns' }],
+      ['AutomationErrorBudgetBurnSlow', { server: 'burns' }],
+      ['AutomationExporterExecutionsHidden', { server: 'blind' }],
+      ['AutomationExporterCollectorDenied', { server: 'blind' }],
     ]);
     await vi.waitFor(async () => {
       expect(await readStates(url)).toEqual([
         'AutomationCredentialsRejected fallen b suppressed',
         'AutomationCredentialsRejected locked active',
         'AutomationCredentialsRejected shaky suppressed',
+        'AutomationErrorBudgetBurnFast burns active',
+        'AutomationErrorBudgetBurnSlow burns suppressed',
         'AutomationExecutionModePassive idle active',
         'AutomationExecutionModePassiveBriefly idle suppressed',
-        'AutomationExecutionOverdue cluster active',
+        'AutomationExecutionOverdue cluster suppressed',
+        'AutomationExecutionOverdue stuck settle suppressed',
+        'AutomationExporterCollectorDenied blind suppressed',
         'AutomationExporterCollectorFailing locked suppressed',
         'AutomationExporterCollectorFailing prod suppressed',
         'AutomationExporterCollectorFailing test active',
         'AutomationExporterDown - active',
+        'AutomationExporterExecutionsHidden blind active',
         'AutomationJobFailingRepeatedly busy settle active',
         'AutomationJobFailingRepeatedly fallen settle suppressed',
+        'AutomationJobFailingRepeatedly nodes settle suppressed',
+        'AutomationJobFailingRepeatedly nodes smoke active',
         'AutomationJobNoRecentSuccess busy probe active',
         'AutomationJobNoRecentSuccess busy settle suppressed',
+        'AutomationJobNoRecentSuccess idle settle suppressed',
         'AutomationLogStorageBacklog full suppressed',
         'AutomationLogStorageFailing full active',
+        'AutomationNodeFailingEverywhere nodes active',
         'AutomationSchedulerSaturated cluster a suppressed',
         'AutomationSchedulerSaturated cluster b active',
+        'AutomationSchedulerSaturated stuck active',
         'AutomationServerRestarted idle active',
         'AutomationServiceDown cluster a active',
         'AutomationServiceDown fallen a suppressed',

@@ -1,85 +1,72 @@
-/** The series names of this version that queries may use, without histogram suffixes; `up` comes from Prometheus. */
-export const contractMetrics: ReadonlySet<string> = new Set([
-  'up',
-  'automation_up',
-  'automation_credentials_accepted',
-  'automation_server_info',
-  'automation_server_os_info',
-  'automation_server_jvm_info',
-  'automation_server_start_time_seconds',
-  'automation_server_clock_skew_seconds',
-  'automation_server_load_average',
-  'automation_server_processors',
-  'automation_server_memory_max_bytes',
-  'automation_server_memory_total_bytes',
-  'automation_server_memory_free_bytes',
-  'automation_server_threads_active',
-  'automation_scheduler_running_executions',
-  'automation_scheduler_thread_pool_size',
-  'automation_execution_mode',
-  'automation_execution_mode_change_timestamp_seconds',
-  'automation_healthcheck_healthy',
-  'automation_log_storage_enabled',
-  'automation_log_storage_info',
-  'automation_log_storage_succeeded_total',
-  'automation_log_storage_failed_total',
-  'automation_log_storage_queued',
-  'automation_log_storage_requests',
-  'automation_log_storage_incomplete',
-  'automation_log_storage_missing',
-  'automation_exporter_build_info',
-  'automation_exporter_collector_success',
-  'automation_exporter_collector_duration_seconds',
-  'automation_exporter_collector_last_success_timestamp_seconds',
-  'automation_exporter_collector_enabled',
-  'automation_exporter_collector_series',
-  'automation_exporter_api_requests_total',
-  'automation_exporter_api_request_duration_seconds_bucket',
-  'automation_exporter_api_request_duration_seconds_sum',
-  'automation_exporter_api_request_duration_seconds_count',
-  'automation_exporter_api_errors_total',
-  'automation_job_info',
-  'automation_project_execution_mode',
-  'automation_executions_running',
-  'automation_executions_running_oldest_start_timestamp_seconds',
-  'automation_executions_running_overdue',
-  'automation_executions_queued',
-  'automation_executions_total',
-  'automation_execution_duration_seconds_bucket',
-  'automation_execution_duration_seconds_sum',
-  'automation_execution_duration_seconds_count',
-  'automation_execution_nodes_total',
-  'automation_node_failures_total',
-  'automation_job_average_duration_seconds',
-  'automation_job_last_start_timestamp_seconds',
-  'automation_job_last_end_timestamp_seconds',
-  'automation_job_last_success_timestamp_seconds',
-  'automation_job_last_duration_seconds',
-  'automation_job_last_execution_id',
-  'automation_job_last_failed_execution_id',
-  'automation_job_last_status',
-  'automation_job_consecutive_failures',
-  'automation_job_success_age_limit_seconds',
-  'automation_exporter_executions_hidden',
-  'automation_exporter_executions_observed_total',
-  'automation_exporter_executions_late_total',
-  'automation_exporter_executions_imported_total',
-  'automation_exporter_executions_unmeasured_total',
-  'automation_exporter_executions_skipped_total',
-  'automation_exporter_execution_lag_seconds',
-  'automation_exporter_series_dropped_total',
-  'automation_exporter_config_last_reload_successful',
-  'automation_exporter_config_last_reload_timestamp_seconds',
-  'automation_exporter_api_budget_wait_seconds_total',
-  'nodejs_eventloop_lag_max_seconds',
-  'nodejs_gc_duration_seconds_sum',
-  'process_cpu_seconds_total',
-  'process_resident_memory_bytes',
-  'automation_exporter_spans_exported_total',
-  'automation_exporter_spans_rejected_total',
-  'automation_exporter_spool_traces',
-  'automation_exporter_spool_bytes',
-  'automation_exporter_spool_oldest_timestamp_seconds',
-  'automation_exporter_traces_quarantined',
-  'automation_exporter_traces_pending',
-]);
+import { parse } from 'yaml';
+import { buildRules } from '../../alerts/generate.ts';
+import { collectors } from '../../src/collectors/index.ts';
+import { toOwnFamilies } from '../../src/metrics/reference.ts';
+import { createSelf } from '../../src/metrics/self.ts';
+
+/** The families that are on by default, and what else a collector may give. */
+export const allFamilies = [
+  ...collectors.flatMap((collector) =>
+    Object.values(collector.metrics).map((family) => ({ ...family, collector: collector.name, on: collector.on })),
+  ),
+  ...toOwnFamilies(createSelf({ version: '', nodeVersion: '' }).registry).map((family) => ({
+    ...family,
+    collector: undefined,
+    on: true,
+  })),
+];
+
+/** What every series may carry besides the labels of its family. */
+const commonLabels = ['server', 'member', 'job', 'instance'];
+
+/** Series that others give: Prometheus itself, and the runtime of the exporter. */
+const foreign: Readonly<Record<string, readonly string[]>> = {
+  up: [],
+  ALERTS: ['alertname', 'alertstate', 'severity', 'project'],
+  nodejs_eventloop_lag_max_seconds: [],
+  nodejs_gc_duration_seconds_sum: ['kind'],
+  process_cpu_seconds_total: [],
+  process_resident_memory_bytes: [],
+  process_start_time_seconds: [],
+};
+
+/** The labels of every series name that queries may use. */
+export const labelsOf: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  [
+    ...allFamilies.flatMap(({ name, type, labels }) =>
+      toSampleNames(name, type).map((sample) => [sample, [...labels, ...toExtraLabels(sample, type)]] as const),
+    ),
+    ...Object.entries(foreign),
+    ...recordings(),
+  ].map(([name, labels]) => [name, new Set([...labels, ...commonLabels])]),
+);
+
+/** The series names of this version that queries may use. */
+export const contractMetrics: ReadonlySet<string> = new Set(labelsOf.keys());
+
+/** The family of a series name. */
+export function familyOf(sample: string): string | undefined {
+  return allFamilies.find(({ name, type }) => toSampleNames(name, type).includes(sample))?.name;
+}
+
+function toSampleNames(name: string, type: string): string[] {
+  if (type === 'histogram') return ['_bucket', '_sum', '_count'].map((suffix) => name + suffix);
+  return type === 'summary' ? [name, `${name}_count`] : [name];
+}
+
+function toExtraLabels(sample: string, type: string): string[] {
+  if (sample.endsWith('_bucket')) return ['le'];
+  return type === 'summary' ? ['quantile'] : [];
+}
+
+function recordings(): (readonly [string, readonly string[]])[] {
+  // The cast names only what is looked at.
+  const { groups } = parse(buildRules()) as {
+    readonly groups: readonly { readonly rules: readonly { record?: string; labels?: Record<string, string> }[] }[];
+  };
+  return groups
+    .flatMap(({ rules }) => rules)
+    .flatMap(({ record, labels = {} }) =>
+      record === undefined ? [] : [[record, [...Object.keys(labels), 'project', 'collector', 'reason']] as const],
+    );
+}

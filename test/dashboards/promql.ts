@@ -1,14 +1,40 @@
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** What a PromQL expression consists of: whether it parses, and the series names it selects. */
-export function readPromql(expr: string): { readonly valid: boolean; readonly metrics: readonly string[] } {
-  const metrics: string[] = [];
+/** A selector of a PromQL expression: a name, and the labels that its matchers and the sums around it speak of. */
+export interface Selector {
+  readonly metric: string;
+  readonly matchers: readonly { readonly label: string; readonly value: string }[];
+}
+
+export interface ReadPromql {
+  readonly valid: boolean;
+  /** The series names that it selects. */
+  readonly metrics: readonly string[];
+  readonly selectors: readonly Selector[];
+  /** The labels that it groups or joins by. */
+  readonly grouping: readonly string[];
+}
+
+/** Tells what a PromQL expression consists of. */
+export function readPromql(expr: string): ReadPromql {
+  const selectors: { metric: string; matchers: { label: string; value: string }[] }[] = [];
+  const grouping: string[] = [];
   let valid = true;
+  const text = ({ from, to }: { readonly from: number; readonly to: number }): string => expr.slice(from, to);
   parser.parse(expr).iterate({
-    enter: ({ type, from, to, node }) => {
+    enter: ({ type, node }) => {
       if (type.isError) valid = false;
-      if (type.name === 'Identifier' && node.parent?.name === 'VectorSelector') metrics.push(expr.slice(from, to));
+      if (type.name === 'VectorSelector') {
+        const name = node.getChild('Identifier');
+        selectors.push({ metric: name === null ? '' : text(name), matchers: [] });
+      }
+      if (type.name === 'UnquotedLabelMatcher') {
+        const [label, value] = [node.firstChild, node.lastChild];
+        if (label !== null && value !== null)
+          selectors.at(-1)?.matchers.push({ label: text(label), value: text(value).slice(1, -1) });
+      }
+      if (type.name === 'LabelName' && node.parent?.name === 'GroupingLabels') grouping.push(text(node));
     },
   });
-  return { valid, metrics };
+  return { valid, selectors, grouping, metrics: selectors.map(({ metric }) => metric).filter((name) => name !== '') };
 }

@@ -31,7 +31,15 @@ describe('dashboards/queries', () => {
   });
 
   it('reports what parses from what does not', () => {
-    expect(readPromql('sum by (a) (rate(b[1m])) / on (c) d')).toEqual({ valid: true, metrics: ['b', 'd'] });
+    expect(readPromql('sum by (a) (rate(b{x="y"}[1m])) / on (c) d')).toEqual({
+      valid: true,
+      metrics: ['b', 'd'],
+      grouping: ['a', 'c'],
+      selectors: [
+        { metric: 'b', matchers: [{ label: 'x', value: 'y' }] },
+        { metric: 'd', matchers: [] },
+      ],
+    });
     expect(readPromql('rate(b[$x])').valid).toBe(false);
   });
 });

@@ -138,7 +138,11 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
       job_group: 'nightly',
     });
     expect(alert.annotations['summary']).toBe('Job sandbox/nightly/export keeps failing');
-    expect(alert.annotations['description']).toBe('sandbox/nightly/export on prod has failed 3 times in a row.');
+    const [, page = ''] =
+      /^sandbox\/nightly\/export on prod has failed 3 times in a row\. Last failed: #\d+ \((\S+)\)\.$/.exec(
+        alert.annotations['description'] ?? '',
+      ) ?? [];
+    expect(page).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/executions\/prod\/\d+$/);
     expect(alert.annotations['runbook_url']).toBe(`${url}/runbooks/AutomationJobFailingRepeatedly`);
     expect((await fetch(alert.annotations['runbook_url'] ?? '')).status).toBe(200);
     // Its counter was 0 before it was 3, so that the first failures can be seen.

@@ -1,0 +1,155 @@
+import type { Alert, Recording } from '../alert.ts';
+import { createExpressions } from '../expressions.ts';
+import { dashboardOf } from '../label-texts.ts';
+import type { Thresholds } from '../thresholds.ts';
+
+/** One objective: of the executions that ended well or badly, this share has to end well. */
+export interface Objective {
+  /** The name of the objective, as `sloth_slo`. */
+  readonly name: string;
+  /** The labels that it is kept for, one by one. */
+  readonly by: readonly string[];
+  readonly description: string;
+}
+
+export const objectives: readonly [Objective, Objective] = [
+  { name: 'executions-by-server', by: ['server'], description: 'Executions of a server succeed.' },
+  { name: 'executions-by-project', by: ['server', 'project'], description: 'Executions of a project succeed.' },
+];
+
+export const slothService = 'automation';
+
+/** Ends that count against an objective, and all that count; aborted ones and attempts that are retried do not. */
+export const badEnds = 'automation_project_executions_total{status=~"failed|timedout|other"}';
+export const judgedEnds = 'automation_project_executions_total{status=~"succeeded|failed|timedout|other"}';
+
+/** The windows of the error ratio; the last is made of the first. */
+const windows = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'] as const;
+const periodDays = 30;
+
+/** The recording rules as sloth writes them, so that its dashboards show these objectives. */
+export function objectiveRecordings({ executionsObjective }: Thresholds): Recording[] {
+  return objectives.flatMap((objective) => [...toRatios(objective), ...toMetadata(objective, executionsObjective)]);
+}
+
+function toLabels({ name }: Objective): Readonly<Record<string, string>> {
+  return { sloth_id: `${slothService}-${name}`, sloth_service: slothService, sloth_slo: name };
+}
+
+function toSelector(objective: Objective): string {
+  const labels = Object.entries(toLabels(objective)).map(([label, value]) => `${label}="${value}"`);
+  return `{${labels.join(', ')}}`;
+}
+
+function toRatios(objective: Objective): Recording[] {
+  const by = objective.by.join(', ');
+  const labels = toLabels(objective);
+  const short = `slo:sli_error:ratio_rate5m${toSelector(objective)}`;
+  return [
+    ...windows.map((window) => ({
+      record: `slo:sli_error:ratio_rate${window}`,
+      expr: `sum by (${by}) (rate(${badEnds}[${window}]))\n/\n(sum by (${by}) (rate(${judgedEnds}[${window}])) > 0)`,
+      labels: { ...labels, sloth_window: window },
+    })),
+    {
+      record: `slo:sli_error:ratio_rate${periodDays}d`,
+      expr: `sum_over_time(${short}[${periodDays}d])\n/ ignoring (sloth_window)\ncount_over_time(${short}[${periodDays}d])`,
+      labels: { ...labels, sloth_window: `${periodDays}d` },
+    },
+  ];
+}
+
+function toMetadata(objective: Objective, target: number): Recording[] {
+  const labels = toLabels(objective);
+  const selector = toSelector(objective);
+  const budget = `/ on (sloth_id, sloth_slo, sloth_service) group_left ()\nslo:error_budget:ratio${selector}`;
+  return [
+    { record: 'slo:objective:ratio', expr: `vector(${target})`, labels },
+    { record: 'slo:error_budget:ratio', expr: `vector(1 - ${target})`, labels },
+    { record: 'slo:time_period:days', expr: `vector(${periodDays})`, labels },
+    { record: 'slo:current_burn_rate:ratio', expr: `slo:sli_error:ratio_rate5m${selector}\n${budget}`, labels },
+    {
+      record: 'slo:period_burn_rate:ratio',
+      expr: `slo:sli_error:ratio_rate${periodDays}d${selector}\n${budget}`,
+      labels,
+    },
+    {
+      record: 'slo:period_error_budget_remaining:ratio',
+      expr: `1 - slo:period_burn_rate:ratio${selector}`,
+      labels,
+    },
+    {
+      record: 'sloth_slo_info',
+      expr: 'vector(1)',
+      labels: {
+        ...labels,
+        sloth_mode: 'cli-gen-prom',
+        sloth_objective: String(target * 100),
+        sloth_spec: 'prometheus/v1',
+        sloth_version: 'none',
+      },
+    },
+  ];
+}
+
+/** Is the error budget spent faster than it lasts? */
+export function objectiveAlerts(limits: Thresholds): Alert[] {
+  const whole = '{{ with $labels.project }} in {{ . }}{{ end }}';
+  return [
+    {
+      alert: 'AutomationErrorBudgetBurnFast',
+      expr: burning(fast, limits),
+      for: limits.burnFastFor,
+      severity: 'critical',
+      summary: `Very many executions on {{ $labels.server }}${whole} fail`,
+      description: `{{ $value | humanizePercentage }} of the executions on {{ $labels.server }}${whole} fail. At this rate the error budget of ${periodDays} days lasts for less than five days.`,
+      dashboard: dashboardOf.project,
+      needs: ['executions'],
+    },
+    {
+      alert: 'AutomationErrorBudgetBurnSlow',
+      expr: burning(slow, limits),
+      for: limits.burnSlowFor,
+      severity: 'warning',
+      summary: `Too many executions on {{ $labels.server }}${whole} fail`,
+      description: `{{ $value | humanizePercentage }} of the executions on {{ $labels.server }}${whole} fail. At this rate the error budget of ${periodDays} days does not last for ${periodDays} days.`,
+      dashboard: dashboardOf.project,
+      needs: ['executions'],
+    },
+  ];
+}
+
+/** Two windows that both have to burn this many times as fast as the budget allows: the short one ends the alert soon. */
+interface Burn {
+  readonly short: string;
+  readonly long: string;
+  readonly factor: number;
+}
+
+const fast: readonly [Burn, Burn] = [
+  { short: '5m', long: '1h', factor: 14.4 },
+  { short: '30m', long: '6h', factor: 6 },
+];
+
+const slow: readonly [Burn, Burn] = [
+  { short: '2h', long: '1d', factor: 3 },
+  { short: '6h', long: '3d', factor: 1 },
+];
+
+/** The server as a whole, or its projects one by one while the whole does not burn. */
+function burning(burns: readonly Burn[], limits: Thresholds): string {
+  const { unlessBehind } = createExpressions(limits);
+  const [server, project] = objectives.map((objective) =>
+    burns.map((burn) => toCondition(objective, burn, limits)).join('\nor\n'),
+  );
+  return `(\n${server}\n)\nor\n(\n(\n${project}\n)\nunless on (server)\n(\n${server}\n)\n)\n${unlessBehind.replace('on (job, server)', 'on (server)')}`;
+}
+
+function toCondition(objective: Objective, { short, long, factor }: Burn, limits: Thresholds): string {
+  const by = objective.by.join(', ');
+  const limit = `${factor} * (1 - ${limits.executionsObjective})`;
+  const over = (window: string): string =>
+    `max without (sloth_window) (slo:sli_error:ratio_rate${window}${toSelector(objective)}) > ${limit}`;
+  const failures = createExpressions(limits).once(`increase(${badEnds}[${long}])`);
+  return `${over(short)}\nand\n${over(long)}\nand on (${by})\n  sum by (${by}) (${failures}) >= ${limits.burnFailures}`;
+}

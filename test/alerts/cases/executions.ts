@@ -1,0 +1,124 @@
+import { type Case, counter, gauge } from './case.ts';
+
+const job = 'server="prod",project="pay",job_group="nightly",job_name="settle"';
+const ofJob = '/d/automation-job?var-server=prod&var-project=pay&var-group=nightly&var-job=settle';
+const jobLabels = { server: 'prod', project: 'pay', job_group: 'nightly', job_name: 'settle', severity: 'warning' };
+const ended = 'automation_project_executions_total{server="prod",project="pay",trigger="scheduled",status=';
+const page = 'http://localhost:9720/executions/prod/642';
+
+/** Troubles of jobs, executions and nodes. */
+export const executionCases: readonly Case[] = [
+  {
+    alert: 'AutomationJobFailingRepeatedly',
+    series: {
+      [`automation_job_consecutive_failures{${job}}`]: gauge(0, 3),
+      [`automation_job_last_failed_execution_id{${job}}`]: gauge(600, 642),
+    },
+    below: { [`automation_job_consecutive_failures{${job}}`]: gauge(0, 2) },
+    firesAfter: 0,
+    resolvesAfter: 0,
+    labels: jobLabels,
+    summary: 'Job pay/nightly/settle keeps failing',
+    description: `pay/nightly/settle on prod has failed 3 times in a row. Last failed: #642 (${page}).`,
+    dashboard: ofJob,
+  },
+  {
+    alert: 'AutomationJobNoRecentSuccess',
+    series: {
+      [`automation_job_last_success_timestamp_seconds{${job}}`]: gauge(100_000, 1),
+      [`automation_job_last_end_timestamp_seconds{${job}}`]: gauge(100_000),
+      [`automation_job_success_age_limit_seconds{${job}}`]: gauge(600),
+    },
+    below: { [`automation_job_last_success_timestamp_seconds{${job}}`]: gauge(100_000, 1500) },
+    firesAfter: 5.5,
+    resolvesAfter: 0,
+    labels: jobLabels,
+    summary: 'Job pay/nightly/settle has not succeeded for too long',
+    description: 'pay/nightly/settle on prod last succeeded 15m 29s ago, which exceeds its success_age.',
+    dashboard: ofJob,
+  },
+  {
+    alert: 'AutomationExecutionOverdue',
+    series: {
+      [`automation_executions_running_overdue{${job}}`]: gauge(0, 1),
+      [`automation_job_last_execution_id{${job}}`]: gauge(642),
+    },
+    below: { [`automation_executions_running_overdue{${job}}`]: gauge(0) },
+    firesAfter: 5,
+    resolvesAfter: 0,
+    labels: jobLabels,
+    summary: 'Job pay/nightly/settle takes much longer than usual',
+    description: `Executions of pay/nightly/settle on prod that have been running for a multiple of its average duration for at least 5m: 1. The previous one: #642 (${page}).`,
+    dashboard: ofJob,
+  },
+  {
+    alert: 'AutomationNodeFailingEverywhere',
+    series: {
+      'automation_node_failures_total{server="prod",project="pay",node="pay01"}': counter(0, 0),
+      'automation_node_failures_total{server="prod",project="pay",node="pay02"}': counter(0, 1),
+      [`automation_job_consecutive_failures{${job}}`]: gauge(0, 2),
+      'automation_job_consecutive_failures{server="prod",project="pay",job_name="probe"}': gauge(0, 5),
+    },
+    below: { [`automation_job_consecutive_failures{${job}}`]: gauge(0) },
+    firesAfter: 9.5,
+    resolvesAfter: 0,
+    labels: { server: 'prod', project: 'pay', node: 'pay02', severity: 'warning' },
+    summary: 'Node pay02 fails in several jobs of pay',
+    description:
+      'About 10 executions of pay on prod failed on the node pay02 within the last 30m, and hardly any on other nodes.',
+    dashboard: '/d/automation-executions?var-server=prod&var-project=pay',
+  },
+  {
+    alert: 'AutomationJobDurationRegression',
+    series: {
+      [`automation_job_last_duration_seconds{${job}}`]: gauge(100, 400),
+      [`automation_job_average_duration_seconds{${job}}`]: gauge(150),
+      [`automation_job_last_end_timestamp_seconds{${job}}`]: counter(1, 1),
+      [`automation_job_last_execution_id{${job}}`]: gauge(642),
+    },
+    below: { [`automation_job_last_duration_seconds{${job}}`]: gauge(100, 300) },
+    firesAfter: 360,
+    resolvesAfter: 4,
+    labels: jobLabels,
+    summary: 'Job pay/nightly/settle has become slow',
+    description: `None of the executions of pay/nightly/settle on prod within the last 6h took less than 6m 40s, more than 2 times its average duration. The last one: #642 (${page}).`,
+    dashboard: ofJob,
+  },
+  {
+    alert: 'AutomationErrorBudgetBurnFast',
+    series: { [`${ended}"succeeded"}`]: counter(10, 0), [`${ended}"failed"}`]: counter(0, 10) },
+    below: { [`${ended}"succeeded"}`]: counter(10, 7.2), [`${ended}"failed"}`]: counter(0, 2.8) },
+    firesAfter: 6,
+    resolvesAfter: 22,
+    labels: {
+      server: 'prod',
+      severity: 'critical',
+      sloth_id: 'automation-executions-by-server',
+      sloth_service: 'automation',
+      sloth_slo: 'executions-by-server',
+    },
+    summary: 'Very many executions on prod fail',
+    description:
+      '40.62% of the executions on prod fail. At this rate the error budget of 30 days lasts for less than five days.',
+    dashboard: '/d/automation-executions?var-server=prod',
+  },
+  {
+    alert: 'AutomationErrorBudgetBurnSlow',
+    series: { [`${ended}"succeeded"}`]: counter(10, 8), [`${ended}"failed"}`]: counter(0, 2) },
+    below: { [`${ended}"succeeded"}`]: counter(10, 9.6), [`${ended}"failed"}`]: counter(0, 0.4) },
+    firesAfter: 19.5,
+    lastsMinutes: 30,
+    resolvesAfter: 100,
+    labels: {
+      server: 'prod',
+      severity: 'warning',
+      sloth_id: 'automation-executions-by-server',
+      sloth_service: 'automation',
+      sloth_slo: 'executions-by-server',
+    },
+    summary: 'Too many executions on prod fail',
+    description:
+      '13.56% of the executions on prod fail. At this rate the error budget of 30 days does not last for 30 days.',
+    dashboard: '/d/automation-executions?var-server=prod',
+  },
+];

@@ -1,0 +1,159 @@
+import { type Case, counter, gauge, pulse } from './case.ts';
+
+const dashboard = '/d/automation-exporter';
+const collectors = 'automation_exporter_collector_success{server="prod",collector=';
+const enabled = 'automation_exporter_collector_enabled{server="prod",collector=';
+const dropped = 'automation_exporter_series_dropped_total{server="prod",collector="executions",reason=';
+
+/** Troubles of the exporter itself. */
+export const exporterCases: readonly Case[] = [
+  {
+    alert: 'AutomationExporterDown',
+    series: { 'up{job="automation-exporter"}': gauge(1, 0) },
+    below: { 'up{job="automation-exporter"}': gauge(1), 'up{job="other"}': gauge(1, 0) },
+    firesAfter: 5,
+    resolvesAfter: 0,
+    labels: { job: 'automation-exporter', severity: 'critical' },
+    summary: 'The automation service is not monitored',
+    description:
+      'Prometheus scrapes no exporter with the job automation-exporter, so no other alert of the automation service can fire. The page Status, Targets of Prometheus shows why: if there is a target, start the exporter again and read its last log line; if there is none, look for the job in the scrape configuration. The service itself is not affected.',
+    dashboard,
+  },
+  {
+    alert: 'AutomationExporterInstanceDown',
+    series: {
+      'up{job="automation-exporter",instance="a:9720"}': gauge(1, 0),
+      'up{job="automation-exporter",instance="b:9720"}': gauge(1),
+    },
+    below: { 'up{job="automation-exporter",instance="b:9720"}': gauge(1, 0) },
+    firesAfter: 5,
+    resolvesAfter: 0,
+    labels: { job: 'automation-exporter', instance: 'a:9720', severity: 'warning' },
+    summary: 'One of several automation exporters is down',
+    description:
+      'Prometheus cannot scrape a:9720; another exporter with the job automation-exporter answers. Servers that only a:9720 watches are not monitored.',
+    dashboard,
+  },
+  {
+    alert: 'AutomationExporterCollectorFailing',
+    series: {
+      'automation_up{server="prod"}': gauge(1),
+      [`${collectors}"log-storage"}`]: gauge(1, 0),
+      [`${collectors}"ping"}`]: gauge(1, 0),
+      [`${collectors}"system-info"}`]: gauge(1),
+      [`${enabled}"log-storage",reason=""}`]: gauge(1),
+    },
+    // Every collector fails while the server is down.
+    below: { 'automation_up{server="prod"}': gauge(1, 0) },
+    firesAfter: 10,
+    resolvesAfter: 0,
+    labels: { server: 'prod', severity: 'warning' },
+    summary: 'Collectors fail on prod',
+    description:
+      'The exporter cannot read from prod what these collectors need: log-storage, ping. Their series are stale or missing, and alerts that use them cannot fire.',
+    dashboard,
+  },
+  {
+    alert: 'AutomationExporterCollectorDenied',
+    series: {
+      [`${enabled}"log-storage",reason="denied"}`]: gauge('none', 0),
+      [`${enabled}"tokens",reason="denied"}`]: gauge('none', 0),
+      [`${enabled}"users",reason="config"}`]: gauge(0),
+    },
+    below: {
+      [`${enabled}"log-storage",reason="denied"}`]: gauge('none'),
+      [`${enabled}"tokens",reason="denied"}`]: gauge('none'),
+    },
+    firesAfter: 10,
+    // A series that is gone is still believed for the length of a gap.
+    resolvesAfter: 3,
+    labels: { server: 'prod', reason: 'denied', severity: 'warning' },
+    summary: 'prod denies collectors',
+    description:
+      'prod accepts the credentials of the exporter, but they lack the permission to read what these collectors need: log-storage, tokens. Alerts that use their series cannot fire.',
+    dashboard,
+  },
+  {
+    alert: 'AutomationExporterExecutionsLagging',
+    series: { 'automation_exporter_execution_lag_seconds{server="prod"}': gauge(15, 1801) },
+    below: { 'automation_exporter_execution_lag_seconds{server="prod"}': gauge(15, 1800) },
+    firesAfter: 10,
+    resolvesAfter: 0,
+    labels: { server: 'prod', severity: 'warning' },
+    summary: 'Executions of prod are read late',
+    description:
+      'The exporter has not read the finished executions of at least one project of prod for 30m 1s. Alerts on finished executions of this server do not fire until it has caught up.',
+    dashboard,
+  },
+  {
+    alert: 'AutomationExporterExecutionsHidden',
+    series: {
+      'automation_exporter_executions_hidden{server="prod",project="warehouse"}': gauge(0, 84),
+      'automation_exporter_executions_hidden{server="prod",project="web-shop"}': gauge(0, 30),
+      'automation_exporter_executions_hidden{server="prod",project="pay"}': gauge(0),
+    },
+    below: {
+      'automation_exporter_executions_hidden{server="prod",project="warehouse"}': gauge(0),
+      'automation_exporter_executions_hidden{server="prod",project="web-shop"}': gauge(0),
+    },
+    firesAfter: 15,
+    resolvesAfter: 0,
+    labels: { server: 'prod', severity: 'warning' },
+    summary: 'Executions of prod are hidden from the exporter',
+    description:
+      'prod counts 114 finished executions that it does not show to the credentials of the exporter, in warehouse, web-shop. No metric and no alert covers them.',
+    dashboard,
+  },
+  {
+    alert: 'AutomationExporterSeriesDropped',
+    series: { [`${dropped}"limit"}`]: counter(0, 1), [`${dropped}"merged"}`]: counter(1, 1) },
+    below: { [`${dropped}"limit"}`]: counter(0, 0) },
+    firesAfter: 15,
+    resolvesAfter: 14.5,
+    labels: { server: 'prod', severity: 'warning' },
+    summary: 'Series of prod are dropped',
+    description: 'The exporter drops series of prod, of executions. They are missing in dashboards and alerts.',
+    dashboard,
+  },
+  {
+    alert: 'AutomationExporterTracesNotDelivered',
+    series: { 'automation_exporter_traces_quarantined{job="automation-exporter"}': gauge(0, 1) },
+    below: { 'automation_exporter_traces_quarantined{job="automation-exporter"}': gauge(0) },
+    firesAfter: 15,
+    resolvesAfter: 0,
+    perExporter: true,
+    labels: { job: 'automation-exporter', cause: 'quarantined', severity: 'warning' },
+    summary: 'Traces of executions are not delivered',
+    description:
+      'Traces that are quarantined because the trace backend rejects them: 1. The page http://localhost:9720/traces says more (instance ).',
+    dashboard,
+  },
+  {
+    alert: 'AutomationExporterHeldUp',
+    series: {
+      'nodejs_eventloop_lag_max_seconds{job="automation-exporter"}': gauge(0.1, 2),
+      'automation_exporter_build_info{job="automation-exporter",version="0.1.0"}': gauge(1),
+    },
+    below: { 'nodejs_eventloop_lag_max_seconds{job="automation-exporter"}': gauge(0.1, 1) },
+    firesAfter: 10,
+    resolvesAfter: 5,
+    perExporter: true,
+    labels: { job: 'automation-exporter', severity: 'warning' },
+    summary: 'The automation exporter is blocked repeatedly',
+    description: 'The process of  is blocked for up to 2s at a time: polls are late, and scrapes are slow or fail.',
+    dashboard,
+  },
+  {
+    alert: 'AutomationExporterConfigReloadFailed',
+    series: { 'automation_exporter_config_last_reload_successful{job="automation-exporter"}': gauge(1, 0) },
+    below: { 'automation_exporter_config_last_reload_successful{job="automation-exporter"}': pulse(1, 0, 5) },
+    firesAfter: 5,
+    resolvesAfter: 0,
+    perExporter: true,
+    labels: { job: 'automation-exporter', severity: 'warning' },
+    summary: 'The automation exporter could not reload its configuration',
+    description:
+      'The last configuration reload of  failed. The previous configuration stays in force, but the next restart will fail.',
+    dashboard,
+  },
+];

@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allAlerts } from '../../alerts/generate.ts';
+import { describeWithTools } from '../support/tools.ts';
+import { executionCases } from './cases/executions.ts';
+import { exporterCases } from './cases/exporter.ts';
+import { isExposed, toPromtoolTest, weathers } from './cases/promtool-file.ts';
+import { groupOrder, toRulesOf } from './cases/rules-of.ts';
+import { serviceCases } from './cases/service.ts';
+
+const cases = [...serviceCases, ...executionCases, ...exporterCases];
+
+describe('alerts/weathers', () => {
+  it('has a case for every alert', () => {
+    expect(cases.map(({ alert }) => alert).toSorted()).toEqual(
+      allAlerts()
+        .map(({ alert }) => alert)
+        .toSorted(),
+    );
+  });
+});
+
+describeWithTools('alerts/weathers', ['promtool'], ({ promtool }) => {
+  let directory = '';
+
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-weathers-'));
+    for (const { alert } of cases) writeFileSync(join(directory, `${alert}.rules.json`), toRulesOf([alert]));
+  });
+
+  afterAll(() => {
+    rmSync(directory, { recursive: true });
+  });
+
+  it.each(weathers)(
+    'fires in time, not too soon, and is over when the trouble is: %s',
+    (weather) => {
+      const exposed = cases.filter((each) => isExposed(each, weather));
+      const files = exposed.map((each) => {
+        const name = `${each.alert}.test.json`;
+        const tests = [toPromtoolTest(each, weather)];
+        const rules = { rule_files: [`${each.alert}.rules.json`], evaluation_interval: '30s' };
+        const order = each.alert.includes('Budget') ? { group_eval_order: groupOrder } : {};
+        const text = JSON.stringify({ ...rules, ...order, tests });
+        writeFileSync(join(directory, name), text);
+        return name;
+      });
+      const { stdout, stderr } = spawnSync(promtool, ['test', 'rules', ...files], { cwd: directory, encoding: 'utf8' });
+      expect((stdout + stderr).replaceAll(/^Unit Testing: .*\n {2}SUCCESS\n+/gm, '')).toBe('');
+      expect(stdout.match(/SUCCESS/g)).toHaveLength(exposed.length);
+    },
+    120_000,
+  );
+});
