@@ -33,17 +33,90 @@ export function measure(totals: Totals, project: string, runs: readonly Finished
   return change.result();
 }
 
-type MutableCell = { -readonly [Key in keyof Omit<Cell, 'buckets'>]: Cell[Key] } & { buckets?: number[] };
+type Job = { readonly project: string; readonly group: string; readonly name: string };
 
-function createChange(totals: Totals, { buckets, isShown = false }: MeasureRules) {
-  const cells = new Map<string, MutableCell>();
+function createChange(totals: Totals, rules: MeasureRules) {
+  const { touch, begin, cells } = createCellChanges(totals, rules);
   const jobs = new Map<string, JobFacts>();
-  const begun = new Set<string>();
   const claims = totals.slots.claim();
   const unmeasured = { negative: 0, no_start: 0 };
   let merged = 0;
 
-  /** The cell to change: a copy of what there is, or a new one at 0. */
+  /** Returns the job that a run counts as: without a slot it is one of the others. */
+  function toOwner({ project, group, name }: Job): Job {
+    if (isNoJob(name) || claims.has('jobs', toJobKey(project, group, name))) return { project, group, name };
+    return { project, group: '', name: otherJobs };
+  }
+
+  /** Returns the slots that a job lacks: those given back are taken again by the next run that finds room. */
+  function toLeftOut(isOther: boolean, key: string, before: JobFacts | undefined): JobFacts['leftOut'] {
+    if (isOther) return 'all';
+    return before?.leftOut === undefined || claims.has('durations', key) ? undefined : 'durations';
+  }
+
+  function addDuration(run: Finished, { project, group, name }: Job, ending: Ending): void {
+    const reason = findUnmeasured(run);
+    if (reason !== undefined) {
+      unmeasured[reason] += 1;
+      return;
+    }
+    const isOwn = name !== otherJobs && (isNoJob(name) || claims.has('durations', toJobKey(project, group, name)));
+    const owner = isOwn ? [project, group, name, ending] : [project, '', otherJobs, ending];
+    observeDuration(touch('durations', owner), (run.endedAtMs - run.startedAtMs) / 1000, rules.buckets);
+  }
+
+  function addNodes(run: Finished, { project, group, name }: Job): void {
+    if (run.succeededNodes > 0) touch('nodes', [project, group, name, 'succeeded']).count += run.succeededNodes;
+    if (run.failedNodes.length > 0) touch('nodes', [project, group, name, 'failed']).count += run.failedNodes.length;
+    for (const node of run.failedNodes) {
+      const owner = claims.has('nodes', toNodeKey(project, node)) ? node : otherJobs;
+      touch('node-failures', [project, owner]).count += 1;
+    }
+  }
+
+  function addFacts(run: Finished, job: Job, isOther: boolean): void {
+    const key = toJobKey(job.project, job.group, job.name);
+    const before = jobs.get(key) ?? totals.jobs.get(key);
+    // A job without a slot is not kept, unless it had one before.
+    if (isOther && before === undefined) return;
+    if (before?.jobId !== undefined && run.job?.id !== undefined && before.jobId !== run.job.id) merged += 1;
+    const facts = toFacts(job, run, before);
+    const leftOut = toLeftOut(isOther, key, before);
+    // A run of before it was gone brings nothing back.
+    const isGone = before?.goneSinceMs !== undefined && run.endedAtMs <= before.goneSinceMs;
+    jobs.set(key, {
+      ...facts,
+      ...(leftOut === undefined ? {} : { leftOut }),
+      ...(isGone ? { goneSinceMs: before.goneSinceMs } : {}),
+    });
+  }
+
+  return {
+    add: (project: string, run: Finished): void => {
+      const job: Job = { project, ...toJobName(run) };
+      const owner = toOwner(job);
+      const ending = toEnding(run);
+      const trigger = toTrigger(run);
+      begin('runs', [project, owner.group, owner.name]);
+      touch('runs', [project, owner.group, owner.name, ending]).count += 1;
+      addDuration(run, owner, ending);
+      addNodes(run, owner);
+      begin('project-runs', [project, trigger]);
+      touch('project-runs', [project, trigger, ending]).count += 1;
+      if (!isNoJob(job.name)) addFacts(run, job, owner.name === otherJobs);
+    },
+    result: (): Measured => ({ cells, jobs, unmeasured, merged, claims }),
+  };
+}
+
+type MutableCell = { -readonly [Key in keyof Omit<Cell, 'buckets'>]: Cell[Key] } & { buckets?: number[] };
+
+/** Copies of the cells that change. */
+function createCellChanges(totals: Totals, { isShown = false }: MeasureRules) {
+  const cells = new Map<string, MutableCell>();
+  const begun = new Set<string>();
+
+  /** Returns the cell to change: a copy of the present one, or a new one at 0. */
   function touch(kind: CellKind, labels: readonly string[]): MutableCell {
     const key = toCellKey(kind, labels);
     const touched = cells.get(key);
@@ -55,94 +128,34 @@ function createChange(totals: Totals, { buckets, isShown = false }: MeasureRules
     return cell;
   }
 
-  /** All endings of a job that is known are there from the start. */
-  function beginEndings(project: string, { group, name }: { readonly group: string; readonly name: string }): void {
-    const key = toJobKey(project, group, name);
-    if (begun.has(key)) return;
-    begun.add(key);
-    for (const each of endings) {
-      const labels = [project, group, name, each];
-      if (!totals.cells.has(toCellKey('runs', labels))) touch('runs', labels);
-    }
-  }
-
-  /** All endings are there from the start of whatever else they are counted by. */
-  function addTrigger(project: string, run: Finished, ending: Ending): void {
-    const trigger = toTrigger(run);
-    for (const each of endings) {
-      const labels = [project, trigger, each];
-      if (!totals.cells.has(toCellKey('project-runs', labels))) touch('project-runs', labels);
-    }
-    touch('project-runs', [project, trigger, ending]).count += 1;
-  }
-
-  function toOwner(project: string, group: string, name: string): { group: string; name: string } {
-    if (isNoJob(name) || claims.has('jobs', toJobKey(project, group, name))) return { group, name };
-    return { group: '', name: otherJobs };
-  }
-
-  /** Returns the slots that a job lacks: those given back are taken again by the next run that finds room. */
-  function toLeftOut(isOther: boolean, key: string, before: JobFacts | undefined): JobFacts['leftOut'] {
-    if (isOther) return 'all';
-    return before?.leftOut === undefined || claims.has('durations', key) ? undefined : 'durations';
-  }
-
-  function addDuration(run: Finished, labels: { project: string; group: string; name: string; ending: Ending }): void {
-    const { project, group, name, ending } = labels;
-    const durationMs = run.endedAtMs - run.startedAtMs;
-    const reason = run.lacksStart === true ? 'no_start' : durationMs < 0 ? 'negative' : undefined;
-    if (reason !== undefined) {
-      unmeasured[reason] += 1;
-      return;
-    }
-    const isOwn = name !== otherJobs && (isNoJob(name) || claims.has('durations', toJobKey(project, group, name)));
-    const owner = isOwn ? [project, group, name, ending] : [project, '', otherJobs, ending];
-    const cell = touch('durations', owner);
-    const counts = cell.buckets ?? Array.from({ length: buckets.length + 1 }, () => 0);
-    const seconds = durationMs / 1000;
-    const found = buckets.findIndex((bound) => seconds <= bound);
-    const index = found === -1 ? buckets.length : found;
-    counts[index] = (counts[index] ?? 0) + 1;
-    cell.buckets = counts;
-    cell.count += 1;
-    cell.sumSeconds = (cell.sumSeconds ?? 0) + seconds;
-  }
-
-  function addNodes(run: Finished, { project, group, name }: { project: string; group: string; name: string }): void {
-    if (run.succeededNodes > 0) touch('nodes', [project, group, name, 'succeeded']).count += run.succeededNodes;
-    if (run.failedNodes.length > 0) touch('nodes', [project, group, name, 'failed']).count += run.failedNodes.length;
-    for (const node of run.failedNodes) {
-      const owner = claims.has('nodes', toNodeKey(project, node)) ? node : otherJobs;
-      touch('node-failures', [project, owner]).count += 1;
-    }
-  }
-
   return {
-    add: (project: string, run: Finished): void => {
-      const { group, name } = toJobName(run);
-      const owner = toOwner(project, group, name);
-      const ending = toEnding(run);
-      beginEndings(project, owner);
-      touch('runs', [project, owner.group, owner.name, ending]).count += 1;
-      addDuration(run, { project, ...owner, ending });
-      addNodes(run, { project, ...owner });
-      addTrigger(project, run, ending);
-      if (isNoJob(name)) return;
-      const key = toJobKey(project, group, name);
-      const before = jobs.get(key) ?? totals.jobs.get(key);
-      // A job without a slot is not kept, unless it had one before.
-      if (owner.name === otherJobs && before === undefined) return;
-      if (before?.jobId !== undefined && run.job?.id !== undefined && before.jobId !== run.job.id) merged += 1;
-      const facts = toFacts({ project, group, name }, run, before);
-      const leftOut = toLeftOut(owner.name === otherJobs, key, before);
-      // A run of before it was gone brings nothing back.
-      const isGone = before?.goneSinceMs !== undefined && run.endedAtMs <= before.goneSinceMs;
-      jobs.set(key, {
-        ...facts,
-        ...(leftOut === undefined ? {} : { leftOut }),
-        ...(isGone ? { goneSinceMs: before.goneSinceMs } : {}),
-      });
+    cells,
+    touch,
+    /** All endings are there from the start of whatever they are counted by. */
+    begin: (kind: CellKind, labels: readonly string[]): void => {
+      const key = toCellKey(kind, labels);
+      if (begun.has(key)) return;
+      begun.add(key);
+      for (const ending of endings) {
+        if (!totals.cells.has(toCellKey(kind, [...labels, ending]))) touch(kind, [...labels, ending]);
+      }
     },
-    result: (): Measured => ({ cells, jobs, unmeasured, merged, claims }),
   };
+}
+
+/** Returns the reason for which a run has no duration; undefined if it has one. */
+function findUnmeasured({ lacksStart, startedAtMs, endedAtMs }: Finished): UnmeasuredReason | undefined {
+  if (lacksStart === true) return 'no_start';
+  return endedAtMs < startedAtMs ? 'negative' : undefined;
+}
+
+/** Adds a duration to a histogram; its last bucket is the open one. */
+function observeDuration(cell: MutableCell, seconds: number, bounds: readonly number[]): void {
+  const counts = cell.buckets ?? Array.from({ length: bounds.length + 1 }, () => 0);
+  const found = bounds.findIndex((bound) => seconds <= bound);
+  const index = found === -1 ? bounds.length : found;
+  counts[index] = (counts[index] ?? 0) + 1;
+  cell.buckets = counts;
+  cell.count += 1;
+  cell.sumSeconds = (cell.sumSeconds ?? 0) + seconds;
 }
