@@ -12,7 +12,7 @@ import {
 } from '../ledger/backlog.ts';
 import type { CountRequest } from '../ledger/count-executions.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
-import { type Hold, resume } from '../ledger/project-state.ts';
+import { type Hold, type ProjectState, resume } from '../ledger/project-state.ts';
 import type { OddRows } from './odd-rows.ts';
 import type { Overlap } from './overlap.ts';
 import type { PlannedRead } from './plan-reads.ts';
@@ -39,118 +39,143 @@ export type ProjectReading = {
 
 /** Reads the ends of one project within a window, takes them in, and says how far it has been read. */
 export function createProjectReading(options: ProjectReadingOptions): ProjectReading {
-  const { cache, countExecutions, overlap, catchUpLimitMs, oddRows } = options;
-  const { takeIn, shownLately } = createTakeIn({ countExecutions, oddRows });
-
-  async function hold(project: string, held: Hold, nowMs: number): Promise<void> {
-    await cache.update(async () => {
-      const state = cache.states.get(project);
-      if (state === undefined || state.hold === held) return undefined;
-      // The facts of a missing project are kept from this time on.
-      const heldSinceMs = held === 'missing' ? nowMs : (state.heldSinceMs ?? nowMs);
-      return { states: [{ ...state, hold: held, heldSinceMs }] };
-    });
-  }
-
-  async function read(api: Api, planned: PlannedRead, nowMs: number): Promise<ReadResult> {
-    const { project, sinceMs, purpose } = planned;
-    const before = cache.states.get(project);
-    if (before === undefined) return nothingRead;
-    if (purpose === 'probe') {
-      // Of what is not shown one page is enough to know, however much it has become.
-      const [oldest] = before.backlog ?? [];
-      const beginMs = Math.min(sinceMs, oldest?.beginMs ?? sinceMs);
-      const { total, shown } = await readNewest(api, project, { beginMs, endMs: nowMs });
-      if (total > 0 && shown === 0) return { ...nothingRead, total, hidden: total, isUnshown: true };
-      shownLately.add(project);
-    }
-    // A clock that is set ahead makes no outage longer.
-    const limitMs = catchUpLimitMs + overlap.leaptMs(readThroughMs(before));
-    const { countedFromMs } = resume(before, nowMs, limitMs);
-    const dueMs = Math.max(sinceMs, countedFromMs);
-    const window = { beginMs: Math.max(planned.window.beginMs, countedFromMs), endMs: planned.window.endMs };
-    // The time between the last read and the window is to be read as well, if not now.
-    const between = dueMs < window.beginMs ? [{ beginMs: dueMs, endMs: window.beginMs - 1 }] : [];
-    const fromMs = Math.min(readThroughMs(before), nowMs);
-    let pages = 0;
-    let isCut = false;
-    const { counted, result } = await takeIn(api, {
-      project,
-      // Rows dated after now do not count as read: the clock gets there again.
-      window: { ...window, endMs: Math.max(window.endMs, overlap.untilMs(nowMs)) },
-      seenAtMs: nowMs,
-      lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
-      advance: (state, rest) => {
-        const latest = resume(state, nowMs, limitMs);
-        const due = [...between, ...rest.flatMap((each) => from(each, dueMs))];
-        if (before.backlog === undefined) return withNewestRead(latest, window, due);
-        const newFromMs = Math.max(dueMs, fromMs + 1);
-        return withNewestReadBehind(latest, window, { rest: due, sinceMs: dueMs, newFromMs });
-      },
-      // A few more pages may tell whether anything is shown at all.
-      mayGoOn: (rest, hasShown) => {
-        isCut = rest.some(({ beginMs }) => beginMs < dueMs);
-        pages += 1;
-        return !hasShown && pages < mostUnshownPages;
-      },
-    });
-    // Ends in the backlog are not late.
-    const known = before.backlog === undefined ? counted : [];
-    for (const { endedAtMs } of known) overlap.noteLateness(fromMs - endedAtMs, nowMs);
-    return { ...result, isCut, isInSight: purpose === 'probe' };
-  }
-
-  async function readPast(api: Api, project: string, nowMs: number, mayGoOn: () => boolean): Promise<ReadResult> {
-    let sum = nothingRead;
-    let pages = 0;
-    while (pages < mostPagesAtOnce) {
-      const state = cache.states.get(project);
-      const window = state && toNextWindow(state);
-      if (window === undefined || state?.hold !== undefined || !mayGoOn()) return sum;
-      let taken = 0;
-      const { result } = await takeIn(api, {
+  const tools: Tools = { ...options, ...createTakeIn(options) };
+  return {
+    read: (api, planned, nowMs) => orHold(tools, planned.project, nowMs, () => readNew(tools, api, planned, nowMs)),
+    readPast: (api, project, nowMs, mayGoOn) =>
+      orHold(tools, project, nowMs, () => readBacklog(tools, api, project, { nowMs, mayGoOn })),
+    readAgain: async (api, project, window, nowMs) => {
+      const lateBeforeMs = Number.POSITIVE_INFINITY;
+      const { counted } = await tools.takeIn(api, {
         project,
         window,
         seenAtMs: nowMs,
-        lateBeforeMs: Number.NEGATIVE_INFINITY,
-        advance: (latest, rest) => withPastRead(latest, window, rest),
-        hasShown: shownLately.has(project),
-        mayGoOn: (_rest, hasShown) => {
-          taken += 1;
-          const most = hasShown || shownLately.has(project) ? mostPagesAtOnce : mostUnshownPages;
-          return pages + taken < most && mayGoOn();
-        },
+        lateBeforeMs,
+        mayGoOn: () => true,
       });
-      pages += taken;
-      sum = addResults(sum, result);
-      // The rotation comes back to it, and something may be shown by then.
-      if (result.isUnshown && !shownLately.has(project)) return sum;
-    }
-    return sum;
-  }
-
-  /** A project that cannot be read says so with every question; nothing of it is read until it can. */
-  async function orHold(project: string, nowMs: number, work: () => Promise<ReadResult>): Promise<ReadResult> {
-    try {
-      return await work();
-    } catch (error) {
-      const held = toHold(error);
-      if (held === undefined) throw error;
-      await hold(project, held, nowMs);
-      return { ...nothingRead, isDenied: held === 'hidden' };
-    }
-  }
-
-  return {
-    read: (api, planned, nowMs) => orHold(planned.project, nowMs, () => read(api, planned, nowMs)),
-    readPast: (api, project, nowMs, mayGoOn) => orHold(project, nowMs, () => readPast(api, project, nowMs, mayGoOn)),
-    readAgain: async (api, project, window, nowMs) => {
-      const lateBeforeMs = Number.POSITIVE_INFINITY;
-      const { counted } = await takeIn(api, { project, window, seenAtMs: nowMs, lateBeforeMs, mayGoOn: () => true });
       return counted;
     },
-    hold,
+    hold: (project, held, nowMs) => putOnHold(tools, project, held, nowMs),
   };
+}
+
+type Tools = ProjectReadingOptions & ReturnType<typeof createTakeIn>;
+
+async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: number): Promise<ReadResult> {
+  const { cache, overlap, catchUpLimitMs, takeIn, shownLately } = tools;
+  const { project, sinceMs, purpose } = planned;
+  const before = cache.states.get(project);
+  if (before === undefined) return nothingRead;
+  const unshown = purpose === 'probe' ? await countUnshown(api, before, { sinceMs, nowMs }) : 0;
+  if (unshown > 0) return { ...nothingRead, total: unshown, hidden: unshown, isUnshown: true };
+  if (purpose === 'probe') shownLately.add(project);
+  // A clock that is set ahead makes no outage longer.
+  const limitMs = catchUpLimitMs + overlap.leaptMs(readThroughMs(before));
+  const { countedFromMs } = resume(before, nowMs, limitMs);
+  const dueMs = Math.max(sinceMs, countedFromMs);
+  const window = { beginMs: Math.max(planned.window.beginMs, countedFromMs), endMs: planned.window.endMs };
+  // The time between the last read and the window is to be read as well, if not now.
+  const between = dueMs < window.beginMs ? [{ beginMs: dueMs, endMs: window.beginMs - 1 }] : [];
+  const fromMs = Math.min(readThroughMs(before), nowMs);
+  let pages = 0;
+  let isCut = false;
+  const { counted, result } = await takeIn(api, {
+    project,
+    // Rows dated after now do not count as read: the clock gets there again.
+    window: { ...window, endMs: Math.max(window.endMs, overlap.untilMs(nowMs)) },
+    seenAtMs: nowMs,
+    lateBeforeMs: purpose === 'rotation' ? fromMs - overlap.ms(nowMs) : Number.NEGATIVE_INFINITY,
+    advance: (state, rest) => {
+      const latest = resume(state, nowMs, limitMs);
+      const due = [...between, ...rest.flatMap((each) => from(each, dueMs))];
+      if (before.backlog === undefined) return withNewestRead(latest, window, due);
+      const newFromMs = Math.max(dueMs, fromMs + 1);
+      return withNewestReadBehind(latest, window, { rest: due, sinceMs: dueMs, newFromMs });
+    },
+    // A few more pages may tell whether anything is shown at all.
+    mayGoOn: (rest, hasShown) => {
+      isCut = rest.some(({ beginMs }) => beginMs < dueMs);
+      pages += 1;
+      return !hasShown && pages < mostUnshownPages;
+    },
+  });
+  // Ends in the backlog are not late.
+  const known = before.backlog === undefined ? counted : [];
+  for (const { endedAtMs } of known) overlap.noteLateness(fromMs - endedAtMs, nowMs);
+  return { ...result, isCut, isInSight: purpose === 'probe' };
+}
+
+/** Returns how many rows the server counts in all that is to be read, if it shows none of them; 0 if it shows any, or counts none. */
+async function countUnshown(
+  api: Api,
+  { project, backlog: [oldest] = [] }: ProjectState,
+  { sinceMs, nowMs }: { readonly sinceMs: number; readonly nowMs: number },
+): Promise<number> {
+  // One page is enough to know, however much it has become.
+  const beginMs = Math.min(sinceMs, oldest?.beginMs ?? sinceMs);
+  const { total, shown } = await readNewest(api, project, { beginMs, endMs: nowMs });
+  return shown === 0 ? total : 0;
+}
+
+async function readBacklog(
+  { cache, takeIn, shownLately }: Tools,
+  api: Api,
+  project: string,
+  { nowMs, mayGoOn }: { readonly nowMs: number; readonly mayGoOn: () => boolean },
+): Promise<ReadResult> {
+  let sum = nothingRead;
+  let pages = 0;
+  while (pages < mostPagesAtOnce) {
+    const state = cache.states.get(project);
+    const window = state && toNextWindow(state);
+    if (window === undefined || state?.hold !== undefined || !mayGoOn()) return sum;
+    let taken = 0;
+    const { result } = await takeIn(api, {
+      project,
+      window,
+      seenAtMs: nowMs,
+      lateBeforeMs: Number.NEGATIVE_INFINITY,
+      advance: (latest, rest) => withPastRead(latest, window, rest),
+      hasShown: shownLately.has(project),
+      mayGoOn: (_rest, hasShown) => {
+        taken += 1;
+        const most = hasShown || shownLately.has(project) ? mostPagesAtOnce : mostUnshownPages;
+        return pages + taken < most && mayGoOn();
+      },
+    });
+    pages += taken;
+    sum = addResults(sum, result);
+    // The rotation comes back to it, and something may be shown by then.
+    if (result.isUnshown && !shownLately.has(project)) return sum;
+  }
+  return sum;
+}
+
+/** A project that cannot be read says so with every question; nothing of it is read until it can. */
+async function orHold(
+  tools: Pick<Tools, 'cache'>,
+  project: string,
+  nowMs: number,
+  work: () => Promise<ReadResult>,
+): Promise<ReadResult> {
+  try {
+    return await work();
+  } catch (error) {
+    const held = toHold(error);
+    if (held === undefined) throw error;
+    await putOnHold(tools, project, held, nowMs);
+    return { ...nothingRead, isDenied: held === 'hidden' };
+  }
+}
+
+async function putOnHold({ cache }: Pick<Tools, 'cache'>, project: string, held: Hold, nowMs: number): Promise<void> {
+  await cache.update(async () => {
+    const state = cache.states.get(project);
+    if (state === undefined || state.hold === held) return undefined;
+    // The facts of a missing project are kept from this time on.
+    const heldSinceMs = held === 'missing' ? nowMs : (state.heldSinceMs ?? nowMs);
+    return { states: [{ ...state, hold: held, heldSinceMs }] };
+  });
 }
 
 /** Pages of one project that are read of the past before others are read. */
