@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Execution } from '../../domain/execution.ts';
 import type { Ledger, LedgerEntry } from '../../state/ledger.ts';
-import { type MeasureRules, measure, type UnmeasuredReason } from '../counting/measure.ts';
+import { type Measured, type MeasureRules, measure, type UnmeasuredReason } from '../counting/measure.ts';
 import { toEnding, toJobName } from '../counting/naming.ts';
 import { planPrune } from '../counting/prune.ts';
 import { type Finished, type Reconciled, reconcile as reconcileRows } from '../counting/reconcile.ts';
@@ -64,72 +64,95 @@ export function createCountExecutions(
     return { ...state, prunedThroughMs, countedFromMs: Math.max(state.countedFromMs, prunedThroughMs) };
   }
 
-  return async ({ project, rows, seenAtMs, advance, lateBeforeMs = Number.NEGATIVE_INFINITY }) => {
-    let counted: readonly Finished[] = [];
-    let byEpoch: readonly RunsOfEpoch[] = [];
-    let tell = (): void => {};
-    await cache.update(async (): Promise<LedgerChange | undefined> => {
+  /** Judges rows and computes how they change the totals; pure but for the ids that are looked up. */
+  async function judge({ project, rows, seenAtMs }: CountRequest, state: ProjectState): Promise<Count> {
+    const finished = rows.filter(({ endedAtMs }) => endedAtMs !== undefined);
+    const known = byId(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]));
+    const facts = cache.facts();
+    const { countedFromMs, earlier } = state;
+    const { epochStartedAtMs } = facts;
+    const found = reconcile({
+      project,
+      rows,
+      known,
+      countedFromMs,
+      earlier,
+      ids: cache.idHours,
+      oneTimeIds: new Set(facts.oneTimeIds),
+      seenAtMs,
+      epochStartedAtMs,
+      isWanted: isWantedJob,
+    });
+    const measured = measure(cache.totals, project, found.counted, {
+      ...rules,
+      isShown: isInRestoreGap(state, facts),
+    });
+    const epoch = facts.epoch + Number(found.newEpochAtMs !== undefined);
+    return { found, measured, epoch, byEpoch: toRunsByEpoch(found, epoch) };
+  }
+
+  return async (request) => {
+    const { project, advance, lateBeforeMs = Number.NEGATIVE_INFINITY } = request;
+    const made: { count?: Count } = {};
+    await cache.update(async () => {
       const state = cache.states.get(project);
       if (state === undefined) return undefined;
-      const finished = rows.filter(({ endedAtMs }) => endedAtMs !== undefined);
-      const known = byId(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]));
-      const facts = cache.facts();
-      const { countedFromMs, earlier } = state;
-      const { epochStartedAtMs } = facts;
-      const found = reconcile({
-        project,
-        rows,
-        known,
-        countedFromMs,
-        earlier,
-        ids: cache.idHours,
-        oneTimeIds: new Set(facts.oneTimeIds),
-        seenAtMs,
-        epochStartedAtMs,
-        isWanted: isWantedJob,
-      });
-      const measured = measure(cache.totals, project, found.counted, {
-        ...rules,
-        isShown: isInRestoreGap(state, facts),
-      });
-      const isNewEpoch = found.newEpochAtMs !== undefined;
-      const epoch = facts.epoch + Number(isNewEpoch);
-      counted = found.counted;
-      byEpoch = toRunsByEpoch(found, epoch);
-      tell = () => {
-        observe.observed(counted.length);
-        observe.late(counted.filter(({ endedAtMs }) => endedAtMs < lateBeforeMs).length);
-        observe.imported(found.imported);
-        for (const [reason, runs] of Object.entries(measured.unmeasured)) {
-          // The cast is true: these are its keys.
-          observe.unmeasured(reason as UnmeasuredReason, runs);
-        }
-        observe.dropped('merged', measured.merged);
-        for (const { status, customStatus } of counted) {
-          if (status === 'other' && customStatus === undefined) observe.unknownValue('status');
-        }
-      };
+      const count = await judge(request, state);
+      made.count = count;
       const advanced = await prune(advance?.(state) ?? state);
-      return {
-        ...toFactsChange(facts, found, epoch),
-        states: advanced === state ? [] : [advanced],
-        entries: found.entries.map((entry) => ({ project, ...entry })),
-        cells: [...measured.cells.values()],
-        jobs: [...measured.jobs.values()],
-        claims: measured.claims,
-        idHours: found.idHours,
-        hasNewEpoch: isNewEpoch,
-        recent: counted.map((run) => toRecent(project, run)),
-        alongside: byEpoch.flatMap((each) => commitHook?.keep(project, each.runs, each.epoch) ?? []),
-        ...(advanced.prunedThroughMs === undefined || advanced.prunedThroughMs === state.prunedThroughMs
-          ? {}
-          : { prune: { project, endedBeforeMs: advanced.prunedThroughMs } }),
-      };
+      const alongside = count.byEpoch.flatMap(({ runs, epoch }) => commitHook?.keep(project, runs, epoch) ?? []);
+      return { ...toChange(count, { before: state, after: advanced }, cache.facts()), alongside };
     });
-    tell();
-    for (const { runs } of byEpoch) commitHook?.kept(project, runs);
-    return counted;
+    if (made.count === undefined) return [];
+    report(made.count, lateBeforeMs, observe);
+    for (const { runs } of made.count.byEpoch) commitHook?.kept(project, runs);
+    return made.count.found.counted;
   };
+}
+
+/** The meaning of some rows for the ledger. */
+type Count = {
+  readonly found: Reconciled;
+  readonly measured: Measured;
+  readonly epoch: number;
+  readonly byEpoch: readonly RunsOfEpoch[];
+};
+
+function toChange(
+  { found, measured, epoch }: Count,
+  { before, after }: { readonly before: ProjectState; readonly after: ProjectState },
+  facts: LedgerFacts,
+): LedgerChange {
+  const { project } = after;
+  return {
+    ...toFactsChange(facts, found, epoch),
+    states: after === before ? [] : [after],
+    entries: found.entries.map((entry) => ({ project, ...entry })),
+    cells: [...measured.cells.values()],
+    jobs: [...measured.jobs.values()],
+    claims: measured.claims,
+    idHours: found.idHours,
+    hasNewEpoch: found.newEpochAtMs !== undefined,
+    recent: found.counted.map((run) => toRecent(project, run)),
+    ...(after.prunedThroughMs === undefined || after.prunedThroughMs === before.prunedThroughMs
+      ? {}
+      : { prune: { project, endedBeforeMs: after.prunedThroughMs } }),
+  };
+}
+
+function report({ found, measured }: Count, lateBeforeMs: number, observe: ExecutionsObserver): void {
+  const { counted, imported } = found;
+  observe.observed(counted.length);
+  observe.late(counted.filter(({ endedAtMs }) => endedAtMs < lateBeforeMs).length);
+  observe.imported(imported);
+  for (const [reason, runs] of Object.entries(measured.unmeasured)) {
+    // The cast is true: these are its keys.
+    observe.unmeasured(reason as UnmeasuredReason, runs);
+  }
+  observe.dropped('merged', measured.merged);
+  for (const { status, customStatus } of counted) {
+    if (status === 'other' && customStatus === undefined) observe.unknownValue('status');
+  }
 }
 
 type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number };

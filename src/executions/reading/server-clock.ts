@@ -25,22 +25,57 @@ export type ServerTime = {
 };
 
 export function createServerClock(clock: Clock): ServerClock {
+  const { believe, reckon } = createBelief();
   let skew: { readonly ms: number; readonly atTicks: number } | undefined;
+  let askedAtTicks: number | undefined;
+  let isJustAsked = false;
+
+  return {
+    isOld: (answeredAtMs) => {
+      const ticks = clock.ticks();
+      if (answeredAtMs === undefined) return skew === undefined || ticks - skew.atTicks >= knownForMs;
+      // Something in between may write dates of its own: what is surprising is asked for, and once in a while what is not.
+      // The first contact has asked.
+      askedAtTicks ??= ticks;
+      const isSurprising = Math.abs(answeredAtMs - (reckon(ticks) ?? answeredAtMs)) > stepMs;
+      return ticks - askedAtTicks >= (isSurprising ? leastApartMs : checkEveryMs);
+    },
+    ask: async (api) => {
+      askedAtTicks = clock.ticks();
+      try {
+        const { answer, midRequestMs } = await api.getTimed(systemInfo);
+        isJustAsked = answer.timestampMs !== undefined;
+        skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks: clock.ticks() };
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
+        // Not everybody may read it; then nothing is better than what was known last, and our own clock.
+        skew = { ms: skew?.ms ?? 0, atTicks: clock.ticks() };
+      }
+    },
+    now: (answeredAtMs) => {
+      const isAsked = isJustAsked;
+      isJustAsked = false;
+      if (answeredAtMs === undefined || isAsked) return believe(clock.now() + (skew?.ms ?? 0), clock.ticks());
+      skew = { ms: answeredAtMs - clock.now(), atTicks: Number.NEGATIVE_INFINITY };
+      return believe(answeredAtMs, clock.ticks());
+    },
+  };
+}
+
+/** Judges the times that a server told: which of them are believed, and whether its clock was set. */
+function createBelief() {
   let last: { readonly ms: number; readonly ticks: number } | undefined;
   let jumpedAtTicks: number | undefined;
   /** The clock's reading after a jump that is in doubt. */
   let doubted: { readonly ms: number; readonly ticks: number } | undefined;
   /** The time from which the clock may be ahead: its reading was accepted although it did not follow from the previous one. */
   let ahead: { readonly sinceMs: number; readonly atTicks: number } | undefined;
-  let askedAtTicks: number | undefined;
-  let isJustAsked = false;
 
   function reckon(ticks: number): number | undefined {
     return last === undefined ? undefined : last.ms + ticks - last.ticks;
   }
 
-  function believe(toldMs: number): ServerTime {
-    const ticks = clock.ticks();
+  function believe(toldMs: number, ticks: number): ServerTime {
     const reckonedMs = reckon(ticks) ?? toldMs;
     const elapsedMs = ticks - (last?.ticks ?? ticks);
     const aheadMs = toldMs - reckonedMs;
@@ -75,36 +110,7 @@ export function createServerClock(clock: Clock): ServerClock {
     return reachedMs - at.toldMs > stepMs ? reachedMs : undefined;
   }
 
-  return {
-    isOld: (answeredAtMs) => {
-      const ticks = clock.ticks();
-      if (answeredAtMs === undefined) return skew === undefined || ticks - skew.atTicks >= knownForMs;
-      // Something in between may write dates of its own: what is surprising is asked for, and once in a while what is not.
-      // The first contact has asked.
-      askedAtTicks ??= ticks;
-      const isSurprising = Math.abs(answeredAtMs - (reckon(ticks) ?? answeredAtMs)) > stepMs;
-      return ticks - askedAtTicks >= (isSurprising ? leastApartMs : checkEveryMs);
-    },
-    ask: async (api) => {
-      askedAtTicks = clock.ticks();
-      try {
-        const { answer, midRequestMs } = await api.getTimed(systemInfo);
-        isJustAsked = answer.timestampMs !== undefined;
-        skew = { ms: (answer.timestampMs ?? midRequestMs) - midRequestMs, atTicks: clock.ticks() };
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.kind !== 'forbidden') throw error;
-        // Not everybody may read it; then nothing is better than what was known last, and our own clock.
-        skew = { ms: skew?.ms ?? 0, atTicks: clock.ticks() };
-      }
-    },
-    now: (answeredAtMs) => {
-      const isAsked = isJustAsked;
-      isJustAsked = false;
-      if (answeredAtMs === undefined || isAsked) return believe(clock.now() + (skew?.ms ?? 0));
-      skew = { ms: answeredAtMs - clock.now(), atTicks: Number.NEGATIVE_INFINITY };
-      return believe(answeredAtMs);
-    },
-  };
+  return { believe, reckon };
 }
 
 const knownForMs = 300_000;

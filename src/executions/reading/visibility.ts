@@ -84,42 +84,15 @@ export function createVisibility(ticks: () => number) {
     if (wasHidden && total > 0) await reading.readAgain(api, project, window, nowMs);
   }
 
-  async function lookAtRunning(api: Api, project: string): Promise<void> {
-    try {
-      await api.get(runningExecutions, { path: { project }, query: { max: 1 } });
-      noteRunningOf(project, true);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.details.isOfService !== true) throw error;
-      if (error.kind !== 'forbidden' && error.kind !== 'not_found') throw error;
-      noteRunningOf(project, error.kind === 'not_found');
-    }
-  }
-
   async function look(api: () => Api, given: Look): Promise<void> {
     const windows = toDays(given);
     for (const project of [...runningDue.keys(), ...partlyDue.keys()]) if (!windows.has(project)) forget(project);
-    const partly = findDue(windows, (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
+    const partly = findDue(windows, ticks(), (project) => partlyDue.get(project) ?? Number.POSITIVE_INFINITY);
     if (partly !== undefined) await lookAtDay(api(), ...partly, given);
     if (!isAskedByStar) return;
     // If something is hidden already, more may be.
-    const unasked = findDue(windows, (project) => runningDue.get(project) ?? (history.has(project) ? -2 : -1));
-    if (unasked !== undefined) await lookAtRunning(api(), unasked[0]);
-  }
-
-  /** The one that has been due for longest. */
-  function findDue(
-    windows: ReadonlyMap<string, Window>,
-    dueTicksOf: (project: string) => number,
-  ): [string, Window] | undefined {
-    let found: [string, Window] | undefined;
-    let earliestTicks = ticks();
-    for (const [project, window] of windows) {
-      const dueTicks = dueTicksOf(project);
-      if (dueTicks > earliestTicks || (found !== undefined && dueTicks === earliestTicks)) continue;
-      earliestTicks = dueTicks;
-      found = [project, window];
-    }
-    return found;
+    const unasked = findDue(windows, ticks(), (project) => runningDue.get(project) ?? (history.has(project) ? -2 : -1));
+    if (unasked !== undefined) noteRunningOf(unasked[0], await isRunningReadable(api(), unasked[0]));
   }
 
   function forget(project: string): void {
@@ -145,6 +118,35 @@ function toDays({ names, states, nowMs }: Look): ReadonlyMap<string, Window> {
     return [[project, { beginMs: Math.max(nowMs - dayMs, state.countedFromMs), endMs: nowMs }]];
   });
   return new Map(days);
+}
+
+/** Asks for the running executions of one project; a project that is gone hides none. */
+async function isRunningReadable(api: Api, project: string): Promise<boolean> {
+  try {
+    await api.get(runningExecutions, { path: { project }, query: { max: 1 } });
+    return true;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.details.isOfService !== true) throw error;
+    if (error.kind !== 'forbidden' && error.kind !== 'not_found') throw error;
+    return error.kind === 'not_found';
+  }
+}
+
+/** The one that has been due for longest. */
+function findDue(
+  windows: ReadonlyMap<string, Window>,
+  nowTicks: number,
+  dueTicksOf: (project: string) => number,
+): [string, Window] | undefined {
+  let found: [string, Window] | undefined;
+  let earliestTicks = nowTicks;
+  for (const [project, window] of windows) {
+    const dueTicks = dueTicksOf(project);
+    if (dueTicks > earliestTicks || (found !== undefined && dueTicks === earliestTicks)) continue;
+    earliestTicks = dueTicks;
+    found = [project, window];
+  }
+  return found;
 }
 
 const dayMs = 86_400_000;
