@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { toChecksum } from './checksum.ts';
 import type { QuarantinedTrace, QuarantineReason, Spool, SpoolBounds, SpooledTrace, SpoolSize } from './spool.ts';
 import type { Commit } from './sqlite-commits.ts';
@@ -11,28 +11,7 @@ type SpoolOptions = {
 
 /** The spool in the embedded database. Its sums are kept by triggers, so that asking for them never reads the line. */
 export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDamage }: SpoolOptions): Spool {
-  const line = database.prepare(
-    `SELECT key, server, execution AS executionId, started_at AS startedAtMs, spooled_at AS spooledAtMs, encoding, spans, bytes,
-       position, size, checksum
-     FROM spooled_trace WHERE reason IS NULL AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY position LIMIT ?`,
-  );
-  const aside = database.prepare(
-    `SELECT key, server, execution AS executionId, started_at AS startedAtMs, spooled_at AS spooledAtMs, encoding, spans,
-       size, reason, set_aside_at AS atMs
-     FROM spooled_trace WHERE reason IS NOT NULL ORDER BY set_aside_at, position LIMIT ?`,
-  );
-  const sums = database.prepare(
-    `SELECT traces, bytes, set_aside AS quarantinedTraces, set_aside_bytes AS quarantinedBytes,
-       (SELECT spooled_at FROM spooled_trace WHERE reason IS NULL ORDER BY position LIMIT 1) AS oldestMs
-     FROM spool_sums`,
-  );
-  const remove = database.prepare('DELETE FROM spooled_trace WHERE key = ?');
-  const mark = database.prepare('UPDATE spooled_trace SET reason = ?, set_aside_at = ? WHERE key = ?');
-  const unmark = database.prepare(
-    'UPDATE spooled_trace SET reason = NULL, set_aside_at = NULL WHERE key = ? AND reason IS NOT NULL',
-  );
-  const markDamaged = database.prepare('UPDATE spooled_trace SET reason = ?, set_aside_at = ? WHERE position = ?');
-  const drop = database.prepare('DELETE FROM spooled_trace WHERE key = ? AND reason IS NOT NULL');
+  const { line, aside, sums, remove, mark, unmark, markDamaged, drop } = prepareStatements(database);
 
   // The casts are true: the columns are named and typed by the schema.
   function readSums(): SpoolSize {
@@ -57,7 +36,7 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
     });
     for (const { executionId, server } of damaged) onDamage(`the trace of execution ${executionId} of ${server}`);
   }
-  function countChanges(statement: typeof drop, keys: readonly string[]): number {
+  function countChanges(statement: StatementSync, keys: readonly string[]): number {
     let changes = 0;
     commit(() => {
       for (const key of keys) changes += Number(statement.run(key).changes);
@@ -104,6 +83,34 @@ export function createSqliteSpool(database: DatabaseSync, { commit, nowMs, onDam
       const { traces, bytes } = readSums();
       return traces < maxTraces && bytes < maxBytes;
     },
+  };
+}
+
+/** The statements of the spool; a quarantined trace has a reason. */
+function prepareStatements(database: DatabaseSync) {
+  return {
+    line: database.prepare(
+      `SELECT key, server, execution AS executionId, started_at AS startedAtMs, spooled_at AS spooledAtMs, encoding, spans, bytes,
+       position, size, checksum
+     FROM spooled_trace WHERE reason IS NULL AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY position LIMIT ?`,
+    ),
+    aside: database.prepare(
+      `SELECT key, server, execution AS executionId, started_at AS startedAtMs, spooled_at AS spooledAtMs, encoding, spans,
+       size, reason, set_aside_at AS atMs
+     FROM spooled_trace WHERE reason IS NOT NULL ORDER BY set_aside_at, position LIMIT ?`,
+    ),
+    sums: database.prepare(
+      `SELECT traces, bytes, set_aside AS quarantinedTraces, set_aside_bytes AS quarantinedBytes,
+       (SELECT spooled_at FROM spooled_trace WHERE reason IS NULL ORDER BY position LIMIT 1) AS oldestMs
+     FROM spool_sums`,
+    ),
+    remove: database.prepare('DELETE FROM spooled_trace WHERE key = ?'),
+    mark: database.prepare('UPDATE spooled_trace SET reason = ?, set_aside_at = ? WHERE key = ?'),
+    unmark: database.prepare(
+      'UPDATE spooled_trace SET reason = NULL, set_aside_at = NULL WHERE key = ? AND reason IS NOT NULL',
+    ),
+    markDamaged: database.prepare('UPDATE spooled_trace SET reason = ?, set_aside_at = ? WHERE position = ?'),
+    drop: database.prepare('DELETE FROM spooled_trace WHERE key = ? AND reason IS NOT NULL'),
   };
 }
 

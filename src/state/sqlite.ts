@@ -29,10 +29,57 @@ type StateRules = {
 
 /** State in one embedded SQLite file, locked by its owner for as long as it is open. */
 export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'> = systemClock): State {
-  const { isSound, onDamage = ignore, onMoved = ignore, onBroken = ignore } = options;
+  const { isSound } = options;
   const opened = 'dir' in options ? openStateFile({ dir: options.dir, now: clock.now, isSound }) : openMemory();
   if ('dir' in options && options.mostPages !== undefined)
     opened.database.exec(`PRAGMA max_page_count = ${options.mostPages}`);
+  const kept = keepFile(opened, options, clock);
+  return {
+    origin: opened.origin,
+    ledger: {
+      load: (...asked) => kept.stores().ledger.load(...asked),
+      find: (...asked) => kept.stores().ledger.find(...asked),
+      countEnds: (...asked) => kept.stores().ledger.countEnds(...asked),
+      firstEnd: (...asked) => kept.stores().ledger.firstEnd(...asked),
+      size: (...asked) => kept.stores().ledger.size(...asked),
+      commit: (...asked) => kept.stores().ledger.commit(...asked),
+    },
+    spool: {
+      next: (...asked) => kept.stores().spool.next(...asked),
+      remove: (...asked) => kept.stores().spool.remove(...asked),
+      quarantine: (...asked) => kept.stores().spool.quarantine(...asked),
+      quarantined: () => kept.stores().spool.quarantined(),
+      retry: (...asked) => kept.stores().spool.retry(...asked),
+      drop: (...asked) => kept.stores().spool.drop(...asked),
+      size: () => kept.stores().spool.size(),
+      hasRoom: (...asked) => kept.stores().spool.hasRoom(...asked),
+    },
+    recall: (key) => kept.stores().memories.recall(key),
+    remember: (key, memory) => kept.stores().memories.remember(key, memory),
+    backUp: async () => {
+      if (!kept.file().isInPlace()) await kept.moveBack();
+      await kept
+        .file()
+        .backUp()
+        .catch((error: unknown) => {
+          kept.noteFault(error);
+          throw error;
+        });
+    },
+    bytes: () => ('dir' in options ? readBytes(kept.file().database) : 0),
+    close: async () => {
+      await kept.moved();
+      kept.file().close();
+    },
+  };
+}
+
+/** Keeps a state file in use: what is committed goes to its place, and the stores follow it when it is written there again. */
+function keepFile(
+  opened: OpenedFile,
+  { onDamage = ignore, onMoved = ignore, onBroken = ignore }: Partial<StateRules>,
+  clock: Pick<Clock, 'now'>,
+) {
   let file = opened;
   let stores = assemble(file.database);
   let moving: Promise<void> | undefined;
@@ -87,41 +134,7 @@ export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'
     };
   }
 
-  return {
-    origin: opened.origin,
-    ledger: {
-      load: (...asked) => stores.ledger.load(...asked),
-      find: (...asked) => stores.ledger.find(...asked),
-      countEnds: (...asked) => stores.ledger.countEnds(...asked),
-      firstEnd: (...asked) => stores.ledger.firstEnd(...asked),
-      size: (...asked) => stores.ledger.size(...asked),
-      commit: (...asked) => stores.ledger.commit(...asked),
-    },
-    spool: {
-      next: (...asked) => stores.spool.next(...asked),
-      remove: (...asked) => stores.spool.remove(...asked),
-      quarantine: (...asked) => stores.spool.quarantine(...asked),
-      quarantined: () => stores.spool.quarantined(),
-      retry: (...asked) => stores.spool.retry(...asked),
-      drop: (...asked) => stores.spool.drop(...asked),
-      size: () => stores.spool.size(),
-      hasRoom: (...asked) => stores.spool.hasRoom(...asked),
-    },
-    recall: (key) => stores.memories.recall(key),
-    remember: (key, memory) => stores.memories.remember(key, memory),
-    backUp: async () => {
-      if (!file.isInPlace()) await moveBack();
-      await file.backUp().catch((error: unknown) => {
-        noteFault(error);
-        throw error;
-      });
-    },
-    bytes: () => ('dir' in options ? readBytes(file.database) : 0),
-    close: async () => {
-      await moving;
-      file.close();
-    },
-  };
+  return { file: () => file, stores: () => stores, noteFault, moveBack, moved: async () => moving };
 }
 
 function readBytes(database: DatabaseSync): number {

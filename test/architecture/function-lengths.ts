@@ -9,11 +9,7 @@ type Place = Pick<LongFunction, 'path' | 'name'>;
 const mostLines = 80;
 
 /** Functions that are still too long. The list only gets shorter: an entry that nothing needs any longer fails the test. */
-export const still: readonly Place[] = [
-  { path: 'src/daemon/daemon.ts', name: 'createApp' },
-  { path: 'src/state/sqlite-spool.ts', name: 'createSqliteSpool' },
-  { path: 'src/state/sqlite.ts', name: 'openSqliteState' },
-];
+export const still: readonly Place[] = [{ path: 'src/daemon/daemon.ts', name: 'createApp' }];
 
 /** Lists every function of more than `most` lines. */
 export function findLongFunctions(sources: readonly Source[], most = mostLines): readonly LongFunction[] {
