@@ -64,7 +64,7 @@ export function createCountExecutions(
     return { ...state, prunedThroughMs, countedFromMs: Math.max(state.countedFromMs, prunedThroughMs) };
   }
 
-  /** Judges rows and computes how they change the totals; pure but for the ids that are looked up. */
+  /** Judges rows and computes how they change the totals. It looks up ids, and changes nothing. */
   async function judge({ project, rows, seenAtMs }: CountRequest, state: ProjectState): Promise<Count> {
     const finished = rows.filter(({ endedAtMs }) => endedAtMs !== undefined);
     const known = byId(await ledger.find(server, [...new Set(finished.map(({ id }) => id))]));

@@ -1,0 +1,135 @@
+import { collectors } from '../collectors/index.ts';
+import type { Config, FixedConfig } from '../config/config.ts';
+import type { Clock } from '../domain/clock.ts';
+import { executionPageRoute } from '../http/pages/execution-page.ts';
+import { frontPageRoute } from '../http/pages/front-page.ts';
+import { tracesPageRoute } from '../http/pages/traces-page.ts';
+import { alertRoutes } from '../http/routes/alerts.ts';
+import { apiStatusRoute } from '../http/routes/api-status.ts';
+import { configRoute } from '../http/routes/config-text.ts';
+import { dashboardRoutes } from '../http/routes/dashboards.ts';
+import { healthRoutes } from '../http/routes/health.ts';
+import { metricsRoute } from '../http/routes/metrics.ts';
+import { quarantineRoutes } from '../http/routes/quarantine.ts';
+import { reloadRoute } from '../http/routes/reload.ts';
+import { runbookRoutes } from '../http/routes/runbooks.ts';
+import { readContent } from '../http/server/content.ts';
+import type { Asked } from '../http/server/lifecycle.ts';
+import { createHttpServer, type HttpServer } from '../http/server/server.ts';
+import type { Log } from '../log.ts';
+import { type Exposition, ownCollector } from '../metrics/exposition.ts';
+import { chooseFormat, contentTypes } from '../metrics/format.ts';
+import type { State } from '../state/state.ts';
+import { readStatus } from '../status/read-status.ts';
+import type { Status } from '../status/status.ts';
+import type { AppOptions } from './daemon.ts';
+import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
+import type { Traces } from './trace-pipeline.ts';
+
+/** The daemon as its routes see it: looked up at each request, because a reload changes it. */
+export type Served = {
+  readonly fixed: FixedConfig;
+  readonly version: string;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly exposition: Exposition;
+  readonly reload: AppOptions['reload'];
+  readonly reloads: Pick<ReloadNotes, 'failed' | 'waiting'>;
+  /** The configuration in force. */
+  readonly current: () => Config;
+  readonly watching: () => Watching;
+  readonly state: () => State;
+  /** The address under which browsers reach us. */
+  readonly externalUrl: () => string;
+};
+
+/** Creates the HTTP server with all routes; it does not listen yet. */
+export function createDaemonServer(served: Served): HttpServer {
+  const { fixed, log, externalUrl } = served;
+  return createHttpServer({
+    ...fixed.web.listenAddress,
+    routePrefix: fixed.web.routePrefix,
+    routes: listRoutes(served),
+    externalUrl,
+    onCrowded: () => log.warn({}, 'connections refused: too many at once'),
+    onError: (error) => log.error({ error }, 'request failed'),
+  });
+}
+
+function listRoutes(served: Served) {
+  const { fixed, log, reloads, current, watching, externalUrl } = served;
+  const content = readContent();
+  const onAsked = (asked: Asked): void => log.info(asked, 'action requested over HTTP');
+  const lifecycle = { isEnabled: () => current().web.enableLifecycle, externalUrl, onAsked };
+  const hasPage = (name: string, id: number): boolean => watching().traces?.hasPlan(name, id) === true;
+  const quarantined = (): Traces['quarantined'] | undefined => watching().traces?.quarantined;
+  const status = (): Promise<Status> => readDaemonStatus(served);
+  return [
+    frontPageRoute({ metricsPath: fixed.web.telemetryPath, status, hasPage }),
+    tracesPageRoute({ status, quarantined, hasPage, lifecycle }),
+    quarantineRoutes({ quarantined, lifecycle }),
+    toExecutionPage(served, hasPage),
+    apiStatusRoute(status),
+    // Imported by the first reader: who configures by variables needs no YAML.
+    configRoute(async () =>
+      (await import('../config/show/effective-config.ts')).toEffectiveYaml(current(), reloads.waiting()),
+    ),
+    toMetrics(served),
+    healthRoutes(() => listUntried(watching())),
+    reloadRoute({ ...lifecycle, reload: served.reload }),
+    dashboardRoutes(content, externalUrl),
+    alertRoutes(content, externalUrl),
+    runbookRoutes(content),
+  ];
+}
+
+function readDaemonStatus({ version, clock, reloads, current, watching, state }: Served): Promise<Status> {
+  return readStatus({
+    version,
+    servers: current().servers,
+    config: current(),
+    collectors,
+    polls: watching().scheduler.status,
+    watched: (name) => watching().watched.get(name),
+    delivery: () => watching().traces?.delivery(),
+    state: state(),
+    spool: state().spool,
+    failedReload: reloads.failed,
+    clock,
+  });
+}
+
+function toExecutionPage({ clock, current, watching }: Served, hasPage: (name: string, id: number) => boolean) {
+  return executionPageRoute({
+    find: async (name, id) => {
+      const plan = watching().traces?.planOf(name, id);
+      // Imported by the first reader: it loads names of OpenTelemetry.
+      return plan && (await import('../status/past-execution.ts')).toPastExecution(plan, { server: name, id }, hasPage);
+    },
+    running: (name, id) => watching().watched.get(name)?.running(id),
+    tracing: () => ({
+      ...current().traces,
+      isOn: watching().traces !== undefined,
+      servers: current().servers.map(({ name }) => name),
+    }),
+    traceLink: () => current().traces.link,
+    nowMs: clock.now,
+  });
+}
+
+function toMetrics({ fixed, log, exposition, current }: Served) {
+  const { maxRequests, telemetryPath } = fixed.web;
+  return metricsRoute({
+    path: telemetryPath,
+    names: () => ({
+      servers: current().servers.map(({ name }) => name),
+      collectors: [...collectors.map(({ name }) => name), ownCollector],
+    }),
+    maxRequests,
+    scrape: async ({ accept, ...wish }) => {
+      const format = chooseFormat(accept);
+      return { contentType: contentTypes[format], chunks: await exposition.scrape({ ...wish, format }) };
+    },
+    onBusy: () => log.warn({ maxRequests }, 'scrapes refused: too many at once'),
+  });
+}
