@@ -92,4 +92,22 @@ RUN shop/nightly 0..9000 success - the execution succeeded
     web01 (2@web01) 6000..7000 success - succeeded
 `);
   });
+
+  it('shows the node of a step that ran on the node of the server', () => {
+    const nodeStates = { 'auto-1': { executionState: 'SUCCEEDED', startTime: '2024-05-20T10:13:20Z', duration: 2000 } };
+    const step = {
+      id: '1',
+      stepctx: '1',
+      executionState: 'SUCCEEDED',
+      startTime: '2024-05-20T10:13:20Z',
+      duration: 2000,
+    };
+    const namesOf = (nodeStep: boolean): string[] => {
+      const state = { ...recording.state, steps: [{ ...step, nodeStates, nodeStep }] };
+      const source = readRecording(JSON.stringify({ ...recording, state }));
+      return planSource(source).trace.spans.map(({ name }) => name);
+    };
+    expect(namesOf(true)).toEqual(['RUN shop/nightly', 'step 1', 'auto-1']);
+    expect(namesOf(false)).toEqual(['RUN shop/nightly', 'step 1']);
+  });
 });

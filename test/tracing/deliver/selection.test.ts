@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { createSelection } from '../../../src/tracing/deliver/selection.ts';
+import { makeTrace } from './made-traces.ts';
+
+const one = makeTrace(1);
+const other = makeTrace(2);
+
+it('gives up a trace that got lost, and not one that met a busy trace backend, however often others get through', () => {
+  const spool = { next: async () => [] };
+  const clock = { ticks: () => 0, random: () => 1 };
+  const { noteFault, notePassed } = createSelection({ spool, gathering: { maxBytes: 1000, maxTraces: 10 }, clock });
+  const lose = (): boolean => noteFault([one], { kind: 'wait', isLost: true, reason: 'reset', askedMs: undefined });
+  for (let times = 0; times < 10 && !lose(); times += 1);
+  for (let times = 0; times < 30; times += 1) {
+    noteFault([one], { kind: 'wait', isLost: false, reason: 'busy', askedMs: undefined });
+    expect(notePassed([other])).toBeUndefined();
+  }
+  const givenUp = Array.from({ length: 10 }, () => {
+    lose();
+    return notePassed([other])?.executionId;
+  });
+  expect(givenUp.filter((id) => id !== undefined)).toEqual(['1']);
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { createWorkflows } from '../../../src/tracing/enrich/workflows.ts';
+
+function setUp() {
+  let nowTicks = 0;
+  const asked: string[] = [];
+  const workflows = createWorkflows(() => nowTicks);
+  const read = (jobId: string) =>
+    workflows.read(jobId, async () => {
+      asked.push(jobId);
+      return [];
+    });
+  const wait = (ms: number): void => {
+    nowTicks += ms;
+  };
+  return { read, asked, wait };
+}
+
+describe('tracing/enrich/workflows', () => {
+  it('asks again for the workflow of a job after ten minutes', async () => {
+    const { read, asked, wait } = setUp();
+    await read('settle');
+    wait(599_999);
+    await read('settle');
+    expect(asked).toEqual(['settle']);
+    wait(1);
+    await read('settle');
+    expect(asked).toEqual(['settle', 'settle']);
+  });
+
+  it('remembers the latest 500', async () => {
+    const { read, asked } = setUp();
+    for (let job = 0; job <= 500; job += 1) await read(`job ${job}`);
+    await read('job 1');
+    expect(asked).toHaveLength(501);
+    await read('job 0');
+    expect(asked.slice(501)).toEqual(['job 0']);
+  });
+});
