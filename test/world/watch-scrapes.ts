@@ -188,18 +188,17 @@ export function isLeftOut({ truth, plan }: Scene, execution: Execution): boolean
 /** A step of the clock that is over before any answer has told of it: what ended meanwhile is left to passes over the past. */
 function isOfUnseenStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>, endedMs: number): boolean {
   const isTold = plan.date === 'own' && plan.cards.every(({ card }) => card !== 'no date');
-  const unseenMs = toldEveryMs + plan.executionsEveryMs + plan.timeoutMs;
+  const unseenMs = (isTold ? 0 : toldEveryMs) + plan.executionsEveryMs + plan.timeoutMs;
   return truth.troubles.some(
     ({ what, fromMs, toMs }) =>
       what === 'step' &&
-      !isTold &&
       toMs - fromMs < unseenMs &&
       endedMs > fromMs - minuteMs &&
       endedMs < toMs + minuteMs,
   );
 }
 
-/** Where answers have no dates, system info tells the time so often. */
+/** Where answers have no dates, system info tells the time so often; otherwise each round asks for what runs. */
 const toldEveryMs = 30_000;
 
 export function tell({ id, project, startedAtMs, end, skewMs }: Execution): string {
