@@ -53,7 +53,7 @@ const instruments = {
   }),
   up: gauge({
     name: 'automation_up',
-    help: 'Whether the last vital poll of the server received an authenticated response.',
+    help: 'Whether the server answered the last poll of system-info or execution-mode and accepted the credentials.',
     labelNames: perServer,
   }),
   credentialsAccepted: gauge({
@@ -83,12 +83,12 @@ const instruments = {
   }),
   collectorEnabled: gauge({
     name: 'automation_exporter_collector_enabled',
-    help: '1 if the collector is on; 0 if it is off, with the reason: config, version, denied, not_found, meaningless.',
+    help: '1 if the collector is on; 0 if it is off, by reason: config (switched off), version (the API is too old), denied, not_found, meaningless (the server has no such value).',
     labelNames: [...perCollector, 'reason'],
   }),
   seriesDropped: counter({
     name: 'automation_exporter_series_dropped_total',
-    help: 'Reported series that were dropped, by reason: merged with another series, over the limit, or from several members behind one address.',
+    help: 'Reported series that were dropped, by reason: merged (same labels as another series), cap (over the limit), several_members (counters of members behind one address).',
     labelNames: [...perCollector, 'reason'],
   }),
   executionsObserved: counter({
@@ -98,7 +98,7 @@ const instruments = {
   }),
   executionsLate: counter({
     name: 'automation_exporter_executions_late_total',
-    help: 'Counted executions that the regular reads missed and a later recount found.',
+    help: 'Counted executions that the server showed later than usual, and that a later comparison with its totals found.',
     labelNames: ['server'],
   }),
   executionsImported: counter({
@@ -108,12 +108,12 @@ const instruments = {
   }),
   executionsUnmeasured: counter({
     name: 'automation_exporter_executions_unmeasured_total',
-    help: 'Counted executions without a duration, by reason.',
+    help: 'Counted executions without a duration, by reason: no_start (the server reports no start), negative (the end is before the start).',
     labelNames: ['server', 'reason'],
   }),
   executionsSkipped: counter({
     name: 'automation_exporter_executions_skipped_total',
-    help: 'Executions that were skipped because they ended before the catch-up limit, by reason; too_large means that a single execution exceeds the size limit of responses.',
+    help: 'Executions that were not counted, by reason: outage, disabled, hidden, missing, excluded (the project could not be read until they were older than executions.catch_up_limit), too_large (a single execution exceeds the size limit of responses).',
     labelNames: ['server', 'reason'],
   }),
   executionLag: gauge({
@@ -133,12 +133,12 @@ const instruments = {
   }),
   tracesDegraded: counter({
     name: 'automation_exporter_traces_degraded_total',
-    help: 'Traces that are incomplete, by reason.',
+    help: 'Traces without some or all steps, by reason: backlog (the execution waited too long), seal_timeout (the server did not report its steps in time).',
     labelNames: ['server', 'reason'],
   }),
   tracesSkipped: counter({
     name: 'automation_exporter_traces_skipped_total',
-    help: 'Counted executions without a trace, by reason.',
+    help: 'Counted executions without a trace, by reason: max_age and max_pending (limits of the configuration), no_trace (no trace can be created from the response).',
     labelNames: ['server', 'reason'],
   }),
   traceparentInvalid: counter({
@@ -162,7 +162,7 @@ const instruments = {
   }),
   serverEpoch: gauge({
     name: 'automation_exporter_server_epoch',
-    help: 'Number of times the execution ids of the server have started from the beginning, including the first.',
+    help: '1 until the execution ids of the server start from the beginning, for example with a new database; then one more each time.',
     labelNames: ['server'],
   }),
   spansExported: counter({
@@ -241,7 +241,7 @@ const instruments = {
   }),
   circuitOpen: gauge({
     name: 'automation_exporter_circuit_open',
-    help: 'Whether the circuit breaker is open: only probes are sent because the server repeatedly did not respond.',
+    help: 'Whether the exporter has stopped asking the server, apart from probes, because it repeatedly did not respond.',
     labelNames: perServer,
   }),
 };

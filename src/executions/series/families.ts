@@ -110,7 +110,7 @@ export const executionFamilies = {
   ),
   hidden: gauge(
     'automation_exporter_executions_hidden',
-    'Recently finished executions that the server counts but does not show to these credentials [paging.total].',
+    'Executions finished within a day that the server counts but does not show to these credentials [paging.total].',
     'project',
   ),
   pipelineDuration: {
