@@ -52,7 +52,10 @@ export const systemInfoCollector = defineCollector({
       'automation_server_memory_free_bytes',
       'Unused part of the allocated memory [stats.memory.free].',
     ),
-    threads: gauge('automation_server_threads_active', 'Active threads of the thread group that serves requests [stats.threads.active].'),
+    threads: gauge(
+      'automation_server_threads_active',
+      'Active threads of the thread group that serves requests [stats.threads.active].',
+    ),
     running: gauge(
       'automation_scheduler_running_executions',
       'Jobs that the scheduler is running, including internal ones [stats.scheduler.running].',
