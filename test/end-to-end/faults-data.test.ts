@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
@@ -41,6 +43,25 @@ ${more}`,
   });
   endings.push(daemon.stop);
   return { simulator, daemon };
+}
+
+/** Takes whatever it is sent; told of each request how large it was. */
+async function startTraceBackend(tell: (bytes: number) => void): Promise<string> {
+  const server = createServer((request, response) => {
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => (bytes += chunk.length));
+    request.on('end', () => {
+      tell(bytes);
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  endings.push(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  // The cast is true: a TCP server has such an address.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** The values of a family by their labels, as a scrape shows them. */
@@ -133,6 +154,35 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     expect(text).toMatch(/job_name="__other__"/);
     const longest = Math.max(...[...text.matchAll(/job_name="([^"]*)"/g)].map(([, name = '']) => name.length));
     expect(longest).toBeLessThanOrEqual(1024);
+  });
+
+  it('faults/row-39: an execution of 100 steps on 200 nodes is counted, and its trace arrives within its limit of spans', async () => {
+    const nodes = Array.from({ length: 200 }, (_, index) => `node-${index}`);
+    const step = { kind: 'exec', text: 'do it', nodeStep: true, seconds: 1, failureChance: 0 } as const;
+    const steps = Array.from({ length: 100 }, () => step);
+    const work = { nodes, steps, keepGoing: false, timeoutMs: undefined, references: new Map() };
+    const sizes: number[] = [];
+    const backend = await startTraceBackend((bytes) => sizes.push(bytes));
+    const fill = ({ control }: Simulator): void => {
+      control.createProject('pay', nodes);
+      const jobId = control.createJob('pay', { name: 'everywhere', group: '', work });
+      control.addFinished('pay', { jobId, startedAtMs: Date.now() - 600_000, endedAtMs: Date.now() - 60_000 });
+    };
+    const { daemon } = await setUp(fill, {
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: backend, OTEL_EXPORTER_OTLP_COMPRESSION: 'none' },
+    });
+    await eventually(async () => {
+      const spans = /^automation_exporter_spans_exported_total (\d+)$/m.exec(await daemon.metrics())?.[1];
+      expect(Number(spans)).toBeGreaterThan(4900);
+      expect(Number(spans)).toBeLessThanOrEqual(5000);
+    }, patience);
+    await eventually(async () => {
+      expect(sum((await read(daemon, 'automation_executions_total')).values())).toBe(1);
+      expect([...(await read(daemon, 'automation_execution_nodes_total')).values()]).toEqual([200]);
+    }, patience);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(4 * 2 ** 20);
+    const [id] = (await (await fetch(`${daemon.url}/`)).text()).match(/executions\/prod\/\d+/) ?? [];
+    expect((await fetch(`${daemon.url}/${id}`)).status).toBe(200);
   });
 
   it('faults/row-40: a flood of executions of one job in an hour is counted, each once', async () => {

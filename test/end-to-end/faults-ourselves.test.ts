@@ -1,7 +1,19 @@
-import { execFileSync } from 'node:child_process';
-import { openSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -9,6 +21,9 @@ import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeMemoryFolder } from '../support/memory-folder.ts';
+
+/** Only root may mount, and not in every container. */
+const canMount = mayMount();
 
 /** On a machine that has other work. */
 const patience = { limitMs: 60_000 };
@@ -189,6 +204,42 @@ describe('end-to-end/faults of our own', { timeout: 180_000 }, () => {
     expect(await running.read(resets)).toBe(0);
   });
 
+  it.skipIf(!canMount)(
+    'faults/row-24: faults/row-25: a file system that fills up stops counting and nothing else, and a read-only one is named before anything starts',
+    async () => {
+      const own = await setUp();
+      mkdirSync(own.state);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,mode=700', 'tmpfs', own.state]);
+      endings.push(async () => execFileSync('umount', [own.state]));
+      const running = await own.start();
+      await isReady(running);
+      await countTo(3, own, running);
+      const filler = join(own.state, 'filler');
+      fill(filler);
+      own.simulator.control.addFinished('pay', { startedAtMs: Date.now() - 1000, endedAtMs: Date.now() - 10 });
+      const success = 'automation_exporter_collector_success{server="default",collector="executions"}';
+      await eventually(async () => expect(await running.read(success)).toBe(0), patience);
+      expect(await running.read(counted)).toBe(3);
+      expect(await running.read('automation_up')).toBe(1);
+      rmSync(filler);
+      await eventually(async () => expect(await running.read(counted)).toBe(4), patience);
+      expect(await running.read(resets)).toBe(0);
+      await running.child.stop();
+
+      execFileSync('mount', ['-o', 'remount,ro', own.state]);
+      const refused = startCli(['serve', `--state.dir=${own.state}`, '--web.listen-address=127.0.0.1:0'], {
+        env: { AUTOMATION_EXPORTER_URL: own.simulator.url, AUTOMATION_EXPORTER_TOKEN: own.simulator.token },
+      });
+      expect((await refused.ended).code).toBe(2);
+      expect(refused.output()).toContain(`the state directory ${own.state} cannot be used: no permission`);
+      execFileSync('mount', ['-o', 'remount,rw', own.state]);
+      const again = await own.start();
+      await eventually(async () => expect(await again.read(counted)).toBe(4), patience);
+      expect(await again.read(resets)).toBe(0);
+      await again.child.stop();
+    },
+  );
+
   it('faults/row-26: continues by itself after the process was held up, says for how long, and takes no server for down', async () => {
     const own = await setUp();
     const running = await own.start();
@@ -214,6 +265,32 @@ function flip(file: string): void {
   const at = from > 0 ? from : Math.floor(statSync(file).size / 2);
   const handle = openSync(file, 'r+');
   writeSync(handle, Buffer.from([(bytes[at + 3] ?? 0) ^ 0x04]), 0, 1, at + 3);
+}
+
+function mayMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-mount-'));
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', folder]).status === 0;
+  if (mounted) execFileSync('umount', [folder]);
+  rmSync(folder, { recursive: true });
+  return mounted;
+}
+
+/** Writes until nothing more fits. */
+function fill(file: string): void {
+  const handle = openSync(file, 'w');
+  try {
+    for (const bytes of [65_536, 1]) while (writes(handle, bytes));
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function writes(handle: number, bytes: number): boolean {
+  try {
+    return writeSync(handle, Buffer.alloc(bytes)) > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** No file of the process may grow beyond so many bytes: to it the disk is full. */

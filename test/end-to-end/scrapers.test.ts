@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { collectors } from '../../src/collectors/index.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startCli } from '../support/child.ts';
 import { startDaemon } from '../support/daemon.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
@@ -58,7 +61,38 @@ async function asked(scrapers: number): Promise<{ readonly requests: readonly st
   return { requests: requests.toSorted(), scrapes };
 }
 
+function readRssMb(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
 describe('end-to-end/scrapers', () => {
+  it('faults/row-35: keeps a daemon that polls and serves within its memory while fifty scrapers stop reading', async () => {
+    const simulator = await startSimulator({ scenario: 'quiet-day' });
+    endings.push(() => simulator.stop());
+    const daemon = startCli(['serve', '--state.memory', '--web.listen-address=127.0.0.1:0'], {
+      env: { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token },
+    });
+    endings.push(() => daemon.stop());
+    const [, port = ''] = await daemon.waitFor(/msg=serving url=http:\/\/127.0.0.1:(\d+)/, 60_000);
+    const scrape = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    await eventually(async () => expect(await scrape()).toContain('automation_up{server="default"} 1'), {
+      limitMs: 60_000,
+    });
+    const before = readRssMb(daemon.pid);
+    const readers = Array.from({ length: 50 }, () => {
+      const socket = connect({ host: '127.0.0.1', port: Number(port) }).on('error', () => undefined);
+      // As many as it may ask without reading an answer; each is some hundred kB.
+      socket.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8));
+      return socket.pause();
+    });
+    endings.push(async () => {
+      for (const reader of readers) reader.destroy();
+    });
+    for (let count = 0; count < 50; count += 1)
+      expect(await scrape()).toMatch(/^automation_up\{server="default"\} 1$/m);
+    expect(readRssMb(daemon.pid) - before).toBeLessThan(60);
+  }, 180_000);
+
   it('faults/row-36: asks the service the same for fifty scrapers of both formats as for none, and mixes no formats', async () => {
     const alone = await asked(0);
     const crowded = await asked(50);
