@@ -78,7 +78,12 @@ function listRoutes(served: Served) {
     healthRoutes(() => listUntried(watching())),
     reloadRoute({ ...lifecycle, reload: served.reload }),
     dashboardRoutes(content, externalUrl),
-    alertRoutes(content, externalUrl),
+    alertRoutes({
+      content,
+      externalUrl: () => current().web.externalUrl,
+      ownUrl: externalUrl,
+      grafanaUrl: () => current().web.grafanaUrl,
+    }),
     runbookRoutes(content),
   ];
 }

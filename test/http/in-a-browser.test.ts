@@ -131,7 +131,12 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
       apiStatusRoute(read),
       configRoute(async () => 'servers: []\n'),
       dashboardRoutes(content, () => 'https://exporter.example.org'),
-      alertRoutes(content, () => 'https://exporter.example.org'),
+      alertRoutes({
+        content,
+        externalUrl: () => 'https://exporter.example.org',
+        ownUrl: () => 'https://exporter.example.org',
+        grafanaUrl: () => undefined,
+      }),
       runbookRoutes(content),
     ];
     const onError = (error: unknown): never => {

@@ -20,6 +20,10 @@ export const generalOptions = {
       webAddress,
       'URL under which the exporter is externally reachable, used for links in pages and alerts.',
     ),
+    grafana_url: optional(
+      webAddress,
+      'URL of the Grafana that has the dashboards of the exporter; without it, alerts have no dashboard_url.',
+    ),
     route_prefix: untilRestart(option(routePrefix(), '/', 'Prefix of all paths that the exporter serves.')),
     enable_lifecycle: option(boolean, false, 'Enable POST /-/reload and the quarantine actions over HTTP.'),
     max_requests: untilRestart(

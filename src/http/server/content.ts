@@ -5,15 +5,24 @@ export type Content = {
   readonly dashboards: ReadonlyMap<string, string>;
   readonly runbooks: ReadonlyMap<string, string>;
   readonly rules: string;
+  readonly inhibitions: string;
 };
 
-/** The address of the daemon in the shipped rules and dashboards. */
+/** The addresses of the daemon and of Grafana in the shipped rules and dashboards. */
 const placeholderUrl = 'http://localhost:9720';
+const placeholderGrafanaUrl = 'http://localhost:3000';
 
 /** A shipped text, its links pointing to this daemon. */
 export function linkTo(externalUrl: string, text: string): string {
   // A function: `$` in an address must not be taken for a pattern.
   return text.replaceAll(placeholderUrl, () => externalUrl);
+}
+
+/** The shipped rules with the addresses that links lead to; without a Grafana there is no dashboard to link to. */
+export function toServedRules(rules: string, externalUrl: string, grafanaUrl: string | undefined): string {
+  const linked = linkTo(externalUrl, rules);
+  if (grafanaUrl === undefined) return linked.replaceAll(/^ *dashboard_url: .*\n/gm, '');
+  return linked.replaceAll(placeholderGrafanaUrl, () => grafanaUrl.replace(/\/$/, ''));
 }
 
 const root = new URL('../../../', import.meta.url);
@@ -23,6 +32,7 @@ export function readContent(): Content {
     dashboards: readFolder('dashboards/', '.json'),
     runbooks: readFolder('alerts/runbooks/', '.md'),
     rules: readFileSync(new URL('alerts/rules.yaml', root), 'utf8'),
+    inhibitions: readFileSync(new URL('alerts/alertmanager-inhibitions.yaml', root), 'utf8'),
   };
 }
 

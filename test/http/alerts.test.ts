@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { type AlertRoutes, alertRoutes } from '../../src/http/routes/alerts.ts';
+import { readContent } from '../../src/http/server/content.ts';
+import { serve } from './serve.ts';
+
+const content = readContent();
+
+async function start(more: Partial<AlertRoutes> = {}) {
+  const routes = alertRoutes({
+    content,
+    externalUrl: () => undefined,
+    ownUrl: () => 'http://localhost:9720/',
+    grafanaUrl: () => undefined,
+    ...more,
+  });
+  return serve([routes]);
+}
+
+describe('http/routes/alerts', () => {
+  it('links to the address under which the rules were asked for, and says so', async () => {
+    const { ask } = await start();
+    const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'exporter.example.org:9720' } });
+    expect(body.split('\n').slice(0, 2)).toEqual([
+      '# Links lead to http://exporter.example.org:9720 (the Host of this request; web.external_url is not set).',
+      '# Links to dashboards lead to nowhere: web.grafana_url is not set, so that alerts have no dashboard_url.',
+    ]);
+    expect(body).toContain('runbook_url: http://exporter.example.org:9720/runbooks/AutomationServiceDown\n');
+    expect(body).not.toMatch(/localhost|dashboard_url: /);
+  });
+
+  it('links below the prefix under which it is served', async () => {
+    const { ask } = await start({ ownUrl: () => 'http://localhost:9720/here/' });
+    const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'exporter:9720' } });
+    expect(body).toContain('runbook_url: http://exporter:9720/here/runbooks/AutomationServiceDown\n');
+  });
+
+  it('prefers what is configured, for itself and for Grafana', async () => {
+    const { ask } = await start({
+      externalUrl: () => 'https://exporter.example.org/x',
+      grafanaUrl: () => 'https://grafana.example.org/',
+    });
+    const { body } = await ask('/alerts/rules.yaml', { headers: { host: 'other:9720' } });
+    expect(body).toMatch(
+      /^# Links lead to https:\/\/exporter\.example\.org\/x \(web\.external_url\)\.\n# Links to dashboards lead to https:\/\/grafana/,
+    );
+    expect(body).toContain('dashboard_url: https://grafana.example.org/d/automation-server?var-server=');
+    expect(body).not.toContain('localhost');
+  });
+
+  it.each(['a b', 'x"y', 'exporter/evil'])('takes no part of the Host "%s" into the rules', async (host) => {
+    const { ask } = await start();
+    const { body } = await ask('/alerts/rules.yaml', { headers: { host } });
+    expect(body).toMatch(
+      /^# Links lead to http:\/\/localhost:9720 \(the listen address; web\.external_url is not set\)\.\n|^$/,
+    );
+  });
+
+  it('serves what silences the consequences of one cause', async () => {
+    const { ask } = await start();
+    const { status, body } = await ask('/alerts/alertmanager-inhibitions.yaml');
+    expect({ status, first: body.includes('inhibit_rules:\n') }).toEqual({ status: 200, first: true });
+  });
+});
