@@ -1,6 +1,6 @@
 export type Cost = { readonly seconds: number; readonly cpuSeconds: number };
 
-/** The time that some work takes, and that of the processor on this thread alone, so that neighbours do not count. */
+/** The time that some work takes, and that of the processor on only this thread, so that neighbours do not count. */
 export async function measureCost(work: () => Promise<void>): Promise<Cost> {
   const startedCpu = process.threadCpuUsage();
   const startedTicks = performance.now();

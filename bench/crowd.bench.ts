@@ -10,7 +10,7 @@ const share = Number(process.env['CROWD_SHARE'] ?? 1);
 
 /**
  * A daemon that 500 scrapers share, beside 1,000 connections that say nothing any more, 50 readers that stop reading and
- * what is no request: how long one more scraper waits, and what grows.
+ * what is not a request: how long one more scraper waits, and what grows.
  */
 export async function run() {
   const daemon = spawn(process.execPath, [cli, 'demo', '--state.memory', '--web.listen-address=127.0.0.1:0'], {

@@ -98,7 +98,7 @@ async function measureScrapes() {
 
 const wanted = { format: 'openmetrics', gzip: true } as const;
 
-/** What HTTP alone costs on this machine at this time. */
+/** The cost of HTTP by itself on this machine at this time. */
 async function scrapeFixed(body: Buffer) {
   const server = createServer(async () => [body]);
   const port = await server.listen();

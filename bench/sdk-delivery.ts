@@ -8,7 +8,7 @@ export type SdkTask = {
   readonly afterwards: 'leave' | 'flush' | 'end';
 };
 
-/** The SDK's own way to a collector, on a thread of its own: what one way teaches the engine is no help to the other. */
+/** The SDK's own way to a collector, on a thread of its own: what one way teaches the engine does not help the other. */
 export function startSdkDelivery(url: string) {
   const worker = new Worker(new URL('sdk-thread.ts', import.meta.url), { workerData: url });
   return {

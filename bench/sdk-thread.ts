@@ -12,7 +12,7 @@ import { createSource, planExecution } from './trace-source.ts';
 const tracesPerFlush = 40;
 const tracesPerTurn = 10;
 
-/** The SDK's batch processor and its exporter, with their defaults but for gzip. */
+/** The SDK's batch processor and its exporter, with their defaults except gzip. */
 process.env['OTEL_EXPORTER_OTLP_COMPRESSION'] = 'gzip';
 const trace = planExecution(createSource(10, 4), 1);
 const exporter = new OTLPTraceExporter({ url: `${workerData as string}/v1/traces` });
@@ -33,7 +33,7 @@ async function make(traces: number, isFlushing: boolean): Promise<void> {
 
 async function work({ traces, afterwards }: SdkTask): Promise<void> {
   await make(traces, afterwards === 'flush');
-  // What it can not send, it drops.
+  // What it cannot send, it drops.
   if (afterwards === 'end') await processor.shutdown().catch(() => undefined);
 }
 

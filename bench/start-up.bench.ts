@@ -7,7 +7,7 @@ import { startSimulator } from '../src/simulator/simulator.ts';
 const runs = 7;
 const href = (path: string): string => new URL(path, import.meta.url).href;
 
-/** From the start of the process to the first scrape that holds data, and the imports alone. */
+/** From the start of the process to the first scrape that holds data, and only the imports. */
 export async function run() {
   const firstScrapeMs = await measureFirstScrape();
   const imports = measureImports();

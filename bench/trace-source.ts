@@ -21,7 +21,7 @@ export function planExecution(source: SpanSource, id: number): Trace {
   return planned.trace;
 }
 
-/** An execution of so many steps on so many nodes, as decoded answers tell it. */
+/** An execution of this many steps on this many nodes, as decoded answers show it. */
 export function createSource(steps: number, nodes: number): SpanSource {
   const toStep = (step: number): StepState => {
     const progress = {

@@ -13,7 +13,7 @@ const turnMs = 5;
 const outageSeconds = 7200;
 const outageTraces = Math.ceil((outageSeconds * 100) / spansPerTrace);
 
-/** Executions' traces from the plan to the collector, beside the SDK's own way, and a collector that is down for two hours. */
+/** Executions' traces from the plan to the trace backend, next to the SDK's own way, and a collector that is down for two hours. */
 export async function run() {
   const sink = await startSink();
   const delivery = await createDelivery(sink.url);
@@ -132,7 +132,7 @@ async function goThrough(word: 'slow' | 'down', sink: Sink, delivery: Delivery) 
 
 type Delays = ReturnType<typeof createDelays>;
 
-/** How late the event loop is: of work that is done again and again the quietest counts, since neighbours only add. */
+/** How late the event loop is: of work that is done again and again the quietest counts, because neighbours only add. */
 function createDelays() {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const quietest = new Map<string, number>();

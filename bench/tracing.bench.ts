@@ -15,7 +15,7 @@ export async function run() {
   ];
 }
 
-/** Ours and the SDK's own way in turns. It has a thread to itself: what one way teaches the engine is no help to the other. */
+/** Ours and the SDK's own way in turns. It has a thread to itself: what one way teaches the engine does not help the other. */
 async function measure(what: string, { steps, nodes }: { readonly steps: number; readonly nodes: number }) {
   const source = createSource(steps, nodes);
   const sdk = new Worker(new URL('sdk-encoding.ts', import.meta.url), { workerData: { steps, nodes, spansARound } });

@@ -102,7 +102,7 @@ type Seen = {
   readonly loopMs: number;
 };
 
-/** Scrapes and looks at the memory for so long. */
+/** Scrapes and looks at the memory for this long. */
 async function watch({ url, pid }: Serving, forSeconds: number): Promise<Seen> {
   const scrapesMs: number[] = [];
   const memory: number[] = [];

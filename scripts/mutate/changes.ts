@@ -57,10 +57,10 @@ const branching = [
   'DoWhileStatement',
 ];
 
-/** A number above it is a limit or a unit: one more or less of it is no fault, double or nothing is. */
+/** A number above it is a limit or a unit: one more or less of it does not count as a fault, double or nothing does. */
 const largeNumber = 100;
 
-/** The faults that this node alone can have; what is below it has its own. */
+/** The faults that only this node can have; what is below it has its own. */
 export function changesOf(node: Node, above: readonly Node[], text: string): Iterable<Change> {
   switch (node.type) {
     case 'BinaryExpression':

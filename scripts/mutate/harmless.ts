@@ -37,14 +37,14 @@ function isLogCall(node: Node | undefined): boolean {
   return levels.includes(nameOf(callee)) && nameOf(child(callee, 'object')) === 'log';
 }
 
-// A kind or a cause beside the words is still changed.
+// A kind or a cause next to the words is still changed.
 function isMessage(node: Node, parent: Node): boolean {
   if (!isText(node)) return false;
   if (parent.type === 'NewExpression') return /(Error|Fault)$/.test(nameOf(child(parent, 'callee')));
   return parent.type === 'Property' && texts.includes(nameOf(child(parent, 'key'))) && node !== child(parent, 'key');
 }
 
-/** A string, or what becomes one by its form alone. */
+/** A string, or what becomes one by its form. */
 export function isText(node: Node | undefined): boolean {
   if (node === undefined) return false;
   switch (node.type) {

@@ -44,7 +44,7 @@ export function applyChange(text: string, { start, end, replacement }: Change): 
   return text.slice(0, start) + replacement + text.slice(end);
 }
 
-/** So many of them, always the same ones for a seed; a change elsewhere leaves the others chosen. */
+/** This number of them, always the same ones for a seed; a change elsewhere leaves the others chosen. */
 export function sampleOf(mutants: readonly Mutant[], size: number, seed: number): readonly Mutant[] {
   const keyed = mutants.map((mutant) => ({ mutant, key: digest(`${seed}\n${mutant.id}`) }));
   const chosen = keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, size);

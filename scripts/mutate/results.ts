@@ -18,7 +18,7 @@ export type Results = {
 
 const file = join(import.meta.dirname, '..', '..', 'coverage', 'mutants.jsonl');
 
-/** Results of earlier runs, so that a run goes on where the last one was ended. The last of an id counts. */
+/** Results of earlier runs, so that a run continues where the last one was ended. The last of an id counts. */
 export function openResults(): Results {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   // Only this file writes it.

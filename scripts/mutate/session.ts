@@ -47,7 +47,7 @@ async function attempt({ mutant, tests }: Order): Promise<void> {
   }
 }
 
-/** Most changes are noticed by any of several tests: as they were chosen, but for those that took seconds. */
+/** Most changes are noticed by any of several tests: as they were chosen, except those that took seconds. */
 function quickestFirst(tests: readonly string[]): readonly string[] {
   const seconds = (test: string) => Math.floor((tookMs.get(test) ?? 0) / 1000);
   return tests.filter((test) => !leftOut.has(test)).toSorted((one, other) => seconds(one) - seconds(other));

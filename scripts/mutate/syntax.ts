@@ -23,7 +23,7 @@ export function child(node: Node, key: string): Node | undefined {
   return isNode(value) ? value : undefined;
 }
 
-/** The nodes of the list below `key`; none where it is no list. */
+/** The nodes of the list below `key`; none where it is not a list. */
 export function children(node: Node, key: string): readonly Node[] {
   const value = node[key];
   return Array.isArray(value) ? value.filter(isNode) : [];

@@ -3,7 +3,7 @@ import { inPieces } from '../../src/api/answers/page-pieces.ts';
 import { ApiError } from '../../src/api/errors.ts';
 import type { PageRequest } from '../../src/api/paging.ts';
 
-/** A list of rows of so many bytes, whose answers may hold so many. */
+/** A list of rows with these numbers of bytes, whose answers may hold at most this many. */
 function setUp(sizes: readonly number[], mostBytes: number) {
   const asked: string[] = [];
   const leftOut: string[] = [];

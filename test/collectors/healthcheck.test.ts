@@ -84,7 +84,7 @@ describe('collectors/healthcheck', () => {
     expect(await scrape({ answers: { [HEALTHCHECK]: answer } })).toEqual({ outcome: 'success', text });
   });
 
-  // An answer that means nothing is no failure of the poll.
+  // An answer that means nothing does not make the poll fail.
   it('shows nothing for 6.x, whose checks are always healthy', async () => {
     const upstream = {
       apiVersion: 58,

@@ -8,7 +8,7 @@ const backup =
 
 describe('collectors/job-info', () => {
   it('reads the jobs of 5.3 and their average durations', async () => {
-    // The average is in the info alone, in ms, and absent where a job has not run.
+    // The average is only in the info, in ms, and absent where a job has not run.
     const answers = {
       'project/pay/jobs': { body: `[${settle},${backup}]` },
       'job/aa-1/info': {

@@ -86,7 +86,7 @@ describe('collectors/log-storage-incomplete', () => {
   });
 });
 
-/** What is read of so many logs; `shift` says where a page that is asked for really starts. */
+/** The result for this number of logs; `shift` says where a page that is asked for really starts. */
 async function readPages(total: number, shift: (offset: number) => number) {
   const asked: string[] = [];
   const transport = createTestTransport((path) => {

@@ -63,7 +63,7 @@ describe('collectors/log-storage', () => {
       '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2,"queuedCount":3,"queuedRequestCount":91,"queuedRetriesCount":92,"queuedIncompleteCount":93,"totalCount":354,"incompleteCount":5,"missingCount":7,"retriesCount":94}',
     ],
     [
-      // Document A 2.6 names these eight members alone.
+      // Document A 2.6 names only these eight members.
       'reads the documented members of the neutral dialect',
       { dialect: 'service' },
       '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2,"queuedCount":3,"totalCount":354,"incompleteCount":5,"missingCount":7}',

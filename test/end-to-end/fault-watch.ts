@@ -37,7 +37,7 @@ type WatchOptions = {
   readonly url?: (upstream: FaultyUpstream) => string;
   readonly simulated?: SimulatorOptions;
   readonly certificate?: SecureContextOptions;
-  /** Told of the parts before the daemon starts. */
+  /** Called with the parts before the daemon starts. */
   readonly before?: (upstream: FaultyUpstream, directory: string) => Promise<void>;
 };
 

@@ -22,7 +22,7 @@ type Given = {
   readonly cap?: number;
 };
 
-/** A service in which nothing happens by itself, and a daemon that looks at its executions alone. */
+/** A service in which nothing happens by itself, and a daemon that looks only at its executions. */
 async function setUp(
   fill: (simulator: Simulator) => void,
   { more = '', env = {}, backfill = '2h', isFree = false, cap = 500 }: Given = {},
@@ -45,7 +45,7 @@ ${more}`,
   return { simulator, daemon };
 }
 
-/** Takes whatever it is sent; told of each request how large it was. */
+/** Takes whatever it is sent; called with the size of each request. */
 async function startTraceBackend(tell: (bytes: number) => void): Promise<string> {
   const server = createServer((request, response) => {
     let bytes = 0;

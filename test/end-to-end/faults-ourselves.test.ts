@@ -83,7 +83,7 @@ const counted =
   'automation_executions_total{server="default",project="pay",job_group="",job_name="",status="succeeded"}';
 const resets = 'automation_exporter_state_resets_total';
 
-/** Runs end one by one until so many are counted. */
+/** Runs end one by one until this number is counted. */
 async function countTo(many: number, { simulator }: Own, { read }: Running): Promise<void> {
   const have = (await read(counted)) ?? 0;
   for (let more = have; more < many; more += 1) {
@@ -293,7 +293,7 @@ function writes(handle: number, bytes: number): boolean {
   }
 }
 
-/** No file of the process may grow beyond so many bytes: to it the disk is full. */
+/** No file of the process may grow beyond this number of bytes: to it the disk is full. */
 function limitFiles(pid: number, bytes: string): void {
   execFileSync('prlimit', [`--pid=${pid}`, `--fsize=${bytes}:unlimited`]);
 }

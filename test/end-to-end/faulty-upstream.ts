@@ -63,7 +63,7 @@ export async function startFaultyUpstream(
 
   const server: Server = certificate === undefined ? createServer(serve) : createTlsServer(certificate, serve);
   server.on('tlsClientError', () => {});
-  // Both kinds of server tell of a connection before anything is said on it.
+  // Both kinds of server report a connection before anything is said on it.
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => {});
     sockets.add(socket);

@@ -57,7 +57,7 @@ async function watch(policy: Policy): Promise<Watching> {
 const enabled = (collector: string, reason: string): string =>
   `automation_exporter_collector_enabled{server="prod",collector="${collector}",reason="${reason}"}`;
 
-/** The families that tell of a project; the application's own map keeps what it once measured of it. */
+/** The families about a project; the application's own map keeps what it once measured of it. */
 function familiesOf(all: ReadonlyMap<string, number>, project: string): string[] {
   const names = seriesWith(all, `project="${project}"`).map((name) => name.slice(0, name.indexOf('{')));
   return [...new Set(names)].filter((name) => !name.startsWith('automation_app_')).toSorted();
@@ -109,7 +109,7 @@ function namesOf(text: string): string[] {
   return text.trim().split('\n');
 }
 
-/** Waits until all is there that can be told of both projects. */
+/** Waits until all is there that both projects have. */
 async function settled({ series }: Watching): Promise<void> {
   await eventually(async () => {
     const all = await series();

@@ -74,7 +74,7 @@ describe('end-to-end, reloads in a row', () => {
       await daemon.metrics();
     }
     await eventually(async () => expect(simulator.requests().length).toBeGreaterThan(5));
-    // What arrives late arrives after its second, never before it: so many may have arrived by then at most.
+    // What arrives late arrives after its second, never before it: this is the most that may have arrived by then.
     const allowed = (atMs: number): number => 5 * (Math.floor((atMs - startedAtMs) / 1000) + 1);
     expect(simulator.requests().filter(({ atMs }, before) => before + 1 > allowed(atMs))).toEqual([]);
   }, 60_000);

@@ -16,7 +16,7 @@ afterEach(async () => {
 /** Everything switched on, and polled as often as the test says: never by itself. */
 const everything = collectors.map(({ name }) => `  ${name}: { enabled: true, every: 6h }`).join('\n');
 
-/** What the service was asked in three polls of every collector, while so many scrape it all the time. */
+/** What the service was asked in three polls of every collector, while this number of scrapers asks all the time. */
 async function asked(scrapers: number): Promise<{ readonly requests: readonly string[]; readonly scrapes: number }> {
   const simulator = await startSimulator({ scenario: 'failing-night', frozen: true });
   endings.push(() => simulator.stop());

@@ -79,7 +79,7 @@ describe('end-to-end/several-servers', () => {
       expect((await scrape(url, 'slow')).get('automation_up')).toBe(0);
     });
 
-    // Its first poll still goes on: nothing is known, so nothing is said.
+    // Its first poll is still in progress: nothing is known, so nothing is said.
     expect(
       [...(await scrape(url, 'hanging')).keys()].filter((sample) => !sample.startsWith('automation_exporter_')),
     ).toEqual([]);

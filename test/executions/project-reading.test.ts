@@ -212,7 +212,7 @@ describe('executions/project-reading', () => {
 
 const nowMs = 10_000_000;
 
-/** So many, spread over the window, the last of them at its end. */
+/** This number of runs, spread over the window, the last of them at its end. */
 function runs(count: number): Finished[] {
   return Array.from({ length: count }, (_, index) => {
     const endedAtMs = Math.floor((nowMs * (index + 1)) / count);
@@ -270,7 +270,7 @@ function createScene({ answer, catchUpLimitMs = 1e12, ...fields }: Given) {
     state: () => states.get('pay') ?? toNewProject('gone', 0),
     read: (purpose: PlannedRead['purpose'], window: Partial<Window> = {}, sinceMs = 0) =>
       reading.read(api, { project: 'pay', window: { beginMs: 0, endMs: nowMs, ...window }, sinceMs, purpose }, nowMs),
-    /** So many pages of the backlog at most. */
+    /** The most pages of the backlog. */
     readPast: (pages: number) => {
       let left = pages;
       return reading.readPast(api, 'pay', nowMs, () => {

@@ -29,7 +29,7 @@ export type Scene = {
   readonly listProjects: () => Promise<void>;
   /** How many series the last round said it gives. */
   readonly series: () => number;
-  /** What the rounds told of themselves: `late 2`, `skipped disabled 3`. */
+  /** What the rounds reported: `late 2`, `skipped disabled 3`. */
   readonly told: readonly string[];
   readonly lag: () => number;
   /** The finished executions that pages list, by id. */
@@ -46,7 +46,7 @@ export type SceneOptions = DirectOptions & {
   readonly clientVersion?: number;
   /** Stands between the daemon and what it keeps. */
   readonly keepBy?: (ledger: Ledger) => Ledger;
-  /** How long the monotonic clock goes on whenever it is read: requests take time, and ticks are no whole numbers. */
+  /** How far the monotonic clock moves whenever it is read: requests take time, and ticks are not whole numbers. */
   readonly tickMs?: number;
 };
 

@@ -97,7 +97,7 @@ describe('executions/server-clock', () => {
     pass(15_000);
     await read(1_045_000);
     expect(rewindTo()).toBe(1_030_000);
-    // Whole seconds, and answers that take their time, are no step.
+    // Whole seconds, and answers that take their time, are not a step.
     pass(15_000);
     await read(1_031_000);
     expect(rewindTo()).toBeUndefined();

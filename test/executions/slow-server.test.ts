@@ -134,7 +134,7 @@ describe('executions on a slow server', () => {
       return before !== undefined && before.atMs + before.validForMs < atMs;
     });
     expect(gone).toEqual([]);
-    // As it goes: a value is no older than about an interval.
+    // Meanwhile a value is at most about an interval old.
     const gapsMs = publishes.slice(1).map(({ atMs }, index) => atMs - (publishes[index]?.atMs ?? 0));
     expect(Math.max(...gapsMs)).toBeLessThan(32_000);
   }, 60_000);

@@ -37,7 +37,7 @@ const everyMs = 15_000;
 
 /**
  * Rounds against a server whose answers take their time: the real client, budget, circuit and ledger, and no socket. Time is
- * vitest's, and goes on while requests are under way.
+ * vitest's, and continues while requests are under way.
  */
 export function createTimedScene({ answerMs, settings, requestsPerSecond = 10, active = [], ...given }: TimedOptions) {
   vi.useFakeTimers({ now: startMs });

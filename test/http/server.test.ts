@@ -81,7 +81,7 @@ describe('http/server', () => {
 
     for (let scrape = 0; scrape < 50; scrape++) expect((await ask('/metrics')).body).toBe('up 1\n');
     expect(readers.filter(({ destroyed }) => destroyed)).toEqual([]);
-    // Each a copy of one answer alone would be 1000 MB.
+    // A copy of one answer for each would be 1000 MB.
     expect((process.memoryUsage().arrayBuffers - before) / 1e6).toBeLessThan(100);
   });
 

@@ -112,7 +112,7 @@ export function setScene(initial: readonly string[], options: SceneOptions = {})
     whenAsked: (act: typeof onAsk) => {
       onAsk = act;
     },
-    /** One pass, so long after the previous one began; in a word what came of it, and who was asked at which second. */
+    /** One pass, this long after the previous one began; in a word what came of it, and who was asked at which second. */
     pass: async (signal = new AbortController().signal) => {
       const startedMs = nowMs;
       asked.length = 0;

@@ -25,7 +25,7 @@ beforeAll(async () => {
     await state.close();
     state = openSqliteState({ dir });
   }
-  // As a process leaves it that is killed: what was committed last is in the write-ahead log alone.
+  // As a process leaves it that is killed: what was committed last is only in the write-ahead log.
   for (const name of readdirSync(dir)) copyFileSync(join(dir, name), join(template, name));
   await state.close();
   rmSync(dir, { recursive: true });

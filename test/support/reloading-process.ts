@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { startDaemon } from './daemon.ts';
 import { eventually } from './eventually.ts';
 
-/** A process of its own, with `--expose-gc`: counts so many executions, reloads again and again, and prints what it holds after some of the reloads. */
+/** A process of its own, with `--expose-gc`: counts this number of executions, reloads again and again, and prints what it holds after some of the reloads. */
 const [yaml = '', token = '', executions = '', ...marks] = process.argv.slice(2);
 const collect: unknown = Reflect.get(globalThis, 'gc');
 if (typeof collect !== 'function') throw new Error('needs --expose-gc');

@@ -13,7 +13,7 @@ function planAttempt({ previous, next, attempt }: { previous?: number; next?: nu
   return planSource({ ...source, execution, previousAttemptId: previous });
 }
 
-/** The same plan with so many spans, each with words of its own. */
+/** The same plan with this number of spans, each with words of its own. */
 function grow(spans: number): Plan {
   const [span] = plan.trace.spans;
   if (span === undefined) throw new Error('it has a span');

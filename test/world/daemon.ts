@@ -96,7 +96,7 @@ function toOtlp() {
   return settings;
 }
 
-/** Text alone: deflating happens on another thread, and nobody here reads it. */
+/** Only text: deflating happens on another thread, and nobody here reads it. */
 async function toPlainBlock(bytes: Buffer): Promise<Block> {
   return { ...emptyBlock, text: [bytes], length: bytes.length };
 }

@@ -108,7 +108,7 @@ function compareTraces(
       onFault('a trace tells the times', `of ${tell(execution)}: ${trace.rootStartMs} to ${trace.rootEndMs}`);
     if (plan.traces === 'nodes' && trace.degraded === undefined && trace.spans.some(({ isInferred }) => isInferred))
       onFault('a trace is final', `of ${tell(execution)}: ends are inferred`);
-    // Of a run that a restart cut off the server keeps a state that says for ever that it goes on.
+    // Of a run that a restart cut off the server keeps a state that says for ever that it runs.
     if (!isOfStates && execution.lostAtMs === undefined && trace.degraded === 'seal_timeout')
       onFault('a trace is whole', `of ${tell(execution)}: seal_timeout`);
   }

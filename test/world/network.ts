@@ -9,7 +9,7 @@ import type { VirtualTime } from './virtual-time.ts';
 /** What the way to the service, and the service itself, are like at a moment. */
 export type Weather = {
   way: 'open' | 'refused' | 'silent' | 'unavailable';
-  /** Every answer takes so long, and up to this share longer; now and then much longer where there is a tail. */
+  /** Every answer takes this long, and up to this share longer; now and then much longer where there is a tail. */
   leastMs: number;
   spread: number;
   tailShare: number;
@@ -22,7 +22,7 @@ export type Weather = {
   failStatus: number;
   /** Questions that hold this in their path fail always. */
   brokenPath: RegExp | undefined;
-  /** Questions that hold this in their path take so long. */
+  /** Questions that hold this in their path take this long. */
   slowPath: RegExp | undefined;
   slowMs: number;
   /** For how long who fails is asked to wait, in seconds. */
@@ -168,7 +168,7 @@ function toFlat(headers: unknown): Record<string, string> {
 
 type StaleState = { executionState?: string; completed?: boolean; endTime?: string | null; steps?: StaleState[] };
 
-/** As another member's file still has it: the last step goes on. */
+/** As another member's file still has it: the last step still runs. */
 function toStale(said: DirectAnswer): DirectAnswer {
   if (said.status !== 200) return said;
   // The cast is true: these are the fields that are changed, where they are there.

@@ -107,7 +107,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
   return isSlow || has('dense and slow') ? { ...arranged, traces: 'off' } : arranged;
 }
 
-/** Conditions that chance alone brings together too seldom: a share of the small worlds has them, with one of its own troubles. */
+/** Conditions that chance brings together too seldom: a share of the small worlds has them, with one of its own troubles. */
 function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   const dice = of('special');
   if (!dice.chance(0.15)) return plan;

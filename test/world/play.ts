@@ -33,7 +33,7 @@ export type PlayOptions = {
   readonly onScrape?: (text: string | undefined) => void;
   /** Further things that happen, after the world has begun. */
   readonly begin?: (scene: Scene) => void;
-  /** Told of the daemon's own instruments after each scrape. */
+  /** Called with the daemon's own instruments after each scrape. */
   readonly onLook?: (self: Self) => Promise<void>;
   /** How long all is calm at the end. */
   readonly calmMs?: number;
@@ -56,7 +56,7 @@ export async function playWorld(
     onEvent?.(atMs(), event);
   };
   const onFault = (oracle: string, says: string): void => {
-    // What goes on is the same fault.
+    // A fault that continues is the same fault.
     if (faults.filter((fault) => fault.oracle === oracle).length < mostFaults)
       faults.push({ atMs: atMs(), oracle, says });
     note(`FAULT ${oracle}: ${says}`);

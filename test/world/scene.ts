@@ -70,7 +70,7 @@ export type Place = { name: string; namedAtMs: number; readonly madeAtMs: number
 
 export type Estate = { readonly places: Place[]; madeProjects: number; madeJobs: number };
 
-/** True times begin here; they are no whole numbers. */
+/** True times begin here; they are not whole numbers. */
 export const birthMs = Date.UTC(2026, 0, 15, 12, 3, 7) + 0.625;
 
 export function createEstateService(plan: Plan, time: VirtualTime): { service: Service; estate: Estate } {

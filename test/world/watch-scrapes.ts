@@ -185,16 +185,13 @@ export function isLeftOut({ truth, plan }: Scene, execution: Execution): boolean
   );
 }
 
-/** A step of the clock that is over before any answer has told of it: what ended meanwhile is left to passes over the past. */
+/** A step of the clock that is over before any answer has shown it: what ended meanwhile is left to passes over the past. */
 function isOfUnseenStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>, endedMs: number): boolean {
   const isTold = plan.date === 'own' && plan.cards.every(({ card }) => card !== 'no date');
   const unseenMs = (isTold ? 0 : toldEveryMs) + plan.executionsEveryMs + plan.timeoutMs;
   return truth.troubles.some(
     ({ what, fromMs, toMs }) =>
-      what === 'step' &&
-      toMs - fromMs < unseenMs &&
-      endedMs > fromMs - minuteMs &&
-      endedMs < toMs + minuteMs,
+      what === 'step' && toMs - fromMs < unseenMs && endedMs > fromMs - minuteMs && endedMs < toMs + minuteMs,
   );
 }
 

@@ -11,7 +11,7 @@ import { createDaemonClock, createVirtualTime } from './virtual-time.ts';
 /** Plans that found something once, one a line. */
 const corpus = readPlans(join(import.meta.dirname, 'corpus.jsonl'));
 
-/** As many as a core plays in half a minute; a slower machine plays fewer of them, but so many at least. */
+/** As many as a core plays in half a minute; a slower machine plays fewer of them, but at least this number. */
 const seeds = 60;
 const leastSeeds = 25;
 const budgetMs = 30_000;

@@ -30,7 +30,7 @@ export type WatchOptions = {
   readonly wrap?: ((client: Client) => Client) | undefined;
 };
 
-/** What it is told of the rounds is what the daemon tells it. */
+/** The daemon reports its rounds to it. */
 export type Trace = (joined: Joined) => CommitHook;
 
 export type WatchRules = Pick<ExecutionSettings, 'backfillMs' | 'holdNewSeriesMs'>;

@@ -7,10 +7,10 @@ import { type Starting, startWatched, type WatchedProcess } from './watched-proc
 import type { Order, Word } from './watcher.ts';
 
 export type Daemon = {
-  /** One round, or one that does not come to its end; the fault it told of, if it lived to tell. */
+  /** One round, or one that does not come to its end; the fault that it reported, if it lived. */
   readonly round: (nowMs: number, isLast: boolean) => Promise<string | undefined>;
   readonly noteRequest: () => void;
-  /** Told of each request of its own that reached a collector: when it arrived, and once its answer is written. */
+  /** Called with each of its requests that reached a collector: when it arrived, and once its answer is written. */
   readonly noteDelivery: (moment: Moment) => void;
   /** What waits of traces. */
   readonly look: () => Promise<Waiting | undefined>;
@@ -94,7 +94,7 @@ export function startDaemon({ order, random, sightings, hear, starting }: Daemon
     return { by: 'delivery', moment: random.pick(['arrived', 'answered']), after: random.between(1, 2) };
   }
 
-  /** Traces are made and sent beside the rounds: the round may be over by then. */
+  /** Traces are made and sent while rounds run: the round may be over by then. */
   async function waitForDeath(process: WatchedProcess, death: Death): Promise<void> {
     const isBeside = death.by === 'delivery' || (death.by === 'point' && /spooling|answered/.test(death.point.at));
     if (isBeside) await process.hearNext(['stopped'], longestWaitMs);

@@ -23,7 +23,7 @@ export type Expectation = {
   readonly idsAgain: number;
 };
 
-/** What the counters must say, from the truth and the contract alone. */
+/** The values that the counters must have, only from the truth and the contract. */
 export function expect(truth: readonly TrueExecution[], contract: Contract): Expectation {
   const finished = truth.filter(({ visibleAtMs }) => visibleAtMs !== undefined);
   const epochs = toEpochs(finished, contract.newDatabasesAt);

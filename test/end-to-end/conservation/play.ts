@@ -10,9 +10,9 @@ export type PlayOptions = Omit<WorldOptions, 'roundsPerKill'> & {
   readonly deck: Deck;
   /** In about how many rounds of the deck a daemon may be killed. */
   readonly roundsOfDeck: number;
-  /** So many daemons are killed at least. */
+  /** The least number of daemons that are killed. */
   readonly kills: number;
-  /** So long nothing happens at the end: passes over the past take a day and more. */
+  /** The time without any event at the end: recounts take a day and more. */
   readonly restHours: number;
   /** Before the first round. */
   readonly begin?: (world: World) => void;

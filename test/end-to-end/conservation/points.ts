@@ -1,7 +1,7 @@
 import type { Ledger, LedgerChange } from '../../../src/state/ledger.ts';
 
 /**
- * Where a process stops and waits for its end: around a transaction, after so many writes inside one or after that of a
+ * Where a process stops and waits for its end: around a transaction, after a number of writes inside one or after that of a
  * trace, or once a collector has answered and nothing has become of it.
  */
 export type StopPoint = {

@@ -15,7 +15,7 @@ export function createSightings(): Sightings {
   };
 }
 
-/** What was seen in some worlds, a line each: what is of interest alone, then what is wanted. */
+/** What was seen in some worlds, a line each: what is of interest by itself, then what is wanted. */
 export function toTable(
   all: readonly Sightings[],
   { remarks, wanted }: { readonly remarks: readonly string[]; readonly wanted: Wanted },

@@ -16,14 +16,14 @@ export type WorldOptions = {
   readonly seed: number;
   readonly backfillMs: number;
   readonly holdNewSeriesMs: number;
-  /** About every so many rounds the daemon is killed. */
+  /** The daemon is killed about once in this number of rounds. */
   readonly roundsPerKill: number;
   readonly cacheDir: string;
   /** How traces of the service at an address are made and sent; absent where there are none. */
   readonly tracing?: (url: string) => Promise<TracingOrder>;
   /** Where more is seen than in the world itself. */
   readonly sightings?: Sightings;
-  /** Told of everything that the daemon says. */
+  /** Called with everything that the daemon says. */
   readonly hear?: (word: Word) => void;
 };
 

@@ -15,7 +15,7 @@ export const sightOf: Readonly<Record<Trouble, string>> = {
   untrusted: 'certificates that were not trusted',
 };
 
-/** A collector in every kind of trouble, while work goes on and the daemon is killed. */
+/** A collector in every kind of trouble, while work continues and the daemon is killed. */
 export function toDeck(collector: Collector, troubles: readonly Trouble[], times: number): Deck {
   return troubles.map((trouble) => [toCard(collector, trouble), times]);
 }

@@ -6,7 +6,7 @@ import { loadOrComplain } from '../../../src/commands/load.ts';
 import { parseArguments } from '../../../src/config/read/command-line.ts';
 import type { TracingOrder } from './tracing.ts';
 
-/** What the daemon would be told of traces by a configuration with these lines about them. */
+/** The settings of traces in a configuration with these lines about them. */
 export async function configure(url: string, ...traces: readonly string[]): Promise<Omit<TracingOrder, 'env'>> {
   const dir = mkdtempSync(join(tmpdir(), 'delivery-config-'));
   try {

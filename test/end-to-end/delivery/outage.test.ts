@@ -92,7 +92,7 @@ async function start(onUndelivered: (what: string) => void): Promise<World> {
   return world;
 }
 
-/** Work goes on; what the daemon weighs, five times. */
+/** Work continues; the memory of the daemon, five times. */
 async function playQuarter(world: World): Promise<number[]> {
   const weights: number[] = [];
   for (let count = 1; count <= roundsOfQuarter; count += 1) {

@@ -188,7 +188,7 @@ const rows: readonly Row[] = [
           ],
         },
       },
-      // The document knows an array alone, real servers null.
+      // The document knows only an array, real servers also null.
       {
         at: [47],
         dialect: 'service',

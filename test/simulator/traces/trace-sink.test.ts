@@ -51,7 +51,7 @@ describe('simulator/traces/trace-sink', () => {
     expect(trace.text).toContain(`<dt>linked retried_by</dt><dd><a href="/simulator/traces/${'ff'.repeat(16)}">`);
     expect(list.text + trace.text).not.toContain('<script');
     expect(trace.headers.get('content-security-policy')).toContain("default-src 'none'");
-    // It is no part of the service that is watched.
+    // It is not a part of the service that is watched.
     expect(asked).toEqual([]);
   });
 

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const end of endings.splice(0).toReversed()) await end();
 });
 
-/** A trace of so many bytes, which nobody reads. */
+/** A trace of this many bytes, which nobody reads. */
 function ofSize(id: number, bytes: number): SpooledTrace {
   return {
     key: `prod/${id}`,
@@ -31,7 +31,7 @@ function ofSize(id: number, bytes: number): SpooledTrace {
 type Send = SenderOptions['post']['send'];
 type Told = { readonly spans: Record<string, number>; readonly failing: string[]; readonly requests: number };
 
-/** Sends in hours that pass at once: until nothing is in line, or for so long. */
+/** Sends in hours that pass at once: until nothing is in the queue, or for this long. */
 async function send(
   state: State,
   post: Send,

@@ -50,7 +50,7 @@ async function runOnce(runs: readonly PendingTrace[], next: Readonly<Record<numb
   const enricher = createEnricher({
     server: 'prod',
     ledger: state.ledger,
-    // The cast is true: of a client nothing else is asked where the execution is shown alone.
+    // The cast is true: of a client nothing else is asked where only the execution is shown.
     client: { within: () => ({ get }) } as unknown as Client,
     timeoutMs: 1000,
     spool: state.spool,

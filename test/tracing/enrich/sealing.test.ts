@@ -94,7 +94,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     }
     expect(plans).toEqual([]);
     simulator.control.clearFaults();
-    // Whoever asks for something vital finds the server back, and enrichment goes on.
+    // Whoever asks for something vital finds the server back, and enrichment continues.
     await ask('vital').get(systemInfo);
     simulator.control.configure({ statePending: 'all' });
     await run();
@@ -117,7 +117,7 @@ describe('tracing/enrich, when a trace is sealed', () => {
     wait(minuteMs);
     await run();
     expect(plans[0]?.trace.spans.map(({ name }) => name)).toEqual(['RUN pay/nightly/settle']);
-    // What the server tells of the execution itself is not lost with its steps.
+    // What the server reports of the execution itself is not lost with its steps.
     expect(plans[0]?.trace.resource).toHaveProperty(['cicd.pipeline.run.url.full']);
     expect(told).toContain('degraded seal_timeout');
   });
