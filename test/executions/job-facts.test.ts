@@ -34,6 +34,12 @@ describe('executions/job-facts', () => {
     expect(factsOf(runs)?.consecutiveFailures).toBe(1);
   });
 
+  it('knows the duration of a run that took no time', () => {
+    const long = someRun({ id: 1, startedAtMs: 1000, endedAtMs: 9000 });
+    const none = someRun({ id: 2, startedAtMs: 20_000, endedAtMs: 20_000 });
+    expect(factsOf([long, none])).toMatchObject({ lastDurationMs: 0, lastDurationOfMs: 20_000 });
+  });
+
   it('takes the start that is last, whichever run ended last', () => {
     const long = someRun({ id: 1, startedAtMs: 1000, endedAtMs: 90_000 });
     const short = someRun({ id: 2, startedAtMs: 50_000, endedAtMs: 60_000 });

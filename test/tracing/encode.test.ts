@@ -77,6 +77,16 @@ describeWithTools('tracing/encode', ['opentelemetry-proto'], (paths) => {
     }
   });
 
+  it.each(['protobuf', 'json'] as const)('estimates options whose names are not plain, in %s', (format) => {
+    const { trace } = planRecorded('succeeded');
+    const attributes = Object.fromEntries(
+      Array.from({ length: 200 }, (_, index) => [`automation.job.option.${'時'.repeat(60)}${index}`, 'x']),
+    );
+    const spans = trace.spans.map((span) => ({ ...span, attributes: { ...span.attributes, ...attributes } }));
+    const bytes = encodeTrace({ ...trace, spans }, format).length;
+    expect(bytes).toBeLessThanOrEqual(estimateBytes(spans, trace.resource, format));
+  });
+
   it('says which version of the conventions its names are of', () => {
     const request: unknown = JSON.parse(new TextDecoder().decode(encodeTrace(planRecorded('succeeded').trace, 'json')));
     const schemaUrl = 'https://opentelemetry.io/schemas/1.45.0';
