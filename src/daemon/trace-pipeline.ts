@@ -7,12 +7,13 @@ import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import type { SpoolBounds, TraceEncoding } from '../state/spool.ts';
 import type { State } from '../state/state.ts';
+import type { DeliveryStatus } from '../status/status.ts';
 import { encodeTrace } from '../tracing/deliver/encode.ts';
 import { createWait, type Wait } from '../tracing/deliver/pause.ts';
 import { createPost } from '../tracing/deliver/post.ts';
 import { createQuarantine, type Quarantine } from '../tracing/deliver/quarantine.ts';
 import { secretsOf } from '../tracing/deliver/secrets.ts';
-import { createSender, type Sender, type SenderStatus } from '../tracing/deliver/sender.ts';
+import { createSender, type Sender } from '../tracing/deliver/sender.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import { createTraceCommitHook } from '../tracing/enrich/commit-hook.ts';
 import { createEnricher, type Enricher } from '../tracing/enrich/enricher.ts';
@@ -47,7 +48,7 @@ export type Traces = {
   /** The trace of one of the executions that ended last, as it was planned. */
   readonly planOf: KeptPlans['find'];
   readonly hasPlan: KeptPlans['has'];
-  readonly delivery: () => Delivery;
+  readonly delivery: () => DeliveryStatus;
   readonly quarantined: Quarantine;
   readonly start: () => void;
   /** Ends the request under way; what was not delivered stays in the spool. */
@@ -59,17 +60,6 @@ export type ServerTraces = { readonly commitHook: CommitHook; readonly loop: Enr
 
 /** The requests of tracing to a server, and its half of the port to the server's executions. */
 export type Joined = { readonly client: Client; readonly port: TracingSide };
-
-/** The state of trace delivery. */
-export type Delivery = SenderStatus & {
-  /** The collector's host, and nothing else of its address: that may hold secrets. */
-  readonly collector: string;
-  /** Executions that were counted and have no trace yet. */
-  readonly pending: number;
-  /** The bounds of the queue, and of the quarantine next to it. */
-  readonly bounds: SpoolBounds;
-  readonly quarantineBounds: SpoolBounds;
-};
 
 /** From counted executions to delivered traces: a pipeline for each server, and one delivery for all of them. */
 export function createTraces(options: TracesOptions): Traces {
@@ -89,6 +79,7 @@ export function createTraces(options: TracesOptions): Traces {
     hasPlan: keptPlans.has,
     delivery: () => ({
       ...sender.status(),
+      // The host, and nothing else of its address: that may hold secrets.
       collector: new URL(otlp.endpoint).host,
       pending: countPending(enrichers),
       bounds,

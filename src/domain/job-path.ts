@@ -6,4 +6,5 @@ export function toJobPath({ project, group, name }: JobNames): string {
   return [project, ...(group === '' ? [] : [group]), name].join('/');
 }
 
-type JobNames = { readonly project: string; readonly group: string; readonly name: string };
+/** The names of a job, which its labels and its path are made of. */
+export type JobNames = { readonly project: string; readonly group: string; readonly name: string };

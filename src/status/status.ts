@@ -1,4 +1,5 @@
 import type { HiddenHistory } from '../executions/reading/visibility.ts';
+import type { LeftOut } from '../executions/series/fit-series.ts';
 import type { SpoolBounds } from '../state/spool.ts';
 
 /** The state of a server as its vital polls see it: does it answer, and does it accept the credentials? */
@@ -88,20 +89,7 @@ export type ExecutionsOfServer = {
   /** The number of those that are kept for pages. */
   readonly endedCount: number;
   /** Jobs that have no series of their own; undefined until that is known. */
-  readonly leftOut: LeftOutJobs | undefined;
-};
-
-/**
- * The number of jobs that are only counted in `__other__`, of jobs with only their durations there, and the option that limits
- * them.
- */
-export type LeftOutJobs = {
-  /** At least: past a thousand they are no longer told apart. */
-  readonly jobs: number;
-  readonly durations: number;
-  readonly room: { readonly jobs: number; readonly durations: number; readonly nodes: number };
-  /** Undefined if all jobs have their series. */
-  readonly limitedBy: 'jobs.cap' | 'collectors.executions.max_series' | undefined;
+  readonly leftOut: LeftOut | undefined;
 };
 
 export type ServerStatus = TargetStatus & {

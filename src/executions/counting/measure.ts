@@ -1,3 +1,4 @@
+import type { JobNames } from '../../domain/job-path.ts';
 import { toFacts } from './job-facts.ts';
 import { type Ending, endings, otherJobs, toEnding, toJobName, toTrigger } from './naming.ts';
 import type { Finished } from './reconcile.ts';
@@ -33,8 +34,6 @@ export function measure(totals: Totals, project: string, runs: readonly Finished
   return change.result();
 }
 
-type Job = { readonly project: string; readonly group: string; readonly name: string };
-
 function createChange(totals: Totals, rules: MeasureRules) {
   const { touch, begin, cells } = createCellChanges(totals, rules);
   const jobs = new Map<string, JobFacts>();
@@ -43,7 +42,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
   let merged = 0;
 
   /** Returns the job that a run counts as: without a slot it is one of the others. */
-  function toOwner({ project, group, name }: Job): Job {
+  function toOwner({ project, group, name }: JobNames): JobNames {
     if (isNoJob(name) || claims.has('jobs', toJobKey(project, group, name))) return { project, group, name };
     return { project, group: '', name: otherJobs };
   }
@@ -54,7 +53,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
     return before?.leftOut === undefined || claims.has('durations', key) ? undefined : 'durations';
   }
 
-  function addDuration(run: Finished, { project, group, name }: Job, ending: Ending): void {
+  function addDuration(run: Finished, { project, group, name }: JobNames, ending: Ending): void {
     const reason = findUnmeasured(run);
     if (reason !== undefined) {
       unmeasured[reason] += 1;
@@ -65,7 +64,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
     observeDuration(touch('durations', owner), (run.endedAtMs - run.startedAtMs) / 1000, rules.buckets);
   }
 
-  function addNodes(run: Finished, { project, group, name }: Job): void {
+  function addNodes(run: Finished, { project, group, name }: JobNames): void {
     if (run.succeededNodes > 0) touch('nodes', [project, group, name, 'succeeded']).count += run.succeededNodes;
     if (run.failedNodes.length > 0) touch('nodes', [project, group, name, 'failed']).count += run.failedNodes.length;
     for (const node of run.failedNodes) {
@@ -74,7 +73,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
     }
   }
 
-  function addFacts(run: Finished, job: Job, isOther: boolean): void {
+  function addFacts(run: Finished, job: JobNames, isOther: boolean): void {
     const key = toJobKey(job.project, job.group, job.name);
     const before = jobs.get(key) ?? totals.jobs.get(key);
     // A job without a slot is not kept, unless it had one before.
@@ -93,7 +92,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
 
   return {
     add: (project: string, run: Finished): void => {
-      const job: Job = { project, ...toJobName(run) };
+      const job: JobNames = { project, ...toJobName(run) };
       const owner = toOwner(job);
       const ending = toEnding(run);
       const trigger = toTrigger(run);

@@ -1,11 +1,11 @@
-import type { Execution } from '../../domain/execution.ts';
 import type { Exemplar } from '../../metrics/family.ts';
 import { type Ending, otherJobs, toEnding, toJobName } from '../counting/naming.ts';
+import type { Finished } from '../counting/reconcile.ts';
 import { type Cell, type Totals, toCellKey } from '../counting/totals.ts';
 
 /** A counted run whose trace is made. */
 export type TracedRun = {
-  readonly run: Execution & { readonly project: string; readonly endedAtMs: number };
+  readonly run: Finished & { readonly project: string };
   readonly traceId: string;
   readonly spanId: string;
 };

@@ -1,5 +1,6 @@
 import { json, type Request, type Response, type Router, urlencoded } from 'express';
 import type { QuarantineStatus } from '../../status/status.ts';
+import type { Handled, Which } from '../../tracing/deliver/quarantine.ts';
 import { type Lifecycle, letsIn } from '../server/lifecycle.ts';
 import { createRoutes } from '../server/routes.ts';
 
@@ -14,9 +15,6 @@ export type QuarantineChanges = {
   readonly retry: (which: Which) => Promise<Handled>;
   readonly drop: (which: Which) => Promise<Handled>;
 };
-
-type Which = readonly string[] | 'all';
-type Handled = { readonly traces: number } | { readonly unknown: readonly string[] };
 
 /** `GET /api/quarantine` lists; `POST /-/quarantine/retry` and `/-/quarantine/drop` do something about it. */
 export function quarantineRoutes({ lifecycle, quarantined }: QuarantineOptions): Router {

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
+import { type Cell, type Totals, toCellKey } from '../../src/executions/counting/totals.ts';
+import { createTracePort } from '../../src/executions/trace-port.ts';
+import { someRun } from './some-execution.ts';
+
+const endedAtMs = 1_700_000_000_000;
+const cell: Cell = {
+  kind: 'durations',
+  labels: ['pay', 'nightly', 'settle', 'succeeded'],
+  count: 1,
+  buckets: [0, 1],
+  isReleased: true,
+};
+const totals: Totals = {
+  cells: new Map([[toCellKey(cell.kind, cell.labels), cell]]),
+  jobs: new Map(),
+  slots: createSeriesSlots([]),
+};
+const run = { ...someRun({ id: 7, status: 'succeeded', startedAtMs: endedAtMs - 5000, endedAtMs }), project: 'pay' };
+
+describe('executions/trace-port', () => {
+  it('gives tracing the time of the server that the last round read, and none before the first', () => {
+    const port = createTracePort([1]);
+    expect(port.serverNowMs()).toBeUndefined();
+    port.noteServerNow(endedAtMs);
+    port.noteServerNow(endedAtMs + 15_000);
+    expect(port.serverNowMs()).toBe(1_700_000_015_000);
+  });
+
+  it('makes a traced run the exemplar of its duration', () => {
+    const port = createTracePort([1]);
+    port.noteTotals(totals);
+    port.onTraced({ run, traceId: 't7', spanId: 's7' });
+    expect(port.exemplars.of(cell)).toEqual([
+      undefined,
+      { traceId: 't7', spanId: 's7', value: 5, atMs: 1_700_000_000_000 },
+    ]);
+  });
+
+  it('has no exemplar of a trace that was made before the totals were known', () => {
+    const port = createTracePort([1]);
+    port.onTraced({ run, traceId: 't7', spanId: 's7' });
+    port.noteTotals(totals);
+    expect(port.exemplars.of(cell)).toEqual([]);
+  });
+});
