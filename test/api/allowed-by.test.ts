@@ -1,0 +1,71 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toAccessPolicy } from '../../src/api/access-policy.ts';
+import { type Endpoint, toPath } from '../../src/api/endpoint.ts';
+import type { Simulator } from '../../src/simulator/simulator.ts';
+import { ask, noon, settleId, startSmall } from '../simulator/caller.ts';
+
+const folder = join(import.meta.dirname, '../../src/api/endpoints');
+/** Projects are seen by everybody who reads anything of them. */
+const none = { projects: ['pay'], events: [], jobs: [], adhoc: [], nodes: [], systemRead: false };
+
+let simulator: Simulator;
+let path: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  simulator = await startSmall();
+  const executionId = simulator.control.addFinished('pay', {
+    jobId: settleId,
+    startedAtMs: noon - 9000,
+    endedAtMs: noon - 8000,
+  });
+  path = { project: 'pay', id: String(executionId), uuid: 'x', folder: 'keys' };
+});
+afterAll(() => simulator.stop());
+
+describe('api/endpoints, their rights', async () => {
+  const modules = await Promise.all(readdirSync(folder).map((file) => import(join(folder, file)) as Promise<object>));
+  const endpoints = modules.flatMap((found) => Object.values(found).filter(isEndpoint));
+
+  it('name the rights that the service wants for each', async () => {
+    const lines: string[] = [];
+    for (const endpoint of endpoints) {
+      const token = `of-${lines.length}`;
+      simulator.control.addToken({ token, policy: none });
+      const id = endpoint.path.startsWith('job/') ? settleId : path['id'];
+      const url = `api/47/${toPath(endpoint, { path: { ...path, id } })}`;
+      const headers = { 'X-Rundeck-Auth-Token': token };
+      const { status: before } = await ask(simulator, url, { headers });
+      simulator.control.addAccessRules(token, toAccessPolicy([endpoint]));
+      const { status: after } = await ask(simulator, url, { headers });
+      lines.push(`${endpoint.name} ${before} ${after}`);
+    }
+    // All others are denied, then allowed, be it with 404 for a key that is not configured.
+    expect(lines.filter((line) => !/403 (200|404)$/.test(line)).toSorted()).toEqual([
+      // The simulated service does not know the documents about policies and keys.
+      'acl-policies 403 403',
+      // Lists leave out what may not be read.
+      'cluster-member-jobs 200 200',
+      'cluster-own-jobs 200 200',
+      'executions-metrics 200 200',
+      'executions-total 200 200',
+      'project-acl-policies 403 403',
+      'project-executions 200 200',
+      'project-executions-metrics 200 200',
+      'project-jobs 200 200',
+      'project-meta 200 200',
+      'projects 200 200',
+      'projects 200 200',
+      'stored-keys 403 403',
+      'stored-keys-folder 403 403',
+      'system-info 200 200',
+      'tokens 200 200',
+      // Only the commercial edition has them.
+      'user-classes 404 404',
+    ]);
+  });
+});
+
+function isEndpoint(value: unknown): value is Endpoint<unknown> {
+  return typeof value === 'object' && value !== null && 'body' in value && 'path' in value && 'name' in value;
+}
