@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../../src/system-clock.ts';
 import { startDaemon } from '../../test/support/daemon.ts';
 
@@ -10,6 +11,8 @@ import { startDaemon } from '../../test/support/daemon.ts';
  */
 const [yaml = '', token = '', stateDirectory = '', traces = '', speedText = '1', startText = '0'] =
   process.argv.slice(2);
+// As the command line does before it loads anything.
+for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
 const speed = Number(speedText);
 const startMs = Number(startText);
 const collect: unknown = Reflect.get(globalThis, 'gc');

@@ -27,7 +27,7 @@ export async function run() {
   const yaml = configure(simulator.url);
   const script = fileURLToPath(new URL('./soak-process.ts', import.meta.url));
   const given = [yaml, simulator.token, stateDirectory, backend.url, String(speed), String(startMs)];
-  const daemon = spawn(process.execPath, [...flags, script, ...given], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const daemon = spawn(process.execPath, ['--expose-gc', script, ...given], { stdio: ['pipe', 'pipe', 'inherit'] });
   const words: Record<string, unknown>[] = [];
   createInterface({ input: daemon.stdout }).on('line', (line) =>
     words.push(JSON.parse(line) as Record<string, unknown>),
@@ -64,9 +64,6 @@ export async function run() {
     rmSync(stateDirectory, { recursive: true, force: true });
   }
 }
-
-/** The daemon sets the last two by itself where it is started by its command line. */
-const flags = ['--expose-gc', '--semi-space-growth-factor=1', '--heap-growing-percent=50'];
 
 type Measure = Readonly<Record<'rssMb' | 'heapMb' | 'descriptors' | 'timers' | 'stateMb', number>>;
 
