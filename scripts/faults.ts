@@ -75,8 +75,8 @@ export function renderFaults(): string {
 
 const head = `# Faults
 
-Everything that must be able to go wrong without a lasting harm, and the tests that play it. A test is named after its row:
-\`npx vitest run -t 'faults/row-27:'\` runs those of row 27. This table is generated: \`npm run generate\`.
+Everything that must be able to go wrong without lasting harm, and the tests that play it. A test is named after its row:
+\`npm exec -- vitest run -t 'faults/row-27:'\` runs those of row 27. This table is generated: \`npm run generate\`.
 
 | row | what goes wrong | tests |
 |---|---|---|

@@ -12,7 +12,7 @@ export type SenderObserver = {
   readonly exported: (spans: number) => void;
   /** Refused and unanswered traces are quarantined and may be sent again; dropped ones were quarantined and are gone. */
   readonly rejected: (reason: RejectReason, spans: number) => void;
-  /** The collector took the request, and has something to say about it. */
+  /** Called when the trace backend accepted the request with a warning. */
   readonly warned: (message: string) => void;
   readonly quarantine: (
     trace: Pick<SpooledTrace, 'server' | 'executionId'>,

@@ -25,7 +25,7 @@ const lostBehind: readonly number[] = [502, 503, 504];
 export function toVerdict(answer: PostAnswer, nowMs: number): Verdict {
   const { status, contentType, retryAfter } = answer;
   if (status >= 200 && status < 300) {
-    // Some page in front of the collector, that says yes to everything: nothing has been delivered.
+    // A page in front of the trace backend accepts everything: nothing has been delivered.
     if (isHtml(contentType))
       return { kind: 'wait', reason: `HTTP ${status} with a web page`, askedMs: undefined, isLost: false };
     return { kind: 'delivered', ...readPartialSuccess(answer) };
