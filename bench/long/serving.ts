@@ -22,7 +22,13 @@ export async function startServe(directory: string, through: readonly string[] =
   const startedMs = performance.now();
   const daemon = spawn(command, [...before, cli, 'serve', ...flags], {
     cwd: directory,
-    env: { PATH: process.env['PATH'], HOME: directory },
+    // As `npm start` and the image set them.
+    env: {
+      PATH: process.env['PATH'],
+      HOME: directory,
+      MALLOC_MMAP_THRESHOLD_: '131072',
+      MALLOC_TRIM_THRESHOLD_: '131072',
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = new Promise((resolve) => daemon.once('close', resolve));
