@@ -111,7 +111,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
 function createTools(options: ExecutionsOptions, { exemplars }: Pick<TracePort, 'exemplars'>): RoundTools {
   const { settings, observe, clock, substitutes = {} } = options;
   const activities = createActivities();
-  const activityHint = createActivityHint();
+  const activityHint = createActivityHint(clock);
   const oddRows = createOddRows(observe, clock.ticks);
   const visibility = createVisibility(clock.ticks);
   return {

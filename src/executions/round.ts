@@ -7,7 +7,7 @@ import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
 import type { createActivityHint } from './reading/activity-hint.ts';
 import type { OddRows } from './reading/odd-rows.ts';
-import { type PlannedRead, planReads } from './reading/plan-reads.ts';
+import { type PlanInput, type PlannedRead, planReads, planSearch } from './reading/plan-reads.ts';
 import { type createReadNotes, toActiveMs } from './reading/read-notes.ts';
 import type { RoundFaults } from './reading/round-faults.ts';
 import type { createRunningReader, Running } from './reading/running-reader.ts';
@@ -96,20 +96,23 @@ async function readEnds(round: Round, { running = [], nowMs }: RoundNow, afterEa
     if (endedAtMs !== undefined || !cache.states.has(project)) continue;
     activities.note(project, { activeUntilMs: nowMs + toActiveMs(options.settings) }, nowMs);
   }
-  await runLimited(planRound(round, nowMs), width, async (each) => {
+  const plan = toPlanInput(round, nowMs);
+  const read = async (each: PlannedRead): Promise<void> => {
     await faults.ask(() => readOne(round, each, nowMs));
     await afterEach();
-  });
+  };
+  await runLimited((options.substitutes?.planReads ?? planReads)(plan), width, read);
+  await faults.attempt(() => checkHint(round, nowMs));
+  await searchProjects(round, plan, read);
   await found.forgetMissing(nowMs);
   await found.jobLists.forgetMissing(nowMs);
-  await faults.attempt(() => checkHint(round, nowMs));
   await found.jobLists.look(api, nowMs);
 }
 
-function planRound({ found, options, activities, activityHint }: Round, nowMs: number): PlannedRead[] {
+function toPlanInput({ found, options, activities }: Round, nowMs: number): PlanInput {
   const { cache, overlap, restoreGap } = found;
-  const { everyMs, requestsPerSecond, settings, substitutes } = options;
-  return (substitutes?.planReads ?? planReads)({
+  const { everyMs, requestsPerSecond, settings } = options;
+  return {
     states: cache.states,
     activities: activities.all,
     nowMs,
@@ -117,8 +120,21 @@ function planRound({ found, options, activities, activityHint }: Round, nowMs: n
     overlapMs: overlap.ms(nowMs),
     leap: overlap.leap(),
     maxDelayMs: settings.maxDelayMs,
-    sweepBeforeMs: activityHint.sweepSinceMs() ?? restoreGap.untilMs(),
+    sweepBeforeMs: restoreGap.untilMs(),
     sweepQuota: Math.ceil((requestsPerSecond * everyMs) / 2000),
+    searchQuota: Math.ceil((timeForSearch * requestsPerSecond * everyMs) / 1000),
+  };
+}
+
+/** Reads idle projects while the server has counted more ends than are known, for most of the interval at the most. */
+async function searchProjects(round: Round, plan: PlanInput, read: (each: PlannedRead) => Promise<void>) {
+  const { activityHint, options, signal, startedTicks } = round;
+  const sinceMs = activityHint.searchedSinceMs();
+  if (sinceMs === undefined) return;
+  const untilTicks = startedTicks + timeForSearch * options.everyMs;
+  await runLimited(planSearch(plan, sinceMs), width, async (each) => {
+    const isOver = signal.aborted || options.clock.ticks() >= untilTicks;
+    if (!isOver && activityHint.searchedSinceMs() !== undefined) await read(each);
   });
 }
 
@@ -134,15 +150,16 @@ async function readOne(round: Round, planned: PlannedRead, nowMs: number): Promi
 
 async function checkHint(round: Round, nowMs: number): Promise<void> {
   const { found, activities, activityHint, options } = round;
-  const { cache, overlap } = found;
-  const endMs = nowMs - overlap.ms(nowMs);
-  const projects = [...cache.states.values()].flatMap(({ project, hold }) => (hold === 'excluded' ? [] : [project]));
+  const states = [...found.cache.states.values()].filter(({ hold }) => hold !== 'excluded');
+  // Of what ended before a project is counted, the server knows and the ledger does not.
+  const beginMs = Math.max(nowMs - options.settings.maxDelayMs, ...states.map(({ countedFromMs }) => countedFromMs));
   await activityHint.check(within(round), {
     nowMs,
     activities,
-    projects,
-    window: { beginMs: endMs - options.settings.maxDelayMs, endMs },
-    countKnown: (window) => options.ledger.countEnds(options.server, { projects: [...cache.states.keys()], ...window }),
+    projects: states.map(({ project }) => project),
+    window: { beginMs: Math.min(beginMs, nowMs), endMs: nowMs },
+    countKnown: (window) =>
+      options.ledger.countEnds(options.server, { projects: [...found.cache.states.keys()], ...window }),
   });
 }
 
@@ -177,5 +194,7 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
 const width = 3;
 /** The part of an interval after which a round takes up nothing of the past, and what the past has of it in any case. */
 const timeForPast = 0.7;
+/** The part of an interval after which a round searches no further for what a hint told of. */
+const timeForSearch = 0.8;
 const leastForPast = 0.3;
 const leastForLooks = 0.1;

@@ -5,75 +5,131 @@ import { createActivityHint } from '../../src/executions/reading/activity-hint.t
 import { createFakeApi, refusal } from './fake-api.ts';
 
 describe('executions/activity-hint', () => {
-  it('asks for a sweep when more has ended than is known, until all projects were read', async () => {
-    const scene = createScene();
-    await scene.check({ total: 5, known: 5 });
-    expect(scene.wire.sweepSinceMs()).toBeUndefined();
-    await scene.check({ total: 6, known: 5 });
-    expect(scene.wire.sweepSinceMs()).toBe(2 * minuteMs);
-    scene.read('pay');
-    await scene.check({});
-    expect(scene.wire.sweepSinceMs()).toBe(2 * minuteMs);
-    scene.read('stock');
-    await scene.check({});
-    expect(scene.wire.sweepSinceMs()).toBeUndefined();
+  it('searches when more has ended than is known, until as much is found', async () => {
+    const { hint, check } = createScene();
+    await check({ total: 5, known: 5 });
+    expect(hint.searchedSinceMs()).toBeUndefined();
+    await check({ total: 7, known: 5 });
+    expect(hint.searchedSinceMs()).toBe(2 * roundMs);
+    hint.noteRead(1);
+    expect(hint.searchedSinceMs()).toBe(2 * roundMs);
+    hint.noteRead(1);
+    expect(hint.searchedSinceMs()).toBeUndefined();
+    await check({ total: 8, known: 7 });
+    expect(hint.searchedSinceMs()).toBe(3 * roundMs);
+  });
+
+  it('ends a search when all projects were read', async () => {
+    const { hint, check, read } = createScene();
+    await check({ total: 1 });
+    read('pay');
+    await check({ total: 1 });
+    expect(hint.searchedSinceMs()).toBe(roundMs);
+    read('stock');
+    await check({ total: 1 });
+    expect(hint.searchedSinceMs()).toBeUndefined();
+  });
+
+  it('searches anew for what ended while all projects were read', async () => {
+    const { hint, check, readAll } = createScene();
+    await check({ total: 1 });
+    readAll();
+    hint.noteRead(1);
+    await check({ total: 2, known: 1 });
+    expect(hint.searchedSinceMs()).toBe(2 * roundMs);
   });
 
   it('waits for no project that is not read at all', async () => {
-    const scene = createScene();
-    scene.read('left out');
-    await scene.check({ total: 1 });
-    scene.read('pay');
-    scene.read('stock');
-    await scene.check({});
-    expect(scene.wire.sweepSinceMs()).toBeUndefined();
+    const { hint, check, read, readAll } = createScene();
+    read('left out');
+    await check({ total: 1 });
+    readAll();
+    await check({ total: 1 });
+    expect(hint.searchedSinceMs()).toBeUndefined();
   });
 
   it('learns how much of the total may not be read', async () => {
-    const scene = createScene();
-    await scene.check({ total: 9, known: 2 });
-    scene.sweep();
-    await scene.check({});
-    await scene.check({ total: 9, known: 2 });
-    expect(scene.wire.sweepSinceMs()).toBeUndefined();
-    await scene.check({ total: 10, known: 2 });
-    expect(scene.wire.sweepSinceMs()).toBeDefined();
+    const { hint, check, readAll } = createScene();
+    await check({ total: 9, known: 2 });
+    readAll();
+    await check({ total: 9, known: 2 });
+    expect(hint.searchedSinceMs()).toBeUndefined();
+    await check({ total: 10, known: 2 });
+    expect(hint.searchedSinceMs()).toBeDefined();
+    await check({ total: 4, known: 2 });
+    await check({ total: 5, known: 2 });
+    expect(hint.searchedSinceMs()).toBeDefined();
   });
 
-  it('is ignored for an hour after three false sweeps', async () => {
-    const scene = createScene();
+  it('searches for a run after one that is counted was deleted', async () => {
+    const { hint, check } = createScene();
+    await check({ total: 4, known: 5 });
+    expect(hint.searchedSinceMs()).toBeUndefined();
+    await check({ total: 5, known: 5 });
+    expect(hint.searchedSinceMs()).toBeDefined();
+  });
+
+  it('is ignored for an hour after three searches in vain', async () => {
+    const { hint, check, readAll, asked } = createScene();
     for (let count = 1; count <= 3; count += 1) {
-      await scene.check({ total: count });
-      expect(scene.wire.sweepSinceMs()).toBeDefined();
-      scene.sweep();
-      await scene.check({});
+      await check({ total: count });
+      expect(hint.searchedSinceMs()).toBeDefined();
+      readAll();
+      await check({ total: count });
     }
-    await scene.check({ total: 100 });
-    expect(scene.wire.sweepSinceMs()).toBeUndefined();
-    await scene.check({ total: 200, afterMs: 60 * minuteMs });
-    expect(scene.wire.sweepSinceMs()).toBeDefined();
+    const before = asked.length;
+    await check({ total: 100 });
+    expect(hint.searchedSinceMs()).toBeUndefined();
+    expect(asked).toHaveLength(before);
+    await check({ total: 200, afterMs: 60 * minuteMs });
+    expect(hint.searchedSinceMs()).toBeDefined();
   });
 
-  it('continues to trust a hint whose sweeps find something', async () => {
-    const scene = createScene();
+  it('trusts answers whose searches find something', async () => {
+    const { hint, check, readAll } = createScene();
     for (let count = 1; count <= 4; count += 1) {
-      await scene.check({ total: count });
-      expect(scene.wire.sweepSinceMs()).toBeDefined();
-      scene.sweep();
-      scene.wire.noteRead(1);
-      await scene.check({});
+      await check({ total: count, known: count - 1 });
+      expect(hint.searchedSinceMs()).toBeDefined();
+      readAll();
+      hint.noteRead(1);
+      await check({ total: count, known: count });
     }
+  });
+
+  it('asks a server that has to work for its answers less often', async () => {
+    const { check, asked } = createScene();
+    await check({ tookMs: 1500 });
+    await check({ afterMs: 29_999 });
+    expect(asked).toHaveLength(1);
+    await check({ afterMs: 1 });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('asks a server of a thousand projects once a minute', async () => {
+    const { check, asked } = createScene(Array.from({ length: 1000 }, (_, index) => `p${index}`));
+    await check({});
+    await check({ afterMs: 59_999 });
+    expect(asked).toHaveLength(1);
+    await check({ afterMs: 1 });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('does not ask where all projects are read anyway', async () => {
+    const { check, asked, readNext } = createScene();
+    readNext();
+    await check({ total: 5 });
+    expect(asked).toEqual([]);
   });
 
   it.each(['forbidden', 'server', 'not_found'] as const)(
     'does without for an hour where the answer is %s',
     async (kind) => {
-      const scene = createScene();
-      await scene.check({ refused: kind });
-      await scene.check({ total: 5 });
-      expect(scene.asked).toHaveLength(1);
-      await scene.check({ total: 5, afterMs: 60 * minuteMs });
-      expect(scene.asked).toHaveLength(2);
+      const { check, asked } = createScene();
+      await check({ refused: kind });
+      await check({ total: 5 });
+      expect(asked).toHaveLength(1);
+      await check({ total: 5, afterMs: 60 * minuteMs });
+      expect(asked).toHaveLength(2);
     },
   );
 
@@ -82,6 +138,7 @@ describe('executions/activity-hint', () => {
   });
 });
 
+const roundMs = 15_000;
 const minuteMs = 60_000;
 
 type Given = {
@@ -89,32 +146,38 @@ type Given = {
   readonly known?: number;
   readonly refused?: ErrorKind;
   readonly afterMs?: number;
+  readonly tookMs?: number;
 };
 
-function createScene() {
+function createScene(projects = ['pay', 'stock']) {
   let answer: Given = {};
-  let nowMs = 0;
+  let [nowMs, ticks] = [0, 0];
   const { api, asked } = createFakeApi(() => {
+    ticks += answer.tookMs ?? 0;
     if (answer.refused !== undefined) throw refusal(answer.refused);
     return answer.total ?? 0;
   });
-  const wire = createActivityHint();
+  const hint = createActivityHint({ ticks: () => ticks });
   const activities = createActivities();
   const read = (project: string): void => activities.note(project, { readAtMs: nowMs }, nowMs);
-  const projects = ['pay', 'stock'];
-  for (const project of projects) read(project);
+  const readAll = (): void => {
+    for (const project of projects) read(project);
+  };
+  readAll();
   return {
-    wire,
+    hint,
     asked,
     read,
-    sweep: () => {
-      for (const project of projects) read(project);
+    readAll,
+    /** They are read in the next round, before the hint is asked. */
+    readNext: () => {
+      for (const project of projects) activities.note(project, { readAtMs: nowMs + roundMs }, nowMs);
     },
     check: async (given: Given) => {
       answer = given;
-      nowMs += given.afterMs ?? minuteMs;
+      nowMs += given.afterMs ?? roundMs;
       const window = { beginMs: 0, endMs: nowMs };
-      await wire.check(api, { nowMs, window, activities, projects, countKnown: async () => given.known ?? 0 });
+      await hint.check(api, { nowMs, window, activities, projects, countKnown: async () => given.known ?? 0 });
     },
   };
 }

@@ -5,6 +5,7 @@ import {
   type PlanInput,
   type PlannedRead,
   planReads,
+  planSearch,
 } from '../../src/executions/reading/plan-reads.ts';
 
 describe('executions/plan-reads', () => {
@@ -92,11 +93,34 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities: { pay: lately, stock } })).toContain('live pay -1020 s … 0 s');
   });
 
-  it('sweeps over idle projects as fast as it may while a activityHint hints at them', () => {
+  it('reads idle projects as fast as it may after a copy was restored', () => {
     const states = Array.from({ length: 100 }, (_, index) => scanned(`p${index}`, -index * 1000));
     const reads = plan({ states, sweepBeforeMs: nowMs - 20_000, sweepQuota: 40 });
     expect(reads).toHaveLength(40);
     expect(plan({ states, sweepBeforeMs: nowMs - 90_000, sweepQuota: 40 })).toHaveLength(9);
+  });
+
+  it('searches the projects that are to run now by their rhythm, then those that ran last, and as many as it may', () => {
+    const ran = (...agoMs: number[]) => ({ ...idle, lastRunsMs: agoMs.map((ms) => nowMs - ms) });
+    const activities = {
+      never: idle,
+      lately: ran(300_000),
+      hourly: ran(3_610_000, 7_210_000),
+      daily: ran(43_200_000, 129_600_000),
+      read: { ...ran(1000), readAtMs: nowMs },
+    };
+    const states = [...Object.keys(activities), 'held'].map((project): ProjectState => scanned(project, -60_000));
+    const input = toInput({
+      states: states.map((state) => (state.project === 'held' ? { ...state, hold: 'hidden' } : state)),
+      activities,
+    });
+    expect(planSearch({ ...input, searchQuota: 9 }, nowMs).map(toText)).toEqual([
+      'search hourly -180 s … 0 s',
+      'search lately -180 s … 0 s',
+      'search daily -180 s … 0 s',
+      'search never -180 s … 0 s',
+    ]);
+    expect(planSearch({ ...input, searchQuota: 1 }, nowMs).map(toText)).toEqual(['search hourly -180 s … 0 s']);
   });
 });
 
@@ -120,8 +144,12 @@ type Given = {
   readonly activities?: Readonly<Record<string, ProjectActivity>>;
 } & Partial<Pick<PlanInput, 'sweepBeforeMs' | 'sweepQuota' | 'leap'>>;
 
-function plan({ states, activities = {}, sweepBeforeMs, sweepQuota = 0, leap }: Given): string[] {
-  const planned = planReads({
+function plan(given: Given): string[] {
+  return planReads(toInput(given)).map(toText);
+}
+
+function toInput({ states, activities = {}, sweepBeforeMs, sweepQuota = 0, leap }: Given): PlanInput {
+  return {
     states: new Map(states.map((state) => [state.project, state])),
     activities: new Map(Object.entries(activities)),
     nowMs,
@@ -131,8 +159,8 @@ function plan({ states, activities = {}, sweepBeforeMs, sweepQuota = 0, leap }: 
     maxDelayMs: 900_000,
     sweepBeforeMs,
     sweepQuota,
-  });
-  return planned.map(toText);
+    searchQuota: 0,
+  };
 }
 
 function toText({ project, purpose, sinceMs, window: { beginMs, endMs } }: PlannedRead): string {

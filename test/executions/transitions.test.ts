@@ -47,10 +47,7 @@ describe('executions/transitions', () => {
     finish('pay');
     await rounds(30);
     expect(counted()).toEqual(['pay settle succeeded 1']);
-    // Its turn does not come before it has another name.
     finish('pay');
-    await rounds(5);
-    expect(counted()).toEqual(['pay settle succeeded 1']);
     control.renameProject('pay', 'payments');
     await rounds(40);
     expect(counted()).toEqual(['payments settle succeeded 1']);

@@ -17,6 +17,8 @@ export type Weather = {
   /** Whose `Date` the answers carry. */
   date: 'own' | 'none' | 'proxy';
   proxyAheadMs: number;
+  /** What the total of all executions says. */
+  totals: 'true' | 'any' | 'none' | 'more';
   /** Some answers fail, by what. */
   failShare: number;
   failStatus: number;
@@ -46,6 +48,7 @@ export const fairWeather: Weather = {
   tailMs: 0,
   date: 'own',
   proxyAheadMs: 0,
+  totals: 'true',
   failShare: 0,
   failStatus: 500,
   brokenPath: undefined,
@@ -103,6 +106,11 @@ export function createNetwork({ time, service, climate, dice, onSent, onEnd }: N
         body: '<html>out of order</html>',
       };
     const said = answerDirectly(service, { path, headers, member: pickMember() });
+    if (weather.totals !== 'true' && path.includes('/executions/metrics?') && said.status === 200) {
+      const { total, ...others } = JSON.parse(said.body) as { total: number };
+      const lie = { any: dice.between(0, 50), none: 0, more: total + dice.between(1, 5) }[weather.totals];
+      return { ...said, body: JSON.stringify({ ...others, total: lie }) };
+    }
     return weather.staleStates && /\/execution\/\d+\/state/.test(path) ? toStale(said) : said;
   }
 

@@ -32,6 +32,8 @@ export type Plan = {
   readonly leastMs: number;
   readonly tailShare: number;
   readonly date: 'own' | 'none' | 'proxy';
+  /** What the total of all executions says: as it is, anything, nothing, or much more. */
+  readonly totals?: 'true' | 'any' | 'none' | 'more';
   readonly skewMs: number;
   readonly members: number;
   readonly serverAheadMs: number;
@@ -92,6 +94,7 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
     leastMs: of('least').pick([2, 5, 20, 120, 700]),
     tailShare: of('tail').pick([0, 0.01, 0.05]),
     date: of('date').pick(['own', 'own', 'own', 'none', 'proxy']),
+    totals: of('totals').pick(['true', 'true', 'true', 'any', 'none', 'more']),
     skewMs: of('skew').pick([0, 0, 0, 1500, -1500, 4000]),
     members: of('members').pick([1, 1, 2]),
     serverAheadMs: of('ahead').pick([0, 0, 37.4, -90_000.25, 600_000.5]),

@@ -93,9 +93,9 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/round.ts',
-        find: 'await runLimited(planRound(round, nowMs), width, async (each) => {',
+        find: 'await runLimited((options.substitutes?.planReads ?? planReads)(plan), width, read);',
         replace:
-          'await found.countSkips(api, () => true);\n  await runLimited(planRound(round, nowMs), width, async (each) => {',
+          'await found.countSkips(api, () => true);\n  await runLimited((options.substitutes?.planReads ?? planReads)(plan), width, read);',
       },
       {
         file: 'src/executions/reading/skips.ts',

@@ -71,6 +71,7 @@ export async function playWorld(
     tailMs: Math.min(plan.leastMs * 40 + 300, plan.timeoutMs * 0.7),
     date: plan.date,
     proxyAheadMs: 300,
+    totals: plan.totals ?? 'true',
   };
   const weather: Climate = { usual, fronts: [] };
   const truth: TruthBook = {

@@ -57,6 +57,8 @@ export type ProjectActivity = {
   readonly nextDayMs: number;
   /** The time from which none of its rows has been shown; while it is set, they do not count as read. */
   readonly unshownSinceMs: number | undefined;
+  /** When something of it was counted lately: the last two times, the last one first. */
+  readonly lastRunsMs?: readonly number[];
   /** True if its last day held too much to be read in the rotation. */
   readonly isDayLong: boolean;
 };

@@ -2,21 +2,23 @@ import type { Api } from '../../api/client.ts';
 import { executionsTotal } from '../../api/endpoints/executions.ts';
 import { ApiError, type ErrorKind } from '../../api/errors.ts';
 import type { Window } from '../../api/paging.ts';
+import type { Clock } from '../../domain/clock.ts';
 import type { Activities } from './activities.ts';
 
 export type ActivityHint = {
-  /** Returns the start of the sweep over all projects that is in progress; undefined without one. */
-  readonly sweepSinceMs: () => number | undefined;
-  /** Called after every read of a project, so that a sweep knows whether it was worth it. */
+  /** Returns when the search for executions that are not counted yet began; undefined without one, or once all are found. */
+  readonly searchedSinceMs: () => number | undefined;
+  /** Called after a read of a project that was searched, so that a search knows what it found. */
   readonly noteRead: (counted: number) => void;
   /** Resets the schedule after the server's clock was set back. */
   readonly rewind: () => void;
-  /** Compares, once in a while, what ended in a closed window with what is known of it. */
-  readonly check: (api: Api, now: WireInput) => Promise<void>;
+  /** Compares how many executions ended in a window with how many of them are known. */
+  readonly check: (api: Api, now: HintInput) => Promise<void>;
 };
 
-type WireInput = {
+export type HintInput = {
   readonly nowMs: number;
+  /** Up to the time of this round: what ended after it is read by the next round, so it is no hint. */
   readonly window: Window;
   readonly activities: Pick<Activities, 'all'>;
   /** Projects that are read at all. */
@@ -26,64 +28,87 @@ type WireInput = {
 };
 
 /**
- * A hint that an idle project is idle no longer, never a proof: older servers count projects that may not be read, so only a
- * growing difference counts; and a wire that trips falsely several times is ignored for a while.
+ * A hint that something ended in an idle project, never a proof: older servers count projects that may not be read, so only a
+ * growing difference starts a search; and after some searches in vain the hint is ignored for a while.
  */
-export function createActivityHint(): ActivityHint {
-  let usualDifference: number | undefined;
-  let falseTrips = 0;
+export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
+  let usualDifference = 0;
+  let searchesInVain = 0;
   let nextCheckMs = Number.NEGATIVE_INFINITY;
-  let sweep: { readonly sinceMs: number; found: number } | undefined;
+  let ignoredUntilMs = Number.NEGATIVE_INFINITY;
+  let search: { readonly sinceMs: number; missing: number; found: number } | undefined;
 
-  function endSweep(nowMs: number): void {
-    falseTrips = sweep !== undefined && sweep.found > 0 ? 0 : falseTrips + 1;
-    sweep = undefined;
-    if (falseTrips < mostFalseTrips) return;
-    falseTrips = 0;
-    nextCheckMs = nowMs + ignoredForMs;
+  function ignore(nowMs: number): void {
+    searchesInVain = 0;
+    ignoredUntilMs = nowMs + ignoredForMs;
+    search = undefined;
   }
 
   /** Some servers have the endpoint and do not answer it: it is restricted, or their database cannot. */
-  async function readTotal(api: Api, { window, nowMs }: WireInput): Promise<number | undefined> {
+  async function readTotal(api: Api, { window, nowMs, projects }: HintInput): Promise<number | undefined> {
+    const askedTicks = clock.ticks();
     try {
-      return await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
+      const total = await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
+      // A server that has to work for its answer is asked less often, and so is one whose projects take long to search.
+      nextCheckMs = nowMs + Math.max((clock.ticks() - askedTicks) * restForEachMs, projects.length * restForProjectMs);
+      return total;
     } catch (error) {
       if (!(error instanceof ApiError) || !refusals.includes(error.kind)) throw error;
-      nextCheckMs = nowMs + ignoredForMs;
+      ignore(nowMs);
       return undefined;
     }
   }
 
+  /** Every project has been read since the search began. */
+  function endSearch(nowMs: number, found: number, difference: number): void {
+    searchesInVain = found > 0 ? 0 : searchesInVain + 1;
+    // What nobody finds may not be read; where something was found, more may have ended meanwhile.
+    if (found === 0) usualDifference = difference;
+    if (searchesInVain >= mostSearchesInVain) ignore(nowMs);
+  }
+
   return {
-    sweepSinceMs: () => sweep?.sinceMs,
+    searchedSinceMs: () => (search !== undefined && search.found < search.missing ? search.sinceMs : undefined),
     noteRead: (counted) => {
-      if (sweep !== undefined) sweep.found += counted;
+      if (search !== undefined) search.found += counted;
     },
     rewind: () => {
-      sweep = undefined;
+      search = undefined;
       nextCheckMs = Number.NEGATIVE_INFINITY;
+      ignoredUntilMs = Number.NEGATIVE_INFINITY;
     },
     check: async (api, input) => {
       const { nowMs, window, activities, projects, countKnown } = input;
-      if (sweep !== undefined) {
-        const { sinceMs } = sweep;
-        const isRead = (project: string): boolean => (activities.all.get(project)?.readAtMs ?? sinceMs) >= sinceMs;
-        if (projects.every(isRead)) endSweep(nowMs);
-        return;
-      }
-      if (nowMs < nextCheckMs || !(await api.supports(executionsTotal))) return;
-      nextCheckMs = nowMs + checkEveryMs;
+      const isReadSince = (sinceMs: number) => (project: string) =>
+        (activities.all.get(project)?.readAtMs ?? 0) >= sinceMs;
+      // Where all projects are read anyway there is nothing to find.
+      if (nowMs < Math.max(nextCheckMs, ignoredUntilMs) || projects.every(isReadSince(nowMs))) return;
+      if (!(await api.supports(executionsTotal))) return;
       const total = await readTotal(api, input);
       if (total === undefined) return;
       const difference = total - (await countKnown(window));
-      // Whether the first difference is usual is unknown: a sweep finds out.
-      if (difference > (usualDifference ?? 0)) sweep = { sinceMs: nowMs, found: 0 };
-      usualDifference = difference;
+      if (search !== undefined) {
+        const { sinceMs, missing, found } = search;
+        if (difference <= usualDifference || found >= missing) {
+          if (found > 0) searchesInVain = 0;
+          search = undefined;
+        } else if (projects.every(isReadSince(sinceMs))) {
+          search = undefined;
+          endSearch(nowMs, found, difference);
+        }
+      }
+      if (difference > usualDifference && nowMs >= ignoredUntilMs) {
+        search ??= { sinceMs: nowMs, missing: 0, found: 0 };
+        search.missing = search.found + difference - usualDifference;
+      } else if (difference < usualDifference) usualDifference = difference;
     },
   };
 }
 
 const refusals: readonly ErrorKind[] = ['forbidden', 'not_found', 'server', 'rejected', 'decode', 'empty', 'html'];
-const checkEveryMs = 60_000;
-const mostFalseTrips = 3;
+const mostSearchesInVain = 3;
 const ignoredForMs = 3_600_000;
+/** The time between two questions, for each millisecond that the answer took. */
+const restForEachMs = 20;
+/** The least time between two questions, for each project: up to 200 of them it is less than the usual interval. */
+const restForProjectMs = 60;

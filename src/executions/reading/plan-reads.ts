@@ -2,8 +2,8 @@ import type { Window } from '../../api/paging.ts';
 import { readThroughMs } from '../ledger/backlog.ts';
 import type { ProjectActivity, ProjectState } from '../ledger/project-state.ts';
 
-/** Why a project is read: it is active, the rotation has come to it, or it may have come back. */
-export type Purpose = 'live' | 'rotation' | 'probe';
+/** Why a project is read: it is active, the rotation has come to it, something ended somewhere, or it may have come back. */
+export type Purpose = 'live' | 'rotation' | 'search' | 'probe';
 
 export type PlannedRead = {
   readonly project: string;
@@ -24,10 +24,12 @@ export type PlanInput = {
   /** Times that never were, because the clock was set ahead: what is late may be dated before them. */
   readonly leap?: Window | undefined;
   readonly maxDelayMs: number;
-  /** Idle projects that were not read since this time are read as soon as possible; absent where nothing hints at them. */
+  /** Idle projects that were not read since this time are read as soon as possible. */
   readonly sweepBeforeMs: number | undefined;
   /** The number of reads of idle projects that a round has room for while such a sweep is in progress. */
   readonly sweepQuota: number;
+  /** The number of reads that a round has room for while something is searched. */
+  readonly searchQuota: number;
 };
 
 /** Plans the reads of a round up to now: the active projects, and of the others those that are due. */
@@ -56,6 +58,25 @@ export function planReads(input: PlanInput): PlannedRead[] {
   return [...live, ...rotation];
 }
 
+/** Plans the reads of projects that were not read since a search began, the likeliest ones first. */
+export function planSearch(input: PlanInput, sinceMs: number): PlannedRead[] {
+  const { states, activities, nowMs, searchQuota } = input;
+  return [...states.values()]
+    .filter((state) => !isOutOfSight(state, input) && (activities.get(state.project)?.readAtMs ?? 0) < sinceMs)
+    .map((state) => ({ state, waitMs: toWaitMs(activities.get(state.project), nowMs) }))
+    .toSorted((one, other) => one.waitMs - other.waitMs)
+    .slice(0, searchQuota)
+    .map(({ state }) => toRead(state, 'search', input));
+}
+
+/** The time that has passed since a project was to run again, as far as its last two runs show a rhythm; else since it ran. */
+function toWaitMs(activity: ProjectActivity | undefined, nowMs: number): number {
+  const [last, before] = activity?.lastRunsMs ?? [];
+  if (last === undefined) return Number.POSITIVE_INFINITY;
+  const sinceMs = Math.max(0, nowMs - last);
+  return before === undefined || last <= before ? sinceMs : sinceMs % (last - before);
+}
+
 /** Reports whether a project is behind and nothing keeps it from being caught up with. */
 export function isCaughtUpWith(state: ProjectState, now: Pick<PlanInput, 'activities' | 'nowMs'>): boolean {
   return state.backlog !== undefined && !isOutOfSight(state, now);
@@ -75,7 +96,7 @@ function toRead(state: ProjectState, purpose: Purpose, { nowMs, overlapMs, leap,
   // A clock that was set back has ends to tell that lie before what was read.
   const fromMs = Math.min(readThroughMs(state), nowMs);
   const isWide =
-    purpose === 'rotation' &&
+    (purpose === 'rotation' || purpose === 'search') &&
     oldest === undefined &&
     (activities.get(project)?.nextDayMs ?? Number.POSITIVE_INFINITY) <= nowMs;
   const isPastLeap = leap !== undefined && fromMs >= leap.endMs && fromMs - overlapMs < leap.endMs;

@@ -18,7 +18,7 @@ export function createReadNotes({ activities, visibility, activityHint, settings
   return {
     /** A project is read up to now; returns whether it has not been shown for so long that it counts as hidden. */
     noteNewest: (planned: PlannedRead, read: ReadResult, after: ProjectState | undefined, nowMs: number): boolean => {
-      const { project, sinceMs, window } = planned;
+      const { project, sinceMs, window, purpose } = planned;
       const { counted, isUnshown, isCut } = read;
       visibility.noteRead(project, read);
       // An empty read does not show whether the project is visible while more is to be read.
@@ -27,13 +27,15 @@ export function createReadNotes({ activities, visibility, activityHint, settings
       const unshownSinceMs = isUnshown ? (unshownBefore ?? nowMs) : unshownBefore;
       const nextDay = window.beginMs < sinceMs && !isCut ? { nextDayMs: nowMs + hourMs } : {};
       activities.note(project, { unshownSinceMs, isDayLong: isCut, ...nextDay }, nowMs);
-      if (counted > 0) activities.note(project, { activeUntilMs: nowMs + toActiveMs(settings) }, nowMs);
-      activityHint.noteRead(counted);
+      if (counted > 0) {
+        const lastRunsMs = [nowMs, ...(activities.all.get(project)?.lastRunsMs ?? [])].slice(0, 2);
+        activities.note(project, { activeUntilMs: nowMs + toActiveMs(settings), lastRunsMs }, nowMs);
+      }
+      if (purpose === 'search') activityHint.noteRead(counted);
       return unshownSinceMs !== undefined && nowMs - unshownSinceMs > dayMs;
     },
     /** More of the backlog of a project is read. */
-    notePast: (project: string, { counted, isUnshown }: ReadResult, nowMs: number): void => {
-      activityHint.noteRead(counted);
+    notePast: (project: string, { isUnshown }: ReadResult, nowMs: number): void => {
       const unshownSinceMs = isUnshown ? (activities.all.get(project)?.unshownSinceMs ?? nowMs) : undefined;
       activities.note(project, { unshownSinceMs }, nowMs);
     },
