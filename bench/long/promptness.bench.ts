@@ -51,7 +51,7 @@ async function measure({ projects, apiVersion }: Load) {
     clock: hands,
     state,
     toDispatcher,
-    post: { send: () => Promise.reject(new Error('no trace is sent')), close: async () => undefined },
+    post: { send: () => Promise.reject(new Error('no trace is sent')), close: () => undefined },
     apartMs: undefined,
     onLine: () => undefined,
   });

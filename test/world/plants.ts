@@ -40,7 +40,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'a window is read whole or not at all',
     patches: [oneDeadline, wholeOrNothing],
-    shownBy: '--seed=6 --cards= --length=144000 --projects=4 --traces=nodes',
+    shownBy: '--seed=8 --cards=dense_and_slow@514500+10000 --length=528000 --projects=1 --traces=off',
   },
   {
     name: 'the last day of an idle project is read at once',
@@ -53,7 +53,7 @@ export const plants: readonly Plant[] = [
         replace: 'return !hasShown || pages < 1_000_000;',
       },
     ],
-    shownBy: '--seed=6 --cards= --length=144000 --projects=4 --traces=nodes',
+    shownBy: '--seed=8 --cards=dense_and_slow@514500+10000 --length=528000 --projects=1 --traces=off',
   },
   {
     name: 'our own limits are faults of the server',
@@ -64,7 +64,7 @@ export const plants: readonly Plant[] = [
         replace: 'if (error.details.isOwnLimit !== true && unasked.length > 0) {',
       },
     ],
-    shownBy: '--seed=6 --cards= --length=144000 --projects=1 --traces=nodes',
+    shownBy: '--seed=6 --cards= --length=300000 --projects=4 --traces=nodes',
   },
   {
     name: 'a shared list is dated now',
