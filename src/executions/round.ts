@@ -194,7 +194,7 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
 const width = 3;
 /** The part of an interval after which a round takes up nothing of the past, and what the past has of it in any case. */
 const timeForPast = 0.7;
-/** The part of an interval after which a round searches no further for what a hint told of. */
+/** The part of an interval after which a round searches no further for what a hint reported. */
 const timeForSearch = 0.8;
 const leastForPast = 0.3;
 const leastForLooks = 0.1;

@@ -30,7 +30,7 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBeUndefined();
   });
 
-  it('searches anew for what ended while all projects were read', async () => {
+  it('searches again for what ended while all projects were read', async () => {
     const { hint, check, readAll } = createScene();
     await check({ total: 1 });
     readAll();

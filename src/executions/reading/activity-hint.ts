@@ -18,7 +18,7 @@ export type ActivityHint = {
 
 export type HintInput = {
   readonly nowMs: number;
-  /** Up to the time of this round: what ended after it is read by the next round, so it is no hint. */
+  /** Up to the time of this round: the next round reads what ended after it. */
   readonly window: Window;
   readonly activities: Pick<Activities, 'all'>;
   /** Projects that are read at all. */

@@ -69,7 +69,7 @@ export function planSearch(input: PlanInput, sinceMs: number): PlannedRead[] {
     .map(({ state }) => toRead(state, 'search', input));
 }
 
-/** The time that has passed since a project was to run again, as far as its last two runs show a rhythm; else since it ran. */
+/** The time that has passed since a project was to run again, as far as its last two runs show a rhythm; else the time since its last run. */
 function toWaitMs(activity: ProjectActivity | undefined, nowMs: number): number {
   const [last, before] = activity?.lastRunsMs ?? [];
   if (last === undefined) return Number.POSITIVE_INFINITY;
