@@ -1,9 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { executions } from './executions.ts';
+import { exporter } from './exporter.ts';
+import { job } from './job.ts';
+import { logStorage } from './log-storage.ts';
 import { overview } from './overview.ts';
+import { sameDataSource } from './pieces/links.ts';
+import { server } from './server.ts';
 
 /** The dashboards by name; `{name}.json` beside this file is what Grafana imports. */
-export const dashboardNames = ['overview', 'executions'] as const;
+export const dashboardNames = ['overview', 'executions', 'job', 'server', 'log-storage', 'exporter'] as const;
 
 export type DashboardName = (typeof dashboardNames)[number];
 
@@ -12,8 +17,48 @@ export function dashboardJson(name: DashboardName): string {
   return `${JSON.stringify(makers[name](), null, 2)}\n`;
 }
 
-const makers = { overview, executions } satisfies Record<DashboardName, () => object>;
-
-if (import.meta.main) {
-  for (const name of dashboardNames) writeFileSync(new URL(`${name}.json`, import.meta.url), dashboardJson(name));
+/** The form that grafana.com and its import dialog take: they ask for the data source and put it in. */
+export function exportJson(name: DashboardName): string {
+  const input = 'DS_PROMETHEUS';
+  const plugin = { type: 'datasource', name: 'Prometheus', pluginId: 'prometheus', pluginName: 'Prometheus' };
+  const __requires = [
+    { type: 'grafana', id: 'grafana', name: 'Grafana', version: '11.0.0' },
+    { type: 'datasource', id: 'prometheus', name: 'Prometheus', version: '1.0.0' },
+  ];
+  // The cast is true: the maker writes an object.
+  const dashboard = JSON.parse(dashboardJson(name).replaceAll('"$datasource"', `"\${${input}}"`)) as Exported;
+  const list = dashboard.templating.list.filter((variable) => variable.name !== 'datasource');
+  const exported = {
+    __inputs: [
+      { ...plugin, name: input, label: 'Prometheus', description: 'The Prometheus that scrapes the exporter.' },
+    ],
+    __elements: {},
+    __requires,
+    ...dashboard,
+    id: null,
+    templating: { list },
+  };
+  return `${JSON.stringify(exported, null, 2).replaceAll(sameDataSource, '')}\n`;
 }
+
+interface Exported {
+  readonly templating: { readonly list: readonly { readonly name: string }[] };
+}
+
+/** Every file of dashboards, by its name in this folder. */
+export function dashboardFiles(): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    dashboardNames.flatMap((name) => [
+      [`${name}.json`, dashboardJson(name)],
+      [`grafana.com/${name}.json`, exportJson(name)],
+    ]),
+  );
+}
+
+const makers = { overview, executions, job, server, 'log-storage': logStorage, exporter } satisfies Record<
+  DashboardName,
+  () => object
+>;
+
+if (import.meta.main)
+  for (const [name, text] of Object.entries(dashboardFiles())) writeFileSync(new URL(name, import.meta.url), text);

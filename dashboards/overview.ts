@@ -1,20 +1,53 @@
-import { availabilityRow } from './overview/availability.ts';
+import { trustRow } from './exporter/trust.ts';
+import { logStorageRow } from './log-storage/stored.ts';
 import { executionsRow } from './overview/executions.ts';
-import { healthRow } from './overview/health.ts';
-import { logStorageRow } from './overview/log-storage.ts';
-import { resourcesRow } from './overview/resources.ts';
-import { tracesRow } from './overview/traces.ts';
-import { trustRow } from './overview/trust.ts';
+import { firingAlerts } from './overview/firing-alerts.ts';
+import { objectivesRow } from './overview/objectives.ts';
 import { frame } from './pieces/frame.ts';
+import { pickPanels, type QuestionRow } from './pieces/grid.ts';
 import { serverVariable } from './pieces/variables.ts';
+import { availabilityRow } from './server/availability.ts';
+import { healthRow } from './server/health.ts';
+import { resourcesRow } from './server/resources.ts';
 
-/** The first page to open: is the service up, active, healthy and storing logs, do its jobs succeed, and are these numbers fresh? */
+/** The first page to open: is everything well, and what needs a person? */
 export function overview(): object {
   return frame({
     uid: 'automation-overview',
     title: 'Automation service: overview',
-    description: 'Is the automation service up, active, healthy and storing logs, and do its jobs succeed?',
+    description: 'Is everything well, and what needs a person? From here every name leads to more.',
     variables: [serverVariable()],
-    rows: [availabilityRow(), executionsRow(), healthRow(), logStorageRow(), resourcesRow(), tracesRow(), trustRow()],
+    rows: [nowRow(), sinceWhenRow(), objectivesRow(), elseRow()],
   });
+}
+
+function nowRow(): QuestionRow {
+  const tiles = [
+    ...pickPanels(availabilityRow(), [101, 102]),
+    ...pickPanels(healthRow(), [201]),
+    ...pickPanels(executionsRow(), [601, 602, 603, 604, 605, 606]),
+  ].map((tile, index) => ({ ...tile, width: index < 6 ? 4 : 8, height: 4 }));
+  return {
+    id: 900,
+    question: 'Is everything well, and what needs a person?',
+    panels: [...tiles, firingAlerts(), ...pickPanels(executionsRow(), [608, 607])],
+  };
+}
+
+function sinceWhenRow(): QuestionRow {
+  const panels = [...pickPanels(availabilityRow(), [107, 108]), ...pickPanels(healthRow(), [202])];
+  return { id: 910, question: 'Since when?', panels: panels.map((panel) => ({ ...panel, width: 24 })) };
+}
+
+function elseRow(): QuestionRow {
+  const panels = [
+    ...pickPanels(logStorageRow(), [303]),
+    ...pickPanels(resourcesRow(), [401, 402]),
+    ...pickPanels(trustRow(), [501, 502]),
+  ];
+  return {
+    id: 920,
+    question: 'Are logs stored, is there room to work, and can I trust these numbers?',
+    panels: panels.map((panel, index) => ({ ...panel, width: index === 0 ? 8 : 4, height: 4 })),
+  };
 }

@@ -10,14 +10,16 @@ export interface DashboardQuery {
 export function panelQueries(dashboardJson: string): DashboardQuery[] {
   // The cast is safe: only JSON that `generate.ts` writes comes here, and each part is optional.
   const { panels = [] } = JSON.parse(dashboardJson) as DashboardShape;
-  return panels.flatMap(({ title = '', description = '', targets = [] }) => {
-    const reason = /\bEmpty (?:of|until|while|unless) .*$/.exec(description)?.[0];
-    return targets.map(({ expr = '' }) => ({
-      panel: title,
-      expr: fillVariables(expr),
-      ...(reason === undefined ? {} : { emptyReason: reason }),
-    }));
-  });
+  return panels
+    .flatMap((panel) => [panel, ...(panel.panels ?? [])])
+    .flatMap(({ title = '', description = '', targets = [] }) => {
+      const reason = /\bEmpty (?:of|until|while|unless) .*$/.exec(description)?.[0];
+      return targets.map(({ expr = '' }) => ({
+        panel: title,
+        expr: fillVariables(expr),
+        ...(reason === undefined ? {} : { emptyReason: reason }),
+      }));
+    });
 }
 
 /** Every annotation query of a dashboard's JSON, ready to be sent to a Prometheus; no event, no data. */
@@ -40,14 +42,19 @@ const variableValues: Readonly<Record<string, string>> = {
   $__range: '1h',
   $server: '.*',
   $project: '.*',
+  $group: '.*',
   $job: '.*',
 };
 
+interface PanelShape {
+  readonly title?: string;
+  readonly description?: string;
+  readonly targets?: readonly { readonly expr?: string }[];
+  /** Those of a row that waits for a click. */
+  readonly panels?: readonly PanelShape[];
+}
+
 interface DashboardShape {
-  readonly panels?: readonly {
-    readonly title?: string;
-    readonly description?: string;
-    readonly targets?: readonly { readonly expr?: string }[];
-  }[];
+  readonly panels?: readonly PanelShape[];
   readonly annotations?: { readonly list?: readonly { readonly name?: string; readonly expr?: string }[] };
 }

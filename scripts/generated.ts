@@ -1,5 +1,5 @@
 import { alertFiles } from '../alerts/generate.ts';
-import { dashboardJson, dashboardNames } from '../dashboards/generate.ts';
+import { dashboardFiles } from '../dashboards/generate.ts';
 import { renderMetricReference, renderOptionReference } from '../src/commands/reference.ts';
 import { renderFaults } from './faults.ts';
 
@@ -10,6 +10,6 @@ export function generated(): Readonly<Record<string, string>> {
     'docs/metrics.md': renderMetricReference(),
     'docs/faults.md': renderFaults(),
     ...Object.fromEntries(Object.entries(alertFiles()).map(([name, text]) => [`alerts/${name}`, text])),
-    ...Object.fromEntries(dashboardNames.map((name) => [`dashboards/${name}.json`, dashboardJson(name)])),
+    ...Object.fromEntries(Object.entries(dashboardFiles()).map(([name, text]) => [`dashboards/${name}`, text])),
   };
 }

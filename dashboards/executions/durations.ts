@@ -1,8 +1,9 @@
+import { topOverRange } from '../pieces/exporters.ts';
 import type { QuestionRow } from '../pieces/grid.ts';
 import { heatmap } from '../pieces/heatmap.ts';
 import { joinedTable } from '../pieces/joined-table.ts';
 import { timeSeries } from '../pieces/time-series.ts';
-import { byJob, jobColumns, ofJobs } from './series.ts';
+import { byJob, byProject, jobColumns, ofJobs } from './series.ts';
 
 export function durationsRow(): QuestionRow {
   return {
@@ -34,13 +35,19 @@ export function durationsRow(): QuestionRow {
       timeSeries({
         id: 403,
         title: 'Median duration by project, over one hour',
-        description: 'Median over the hour before each point.',
+        description:
+          'Median over the hour before each point, for the fifteen projects with the most executions in the selected time.',
         unit: 's',
         width: 12,
         height: 9,
         queries: [
           {
-            expr: `histogram_quantile(0.5, sum by (server, project, le) (rate(${buckets}[1h])))`,
+            expr: topOverRange(
+              15,
+              byProject,
+              `histogram_quantile(0.5, sum by (server, project, le) (rate(${buckets}[1h])))`,
+              `sum by (${byProject}) (increase(automation_execution_duration_seconds_count{${ofJobs}}[$__range] @ end()))`,
+            ),
             legend: '{{server}}: {{project}}',
           },
         ],

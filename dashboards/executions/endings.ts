@@ -1,7 +1,8 @@
+import { topOverRange } from '../pieces/exporters.ts';
 import type { QuestionRow } from '../pieces/grid.ts';
 import { numberTile } from '../pieces/tiles.ts';
 import { timeSeries } from '../pieces/time-series.ts';
-import { bad, ofJobs, successRatio } from './series.ts';
+import { bad, byProject, ofJobs, ofProjects, successRatio } from './series.ts';
 
 export function endingsRow(): QuestionRow {
   return {
@@ -49,21 +50,42 @@ export function endingsRow(): QuestionRow {
       timeSeries({
         id: 105,
         title: 'Finished by project',
-        description: 'Finished executions per minute, by project.',
+        description: 'Finished executions per minute, for the fifteen projects with the most in the selected time.',
         unit: 'opm',
         width: 12,
         height: 8,
-        queries: [{ expr: toPerMinute('server, project'), legend: '{{server}}: {{project}}' }],
+        queries: [
+          { expr: topOverRange(15, byProject, toPerMinute(byProject), mostEnds), legend: '{{server}}: {{project}}' },
+        ],
+      }),
+      timeSeries({
+        id: 107,
+        title: 'Finished by trigger',
+        description: 'Finished executions per minute, by what started them: a person, a schedule, a webhook.',
+        unit: 'opm',
+        width: 12,
+        height: 8,
+        queries: [
+          {
+            expr: `60 * sum by (server, trigger) (rate(automation_project_executions_total{${ofProjects}}[$__rate_interval]))`,
+            legend: '{{server}}: {{trigger}}',
+          },
+        ],
       }),
       timeSeries({
         id: 106,
         title: 'Success ratio by project, over one hour',
-        description: `Share of successful executions within the hour before each point. ${neither}`,
+        description: `Share of successful executions within the hour before each point, for the fifteen projects with the most failures in the selected time. ${neither}`,
         unit: 'percentunit',
-        width: 24,
+        width: 12,
         height: 8,
         emptyReason: noEnd,
-        queries: [{ expr: successRatio('server, project', ofJobs, '1h'), legend: '{{server}}: {{project}}' }],
+        queries: [
+          {
+            expr: topOverRange(15, byProject, successRatio(byProject, ofJobs, '1h'), mostBadEnds),
+            legend: '{{server}}: {{project}}',
+          },
+        ],
       }),
     ],
   };
@@ -71,6 +93,9 @@ export function endingsRow(): QuestionRow {
 
 const neither = 'Cancelled ones and attempts that are tried again count as neither good nor bad.';
 const noEnd = 'Empty until the first execution has ended since the exporter began.';
+
+const mostEnds = `sum by (${byProject}) (increase(automation_executions_total{${ofJobs}}[$__range] @ end()))`;
+const mostBadEnds = `sum by (${byProject}) (increase(automation_executions_total{${ofJobs},${bad}}[$__range] @ end()))`;
 
 function toIncrease(selector: string, window: string): string {
   return `increase(automation_executions_total{${selector}}[${window}])`;

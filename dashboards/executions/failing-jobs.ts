@@ -1,4 +1,5 @@
 import { defaultThresholds } from '../../alerts/thresholds.ts';
+import { topOverRange } from '../pieces/exporters.ts';
 import type { QuestionRow } from '../pieces/grid.ts';
 import { joinedTable } from '../pieces/joined-table.ts';
 import { timeSeries } from '../pieces/time-series.ts';
@@ -15,14 +16,19 @@ export function failingJobsRow(): QuestionRow {
         id: 302,
         title: 'Consecutive failures',
         description:
-          'The ten jobs with the most failures since the last success. The dashed line is the limit of the alert.',
+          'The ten jobs with the most failures in a row in the selected time. The dashed line is the limit of the alert.',
         unit: 'short',
         width: 12,
         height: 8,
         limit: defaultThresholds.jobConsecutiveFailures,
         queries: [
           {
-            expr: `topk(10, max by (${byJob}) (automation_job_consecutive_failures{${ofJobs}}))`,
+            expr: topOverRange(
+              10,
+              byJob,
+              `max by (${byJob}) (${failures})`,
+              `max by (${byJob}) (max_over_time(${failures}[$__range] @ end()))`,
+            ),
             legend: jobLegend,
           },
         ],
@@ -67,4 +73,5 @@ export function failingJobsRow(): QuestionRow {
   };
 }
 
+const failures = `automation_job_consecutive_failures{${ofJobs}}`;
 const sinceSuccess = `time() - max by (${byJob}) (automation_job_last_success_timestamp_seconds{${ofJobs}})`;

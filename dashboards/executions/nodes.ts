@@ -1,3 +1,4 @@
+import { topOverRange } from '../pieces/exporters.ts';
 import type { QuestionRow } from '../pieces/grid.ts';
 import { joinedTable } from '../pieces/joined-table.ts';
 import { timeSeries } from '../pieces/time-series.ts';
@@ -24,12 +25,22 @@ export function nodesRow(): QuestionRow {
         id: 502,
         title: 'Failures by node, over one hour',
         description:
-          'Executions that failed on a node in the hour before each point, for the ten nodes with the most failures.',
+          'Executions that failed on a node in the hour before each point, for the ten nodes with the most failures in the selected time.',
         unit: 'short',
         width: 12,
         height: 9,
         emptyReason: noFailure,
-        queries: [{ expr: `topk(10, round(${toFailures('1h')}) > 0)`, legend: '{{server}}: {{project}} {{node}}' }],
+        queries: [
+          {
+            expr: topOverRange(
+              10,
+              'server, project, node',
+              `round(${toFailures('1h')})`,
+              toFailures('$__range', ' @ end()'),
+            ),
+            legend: '{{server}}: {{project}} {{node}}',
+          },
+        ],
       }),
       timeSeries({
         id: 503,
@@ -51,6 +62,6 @@ export function nodesRow(): QuestionRow {
 
 const noFailure = 'Empty while no execution has failed on a node.';
 
-function toFailures(window: string): string {
-  return `sum by (server, project, node) (increase(automation_node_failures_total{${ofProjects}}[${window}]))`;
+function toFailures(window: string, at = ''): string {
+  return `sum by (server, project, node) (increase(automation_node_failures_total{${ofProjects}}[${window}]${at}))`;
 }

@@ -1,8 +1,9 @@
+import { topOverRange } from '../pieces/exporters.ts';
 import type { QuestionRow } from '../pieces/grid.ts';
 import { joinedTable } from '../pieces/joined-table.ts';
 import { numberTile } from '../pieces/tiles.ts';
 import { timeSeries } from '../pieces/time-series.ts';
-import { byJob, jobColumns, ofJobs, ofProjects } from './series.ts';
+import { byJob, byProject, jobColumns, ofJobs, ofProjects } from './series.ts';
 
 export function runningRow(): QuestionRow {
   return {
@@ -50,11 +51,17 @@ export function runningRow(): QuestionRow {
       timeSeries({
         id: 205,
         title: 'Running by project',
-        description: 'Executions that run at the same time.',
+        description:
+          'Executions that run at the same time, in the fifteen projects with the most in the selected time.',
         unit: 'short',
         width: 12,
         height: 8,
-        queries: [{ expr: `sum by (server, project) (${running})`, legend: '{{server}}: {{project}}' }],
+        queries: [
+          {
+            expr: topOverRange(15, byProject, `sum by (${byProject}) (${running})`, mostRunning),
+            legend: '{{server}}: {{project}}',
+          },
+        ],
       }),
       timeSeries({
         id: 206,
@@ -65,28 +72,37 @@ export function runningRow(): QuestionRow {
         width: 12,
         height: 8,
         queries: [
-          { expr: `sum by (server, project, status) (${queued})`, legend: '{{server}}: {{project}} {{status}}' },
-          { expr: `sum by (server, project) (${overdue})`, legend: '{{server}}: {{project}} overdue' },
+          {
+            expr: topOverRange(15, byProject, `sum by (server, project, status) (${queued})`, mostQueued),
+            legend: '{{server}}: {{project}} {{status}}',
+          },
+          {
+            expr: topOverRange(15, byProject, `sum by (${byProject}) (${overdue})`, mostOverdue),
+            legend: '{{server}}: {{project}} overdue',
+          },
         ],
       }),
       joinedTable({
         id: 207,
         title: 'What runs?',
-        description: 'Running jobs with their average duration. Rows without a job are ad hoc.',
+        description: 'Up to a hundred running jobs with their average duration. Rows without a job are ad hoc.',
         unit: 'short',
         width: 24,
         height: 8,
         emptyReason: idle,
         labels: jobColumns,
         values: [
-          { heading: 'Running', expr: `sum by (${byJob}) (${running}) > 0` },
-          { heading: 'For', unit: 's', expr: `time() - min by (${byJob}) (${oldest})` },
+          { heading: 'Running', expr: `topk(100, sum by (${byJob}) (${running})) > 0` },
+          { heading: 'For', unit: 's', expr: `topk(100, time() - min by (${byJob}) (${oldest}))` },
           {
             heading: 'Usually',
             unit: 's',
-            expr: `max by (${byJob}) (automation_job_average_duration_seconds{${ofJobs}}) and sum by (${byJob}) (${running}) > 0`,
+            expr: `max by (${byJob}) (automation_job_average_duration_seconds{${ofJobs}}) and topk(100, sum by (${byJob}) (${running})) > 0`,
           },
-          { heading: 'Overdue', expr: `sum by (${byJob}) (${overdue}) and sum by (${byJob}) (${running}) > 0` },
+          {
+            heading: 'Overdue',
+            expr: `sum by (${byJob}) (${overdue}) and topk(100, sum by (${byJob}) (${running})) > 0`,
+          },
         ],
         sortBy: 'For',
       }),
@@ -98,4 +114,8 @@ const running = `automation_executions_running{${ofJobs}}`;
 const oldest = `automation_executions_running_oldest_start_timestamp_seconds{${ofJobs}}`;
 const overdue = `automation_executions_running_overdue{${ofJobs}}`;
 const queued = `automation_executions_queued{${ofProjects}}`;
+const toMost = (series: string): string => `sum by (${byProject}) (max_over_time(${series}[$__range] @ end()))`;
+const mostRunning = toMost(running);
+const mostQueued = toMost(queued);
+const mostOverdue = toMost(overdue);
 const idle = 'Empty while nothing runs.';

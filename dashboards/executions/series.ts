@@ -1,5 +1,8 @@
 /** What the reader picked, as a selector; executions without a job have an empty job name. */
-export const ofJobs = 'server=~"$server",project=~"$project",job_name=~"$job"';
+export const ofJobs = 'server=~"$server",project=~"$project",job_group=~"$group",job_name=~"$job"';
+
+/** What projects are told apart by. */
+export const byProject = 'server, project';
 
 /** The same for series that know no job. */
 export const ofProjects = 'server=~"$server",project=~"$project"';

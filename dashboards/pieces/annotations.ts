@@ -16,6 +16,20 @@ export function modeChanges(): AnnotationQueryBuilder {
     .tagKeys('server');
 }
 
+/** Marks each reload of an exporter's configuration that succeeded. */
+export function reloads(): AnnotationQueryBuilder {
+  return new AnnotationQueryBuilder()
+    .name('Reloads')
+    .datasource(dataSource)
+    .enable(true)
+    .iconColor('blue')
+    .expr('max by (instance) (1000 * automation_exporter_config_last_reload_timestamp_seconds)')
+    .useValueForTime(true)
+    .titleFormat('Exporter reloaded its configuration')
+    .textFormat('{{instance}}')
+    .tagKeys('instance');
+}
+
 /** Marks each start of the server, at the time that the server itself gives; a start that moved by less is a rounding. */
 export function restarts(): AnnotationQueryBuilder {
   const start = 'automation_server_start_time_seconds{server=~"$server"}';

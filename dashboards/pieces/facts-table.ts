@@ -1,4 +1,5 @@
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/table';
+import { linksOfColumns } from './links.ts';
 import type { GridPanel, PanelFacts } from './panel.ts';
 import { toGridPanel } from './panel.ts';
 import { type StateWords, toValueMappings } from './state-words.ts';
@@ -26,5 +27,7 @@ export function factsTable(
       { id: 'custom.cellOptions', value: { type: 'color-text' } },
     ]);
   }
+  for (const [heading, links] of Object.entries(linksOfColumns(facts.columns)))
+    if (links.length > 0) table.overrideByName(heading, [{ id: 'links', value: links }]);
   return toGridPanel(table, facts, 'table');
 }

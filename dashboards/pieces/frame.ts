@@ -6,7 +6,7 @@ import {
   type QueryVariableBuilder,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { defaultThresholds } from '../../alerts/thresholds.ts';
-import { modeChanges, restarts } from './annotations.ts';
+import { modeChanges, reloads, restarts } from './annotations.ts';
 import { layOut, type QuestionRow } from './grid.ts';
 import { dataSourceVariable } from './variables.ts';
 
@@ -34,6 +34,7 @@ export function frame({ uid, title, description, variables, rows }: Frame): obje
     .withVariable(dataSourceVariable())
     .annotation(modeChanges())
     .annotation(restarts())
+    .annotation(reloads())
     .link(linkToOthers())
     .link(linkTo('Exporter status', '/', 'info'))
     .link(linkTo('Alert rules', '/alerts/rules.yaml', 'bolt'))

@@ -8,18 +8,28 @@ export interface QuestionRow {
   readonly panels: readonly GridPanel[];
 }
 
-/** Lays rows out on Grafana's grid: panels from left to right, a new line where the width is used up. */
+/** Lays rows out on Grafana's grid, panels from left to right: the first row is open, the others wait for a click. */
 export function layOut(rows: readonly QuestionRow[]): (RowPanel | Panel)[] {
   const placed: (RowPanel | Panel)[] = [];
   let y = 0;
-  for (const row of rows) {
+  for (const [index, row] of rows.entries()) {
     const heading = { x: 0, y, w: gridColumns, h: 1 };
-    placed.push(new RowBuilder(row.question).id(row.id).gridPos(heading).build());
+    const builder = new RowBuilder(row.question).id(row.id).gridPos(heading);
     const line = placeLine(row.panels, y + heading.h);
-    placed.push(...line.panels);
-    y = line.bottom;
+    if (index === 0) {
+      placed.push(builder.build(), ...line.panels);
+      y = line.bottom;
+    } else {
+      placed.push({ ...builder.collapsed(true).build(), panels: line.panels });
+      y += heading.h;
+    }
   }
   return placed;
+}
+
+/** The panels of a row that are wanted elsewhere, in the order of their ids. */
+export function pickPanels(row: QuestionRow, ids: readonly number[]): GridPanel[] {
+  return ids.flatMap((id) => row.panels.filter(({ panel }) => panel.id === id));
 }
 
 const gridColumns = 24;

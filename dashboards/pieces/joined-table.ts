@@ -1,6 +1,7 @@
 import { TableSortByFieldStateBuilder } from '@grafana/grafana-foundation-sdk/common';
 import type { DynamicConfigValue } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/table';
+import { linksOfColumns } from './links.ts';
 import type { GridPanel, PanelFacts } from './panel.ts';
 import { toGridPanel } from './panel.ts';
 
@@ -41,6 +42,9 @@ export function joinedTable(
     .sortBy([new TableSortByFieldStateBuilder().displayName(sortBy).desc(true)]);
   for (const { heading, unit } of values)
     if (unit !== undefined) table.overrideByName(heading, [{ id: 'unit', value: unit } satisfies DynamicConfigValue]);
+  const headings = { ...labels, ...Object.fromEntries(values.map(({ heading }) => [heading, heading])) };
+  for (const [heading, links] of Object.entries(linksOfColumns(headings)))
+    table.overrideByName(heading, [{ id: 'links', value: links } satisfies DynamicConfigValue]);
   const queries = values.map(({ expr, heading }) => ({ expr, legend: heading }));
   return toGridPanel(table, { ...rest, queries }, 'table');
 }

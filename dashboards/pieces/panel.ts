@@ -2,6 +2,8 @@ import type { Builder, Dataquery } from '@grafana/grafana-foundation-sdk/cog';
 import type { DataSourceRef } from '@grafana/grafana-foundation-sdk/common';
 import type { Panel } from '@grafana/grafana-foundation-sdk/dashboard';
 import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus';
+import { onceForAllExporters } from './exporters.ts';
+import { type DataLink, linksOfSeries } from './links.ts';
 
 /** What the author of a dashboard says about every panel, whatever it looks like. */
 export interface PanelFacts {
@@ -45,7 +47,17 @@ export function toGridPanel(builder: CommonPanelBuilder, facts: PanelFacts, aski
     .unit(facts.unit)
     .datasource(dataSource)
     .targets(facts.queries.map((query, index) => toTarget(query, index, asking)));
-  return { width: facts.width, height: facts.height, panel: builder.build() };
+  const panel = builder.build();
+  const links = asking === 'table' ? [] : linksOfSeries(facts.queries.map(({ expr }) => expr));
+  return { width: facts.width, height: facts.height, panel: links.length === 0 ? panel : withLinks(panel, links) };
+}
+
+/** The builder of the SDK gives data links the shape of dashboard links, which Grafana does not read. */
+function withLinks(panel: Panel, links: readonly DataLink[]): Panel {
+  const { defaults = {}, overrides = [] } = panel.fieldConfig ?? {};
+  // The cast is true of what Grafana reads: the type of the SDK is the wrong one.
+  const fieldConfig = { overrides, defaults: { ...defaults, links } } as unknown as NonNullable<Panel['fieldConfig']>;
+  return { ...panel, fieldConfig };
 }
 
 /** The part of the panel builders that all of them share. */
@@ -62,7 +74,7 @@ function toTarget(query: PanelQuery, index: number, asking: Asking): DataqueryBu
   const target = new DataqueryBuilder()
     .refId(String.fromCharCode(65 + index))
     .datasource(dataSource)
-    .expr(query.expr)
+    .expr(onceForAllExporters(query.expr))
     .legendFormat(query.legend);
   if (query.exemplars) target.exemplar(true);
   switch (asking) {

@@ -25,10 +25,17 @@ export function projectVariable(): QueryVariableBuilder {
     .description('The projects of these servers.');
 }
 
+export function groupVariable(): QueryVariableBuilder {
+  return choiceVariable('group', 'automation_executions_total{server=~"$server",project=~"$project"}', 'job_group')
+    .label('Group')
+    .description('The groups of the jobs of these projects; All includes jobs without a group.');
+}
+
 export function jobVariable(): QueryVariableBuilder {
-  return choiceVariable('job', 'automation_executions_total{server=~"$server",project=~"$project"}', 'job_name')
+  const ofGroups = 'automation_executions_total{server=~"$server",project=~"$project",job_group=~"$group"}';
+  return choiceVariable('job', ofGroups, 'job_name')
     .label('Job')
-    .description('The jobs of these projects by their names; __other__ are those without their own series.');
+    .description('The jobs of these groups by their names; __other__ are those without their own series.');
 }
 
 /** Several values or all of them, out of a label of series that exist. */

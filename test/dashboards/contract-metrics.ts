@@ -22,7 +22,7 @@ const commonLabels = ['server', 'member', 'job', 'instance'];
 /** Series that others give: Prometheus itself, and the runtime of the exporter. */
 const foreign: Readonly<Record<string, readonly string[]>> = {
   up: [],
-  ALERTS: ['alertname', 'alertstate', 'severity', 'project'],
+  ALERTS: ['alertname', 'alertstate', 'severity', 'project', 'job_group', 'job_name'],
   nodejs_eventloop_lag_max_seconds: [],
   nodejs_gc_duration_seconds_sum: ['kind'],
   process_cpu_seconds_total: [],

@@ -8,19 +8,31 @@ export interface DashboardShape {
   readonly panels: readonly Panel[];
 }
 
-interface Panel {
+export interface Panel {
   readonly id: number;
   readonly type: string;
   readonly title: string;
   readonly description?: string;
+  readonly collapsed?: boolean;
   readonly targets?: readonly { readonly expr: string }[];
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
+  readonly fieldConfig?: {
+    readonly defaults: { readonly unit?: string; readonly links?: readonly { readonly url: string }[] };
+    readonly overrides: readonly {
+      readonly properties: readonly { readonly id: string; readonly value?: unknown }[];
+    }[];
+  };
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly panels?: readonly Panel[];
 }
 
 export function readDashboard(json: string): DashboardShape {
   // The cast names only what the tests look at; a missing part fails the test that looks.
   return JSON.parse(json) as DashboardShape;
+}
+
+/** Every row and panel, also those of rows that wait for a click. */
+export function listPanels({ panels }: DashboardShape): Panel[] {
+  return panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
 }
 
 /** The questions of a dashboard, from the top. */

@@ -11,7 +11,8 @@ describe('dashboards/executions', () => {
       'datasource',
       'server label_values(automation_up, server)',
       'project label_values(automation_executions_running{server=~"$server"}, project)',
-      'job label_values(automation_executions_total{server=~"$server",project=~"$project"}, job_name)',
+      'group label_values(automation_executions_total{server=~"$server",project=~"$project"}, job_group)',
+      'job label_values(automation_executions_total{server=~"$server",project=~"$project",job_group=~"$group"}, job_name)',
     ]);
     expect(dashboard.links.map(({ type, url, tags }) => `${type} ${url || tags.join()}`)).toEqual([
       'dashboards automation',
@@ -28,7 +29,6 @@ describe('dashboards/executions', () => {
       'Which jobs fail?',
       'How long do executions take?',
       'Which nodes fail most?',
-      'Has the exporter seen every execution?',
     ]);
   });
 });

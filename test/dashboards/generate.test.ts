@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { dashboardJson, dashboardNames } from '../../dashboards/generate.ts';
+import { dashboardJson, dashboardNames, exportJson } from '../../dashboards/generate.ts';
 import { annotationQueries, panelQueries } from '../../dashboards/queries.ts';
 import { contractMetrics } from './contract-metrics.ts';
-import { type DashboardShape, readDashboard } from './dashboard-shape.ts';
+import { listPanels, type Panel, readDashboard } from './dashboard-shape.ts';
 import { readPromql } from './promql.ts';
 
 describe.each(dashboardNames)('dashboards/%s', (name) => {
   const json = dashboardJson(name);
-  const { panels, templating, annotations, schemaVersion } = readDashboard(json);
+  const dashboard = readDashboard(json);
+  const { templating, annotations, schemaVersion } = dashboard;
+  const panels = listPanels(dashboard);
   const charts = panels.filter((panel) => panel.type !== 'row');
   const queries = [...panelQueries(json), ...annotationQueries(json)];
 
@@ -19,7 +21,39 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
   it('has the schema, the first variables and the annotations of all dashboards', () => {
     expect(schemaVersion).toBe(42);
     expect(templating.list.map((variable) => variable.name).slice(0, 2)).toEqual(['datasource', 'server']);
-    expect(annotations.list.map((annotation) => annotation.name)).toEqual(['Mode changes', 'Restarts']);
+    expect(annotations.list.map((annotation) => annotation.name)).toEqual(['Mode changes', 'Restarts', 'Reloads']);
+    expect(dashboard.uid).toBe(`automation-${name}`);
+  });
+
+  it('has at most twenty-five panels, of which the first row shows its answer and the others wait for a click', () => {
+    expect(charts.length).toBeGreaterThanOrEqual(12);
+    expect(charts.length).toBeLessThanOrEqual(25);
+    const rows = dashboard.panels.filter((panel) => panel.type === 'row');
+    expect(rows.map((row) => row.collapsed === true)).toEqual(rows.map((_, index) => index > 0));
+    const below = dashboard.panels.filter((panel) => panel.type !== 'row').map(({ gridPos }) => gridPos.y + gridPos.h);
+    expect(Math.max(...below)).toBeLessThanOrEqual(34);
+  });
+
+  it('leads on from every panel whose series have a server', () => {
+    const mute = charts.filter(
+      ({ targets = [], fieldConfig }) =>
+        targets.some(({ expr }) => /\bby \([^)]*\bserver\b/.test(expr)) &&
+        (fieldConfig?.defaults.links ?? []).length === 0 &&
+        !(fieldConfig?.overrides ?? []).some(({ properties }) => properties.some(({ id }) => id === 'links')),
+    );
+    expect(mute.map(({ title }) => title)).toEqual([]);
+  });
+
+  it('has a form for the import of grafana.com that asks for the data source', () => {
+    const exported = exportJson(name);
+    expect(exported).not.toMatch(/\$\{?datasource/);
+    // The cast names only what is looked at.
+    const { __inputs: inputs, templating: variables } = JSON.parse(exported) as {
+      readonly __inputs: readonly { readonly name: string; readonly pluginId: string }[];
+      readonly templating: { readonly list: readonly { readonly name: string }[] };
+    };
+    expect(inputs.map(({ name: input, pluginId }) => [input, pluginId])).toEqual([['DS_PROMETHEUS', 'prometheus']]);
+    expect(variables.list.map((variable) => variable.name)[0]).toBe('server');
   });
 
   it.each(charts)('gives the panel "$title" a description, a unit and a query', (panel) => {
@@ -38,7 +72,8 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
   });
 
   it('fits the 24 columns of the grid without an overlap', () => {
-    expect(findFaults(panels)).toEqual([]);
+    expect(findFaults(dashboard.panels)).toEqual([]);
+    for (const { panels: inner = [] } of dashboard.panels) expect(findFaults(inner)).toEqual([]);
   });
 
   it.each(queries)('asks in "$panel" for what exists: $expr', ({ expr }) => {
@@ -49,7 +84,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
   });
 });
 
-function findFaults(panels: DashboardShape['panels']): string[] {
+function findFaults(panels: readonly Panel[]): string[] {
   const taken = new Map<string, string>();
   const faults: string[] = [];
   for (const { title, gridPos } of panels) {

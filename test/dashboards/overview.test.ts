@@ -21,13 +21,10 @@ describe('dashboards/overview', () => {
 
   it('asks one question per row', () => {
     expect(readQuestions(dashboard)).toEqual([
-      'Is the service up, and may it run anything?',
-      'Do jobs succeed, and is anything stuck?',
-      'Does the server call itself healthy?',
-      'Are logs being stored?',
-      'Does the server have room to work?',
-      'Do traces get to the collector?',
-      'Can I trust these numbers?',
+      'Is everything well, and what needs a person?',
+      'Since when?',
+      'Do enough executions succeed, month by month?',
+      'Are logs stored, is there room to work, and can I trust these numbers?',
     ]);
   });
 });

@@ -8,7 +8,8 @@ describe('dashboards/pieces/grid', () => {
       { id: 1, question: 'First?', panels: [panel('a', 12, 4), panel('b', 12, 6), panel('c', 8, 4)] },
       { id: 2, question: 'Second?', panels: [panel('d', 24, 4)] },
     ];
-    expect(layOut(rows).map(({ title, gridPos }) => [title, gridPos])).toEqual([
+    const placed = layOut(rows).flatMap((panel) => [panel, ...('panels' in panel ? panel.panels : [])]);
+    expect(placed.map(({ title, gridPos }) => [title, gridPos])).toEqual([
       ['First?', { x: 0, y: 0, w: 24, h: 1 }],
       ['a', { x: 0, y: 1, w: 12, h: 4 }],
       ['b', { x: 12, y: 1, w: 12, h: 6 }],

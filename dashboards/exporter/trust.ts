@@ -1,3 +1,4 @@
+import { topOverRange } from '../pieces/exporters.ts';
 import { factsTable } from '../pieces/facts-table.ts';
 import type { QuestionRow } from '../pieces/grid.ts';
 import { stateTimeline } from '../pieces/state-timeline.ts';
@@ -121,13 +122,19 @@ export function trustRow(): QuestionRow {
       timeSeries({
         id: 509,
         title: 'API response time, 95th percentile',
-        description: '95th percentile of the response times of the server.',
+        description:
+          '95th percentile of the response times, for the ten endpoints that took the most time in the selected range.',
         unit: 's',
         width: 8,
         height: 8,
         queries: [
           {
-            expr: 'histogram_quantile(0.95, sum by (server, api_endpoint, le) (rate(automation_exporter_api_request_duration_seconds_bucket{server=~"$server"}[$__rate_interval])))',
+            expr: topOverRange(
+              10,
+              'server, api_endpoint',
+              `histogram_quantile(0.95, sum by (server, api_endpoint, le) (rate(${requestTimes}_bucket{server=~"$server"}[$__rate_interval])))`,
+              `sum by (server, api_endpoint) (increase(${requestTimes}_sum{server=~"$server"}[$__range] @ end()))`,
+            ),
             legend: '{{server}}: {{api_endpoint}}',
           },
         ],
@@ -182,3 +189,5 @@ export function trustRow(): QuestionRow {
 const noErrors = 'Empty until the first request fails.';
 
 const success = 'automation_exporter_collector_success{server=~"$server"}';
+
+const requestTimes = 'automation_exporter_api_request_duration_seconds';

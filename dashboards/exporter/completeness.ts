@@ -82,9 +82,28 @@ export function completenessRow(): QuestionRow {
             legend: '{{server}} skipped: {{reason}}',
           },
           {
-            expr: 'sum by (server, project) (automation_exporter_executions_hidden{server=~"$server"})',
+            expr: 'topk(15, max by (server, project) (automation_exporter_executions_hidden{server=~"$server"}) > 0)',
             legend: '{{server}} hidden: {{project}}',
           },
+        ],
+      }),
+      timeSeries({
+        id: 607,
+        title: 'Read only in part',
+        description:
+          'Traces that are incomplete or were left out, words and values that the exporter does not know, and texts that were cut, in one hour.',
+        unit: 'short',
+        width: 24,
+        height: 8,
+        emptyReason: 'Empty until something is read only in part.',
+        queries: [
+          {
+            expr: toIncrease('traces_degraded_total', 'server, reason'),
+            legend: '{{server}} trace incomplete: {{reason}}',
+          },
+          { expr: toIncrease('traces_skipped_total', 'server, reason'), legend: '{{server}} no trace: {{reason}}' },
+          { expr: toIncrease('unknown_values_total', 'server, field'), legend: '{{server}} unknown: {{field}}' },
+          { expr: toIncrease('texts_cut_total'), legend: '{{server}} texts cut' },
         ],
       }),
     ],

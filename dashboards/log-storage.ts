@@ -1,0 +1,15 @@
+import { incompleteRow } from './log-storage/incomplete.ts';
+import { logStorageRow } from './log-storage/stored.ts';
+import { frame } from './pieces/frame.ts';
+import { serverVariable } from './pieces/variables.ts';
+
+/** Are logs being stored, and whose are not? */
+export function logStorage(): object {
+  return frame({
+    uid: 'automation-log-storage',
+    title: 'Automation service: log storage',
+    description: 'Are the logs of executions being stored, how far behind is it, and whose logs are missing?',
+    variables: [serverVariable()],
+    rows: [logStorageRow(), incompleteRow()],
+  });
+}
