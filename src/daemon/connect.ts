@@ -1,9 +1,15 @@
 import type { LargeAnswers } from '../api/answers/large-answers.ts';
 import { createBearerCredentials } from '../api/auth/bearer.ts';
 import type { Credentials, SecretSource } from '../api/auth/credentials.ts';
-import { createSessionCredentials } from '../api/auth/session.ts';
+import { createSessionCredentials, createSessionMemory, type SessionMemory } from '../api/auth/session.ts';
 import { createTokenCredentials } from '../api/auth/token.ts';
-import { type Client, type ClientMemory, type ClientObserver, createClient } from '../api/client.ts';
+import {
+  type Client,
+  type ClientMemory,
+  type ClientObserver,
+  createClient,
+  createClientMemory,
+} from '../api/client.ts';
 import { createFileLook, type Refreshable } from '../api/file-look.ts';
 import { findTlsProblems, type TlsMaterial, type TlsOptions, type TlsPart } from '../api/wire/tls-material.ts';
 import { createTransport, type RenewableTransport, type ToDispatcher } from '../api/wire/transport.ts';
@@ -12,6 +18,13 @@ import { describeReadError } from '../config/read-error.ts';
 import type { Clock } from '../domain/clock.ts';
 import { toSecretForms } from '../domain/secret-forms.ts';
 import type { SelfTracing } from './self-tracing.ts';
+
+/** The state of an address and of the session that is open there: data that outlives a connection. */
+export type ConnectionMemory = ClientMemory & { readonly session: SessionMemory };
+
+export function createConnectionMemory(before: Partial<ClientMemory> = {}): ConnectionMemory {
+  return { ...createClientMemory(before), session: createSessionMemory() };
+}
 
 export type Connection = { readonly client: Client; readonly close: () => Promise<void> };
 
@@ -23,7 +36,7 @@ type ConnectOptions = {
   /** Shared by all servers; without it an answer that is larger than usual is refused. */
   readonly largeAnswers?: LargeAnswers | undefined;
   readonly selfTracing?: Pick<SelfTracing, 'ofTransport'> | undefined;
-  readonly memory?: ClientMemory | undefined;
+  readonly memory?: ConnectionMemory | undefined;
   /** Reads files again that have changed; without it they are as they were when the configuration was read. */
   readonly readFile?: ((path: string) => Promise<string>) | undefined;
   /** Carries the requests, if not connections of our own. */
@@ -49,7 +62,7 @@ export function connectServer(
   });
   const transport = selfTracing?.ofTransport(server.name, plain) ?? plain;
   const forms = new Set<string>();
-  const credentials = toCredentials(server, clock, (secret) => {
+  const credentials = toCredentials(server, { clock, memory }, (secret) => {
     for (const form of toSecretForms(secret)) if (form.length >= shortestForm) forms.add(form);
     onSecret(secret);
   });
@@ -83,12 +96,21 @@ export function connectServer(
 /** Shorter ones would be taken out of ordinary words. */
 const shortestForm = 8;
 
-function toCredentials(server: ServerConfig, clock: Clock, onSecret: (value: string) => void): Credentials {
+function toCredentials(
+  server: ServerConfig,
+  { clock, memory }: Pick<ConnectOptions, 'clock' | 'memory'>,
+  onSecret: (value: string) => void,
+): Credentials {
   const { token, bearerToken, username, password } = server;
   if (token !== undefined) return createTokenCredentials(announced(token, onSecret));
   if (bearerToken !== undefined) return createBearerCredentials(announced(bearerToken, onSecret));
   if (username !== undefined && password !== undefined) {
-    return createSessionCredentials({ username, password: announced(password, onSecret), clock });
+    return createSessionCredentials({
+      username,
+      password: announced(password, onSecret),
+      clock,
+      memory: memory?.session,
+    });
   }
   throw new Error(`server ${server.name} has no authentication method`);
 }

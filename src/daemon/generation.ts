@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createClientMemory } from '../api/client.ts';
 import type { Config } from '../config/config.ts';
 import type { ReloadOutcome } from '../config/reload.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -9,6 +8,7 @@ import { type PollKey, toPollText } from '../schedule/poll-key.ts';
 import { createScheduler, type Scheduler } from '../schedule/scheduler.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
+import { createConnectionMemory } from './connect.ts';
 import { forgetDelivery } from './instruments.ts';
 import type { createTraces, Traces } from './trace-pipeline.ts';
 import { type WatchedServer, type WatchOptions, watchServer } from './watch-server.ts';
@@ -63,9 +63,9 @@ function recallAddresses(before: Watching | undefined): NonNullable<WatchOptions
   return ({ url, way }) => {
     const same = left.filter((address) => address.url === url);
     const known = same.find((address) => isDeepStrictEqual(address.way, way)) ?? same[0];
-    if (known === undefined) return createClientMemory();
+    if (known === undefined) return createConnectionMemory();
     left.splice(left.indexOf(known), 1);
-    return isDeepStrictEqual(known.way, way) ? known.memory : createClientMemory({ budget: known.memory.budget });
+    return isDeepStrictEqual(known.way, way) ? known.memory : createConnectionMemory({ budget: known.memory.budget });
   };
 }
 

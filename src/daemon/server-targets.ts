@@ -1,12 +1,11 @@
-import { type ClientMemory, createClientMemory } from '../api/client.ts';
 import type { ServerConfig } from '../config/config.ts';
 import { createVitality, type Vitality } from '../schedule/vitality.ts';
-import { type Connection, connectServer } from './connect.ts';
+import { type Connection, type ConnectionMemory, connectServer, createConnectionMemory } from './connect.ts';
 import { toClientObserver } from './instruments.ts';
 import type { WatchOptions } from './watch-server.ts';
 
 /** An address that is asked, and the way to it: faults of one way say nothing of another. */
-export type Address = { readonly url: string; readonly way: unknown; readonly memory: ClientMemory };
+export type Address = { readonly url: string; readonly way: unknown; readonly memory: ConnectionMemory };
 
 /** One address that is asked: the server's, or a member's of its cluster. */
 export type Target = {
@@ -39,7 +38,7 @@ function connectTarget(server: ServerConfig, { member, url }: Asked, options: Wa
   const key = toKey(server, member);
   const { tls, tlsTexts, proxyUrl } = server;
   const way = { url, way: { tls, tlsTexts, proxyUrl } };
-  const address = { ...way, memory: memoryOf?.(way) ?? createClientMemory() };
+  const address = { ...way, memory: memoryOf?.(way) ?? createConnectionMemory() };
   const connection = connectServer(
     { ...server, url },
     { ...options, observe: toClientObserver(self, key, log), memory: address.memory },

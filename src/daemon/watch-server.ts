@@ -1,5 +1,4 @@
 import type { LargeAnswers } from '../api/answers/large-answers.ts';
-import type { ClientMemory } from '../api/client.ts';
 import type { ServerFacts } from '../api/contact.ts';
 import { createProjectList } from '../api/project-list.ts';
 import type { ToDispatcher } from '../api/wire/transport.ts';
@@ -17,7 +16,7 @@ import type { State } from '../state/state.ts';
 import { findRunning, toWhatRuns } from '../status/running.ts';
 import type { ExecutionsOfServer, RunningExecution } from '../status/status.ts';
 import type { EnrichLoop } from '../tracing/enrich/loop.ts';
-import type { Connection } from './connect.ts';
+import type { Connection, ConnectionMemory } from './connect.ts';
 import { listExposures } from './exposure.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import { createServerPolls, type ServerPolls } from './server-polls.ts';
@@ -42,7 +41,7 @@ export type WatchOptions = {
   readonly toDispatcher?: ToDispatcher | undefined;
   readonly largeAnswers?: LargeAnswers | undefined;
   /** Returns the state of an address before a reload, whichever server it belonged to. */
-  readonly memoryOf?: ((address: Omit<Address, 'memory'>) => ClientMemory) | undefined;
+  readonly memoryOf?: ((address: Omit<Address, 'memory'>) => ConnectionMemory) | undefined;
 };
 
 export type WatchedServer = {

@@ -11,9 +11,7 @@ const session = 'JSESSIONID';
 const mostCookies = 20;
 
 /** The cookies of one session: the server's own, and those by which a balancer finds the member that knows it. */
-export function createCookies(): Cookies {
-  const values = new Map<string, string>();
-
+export function createCookies(values = new Map<string, string>()): Cookies {
   function noteOne(setCookie: string): void {
     const [, given = '', value = ''] = /^\s*([\w.!#$%&'*+^`|~-]+)\s*=\s*([^;\s]*)/.exec(setCookie) ?? [];
     if (given === '') return;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../domain/clock.ts';
 import { isLoginPage, isLoginPath } from '../answers/classify.ts';
 import { ApiError } from '../errors.ts';
@@ -10,7 +11,32 @@ export type SessionOptions = {
   readonly username: string;
   readonly password: SecretSource;
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
+  /** The session of the same address before a reload. */
+  readonly memory?: SessionMemory | undefined;
 };
+
+/** A session as data, which outlives its client: a reload must neither log in again, nor try a wrong password sooner. */
+export type SessionMemory = {
+  /** The user and the password it belongs to, as a digest. */
+  account: string;
+  readonly cookies: Map<string, string>;
+  loggedInAtTicks: number;
+  failure: { readonly error: ApiError; readonly untilTicks: number } | undefined;
+};
+
+export function createSessionMemory(): SessionMemory {
+  return { account: '', cookies: new Map(), loggedInAtTicks: Number.NEGATIVE_INFINITY, failure: undefined };
+}
+
+/** Forgets the session of another account. */
+function recall(memory: SessionMemory, username: string, password: string): SessionMemory {
+  const account = createHash('sha256')
+    .update(JSON.stringify([username, password]))
+    .digest('hex');
+  if (memory.account === account) return memory;
+  memory.cookies.clear();
+  return Object.assign(memory, { ...createSessionMemory(), account, cookies: memory.cookies });
+}
 
 const apiEndpoint = 'login';
 const mostRedirects = 5;
@@ -21,16 +47,21 @@ const pauseAfterFailureMs = 60_000;
 const shortestSessionMs = 30_000;
 
 /** Login with a password (Document A, section 5): one session, whose cookies are the newest that the server sent. */
-export function createSessionCredentials({ username, password: secret, clock }: SessionOptions): Credentials {
+export function createSessionCredentials({
+  username,
+  password: secret,
+  clock,
+  memory = createSessionMemory(),
+}: SessionOptions): Credentials {
   const password = createRereadable(secret);
-  const cookies = createCookies();
+  const session = recall(memory, username, secret.reveal());
+  const cookies = createCookies(session.cookies);
   let generation = 0;
-  let loggedInAtTicks = Number.NEGATIVE_INFINITY;
   let loggingIn: Promise<void> | undefined;
-  let failure: { readonly error: ApiError; readonly untilTicks: number } | undefined;
 
   async function logIn(transport: Transport): Promise<void> {
     const used = password.generation();
+    const { failure } = session;
     if (failure !== undefined && clock.ticks() < failure.untilTicks && !(await password.reread(used))) {
       throw failure.error;
     }
@@ -39,13 +70,13 @@ export function createSessionCredentials({ username, password: secret, clock }: 
     } catch (error) {
       cookies.clear();
       if (!(error instanceof ApiError) || error.kind !== 'unauthorized') throw error;
-      failure = { error, untilTicks: clock.ticks() + pauseAfterFailureMs };
+      session.failure = { error, untilTicks: clock.ticks() + pauseAfterFailureMs };
       if (!(await password.reread(used))) throw error;
       await openSession(transport);
     }
-    failure = undefined;
+    session.failure = undefined;
     generation += 1;
-    loggedInAtTicks = clock.ticks();
+    session.loggedInAtTicks = clock.ticks();
   }
 
   /** Opens nothing but what the login leads to: a session that saw other pages first gets no API (rundeck dialect). */
@@ -76,7 +107,7 @@ export function createSessionCredentials({ username, password: secret, clock }: 
     },
     renew: async (refusedGeneration) => {
       if (refusedGeneration !== generation) return true;
-      if (clock.ticks() < loggedInAtTicks + shortestSessionMs) return false;
+      if (clock.ticks() < session.loggedInAtTicks + shortestSessionMs) return false;
       cookies.clear();
       return true;
     },

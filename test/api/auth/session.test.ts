@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createSessionCredentials } from '../../../src/api/auth/session.ts';
+import { createSessionCredentials, createSessionMemory } from '../../../src/api/auth/session.ts';
 import { executionMode } from '../../../src/api/endpoints/system.ts';
 import { createTransport } from '../../../src/api/wire/transport.ts';
 import { startSimulator } from '../../../src/simulator/simulator.ts';
@@ -15,13 +15,14 @@ afterEach(async () => {
   for (const end of endings.splice(0)) await end();
 });
 
-function connectTo(url: string, first: string) {
+function connectTo(url: string, first: string, memory = createSessionMemory()) {
   const password = createChangingSecret(first);
   let nowTicks = 0;
   const credentials = createSessionCredentials({
     username: 'reader',
     password: password.source,
     clock: fakeClock({ ticks: () => nowTicks }),
+    memory,
   });
   const transport = createTransport({ url, timeoutMs: 5000, clock: systemClock });
   const { api, close } = createTestClient({ url, credentials, transport });
@@ -66,6 +67,22 @@ describe('api/auth/session', () => {
 
     expect(await api.get(executionMode)).toBe('active');
     expect(logins()).toBe(2);
+  });
+
+  it('keeps its session, and its pause after a failure, over a reload; another password is tried at once', async () => {
+    const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
+    endings.push(() => simulator.stop());
+    simulator.control.addToken({ token: 'right', user: 'reader', kind: 'password' });
+    const logins = () => simulator.requests().filter(({ path }) => path === '/j_security_check').length;
+    const memory = createSessionMemory();
+    for (let reload = 0; reload < 3; reload += 1)
+      expect(await connectTo(simulator.url, 'right', memory).api.get(executionMode)).toBe('active');
+    expect(logins()).toBe(1);
+    for (let reload = 0; reload < 3; reload += 1)
+      await expect(connectTo(simulator.url, 'wrong', memory).api.get(executionMode)).rejects.toThrow('refused');
+    expect(logins()).toBe(2);
+    expect(await connectTo(simulator.url, 'right', memory).api.get(executionMode)).toBe('active');
+    expect(logins()).toBe(3);
   });
 
   it('tries a wrong password once a minute', async () => {
