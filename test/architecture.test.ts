@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findBrokenHabits } from './architecture/habits.ts';
 import {
@@ -34,6 +34,15 @@ describe('architecture', () => {
     expect(findCircles(readSources(['src']), rooms)).toEqual([]);
   });
 
+  it('lets executions and tracing know of each other only their port', () => {
+    const across = readSources(['src/executions', 'src/tracing']).flatMap(({ path, text }) =>
+      readImports(text)
+        .map(({ target }) => posix.join(posix.dirname(path), target))
+        .filter((target) => roomOf(target) !== roomOf(path) && crossing.includes(roomOf(target))),
+    );
+    expect([...new Set(across)]).toEqual(['src/executions/trace-port.ts']);
+  });
+
   it('keeps names, lengths and exports as the house style wants them', () => {
     expect(findBrokenHabits(readSources(['src', 'test', 'scripts', 'dashboards', 'alerts', 'bench']))).toEqual([]);
   });
@@ -59,6 +68,12 @@ describe('architecture', () => {
     expect(Object.keys(dependencies).filter((name) => homesOf(name, rooms).length === 0)).toEqual([]);
   });
 });
+
+const crossing = ['executions', 'tracing'];
+
+function roomOf(path: string): string {
+  return path.split('/')[1] ?? '';
+}
 
 describe('architecture/imports', () => {
   const judge = (path: string, text: string) => findWrongImports([{ path, text }], rooms);
