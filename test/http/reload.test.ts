@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type Reloaded, reloadRoute } from '../../src/http/routes/reload.ts';
+import type { ReloadOutcome } from '../../src/config/reload.ts';
+import { reloadRoute } from '../../src/http/routes/reload.ts';
 import type { Asked } from '../../src/http/server/lifecycle.ts';
 import { type Served, serve } from './serve.ts';
 
-type Given = { readonly outcome?: Reloaded; readonly isEnabled?: boolean };
+type Given = { readonly outcome?: ReloadOutcome; readonly isEnabled?: boolean };
 
 async function start({ outcome = { ok: true, warnings: [] }, isEnabled = true }: Given = {}) {
   let reloads = 0;
-  const reload = async (): Promise<Reloaded> => {
+  const reload = async (): Promise<ReloadOutcome> => {
     reloads += 1;
     return outcome;
   };

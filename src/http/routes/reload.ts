@@ -1,15 +1,11 @@
 import type { Response, Router } from 'express';
+import type { ReloadOutcome } from '../../config/reload.ts';
 import { type Lifecycle, letsIn } from '../server/lifecycle.ts';
 import { createRoutes } from '../server/routes.ts';
 
-/** The result of a reload, in sentences for the person who asked for it. */
-export type Reloaded =
-  | { readonly ok: true; readonly warnings: readonly string[] }
-  | { readonly ok: false; readonly complaints: readonly string[] };
-
 export type ReloadOptions = Lifecycle & {
   /** Undefined where nothing can be read again. */
-  readonly reload: (() => Promise<Reloaded>) | undefined;
+  readonly reload: (() => Promise<ReloadOutcome>) | undefined;
 };
 
 /** `POST /-/reload`: reads the configuration again, for permitted callers only. */
@@ -25,7 +21,7 @@ export function reloadRoute({ reload, ...lifecycle }: ReloadOptions): Router {
   return router;
 }
 
-function sendOutcome(response: Response, outcome: Reloaded): void {
+function sendOutcome(response: Response, outcome: ReloadOutcome): void {
   if (outcome.ok) response.send(['reloaded', ...outcome.warnings, ''].join('\n'));
   else
     response
