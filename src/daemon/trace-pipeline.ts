@@ -113,15 +113,16 @@ function createDelivery(
   { state, otlp, version, clock, wait, log, selfTracing, toPost = createPost }: Shared,
   numbers: ReturnType<typeof toDeliveryObserver>,
 ): { readonly sender: Sender; readonly close: () => void } {
-  const post = toPost({
+  const plainPost = toPost({
     settings: otlp,
     readFile: (path) => readFile(path, 'utf8'),
     userAgent: `automation-exporter/${version}`,
     clock,
   });
+  const post = selfTracing?.ofPost(plainPost) ?? plainPost;
   const sender = createSender({
     spool: state.spool,
-    post: selfTracing?.ofPost(post) ?? post,
+    post,
     clock,
     wait,
     // The log scrubs every known secret; what the collector says is kept, too.
