@@ -13,6 +13,13 @@ import { eventually } from '../support/eventually.ts';
 import { type Prometheus, startAlertmanager, startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
 
+type EvaluatedRule = {
+  readonly name: string;
+  readonly health: string;
+  readonly lastError?: string;
+  readonly alerts?: readonly unknown[];
+};
+
 type Delivery = {
   readonly status: string;
   readonly alerts: readonly {
@@ -64,6 +71,7 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
       rules: buildRules({
         baseUrl: url,
         evaluationInterval: '1s',
+        slowEvaluationInterval: '5s',
         passiveFor: '1s',
         passiveBrieflyWindow: '5s',
         logStorageWindow: '10s',
@@ -111,6 +119,27 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     },
     30_000,
   );
+
+  it('evaluates every rule without an error, and the exporter has nothing to say of itself', async () => {
+    const readRules = async (): Promise<readonly EvaluatedRule[]> => {
+      // The cast names only what is looked at, of Prometheus's API.
+      const { groups } = (await prometheus.get('/api/v1/rules')) as {
+        readonly groups: readonly { readonly rules: readonly EvaluatedRule[] }[];
+      };
+      return groups.flatMap(({ rules }) => rules);
+    };
+    const rules = await eventually(async () => {
+      const found = await readRules();
+      expect(found.filter(({ health }) => health === 'unknown')).toEqual([]);
+      return found;
+    });
+    expect(rules.length).toBe(66);
+    expect(rules.filter(({ health }) => health !== 'ok').map(({ name, lastError }) => `${name}: ${lastError}`)).toEqual(
+      [],
+    );
+    const loud = rules.filter(({ name, alerts = [] }) => name.startsWith('AutomationExporter') && alerts.length > 0);
+    expect(loud.map(({ name }) => name)).toEqual([]);
+  }, 60_000);
 
   it('delivers that the server is passive, with a runbook that opens, and that it is over', async () => {
     await postAsPerson(simulator, 'disable');
