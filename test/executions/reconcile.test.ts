@@ -43,6 +43,13 @@ describe('executions/reconcile', () => {
     expect(found.entries).toEqual([{ id: 2, startedAtMs: 100_000, endedAtMs: 200_000 }]);
   });
 
+  it('takes what has a new id for new, although it ended before counting began', () => {
+    const rows = [6, 7, 8].map((id) => someRun({ id, endedAtMs: 199_999 }));
+    const earlier = { untilMs: 200_000, throughId: 7 };
+    expect(counted({ rows, countedFromMs: 100_000, earlier })).toEqual([8]);
+    expect(counted({ rows, countedFromMs: 100_000, earlier: { ...earlier, untilMs: 199_999 } })).toEqual([6, 7, 8]);
+  });
+
   it('keeps the ids of excluded jobs, uncounted', () => {
     const found = reconcile(input({ rows: [someRun({ id: 1 })], isWanted: (path) => path !== 'pay/nightly/settle' }));
     expect(found.counted).toEqual([]);

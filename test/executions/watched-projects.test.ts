@@ -38,6 +38,16 @@ describe('executions/watched-projects', () => {
     expect(asked).toHaveLength(4);
   });
 
+  it('takes for the begin of a new project that the list before was dated by a member whose clock was ahead', async () => {
+    const { refresh, pass, names, countedFromMs } = await createScene(['pay']);
+    pass(600_000);
+    await refresh();
+    pass(60_000);
+    names.push('new');
+    await refresh();
+    expect([countedFromMs('pay'), countedFromMs('new')]).toEqual([600_000, 595_000]);
+  });
+
   it('does not read it for a project that configuration leaves out', async () => {
     const { refresh, asked } = await createScene(['pay'], (project) => project !== 'secret');
     await refresh();
@@ -65,6 +75,7 @@ async function createScene(names: string[], isWantedProject: (project: string) =
   return {
     names,
     asked,
+    countedFromMs: (project: string) => cache.states.get(project)?.countedFromMs,
     pass: (ms: number) => {
       ticks += ms;
     },

@@ -13,7 +13,7 @@ type ListingInput = {
   readonly isWanted: (project: string) => boolean;
   /** The longest delay until an end becomes visible. */
   readonly overlapMs?: number;
-  /** The largest difference seen between clocks of members: the list may have been dated by one that is ahead. */
+  /** The largest difference between clocks of members, usual or seen: the list may have been dated by one that is ahead. */
   readonly skewMs?: number;
 };
 

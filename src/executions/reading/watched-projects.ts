@@ -67,7 +67,7 @@ export function createWatchedProjects({
           backfillMs,
           isWanted,
           overlapMs: overlap.ms(nowMs),
-          skewMs: overlap.ms(nowMs) - overlapMs,
+          skewMs: Math.max(usualSkewMs, overlap.ms(nowMs) - overlapMs),
         }),
       );
     },
@@ -75,3 +75,5 @@ export function createWatchedProjects({
 }
 
 const listEveryMs = 60_000;
+/** Clocks of members are hardly ever the same. */
+const usualSkewMs = 5000;
