@@ -12,6 +12,7 @@ import {
   toFloodRows,
   weather,
 } from './card-kinds.ts';
+import type { Dice } from './dice.ts';
 import type { PlayedCard } from './plan.ts';
 import { addJobTo, addPlace, finishOne, type Scene } from './scene.ts';
 
@@ -53,14 +54,11 @@ export const cards = {
   'new project': (scene) => void addPlace(scene.service, scene.estate, scene.plan),
   'busy new project': (scene, { atMs }) => {
     const dice = scene.dice.of(`new projects ${atMs}`);
-    for (let made = 0; made < 3; made += 1) {
-      scene.time.after(dice.next() * 60_000, () => {
-        const place = addPlace(scene.service, scene.estate, scene.plan);
-        for (let count = 0; count < 8; count += 1)
-          scene.time.after(count * 1500 + 100, () => finishOne(scene, place, dice.of(`${place.name} ${count}`)));
-      });
-    }
+    for (let made = 0; made < 3; made += 1)
+      scene.time.after(dice.next() * 60_000, () => addBusyPlace(scene, dice, true));
   },
+  // Nothing of it is seen running: only the next list tells of it.
+  newcomer: (scene, { atMs }) => addBusyPlace(scene, scene.dice.of(`newcomer ${atMs}`), false),
   'delete project': ofPlace((scene, place) => {
     if (scene.estate.places.length < 2) return;
     leave(scene, place);
@@ -193,8 +191,18 @@ export const cards = {
 
 export type CardName = keyof typeof cards;
 
+/** Cards that only arranged worlds have. */
+const arranged: readonly CardName[] = ['busy everywhere', 'newcomer'];
+
 // The cast is true: these are its keys.
-export const allCards = (Object.keys(cards) as CardName[]).filter((card) => card !== 'busy everywhere');
+export const allCards = (Object.keys(cards) as CardName[]).filter((card) => !arranged.includes(card));
+
+/** A project in which runs end from its first moment on. */
+function addBusyPlace(scene: Scene, dice: Dice, hasJobs: boolean): void {
+  const place = addPlace(scene.service, scene.estate, scene.plan, hasJobs);
+  for (let count = 0; count < 8; count += 1)
+    scene.time.after(count * 1500 + 100, () => finishOne(scene, place, dice.of(`${place.name} ${count}`)));
+}
 
 export function playCard(scene: Scene, played: PlayedCard): void {
   scene.note(`card ${played.card}`);

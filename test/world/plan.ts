@@ -128,7 +128,17 @@ function arrange(plan: Plan, of: (name: string) => Dice): Plan {
     gapMs: 150_000,
     requestsPerSecond: 10,
     lengthMs: 8 * minuteMs,
-    cards: [...own, ...[3, 3.5, 4, 4.5, 5, 5.5].map((minute) => at('busy new project', minute))],
+    // Right after each list, of which a few are the ones that count.
+    cards: [
+      ...own,
+      ...[7, 8, 9, 10, 11, 12, 13].map((half): PlayedCard => {
+        return {
+          card: 'newcomer',
+          atMs: Math.floor((half * minuteMs) / 2 + 500 + dice.next() * 4000),
+          forMs: minuteMs,
+        };
+      }),
+    ],
   });
   const longAway = (): Plan => ({
     ...plan,

@@ -30,7 +30,7 @@ describe('world/plants', () => {
     expect(output).toMatch(/cards: none\n +npm run world -- --seed=1 --cards= --length=\d+ .*--plant=no_overlap\n/);
   }, 120_000);
 
-  it.each(['a long round shows nothing', 'what is skipped is counted first'])(
+  it.each(['a shared list is dated now', 'a long round shows nothing', 'what is skipped is counted first'])(
     'finds in the first worlds, as chance draws them: %s',
     async (name) => {
       const { code, output } = await play(name, '--from=1 --seeds=30 --bail');

@@ -75,8 +75,7 @@ export const plants: readonly Plant[] = [
         replace: 'Math.floor(nowMs + 0 * Math.max(0, ticks - askedTicks))',
       },
     ],
-    shownBy:
-      '--seed=273 --cards=server_clock_ahead@115809+120000,full_disk@185067+240000 --length=240000 --projects=1 --traces=off',
+    shownBy: '--seed=8',
   },
   {
     name: 'facts of jobs that are gone stay',

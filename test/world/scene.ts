@@ -92,7 +92,7 @@ export function createEstateService(plan: Plan, time: VirtualTime): { service: S
   return { service, estate };
 }
 
-export function addPlace(service: Service, estate: Estate, plan: Plan): Place {
+export function addPlace(service: Service, estate: Estate, plan: Plan, hasJobs = true): Place {
   service.play();
   estate.madeProjects += 1;
   const name = `p${estate.madeProjects}`;
@@ -100,7 +100,8 @@ export function addPlace(service: Service, estate: Estate, plan: Plan): Place {
   const atMs = service.world.playedMs;
   const place: Place = { name, namedAtMs: atMs, madeAtMs: atMs, jobs: [] };
   estate.places.push(place);
-  const jobs = plan.projects >= manyProjects ? 1 : 1 + (estate.madeProjects % 3);
+  const some = plan.projects >= manyProjects ? 1 : 1 + (estate.madeProjects % 3);
+  const jobs = hasJobs ? some : 0;
   for (let count = 0; count < jobs; count += 1) addJobTo(service, estate, place, plan);
   return place;
 }
