@@ -9,13 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 
 const minutes = Number(process.env['SOAK_MINUTES'] ?? 60);
-/** Ids are kept for nine days: in an hour 36 days pass, so that the second half forgets as much as it learns. */
-const speed = 36 * 24;
+/** Ids are kept for nine days, and jobs that are gone for thirty: in an hour 72 days pass, so that the second half forgets as much as it learns. */
+const speed = 72 * 24;
 const perSecond = Number(process.env['SOAK_RUNS_PER_SECOND'] ?? 25);
 const measuredEveryMs = Math.min(30_000, minutes * 500);
 
 /**
- * A daemon with everything switched on over 36 days in which jobs come and go, the trace backend is away
+ * A daemon with everything switched on over 72 days in which jobs come and go, the trace backend is away
  * now and then, scrapers and readers come, and the configuration is reloaded: what it holds in the third quarter and in the last.
  */
 export async function run() {
