@@ -115,7 +115,7 @@ export const rooms: readonly Room[] = [
   { room: 'executions/series', knows: ['executions/counting', 'metrics/family'], types: ['executions'] },
   { room: 'executions', knows: ['domain', 'api/endpoints'] },
 
-  { room: 'tracing/plan', knows: ['domain'], packages: ['@opentelemetry/semantic-conventions'] },
+  { room: 'tracing/plan', knows: ['domain'] },
   // What secrets and complaints are, because the variables of OpenTelemetry hold both; how HTTP is spoken, and Retry-After read.
   {
     room: 'tracing/deliver',

@@ -1,52 +1,28 @@
-import {
-  ATTR_CICD_PIPELINE_ACTION_NAME,
-  ATTR_CICD_PIPELINE_NAME,
-  ATTR_CICD_PIPELINE_RESULT,
-  ATTR_CICD_PIPELINE_RUN_ID,
-  ATTR_CICD_PIPELINE_RUN_URL_FULL,
-  ATTR_CICD_PIPELINE_TASK_NAME,
-  ATTR_CICD_PIPELINE_TASK_RUN_ID,
-  ATTR_CICD_PIPELINE_TASK_RUN_RESULT,
-  ATTR_CICD_PIPELINE_TASK_RUN_URL_FULL,
-  ATTR_CICD_WORKER_ID,
-  ATTR_CICD_WORKER_NAME,
-  ATTR_ERROR_TYPE,
-  ATTR_SERVICE_NAME,
-  ATTR_SERVICE_VERSION,
-  ATTR_TELEMETRY_DISTRO_NAME,
-  ATTR_TELEMETRY_DISTRO_VERSION,
-  ATTR_USER_NAME,
-  CICD_PIPELINE_ACTION_NAME_VALUE_RUN,
-  CICD_PIPELINE_RESULT_VALUE_CANCELLATION,
-  CICD_PIPELINE_RESULT_VALUE_ERROR,
-  CICD_PIPELINE_RESULT_VALUE_FAILURE,
-  CICD_PIPELINE_RESULT_VALUE_SKIP,
-  CICD_PIPELINE_RESULT_VALUE_SUCCESS,
-  CICD_PIPELINE_RESULT_VALUE_TIMEOUT,
-} from '@opentelemetry/semantic-conventions/incubating';
-
 /** The version of the conventions that these names are of. */
 export const schemaUrl = 'https://opentelemetry.io/schemas/1.45.0';
 
-/** Every attribute that we set under a name of the conventions; the CI/CD ones are a release candidate. */
+/**
+ * Every attribute that we set under a name of the conventions; the CI/CD ones are a release candidate. They are written out,
+ * because the package of all names takes megabytes of memory; a test compares them with it.
+ */
 export const conventional = {
-  action: ATTR_CICD_PIPELINE_ACTION_NAME,
-  pipeline: ATTR_CICD_PIPELINE_NAME,
-  result: ATTR_CICD_PIPELINE_RESULT,
-  runId: ATTR_CICD_PIPELINE_RUN_ID,
-  runUrl: ATTR_CICD_PIPELINE_RUN_URL_FULL,
-  task: ATTR_CICD_PIPELINE_TASK_NAME,
-  taskRunId: ATTR_CICD_PIPELINE_TASK_RUN_ID,
-  taskResult: ATTR_CICD_PIPELINE_TASK_RUN_RESULT,
-  taskUrl: ATTR_CICD_PIPELINE_TASK_RUN_URL_FULL,
-  workerId: ATTR_CICD_WORKER_ID,
-  workerName: ATTR_CICD_WORKER_NAME,
-  errorType: ATTR_ERROR_TYPE,
-  service: ATTR_SERVICE_NAME,
-  serviceVersion: ATTR_SERVICE_VERSION,
-  distro: ATTR_TELEMETRY_DISTRO_NAME,
-  distroVersion: ATTR_TELEMETRY_DISTRO_VERSION,
-  user: ATTR_USER_NAME,
+  action: 'cicd.pipeline.action.name',
+  pipeline: 'cicd.pipeline.name',
+  result: 'cicd.pipeline.result',
+  runId: 'cicd.pipeline.run.id',
+  runUrl: 'cicd.pipeline.run.url.full',
+  task: 'cicd.pipeline.task.name',
+  taskRunId: 'cicd.pipeline.task.run.id',
+  taskResult: 'cicd.pipeline.task.run.result',
+  taskUrl: 'cicd.pipeline.task.run.url.full',
+  workerId: 'cicd.worker.id',
+  workerName: 'cicd.worker.name',
+  errorType: 'error.type',
+  service: 'service.name',
+  serviceVersion: 'service.version',
+  distro: 'telemetry.distro.name',
+  distroVersion: 'telemetry.distro.version',
+  user: 'user.name',
 } as const;
 
 /** Every attribute that the conventions have no name for. */
@@ -86,16 +62,16 @@ export function toOptionAttribute(option: string): string {
   return `automation.job.option.${option}`;
 }
 
-export const actionRun = CICD_PIPELINE_ACTION_NAME_VALUE_RUN;
+export const actionRun = 'RUN';
 
 /** The results of the conventions, the same for pipelines and tasks. */
 export const results = {
-  success: CICD_PIPELINE_RESULT_VALUE_SUCCESS,
-  failure: CICD_PIPELINE_RESULT_VALUE_FAILURE,
-  error: CICD_PIPELINE_RESULT_VALUE_ERROR,
-  timeout: CICD_PIPELINE_RESULT_VALUE_TIMEOUT,
-  cancellation: CICD_PIPELINE_RESULT_VALUE_CANCELLATION,
-  skip: CICD_PIPELINE_RESULT_VALUE_SKIP,
+  success: 'success',
+  failure: 'failure',
+  error: 'error',
+  timeout: 'timeout',
+  cancellation: 'cancellation',
+  skip: 'skip',
 } as const;
 export type Result = keyof typeof results;
 
