@@ -75,6 +75,8 @@ async function readRunningOnce(round: Round): Promise<Running> {
 
 /** Goes back with a clock that was set back, and reads further back where it leapt. */
 async function followClock({ found, activities, activityHint }: Round, time: ServerTime): Promise<void> {
+  // It is told once, and a full disk may take nothing now.
+  if (time.reachedMs !== undefined) found.overlap.noteReached(time.reachedMs);
   const reachedMs = (await rewindLedger(found.cache, time)) ?? time.reachedMs;
   if (reachedMs !== undefined) {
     activities.rewind(time.nowMs);

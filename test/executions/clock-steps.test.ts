@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Ledger } from '../../src/state/ledger.ts';
+import { StateError } from '../../src/state/state.ts';
+import { createMemoryLedger } from './memory-ledger.ts';
 import { type Played, play as startPlay } from './play.ts';
 import type { SceneOptions } from './scene.ts';
 import { createTimedScene, startMs } from './timed-scene.ts';
@@ -100,6 +103,25 @@ describe('executions when the clock of the server steps', () => {
     await rounds(12);
     expect(counted()).toEqual(['pay settle succeeded 1']);
     expect(told.filter((line) => line.startsWith('skipped'))).toEqual([]);
+  });
+
+  it('counts what is dated ahead of a clock that was set back while the disk was full', async () => {
+    const kept = createMemoryLedger();
+    let isFull = false;
+    const commit: Ledger['commit'] = (server, change) =>
+      isFull ? Promise.reject(new StateError('the disk is full')) : kept.commit(server, change);
+    const { control, finish, counted, rounds, round } = await play({ keepBy: () => ({ ...kept, commit }) });
+    await rounds(12);
+    control.setClockSkew(10 * minuteMs);
+    await rounds(8);
+    isFull = true;
+    await expect(round(2 * minuteMs)).rejects.toThrow('the disk is full');
+    finish('pay', { agoMs: -10 * minuteMs + 1000 });
+    control.setClockSkew(0);
+    await expect(round()).rejects.toThrow('the disk is full');
+    isFull = false;
+    await rounds(2);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
   it('counts what is dated ahead of a clock whose jump was never believed', async () => {
