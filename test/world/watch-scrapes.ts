@@ -188,7 +188,10 @@ export function isLeftOut({ truth, plan }: Scene, execution: Execution): boolean
 /** A step of the clock that is over before any answer has shown it: what ended meanwhile is left to passes over the past. */
 function isOfUnseenStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>, endedMs: number): boolean {
   const isTold = plan.date === 'own' && plan.cards.every(({ card }) => card !== 'no date');
-  const unseenMs = (isTold ? 0 : toldEveryMs) + plan.executionsEveryMs + plan.timeoutMs;
+  // Without dates nobody else tells the time while system info is broken.
+  const brokenMs = plan.cards.flatMap(({ card, forMs }) => (card === 'broken system info' ? [forMs] : []));
+  const untoldMs = isTold ? 0 : toldEveryMs + Math.max(0, ...brokenMs);
+  const unseenMs = untoldMs + plan.executionsEveryMs + plan.timeoutMs;
   return truth.troubles.some(
     ({ what, fromMs, toMs }) =>
       what === 'step' && toMs - fromMs < unseenMs && endedMs > fromMs - minuteMs && endedMs < toMs + minuteMs,
