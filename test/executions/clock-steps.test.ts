@@ -92,6 +92,20 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
+  it('counts what ended later than was read before, by a clock that was ahead until it was set right in an absence', async () => {
+    const { control, finish, counted, rounds, restart, pass } = await play();
+    await rounds(12);
+    control.setClockSkew(10 * minuteMs);
+    await rounds(8);
+    pass(2 * minuteMs);
+    finish('pay', { agoMs: -10 * minuteMs + 1000 });
+    pass(1000);
+    control.setClockSkew(0);
+    restart();
+    await rounds(2);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
   it('skips nothing of a short outage in which the clock was set ahead', async () => {
     const { control, finish, counted, rounds, pass, told } = await play({
       settings: { catchUpLimitMs: 12 * minuteMs },

@@ -49,6 +49,12 @@ describe('executions/overlap', () => {
     expect(overlap.untilMs(86_401_001)).toBe(86_401_001);
   });
 
+  it('reaches a day beyond what was read before where the clock may have gone on ahead meanwhile', () => {
+    const overlap = createOverlap(120_000, { isPastUnknown: true });
+    overlap.noteReached(600_000);
+    expect(overlap.untilMs(1000)).toBe(87_000_000);
+  });
+
   it('grows by how far clocks of members are apart', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([5_000_000, 5_030_000], 1000);

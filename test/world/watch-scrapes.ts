@@ -181,7 +181,8 @@ export function isLeftOut({ truth, plan }: Scene, execution: Execution): boolean
     endedAtMs < truth.beganMs - plan.backfillMs + 3 * minuteMs ||
     endedAtMs < truth.skippedBeforeMs ||
     (end?.atMs ?? 0) < (truth.listedFrom.get(project.name) ?? 0) ||
-    isOfUnseenStep({ truth, plan }, end?.atMs ?? 0)
+    isOfUnseenStep({ truth, plan }, end?.atMs ?? 0) ||
+    isOfUnseenPast(truth, execution)
   );
 }
 
@@ -196,6 +197,14 @@ function isOfUnseenStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>, endedMs:
     ({ what, fromMs, toMs }) =>
       what === 'step' && toMs - fromMs < unseenMs && endedMs > fromMs - minuteMs && endedMs < toMs + minuteMs,
   );
+}
+
+/** A clock that is behind while no daemon is there: what it dates into times that were read before is left to passes over the past. */
+function isOfUnseenPast({ troubles }: Scene['truth'], { startedAtMs, end, skewMs }: Execution): boolean {
+  const endedMs = end?.atMs ?? 0;
+  const isDuring = (kind: 'step' | 'daemon'): boolean =>
+    troubles.some(({ what, fromMs, toMs }) => what === kind && endedMs > fromMs && startedAtMs < toMs);
+  return skewMs < -minuteMs && isDuring('step') && isDuring('daemon');
 }
 
 /** Where answers have no dates, system info tells the time so often; otherwise each round asks for what runs. */

@@ -58,7 +58,8 @@ export function createOverlap(leastMs: number, { isPastUnknown = false } = {}): 
       if (spreadMs > usualSpreadMs) widen(leastMs + spreadMs, nowMs);
     },
     noteReached: (reachedMs) => {
-      latestMs = Math.max(latestMs ?? reachedMs, reachedMs);
+      // In an absence it may have reached more than it had when it was last seen.
+      latestMs = Math.max(latestMs ?? reachedMs + rememberedForMs, reachedMs);
     },
     noteLeap: (latest) => {
       leap = latest;
