@@ -133,9 +133,10 @@ async function searchProjects(round: Round, plan: PlanInput, read: (each: Planne
   const { activityHint, options, signal, startedTicks } = round;
   const sinceMs = activityHint.searchedSinceMs();
   if (sinceMs === undefined) return;
-  const untilTicks = startedTicks + timeForSearch * options.everyMs;
+  const { clock, everyMs } = options;
+  const untilTicks = Math.max(startedTicks + timeForSearch * everyMs, clock.ticks() + leastForSearch * everyMs);
   await runLimited(planSearch(plan, sinceMs), width, async (each) => {
-    const isOver = signal.aborted || options.clock.ticks() >= untilTicks;
+    const isOver = signal.aborted || clock.ticks() >= untilTicks;
     if (!isOver && activityHint.searchedSinceMs() !== undefined) await read(each);
   });
 }
@@ -196,7 +197,8 @@ function within({ options, signal }: Round, lane: 'vital' | 'normal' = 'normal')
 const width = 3;
 /** The part of an interval after which a round takes up nothing of the past, and what the past has of it in any case. */
 const timeForPast = 0.7;
-/** The part of an interval after which a round searches no further for what a hint reported. */
+/** The part of an interval after which a round searches no further for what a hint reported, and what a search has in any case. */
 const timeForSearch = 0.8;
+const leastForSearch = 0.3;
 const leastForPast = 0.3;
 const leastForLooks = 0.1;

@@ -93,6 +93,14 @@ describe('executions/plan-reads', () => {
     expect(plan({ states, activities: { pay: lately, stock } })).toContain('live pay -1020 s … 0 s');
   });
 
+  it('reads idle projects that have waited for the whole delay, because rounds took long', () => {
+    const late = Array.from({ length: 10 }, (_, index) => scanned(`late${index}`, -900_001));
+    const states = [...late, ...Array.from({ length: 110 }, (_, index) => scanned(`p${index}`, -60_000))];
+    expect(plan({ states, sweepQuota: 40 })).toHaveLength(10);
+    expect(plan({ states, sweepQuota: 6 })).toHaveLength(6);
+    expect(plan({ states, sweepQuota: 0 })).toHaveLength(2);
+  });
+
   it('reads idle projects as fast as it may after a copy was restored', () => {
     const states = Array.from({ length: 100 }, (_, index) => scanned(`p${index}`, -index * 1000));
     const reads = plan({ states, sweepBeforeMs: nowMs - 20_000, sweepQuota: 40 });

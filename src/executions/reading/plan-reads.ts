@@ -50,7 +50,9 @@ export function planReads(input: PlanInput): PlannedRead[] {
   const isGone = (state: ProjectState): boolean => readAt(state) < (state.heldSinceMs ?? 0);
   const gone = idle.filter(isGone).slice(0, mostGone);
   idle.sort((one, other) => readAt(one) - readAt(other));
-  const sweeping = sweepBeforeMs === undefined ? 0 : idle.filter((state) => readAt(state) < sweepBeforeMs).length;
+  // Rounds that take long come less often than planned: what has waited for the whole delay is read at once.
+  const sweptBeforeMs = Math.max(sweepBeforeMs ?? Number.NEGATIVE_INFINITY, nowMs - maxDelayMs);
+  const sweeping = idle.filter((state) => readAt(state) < sweptBeforeMs).length;
   const quota = Math.max(Math.ceil((idle.length * everyMs) / maxDelayMs), Math.min(sweeping, sweepQuota));
   const rotation = [...new Set([...gone, ...idle.slice(0, quota)])].map((state) =>
     toRead(state, isOutOfSight(state, input) ? 'probe' : 'rotation', input),
