@@ -252,7 +252,7 @@ GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
   it('says that traces are stuck, and leads to where more is said', async () => {
     const stuck = await readTraces(stuckTraces());
     expect(toText(stuck)).toMatch(
-      /^✗Traces cannot be delivered \(since 03:09 UTC, 10 min ago\): collector\.example\.org:4318: the connection was refused; is the collector running\? \(ECONNREFUSED\)\.\n1 more problem:\n2 traces are quarantined: the trace backend rejects them\n/,
+      /^✗Traces cannot be delivered \(since 03:09 UTC, 10 min ago\): collector\.example\.org:4318: the connection was refused; is the trace backend running\? \(ECONNREFUSED\)\.\n1 more problem:\n2 traces are quarantined: the trace backend rejects them\n/,
     );
     expect(stuck).toContain('<a href="./traces">2 traces are quarantined: the trace backend rejects them</a>');
     expect(toText(stuck)).toContain(
