@@ -33,7 +33,7 @@ describe('world/plants', () => {
   it.each(['a shared list is dated now', 'a long round shows nothing', 'what is skipped is counted first'])(
     'finds in the first worlds, as chance draws them: %s',
     async (name) => {
-      const { code, output } = await play(name, '--from=1 --seeds=30 --bail');
+      const { code, output } = await play(name, '--from=1 --seeds=100 --bail');
       expect(output).toContain('FAILED seed');
       expect(code).toBe(1);
     },

@@ -174,7 +174,8 @@ export const plants: readonly Plant[] = [
         replace: 'time.nowMs < 0 ? await rewindLedger(found.cache, time) : undefined;',
       },
     ],
-    shownBy: '--seed=54 --cards=server_clock_ahead@244729+240000',
+    shownBy:
+      '--seed=233 --cards=server_clock_ahead@155453+120000,busy_new_project@231173+45000 --length=240000 --projects=1 --traces=off',
   },
   {
     name: 'a long round shows nothing',
@@ -190,7 +191,8 @@ export const plants: readonly Plant[] = [
         replace: 'void [found, round];',
       },
     ],
-    shownBy: '--seed=21',
+    shownBy:
+      '--seed=96 --cards=busy_everywhere@137413+180000,slow@180000+180000 --length=216000 --projects=120 --traces=off',
   },
   {
     name: 'no overlap',
