@@ -4,6 +4,7 @@ import {
   readThroughMs,
   toNextWindow,
   withNewestRead,
+  withNewestReadBehind,
   withPastRead,
   withThrough,
 } from '../../src/executions/ledger/backlog.ts';
@@ -19,6 +20,25 @@ describe('executions/backlog', () => {
     expect(toText(state)).toBe('100 ahead 200 but 80-150');
     expect(readThroughMs(state)).toBe(200);
     expect(toText(withNewestRead(state, window(180, 300), []))).toBe('100 ahead 300 but 80-150');
+  });
+
+  it('continues where it is while an overlap is not read to its end, and keeps from where that is to be read again', () => {
+    const first = withNewestReadBehind(behind(100, 200, [window(101, 150)]), window(80, 300), {
+      rest: [window(80, 250)],
+      sinceMs: 80,
+      newFromMs: 201,
+    });
+    expect(toText(first)).toBe('100 ahead 300 but 101-150,201-250');
+    expect(first.againFromMs).toBe(80);
+    const second = withNewestReadBehind(first, window(180, 400), { rest: [], sinceMs: 180, newFromMs: 301 });
+    expect(second.againFromMs).toBe(80);
+    expect(withNewestRead(second, window(80, 500), []).againFromMs).toBeUndefined();
+  });
+
+  it('has nothing to read again where each round has read its overlap', () => {
+    const state = behind(100, 200, [window(20, 50)]);
+    const read = { rest: [window(20, 30)], sinceMs: 80, newFromMs: 201 };
+    expect(withNewestReadBehind(state, window(80, 300), read).againFromMs).toBeUndefined();
   });
 
   it('comes as far as its oldest part is read', () => {

@@ -199,12 +199,12 @@ function isOfUnseenStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>, endedMs:
   );
 }
 
-/** A clock that is behind while no daemon is there: what it dates into times that were read before is left to passes over the past. */
+/** A clock that is behind while nothing answers, or no daemon is there: what it dates into times that were read before is left to passes over the past. */
 function isOfUnseenPast({ troubles }: Scene['truth'], { startedAtMs, end, skewMs }: Execution): boolean {
   const endedMs = end?.atMs ?? 0;
-  const isDuring = (kind: 'step' | 'daemon'): boolean =>
+  const isDuring = (kind: 'step' | 'daemon' | 'down'): boolean =>
     troubles.some(({ what, fromMs, toMs }) => what === kind && endedMs > fromMs && startedAtMs < toMs);
-  return skewMs < -minuteMs && isDuring('step') && isDuring('daemon');
+  return skewMs < -minuteMs && isDuring('step') && (isDuring('daemon') || isDuring('down'));
 }
 
 /** Where answers have no dates, system info tells the time so often; otherwise each round asks for what runs. */

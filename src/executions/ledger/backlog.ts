@@ -30,11 +30,14 @@ export function withNewestReadBehind(
   window: Window,
   { rest, sinceMs, newFromMs }: { rest: readonly Window[]; sinceMs: number; newFromMs: number },
 ): ProjectState {
-  const { backlog = [], againFromMs = sinceMs } = state;
+  const { backlog = [], againFromMs } = state;
   const open = backlog.flatMap((each) => rest.flatMap((other) => common(each, other)));
   const fresh = rest.flatMap((each) => from(each, newFromMs));
   const read = withNewestRead(state, window, [...open, ...fresh]);
-  return rest.some(({ endMs }) => endMs >= sinceMs) ? { ...read, againFromMs: Math.min(againFromMs, sinceMs) } : read;
+  const isOverlapRead = rest.every(({ endMs }) => endMs < sinceMs);
+  // What an earlier round left stays to be read, although this one has read its own overlap.
+  const leftFromMs = isOverlapRead ? againFromMs : Math.min(againFromMs ?? sinceMs, sinceMs);
+  return leftFromMs === undefined ? read : { ...read, againFromMs: leftFromMs };
 }
 
 /** Cuts a window to the part from a time on. */
