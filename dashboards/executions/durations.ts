@@ -10,15 +10,7 @@ export function durationsRow(): QuestionRow {
     id: 400,
     question: 'How long do executions take?',
     panels: [
-      heatmap({
-        id: 401,
-        title: 'Durations',
-        description: 'Durations of executions. Darker cells hold more executions. Points link to traces.',
-        unit: 's',
-        width: 12,
-        height: 9,
-        queries: [{ expr: `sum by (le) (increase(${buckets}[$__rate_interval]))`, legend: '{{le}}', exemplars: true }],
-      }),
+      durationsHeatmap(401),
       timeSeries({
         id: 402,
         title: 'Durations by percentile, over one hour',
@@ -71,6 +63,19 @@ export function durationsRow(): QuestionRow {
       }),
     ],
   };
+}
+
+/** All durations of the selected jobs, with points that link to traces. */
+export function durationsHeatmap(id: number) {
+  return heatmap({
+    id,
+    title: 'Durations',
+    description: 'Durations of executions. Darker cells hold more executions. Points link to traces.',
+    unit: 's',
+    width: 12,
+    height: 9,
+    queries: [{ expr: `sum by (le) (increase(${buckets}[$__rate_interval]))`, legend: '{{le}}', exemplars: true }],
+  });
 }
 
 const buckets = `automation_execution_duration_seconds_bucket{${ofJobs}}`;

@@ -1,12 +1,11 @@
+import { durationsHeatmap } from '../executions/durations.ts';
 import { byJob, ofJobs, ofProjects, successRatio } from '../executions/series.ts';
 import { topOverRange } from '../pieces/exporters.ts';
 import { factsTable } from '../pieces/facts-table.ts';
 import type { QuestionRow } from '../pieces/grid.ts';
-import { heatmap } from '../pieces/heatmap.ts';
 import { timeSeries } from '../pieces/time-series.ts';
 
 export function jobHistoryRow(): QuestionRow {
-  const buckets = `automation_execution_duration_seconds_bucket{${ofJobs}}`;
   const failures = `automation_node_failures_total{${ofProjects}}`;
   return {
     id: 200,
@@ -36,15 +35,7 @@ export function jobHistoryRow(): QuestionRow {
         height: 8,
         queries: [{ expr: successRatio('server', ofJobs, '1d'), legend: '{{server}}' }],
       }),
-      heatmap({
-        id: 203,
-        title: 'Durations',
-        description: 'Durations of executions. Darker cells hold more executions. Points link to traces.',
-        unit: 's',
-        width: 12,
-        height: 9,
-        queries: [{ expr: `sum by (le) (increase(${buckets}[$__rate_interval]))`, legend: '{{le}}', exemplars: true }],
-      }),
+      durationsHeatmap(203),
       timeSeries({
         id: 204,
         title: 'Nodes by result',

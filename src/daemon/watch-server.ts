@@ -52,7 +52,7 @@ export type WatchedServer = {
   readonly members: readonly string[];
   /** Says what of it is off, and which circuits are open: called when it begins, because a generation that never begins must not be seen. */
   readonly announce: () => void;
-  /** Returns the facts about the server, or one of its members, since the first contact. */
+  /** Returns the facts about the server, or one of its members, undefined before its first contact. */
   readonly facts: (member?: string) => ServerFacts | undefined;
   /** Returns the state of the server, or of one of its members, as its vital polls see it. */
   readonly seen: (member?: string) => Seen | undefined;

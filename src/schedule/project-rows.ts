@@ -7,7 +7,7 @@ export type ProjectRows = {
   readonly keep: (project: string, rows: readonly Row[], readTicks: number) => void;
   readonly drop: (project: string) => void;
   readonly isEmpty: () => boolean;
-  /** Keeps those of which it is true; returns whether any were removed. */
+  /** Keeps the rows for which the condition is true; returns whether any were removed. */
   readonly retain: (stays: (project: string) => boolean) => boolean;
   /** The rows of what was read since then, and when the newest of them was; the rest is forgotten. */
   readonly since: (oldestTicks: number) => { readonly rows: readonly Row[]; readonly newestTicks: number };

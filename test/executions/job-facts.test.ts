@@ -64,7 +64,7 @@ describe('executions/job-facts', () => {
     );
   });
 
-  it('keeps failures of which it is not known when they ended until a success is newer than all', () => {
+  it('keeps failures whose end is unknown until a success is newer than all', () => {
     const before: JobFacts = {
       ...labels,
       jobId: 'a-1',

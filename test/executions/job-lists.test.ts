@@ -161,7 +161,7 @@ async function play(options: SceneOptions = {}) {
     ...played,
     fail: (jobId: string, project = 'pay') =>
       control.addFinished(project, { jobId, status: 'failed', startedAtMs: nowMs() - 2000, endedAtMs: nowMs() }),
-    /** The jobs of which it is told how often they failed in a row. */
+    /** The jobs whose failures in a row are shown. */
     failures: () =>
       shown('automation_job_consecutive_failures').map((line) => {
         const [, name, value] = /job_name="(.*?)"} (\d+)/.exec(line) ?? [];

@@ -14,7 +14,7 @@ export type DocumentEntry = { readonly offset: number; readonly node: DocumentNo
 /** The file as nodes, and how to name a place in it. */
 export type ReadDocument = {
   readonly root: DocumentNode | undefined;
-  /** True if there is no root because the file says nothing. */
+  /** True if the file is empty, so the root is absent. */
   readonly empty: boolean;
   readonly toPlace: (offset: number, path: string) => Place;
 };

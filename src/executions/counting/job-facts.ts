@@ -30,7 +30,7 @@ export function toFacts(labels: Labels, run: Finished, before: JobFacts | undefi
 }
 
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
-/** Failures in a row of which it is known when they ended. */
+/** The most failures in a row whose ends are kept. */
 const mostKnown = 20;
 
 /** By the end, and where two ended at the same time by the id. */

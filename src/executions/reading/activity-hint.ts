@@ -110,5 +110,5 @@ const mostSearchesInVain = 3;
 const ignoredForMs = 3_600_000;
 /** The time between two questions, for each millisecond that the answer took. */
 const restForEachMs = 20;
-/** The least time between two questions, for each project: up to 200 of them it is less than the usual interval. */
+/** The least time between two questions, for each project; up to 200 projects this is less than the usual interval. */
 const restForProjectMs = 60;

@@ -16,7 +16,7 @@ type NotesOptions = {
 /** Keeps the findings of a read of a project for later rounds. */
 export function createReadNotes({ activities, visibility, activityHint, settings }: NotesOptions) {
   return {
-    /** A project is read up to now; returns whether it has not been shown for so long that it counts as hidden. */
+    /** Notes that a project is read up to now; returns true if nothing of it was shown for a day, so that it counts as hidden. */
     noteNewest: (planned: PlannedRead, read: ReadResult, after: ProjectState | undefined, nowMs: number): boolean => {
       const { project, sinceMs, window, purpose } = planned;
       const { counted, isUnshown, isCut } = read;

@@ -70,7 +70,7 @@ export function createSeriesFit(cache: LedgerCache, rules: SeriesRules): SeriesF
     });
   }
 
-  /** Which of them it is matters little: those that failed least. */
+  /** Leaves out the nodes that failed least. */
   function leaveNodes(): void {
     const toKey = ({ labels }: Cell): string => toNodeKey(labels[0] ?? '', labels[1] ?? '');
     const nodes = [...cells.values()].filter(({ kind }) => kind === 'node-failures');

@@ -18,7 +18,7 @@ export function linkTo(externalUrl: string, text: string): string {
   return text.replaceAll(placeholderUrl, () => externalUrl);
 }
 
-/** The shipped rules with the addresses that links lead to; without a Grafana there is no dashboard to link to. */
+/** The shipped rules with the addresses that links lead to; without a Grafana address they lack links to dashboards. */
 export function toServedRules(rules: string, externalUrl: string, grafanaUrl: string | undefined): string {
   const linked = linkTo(externalUrl, rules);
   if (grafanaUrl === undefined) return linked.replaceAll(/^ *dashboard_url: .*\n/gm, '');
