@@ -1,9 +1,9 @@
 import { collectors } from '../collectors/index.ts';
 import type { Config, FixedConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
-import { executionPageRoute } from '../http/pages/execution-page.ts';
-import { frontPageRoute } from '../http/pages/front-page.ts';
-import { tracesPageRoute } from '../http/pages/traces-page.ts';
+import { executionPageRoute } from '../http/pages/execution/execution-page.ts';
+import { frontPageRoute } from '../http/pages/front/front-page.ts';
+import { tracesPageRoute } from '../http/pages/traces/traces-page.ts';
 import { alertRoutes } from '../http/routes/alerts.ts';
 import { apiStatusRoute } from '../http/routes/api-status.ts';
 import { configRoute } from '../http/routes/config-text.ts';

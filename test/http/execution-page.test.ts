@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { executionPageRoute } from '../../src/http/pages/execution-page.ts';
+import { executionPageRoute } from '../../src/http/pages/execution/execution-page.ts';
 import type { PastExecution } from '../../src/status/past-execution.ts';
 import type { RunningExecution } from '../../src/status/status.ts';
 import { toText } from './page-text.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { frontPageRoute } from '../../src/http/pages/front-page.ts';
+import { frontPageRoute } from '../../src/http/pages/front/front-page.ts';
 import type { ServerStatus, TracesStatus } from '../../src/status/status.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';

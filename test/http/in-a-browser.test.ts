@@ -1,8 +1,8 @@
 import { Router } from 'express';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { executionPageRoute } from '../../src/http/pages/execution-page.ts';
-import { frontPageRoute } from '../../src/http/pages/front-page.ts';
-import { tracesPageRoute } from '../../src/http/pages/traces-page.ts';
+import { executionPageRoute } from '../../src/http/pages/execution/execution-page.ts';
+import { frontPageRoute } from '../../src/http/pages/front/front-page.ts';
+import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
 import { alertRoutes } from '../../src/http/routes/alerts.ts';
 import { apiStatusRoute } from '../../src/http/routes/api-status.ts';
 import { configRoute } from '../../src/http/routes/config-text.ts';

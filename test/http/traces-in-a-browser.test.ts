@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { frontPageRoute } from '../../src/http/pages/front-page.ts';
-import { tracesPageRoute } from '../../src/http/pages/traces-page.ts';
+import { frontPageRoute } from '../../src/http/pages/front/front-page.ts';
+import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
 import { quarantineRoutes } from '../../src/http/routes/quarantine.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server/server.ts';
 import type { QuarantineStatus, Status, TracesStatus } from '../../src/status/status.ts';

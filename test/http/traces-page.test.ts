@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tracesPageRoute } from '../../src/http/pages/traces-page.ts';
+import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
 import type { QuarantineStatus, TracesStatus } from '../../src/status/status.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { frontPageRoute } from '../../src/http/pages/front-page.ts';
+import { frontPageRoute } from '../../src/http/pages/front/front-page.ts';
 import type { ExecutionsOfServer, ServerStatus } from '../../src/status/status.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';

@@ -1,7 +1,7 @@
-import { toAge, toDuration, toTime, toTook } from '../../domain/ages.ts';
-import { toCount } from '../../domain/sizes.ts';
-import type { EndedStatus, ExecutionsOfServer, RunningStatus, ServerStatus } from '../../status/status.ts';
-import { type Html, html } from './html.ts';
+import { toAge, toDuration, toTime, toTook } from '../../../domain/ages.ts';
+import { toCount } from '../../../domain/sizes.ts';
+import type { EndedStatus, ExecutionsOfServer, RunningStatus, ServerStatus } from '../../../status/status.ts';
+import { type Html, html } from '../html.ts';
 
 /** The path of the front page, and the executions that have a page. */
 export type Pages = { readonly root: string; readonly hasPage: (server: string, id: number) => boolean };

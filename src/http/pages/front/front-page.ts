@@ -1,9 +1,9 @@
 import type { Router } from 'express';
-import { findProblems, type Problem, toHeadline } from '../../status/problems.ts';
-import type { Status } from '../../status/status.ts';
-import { createRoutes } from '../server/routes.ts';
-import { type Html, html } from './html.ts';
-import { renderPage, toRoot } from './page.ts';
+import { findProblems, type Problem, toHeadline } from '../../../status/problems.ts';
+import type { Status } from '../../../status/status.ts';
+import { createRoutes } from '../../server/routes.ts';
+import { type Html, html } from '../html.ts';
+import { renderPage, toRoot } from '../page.ts';
 import { renderServer, toAnchor, toRightsAnchor } from './server-section.ts';
 import { toTracesText } from './traces-text.ts';
 

@@ -1,12 +1,12 @@
 import type { Router } from 'express';
-import { toAge, toTime } from '../../domain/ages.ts';
-import { toCount, toSize } from '../../domain/sizes.ts';
-import type { DeliveryStatus, QuarantineStatus, Status, TracesStatus } from '../../status/status.ts';
-import type { Lifecycle } from '../server/lifecycle.ts';
-import { createRoutes } from '../server/routes.ts';
-import { allowForms } from '../server/security-headers.ts';
-import { type Html, html } from './html.ts';
-import { renderPage, toRoot } from './page.ts';
+import { toAge, toTime } from '../../../domain/ages.ts';
+import { toCount, toSize } from '../../../domain/sizes.ts';
+import type { DeliveryStatus, QuarantineStatus, Status, TracesStatus } from '../../../status/status.ts';
+import type { Lifecycle } from '../../server/lifecycle.ts';
+import { createRoutes } from '../../server/routes.ts';
+import { allowForms } from '../../server/security-headers.ts';
+import { type Html, html } from '../html.ts';
+import { renderPage, toRoot } from '../page.ts';
 import { renderQuarantine } from './quarantine-table.ts';
 import { renderSwitchOn } from './switch-on-traces.ts';
 

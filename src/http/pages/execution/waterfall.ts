@@ -1,6 +1,6 @@
-import { toLength } from '../../domain/ages.ts';
-import type { PastExecution, SpanRow } from '../../status/past-execution.ts';
-import { type Html, html } from './html.ts';
+import { toLength } from '../../../domain/ages.ts';
+import type { PastExecution, SpanRow } from '../../../status/past-execution.ts';
+import { type Html, html } from '../html.ts';
 import { findFirstFailed, toPlaceOfFailure, toWord } from './root-cause.ts';
 import { type Choice, chooseRows, type Gap } from './row-choice.ts';
 

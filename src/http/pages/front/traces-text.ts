@@ -1,6 +1,6 @@
-import { toAge } from '../../domain/ages.ts';
-import { toCount } from '../../domain/sizes.ts';
-import type { TracesStatus } from '../../status/status.ts';
+import { toAge } from '../../../domain/ages.ts';
+import { toCount } from '../../../domain/sizes.ts';
+import type { TracesStatus } from '../../../status/status.ts';
 
 /** Summarises the delivery of traces in a few words. */
 export function toTracesText(traces: TracesStatus | undefined, nowMs: number): string {

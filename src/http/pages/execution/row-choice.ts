@@ -1,4 +1,4 @@
-import type { SpanRow } from '../../status/past-execution.ts';
+import type { SpanRow } from '../../../status/past-execution.ts';
 
 /** Rows that are left out, one after the other. */
 export type Gap = { readonly skipped: number; readonly failed: number };

@@ -1,7 +1,7 @@
-import { toAge, toTime } from '../../domain/ages.ts';
-import { toCount, toSize } from '../../domain/sizes.ts';
-import type { QuarantineStatus } from '../../status/status.ts';
-import { type Html, html } from './html.ts';
+import { toAge, toTime } from '../../../domain/ages.ts';
+import { toCount, toSize } from '../../../domain/sizes.ts';
+import type { QuarantineStatus } from '../../../status/status.ts';
+import { type Html, html } from '../html.ts';
 
 type About = {
   readonly root: string;

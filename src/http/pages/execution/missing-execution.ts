@@ -1,6 +1,6 @@
-import { toDuration } from '../../domain/ages.ts';
-import { type Html, html } from './html.ts';
-import { renderSwitchOn } from './switch-on-traces.ts';
+import { toDuration } from '../../../domain/ages.ts';
+import { type Html, html } from '../html.ts';
+import { renderSwitchOn } from '../traces/switch-on-traces.ts';
 
 /** The settings that decide which executions have a page. */
 export type Tracing = {

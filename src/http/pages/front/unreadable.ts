@@ -1,6 +1,6 @@
-import type { HiddenHistory } from '../../executions/reading/visibility.ts';
-import type { ServerStatus } from '../../status/status.ts';
-import { type Html, html } from './html.ts';
+import type { HiddenHistory } from '../../../executions/reading/visibility.ts';
+import type { ServerStatus } from '../../../status/status.ts';
+import { type Html, html } from '../html.ts';
 
 /** Per project, which executions are not shown. */
 export function renderUnreadable({ executions, visibleProjects }: ServerStatus): Html | undefined {

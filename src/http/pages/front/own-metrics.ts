@@ -1,5 +1,5 @@
-import type { CollectorStatus, ServerStatus, TargetStatus } from '../../status/status.ts';
-import { type Html, html } from './html.ts';
+import type { CollectorStatus, ServerStatus, TargetStatus } from '../../../status/status.ts';
+import { type Html, html } from '../html.ts';
 
 /** Collectors of numbers that newer releases tell Prometheus themselves. */
 const ownNumbers: readonly string[] = ['app-metrics', 'healthcheck', 'ping', 'threads'];

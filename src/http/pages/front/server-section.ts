@@ -1,9 +1,9 @@
-import { toAge, toTime } from '../../domain/ages.ts';
-import type { ServerState, ServerStatus, TargetStatus } from '../../status/status.ts';
-import { listUnreadable } from '../../status/unreadable.ts';
+import { toAge, toTime } from '../../../domain/ages.ts';
+import type { ServerState, ServerStatus, TargetStatus } from '../../../status/status.ts';
+import { listUnreadable } from '../../../status/unreadable.ts';
+import { type Html, html } from '../html.ts';
 import { renderCollectors } from './collector-table.ts';
 import { type Pages, renderExecutions } from './execution-tables.ts';
-import { type Html, html } from './html.ts';
 import { renderOwnMetrics } from './own-metrics.ts';
 import { renderUnreadable } from './unreadable.ts';
 

@@ -1,6 +1,6 @@
-import { toDuration, toLength } from '../../domain/ages.ts';
-import type { RunningExecution } from '../../status/status.ts';
-import { type Html, html } from './html.ts';
+import { toDuration, toLength } from '../../../domain/ages.ts';
+import type { RunningExecution } from '../../../status/status.ts';
+import { type Html, html } from '../html.ts';
 
 /** An execution that still runs, or waits to run: its steps are read once it has ended. */
 export function renderRunning(execution: RunningExecution): Html {

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../html.ts';
 
 /** Shows the configuration that enables traces. */
 export function renderSwitchOn(): Html {

@@ -1,6 +1,6 @@
-import { toAge, toTook, toWait } from '../../domain/ages.ts';
-import type { CollectorStatus, TargetStatus } from '../../status/status.ts';
-import { type Html, html } from './html.ts';
+import { toAge, toTook, toWait } from '../../../domain/ages.ts';
+import type { CollectorStatus, TargetStatus } from '../../../status/status.ts';
+import { type Html, html } from '../html.ts';
 
 /** Renders the collectors: failures first and in full, successes in one line each, disabled ones in a list of their own. */
 export function renderCollectors({ collectors, state, message }: TargetStatus, nowMs: number): Html {

@@ -1,11 +1,11 @@
 import type { Router } from 'express';
-import { toAge, toLength } from '../../domain/ages.ts';
-import type { Attempt, PastExecution } from '../../status/past-execution.ts';
-import type { RunningExecution } from '../../status/status.ts';
-import { createRoutes } from '../server/routes.ts';
-import { type Html, html } from './html.ts';
+import { toAge, toLength } from '../../../domain/ages.ts';
+import type { Attempt, PastExecution } from '../../../status/past-execution.ts';
+import type { RunningExecution } from '../../../status/status.ts';
+import { createRoutes } from '../../server/routes.ts';
+import { type Html, html } from '../html.ts';
+import { renderPage, toRoot } from '../page.ts';
 import { renderMissing, type Tracing } from './missing-execution.ts';
-import { renderPage, toRoot } from './page.ts';
 import { toPlaceOfFailure, toReasonOfFailure, toWord } from './root-cause.ts';
 import { renderRunning } from './running-page.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
