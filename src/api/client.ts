@@ -115,7 +115,9 @@ export function createClient({
     const version = contact.version() ?? (await settle(endpoint, scope));
     const since = sinceVersion(endpoint, contact.facts().dialect);
     if (since > version) throw tooOld(endpoint, since, version);
-    const timed = await ask(endpoint, versionedPath(endpoint, version, input), scope);
+    const { tellsMoreIn = version } = endpoint;
+    const askedIn = contact.hasVersion(tellsMoreIn) ? Math.max(version, tellsMoreIn) : version;
+    const timed = await ask(endpoint, versionedPath(endpoint, askedIn, input), scope);
     if (endpoint.name === systemInfo.name) {
       // The cast is true: it is that very endpoint, so this is its answer.
       const info = timed.answer as SystemInfo;

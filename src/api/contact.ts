@@ -21,6 +21,8 @@ export type Contact = {
   readonly facts: () => ServerFacts;
   /** The version to ask with, where it is settled. */
   readonly version: () => number | undefined;
+  /** Reports whether the server has this version too, although it is newer than the one that is spoken. */
+  readonly hasVersion: (version: number) => boolean;
   /** Returns the version to ask with; the first caller finds it out, and all others wait for it. */
   readonly settle: (ask: (version: number) => Promise<SystemInfo>) => Promise<number>;
   readonly learn: (info: SystemInfo) => void;
@@ -39,10 +41,9 @@ export function createContact(settings: Settings): Contact {
   let dialect = settings.dialect === 'auto' ? undefined : settings.dialect;
   let apiVersion = settings.apiVersion === 'auto' ? undefined : settings.apiVersion;
   let release: string | undefined;
+  let newestOfServer: number | undefined;
   const members = createMemberSight();
   let isMet = false;
-  let dateOffMs = 0;
-  let told: { readonly ms: number; readonly ticks: number } | undefined;
   let settling: Promise<number> | undefined;
 
   function learn(info: SystemInfo): void {
@@ -51,7 +52,9 @@ export function createContact(settings: Settings): Contact {
     members.note(info.server.serverUUID);
     // A server that was upgraded says so here; nothing else has to notice.
     const newest = Number(info.server.apiVersion);
-    if (settings.apiVersion === 'auto' && newest >= oldestApiVersion) apiVersion = Math.min(newest, newestApiVersion);
+    if (settings.apiVersion !== 'auto' || !(newest >= oldestApiVersion)) return;
+    newestOfServer = newest;
+    apiVersion = Math.min(newest, newestApiVersion);
   }
 
   /** Asks with the newest version that we know; a server that knows only older ones names its own newest. */
@@ -81,6 +84,7 @@ export function createContact(settings: Settings): Contact {
   return {
     facts: () => ({ dialect, apiVersion, release, hidesMembers: members.hasSeveral() }),
     version: () => (isMet ? apiVersion : undefined),
+    hasVersion: (version) => newestOfServer !== undefined && newestOfServer >= version,
     settle: async (ask) => {
       settling ??= (settings.apiVersion === 'auto' ? negotiate(ask) : meet(ask, settings.apiVersion)).finally(() => {
         settling = undefined;
@@ -90,6 +94,28 @@ export function createContact(settings: Settings): Contact {
       return apiVersion;
     },
     learn,
+    ...createServerDates(),
+    learnFromHeaders: (headers) => {
+      if (settings.dialect === 'auto') dialect ??= dialectOfHeaders(headers);
+    },
+    learnFromFault: ({ kind, details }) => {
+      // A server that went away may come back as another release.
+      const isNewContact = kind === 'network' || (kind === 'unsupported_version' && details.status !== undefined);
+      if (settings.apiVersion === 'auto' && isNewContact) {
+        apiVersion = undefined;
+        newestOfServer = undefined;
+      }
+      // A wrong guess of the dialect may be why the token is rejected: both headers are sent again.
+      if (settings.dialect === 'auto' && kind === 'unauthorized') dialect = undefined;
+    },
+  };
+}
+
+/** Keeps the server's time, and how far the dates in the headers of its answers are off. */
+function createServerDates(): Pick<Contact, 'learnDate' | 'toServerMs'> {
+  let dateOffMs = 0;
+  let told: { readonly ms: number; readonly ticks: number } | undefined;
+  return {
     learnDate: (timestampMs, dateMs, ticks) => {
       if (timestampMs === undefined) return;
       told = { ms: timestampMs, ticks };
@@ -102,16 +128,6 @@ export function createContact(settings: Settings): Contact {
       if (dateMs !== undefined) return dateMs + dateOffMs;
       const agoMs = told === undefined ? Number.POSITIVE_INFINITY : ticks - told.ticks;
       return told === undefined || agoMs > toldForMs ? undefined : Math.floor(told.ms + agoMs);
-    },
-    learnFromHeaders: (headers) => {
-      if (settings.dialect === 'auto') dialect ??= dialectOfHeaders(headers);
-    },
-    learnFromFault: ({ kind, details }) => {
-      // A server that went away may come back as another release.
-      const isNewContact = kind === 'network' || (kind === 'unsupported_version' && details.status !== undefined);
-      if (settings.apiVersion === 'auto' && isNewContact) apiVersion = undefined;
-      // A wrong guess of the dialect may be why the token is rejected: both headers are sent again.
-      if (settings.dialect === 'auto' && kind === 'unauthorized') dialect = undefined;
     },
   };
 }

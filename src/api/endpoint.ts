@@ -13,6 +13,8 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly query: readonly Query[];
   /** The smallest API version that has it. */
   readonly since: number | Readonly<Record<Dialect, number>>;
+  /** A newer API version in which it tells more than in the one that is spoken: it is asked with that where the server has it. */
+  readonly tellsMoreIn?: number;
   /** True if a server's administrator can disable it: then a 404 is not a fault. */
   readonly mayBeOff: boolean;
   /** The rights that it needs, all of them. */
@@ -35,7 +37,7 @@ export type EndpointDefinition<Answer, Path extends string, Query extends string
   Partial<
     Pick<
       Endpoint<Answer, Path, Query>,
-      'query' | 'mayBeOff' | 'alsoAnswers' | 'mayBeText' | 'keepsLongTexts' | 'maxBytes'
+      'query' | 'tellsMoreIn' | 'mayBeOff' | 'alsoAnswers' | 'mayBeText' | 'keepsLongTexts' | 'maxBytes'
     >
   >;
 

@@ -34,6 +34,8 @@ export type Execution = {
   /** Nodes without a failed step. */
   readonly succeededNodes: number;
   readonly failedNodes: readonly string[];
+  /** Absent for the first attempt. */
+  readonly attempt?: number;
 };
 
 export type ExecutionJob = {

@@ -91,6 +91,7 @@ function toExecution(item: unknown): Execution | string {
   const knownStartMs = toTimestampMs(fields['date-started']);
   const startedAtMs = knownStartMs ?? endedAtMs ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);
   if (startedAtMs === undefined) return 'date-started';
+  const attempt = toNumber(fields.retryAttempt);
   const job = fields.job === undefined || fields.job === null ? undefined : toFields(fields.job);
   return {
     id,
@@ -110,6 +111,7 @@ function toExecution(item: unknown): Execution | string {
     type: toText(fields.executionType),
     succeededNodes: toNames(fields.successfulNodes).length,
     failedNodes: toNames(fields.failedNodes),
+    ...(attempt === undefined || attempt < 1 ? {} : { attempt }),
   };
 }
 

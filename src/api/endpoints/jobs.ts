@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { toTimestampMs } from '../../domain/time.ts';
 import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
-import { flag, list, number, text } from '../lenient.ts';
+import { flag, list, number, text, timestampMs } from '../lenient.ts';
 
 /** A job as in the project's list. The three switches exist since API 17. */
 export type Job = {
@@ -12,12 +13,25 @@ export type Job = {
   readonly isScheduled: boolean | undefined;
   readonly isEnabled: boolean | undefined;
   readonly isScheduleEnabled: boolean | undefined;
+  /** The member of a cluster that runs its schedule. */
+  readonly ownerUuid?: string;
+  /** When its definition, or a switch of it, was changed last; since API 56. */
+  readonly lastModifiedMs?: number;
 };
 
 const job = z
-  .object({ id: z.string(), name: z.string(), group: text, scheduled: flag, enabled: flag, scheduleEnabled: flag })
+  .object({
+    id: z.string(),
+    name: z.string(),
+    group: text,
+    scheduled: flag,
+    enabled: flag,
+    scheduleEnabled: flag,
+    serverNodeUUID: text,
+    lastModified: timestampMs,
+  })
   .transform(
-    ({ id, name, group = '', scheduled, enabled, scheduleEnabled }): Job => ({
+    ({ id, name, group = '', scheduled, enabled, scheduleEnabled, serverNodeUUID, lastModified }): Job => ({
       id,
       name,
       // Null at the top level, where executions have an empty text (rundeck dialect).
@@ -25,6 +39,8 @@ const job = z
       isScheduled: scheduled,
       isEnabled: enabled,
       isScheduleEnabled: scheduleEnabled,
+      ...(serverNodeUUID === undefined ? {} : { ownerUuid: serverNodeUUID }),
+      ...(lastModified === undefined ? {} : { lastModifiedMs: lastModified }),
     }),
   );
 
@@ -36,6 +52,7 @@ export const projectJobs = defineEndpoint({
   path: 'project/{project}/jobs',
   maxBytes: largeListBytes,
   since: 14,
+  tellsMoreIn: 56,
   allowedBy,
   body: list(job),
 });
@@ -47,6 +64,30 @@ export const jobInfo = defineEndpoint({
   since: 18,
   allowedBy,
   body: z
-    .object({ id: z.string(), averageDuration: number })
-    .transform(({ averageDuration = 0 }) => ({ averageDurationMs: averageDuration > 0 ? averageDuration : undefined })),
+    .object({ id: z.string(), averageDuration: number, nextScheduledExecution: timestampMs })
+    .transform(({ averageDuration = 0, nextScheduledExecution }) => ({
+      averageDurationMs: averageDuration > 0 ? averageDuration : undefined,
+      nextRunMs: nextScheduledExecution,
+    })),
 });
+
+/**
+ * Document B, 4.1: the times at which the schedule of a job starts it. `time` is one number and one unit. Absent while the
+ * job is off. It is never asked in API 48 or later, which mixes one-time runs into the times without a mark.
+ */
+export const jobForecast = defineEndpoint({
+  name: 'job-forecast',
+  path: 'job/{id}/forecast',
+  query: ['time', 'max', 'past'],
+  since: 31,
+  allowedBy,
+  body: z
+    .object({ id: z.string(), futureScheduledExecutions: z.array(z.unknown()).optional().catch(undefined) })
+    .transform(({ futureScheduledExecutions: times }) => ({ timesMs: times && toTimes(times) })),
+});
+
+/** Sorted and each once, whatever order they come in; values that cannot be read as times are left out. */
+function toTimes(values: readonly unknown[]): number[] {
+  const times = values.map((value) => toTimestampMs(value)).filter((time) => time !== undefined);
+  return [...new Set(times)].sort((one, other) => one - other);
+}
