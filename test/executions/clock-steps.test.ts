@@ -67,6 +67,17 @@ describe('executions when the clock of the server steps', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
+  it('counts at once all of a flood that is dated ahead of a clock that was set back', async () => {
+    const { control, finish, counted, rounds } = await play();
+    await rounds(12);
+    control.setClockSkew(10 * minuteMs);
+    await rounds(2);
+    for (let count = 0; count < 1200; count += 1) finish('pay', { agoMs: -10 * minuteMs + 1000 + count * 20 });
+    control.setClockSkew(0);
+    await rounds(2);
+    expect(counted()).toEqual(['pay settle succeeded 1200']);
+  });
+
   it('counts within a round what is dated ahead of a clock that was right again before it came back', async () => {
     const { control, finish, counted, rounds, restart } = await play();
     await rounds(12);

@@ -63,6 +63,14 @@ describe('executions/overlap', () => {
     expect(overlap.ms(1000)).toBe(720_000);
   });
 
+  it('reaches beyond now as far as the clock of a member is ahead, until the next round', () => {
+    const overlap = createOverlap(120_000);
+    overlap.noteClocks([5_000_000, 5_030_000], 5_000_000);
+    expect(overlap.untilMs(5_000_000)).toBe(5_000_000);
+    overlap.noteClocks([5_000_000, 5_600_000], 5_000_000);
+    expect(overlap.untilMs(5_000_000)).toBe(5_720_000);
+  });
+
   it('keeps the wider of what was seen', () => {
     const overlap = createOverlap(120_000);
     overlap.noteClocks([0, 600_000], 1000);

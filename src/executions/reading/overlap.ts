@@ -42,6 +42,11 @@ export function createOverlap(leastMs: number, { isPastUnknown = false } = {}): 
     return nowMs < widest.untilMs && widest.untilMs - nowMs <= rememberedForMs ? widest.ms : leastMs;
   }
 
+  function noteReached(reachedMs: number): void {
+    // In an absence it may have reached more than it had when it was last seen.
+    latestMs = Math.max(latestMs ?? reachedMs + rememberedForMs, reachedMs);
+  }
+
   return {
     ms,
     noteMissed: (nowMs) => {
@@ -55,12 +60,12 @@ export function createOverlap(leastMs: number, { isPastUnknown = false } = {}): 
     },
     noteClocks: (serverTimes, nowMs) => {
       const spreadMs = Math.max(...serverTimes) - Math.min(...serverTimes);
-      if (spreadMs > usualSpreadMs) widen(leastMs + spreadMs, nowMs);
+      if (spreadMs <= usualSpreadMs) return;
+      widen(leastMs + spreadMs, nowMs);
+      // By the next round a member that is ahead writes later times.
+      noteReached(Math.max(...serverTimes) + leastMs);
     },
-    noteReached: (reachedMs) => {
-      // In an absence it may have reached more than it had when it was last seen.
-      latestMs = Math.max(latestMs ?? reachedMs + rememberedForMs, reachedMs);
-    },
+    noteReached,
     noteLeap: (latest) => {
       leap = latest;
     },

@@ -79,6 +79,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const fromMs = Math.min(readThroughMs(before), nowMs);
   let pages = 0;
   let isCut = false;
+  let ahead: readonly Window[] = [];
   const { counted, result } = await takeIn(api, {
     project,
     // Rows dated after now do not count as read: the clock gets there again.
@@ -95,6 +96,7 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
     // A few more pages may tell whether anything is shown at all.
     mayGoOn: (rest, hasShown) => {
       isCut = rest.some(({ beginMs }) => beginMs < dueMs);
+      ahead = rest.flatMap((each) => from(each, nowMs + 1));
       pages += 1;
       return !hasShown && pages < mostUnshownPages;
     },
@@ -102,7 +104,40 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   // Ends in the backlog are not late.
   const known = before.backlog === undefined ? counted : [];
   for (const { endedAtMs } of known) overlap.noteLateness(fromMs - endedAtMs, nowMs);
-  return { ...result, isCut, isInSight: purpose === 'probe' };
+  const isInSight = purpose === 'probe';
+  if (counted.length === 0) return { ...result, isCut, isInSight };
+  // No backlog holds what is dated after now: if the newest page brought something, so may the next ones.
+  const more = await readAhead(tools, api, { project, windows: ahead, nowMs });
+  return { ...result, counted: result.counted + more, isCut, isInSight };
+}
+
+/** Reads more of what is dated after now, as many pages as a project may have at once; returns how many ends it counted. */
+async function readAhead(
+  { takeIn }: Tools,
+  api: Api,
+  {
+    project,
+    windows,
+    nowMs,
+  }: { readonly project: string; readonly windows: readonly Window[]; readonly nowMs: number },
+): Promise<number> {
+  let sum = 0;
+  let pages = 0;
+  for (const window of windows) {
+    if (pages >= mostPagesAtOnce) return sum;
+    const { counted } = await takeIn(api, {
+      project,
+      window,
+      seenAtMs: nowMs,
+      lateBeforeMs: Number.NEGATIVE_INFINITY,
+      mayGoOn: () => {
+        pages += 1;
+        return pages < mostPagesAtOnce;
+      },
+    });
+    sum += counted.length;
+  }
+  return sum;
 }
 
 /** Returns how many rows the server counts in all that is to be read, if it shows none of them; 0 if it shows any, or counts none. */
