@@ -172,6 +172,18 @@ describe('http/server', () => {
     expect(kept.filter(({ destroyed }) => destroyed)).toEqual([]);
   });
 
+  it('cuts no new connection whose request is on its way', async () => {
+    const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 8 } });
+    const kept: Socket[] = [];
+    for (let count = 0; count < 6; count += 1) kept.push(await keep(port));
+    const news = [say(port, '').resume(), say(port, '').resume()];
+    await Promise.all(news.map((socket) => once(socket, 'connect')));
+    // A connection that is through shows that the server has seen those before it.
+    await keep(port);
+    for (const socket of news) await askOn(socket);
+    expect(news.filter(({ destroyed }) => destroyed)).toEqual([]);
+  });
+
   it('says once that it refuses connections', async () => {
     let crowded = 0;
     const onCrowded = (): void => void crowded++;
@@ -199,6 +211,7 @@ async function keep(port: number): Promise<Socket> {
 }
 
 async function askOn(socket: Socket): Promise<void> {
+  if (socket.destroyed) return;
   socket.write(`GET /metrics HTTP/1.1\r\n${head}`);
   await new Promise<void>((resolve) => {
     const over = (): void => {

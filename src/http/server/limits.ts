@@ -11,6 +11,8 @@ export type HttpLimits = {
   readonly answerMs: number;
   /** The time for which an idle connection stays open. */
   readonly idleMs: number;
+  /** The time after which a connection that asks for nothing is the first to go where places become few. */
+  readonly silentMs: number;
   readonly connections: number;
 };
 
@@ -20,6 +22,7 @@ export const usualLimits: HttpLimits = {
   answerMs: 60_000,
   // Above usual scrape intervals, so that a scraper finds its connection open.
   idleMs: 95_000,
+  silentMs: 1000,
   connections: 2000,
 };
 
@@ -46,9 +49,15 @@ const otherFiles = 256;
 
 /**
  * Lets those in that ask for something: where places become few, the oldest connection goes that never asked for anything,
- * or else the one that has been idle for the longest, whose next request is the furthest away.
+ * or else the one that has been idle for the longest, whose next request is the furthest away. The request of a new connection
+ * may be on its way: those go last.
  */
-export function guardConnections(server: Server, { connections }: HttpLimits, onCrowded: () => void = () => {}): void {
+export function guardConnections(
+  server: Server,
+  { connections, silentMs }: HttpLimits,
+  onCrowded: () => void = () => {},
+): void {
+  const fresh = new Map<Socket, NodeJS.Timeout>();
   const silent = new Set<Socket>();
   const idle = new Set<Socket>();
   const underWay = new WeakMap<Socket, number>();
@@ -57,16 +66,22 @@ export function guardConnections(server: Server, { connections }: HttpLimits, on
   server.maxConnections = connections;
   server.on('connection', (socket) => {
     open += 1;
-    silent.add(socket);
+    const becomeSilent = (): void => {
+      fresh.delete(socket);
+      silent.add(socket);
+    };
+    fresh.set(socket, setTimeout(becomeSilent, silentMs).unref());
     socket.once('close', () => {
       open -= 1;
+      forgetFresh(socket);
       silent.delete(socket);
       idle.delete(socket);
     });
     if (open <= connections * crowded) return;
-    (firstOther(silent, socket) ?? firstOther(idle, socket))?.destroy();
+    (firstOther(silent, socket) ?? firstOther(idle, socket) ?? firstOther(fresh.keys(), socket))?.destroy();
   });
   server.on('request', ({ socket }, response) => {
+    forgetFresh(socket);
     silent.delete(socket);
     idle.delete(socket);
     underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
@@ -76,6 +91,11 @@ export function guardConnections(server: Server, { connections }: HttpLimits, on
       if (left === 0 && !socket.destroyed) idle.add(socket);
     });
   });
+  function forgetFresh(socket: Socket): void {
+    clearTimeout(fresh.get(socket));
+    fresh.delete(socket);
+  }
+
   server.on('drop', () => {
     if (!wasCrowded) onCrowded();
     wasCrowded = true;
