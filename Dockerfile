@@ -1,52 +1,56 @@
-# The daemon runs as compiled JavaScript, the same code that the npm package carries: measured against type stripping it
-# is up sooner (50 to 80 ms) and peaks lower (107 MB instead of 128 MB).
-
-FROM docker.io/library/node:24-slim AS dependencies
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --omit=optional --ignore-scripts
-
+# Node and the bundle, and nothing else: no shell, no package manager. Where the target is another kind of machine than the
+# builder, the first stage runs emulated.
 FROM docker.io/library/node:24-slim AS build
-WORKDIR /app
+WORKDIR /source
 COPY package.json package-lock.json .npmrc ./
-# The compiler is one of the optional packages, so this stage leaves none out.
+# The bundler has its binary among the optional packages, so none is left out.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
-COPY src ./src
-RUN npm run build
+COPY . .
+RUN node scripts/build.ts /app
+# Compiled code is kept for each user, and is found by the path of its file.
+RUN install -d -o 65532 -g 65532 /cache
+USER 65532:65532
+RUN HOME=/tmp NODE_COMPILE_CACHE=/cache node scripts/build/warm-up.ts /app
+USER 0:0
+# Node with the libraries that it is linked with; of the two folders that anybody may write, one keeps the state.
+RUN install -d /image/etc /image/var/lib \
+ && cp --parents --dereference /usr/local/bin/node $(ldd /usr/local/bin/node | grep -o '/[^ ]*') /image \
+ && cp -a /app /cache /image/ \
+ # Whoever could write compiled code would decide what runs.
+ && chown -R 0:0 /image/app /image/cache && chmod -R a+rX,go-w /image/app /image/cache \
+ && install -d -m 1777 /image/tmp \
+ && install -d -o 65532 -g 65532 -m 0750 /image/var/lib/automation-exporter \
+ && echo 'exporter:x:65532:65532::/var/lib/automation-exporter:/nonexistent' > /image/etc/passwd \
+ && echo 'exporter:x:65532:' > /image/etc/group
 
-FROM docker.io/library/node:24-slim
+FROM scratch
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+ARG CREATED=unknown
+ARG SOURCE=unknown
 LABEL org.opencontainers.image.title="automation-exporter" \
-      org.opencontainers.image.description="Prometheus exporter and tracer for job-automation servers" \
-      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.description="Prometheus exporter and OpenTelemetry tracer for Rundeck" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION" \
+      org.opencontainers.image.created="$CREATED" \
+      org.opencontainers.image.source="$SOURCE" \
       org.opencontainers.image.licenses="Apache-2.0"
-
-# The only place it writes to: everything else may be mounted read-only.
-RUN install -d -o 65532 -g 65532 -m 0750 /var/lib/automation-exporter
-VOLUME /var/lib/automation-exporter
-
-WORKDIR /app
-COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json LICENSE ./
-COPY dashboards/*.json ./dashboards/
-COPY alerts/*.yaml ./alerts/
-COPY alerts/runbooks ./alerts/runbooks
-COPY --from=build /app/dist ./dist
-
-# What large answers took goes back to the system: the allocator would keep some 40 MB of it.
-ENV MALLOC_MMAP_THRESHOLD_=131072 \
-    MALLOC_TRIM_THRESHOLD_=131072
-ENV NODE_ENV=production \
+COPY --from=build /image /
+ENV PATH=/usr/local/bin \
+    HOME=/tmp \
+    NODE_ENV=production \
+    NODE_COMPILE_CACHE=/cache \
     AUTOMATION_EXPORTER_STATE_DIR=/var/lib/automation-exporter \
     HEALTH_URL=http://127.0.0.1:9720/-/healthy
+WORKDIR /app
 USER 65532:65532
+# The only place it writes to: everything else may be mounted read-only.
+VOLUME /var/lib/automation-exporter
 EXPOSE 9720
 
-# Set HEALTH_URL where the daemon listens elsewhere, has a route prefix or speaks TLS.
-HEALTHCHECK --interval=30s --timeout=5s --start-period=10s --retries=3 \
-  CMD ["node", "-e", "fetch(process.env.HEALTH_URL).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# Set HEALTH_URL where the daemon listens elsewhere, has a route prefix or speaks TLS. One check takes 0.05 s of a processor.
+HEALTHCHECK --interval=60s --timeout=5s --start-period=10s --retries=3 CMD ["node", "healthcheck.js"]
 
-# The young generation is kept small: it costs some time of the collector and spares 70 MB at the peak.
-ENTRYPOINT ["node", "--disable-sigusr1", "dist/cli.js"]
+ENTRYPOINT ["node", "cli.js"]
 # Named, so that a container without a configuration ends with a complaint instead of showing made-up numbers.
 CMD ["serve"]

@@ -4,11 +4,16 @@
 const fs = require('fs');
 const path = require('path');
 
-const modules = path.join(__dirname, '..', 'node_modules');
-const binary = path.join(modules, 'node-' + process.platform + '-' + process.arch, 'bin', 'node');
-const link = path.join(modules, '.bin', 'node');
-
-if (fs.existsSync(binary) && !fs.existsSync(link)) {
-  fs.mkdirSync(path.dirname(link), { recursive: true });
-  fs.symlinkSync(path.relative(path.dirname(link), binary), link);
+const name = 'node-' + process.platform + '-' + process.arch;
+try {
+  // In the checkout beside this folder, where the exporter is installed above it.
+  const folder = path.dirname(require.resolve(name + '/package.json'));
+  const link = path.join(folder, '..', '.bin', 'node');
+  if (!fs.existsSync(link)) {
+    fs.mkdirSync(path.dirname(link), { recursive: true });
+    fs.symlinkSync(path.join('..', name, 'bin', 'node'), link);
+  }
+} catch (error) {
+  // A platform without such a package, or an installation that left it out.
+  if (error.code !== 'MODULE_NOT_FOUND') throw error;
 }

@@ -1,26 +1,12 @@
 #!/usr/bin/env node
-import { setFlagsFromString } from 'node:v8';
-import { keepCompiledCode } from './commands/compile-cache.ts';
-import { endOnFaults } from './commands/faults.ts';
-import { refuseForeignModules } from './commands/own-modules.ts';
+import { explainOldNode } from './commands/node-version.ts';
 
-process.title = 'automation-exporter';
-// Only the user of this process may read the files that it writes.
-process.umask(0o077);
-// Without a listener, this signal opens the debugger to everybody on this machine.
-process.on('SIGUSR1', () => undefined);
-endOnFaults();
-// A daemon beside others: memory is collected before the heap grows, not after.
-for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
-// Before anything else is imported: what was compiled once starts in half the time.
-refuseForeignModules((text) => process.stderr.write(text));
-const refused = keepCompiledCode(process.env);
-if (refused !== undefined) process.stderr.write(`${refused}\n`);
-const { runCommandLine } = await import('./commands/command-line.ts');
-
-process.exitCode = await runCommandLine({
-  argv: process.argv.slice(2),
-  env: process.env,
-  write: (text) => process.stdout.write(text),
-  complain: (text) => process.stderr.write(text),
-});
+// An older Node cannot even link what comes next.
+const tooOld = explainOldNode(process.versions.node);
+if (tooOld === undefined) {
+  const { start } = await import('./commands/start.ts');
+  await start();
+} else {
+  process.stderr.write(`${tooOld}\n`);
+  process.exitCode = 2;
+}

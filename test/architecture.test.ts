@@ -15,7 +15,7 @@ import { exempt, findTimeSources } from './architecture/time-sources.ts';
 import { findTwinTypes } from './architecture/twin-types.ts';
 
 /** The program, and a way to ask the simulated service without a socket, for tests. */
-const entries = ['src/cli.ts', 'src/simulator/direct.ts'];
+const entries = ['src/cli.ts', 'src/healthcheck.ts', 'src/simulator/direct.ts'];
 
 describe('architecture', () => {
   it('lets every room import only what its row allows', () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { collectors } from '../collectors/index.ts';
 import { formatComplaint } from '../config/complaint.ts';
 import { parseArguments } from '../config/read/command-line.ts';
+import { toPackageFolder } from '../package-folder.ts';
 import { type CommandContext, exitCodes } from './command.ts';
 import { commandFlags, commandWords } from './command-table.ts';
 
@@ -36,7 +37,7 @@ export async function runCommandLine({ argv, ...process }: Process): Promise<num
 }
 
 function readVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('package.json', toPackageFolder()), 'utf8');
   // The cast is true: it is our own package.
   return (JSON.parse(text) as { version: string }).version;
 }

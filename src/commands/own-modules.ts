@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
-import { dirname, sep } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
+import { isBundle, toPackageFolder } from '../package-folder.ts';
 
 /**
  * Refuses code from anywhere but the exporter itself and the folder that holds its packages. Some packages look for others that
@@ -21,13 +21,10 @@ export function refuseForeignModules(complain: (text: string) => void): void {
   });
 }
 
-/** Addresses with which everything of ours begins: packages may lie within the exporter's folder, or above it. */
+/** Addresses with which everything of ours begins: the packages of the sources may lie above their folder. */
 function toHomes(): string[] {
-  const own = toUrl(dirname(fileURLToPath(new URL('..', import.meta.url))));
-  const [packages] = fileURLToPath(import.meta.resolve('undici')).split(`${sep}node_modules${sep}`);
-  return packages === undefined ? [own] : [own, `${toUrl(packages)}node_modules/`];
-}
-
-function toUrl(directory: string): string {
-  return pathToFileURL(`${directory}${sep}`).href;
+  const own = toPackageFolder().href;
+  if (isBundle()) return [own];
+  const [packages] = import.meta.resolve('undici').split('/node_modules/');
+  return [own, `${packages}/node_modules/`];
 }

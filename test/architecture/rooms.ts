@@ -19,6 +19,7 @@ export const rooms: readonly Room[] = [
 
   { room: 'domain', pure: true },
   { room: 'system-clock' },
+  { room: 'package-folder' },
   { room: 'log', knows: ['domain/secret-forms'], packages: ['pino'] },
 
   { room: 'metrics/family', pure: true },
@@ -142,7 +143,7 @@ export const rooms: readonly Room[] = [
     ],
   },
 
-  { room: 'http/server', types: ['node:http'], packages: ['express', 'node:net'] },
+  { room: 'http/server', knows: ['package-folder'], types: ['node:http'], packages: ['express', 'node:net'] },
   { room: 'http/pages', knows: ['domain', 'status', 'http/server'], types: ['express'] },
   { room: 'http/routes', knows: ['status', 'http/server', 'http/pages'], packages: ['express'] },
   { room: 'http/routes/runbooks', knows: ['http/server', 'http/pages'], types: ['express'], packages: ['marked'] },
@@ -178,6 +179,7 @@ export const rooms: readonly Room[] = [
       'metrics',
       'simulator',
       'log',
+      'package-folder',
       'domain/ages',
       'domain/sizes',
       'schedule/interval',
@@ -192,4 +194,5 @@ export const rooms: readonly Room[] = [
     ],
   },
   { room: 'cli', knows: ['commands'] },
+  { room: 'healthcheck', packages: ['node:http', 'node:https'] },
 ];

@@ -11,15 +11,17 @@ import { runCommand } from './process.ts';
 const npmDefaults = '/usr/local/lib/node_modules/npm/npmrc';
 const npmGlobal = '/usr/local/etc/npmrc';
 
+type Environment = Readonly<Record<string, string>>;
+
 export type ImageStore = {
   /** Builds the Dockerfile of a folder under a name. */
   readonly build: (folder: string, name: string) => Promise<void>;
   /** What the image says of itself, as Docker keeps it. */
   readonly inspect: (name: string) => Promise<unknown>;
   /** Runs a command in a new container, as the user of the image, to its end. */
-  readonly run: (name: string, command: readonly string[]) => Promise<string>;
+  readonly run: (name: string, command: readonly string[], env?: Environment) => Promise<string>;
   /** Starts a command that lives on; buildah takes it along when it is stopped. */
-  readonly start: (name: string, command: readonly string[]) => Promise<Child>;
+  readonly start: (name: string, command: readonly string[], env?: Environment) => Promise<Child>;
   readonly close: () => Promise<void>;
 };
 
@@ -30,10 +32,11 @@ export async function openImageStore(buildah: string): Promise<ImageStore> {
   const options = ['--root', join(directory, 'root'), '--runroot', join(directory, 'run')];
   options.push('--storage-driver', 'overlay', '--storage-opt', `overlay.imagestore=${base}`);
   const call = (...args: readonly string[]) => runCommand(buildah, [...options, ...args]);
-  const enter = async (name: string) => {
+  const enter = async (name: string, env: Environment = {}) => {
     const container = `run-${randomUUID()}`;
     await call('from', '--pull-never', '--name', container, name);
-    return ['run', '--isolation', 'chroot', container, '--'];
+    const variables = Object.entries(env).flatMap(([variable, value]) => ['--env', `${variable}=${value}`]);
+    return ['run', '--isolation', 'chroot', ...variables, container, '--'];
   };
 
   return {
@@ -46,11 +49,11 @@ export async function openImageStore(buildah: string): Promise<ImageStore> {
       const { Docker } = JSON.parse(await call('inspect', '--type', 'image', name)) as { Docker: { config: unknown } };
       return Docker.config;
     },
-    async run(name, command) {
-      return call(...(await enter(name)), ...command);
+    async run(name, command, env) {
+      return call(...(await enter(name, env)), ...command);
     },
-    async start(name, command) {
-      return startChild(buildah, [...options, ...(await enter(name)), ...command]);
+    async start(name, command, env) {
+      return startChild(buildah, [...options, ...(await enter(name, env)), ...command]);
     },
     async close() {
       await call('rm', '--all');

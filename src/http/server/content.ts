@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { toPackageFolder } from '../../package-folder.ts';
 
 /** The files that ship with the daemon, by name: read once, so that a request cannot reach anything else. */
 export type Content = {
@@ -25,20 +26,17 @@ export function toServedRules(rules: string, externalUrl: string, grafanaUrl: st
   return linked.replaceAll(placeholderGrafanaUrl, () => grafanaUrl.replace(/\/$/, ''));
 }
 
-const root = new URL('../../../', import.meta.url);
-
 export function readContent(): Content {
+  const root = toPackageFolder();
   return {
-    dashboards: readFolder('dashboards/', '.json'),
-    runbooks: readFolder('alerts/runbooks/', '.md'),
+    dashboards: readFolder(new URL('dashboards/', root), '.json'),
+    runbooks: readFolder(new URL('alerts/runbooks/', root), '.md'),
     rules: readFileSync(new URL('alerts/rules.yaml', root), 'utf8'),
     inhibitions: readFileSync(new URL('alerts/alertmanager-inhibitions.yaml', root), 'utf8'),
   };
 }
 
-function readFolder(folder: string, ending: string): ReadonlyMap<string, string> {
-  const files = readdirSync(new URL(folder, root)).filter((file) => file.endsWith(ending));
-  return new Map(
-    files.map((file) => [file.slice(0, -ending.length), readFileSync(new URL(folder + file, root), 'utf8')]),
-  );
+function readFolder(folder: URL, ending: string): ReadonlyMap<string, string> {
+  const files = readdirSync(folder).filter((file) => file.endsWith(ending));
+  return new Map(files.map((file) => [file.slice(0, -ending.length), readFileSync(new URL(file, folder), 'utf8')]));
 }

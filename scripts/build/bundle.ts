@@ -1,0 +1,45 @@
+import { chmodSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { rolldown } from 'rolldown';
+
+export type Bundled = {
+  /** The files whose code is inside, ours and those of packages. */
+  readonly modules: readonly string[];
+};
+
+/** Joins the sources and their packages into a few files that Node runs as they are; what a command does not need is not loaded. */
+export async function bundle({ top, folder }: { readonly top: string; readonly folder: string }): Promise<Bundled> {
+  const build = await rolldown({
+    cwd: top,
+    input: {
+      cli: 'src/cli.ts',
+      // Also the entry of a thread, so it lies in a file without the rest.
+      'sqlite-health': 'src/state/sqlite-health.ts',
+      healthcheck: 'src/healthcheck.ts',
+    },
+    platform: 'node',
+    onLog: (level, log) => {
+      if (level === 'warn') throw new Error(`the bundle is not sound: ${log.message}`);
+    },
+  });
+  try {
+    const { output } = await build.write({
+      dir: folder,
+      format: 'esm',
+      minify: true,
+      // Errors, and reports of faults, show them.
+      keepNames: true,
+      comments: false,
+      sourcemap: 'hidden',
+      sourcemapExcludeSources: true,
+      // From the top, so that every machine builds the same bytes.
+      sourcemapPathTransform: (source, map) => relative(top, resolve(dirname(map), source)),
+      entryFileNames: '[name].js',
+      chunkFileNames: 'chunks/[name]-[hash].js',
+    });
+    chmodSync(join(folder, 'cli.js'), 0o755);
+    return { modules: output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : [])) };
+  } finally {
+    await build.close();
+  }
+}

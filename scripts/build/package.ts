@@ -1,0 +1,81 @@
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { renderBill } from './bill.ts';
+import { bundle } from './bundle.ts';
+import { readInside } from './inside.ts';
+import { findRefusedLicences, renderLicences } from './licences.ts';
+
+const top = join(import.meta.dirname, '..', '..');
+
+/** What the daemon reads at run time, and what people want beside it. */
+const shipped = [
+  'dashboards/*.json',
+  'alerts/*.yaml',
+  'alerts/runbooks/*.md',
+  'LICENSE',
+  'NOTICE',
+  'README.md',
+  'CHANGELOG.md',
+] as const;
+
+export type BuiltPackage = { readonly files: number; readonly bytes: number };
+
+/** Writes the npm package into a folder, which is emptied first; image and Debian package carry the same files. */
+export async function buildPackage(folder: string): Promise<BuiltPackage> {
+  rmSync(folder, { recursive: true, force: true });
+  const { modules } = await bundle({ top, folder });
+  const inside = readInside(top, modules);
+  const refused = findRefusedLicences(inside);
+  if (refused.length > 0) throw new Error(`licences that must not ship: ${refused.join(', ')}`);
+
+  const description = readDescription();
+  const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+  write('package.json', toJson(toShippedDescription(description)));
+  write('THIRD-PARTY-LICENSES', renderLicences(inside));
+  write('sbom.cdx.json', toJson(renderBill({ ...description, inside })));
+  cpSync(join(top, 'scripts', 'link-node.cjs'), join(folder, 'link-node.cjs'));
+  for (const path of globSync([...shipped], { cwd: top })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    cpSync(join(top, path), join(folder, path));
+  }
+  return measure(folder);
+}
+
+type Description = {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+};
+
+function readDescription(): Description {
+  // The cast is true: it is our own package.
+  return JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as Description;
+}
+
+/** Without dependencies, because they are inside; only the Node that runs it comes along, where the machine has an older one. */
+function toShippedDescription({ name, version, description, license, engines, optionalDependencies }: Description) {
+  return {
+    name,
+    version,
+    description,
+    license,
+    type: 'module',
+    bin: { [name]: 'cli.js' },
+    engines,
+    scripts: { postinstall: 'node link-node.cjs' },
+    optionalDependencies,
+  };
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+function measure(folder: string): BuiltPackage {
+  const files = globSync('**', { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile());
+  const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
+  return { files: files.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+}

@@ -1,0 +1,21 @@
+import { isBundle } from '../package-folder.ts';
+
+/** Flags of Node that have an effect only when a process begins. */
+export const nodeFlags: readonly string[] = ['--disable-sigusr1', '--max-semi-space-size=1', '--optimize-for-size'];
+
+/** Variables of the allocator: memory of large answers goes back to the system, which would otherwise keep some 40 MB of it. */
+export const allocatorSettings = { MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' } as const;
+
+/**
+ * Begins this process again, under the same number, with the settings that suit a small daemon, however it was started. Settings
+ * of the allocator that are there already mean that a person chose, or that this was done.
+ */
+export function settleProcess(): void {
+  const isSettled = Object.keys(allocatorSettings).some((name) => process.env[name] !== undefined);
+  if (isSettled || !isBundle() || process.platform !== 'linux' || process.execve === undefined) return;
+  const [, ...own] = process.argv;
+  process.execve(process.execPath, [process.execPath, ...nodeFlags, ...process.execArgv, ...own], {
+    ...process.env,
+    ...allocatorSettings,
+  });
+}

@@ -1,0 +1,135 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildPackage } from '../../scripts/build/package.ts';
+import { explainFault } from '../../src/commands/faults.ts';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Child, startChild } from '../support/child.ts';
+import { eventually } from '../support/eventually.ts';
+
+const limitMs = 60_000;
+let directory: string;
+let simulator: Simulator;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'automation-exporter-bundle-'));
+  // Below a folder of packages, as npm installs it.
+  await buildPackage(home());
+  simulator = await startSimulator({ scenario: 'quiet-day' });
+  write('config.yaml', `servers: [{ name: prod, url: '${simulator.url}', token_file: token }]\n`);
+  write('token', `${simulator.token}\n`);
+}, limitMs);
+
+afterAll(async () => {
+  await simulator.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const home = (): string => join(directory, 'node_modules', 'automation-exporter');
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(directory, path)), { recursive: true });
+  writeFileSync(join(directory, path), text, { mode: 0o600 });
+}
+
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Child {
+  return startChild(process.execPath, [join(home(), 'cli.js'), ...args], { cwd: directory, env });
+}
+
+function serve(): Child {
+  // With its own traces too, which load what nothing else does.
+  const variables = {
+    OTEL_TRACES_EXPORTER: 'otlp',
+    HOME: join(directory, 'home'),
+    OTEL_EXPORTER_OTLP_ENDPOINT: simulator.url,
+  };
+  return run(
+    ['serve', '--config.file=config.yaml', '--state.dir=state', '--web.listen-address=127.0.0.1:0'],
+    variables,
+  );
+}
+
+async function whileServing(look: (url: string, daemon: Child) => Promise<void>): Promise<string> {
+  const daemon = serve();
+  try {
+    const [, url = ''] = await daemon.waitFor(/msg=serving url=(\S+)/, limitMs);
+    await eventually(async () => expect((await fetch(`${url}/-/ready`)).status).toBe(200), { limitMs });
+    await look(url, daemon);
+    daemon.kill('SIGTERM');
+    expect((await daemon.ended).code).toBe(0);
+    return daemon.output();
+  } finally {
+    await daemon.stop();
+  }
+}
+
+describe('end-to-end, bundle', () => {
+  it('serves and traces as the sources do, with everything that ships with it', async () => {
+    await whileServing(async (url, { pid }) => {
+      // Although nobody asked for them.
+      expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('MALLOC_TRIM_THRESHOLD_=131072');
+      const text = await (await fetch(`${url}/metrics`)).text();
+      expect(text).toContain('automation_up{server="prod"} 1\n');
+      expect(text).toContain('automation_exporter_build_info{version="0.1.0"');
+      const paths = ['/', '/traces', '/config', '/dashboards/overview.json', '/alerts/rules.yaml'];
+      for (const path of [...paths, '/runbooks/AutomationServiceDown'])
+        expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200]);
+      await eventually(
+        async () => {
+          const sent = /^automation_exporter_spans_exported_total (\d+)/m;
+          expect(Number(sent.exec(await (await fetch(`${url}/metrics`)).text())?.[1])).toBeGreaterThan(0);
+        },
+        { limitMs },
+      );
+    });
+  }, 120_000);
+
+  it('finds damage of its state on a thread of its own', async () => {
+    await whileServing(async () => undefined);
+    const database = new DatabaseSync(join(directory, 'state/state.sqlite'));
+    database.exec('CREATE TRIGGER planted AFTER INSERT ON ledger_entry BEGIN DELETE FROM ledger_document; END');
+    database.close();
+    expect(await whileServing(async () => undefined)).toMatch(/level=error msg="state damaged: last backup restored/);
+  }, 120_000);
+
+  it('runs no package that lies beside it', async () => {
+    const marker = join(directory, 'was-executed');
+    const planted = `require('node:fs').writeFileSync(${JSON.stringify(marker)}, __filename);\n`;
+    for (const name of ['supports-color', 'pino-pretty', 'bufferutil', 'undici', 'express']) {
+      write(`node_modules/${name}/package.json`, '{"main":"index.js"}');
+      write(`node_modules/${name}/index.js`, planted);
+    }
+    const output = await whileServing(async () => undefined);
+    expect(existsSync(marker)).toBe(false);
+    expect(output).toContain('node_modules/supports-color/index.js is not loaded: it does not belong to the exporter');
+  }, 120_000);
+
+  it('runs every command that needs no server', async () => {
+    const outputs = [
+      ['--version'],
+      ['--help'],
+      ['metrics'],
+      ['config', '--schema'],
+      ['check', '--config.file=config.yaml'],
+    ];
+    for (const args of outputs) {
+      const child = run(args);
+      expect([args, (await child.ended).code, child.output()]).toEqual([args, 0, expect.stringMatching(/\S/)]);
+    }
+  }, 120_000);
+
+  it('names a fault by its place in the sources', () => {
+    const code = readFileSync(join(home(), 'cli.js'), 'utf8').split('\n');
+    const line = code.findIndex((text) => text.includes('needs Node'));
+    const column = code[line]?.indexOf('needs Node') ?? 0;
+    const folder = pathToFileURL(`${home()}/`);
+    const fault = new Error('odd');
+    fault.stack = `Error: odd\n    at x (node:fs:1:2)\n    at y (${folder.href}cli.js:${line + 1}:${column + 1})`;
+    expect(explainFault(fault, folder)).toBe('an unexpected error at src/commands/node-version.ts:8: odd');
+    fault.stack = `Error: odd\n    at y (${folder.href}other.js:3:4)`;
+    expect(explainFault(fault, folder)).toBe('an unexpected error at other.js:3: odd');
+  });
+});

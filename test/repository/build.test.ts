@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { renderBill } from '../../scripts/build/bill.ts';
+import { findRefusedLicences, renderLicences } from '../../scripts/build/licences.ts';
+import { explainOldNode } from '../../src/commands/node-version.ts';
+
+const inside = [
+  { name: '@a/b', version: '1.2.3', license: 'MIT', texts: ['Copyright A'], integrity: 'sha512-AQID' },
+  { name: 'c', version: '4.0.0', license: '(MIT OR GPL-3.0)', texts: [], integrity: undefined },
+];
+
+describe('repository/build', () => {
+  it('lets no package ship whose licence reaches over to other code', () => {
+    const named = (license: string) => findRefusedLicences([{ name: 'x', license }]);
+    for (const license of ['MIT', 'Apache-2.0', '(MIT OR GPL-3.0)', 'MIT AND ISC']) expect(named(license)).toEqual([]);
+    expect(named('GPL-3.0')).toEqual(['x (GPL-3.0)']);
+    expect(named('MIT AND LGPL-3.0')).toEqual(['x (MIT AND LGPL-3.0)']);
+    expect(named('none')).toEqual(['x (none)']);
+  });
+
+  it('carries the licences of what is inside, as their authors wrote them', () => {
+    expect(
+      renderLicences(inside),
+    ).toBe(`The files of automation-exporter contain code of these packages, under their licences.
+
+--------------------------------------------------------------------------------
+@a/b 1.2.3 (MIT)
+--------------------------------------------------------------------------------
+
+Copyright A
+
+--------------------------------------------------------------------------------
+c 4.0.0 ((MIT OR GPL-3.0))
+--------------------------------------------------------------------------------
+
+Its package carries no text of its licence, (MIT OR GPL-3.0).
+`);
+  });
+
+  it('lists what is inside as CycloneDX', () => {
+    expect(renderBill({ name: 'exporter', version: '1.0.0', license: 'Apache-2.0', inside })).toEqual({
+      bomFormat: 'CycloneDX',
+      specVersion: '1.6',
+      version: 1,
+      metadata: {
+        component: {
+          type: 'application',
+          'bom-ref': 'pkg:npm/exporter@1.0.0',
+          name: 'exporter',
+          version: '1.0.0',
+          licenses: [{ license: { id: 'Apache-2.0' } }],
+          purl: 'pkg:npm/exporter@1.0.0',
+        },
+      },
+      components: [
+        {
+          type: 'library',
+          'bom-ref': 'pkg:npm/%40a/b@1.2.3',
+          name: '@a/b',
+          version: '1.2.3',
+          hashes: [{ alg: 'SHA-512', content: '010203' }],
+          licenses: [{ license: { id: 'MIT' } }],
+          purl: 'pkg:npm/%40a/b@1.2.3',
+        },
+        {
+          type: 'library',
+          'bom-ref': 'pkg:npm/c@4.0.0',
+          name: 'c',
+          version: '4.0.0',
+          licenses: [{ expression: '(MIT OR GPL-3.0)' }],
+          purl: 'pkg:npm/c@4.0.0',
+        },
+      ],
+      dependencies: [{ ref: 'pkg:npm/exporter@1.0.0', dependsOn: ['pkg:npm/%40a/b@1.2.3', 'pkg:npm/c@4.0.0'] }],
+    });
+  });
+
+  it('refuses exactly the versions of Node that its package refuses', () => {
+    const text = readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8');
+    expect(JSON.parse(text)).toMatchObject({ engines: { node: '>=24.15' } });
+    expect(['24.15.0', '24.21.0', '25.0.0'].map(explainOldNode)).toEqual([undefined, undefined, undefined]);
+    expect(explainOldNode('24.14.9')).toContain('needs Node 24.15 or newer');
+    expect(explainOldNode('20.20.2')).toContain('and this is 20.20.2');
+  });
+});
