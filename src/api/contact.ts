@@ -13,6 +13,8 @@ export type ServerFacts = {
   readonly apiVersion: number | undefined;
   /** The server's release, like `5.3.0-20240520`. */
   readonly release: string | undefined;
+  /** The start of the server, as it reports it. */
+  readonly startedAtMs?: number | undefined;
   /** True if several members of a cluster answer under this address. */
   readonly hidesMembers: boolean;
 };
@@ -40,15 +42,15 @@ type Settings = { readonly dialect: Dialect | 'auto'; readonly apiVersion: numbe
 export function createContact(settings: Settings): Contact {
   let dialect = settings.dialect === 'auto' ? undefined : settings.dialect;
   let apiVersion = settings.apiVersion === 'auto' ? undefined : settings.apiVersion;
-  let release: string | undefined;
   let newestOfServer: number | undefined;
+  let seen: Pick<ServerFacts, 'release' | 'startedAtMs'> = { release: undefined };
   const members = createMemberSight();
   let isMet = false;
   let settling: Promise<number> | undefined;
 
   function learn(info: SystemInfo): void {
     if (settings.dialect === 'auto') dialect = info.dialect ?? dialect;
-    release = info.server.version ?? release;
+    seen = { release: info.server.version ?? seen.release, startedAtMs: info.stats.uptime.since ?? seen.startedAtMs };
     members.note(info.server.serverUUID);
     // A server that was upgraded says so here; nothing else has to notice.
     const newest = Number(info.server.apiVersion);
@@ -82,7 +84,7 @@ export function createContact(settings: Settings): Contact {
   }
 
   return {
-    facts: () => ({ dialect, apiVersion, release, hidesMembers: members.hasSeveral() }),
+    facts: () => ({ ...seen, dialect, apiVersion, hidesMembers: members.hasSeveral() }),
     version: () => (isMet ? apiVersion : undefined),
     hasVersion: (version) => newestOfServer !== undefined && newestOfServer >= version,
     settle: async (ask) => {

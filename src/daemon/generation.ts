@@ -187,6 +187,9 @@ function isGone(labels: Readonly<Record<string, string | number>>, { watched }: 
 /** The results of reloads, for metrics and pages. */
 export type ReloadNotes = {
   readonly note: (outcome: ReloadOutcome) => void;
+  /** The start of the daemon, and the time at which the configuration in force was read. */
+  readonly startedAtMs: number;
+  readonly loadedAtMs: () => number;
   /** The last one, where it failed. */
   readonly failed: () => { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
   /** Lists the changed options that wait for a restart. */
@@ -199,10 +202,15 @@ export function createReloadNotes(
 ): ReloadNotes {
   let failed: ReturnType<ReloadNotes['failed']>;
   let waiting: readonly string[] = [];
+  const startedAtMs = clock.now();
+  let loadedAtMs = startedAtMs;
   return {
+    startedAtMs,
+    loadedAtMs: () => loadedAtMs,
     note: (outcome) => {
       lastReloadSuccessful.set(Number(outcome.ok));
-      if (outcome.ok) lastReloadTimestamp.set(clock.now() / 1000);
+      if (outcome.ok) loadedAtMs = clock.now();
+      if (outcome.ok) lastReloadTimestamp.set(loadedAtMs / 1000);
       if (outcome.ok) ({ warnings: waiting } = outcome);
       failed = outcome.ok ? undefined : { atMs: clock.now(), complaints: outcome.complaints };
     },

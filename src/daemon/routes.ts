@@ -34,7 +34,7 @@ export type Served = {
   readonly clock: Clock;
   readonly exposition: Exposition;
   readonly reload: AppOptions['reload'];
-  readonly reloads: Pick<ReloadNotes, 'failed' | 'waiting'>;
+  readonly reloads: Omit<ReloadNotes, 'note'>;
   /** The configuration in force. */
   readonly current: () => Config;
   readonly watching: () => Watching;
@@ -99,6 +99,8 @@ function readDaemonStatus({ version, clock, reloads, current, watching, state }:
     delivery: () => watching().traces?.delivery(),
     state: state(),
     spool: state().spool,
+    startedAtMs: reloads.startedAtMs,
+    loadedAtMs: reloads.loadedAtMs,
     failedReload: reloads.failed,
     clock,
   });

@@ -29,8 +29,10 @@ export type Problem = {
   readonly server?: string;
   readonly member?: string;
   readonly collector?: string;
-  /** A sentence for someone who reads nothing else. */
-  readonly text: string;
+  /** At most 59 characters, for someone who reads nothing else. */
+  readonly title: string;
+  /** Since when, why, and what to do; undefined if the title says all. */
+  readonly detail: string | undefined;
 };
 
 /** Everything that is wrong, the worst first, and among equals in the order of the page. */
@@ -38,27 +40,62 @@ export function findProblems({ servers, traces, atMs, failedReload }: Status): r
   const ofServers = servers.flatMap((server): Problem[] => [
     ...findIn(server, { server: server.name }, atMs),
     ...server.members.flatMap((member) => [...findIn(member, { server: server.name, member: member.name }, atMs)]),
-    ...listUnreadable(server).map((text) => toUnreadable(server.name, text)),
+    ...findUnreadable(server),
     ...findDenied(server),
     ...findHidden(server),
     ...findLeftOut(server),
   ]);
   const problems = [...ofServers, ...findInReload(failedReload, atMs), ...findInTraces(traces, atMs)];
-  const brief = problems.map((problem) => ({ ...problem, text: cut(problem.text) }));
+  const brief = problems.map((problem) => toBrief(problem));
   return problemKinds.flatMap((kind) => brief.filter((problem) => problem.kind === kind));
 }
 
-/** Returns the worst problem as a sentence, or a summary if there is none. */
-export function toHeadline({ servers }: Status, [worst]: readonly Problem[]): string {
-  if (worst !== undefined) return worst.text.endsWith('.') ? worst.text : `${worst.text}.`;
+/** Returns the problem as one or two sentences. */
+export function toSentences({ title, detail }: Pick<Problem, 'title' | 'detail'>): string {
+  const sentence = /[.…]$/.test(title) ? title : `${title}.`;
+  return detail === undefined ? sentence : `${sentence} ${detail.replace(/[.]?$/, '.')}`;
+}
+
+/** Returns the worst problem in a few words, or that there is none. */
+export function toHeadline({ servers }: Pick<Status, 'servers'>, problems: readonly Problem[]): string {
+  const [worst] = problems;
+  const [first, second] = servers;
+  if (worst === undefined) {
+    return second === undefined
+      ? `No problem seen on ${toQuoted(first?.name ?? '')}`
+      : `No problem seen on ${servers.length} servers`;
+  }
+  const alike = listAlike(worst, problems);
+  return alike.length > 1 && worst.kind in ofSeveral
+    ? `${alike.length} of ${servers.length} servers ${ofSeveral[worst.kind]}`
+    : worst.title;
+}
+
+/** Lists the servers, not members, that have the same problem as a whole. */
+export function listAlike({ kind }: Problem, problems: readonly Problem[]): readonly string[] {
+  if (!(kind in ofSeveral)) return [];
+  return problems.flatMap((one) =>
+    one.kind === kind && one.member === undefined && one.server !== undefined ? [one.server] : [],
+  );
+}
+
+/** The problems that a whole server has, as several of them have it. */
+const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
+  down: 'give no usable answer',
+  refused: 'reject the credentials',
+  passive: 'are passive and run nothing',
+  waiting: 'have not been asked yet',
+};
+
+/** Returns what is fine, for a page without a problem. */
+export function toSummary({ servers }: Pick<Status, 'servers'>): string {
   const targets = servers.flatMap(toTargets);
   const succeeded = targets.flatMap(({ collectors }) => collectors.filter(({ result }) => result === 'success'));
-  const [first, second] = servers;
   const isActive = targets.some(({ executionMode }) => executionMode === 'active');
-  const one = `${first?.name} answers${isActive ? ' and is allowed to run jobs' : ''}`;
-  const all = `all ${servers.length} servers answer${isActive ? ' and are allowed to run jobs' : ''}`;
-  const upToDate = `${succeeded.length} ${succeeded.length === 1 ? 'collector is' : 'collectors are'} up to date`;
-  return `No problem seen: ${second === undefined ? one : all}, and ${upToDate}.`;
+  const one = `It answers${isActive ? ' and may run jobs' : ''}`;
+  const all = `All answer${isActive ? ' and may run jobs' : ''}`;
+  const upToDate = `${toCount(succeeded.length, 'collector')} ${succeeded.length === 1 ? 'is' : 'are'} up to date`;
+  return `${servers.length === 1 ? one : all}; ${upToDate}.`;
 }
 
 function toTargets(server: ServerStatus): readonly TargetStatus[] {
@@ -70,30 +107,30 @@ function findInReload(failed: Status['failedReload'], nowMs: number): Problem[] 
   if (failed === undefined) return [];
   const [first = '', ...others] = failed.complaints;
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
-  const text = `the configuration was not reloaded ${toAge(failed.atMs, nowMs)}, the previous one stays in force: ${first}${more}`;
-  return [{ kind: 'not_reloaded', text }];
+  const detail = `Tried ${toAge(failed.atMs, nowMs)}, the previous one stays in force: ${first}${more}`;
+  return [{ kind: 'not_reloaded', title: 'The configuration was not reloaded', detail }];
 }
 
 type Place = { readonly server: string; readonly member?: string };
 
 function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<Problem> {
   const { state, message, executionMode, executionModeSinceMs, collectors } = target;
-  const name = place.member === undefined ? place.server : `${place.server}/${place.member}`;
+  const name = toQuoted(place.member === undefined ? place.server : `${place.server}/${place.member}`);
   const since = toSince(target.sinceMs, nowMs);
-  if (state === 'waiting') yield { kind: 'waiting', ...place, text: `${name} has not been asked yet` };
+  if (state === 'waiting')
+    yield { kind: 'waiting', ...place, title: `${name} has not been asked yet`, detail: undefined };
   if (state === 'refused') {
-    const text = `${name} rejects the credentials${since}: they are missing, wrong or expired`;
-    yield { kind: 'refused', ...place, text };
+    const detail = toCapital(join(since, 'they are missing, wrong or expired') ?? '');
+    yield { kind: 'refused', ...place, title: `${name} rejects the credentials`, detail };
     return;
   }
   if (state === 'down') {
-    const text = `${name} gives no usable answer${since}${message === undefined ? '' : `: ${message}`}`;
-    yield { kind: 'down', ...place, text };
+    yield { kind: 'down', ...place, title: `${name} gives no usable answer`, detail: join(since, message) };
     return;
   }
   if (executionMode === 'passive') {
-    const text = `${name} is passive and runs nothing${toSince(executionModeSinceMs, nowMs)}`;
-    yield { kind: 'passive', ...place, text };
+    const detail = join(toSince(executionModeSinceMs, nowMs));
+    yield { kind: 'passive', ...place, title: `${name} is passive and runs nothing`, detail };
   }
   for (const collector of collectors) {
     yield* findInCollector(collector, name, place, nowMs);
@@ -106,23 +143,29 @@ function* findInCollector(status: CollectorStatus, of: string, place: Place, now
   const { name: collector, result, sinceMs, message = '', lastRunAtMs, everyMs } = status;
   const where = { ...place, collector };
   if (result === 'failed') {
-    const text = `${collector} of ${of} fails${toSince(sinceMs, nowMs)}: ${message}`;
-    yield { kind: 'failing', ...where, text };
+    const detail = join(toSince(sinceMs, nowMs), message);
+    yield { kind: 'failing', ...where, title: `${of}: ${collector} fails`, detail };
   } else if (result === 'success' && lastRunAtMs !== undefined && nowMs - lastRunAtMs > toPatienceMs(everyMs)) {
-    const text = `${collector} of ${of} is late: it ended ${toAge(lastRunAtMs, nowMs)}, but is due every ${toDuration(everyMs)}`;
-    yield { kind: 'late', ...where, text };
+    const detail = `Its last run ended ${toAge(lastRunAtMs, nowMs)}; it is due every ${toDuration(everyMs)}`;
+    yield { kind: 'late', ...where, title: `${of}: ${collector} is late`, detail };
   } else if (result === 'success' && message !== '') {
-    yield { kind: 'partial', ...where, text: `${collector} of ${of} is incomplete: ${message}` };
+    yield { kind: 'partial', ...where, title: `${of}: ${collector} is incomplete`, detail: message };
   }
 }
 
 /** Finds the server's own problems, as its answers report them. */
 function* findUnwell({ name: collector, complaints }: CollectorStatus, of: string, place: Place): Generator<Problem> {
-  for (const complaint of complaints) yield { kind: 'unwell', ...place, collector, text: `${of}: ${complaint}` };
+  for (const complaint of complaints) {
+    yield { kind: 'unwell', ...place, collector, title: `${of}: ${complaint}`, detail: undefined };
+  }
 }
 
-function toUnreadable(server: string, text: string): Problem {
-  return { kind: 'unreadable', server, text: `${server}: ${text}` };
+/** Finds what is not shown of executions, as one problem: one policy allows all of it. */
+function* findUnreadable(server: ServerStatus): Generator<Problem> {
+  const texts = listUnreadable(server);
+  if (texts.length === 0) return;
+  const title = `${toQuoted(server.name)} does not show all executions`;
+  yield { kind: 'unreadable', server: server.name, title, detail: toCapital(texts.join('; ')) };
 }
 
 /** Finds denied collectors, one sentence for each server: one policy allows all of them. */
@@ -130,14 +173,14 @@ function* findDenied(server: ServerStatus): Generator<Problem> {
   const denied = toTargets(server).flatMap(({ collectors }) => collectors.filter(({ reason }) => reason === 'denied'));
   const names = [...new Set(denied.map(({ name }) => name))];
   if (names.length === 0) return;
-  const text = `${server.name}: the credentials may not read ${toList(names)}`;
-  yield { kind: 'denied', server: server.name, text };
+  const title = `${toQuoted(server.name)}: the credentials may not read ${toList(names)}`;
+  yield { kind: 'denied', server: server.name, title, detail: undefined };
 }
 
 function* findHidden({ name: server, hidesMembers }: ServerStatus): Generator<Problem> {
   if (!hidesMembers) return;
-  const text = `Several members of a cluster answer as ${server}: list them under members, or their counters are dropped`;
-  yield { kind: 'hidden', server, text };
+  const detail = 'List the members of the cluster in the configuration, or their counters are dropped';
+  yield { kind: 'hidden', server, title: `Several members answer as ${toQuoted(server)}`, detail };
 }
 
 /** The alert on dropped series says the same. */
@@ -151,7 +194,8 @@ function* findLeftOut({ name: server, executions }: ServerStatus): Generator<Pro
       : [`${count(jobs)} beyond the first ${room.jobs.toLocaleString('en')} without their own series`]),
     ...(durations === 0 ? [] : [`${count(durations)} without their own durations`]),
   ];
-  yield { kind: 'left_out', server, text: `${server}: ${parts.join(', ')}: raise ${limitedBy}` };
+  const detail = toCapital(`${parts.join(', ')}: raise ${limitedBy}`);
+  yield { kind: 'left_out', server, title: `${toQuoted(server)}: jobs without series of their own`, detail };
 }
 
 const nothingLeftOut = { jobs: 0, durations: 0, room: { jobs: 0 }, limitedBy: undefined };
@@ -164,11 +208,11 @@ function* findInTraces(traces: TracesStatus | undefined, nowMs: number): Generat
   const { delivery, quarantine } = traces;
   if (delivery.failing !== undefined) {
     const { sinceMs, reason } = delivery.failing;
-    yield { kind: 'undelivered', text: `Traces cannot be delivered${toSince(sinceMs, nowMs)}: ${reason}` };
+    yield { kind: 'undelivered', title: 'Traces cannot be delivered', detail: join(toSince(sinceMs, nowMs), reason) };
   }
   if (quarantine > 0) {
-    const text = `${quarantine === 1 ? '1 trace is' : `${quarantine} traces are`} quarantined: the trace backend rejects ${quarantine === 1 ? 'it' : 'them'}`;
-    yield { kind: 'quarantined', text };
+    const title = quarantine === 1 ? '1 trace is quarantined' : `${quarantine} traces are quarantined`;
+    yield { kind: 'quarantined', title, detail: `The trace backend rejects ${quarantine === 1 ? 'it' : 'them'}` };
   }
 }
 
@@ -177,8 +221,17 @@ function toPatienceMs(everyMs: number): number {
   return Math.max(3 * everyMs, 60_000);
 }
 
-function toSince(sinceMs: number | undefined, nowMs: number): string {
-  return sinceMs === undefined ? '' : ` (since ${toTime(sinceMs, nowMs)}, ${toAge(sinceMs, nowMs)})`;
+function toSince(sinceMs: number | undefined, nowMs: number): string | undefined {
+  return sinceMs === undefined ? undefined : `Since ${toTime(sinceMs, nowMs)} (${toAge(sinceMs, nowMs)})`;
+}
+
+function toCapital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function join(...parts: readonly (string | undefined)[]): string | undefined {
+  const said = parts.filter((part) => part !== undefined && part !== '');
+  return said.length === 0 ? undefined : said.join(': ');
 }
 
 function toList(names: readonly string[]): string {
@@ -188,9 +241,22 @@ function toList(names: readonly string[]): string {
   return new Intl.ListFormat('en', { type: 'conjunction' }).format(all);
 }
 
-/** A message may hold whatever a server sent. */
-const longestText = 300;
+/** Quotes a name; a long one would leave no room for what is wrong. */
+export function toQuoted(name: string): string {
+  return `"${cut(name, longestName)}"`;
+}
 
-function cut(text: string): string {
-  return text.length > longestText ? `${text.slice(0, longestText).toWellFormed()}…` : text;
+/** A message may hold whatever a server sent; a title that has no room for it says the whole again below. */
+function toBrief({ title, detail, ...problem }: Problem): Problem {
+  const brief = cut(title, longestTitle);
+  const whole = brief === title ? detail : join(title, detail);
+  return { ...problem, title: brief, detail: whole === undefined ? undefined : cut(whole, longestDetail) };
+}
+
+const longestName = 24;
+const longestTitle = 59;
+const longestDetail = 300;
+
+function cut(text: string, longest: number): string {
+  return text.length > longest ? `${text.slice(0, longest - 1).toWellFormed()}…` : text;
 }

@@ -31,6 +31,8 @@ export type StatusParts = {
   readonly delivery: () => DeliveryStatus | undefined;
   readonly state: Pick<State, 'recall'>;
   readonly spool: Pick<State['spool'], 'size'>;
+  readonly startedAtMs: number;
+  readonly loadedAtMs: () => number;
   readonly failedReload?: () => Status['failedReload'];
   readonly clock: Pick<Clock, 'now'>;
 };
@@ -53,7 +55,15 @@ export async function readStatus(parts: StatusParts): Promise<Status> {
     readTraces(parts),
     ...parts.servers.map((server) => readServer(server, parts, polls)),
   ]);
-  return { version: parts.version, atMs: parts.clock.now(), servers, traces, failedReload: parts.failedReload?.() };
+  return {
+    version: parts.version,
+    atMs: parts.clock.now(),
+    startedAtMs: parts.startedAtMs,
+    loadedAtMs: parts.loadedAtMs(),
+    servers,
+    traces,
+    failedReload: parts.failedReload?.(),
+  };
 }
 
 /** Reads the sizes of traces; if the state cannot be read, the page only lacks these. */
@@ -106,7 +116,7 @@ type TargetParts = Pick<StatusParts, 'state' | 'clock'> & {
 async function readTarget({ name, url }: Address, parts: TargetParts): Promise<TargetStatus> {
   const { key, polls, watched, state, clock } = parts;
   const { server, member } = key;
-  const { release, apiVersion, dialect } = watched?.facts(member) ?? {};
+  const { release, apiVersion, dialect, startedAtMs } = watched?.facts(member) ?? {};
   const owner = member === undefined ? server : `${server}/${member}`;
   const isKnown = polls.some(({ key: { collector }, last }) => collector === 'execution-mode' && isSuccess(last));
   const { mode, changedAtMs } = isKnown ? await recallMode(state, owner) : {};
@@ -117,6 +127,7 @@ async function readTarget({ name, url }: Address, parts: TargetParts): Promise<T
     release,
     apiVersion,
     dialect,
+    startedAtMs,
     executionMode: typeof mode === 'string' ? mode : undefined,
     executionModeSinceMs: typeof changedAtMs === 'number' ? changedAtMs : undefined,
     collectors: polls.map((poll) => toCollectorStatus(poll, isOutdated(poll, watched?.seen(member), clock.now()))),

@@ -34,6 +34,8 @@ export type TargetStatus = {
   readonly release: string | undefined;
   readonly apiVersion: number | undefined;
   readonly dialect: string | undefined;
+  /** The start of the server, as it reports it. */
+  readonly startedAtMs: number | undefined;
   readonly executionMode: string | undefined;
   readonly executionModeSinceMs: number | undefined;
   readonly collectors: readonly CollectorStatus[];
@@ -152,6 +154,10 @@ export type QuarantineStatus = {
 export type Status = {
   readonly version: string;
   readonly atMs: number;
+  /** The start of the exporter. */
+  readonly startedAtMs: number;
+  /** The time at which the configuration in force was read. */
+  readonly loadedAtMs: number;
   /** The last reload, where it failed. */
   readonly failedReload?: { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
   readonly servers: readonly ServerStatus[];

@@ -50,17 +50,17 @@ metrics: { hold_new_series: 0s }
 
     await eventually(async () => expect(await running(daemon)).toEqual(['warehouse', 'web-shop']));
     const page = await read();
-    expect(page).toMatch(/^automation-exporter\n✗\s*prod: history of warehouse, web-shop: 114 counted, 0 readable\.\n/);
-    expect(page).toContain('prod: running executions of warehouse, web-shop: not allowed to see');
+    expect(page).toMatch(/✗\s*"prod" does not show all executions\n/);
+    expect(page).toContain(
+      'History of warehouse, web-shop: 114 counted, 0 readable; running executions of warehouse, web-shop: not allowed to see.',
+    );
     expect(page).toContain('Runs now: nothing, not allowed to see 2 projects');
 
     const policy = /^description: what [^]*^ {2}group: automation-exporter$/m.exec(page)?.[0] ?? '';
     simulator.control.addAccessRules(token, policy);
     aheadMs += 300_000;
     await eventually(async () => expect(await running(daemon)).toEqual([]));
-    await eventually(async () =>
-      expect(await read()).toMatch(/^automation-exporter\n✓\s*No problem seen: prod answers/),
-    );
+    await eventually(async () => expect(await read()).toMatch(/✓\s*No problem seen on "prod"\n/));
     await eventually(async () => expect(await counted(daemon)).toEqual({ pay: 5, warehouse: 100, 'web-shop': 14 }));
   }, 120_000);
 });

@@ -78,7 +78,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
     );
     expect(JSON.parse(await ask(daemon.url, '/api/status'))).toMatchObject({
       well: false,
-      summary: '1 trace is quarantined: the trace backend rejects it.',
+      summary: '1 trace is quarantined',
       traces: { enabled: true, failing: false, waiting_count: 0, quarantined_count: 1 },
     });
     expect(await ask(daemon.url, '/')).toContain('✗ 1 quarantined');
@@ -163,7 +163,7 @@ describe('end-to-end/quarantine', { timeout: 60_000 }, () => {
       expect(told.traces.waiting_count).toBe(1);
       return told;
     });
-    expect(failing.problems[0]?.text).toMatch(/^Traces cannot be delivered \(since .*\): 127\.0\.0\.1:\d+: /);
+    expect(failing.problems[0]?.text).toMatch(/^Traces cannot be delivered\. Since .*\): 127\.0\.0\.1:\d+: /);
     expect(toText(await ask(daemon.url, '/traces'))).toMatch(/^✗Traces cannot be delivered .*\nWhy: 127\.0\.0\.1/);
 
     const again = await startSink((response) => accept(response), { port: sink.port });

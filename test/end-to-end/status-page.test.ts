@@ -23,7 +23,7 @@ async function turn(simulatorUrl: string, control: string, body: object): Promis
 }
 
 type Told = {
-  readonly problems: readonly { readonly kind: string; readonly text: string }[];
+  readonly problems: readonly { readonly kind: string; readonly title: string }[];
   readonly servers: readonly { readonly state: string }[];
 };
 
@@ -42,9 +42,9 @@ describe('end-to-end/status-page', () => {
     await turn(simulatorUrl, 'execution-mode', { mode: 'passive' });
     await eventually(async () => {
       const { problems } = await ask(url);
-      expect(problems.map(({ kind, text }) => `${kind}: ${text.replace(/ \(since.*\)/, '')}`)).toEqual([
-        'passive: demo is passive and runs nothing',
-        'unwell: demo: health check dataSource.connection.time fails',
+      expect(problems.map(({ kind, title }) => `${kind}: ${title}`)).toEqual([
+        'passive: "demo" is passive and runs nothing',
+        'unwell: "demo": health check dataSource.connection.time fails',
       ]);
     });
 

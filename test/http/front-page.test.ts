@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frontPageRoute } from '../../src/http/pages/front/front-page.ts';
+import { alertOf } from '../../src/http/pages/front/problem-list.ts';
+import { readContent } from '../../src/http/server/content.ts';
 import type { ServerStatus, TracesStatus } from '../../src/status/status.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
@@ -71,59 +73,62 @@ describe('http/front-page', () => {
     });
 
     const page = await readPage([prod, still]);
-    expect(toText(page)).toBe(`✗still is passive and runs nothing (since 2024-05-19 03:19 UTC, 24 h ago).
+    expect(toText(page)).toBe(`✗"still" is passive and runs nothing
+Since 2024-05-19 03:19 UTC (24 h ago). Runbook
 3 more problems:
-log-storage of prod fails (since 01:19 UTC, 2 h ago): GET log-storage: the answer is larger than 16 MB
-prod: the credentials may not read users
-project-jobs of prod is incomplete: 3 of 40 projects are denied
+"prod": log-storage fails. Since 01:19 UTC (2 h ago): GET log-storage: the answer is larger than 16 MB. Runbook
+"prod": the credentials may not read users Runbook
+"prod": project-jobs is incomplete. 3 of 40 projects are denied. Runbook
 As of 2024-05-20 03:19:40 UTC; look again or refresh every 30 s.
+Servers
+Server | State | Mode | Release | Collectors | Runs now
+prod | ✓ up | active | 5.3.0-20240520 | ✗ 3 of 5 |
+still | ✓ up | ✗ passive: runs nothing | 5.3.0-20240520 |  |
 prod ✓ up
 Address: https://prod.example.org
 Seen up: since 01:19 UTC (2 h ago)
+Started: 2024-05-17 03:19 UTC (3 d ago)
 Execution mode: active
 Release: 5.3.0-20240520
 API: 47, rundeck
-Collectors
+Missing permissions
+Give this access policy to an administrator of the server. Replace automation-exporter with a role of the credentials.
+Members
+Member | State | Mode | Release | Collectors | Started | Address
+a | ✓ up | active | 5.3.0-20240520 | 1 ok | 2024-05-17 03:19 UTC (3 d ago) | https://a.example.org
+Collectors in trouble
 Collector | Result | Last run | Next | Took | Series
 log-storage | ✗ too large | 12 s ago | in 3 s | 23 ms |
 GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
 users | ✗ denied |  | in 3 s |  |
 GET users: denied
-tokens | … not run yet |  | under way |  |
 project-jobs | ! ok, in part | 12 s ago | in 3 s | 23 ms | 14
 3 of 40 projects are denied
+Collectors: 2 up to date, 1 waiting, 3 off
+Collector | Result | Last run | Next | Took | Series
+tokens | … not run yet |  | under way |  |
 ping | ok | 12 s ago | in 3 s | 23 ms | 14
 Off
 healthcheck: the server does not offer it (GET healthcheck: 404); asked again in 3 min
 threads, stored-keys: switched off by configuration
-Missing permissions
-Give this access policy to an administrator of the server. Replace automation-exporter with a role of the credentials.
-Member a ✓ up
-Address: https://a.example.org
-Seen up: since 01:19 UTC (2 h ago)
-Execution mode: active
-Release: 5.3.0-20240520
-API: 47, rundeck
-Collectors
+Collectors of member a
 Collector | Result | Last run | Next | Took | Series
 ping | ok | 12 s ago | in 3 s | 23 ms | 14
 still ✓ up
 Address: https://still.example.org
 Seen up: since 01:19 UTC (2 h ago)
+Started: 2024-05-17 03:19 UTC (3 d ago)
 Execution mode: ✗ passive: runs nothing, since 2024-05-19 03:19 UTC (24 h ago)
 Release: 5.3.0-20240520
 API: 47, rundeck
 Where to go
 MetricsWhat Prometheus scrapes
 TracesOff; how to switch them on
-DashboardsReady to import in Grafana
 Alert rulesReady to load in Prometheus
-RunbooksWhat to do when an alert fires
-ConfigurationThe configuration in force, secrets masked
 Status as JSONThis page for programs
-Version 0.1.0. This page covers servers and collectors. For failing jobs, see the dashboards and alerts.`);
+automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago. This page covers servers and collectors. For failing jobs, see the dashboards and alerts.`);
     expect(page).toContain('<code>for:\n  resource: []\n</code>');
-    expect(page).toContain('<title>4 problems: still is passive');
+    expect(page).toContain('<title>4 problems: &#34;still&#34; is passive and runs nothing</title>');
   });
 
   it('reports what runs against what it usually takes, and what ended last', async () => {
@@ -166,7 +171,7 @@ and 1 more that ended before
 
   it('says where nothing runs, and where that is old', async () => {
     const quiet = toText(await readPage([server('prod', { executions: executions() })]));
-    expect(quiet).toContain('\nRuns now: nothing\nCollectors\n');
+    expect(quiet).toContain('\nRuns now: nothing\nCollectors: 2 up to date\n');
 
     const down = server('prod', { state: 'down', executions: executions({ running: [running()] }) });
     expect(toText(await readPage([down]))).toContain('\nRan when it last answered\nJob |');
@@ -177,10 +182,12 @@ and 1 more that ended before
     const sick = collector('healthcheck', { complaints: ['health check db fails'], message: '1 entry was left out' });
     const text = toText(await readPage([server('prod', { collectors: [collector('ping'), sick] })]));
 
-    expect(text).toMatch(/^✗prod: health check db fails\.\n/);
+    expect(text).toMatch(/^✗"prod": health check db fails\nRunbook\n/);
     expect(text).toContain(`
 healthcheck | ✗ not well | 12 s ago | in 3 s | 23 ms | 14
 health check db fails; 1 entry was left out
+Collectors: 1 up to date
+Collector | Result | Last run | Next | Took | Series
 ping | ok |`);
   });
 
@@ -203,7 +210,8 @@ Counters would jump between members and are therefore dropped. List the members,
     expect(toText(await readPage([server('prod', { needsAdmin })]))).toContain(`
 Missing permissions
 users needs system admin, or switch the collector off: collectors.users.enabled: false
-Where to go`);
+Collectors: 2 up to date
+`);
   });
 
   it('tells nobody who is down that something else is unknown', async () => {
@@ -217,10 +225,14 @@ Where to go`);
       collectors: [],
     });
 
-    expect(toText(await readPage([down]))).toContain(`prod ✗ no usable answer
+    const text = toText(await readPage([down]));
+    expect(text).toContain(`✗"prod" gives no usable answer
+Since 01:19 UTC (2 h ago): GET system-info: no answer within 10 s. Runbook
+As of `);
+    expect(text).toContain(`prod ✗ no usable answer
 Address: https://prod.example.org
 Seen down: since 01:19 UTC (2 h ago)
-Why: GET system-info: no answer within 10 s
+Started: 2024-05-17 03:19 UTC (3 d ago)
 Where to go`);
   });
 
@@ -230,14 +242,16 @@ Where to go`);
     const collectors = [collector('ping', fault), collector('users', fault), failing];
     const text = toText(await readPage([server('prod', { state: 'down', message, collectors })]));
 
-    expect(
-      text.slice(text.indexOf('Collector |'), text.indexOf('Where to go')),
-    ).toBe(`Collector | Result | Last run | Next | Took | Series
-ping | ✗ timeout | 12 s ago | in 3 s | 23 ms |
-users | ✗ timeout | 12 s ago | in 3 s | 23 ms |
+    expect(text.slice(text.indexOf('Collectors in'), text.indexOf('Where to go'))).toBe(`Collectors in trouble
+Collector | Result | Last run | Next | Took | Series
 log-storage | ✗ too large | 12 s ago | in 3 s | 23 ms |
 GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
+Collectors: 2 without an answer
+Collector | Result | Last run | Next | Took | Series
+ping | ✗ timeout | 12 s ago | in 3 s | 23 ms |
+users | ✗ timeout | 12 s ago | in 3 s | 23 ms |
 `);
+    expect(text.split(message)).toHaveLength(2);
   });
 
   it('says why a vital collector is denied, although its server is up', async () => {
@@ -251,10 +265,12 @@ GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
 
   it('says that traces are stuck, and leads to where more is said', async () => {
     const stuck = await readTraces(stuckTraces());
-    expect(toText(stuck)).toMatch(
-      /^✗Traces cannot be delivered \(since 03:09 UTC, 10 min ago\): collector\.example\.org:4318: the connection was refused; is the trace backend running\? \(ECONNREFUSED\)\.\n1 more problem:\n2 traces are quarantined: the trace backend rejects them\n/,
-    );
-    expect(stuck).toContain('<a href="./traces">2 traces are quarantined: the trace backend rejects them</a>');
+    expect(toText(stuck)).toContain(`✗Traces cannot be delivered
+Since 03:09 UTC (10 min ago): collector.example.org:4318: the connection was refused; is the trace backend running? (ECONNREFUSED). Runbook
+1 more problem:
+2 traces are quarantined. The trace backend rejects them. Runbook
+`);
+    expect(stuck).toContain('<a href="./traces">2 traces are quarantined</a>');
     expect(toText(stuck)).toContain(
       '\nTraces✗ delivery fails; ✗ 2 quarantined; 1,200 traces to deliver, the first finished 15 min ago\n',
     );
@@ -270,20 +286,43 @@ GET log-storage: the answer is larger than 16 MB; it last succeeded 10 min ago
     expect(page).toContain(`\nTraces${text}\n`);
   });
 
+  it('says what many servers suffer from once, and folds away those that are well', async () => {
+    const message = 'GET system-info: no answer within 10 s';
+    const down = ['a', 'b'].map((name) => server(name, { state: 'down', message, collectors: [] }));
+    const page = await readPage([...down, server('c')]);
+
+    expect(toText(page)).toContain(`✗2 of 3 servers give no usable answer
+a, b. Runbook
+GET system-info: no answer within 10 s
+As of `);
+    expect(page.match(/<details class="server"[^>]*>/g)).toEqual([
+      '<details class="server" open>',
+      '<details class="server" open>',
+      '<details class="server">',
+    ]);
+  });
+
+  it('leads to a runbook that is there, of every problem that has an alert', () => {
+    const { runbooks } = readContent();
+    const named = Object.values(alertOf).filter((name) => name !== undefined);
+    expect(named).toHaveLength(13);
+    expect(named.filter((name) => !runbooks.has(name))).toEqual([]);
+  });
+
   it('says first that there is no problem', async () => {
     const page = await readPage([server('prod')]);
 
     expect(toText(page)).toMatch(
-      /^✓No problem seen: prod answers and is allowed to run jobs, and 2 collectors are up to date\.\n/,
+      /^✓No problem seen on "prod"\nIt answers and may run jobs; 2 collectors are up to date\.\n/,
     );
-    expect(page).toContain('<title>No problem seen</title>');
+    expect(page).toContain('<title>No problem seen on &#34;prod&#34;</title>');
   });
 
   it('shows a dozen problems at the top, however many there are', async () => {
     const collectors = Array.from({ length: 100 }, (_, index) => ({ ...failing, name: `c${index}` }));
     const text = toText(await readPage([server('prod', { collectors })]));
 
-    expect(text.split('\n').filter((line) => /^c\d+ of prod fails/.test(line))).toHaveLength(12);
+    expect(text.split('\n').filter((line) => /^"prod": c\d+ fails/.test(line))).toHaveLength(12);
     expect(text).toContain('\nand 87 more problems, below\n');
   });
 

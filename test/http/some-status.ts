@@ -42,6 +42,7 @@ export function server(name: string, given: Partial<ServerStatus> = {}): ServerS
     release: '5.3.0-20240520',
     apiVersion: 47,
     dialect: 'rundeck',
+    startedAtMs: atMs - 3 * 86_400_000,
     executionMode: 'active',
     executionModeSinceMs: undefined,
     collectors: [collector('system-info'), collector('log-storage')],
@@ -113,5 +114,12 @@ export function quarantine(given: Partial<QuarantineStatus> = {}): QuarantineSta
 /** These servers, and no traces. */
 export function status(...servers: readonly ServerStatus[]): Status {
   const { delivery: _, ...nothing } = traces();
-  return { version: '0.1.0', atMs, servers, traces: { ...nothing, delivery: undefined } };
+  return {
+    version: '0.1.0',
+    atMs,
+    startedAtMs: atMs - 18_000_000,
+    loadedAtMs: atMs - 7_200_000,
+    servers,
+    traces: { ...nothing, delivery: undefined },
+  };
 }

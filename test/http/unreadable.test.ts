@@ -28,10 +28,10 @@ describe('http/unreadable', () => {
     });
 
     expect(text).toMatch(
-      /^✗prod: history of warehouse: 100 counted, 0 readable\.\nShow missing permissions\n3 more problems:\n/,
+      /^✗"prod" does not show all executions\nHistory of warehouse: 100 counted, 0 readable; history of billing: 20 counted, 12 readable; .* Show missing permissions Runbook\nAs of /,
     );
     expect(text).toContain('\nRuns now: nothing, not allowed to see 2 projects\n');
-    expect(text.slice(text.indexOf('\nMissing permissions') + 1, text.indexOf('Where to go'))).toBe(`Missing permissions
+    expect(text.slice(text.indexOf('\nMissing permissions') + 1, text.indexOf('Runs now'))).toBe(`Missing permissions
 Project | Ended lately | Readable | Running
 warehouse | 100 | 0 | ✗ not allowed to see
 billing | 20 | 12 | readable
@@ -55,7 +55,7 @@ Give this access policy to an administrator of the server. Replace automation-ex
     const denied = executions({ runningSight: 'denied' });
     const text = await read({ visibleProjects: 0, executions: denied, missingPolicy: 'for: {}\n' });
     expect(text).toMatch(
-      /^✗prod: the credentials may not read any project: the project list is empty\.\nShow missing permissions\n/,
+      /^✗"prod" does not show all executions\nThe credentials may not read any project: the project list is empty\. Show missing permissions Runbook\n/,
     );
     expect(text).toContain('\nRuns now: not allowed to see\n');
     expect(text).toContain(

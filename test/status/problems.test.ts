@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { findProblems, toHeadline } from '../../src/status/problems.ts';
+import { findProblems, toHeadline, toSentences, toSummary } from '../../src/status/problems.ts';
 import type { ServerStatus } from '../../src/status/status.ts';
 import { atMs, collector, executions, server, status } from '../http/some-status.ts';
 
 function tell(...servers: readonly ServerStatus[]): readonly string[] {
-  return findProblems(status(...servers)).map(({ text }) => text);
+  return findProblems(status(...servers)).map(toSentences);
 }
 
 function headline(...servers: readonly ServerStatus[]): string {
@@ -14,17 +14,41 @@ function headline(...servers: readonly ServerStatus[]): string {
 
 describe('status/problems', () => {
   it('says that there is no problem, and what was seen', () => {
-    expect(headline(server('prod'))).toBe(
-      'No problem seen: prod answers and is allowed to run jobs, and 2 collectors are up to date.',
-    );
-    expect(headline(server('prod'), server('test'))).toBe(
-      'No problem seen: all 2 servers answer and are allowed to run jobs, and 4 collectors are up to date.',
+    expect(headline(server('prod'))).toBe('No problem seen on "prod"');
+    expect(toSummary(status(server('prod')))).toBe('It answers and may run jobs; 2 collectors are up to date.');
+    expect(headline(server('prod'), server('test'))).toBe('No problem seen on 2 servers');
+    expect(toSummary(status(server('prod'), server('test')))).toBe(
+      'All answer and may run jobs; 4 collectors are up to date.',
     );
   });
 
   it('claims nothing about jobs where the execution mode is not known', () => {
-    const told = headline(server('prod', { executionMode: undefined, collectors: [collector('ping')] }));
-    expect(told).toBe('No problem seen: prod answers, and 1 collector is up to date.');
+    const told = status(server('prod', { executionMode: undefined, collectors: [collector('ping')] }));
+    expect(toSummary(told)).toBe('It answers; 1 collector is up to date.');
+  });
+
+  it('says a trouble of several servers once', () => {
+    const down = ['a', 'b', 'c'].map((name) => server(name, { state: 'down' }));
+    expect(headline(server('prod'), ...down)).toBe('3 of 4 servers give no usable answer');
+    expect(headline(server('prod'), server('test', { state: 'refused' }))).toBe('"test" rejects the credentials');
+  });
+
+  it('fits every title into 59 characters, and says whole what is cut', () => {
+    const name = 'a-server-whose-name-is-longer-than-anybody-would-like';
+    const collectors = [
+      collector('executions-metrics', { result: 'failed', message: 'GET x: 500' }),
+      collector('healthcheck', { complaints: ['health checks fail: dataSource.connection.time, quartz'] }),
+      ...['a', 'b', 'c', 'd', 'e'].map((each) => collector(each.repeat(20), { result: 'off', reason: 'denied' })),
+    ];
+    const told = findProblems(status(server(name, { hidesMembers: true, executionMode: 'passive', collectors })));
+    expect(told.map(({ title }) => title)).toEqual([
+      '"a-server-whose-name-is-…" is passive and runs nothing',
+      '"a-server-whose-name-is-…": health checks fail: dataSource…',
+      '"a-server-whose-name-is-…": executions-metrics fails',
+      '"a-server-whose-name-is-…": the credentials may not read a…',
+      'Several members answer as "a-server-whose-name-is-…"',
+    ]);
+    expect(told[1]?.detail).toBe('"a-server-whose-name-is-…": health checks fail: dataSource.connection.time, quartz');
   });
 
   it('says the worst first', () => {
@@ -43,47 +67,45 @@ describe('status/problems', () => {
     ];
 
     expect(tell(...servers)).toEqual([
-      'dead gives no usable answer (since 01:19 UTC, 2 h ago): GET system-info: no answer within 10 s',
-      'locked rejects the credentials (since 01:19 UTC, 2 h ago): they are missing, wrong or expired',
-      'still is passive and runs nothing (since 03:09 UTC, 10 min ago)',
-      'sick: health check db fails',
-      'blind: history of pay: 9 counted, 0 readable',
-      'tokens of odd fails (since 01:19 UTC, 2 h ago): GET tokens: 500',
-      'ping of slow is late: it ended 61 s ago, but is due every 15 s',
-      'closed: the credentials may not read log-storage',
-      'project-jobs of part is incomplete: 3 of 40 projects are denied',
-      'Several members of a cluster answer as many: list them under members, or their counters are dropped',
-      'new has not been asked yet',
+      '"dead" gives no usable answer. Since 01:19 UTC (2 h ago): GET system-info: no answer within 10 s.',
+      '"locked" rejects the credentials. Since 01:19 UTC (2 h ago): they are missing, wrong or expired.',
+      '"still" is passive and runs nothing. Since 03:09 UTC (10 min ago).',
+      '"sick": health check db fails.',
+      '"blind" does not show all executions. History of pay: 9 counted, 0 readable.',
+      '"odd": tokens fails. Since 01:19 UTC (2 h ago): GET tokens: 500.',
+      '"slow": ping is late. Its last run ended 61 s ago; it is due every 15 s.',
+      '"closed": the credentials may not read log-storage.',
+      '"part": project-jobs is incomplete. 3 of 40 projects are denied.',
+      'Several members answer as "many". List the members of the cluster in the configuration, or their counters are dropped.',
+      '"new" has not been asked yet.',
     ]);
-    expect(headline(...servers)).toBe(
-      'dead gives no usable answer (since 01:19 UTC, 2 h ago): GET system-info: no answer within 10 s.',
-    );
+    expect(headline(...servers)).toBe('"dead" gives no usable answer');
   });
 
   it('reports a passive server once, and better than its collector does', () => {
     const collectors = [collector('execution-mode', { complaints: ['it is passive and runs nothing'] })];
     expect(tell(server('still', { executionMode: 'passive', collectors }))).toEqual([
-      'still is passive and runs nothing',
+      '"still" is passive and runs nothing.',
     ]);
     expect(tell(server('still', { executionMode: undefined, collectors }))).toEqual([
-      'still: it is passive and runs nothing',
+      '"still": it is passive and runs nothing.',
     ]);
   });
 
   it('reports a server that is down once, not once a collector', () => {
     const failed = { result: 'failed', reason: 'network', message: 'GET ping: no connection' } as const;
     const down = server('dead', { state: 'down', collectors: [collector('ping', failed), collector('users', failed)] });
-    expect(tell(down)).toEqual(['dead gives no usable answer (since 01:19 UTC, 2 h ago)']);
+    expect(tell(down)).toEqual(['"dead" gives no usable answer. Since 01:19 UTC (2 h ago).']);
   });
 
   it('reports a member that is down where its server is up', () => {
     const members = [server('a'), server('b', { state: 'down' })];
-    expect(tell(server('prod', { members }))).toEqual(['prod/b gives no usable answer (since 01:19 UTC, 2 h ago)']);
+    expect(tell(server('prod', { members }))).toEqual(['"prod/b" gives no usable answer. Since 01:19 UTC (2 h ago).']);
   });
 
   it('reports all that one server denies in one sentence', () => {
     const collectors = ['a', 'b', 'c', 'd', 'e'].map((name) => collector(name, { result: 'off', reason: 'denied' }));
-    expect(tell(server('prod', { collectors }))).toEqual(['prod: the credentials may not read a, b, c, and 2 more']);
+    expect(tell(server('prod', { collectors }))).toEqual(['"prod": the credentials may not read a, b, c, and 2 more.']);
   });
 
   it('says which executions may not be read, and of which projects', () => {
@@ -94,26 +116,23 @@ describe('status/problems', () => {
       { project: 'hr', counted: undefined, readable: 0 },
     ];
     expect(tell(server('prod', { executions: executions({ hidden, runningDenied: ['warehouse', 'hr'] }) }))).toEqual([
-      'prod: history of warehouse, web-shop: 114 counted, 0 readable',
-      'prod: history of billing: 20 counted, 12 readable',
-      'prod: history of hr: not allowed to see',
-      'prod: running executions of warehouse, hr: not allowed to see',
+      '"prod" does not show all executions. History of warehouse, web-shop: 114 counted, 0 readable; history of billing: 20 counted, 12 readable; history of hr: not allowed to see; running executions of warehouse, hr: not allowed to see.',
     ]);
     expect(tell(server('prod', { executions: executions({ runningSight: 'denied' }) }))).toEqual([
-      'prod: running executions: not allowed to see',
+      '"prod" does not show all executions. Running executions: not allowed to see.',
     ]);
   });
 
   it('names a few of many projects whose executions may not be read', () => {
     const hidden = Array.from({ length: 40 }, (_, index) => ({ project: `p${index}`, counted: 2, readable: 0 }));
     expect(tell(server('prod', { executions: executions({ hidden }) }))).toEqual([
-      'prod: history of p0, p1, p2 and 37 more: 80 counted, 0 readable',
+      '"prod" does not show all executions. History of p0, p1, p2 and 37 more: 80 counted, 0 readable.',
     ]);
   });
 
   it('says that credentials see no project at all, and nothing else of executions', () => {
     expect(tell(server('prod', { visibleProjects: 0, executions: executions({ runningSight: 'denied' }) }))).toEqual([
-      'prod: the credentials may not read any project: the project list is empty',
+      '"prod" does not show all executions. The credentials may not read any project: the project list is empty.',
     ]);
   });
 
@@ -121,11 +140,13 @@ describe('status/problems', () => {
     [{ jobs: 220, limitedBy: 'jobs.cap' }, '220 jobs beyond the first 5,000 without their own series: raise jobs.cap'],
     [
       { jobs: 1000, durations: 1, limitedBy: 'collectors.executions.max_series' },
-      'at least 1,000 jobs beyond the first 5,000 without their own series, 1 job without their own durations: raise collectors.executions.max_series',
+      'At least 1,000 jobs beyond the first 5,000 without their own series, 1 job without their own durations: raise collectors.executions.max_series',
     ],
   ] as const)('says how many jobs have no series of their own, and what to raise: %j', (given, text) => {
     const leftOut = { durations: 0, room: { jobs: 5000, durations: 200, nodes: 300 }, ...given };
-    expect(tell(server('prod', { executions: executions({ leftOut }) }))).toEqual([`prod: ${text}`]);
+    expect(tell(server('prod', { executions: executions({ leftOut }) }))).toEqual([
+      `"prod": jobs without series of their own. ${text}.`,
+    ]);
   });
 
   it('says nothing of what was not shown before a server went down', () => {
@@ -148,7 +169,7 @@ describe('status/problems', () => {
 
   it('cuts what a server might have sent', () => {
     const [text = ''] = tell(server('prod', { state: 'down', message: 'x'.repeat(10_000) }));
-    expect(text.length).toBe(301);
+    expect(text.length).toBe('"prod" gives no usable answer. '.length + 301);
   });
 
   it('says that the last reload failed, and why', () => {
@@ -157,9 +178,10 @@ describe('status/problems', () => {
     expect(failed('config.yaml:3:1 web: is odd')).toEqual([
       {
         kind: 'not_reloaded',
-        text: 'the configuration was not reloaded 2 min ago, the previous one stays in force: config.yaml:3:1 web: is odd',
+        title: 'The configuration was not reloaded',
+        detail: 'Tried 2 min ago, the previous one stays in force: config.yaml:3:1 web: is odd',
       },
     ]);
-    expect(failed('config.yaml:3:1 web: is odd', 'b', 'c')[0]?.text).toMatch(/web: is odd, and 2 more$/);
+    expect(failed('config.yaml:3:1 web: is odd', 'b', 'c')[0]?.detail).toMatch(/web: is odd, and 2 more$/);
   });
 });

@@ -60,6 +60,8 @@ function readAll(polls: readonly PollStatus[], given: Given = {}) {
     delivery: () => undefined,
     spool: { size: async () => emptySpool },
     state: { recall: async () => undefined },
+    startedAtMs: nowMs - 3_600_000,
+    loadedAtMs: () => nowMs - 60_000,
     clock: { now: () => nowMs },
     ...given,
   });

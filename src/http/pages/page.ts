@@ -1,20 +1,22 @@
 import type { Request } from 'express';
 import { type Html, html, trust } from './html.ts';
+import { findSection, sections } from './navigation.ts';
 import { style } from './style.ts';
 
 type Page = {
   readonly title: string;
   readonly body: Html;
-  /** The path of the front page, relative to this page. */
-  readonly root: string;
+  /** The path of this page below the route prefix, as it was asked for. */
+  readonly path: string;
   /** After how many seconds a browser asks for it again; never, unless told. */
   readonly refreshSeconds?: number | undefined;
 };
 
-/** A whole page around a body: no script, light and dark, readable on a phone. */
-export function renderPage({ title, body, root, refreshSeconds }: Page): string {
+/** A whole page around a body: no script, light and dark, readable on a phone, each section one press away. */
+export function renderPage({ title, body, path, refreshSeconds }: Page): string {
   const refresh =
     refreshSeconds === undefined ? undefined : html`<meta http-equiv="refresh" content="${refreshSeconds}">`;
+  const root = toRoot({ path });
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -26,13 +28,22 @@ ${refresh}<link rel="icon" href="data:,">
 <style>${trust(style)}</style>
 </head>
 <body>
-<header><a class="brand" href="${root}">automation-exporter</a></header>
-<main>
+<a class="skip" href="#content">Skip to content</a>
+<header><a class="brand" href="${root}">automation-exporter</a>
+<nav aria-label="Pages"><ul>${renderSections(root, findSection(path))}</ul></nav></header>
+<main id="content">
 ${body}
 </main>
 </body>
 </html>
 `.text;
+}
+
+function renderSections(root: string, here: string | undefined): readonly Html[] {
+  return sections.map(({ path, name }) => {
+    const current = name === here ? html` aria-current="page"` : undefined;
+    return html`<li><a href="${root}${path}"${current}>${name}</a></li>\n`;
+  });
 }
 
 /** The way to the front page from the page that was asked for: right behind every proxy, whatever it puts before our paths. */

@@ -1,37 +1,52 @@
 /** The style of every page, inlined: nothing else has to be asked for. */
 export const style = `
-:root { --ink: #1b2430; --soft: #566373; --line: #d9dfe7; --paper: #ffffff; --panel: #f5f7fa; --link: #0b5cad; --good: #17703f; --good-paper: #e9f6ee; --bad: #b42318; --bad-paper: #fdeceb; --off: #7a5b00; }
+:root { --ink: #1b2430; --soft: #526070; --line: #d9dfe7; --paper: #ffffff; --panel: #f4f6f9; --link: #0b5cad; --good: #17703f; --good-paper: #e9f6ee; --bad: #b42318; --bad-paper: #fdeceb; --off: #7a5b00; --off-paper: #fbf4df; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e9f0; --soft: #9aa7b8; --line: #313b49; --paper: #12171e; --panel: #1a212b; --link: #7ab8ff; --good: #5fd39a; --good-paper: #13281f; --bad: #ff8f85; --bad-paper: #331a1a; --off: #e5c04b; }
+  :root { --ink: #e4e9f0; --soft: #9aa7b8; --line: #313b49; --paper: #12171e; --panel: #1a212b; --link: #7ab8ff; --good: #5fd39a; --good-paper: #13281f; --bad: #ff8f85; --bad-paper: #331a1a; --off: #e5c04b; --off-paper: #2c2614; }
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-header { border-bottom: 1px solid var(--line); padding: .75rem 1rem; }
-.brand { color: var(--ink); font-weight: 600; text-decoration: none; }
-main { max-width: 60rem; margin: 0 auto; padding: 1rem; }
+a { color: var(--link); }
+:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 3px; }
+.skip { position: absolute; left: -100vw; padding: .5rem 1rem; background: var(--paper); }
+.skip:focus { left: 0; z-index: 1; }
+header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1.5rem; border-bottom: 1px solid var(--line); background: var(--panel); padding: .5rem max(1rem, calc((100vw - 66rem) / 2)); }
+.brand { color: var(--ink); font-weight: 600; text-decoration: none; padding: .25rem 0; }
+nav ul { display: flex; flex-wrap: wrap; gap: 0 1.1rem; list-style: none; margin: 0; padding: 0; }
+nav a { display: block; color: var(--soft); text-decoration: none; padding: .25rem 0; border-bottom: 2px solid transparent; }
+nav a:hover { color: var(--ink); }
+nav a[aria-current] { color: var(--ink); font-weight: 600; border-bottom-color: var(--link); }
+main { max-width: 68rem; margin: 0 auto; padding: 1rem; }
+main:has(.waterfall) { max-width: 84rem; }
 h1 { font-size: clamp(1.15rem, 5vw, 1.5rem); line-height: 1.3; margin: .5rem 0 1rem; }
 h2 { font-size: 1.2rem; margin: 1.5rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
-a { color: var(--link); }
 p.note { color: var(--soft); margin: .25rem 0 .75rem; font-size: .9rem; }
 .good { color: var(--good); } .bad { color: var(--bad); } span.off { color: var(--off); }
 .headline { border: 1px solid; border-left-width: 6px; border-radius: 6px; padding: .6rem .9rem; margin: .5rem 0; }
 .headline.good { background: var(--good-paper); } .headline.bad { background: var(--bad-paper); }
+.headline.off { background: var(--off-paper); color: var(--off); }
 .headline h1 { margin: 0; display: flex; gap: .5rem; }
 .headline p { margin: .5rem 0 0; color: var(--ink); }
 .headline ul { margin: .25rem 0 0; padding-left: 1.25rem; color: var(--ink); }
-.headline a { color: inherit; }
-section { border: 1px solid var(--line); border-radius: 8px; padding: .25rem 1rem 1rem; margin: 1rem 0; }
+.headline .id { font-weight: 400; }
+section { border: 1px solid var(--line); border-radius: 8px; padding: .25rem 1rem .5rem; margin: .75rem 0; }
 section > h2 { margin-top: .75rem; }
-.state { font-size: .95rem; font-weight: 600; margin-left: .25rem; display: inline-block; }
-.member { border-top: 1px solid var(--line); margin-top: 1rem; }
+.state { font-size: .95rem; font-weight: 600; display: inline-block; }
+h2 .state { margin-left: .25rem; }
+summary { cursor: pointer; padding: .25rem 0; }
+summary h2, summary h3 { display: inline; margin: 0; }
+details.server > summary { padding: .2rem 0; }
+section:has(> details.server:not([open])) { padding: .1rem 1rem; margin: .4rem 0; }
+details.collectors { margin: .75rem 0 .25rem; }
+details.collectors > summary h3 { font-weight: 500; }
 dl { display: flex; flex-wrap: wrap; gap: .4rem 1.75rem; margin: .5rem 0 1rem; }
 dl div { min-width: 0; }
 dt { color: var(--soft); font-size: .8rem; } dt::first-letter { text-transform: uppercase; }
 dd { margin: 0; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; margin: .5rem 0; }
 th, td { text-align: left; padding: .3rem .75rem .3rem 0; border-top: 1px solid var(--line); vertical-align: top; }
-thead th { border-top: 0; color: var(--soft); font-weight: 500; font-size: .8rem; }
+thead th { border-top: 0; color: var(--soft); font-weight: 500; font-size: .8rem; white-space: nowrap; }
 tbody th { font-weight: 500; }
 .number { text-align: right; white-space: nowrap; }
 .brief { white-space: nowrap; }
@@ -43,21 +58,19 @@ tbody th .id { color: var(--soft); font-weight: 400; font-size: .875em; white-sp
 .offs { color: var(--soft); font-size: .9rem; }
 .offs ul { margin: 0; padding-left: 1.25rem; }
 .offs b { font-weight: 500; color: var(--ink); }
-.mend { border-left: 6px solid var(--bad); padding: .1rem 0 .1rem .9rem; margin: 1rem 0 0; }
-.hint { border-left: 6px solid var(--line); padding: .1rem 0 .1rem .9rem; margin: 1rem 0 0; }
+.mend, .hint { border-left: 6px solid var(--line); padding: .1rem 0 .1rem .9rem; margin: 1rem 0; }
+.mend { border-left-color: var(--bad); }
 .mend p, .hint p { margin: .25rem 0; }
 .mend h3, .hint h3 { margin-top: .25rem; }
 code, pre { font: .9em/1.45 ui-monospace, monospace; background: var(--panel); border-radius: 4px; overflow-wrap: normal; }
 code { padding: .1em .3em; overflow-wrap: anywhere; }
 pre { padding: .75rem; overflow-x: auto; }
 pre code { padding: 0; background: none; overflow-wrap: normal; user-select: all; }
+code.copy { user-select: all; }
 ul.links { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); gap: .5rem; }
 ul.links a { display: block; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem .8rem; text-decoration: none; height: 100%; }
+ul.links a:hover { border-color: var(--link); }
 ul.links span { display: block; color: var(--soft); font-size: .875rem; }
-main:has(.waterfall) { max-width: 84rem; }
-.headline.off { background: var(--panel); color: var(--off); }
-.headline .id { font-weight: 400; }
-code.copy { user-select: all; }
 .waterfall table { table-layout: fixed; }
 .waterfall thead th { width: 27%; }
 .waterfall th.axis { width: 33%; }
@@ -74,9 +87,10 @@ code.copy { user-select: all; }
 .waterfall tr.failed .why { color: var(--ink); }
 .waterfall tr.gap td { color: var(--soft); }
 form { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: baseline; }
-button { font: inherit; font-size: .9rem; color: var(--link); background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .2rem .7rem; cursor: pointer; }
+button, input, select { font: inherit; font-size: .9rem; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: 6px; padding: .3rem .6rem; max-width: 100%; }
+button { color: var(--link); background: var(--panel); cursor: pointer; }
 button:hover { border-color: var(--link); }
-summary { cursor: pointer; color: var(--soft); font-size: .9rem; }
+form summary { color: var(--soft); font-size: .9rem; }
 details button { color: var(--bad); margin-top: .25rem; }
 @media (max-width: 40rem) {
   section thead { display: none; }
@@ -91,6 +105,6 @@ details button { color: var(--bad); margin-top: .25rem; }
   section.waterfall td.result { flex: 1 1 100%; }
   section td.none { display: none; }
   section td.brief { white-space: normal; }
-  section td[data-is]:not([data-is="Result"])::before { content: attr(data-is) " "; color: var(--soft); font-size: .8rem; }
+  section td[data-is]:not([data-is="Result"]):not([data-is="State"])::before { content: attr(data-is) " "; color: var(--soft); font-size: .8rem; }
 }
 `;

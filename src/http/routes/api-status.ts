@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { findProblems, toHeadline } from '../../status/problems.ts';
+import { findProblems, toHeadline, toSentences } from '../../status/problems.ts';
 import type {
   CollectorStatus,
   ExecutionsOfServer,
@@ -24,14 +24,17 @@ function toJson(status: Status) {
   return {
     version: status.version,
     at: toIso(status.atMs),
+    started: toIso(status.startedAtMs),
+    configuration_loaded: toIso(status.loadedAtMs),
     well: problems.length === 0,
     summary: toHeadline(status, problems),
-    problems: problems.map(({ kind, server = null, member = null, collector = null, text }) => ({
+    problems: problems.map(({ kind, server = null, member = null, collector = null, ...problem }) => ({
       kind,
       server,
       member,
       collector,
-      text,
+      title: problem.title,
+      text: toSentences(problem),
     })),
     servers: status.servers.map(toServer),
     traces: status.traces === undefined ? null : toTraces(status.traces),
@@ -114,6 +117,7 @@ function toTarget(target: TargetStatus) {
     release: target.release ?? null,
     api_version: target.apiVersion ?? null,
     dialect: target.dialect ?? null,
+    started: toIso(target.startedAtMs),
     execution_mode: target.executionMode ?? null,
     execution_mode_since: toIso(target.executionModeSinceMs),
     collectors: target.collectors.map(toCollector),

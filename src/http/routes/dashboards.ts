@@ -13,7 +13,7 @@ export function dashboardRoutes({ dashboards }: Content, externalUrl: () => stri
     const body = html`<h1>Dashboards</h1>
 <p class="note">Import a file in Grafana (Dashboards, New, Import) and choose your Prometheus.</p>
 <ul class="links">${links}</ul>`;
-    response.send(renderPage({ title: 'Dashboards', body, root }));
+    response.send(renderPage({ title: 'Dashboards', body, path: request.path }));
   });
   router.get('/dashboards/:name.json', (request, response, next) => {
     const json = dashboards.get(request.params.name);

@@ -11,7 +11,7 @@ export function runbookRoutes({ runbooks }: Content): Router {
     const root = toRoot(request);
     const links = [...runbooks.keys()].map((name) => html`<li><a href="${root}runbooks/${name}">${name}</a></li>`);
     const body = html`<h1>Runbooks</h1><ul class="links">${links}</ul>`;
-    response.send(renderPage({ title: 'Runbooks', body, root }));
+    response.send(renderPage({ title: 'Runbooks', body, path: request.path }));
   });
   router.get('/runbooks/:name', async (request, response, next) => {
     const { name } = request.params;
@@ -23,7 +23,7 @@ export function runbookRoutes({ runbooks }: Content): Router {
     // Imported by the first reader: no start-up waits for it.
     const { marked } = await import('marked');
     const body = trust(await marked.parse(markdown));
-    response.send(renderPage({ title: name, body, root: toRoot(request) }));
+    response.send(renderPage({ title: name, body, path: request.path }));
   });
   return router;
 }

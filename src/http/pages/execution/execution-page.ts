@@ -33,17 +33,17 @@ export function executionPageRoute({ find, running, tracing, traceLink, nowMs }:
     if (unfinished !== undefined) {
       const what = unfinished.isWaiting ? 'waits to run' : 'still runs';
       const title = `${what}: #${unfinished.id} ${unfinished.job ?? 'ad hoc'}`;
-      response.send(renderPage({ title, body: renderRunning(unfinished), root }));
+      response.send(renderPage({ title, body: renderRunning(unfinished), path: request.path }));
       return;
     }
     if (execution === undefined) {
       const body = renderMissing({ server, id, isId: isId(id), tracing: tracing() });
-      response.status(404).send(renderPage({ title: 'Execution not found', body, root }));
+      response.status(404).send(renderPage({ title: 'Execution not found', body, path: request.path }));
       return;
     }
     const body = renderExecution(execution, { link: traceLink(), nowMs: nowMs(), root });
     const title = `${toWord(execution.spans[0].result ?? 'ended')}: #${execution.id} ${execution.job}`;
-    response.send(renderPage({ title, body, root }));
+    response.send(renderPage({ title, body, path: request.path }));
   });
   return router;
 }

@@ -1,17 +1,62 @@
 import { toAge, toTook, toWait } from '../../../domain/ages.ts';
 import type { CollectorStatus, TargetStatus } from '../../../status/status.ts';
 import { type Html, html } from '../html.ts';
+import { isInTrouble, isQuietlyOff } from './server-state.ts';
 
-/** Renders the collectors: failures first and in full, successes in one line each, disabled ones in a list of their own. */
-export function renderCollectors({ collectors, state, message }: TargetStatus, nowMs: number): Html {
+/**
+ * Renders the collectors of a server and of its members: those that need a look in full, then all others folded away,
+ * successes in one line each and disabled ones in a list of their own.
+ */
+export function renderCollectors(targets: readonly TargetStatus[], nowMs: number): Html {
+  const [server] = targets;
+  const bad = targets.map((target) => renderTrouble(target, target === server, nowMs));
+  const folded = targets
+    .map((target) => ({ ...target, collectors: target.collectors.filter((one) => !isShown(one, target)) }))
+    .filter(({ collectors }) => collectors.length > 0);
+  if (folded.length === 0) return html`${bad}`;
+  const tables = folded.map((target) => {
+    const owner =
+      target.name === server?.name ? undefined : html`<h3>Collectors of member <bdi>${target.name}</bdi></h3>\n`;
+    return html`${owner}${renderTarget(target, nowMs)}`;
+  });
+  return html`${bad}<details class="collectors"><summary><h3>Collectors: ${toCounts(folded)}</h3></summary>
+${tables}</details>
+`;
+}
+
+/** What the whole server suffers from stands at the top of the page. */
+function isShown(collector: CollectorStatus, target: TargetStatus): boolean {
+  const isSaidAbove = target.state !== 'up' && collector.message !== undefined && collector.message === target.message;
+  return isInTrouble(collector) && !isSaidAbove;
+}
+
+function renderTrouble(target: TargetStatus, isServer: boolean, nowMs: number): Html {
+  const bad = target.collectors.filter((one) => isShown(one, target)).toSorted(byTrouble);
+  const owner = isServer ? undefined : html` of member <bdi>${target.name}</bdi>`;
+  return bad.length === 0
+    ? html``
+    : html`<h3>Collectors in trouble${owner}</h3>\n${renderTable(bad, nowMs, undefined)}`;
+}
+
+function toCounts(targets: readonly TargetStatus[]): string {
+  const all = targets.flatMap(({ collectors }) => collectors);
+  const polled = all.filter((collector) => !isQuietlyOff(collector));
+  const bad = polled.filter(isInTrouble).length;
+  const waiting = polled.filter(({ result }) => result === 'waiting').length;
+  const counts = [
+    bad === 0 ? '' : `${bad} without an answer`,
+    bad > 0 && polled.length === bad + waiting ? '' : `${polled.length - bad - waiting} up to date`,
+    waiting === 0 ? '' : `${waiting} waiting`,
+    all.length === polled.length ? '' : `${all.length - polled.length} off`,
+  ];
+  return counts.filter((count) => count !== '').join(', ');
+}
+
+function renderTarget(target: TargetStatus, nowMs: number): Html {
+  const { collectors, state, message } = target;
   const polled = collectors.filter((collector) => !isQuietlyOff(collector));
   const off = collectors.filter(isQuietlyOff);
   return html`${renderTable(polled.toSorted(byTrouble), nowMs, state === 'up' ? undefined : message)}${renderOff(off, nowMs)}`;
-}
-
-/** Reports whether a collector is off for good; a denied one is off as well, but can be fixed. */
-function isQuietlyOff({ result, reason }: CollectorStatus): boolean {
-  return result === 'off' && reason !== 'denied';
 }
 
 const troubleFirst: readonly CollectorStatus['result'][] = ['failed', 'off', 'waiting', 'success'];
@@ -29,8 +74,7 @@ function renderTable(
   saidAbove: string | undefined,
 ): Html | undefined {
   if (running.length === 0) return undefined;
-  return html`<h3>Collectors</h3>
-<table>
+  return html`<table>
 <thead><tr><th>Collector</th><th>Result</th><th>Last run</th><th>Next</th><th class="number">Took</th><th class="number">Series</th></tr></thead>
 <tbody>${running.map((collector) => renderRow(collector, nowMs, saidAbove))}</tbody>
 </table>

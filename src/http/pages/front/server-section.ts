@@ -1,40 +1,44 @@
-import { toAge, toTime } from '../../../domain/ages.ts';
-import type { ServerState, ServerStatus, TargetStatus } from '../../../status/status.ts';
+import type { ServerStatus } from '../../../status/status.ts';
 import { listUnreadable } from '../../../status/unreadable.ts';
 import { type Html, html } from '../html.ts';
+import { toAnchor, toRightsAnchor } from './anchors.ts';
 import { renderCollectors } from './collector-table.ts';
 import { type Pages, renderExecutions } from './execution-tables.ts';
 import { renderOwnMetrics } from './own-metrics.ts';
+import { renderMode, renderState, renderTime, states } from './server-state.ts';
+import { renderMembers } from './server-table.ts';
 import { renderUnreadable } from './unreadable.ts';
 
-type About = Pages & { readonly nowMs: number };
+type About = Pages & {
+  readonly nowMs: number;
+  /** True if no other server is watched. */
+  readonly isOnly: boolean;
+  /** True if it is not folded away. */
+  readonly isOpen: boolean;
+};
 
-/** One server, the members of its cluster, and the policy that it lacks. */
+/** One server, the members of its cluster, and the policy that it lacks; folded away if it is one of several and well. */
 export function renderServer(server: ServerStatus, about: About): Html {
-  const { nowMs } = about;
-  return html`<section id="${toAnchor(server.name)}">
-<h2>${server.name} ${renderState(server)}</h2>
-${renderFacts(server, nowMs)}
-${renderHidden(server)}${renderExecutions(server, about)}${renderCollectors(toShown(server), nowMs)}
-${renderDenied(server)}${renderOwnMetrics(server)}
-${server.members.map(
-  (member) => html`<div class="member">
-<h3>Member ${member.name} ${renderState(member)}</h3>
-${renderFacts(member, nowMs)}${renderCollectors(member, nowMs)}
-</div>
-`,
-)}</section>
+  const title = html`<h2><bdi>${server.name}</bdi> ${renderState(server)}</h2>`;
+  const anchor = toAnchor(server.name);
+  if (about.isOnly)
+    return html`<section id="${anchor}">
+${title}
+${renderContent(server, about)}</section>
+`;
+  // The anchor is inside: who follows a link to it finds it unfolded.
+  return html`<section><details class="server"${about.isOpen ? html` open` : undefined}><summary>${title}</summary>
+<div id="${anchor}">${renderContent(server, about)}</div></details></section>
 `;
 }
 
-/** A name as the target of a link, whatever it holds. */
-export function toAnchor(server: string): string {
-  return `server-${encodeURIComponent(server.toWellFormed())}`;
-}
-
-/** Returns the anchor of the policy that allows a server's denied collectors. */
-export function toRightsAnchor(server: string): string {
-  return `${toAnchor(server)}-rights`;
+function renderContent(server: ServerStatus, about: About): Html {
+  const { nowMs } = about;
+  return html`${renderFacts(server, about)}
+${renderHidden(server)}${renderDenied(server)}${renderExecutions(server, about)}${renderMembers(server.members, nowMs)}${renderCollectors(
+  [toShown(server), ...server.members],
+  nowMs,
+)}${renderOwnMetrics(server)}`;
 }
 
 /** A round that was not shown everything has succeeded, and only in part. */
@@ -49,43 +53,25 @@ function toShown(server: ServerStatus): ServerStatus {
   return { ...server, collectors };
 }
 
-type StateWords = { readonly mood: string; readonly text: string; readonly since: string };
-
-/** These times are the exporter's, which may have started long after the server. */
-const states: Readonly<Record<ServerState, StateWords>> = {
-  up: { mood: 'good', text: '✓ up', since: 'Seen up' },
-  refused: { mood: 'bad', text: '✗ credentials refused', since: 'Seen refusing' },
-  down: { mood: 'bad', text: '✗ no usable answer', since: 'Seen down' },
-  waiting: { mood: 'off', text: '… not asked yet', since: 'Waiting' },
-};
-
-function renderState({ state }: TargetStatus): Html {
-  const { mood, text } = states[state];
-  return html`<span class="state ${mood}">${text}</span>`;
-}
-
-function renderFacts(target: TargetStatus, nowMs: number): Html {
-  const { url, state, sinceMs, message, executionMode, executionModeSinceMs, release, apiVersion, dialect } = target;
-  const since = sinceMs === undefined ? undefined : html`since ${renderTime(sinceMs, nowMs)}`;
-  const modeSince =
-    executionModeSinceMs === undefined ? undefined : html`, since ${renderTime(executionModeSinceMs, nowMs)}`;
-  const passive = executionMode === 'passive';
-  const mode = html`<span class="${passive ? 'bad' : ''}">${passive ? '✗ passive: runs nothing' : executionMode}</span>${modeSince}`;
+function renderFacts(server: ServerStatus, { nowMs, isOnly }: About): Html {
+  const { url, state, sinceMs, message, startedAtMs, executionModeSinceMs, release, apiVersion, dialect } = server;
+  const toTime = (atMs: number | undefined): Html | undefined =>
+    atMs === undefined ? undefined : renderTime(atMs, nowMs);
+  const mode = renderMode(server);
+  const modeSince = executionModeSinceMs === undefined ? undefined : html`, since ${toTime(executionModeSinceMs)}`;
   const facts: readonly (readonly [string, Html | string | number | undefined])[] = [
     ['Address', url],
-    [states[state].since, since],
-    ['Why', state === 'up' ? undefined : message],
-    ['Execution mode', executionMode === undefined ? undefined : mode],
+    [states[state].since, sinceMs === undefined ? undefined : html`since ${toTime(sinceMs)}`],
+    // Of the only one it stands at the top of the page.
+    ['Why', isOnly || state === 'up' ? undefined : message],
+    ['Started', toTime(startedAtMs)],
+    ['Execution mode', mode === undefined ? undefined : html`${mode}${modeSince}`],
     ['Release', release],
-    ['API', apiVersion === undefined ? dialect : `${apiVersion}${dialect === undefined ? '' : `, ${dialect}`}`],
+    ['API', [apiVersion, dialect].filter((one) => one !== undefined).join(', ') || undefined],
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   return html`<dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 `;
-}
-
-function renderTime(atMs: number, nowMs: number): Html {
-  return html`<time datetime="${new Date(atMs).toISOString()}">${toTime(atMs, nowMs)}</time> (${toAge(atMs, nowMs)})`;
 }
 
 /** Shows the configuration to write for a cluster whose members are not listed. */

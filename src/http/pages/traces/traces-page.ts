@@ -31,7 +31,7 @@ export function tracesPageRoute({ status, quarantined, hasPage, lifecycle }: Tra
     const about = { root, hasPage, mayChange, url: lifecycle.externalUrl(), nowMs: atMs };
     const body = html`${renderHeadline(headline)}
 ${renderTraces(traces, about)}${refused.length === 0 ? undefined : renderQuarantine(refused, about)}`;
-    response.set('cache-control', 'no-store').send(renderPage({ title: headline.text, body, root }));
+    response.set('cache-control', 'no-store').send(renderPage({ title: headline.text, body, path: request.path }));
   });
   return router;
 }

@@ -1,0 +1,93 @@
+import { toCount } from '../../../domain/sizes.ts';
+import { listAlike, type Problem, type ProblemKind, toHeadline, toSummary } from '../../../status/problems.ts';
+import type { Status } from '../../../status/status.ts';
+import { type Html, html } from '../html.ts';
+import { toAnchor, toRightsAnchor } from './anchors.ts';
+
+type About = { readonly root: string };
+
+/** Renders the worst problem as the headline of the page, all others below it, each with the place to look and its runbook. */
+export function renderProblems(status: Status, problems: readonly Problem[], about: About): Html {
+  const [worst] = problems;
+  const headline = toHeadline(status, problems);
+  if (worst === undefined) return renderBox('good', headline, html`<p>${toSummary(status)}</p>`);
+  const alike = listAlike(worst, problems);
+  if (alike.length < 2) {
+    const others = problems.filter((one) => one !== worst);
+    return renderBox('bad', headline, html`${renderDetail(worst, about)}${renderOthers(others, about)}`);
+  }
+  const others = problems.filter((one) => one.kind !== worst.kind || one.member !== undefined);
+  const servers = alike
+    .slice(0, mostShown)
+    .map((name, index) => html`${index === 0 ? '' : ', '}<a href="#${toAnchor(name)}"><bdi>${name}</bdi></a>`);
+  const rest = alike.length > mostShown ? ` and ${alike.length - mostShown} more` : '';
+  const causes = new Set(problems.filter(({ kind }) => kind === worst.kind).map(toCause));
+  const cause = causes.size === 1 ? html`<p>${[...causes][0]}</p>\n` : undefined;
+  const detail = html`<p>${servers}${rest}. ${renderRunbook(worst.kind, about)}</p>\n${cause}`;
+  return renderBox('bad', headline, html`${detail}${renderOthers(others, about)}`);
+}
+
+function renderBox(mood: 'good' | 'bad', headline: string, below: Html): Html {
+  return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${mood === 'good' ? '✓' : '✗'}</span><span>${headline}</span></h1>
+${below}</div>`;
+}
+
+/** The same fault begins at another time on each server. */
+function toCause({ detail = '' }: Problem): string {
+  return detail.replace(/^Since [^:]*(?::\d\d[^:]*)?(?:: |$)/, '');
+}
+
+function renderDetail(problem: Problem, about: About): Html {
+  const { kind, server, detail } = problem;
+  const place =
+    server === undefined || !kindsOfRights.includes(kind)
+      ? undefined
+      : html`<a href="#${toRightsAnchor(server)}">Show missing permissions</a> `;
+  return html`<p>${detail === undefined ? '' : `${detail.replace(/[.…]?$/, '.')} `}${place}${renderRunbook(kind, about)}</p>\n`;
+}
+
+/** So many that a person reads them; the rest is further down. */
+const mostShown = 12;
+
+function renderOthers(problems: readonly Problem[], about: About): Html | undefined {
+  if (problems.length === 0) return undefined;
+  const items = problems.slice(0, mostShown).map((problem) => {
+    const { kind, title, detail } = problem;
+    return html`<li><a href="${toPlace(problem, about)}">${title}</a>${detail === undefined ? undefined : html`. ${detail.replace(/[.…]?$/, '.')}`} ${renderRunbook(kind, about)}</li>\n`;
+  });
+  const rest = problems.length - items.length;
+  const more = rest > 0 ? html`<li>and ${toCount(rest, 'more problem')}, below</li>` : undefined;
+  return html`<p>${toCount(problems.length, 'more problem')}:</p><ul>${items}${more}</ul>`;
+}
+
+/** The problems that a policy fixes, which stands further down. */
+const kindsOfRights: readonly ProblemKind[] = ['unreadable', 'denied'];
+
+function toPlace({ kind, server }: Problem, { root }: About): string {
+  if (server === undefined) return kind === 'not_reloaded' ? `${root}config` : `${root}traces`;
+  return `#${kindsOfRights.includes(kind) ? toRightsAnchor(server) : toAnchor(server)}`;
+}
+
+/** The alert that fires for a problem; undefined if none does. */
+export const alertOf: Readonly<Record<ProblemKind, string | undefined>> = {
+  down: 'AutomationServiceDown',
+  refused: 'AutomationCredentialsRejected',
+  passive: 'AutomationExecutionModePassive',
+  unwell: 'AutomationHealthcheckFailing',
+  not_reloaded: 'AutomationExporterConfigReloadFailed',
+  unreadable: 'AutomationExporterExecutionsHidden',
+  failing: 'AutomationExporterCollectorFailing',
+  late: 'AutomationExporterCollectorFailing',
+  undelivered: 'AutomationExporterTracesNotDelivered',
+  quarantined: 'AutomationExporterTracesNotDelivered',
+  denied: 'AutomationExporterCollectorDenied',
+  partial: 'AutomationExporterCollectorDenied',
+  hidden: undefined,
+  left_out: 'AutomationExporterSeriesDropped',
+  waiting: undefined,
+};
+
+function renderRunbook(kind: ProblemKind, { root }: About): Html | undefined {
+  const alert = alertOf[kind];
+  return alert === undefined ? undefined : html`<a class="runbook" href="${root}runbooks/${alert}">Runbook</a>`;
+}

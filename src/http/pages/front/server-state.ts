@@ -1,0 +1,43 @@
+import { toAge, toTime } from '../../../domain/ages.ts';
+import type { CollectorStatus, ServerState, TargetStatus } from '../../../status/status.ts';
+import { type Html, html } from '../html.ts';
+
+type StateWords = { readonly mood: 'good' | 'bad' | 'off'; readonly text: string; readonly since: string };
+
+/** These times are the exporter's, which may have started long after the server. */
+export const states: Readonly<Record<ServerState, StateWords>> = {
+  up: { mood: 'good', text: '✓ up', since: 'Seen up' },
+  refused: { mood: 'bad', text: '✗ credentials refused', since: 'Seen refusing' },
+  down: { mood: 'bad', text: '✗ no usable answer', since: 'Seen down' },
+  waiting: { mood: 'off', text: '… not asked yet', since: 'Waiting' },
+};
+
+export function renderState({ state }: TargetStatus): Html {
+  const { mood, text } = states[state];
+  return html`<span class="state ${mood}">${text}</span>`;
+}
+
+export function renderMode({ executionMode }: TargetStatus): Html | undefined {
+  if (executionMode === undefined) return undefined;
+  return executionMode === 'passive'
+    ? html`<strong class="bad">✗ passive: runs nothing</strong>`
+    : html`${executionMode}`;
+}
+
+export function renderTime(atMs: number, nowMs: number): Html {
+  return html`<time datetime="${new Date(atMs).toISOString()}">${toTime(atMs, nowMs)}</time> (${toAge(atMs, nowMs)})`;
+}
+
+/** Reports whether a collector is off for good; a denied one is off as well, but can be fixed. */
+export function isQuietlyOff({ result, reason }: CollectorStatus): boolean {
+  return result === 'off' && reason !== 'denied';
+}
+
+/** Reports whether a person should look at a collector. */
+export function isInTrouble(collector: CollectorStatus): boolean {
+  const { result, message, complaints } = collector;
+  if (isQuietlyOff(collector)) return false;
+  return (
+    result === 'failed' || result === 'off' || complaints.length > 0 || (result === 'success' && message !== undefined)
+  );
+}

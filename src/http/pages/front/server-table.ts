@@ -1,0 +1,65 @@
+import type { ServerStatus, TargetStatus } from '../../../status/status.ts';
+import { type Html, html } from '../html.ts';
+import { toAnchor } from './anchors.ts';
+import { isInTrouble, isQuietlyOff, renderMode, renderState, renderTime } from './server-state.ts';
+
+/** All servers at a glance, each a row that leads to its section. */
+export function renderServerTable(servers: readonly ServerStatus[]): Html {
+  const rows = servers.map(
+    (server) =>
+      html`<tr><th scope="row"><a href="#${toAnchor(server.name)}"><bdi>${server.name}</bdi></a></th>${renderCells(server)}${renderRunning(server)}</tr>\n`,
+  );
+  return html`<section class="servers">
+<h2>Servers</h2>
+<table>
+<thead><tr><th>Server</th><th>State</th><th>Mode</th><th>Release</th><th>Collectors</th><th class="number">Runs now</th></tr></thead>
+<tbody>${rows}</tbody>
+</table>
+</section>
+`;
+}
+
+/** The members of a cluster, each a row. */
+export function renderMembers(members: readonly TargetStatus[], nowMs: number): Html | undefined {
+  if (members.length === 0) return undefined;
+  const rows = members.map(
+    (member) =>
+      html`<tr><th scope="row"><bdi>${member.name}</bdi></th>${renderCells(member)}${toCell(
+        'Started',
+        member.startedAtMs === undefined ? undefined : renderTime(member.startedAtMs, nowMs),
+      )}${toCell('Address', html`${member.url}`)}</tr>\n`,
+  );
+  return html`<h3>Members</h3>
+<table>
+<thead><tr><th>Member</th><th>State</th><th>Mode</th><th>Release</th><th>Collectors</th><th>Started</th><th>Address</th></tr></thead>
+<tbody>${rows}</tbody>
+</table>
+`;
+}
+
+function renderCells(target: TargetStatus): Html {
+  const { release } = target;
+  return html`<td data-is="State">${renderState(target)}</td>${toCell('Mode', renderMode(target))}${toCell(
+    'Release',
+    release === undefined ? undefined : html`${release}`,
+  )}${toCell('Collectors', renderCollectorCount(target))}`;
+}
+
+/** Of a server that is down they all fail, and for one reason. */
+function renderCollectorCount({ state, collectors }: TargetStatus): Html | undefined {
+  const polled = collectors.filter((collector) => !isQuietlyOff(collector));
+  if (state !== 'up' || polled.length === 0) return undefined;
+  const bad = polled.filter(isInTrouble).length;
+  return bad === 0 ? html`${polled.length} ok` : html`<strong class="bad">✗ ${bad} of ${polled.length}</strong>`;
+}
+
+function renderRunning({ state, executions }: ServerStatus): Html {
+  const isKnown = state === 'up' && executions?.runningSight === 'known';
+  return isKnown
+    ? html`<td data-is="Runs now" class="number">${executions.runningCount}</td>`
+    : html`<td class="none"></td>`;
+}
+
+function toCell(name: string, value: Html | undefined): Html {
+  return value === undefined ? html`<td class="none"></td>` : html`<td data-is="${name}">${value}</td>`;
+}
