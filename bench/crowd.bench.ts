@@ -35,9 +35,7 @@ export async function run() {
       // Each once in 15 s, as scrapers are.
       await sleep((index / (500 * share)) * 15_000);
       while (performance.now() < untilMs) {
-        await scrape(Number(port), agent).catch((error: NodeJS.ErrnoException) =>
-          cuts.push(error.code ?? error.message),
-        );
+        await scrape(Number(port), agent).catch((error: unknown) => cuts.push(String(error)));
         await sleep(15_000);
       }
     });

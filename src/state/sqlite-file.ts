@@ -111,7 +111,7 @@ async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound 
     removeDatabase(half);
     writeFileSync(half, '', { mode: 0o600 });
   });
-  await backup(database, half, { rate: pagesAtOnce });
+  await writeCopy(database, half);
   return explained(dir, () => {
     database.close();
     renameSync(half, paths.file);
@@ -183,7 +183,7 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
   removeDatabase(half);
   // Created before SQLite writes it, so that other users cannot read even half a copy.
   writeFileSync(half, '', { mode: 0o600 });
-  await backup(database, half, { rate: pagesAtOnce });
+  await writeCopy(database, half);
   const damage = await findDamageOfFile(half);
   if (damage !== undefined) {
     onDamage();
@@ -197,5 +197,19 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
   removeDatabase(half);
 }
 
+/** Copies the database; a commit that is in progress at the first page stops SQLite with status 0, and is over at the next try. */
+async function writeCopy(database: DatabaseSync, half: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await backup(database, half, { rate: pagesAtOnce });
+      return;
+    } catch (error) {
+      const isInUse = error instanceof Error && 'errcode' in error && error.errcode === 0;
+      if (!isInUse || tries === mostTries) throw error;
+    }
+  }
+}
+
+const mostTries = 20;
 /** Written between two turns of the event loop: 2 MB. */
 const pagesAtOnce = 500;

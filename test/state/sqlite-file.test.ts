@@ -2,8 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { openStateFile } from '../../src/state/sqlite-file.ts';
 
 const key = { server: 'prod', collector: 'execution-mode' };
 const nowMs = Date.parse('2026-01-15T12:00:00Z');
@@ -103,5 +105,18 @@ describe('state/sqlite-file', () => {
     await roomy.ledger.commit('prod', { entries: many });
     expect(await roomy.ledger.size('prod')).toBe(5000);
     await roomy.close();
+  });
+
+  it('backs up although a commit is in progress when it begins', async () => {
+    const opened = openStateFile({ dir, now: () => 0 });
+    opened.database.exec('BEGIN IMMEDIATE; UPDATE spool_sums SET bytes = 7;');
+    const backedUp = opened.backUp();
+    for (let loop = 0; loop < 10; loop += 1) await setImmediate();
+    opened.database.exec('COMMIT;');
+    await backedUp;
+    opened.close();
+    const copy = new DatabaseSync(join(dir, 'backup.sqlite'), { readOnly: true });
+    expect(copy.prepare('SELECT bytes FROM spool_sums').all()).toEqual([{ bytes: 7 }]);
+    copy.close();
   });
 });
