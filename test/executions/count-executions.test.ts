@@ -58,6 +58,40 @@ describe('executions/count-executions', () => {
     await accept([{ ...run(4, 130), type: undefined }]);
     expect(epoch()).toBe(2);
   });
+
+  it('says what became of rows: counted, late, imported, without a duration, of merged jobs, or with a strange status', async () => {
+    const { accept, observed } = await createScene();
+    const twin = { id: 'b-2', name: 'settle', group: 'nightly', averageDurationMs: undefined };
+    await accept(
+      [
+        run(1, 100),
+        { ...run(2, 101), startedAtMs: 102 * hourMs },
+        { ...run(3, 102), lacksStart: true },
+        { ...run(4, 103), job: twin },
+        { ...run(5, 104), job: twin, status: 'other' },
+        { ...run(6, 105), job: twin, status: 'other', customStatus: 'parked' },
+      ],
+      { lateBeforeMs: 101 * hourMs },
+    );
+    await accept([run(7, 10)]);
+    expect(observed()).toEqual([
+      'observed 6',
+      'late 1',
+      'imported 1',
+      'negative 1',
+      'no_start 1',
+      'merged 1',
+      'unknown status 1',
+    ]);
+  });
+
+  it('tells the tracer of what is new, and of nothing else', async () => {
+    const { accept, traced, kept } = await createScene();
+    await accept([run(1, 100)]);
+    await accept([run(1, 100)]);
+    expect(traced).toEqual(['1 in 1']);
+    expect(kept).toEqual([[1]]);
+  });
 });
 
 function run(id: number, hour: number) {
@@ -67,6 +101,8 @@ function run(id: number, hour: number) {
 async function createScene() {
   const { ledger } = openSqliteState({ memory: true });
   const traced: string[] = [];
+  const kept: number[][] = [];
+  const observed = new Map<string, number>();
   let cache: LedgerCache;
   let takeIn: (acceptance: CountRequest) => Promise<unknown>;
 
@@ -78,7 +114,7 @@ async function createScene() {
       ledger,
       rules: { buckets: [1] },
       isWantedJob: () => true,
-      observe,
+      observe: toObserver((what, count) => observed.set(what, (observed.get(what) ?? 0) + count)),
       keepMs: 1e12,
       clock: fakeClock(),
       commitHook: {
@@ -86,7 +122,9 @@ async function createScene() {
           traced.push(...runs.map(({ id }) => `${id} in ${epoch}`));
           return [];
         },
-        kept: () => undefined,
+        kept: (_project, runs) => {
+          kept.push(runs.map(({ id }) => id));
+        },
       },
     });
   }
@@ -95,10 +133,12 @@ async function createScene() {
   await open();
   return {
     traced,
+    kept,
+    observed: () => [...observed].flatMap(([what, count]) => (count === 0 ? [] : [`${what} ${count}`])),
     /** Rows are read when the last of them has ended. */
-    accept: async (rows: CountRequest['rows']) => {
+    accept: async (rows: CountRequest['rows'], more: Pick<CountRequest, 'lateBeforeMs'> = {}) => {
       const seenAtMs = Math.max(...rows.map(({ endedAtMs = 0 }) => endedAtMs));
-      await takeIn({ project: 'pay', rows, seenAtMs });
+      await takeIn({ project: 'pay', rows, seenAtMs, ...more });
     },
     note: (running: Parameters<typeof noteOneTimeRuns>[1]) => noteOneTimeRuns(cache, running),
     epoch: () => cache.facts().epoch,
@@ -112,13 +152,14 @@ function toDocument(state: ProjectState) {
   return { kind: 'project', key: state.project, body: JSON.stringify(state) };
 }
 
-const ignore = (): void => {};
-const observe: ExecutionsObserver = {
-  observed: ignore,
-  late: ignore,
-  imported: ignore,
-  unmeasured: ignore,
-  skipped: ignore,
-  dropped: ignore,
-  unknownValue: ignore,
-};
+function toObserver(note: (what: string, count: number) => void): ExecutionsObserver {
+  return {
+    observed: (count) => note('observed', count),
+    late: (count) => note('late', count),
+    imported: (count) => note('imported', count),
+    unmeasured: note,
+    skipped: note,
+    dropped: note,
+    unknownValue: (field) => note(`unknown ${field}`, 1),
+  };
+}

@@ -136,6 +136,24 @@ describe('executions/job-lists', () => {
     ]);
   });
 
+  it('looks once in ten minutes for jobs to forget', async () => {
+    const cache = await openLedgerCache(createMemoryLedger(), 'prod');
+    let nowTicks = 0;
+    const settings = { isWantedProject: () => true, isWantedJob: () => false };
+    const lists = createJobLists({ cache, settings, ticks: () => nowTicks });
+    const facts = toFacts({ project: 'pay', group: '', name: 'old' }, someRun(), undefined);
+    const names = () => [...cache.totals.jobs.values()].map(({ name }) => name);
+
+    await lists.forgetMissing(40 * dayMs);
+    await cache.update(async () => ({ jobs: [facts] }));
+    nowTicks = 599_999;
+    await lists.forgetMissing(40 * dayMs);
+    expect(names()).toEqual(['old']);
+    nowTicks = 600_000;
+    await lists.forgetMissing(40 * dayMs);
+    expect(names()).toEqual([]);
+  });
+
   it('asks for one list a round at most, and for each once in ten minutes', async () => {
     const { control, fail, rounds, simulator } = await play();
     for (const project of ['a', 'b', 'c']) {

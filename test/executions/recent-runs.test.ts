@@ -19,6 +19,8 @@ describe('executions/recent-runs', () => {
     expect(toNewest(next.sheets).at(-1)?.id).toBe(121);
     expect(next.forgotten).toEqual(['0', '1']);
     expect(next.written).toEqual(['20', '21', '22']);
+    expect([...next.sheets.keys()].slice(0, 2)).toEqual(['2', '3']);
+    expect(add(next.sheets, runs(1121, 50)).forgotten).toEqual(['2']);
   });
 
   it('takes in nothing that is older than a thousand others', () => {

@@ -67,6 +67,20 @@ describe('executions/running-reader', () => {
     expect((await read(['gone', 'pay'])).denied).toEqual(new Set());
   });
 
+  it('has the runs of a project again as soon as it may be read', async () => {
+    let isOpen = false;
+    const { read } = setUp((project) => {
+      if (!isOpen) throw refusal('forbidden', 'api.error.item.unauthorized');
+      return [someRunning({ id: 7, project })];
+    });
+
+    expect(await read(['pay'])).toMatchObject({ executions: [], denied: new Set(['pay']) });
+    isOpen = true;
+    expect(await read(['pay'])).toMatchObject({ executions: [{ id: 7 }], denied: new Set() });
+    isOpen = false;
+    expect(await read(['pay'])).toMatchObject({ executions: [], denied: new Set(['pay']) });
+  });
+
   it('says where none of the projects may be read', async () => {
     const { read } = setUp(
       () => [],

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { type LedgerFacts, openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
+import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { rewindLedger } from '../../src/executions/ledger/rewind.ts';
+import type { ServerTime } from '../../src/executions/reading/server-clock.ts';
+import { createMemoryLedger } from './memory-ledger.ts';
+
+const nowMs = 100_000_000;
+
+describe('executions/rewind', () => {
+  it('changes nothing where nothing is ahead of the clock by more than answers take', async () => {
+    const states = [readThrough('pay', nowMs + 30_000), readThrough('stock', nowMs - 5000)];
+    const { rewound, facts, through } = await rewind({ nowMs }, states, {
+      gapUntilMs: nowMs + 30_000,
+      listedAtMs: nowMs,
+    });
+    expect(rewound).toBeUndefined();
+    expect(through()).toEqual([`pay ${nowMs + 30_000}`, `stock ${nowMs - 5000}`]);
+    expect(facts()).toMatchObject({ gapUntilMs: nowMs + 30_000, listedAtMs: nowMs });
+  });
+
+  it('reads again from where the clock was set back to, and knows how far it had been ahead', async () => {
+    const states = [readThrough('pay', nowMs + 500_000), readThrough('stock', nowMs + 400_000)];
+    const set = { rewindToMs: nowMs - 10_000, reachedMs: nowMs + 600_000 };
+    const { rewound, facts, through } = await rewind({ nowMs, ...set }, states, { listedAtMs: nowMs });
+    expect(rewound).toBe(nowMs + 600_000);
+    expect(through()).toEqual([`pay ${nowMs - 10_000}`, `stock ${nowMs - 10_000}`]);
+    expect(facts().listedAtMs).toBe(nowMs - 10_000);
+  });
+
+  it('knows from how far it had read how far the clock was ahead during an absence', async () => {
+    const { rewound, through } = await rewind({ nowMs }, [
+      readThrough('pay', nowMs + 5_000_000),
+      readThrough('stock', nowMs + 7_000_000),
+      readThrough('web', nowMs),
+    ]);
+    expect(rewound).toBe(nowMs + 7_000_000);
+    expect(through()).toEqual([`pay ${nowMs - 5_000_000}`, `stock ${nowMs - 7_000_000}`, `web ${nowMs}`]);
+  });
+
+  it('takes a clock that was ahead and went on for one that was not set back', async () => {
+    const { rewound } = await rewind({ nowMs, reachedMs: nowMs + 600_000 }, [readThrough('pay', nowMs)]);
+    expect(rewound).toBeUndefined();
+  });
+
+  it('knows a clock that was set back although nothing has been read yet', async () => {
+    const { rewound } = await rewind({ nowMs, rewindToMs: nowMs - 10_000, reachedMs: nowMs + 600_000 }, []);
+    expect(rewound).toBe(nowMs + 600_000);
+  });
+
+  it('ends a gap after a restored copy now where it would end later than now', async () => {
+    const { facts, through } = await rewind({ nowMs }, [readThrough('pay', nowMs)], { gapUntilMs: nowMs + 5_000_000 });
+    expect(facts().gapUntilMs).toBe(nowMs);
+    expect(through()).toEqual([`pay ${nowMs}`]);
+  });
+
+  it('leaves the end of a gap open that no round has seen yet', async () => {
+    const unknown = Number.MAX_SAFE_INTEGER;
+    const { facts } = await rewind({ nowMs }, [readThrough('pay', nowMs + 5_000_000)], { gapUntilMs: unknown });
+    expect(facts().gapUntilMs).toBe(unknown);
+  });
+
+  it('takes the list of projects for read now where it was read later than now', async () => {
+    const { rewound, facts } = await rewind({ nowMs }, [], { listedAtMs: nowMs + 5_000_000 });
+    expect(rewound).toBeUndefined();
+    expect(facts().listedAtMs).toBe(nowMs);
+  });
+});
+
+function readThrough(project: string, scannedThroughMs: number): ProjectState {
+  return { ...toNewProject(project, 0), scannedThroughMs };
+}
+
+async function rewind(
+  time: Partial<ServerTime>,
+  states: readonly ProjectState[],
+  facts: Partial<LedgerFacts> = {},
+): Promise<{
+  readonly rewound: number | undefined;
+  readonly facts: () => LedgerFacts;
+  readonly through: () => readonly string[];
+}> {
+  const cache = await openLedgerCache(createMemoryLedger(), 'prod');
+  await cache.update(async () => ({ states, facts: { epoch: 1, epochStartedAtMs: 0, ...facts } }));
+  const usual: ServerTime = { nowMs, rewindToMs: undefined, reachedMs: undefined, leap: undefined };
+  return {
+    rewound: await rewindLedger(cache, { ...usual, ...time }),
+    facts: cache.facts,
+    through: () => [...cache.states.values()].map((state) => `${state.project} ${state.scannedThroughMs}`),
+  };
+}
