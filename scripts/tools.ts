@@ -60,6 +60,12 @@ export const tools = [
     usedBy: 'the test of the image',
   },
   {
+    name: 'curl',
+    commands: ['curl'],
+    packages: ['curl'],
+    usedBy: 'the test of TLS and users from outside',
+  },
+  {
     name: 'chromium',
     commands: ['chromium'],
     packages: ['chromium', 'fonts-dejavu-core'],

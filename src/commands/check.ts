@@ -34,7 +34,7 @@ export async function check(context: CommandContext): Promise<number> {
 function listAllExposures({ config, configFile }: Loaded): string[] {
   const stateDirectory = config.state.memory ? undefined : config.state.dir;
   return [
-    ...listFileExposures({ configFile, stateDirectory }),
+    ...listFileExposures({ configFile, webConfigFile: config.web.configFile, stateDirectory }),
     ...config.servers.flatMap((server) => listExposures(server).map((exposure) => `${server.name}: ${exposure}`)),
   ];
 }

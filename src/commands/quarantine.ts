@@ -60,7 +60,9 @@ async function findDaemon(context: CommandContext): Promise<string | undefined> 
   }
   const loaded = await loadOrComplain(context);
   if (loaded === undefined) return undefined;
-  if (loaded.config.web.listenAddress.port !== 0) return toOwnAddress(loaded.config.web);
+  if (loaded.config.web.listenAddress.port !== 0) {
+    return toOwnAddress(loaded.config.web, { isTls: loaded.config.webConfig?.tls !== undefined });
+  }
   context.complain('--url: is missing (the daemon listens on a random port)\n');
   return undefined;
 }

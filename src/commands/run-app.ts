@@ -1,5 +1,5 @@
 import { type App, createApp } from '../daemon/daemon.ts';
-import { listFileExposures } from '../daemon/exposure.ts';
+import { describeOpenness, listFileExposures } from '../daemon/exposure.ts';
 import type { SelfTracing } from '../daemon/self-tracing.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
 import { StateError } from '../state/state.ts';
@@ -33,7 +33,9 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   let current = toLog(config.log.level);
   const log = forward(() => current);
   const stateDirectory = config.state.memory ? undefined : config.state.dir;
-  for (const exposure of listFileExposures({ configFile: loaded.configFile, stateDirectory })) log.warn({}, exposure);
+  const webConfigFile = config.web.configFile;
+  for (const exposure of listFileExposures({ configFile: loaded.configFile, webConfigFile, stateDirectory }))
+    log.warn({}, exposure);
   const reload = createReloading({
     loaded,
     log,
@@ -68,6 +70,8 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   try {
     const { url } = await app.start();
     log.info({ url, version, servers: config.servers.length }, 'serving');
+    const openness = describeOpenness(config);
+    if (openness !== undefined) log.info({}, openness);
     onStarted?.(url);
   } catch (error) {
     complain(`${explainStart(error, config.web.listenAddress.port)}\n`);

@@ -2,6 +2,7 @@ import type { FixedSettings, Settings } from './declare/option.ts';
 import type { defineCollectorOptions, familyOptions, generalOptions, serverOptions } from './declare/options.ts';
 import type { TlsTexts } from './read/server-rules.ts';
 import type { LabelPair } from './values/labels.ts';
+import type { WebConfig } from './web-config.ts';
 
 /** Everything the daemon was told, read once and checked once. */
 export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> & {
@@ -9,6 +10,8 @@ export type Config = Omit<Settings<typeof generalOptions>, 'jobs' | 'metrics'> &
   readonly collectors: Readonly<Record<string, CollectorConfig>>;
   readonly jobs: JobsConfig;
   readonly metrics: MetricsConfig;
+  /** Who may ask us and how; undefined where no file says it: then everyone may, without TLS. */
+  readonly webConfig: WebConfig | undefined;
 };
 
 /** The settings that a reload keeps: parts that are built once, such as the server of pages, only get these. */

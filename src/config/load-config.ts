@@ -16,7 +16,9 @@ import type { TakenLabels } from './read/label-rules.ts';
 import { type Resolved, resolveAll, type Sources } from './read/resolve.ts';
 import type { TlsRules } from './read/server-rules.ts';
 import { readServers } from './read/servers.ts';
+import type { WebConfigOptions } from './read/web-config.ts';
 import type { ReadFile } from './secret.ts';
+import type { WebConfig } from './web-config.ts';
 
 export type LoadOptions = {
   readonly arguments: Pick<Arguments, 'flags' | 'problems'>;
@@ -70,6 +72,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   );
   const ruled = resolveFamilies(families, sources, complaints);
   const watched = await readServers({ sources, file, readFile, validateTls, takenLabels, complaints });
+  const webConfig = await readWebConfigIfNamed(general.get('web.config_file'), { readFile, validateTls, complaints });
 
   const found = complaints.list();
   if (found.length > 0) return { ok: false, complaints: found };
@@ -80,6 +83,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     metrics: { ...metrics, families: ruled.families },
     servers: watched.servers,
     collectors: polled.collectors,
+    webConfig,
   };
   const origins = toOrigins([...general, ...polled.resolved, ...ruled.resolved, ...watched.resolved]);
   return { ok: true, config, configFile, checkOnly: launch.config.check, origins };
@@ -96,4 +100,13 @@ async function readFileIfNamed(path: string | undefined, about: ConfigFileOption
   if (path === undefined) return { values: new Map(), servers: [], faulty: new Set(), complete: true };
   const { readConfigFile } = await import('./read/config-file.ts');
   return readConfigFile(path, about);
+}
+
+async function readWebConfigIfNamed(
+  named: Resolved | undefined,
+  about: Omit<WebConfigOptions, 'place'>,
+): Promise<WebConfig | undefined> {
+  if (typeof named?.value !== 'string') return undefined;
+  const { readWebConfig } = await import('./read/web-config.ts');
+  return readWebConfig(named.value, { ...about, place: named.place?.text ?? '' });
 }

@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import { listGeneralLeaves } from './declare/catalogue.ts';
 import { toSettingName } from './declare/option.ts';
 import type { LoadedConfig } from './load-config.ts';
+import type { WebConfig } from './web-config.ts';
 
 /** The result of a reload, in sentences for the person who asked for it. */
 export type ReloadOutcome =
@@ -29,10 +30,23 @@ export async function reloadConfig(load: () => Promise<LoadedConfig>, running: C
     place: origins.get(path) ?? path,
     message: 'takes effect only after a restart',
   }));
-  let config: unknown = next;
+  const keepsWebConfig =
+    next.web.configFile !== running.web.configFile || needsRestart(next.webConfig, running.webConfig);
+  if (keepsWebConfig && next.web.configFile === running.web.configFile)
+    warnings.push({
+      place: next.web.configFile ?? '',
+      message: 'switches TLS or client certificates on or off, which takes effect only after a restart',
+    });
+  let config: unknown = keepsWebConfig ? { ...next, webConfig: running.webConfig } : next;
   for (const { keys } of kept) config = write(config, keys, read(running, keys));
   // The cast is true: each value that was put in stands at the same place of a configuration.
   return { ok: true, config: config as Config, warnings };
+}
+
+/** Reports whether a server that listens cannot go over from one to the other. */
+export function needsRestart(next: WebConfig | undefined, running: WebConfig | undefined): boolean {
+  const toTraits = (config: WebConfig | undefined) => [config?.tls !== undefined, config?.tls?.clientAuth.isRequested];
+  return !isDeepStrictEqual(toTraits(next), toTraits(running));
 }
 
 /** Options that a reload leaves as they are, with the keys of their settings. */

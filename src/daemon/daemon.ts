@@ -2,9 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createLargeAnswers } from '../api/answers/large-answers.ts';
 import type { Config, FixedConfig } from '../config/config.ts';
 import type { ReloadOutcome } from '../config/reload.ts';
-import { toOwnAddress } from '../config/show/own-address.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { HttpServer } from '../http/server/server.ts';
 import type { Log } from '../log.ts';
 import { createExposition } from '../metrics/exposition.ts';
 import { createSelf } from '../metrics/self.ts';
@@ -24,7 +22,7 @@ import {
   type Watching,
   watchAll,
 } from './generation.ts';
-import { createDaemonServer } from './routes.ts';
+import { createDaemonServer, type DaemonServer } from './routes.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import { keepState, openState } from './state-backup.ts';
 
@@ -58,7 +56,7 @@ export type App = {
 type Started = {
   readonly state: State;
   readonly keeping: ReturnType<typeof keepState>;
-  readonly server: HttpServer;
+  readonly server: DaemonServer;
   watching: Watching;
 };
 
@@ -96,7 +94,7 @@ export function createApp(options: AppOptions): App {
     const { config } = options;
     // The port first: if it cannot be had, nothing else has been touched. Requests are not read before the rest is there.
     const tracing = await loadTracing(config, options.otlp);
-    const server = createDaemonServer({
+    const server = await createDaemonServer({
       ...lasting,
       fixed,
       current,
@@ -106,13 +104,12 @@ export function createApp(options: AppOptions): App {
       state: () => inUse().state,
       externalUrl: () => current().web.externalUrl ?? url,
     });
-    const port = await server.listen();
+    url = await server.listen();
     let state: State | undefined;
     try {
       state = openState(fixed, lasting);
       const watching = watch(lasting, { config, state, tracing });
       started = { state, keeping: keepState(state, lasting), watching, server };
-      url = toOwnAddress(fixed.web, port);
       reloads.note({ ok: true, warnings: [] });
       startGeneration(watching);
     } catch (error) {
@@ -132,6 +129,7 @@ export function createApp(options: AppOptions): App {
       current: () => started?.watching,
       put: (watching) => {
         inUse().watching = watching;
+        inUse().server.goOver(watching.config);
       },
       make: makeNext,
       end: (before) => stopGeneration(before, onEndFault),

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { ServerConfig } from '../config/config.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
 
 type Watched = Pick<ServerConfig, 'url' | 'members' | 'tls' | 'token' | 'bearerToken' | 'password'>;
 
@@ -26,8 +26,13 @@ export function listExposures(server: Watched, modeOf: (path: string) => number 
 export function listFileExposures(
   {
     configFile,
+    webConfigFile,
     stateDirectory,
-  }: { readonly configFile: string | undefined; readonly stateDirectory: string | undefined },
+  }: {
+    readonly configFile: string | undefined;
+    readonly webConfigFile: string | undefined;
+    readonly stateDirectory: string | undefined;
+  },
   modeOf: (path: string) => number | undefined = readMode,
 ): string[] {
   const isOpen = (path: string | undefined): path is string =>
@@ -36,10 +41,25 @@ export function listFileExposures(
     ...(isOpen(configFile)
       ? [`every user of this machine can change ${configFile}: set its mode to 0644 or less`]
       : []),
+    ...(isOpen(webConfigFile) ? [`every user of this machine can change ${webConfigFile}: set its mode to 0640`] : []),
     ...(isOpen(stateDirectory)
       ? [`every user of this machine can replace the state in ${stateDirectory}: set its mode to 0700`]
       : []),
   ];
+}
+
+/** Describes who may read what over HTTP, where that is more than the people that were named. */
+export function describeOpenness({ web, webConfig }: Pick<Config, 'web' | 'webConfig'>): string | undefined {
+  const { host, port } = web.listenAddress;
+  const isLocal = host !== undefined && /^(localhost|127(\.\d+){3}|::1)$/.test(host);
+  const hasUsers = (webConfig?.users.size ?? 0) > 0;
+  if (hasUsers && webConfig?.tls === undefined && !isLocal)
+    return 'passwords of users cross the network without TLS: anyone in between can read them; add tls_server_config to the web configuration';
+  const { isRequired = false, isVerified = false } = webConfig?.tls?.clientAuth ?? {};
+  if (hasUsers || (isRequired && isVerified)) return undefined;
+  const who = isLocal ? 'every user of this machine' : `everyone who reaches port ${port} of this machine`;
+  const changes = web.enableLifecycle ? ', and reload the configuration and drop quarantined traces' : '';
+  return `${who} can read metrics and pages, with the names of jobs, nodes and users, and the configuration without its secrets${changes}; --web.config.file adds TLS and users`;
 }
 
 const writeForOthers = 0o002;

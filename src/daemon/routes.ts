@@ -1,5 +1,6 @@
 import { collectors } from '../collectors/index.ts';
 import type { Config, FixedConfig } from '../config/config.ts';
+import { toOwnAddress } from '../config/show/own-address.ts';
 import type { Clock } from '../domain/clock.ts';
 import { executionPageRoute } from '../http/pages/execution/execution-page.ts';
 import { frontPageRoute } from '../http/pages/front/front-page.ts';
@@ -25,6 +26,7 @@ import type { Status } from '../status/status.ts';
 import type { AppOptions } from './daemon.ts';
 import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
 import type { Traces } from './trace-pipeline.ts';
+import type { WebAccess } from './web-access.ts';
 
 /** The daemon as its routes see it: looked up at each request, because a reload changes it. */
 export type Served = {
@@ -32,6 +34,7 @@ export type Served = {
   readonly version: string;
   readonly log: Log;
   readonly clock: Clock;
+  readonly readFile: (path: string) => Promise<string>;
   readonly exposition: Exposition;
   readonly reload: AppOptions['reload'];
   readonly reloads: Omit<ReloadNotes, 'note'>;
@@ -43,17 +46,47 @@ export type Served = {
   readonly externalUrl: () => string;
 };
 
+/** The HTTP server, open to those who are configured. */
+export type DaemonServer = Pick<HttpServer, 'close'> & {
+  /** Resolves to its address on this machine. */
+  readonly listen: () => Promise<string>;
+  /** Goes over to what a reload brought. */
+  readonly goOver: (config: Config) => void;
+};
+
 /** Creates the HTTP server with all routes; it does not listen yet. */
-export function createDaemonServer(served: Served): HttpServer {
+export async function createDaemonServer(served: Served): Promise<DaemonServer> {
   const { fixed, log, externalUrl } = served;
-  return createHttpServer({
+  const webAccess = await loadWebAccess(served);
+  const access = webAccess?.access;
+  const server = createHttpServer({
     ...fixed.web.listenAddress,
     routePrefix: fixed.web.routePrefix,
     routes: listRoutes(served),
     externalUrl,
+    access,
     onCrowded: () => log.warn({}, 'connections refused: too many at once'),
     onError: (error) => log.error({ error }, 'request failed'),
   });
+  return {
+    goOver: ({ webConfig }) => webAccess?.take(webConfig),
+    listen: async () => {
+      const port = await server.listen();
+      webAccess?.watch(server.renewTls);
+      return toOwnAddress(fixed.web, { port, isTls: access?.tls() !== undefined });
+    },
+    close: () => {
+      webAccess?.stop();
+      return server.close();
+    },
+  };
+}
+
+// Its file is YAML, and whoever configures by variables does not load the parser.
+async function loadWebAccess({ current, log, clock, readFile }: Served): Promise<WebAccess | undefined> {
+  const config = current();
+  if (config.webConfig === undefined) return undefined;
+  return (await import('./web-access.ts')).createWebAccess({ config, log, clock, readFile });
 }
 
 function listRoutes(served: Served) {

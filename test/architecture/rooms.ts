@@ -143,7 +143,14 @@ export const rooms: readonly Room[] = [
     ],
   },
 
-  { room: 'http/server', knows: ['package-folder'], types: ['node:http'], packages: ['express', 'node:net'] },
+  // What an Authorization header and a certificate say, and what bcrypt computes; no secret leaves it.
+  { room: 'http/access', types: ['express', 'node:net', 'node:tls'] },
+  {
+    room: 'http/server',
+    knows: ['package-folder', 'http/access'],
+    types: ['node:http', 'node:https'],
+    packages: ['express', 'node:net'],
+  },
   { room: 'http/pages', knows: ['domain', 'status', 'http/server'], types: ['express'] },
   { room: 'http/routes', knows: ['status', 'http/server', 'http/pages'], packages: ['express'] },
   { room: 'http/routes/runbooks', knows: ['http/server', 'http/pages'], types: ['express'], packages: ['marked'] },

@@ -19,8 +19,13 @@ describe('config/own-address', () => {
     expect(toOwnAddress({ ...web, listenAddress: { host, port: 9720 }, routePrefix })).toBe(address);
   });
 
+  it('is one for TLS where that is configured', () => {
+    const listenAddress = { host: undefined, port: 9720 };
+    expect(toOwnAddress({ ...web, listenAddress, routePrefix: '/' }, { isTls: true })).toBe('https://localhost:9720');
+  });
+
   it('has the port that the system chose', () => {
     const listenAddress = { host: '127.0.0.1', port: 0 };
-    expect(toOwnAddress({ ...web, listenAddress, routePrefix: '/' }, 4711)).toBe('http://127.0.0.1:4711');
+    expect(toOwnAddress({ ...web, listenAddress, routePrefix: '/' }, { port: 4711 })).toBe('http://127.0.0.1:4711');
   });
 });

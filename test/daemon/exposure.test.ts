@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
-import { listExposures, listFileExposures } from '../../src/daemon/exposure.ts';
+import type { WebTls } from '../../src/config/web-config.ts';
+import { describeOpenness, listExposures, listFileExposures } from '../../src/daemon/exposure.ts';
 
 type Given = Parameters<typeof listExposures>[0];
 
@@ -56,14 +57,55 @@ describe('daemon/exposure', () => {
       0o40777,
       [
         'every user of this machine can change /etc/exporter.yaml: set its mode to 0644 or less',
+        'every user of this machine can change /etc/web.yml: set its mode to 0640',
         'every user of this machine can replace the state in /var/lib/exporter: set its mode to 0700',
       ],
     ],
   ])('says of files of ours with mode %o who may change them', (mode, expected) => {
-    const files = { configFile: '/etc/exporter.yaml', stateDirectory: '/var/lib/exporter' };
+    const files = {
+      configFile: '/etc/exporter.yaml',
+      webConfigFile: '/etc/web.yml',
+      stateDirectory: '/var/lib/exporter',
+    };
     expect(listFileExposures(files, () => mode)).toEqual(expected);
-    expect(listFileExposures({ configFile: undefined, stateDirectory: undefined }, () => mode)).toEqual([]);
+    expect(
+      listFileExposures({ configFile: undefined, webConfigFile: undefined, stateDirectory: undefined }, () => mode),
+    ).toEqual([]);
     expect(listFileExposures(files, () => undefined)).toEqual([]);
+  });
+
+  const everyone =
+    'everyone who reaches port 9720 of this machine can read metrics and pages, with the names of jobs, nodes and users, and the configuration without its secrets; --web.config.file adds TLS and users';
+  const plainPasswords =
+    'passwords of users cross the network without TLS: anyone in between can read them; add tls_server_config to the web configuration';
+
+  it.each([
+    { name: 'no web configuration', expected: everyone },
+    { name: 'TLS by itself', tls: clients({}), expected: everyone },
+    { name: 'a certificate that anyone can make', tls: clients({ isRequired: true }), expected: everyone },
+    { name: 'certificates of known authorities', tls: clients({ isRequired: true, isVerified: true }) },
+    { name: 'users', users: 1, expected: plainPasswords },
+    { name: 'users with TLS', users: 1, tls: clients({}) },
+    { name: 'users of this machine only', users: 1, host: '127.0.0.1' },
+    {
+      name: 'this machine only',
+      host: '::1',
+      expected: everyone.replace('everyone who reaches port 9720', 'every user'),
+    },
+    {
+      name: 'actions',
+      enableLifecycle: true,
+      expected: everyone.replace('secrets;', 'secrets, and reload the configuration and drop quarantined traces;'),
+    },
+  ])('says who can read what with $name', ({ expected, users = 0, tls, host, enableLifecycle = false }) => {
+    const hash = { cost: 10, salt: new Uint8Array(16), digest: new Uint8Array(23) };
+    const named = new Map(users === 0 ? [] : [['prometheus', hash]]);
+    // The cast is true: nothing else of these is read.
+    const web = { listenAddress: { host, port: 9720 }, enableLifecycle } as Parameters<
+      typeof describeOpenness
+    >[0]['web'];
+    const webConfig = { tls, users: named, headers: new Map(), rateLimit: undefined };
+    expect(describeOpenness({ web, webConfig })).toBe(expected);
   });
 
   it('says nothing of files that a secret of the environment does not have, or that cannot be read', () => {
@@ -71,3 +113,8 @@ describe('daemon/exposure', () => {
     expect(listExposures({ ...base, token: new Secret('x', { file: '/nowhere/at/all' }) })).toEqual([]);
   });
 });
+
+/** TLS that asks clients this much; the cast is true: nothing else of it is read. */
+function clients(asked: Partial<WebTls['clientAuth']>): WebTls {
+  return { clientAuth: { isRequested: true, isRequired: false, isVerified: false, ...asked } } as WebTls;
+}

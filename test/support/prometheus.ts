@@ -21,6 +21,8 @@ export type PrometheusOptions = {
   readonly job: string;
   /** Paths of the target, each scraped as an instance of its own. */
   readonly paths?: readonly string[];
+  /** More of its scrape configuration, such as TLS and users, as YAML within braces. */
+  readonly scrape?: string;
   readonly every?: string;
   readonly rules?: string;
   /** `host:port` of an Alertmanager. */
@@ -31,7 +33,7 @@ export type PrometheusOptions = {
 export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-prometheus-'));
   const port = await freePort();
-  const { rules, alertmanager, job, target, paths = ['/metrics'], every = '1s' } = options;
+  const { rules, alertmanager, job, target, paths = ['/metrics'], every = '1s', scrape } = options;
   const targets = paths.map(
     (path) => `{ targets: ['${target}'], labels: { __metrics_path__: ${path}, path: ${path} } }`,
   );
@@ -40,7 +42,7 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Prome
     join(dir, 'prometheus.yaml'),
     `global: { scrape_interval: ${every}, scrape_timeout: ${every}, evaluation_interval: 1s }
 rule_files: [rules.yaml]
-scrape_configs: [{ job_name: ${job}, static_configs: [${paths.length > 1 ? targets.join(', ') : `{ targets: ['${target}'] }`}] }]
+scrape_configs: [{ job_name: ${job}, ${scrape === undefined ? '' : `${scrape}, `}static_configs: [${paths.length > 1 ? targets.join(', ') : `{ targets: ['${target}'] }`}] }]
 ${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_configs: [{ targets: ['${alertmanager}'] }] }] }`}
 `,
   );

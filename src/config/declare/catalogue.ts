@@ -7,6 +7,7 @@ import {
   launchOptions,
   serverOptions,
 } from './options.ts';
+import { webFileOptions } from './web-file-options.ts';
 
 /** One option with all its names. */
 export type Leaf = {
@@ -57,6 +58,13 @@ export function listFamilyLeaves(family: string): readonly (Omit<Leaf, 'environm
   });
 }
 
+/** The options of the file that says who may ask us, which only that file holds. */
+export function listWebFileLeaves(): readonly (Omit<Leaf, 'environment'> & { environment: undefined })[] {
+  return toLeaves(webFileOptions, []).map(({ keys, option }) => {
+    return { path: keys.join('.'), flag: undefined, environment: undefined, option };
+  });
+}
+
 /** Returns the variable that holds a secret itself, next to the one that names its file. */
 export function toSecretVariable({ environment, option }: Leaf): string | undefined {
   return option.type.kind === 'secret' ? environment.replace(/_FILE$/, '') : undefined;
@@ -64,7 +72,7 @@ export function toSecretVariable({ environment, option }: Leaf): string | undefi
 
 function toNames(keys: readonly string[], option: Option<unknown>): Leaf {
   const path = keys.join('.');
-  const flag = path.replaceAll('_', '-');
+  const flag = option.flag ?? path.replaceAll('_', '-');
   return { path, flag, environment: environmentPrefix + flag.replace(/[.-]/g, '_').toUpperCase(), option };
 }
 

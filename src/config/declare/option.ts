@@ -13,6 +13,8 @@ export type Option<T, K extends Kind = Kind> = {
   readonly help: string;
   /** The time at which a change takes effect: with a reload, or only with a restart. */
   readonly reload: Reload;
+  /** Its flag, where it is another one than its place says: the one that other exporters have. */
+  readonly flag?: string;
 };
 
 export type Reload = 'now' | 'restart';
@@ -40,6 +42,11 @@ type Declared<N> = Exclude<N, undefined>;
 /** An option that a reload leaves as it is. */
 export function untilRestart<O extends Option<unknown>>(declared: O): O & { readonly reload: 'restart' } {
   return { ...declared, reload: 'restart' };
+}
+
+/** An option whose flag is written as other exporters have it. */
+export function withFlag<O extends Option<unknown>>(flag: string, declared: O): O {
+  return { ...declared, flag };
 }
 
 /** The settings of a tree of options that a reload keeps. */

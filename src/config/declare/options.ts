@@ -6,7 +6,7 @@ import { autoOrNumber, number, wholeNumber } from '../values/number.ts';
 import { hostName, namespace, pemFile, routePrefix, serverName, urlPath, userName } from '../values/texts.ts';
 import { boolean, choice, duration, passwordFile, path, secretFile } from '../values/value-type.ts';
 import { mapList } from './map-list.ts';
-import { type Option, type OptionTree, option, optional, required, untilRestart } from './option.ts';
+import { type Option, type OptionTree, option, optional, required, untilRestart, withFlag } from './option.ts';
 import { traceOptions } from './trace-options.ts';
 
 const overdueFactors = { min: 1, max: 1000 } as const;
@@ -15,6 +15,15 @@ const overdueFactors = { min: 1, max: 1000 } as const;
 export const generalOptions = {
   web: {
     listen_address: untilRestart(option(listenAddress, ':9720', 'Address to listen on for metrics and pages.')),
+    config_file: withFlag(
+      'web.config.file',
+      untilRestart(
+        optional(
+          path('/etc/automation-exporter/web.yml'),
+          'File with TLS, users and headers of the exporter, in the form that Prometheus and its exporters share.',
+        ),
+      ),
+    ),
     telemetry_path: untilRestart(option(urlPath(), '/metrics', 'Path under which to serve metrics.')),
     external_url: optional(
       webAddress,

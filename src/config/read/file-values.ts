@@ -51,6 +51,17 @@ export function readFileValues(
   return { values, servers, faulty, complete: root !== undefined || empty };
 }
 
+/** Finds the value of every option of a tree in a file of its own; every other key is a complaint. */
+export function readTreeValues(
+  { root, toPlace }: ReadDocument,
+  tree: OptionTree,
+  complaints: Complaints,
+): ReadonlyMap<string, FileValue> {
+  const reading: Reading = { values: new Map(), servers: [], faulty: new Set(), toPlace, complaints };
+  if (root !== undefined) readTree(reading, { offset: 0, node: root }, tree, '');
+  return reading.values;
+}
+
 /** The results so far, and what a reader of a part needs. */
 type Reading = {
   readonly values: Map<string, FileValue>;

@@ -26,7 +26,7 @@ export type TlsRules = {
   readonly readFile: ReadFile;
   /** Says what makes such files unusable, each as the end of a sentence. */
   readonly validateTls?:
-    | ((texts: PlainTexts) => readonly { readonly part: keyof TlsTexts; readonly says: string }[])
+    | ((texts: PlainTexts, nameOfCert?: string) => readonly { readonly part: keyof TlsTexts; readonly says: string }[])
     | undefined;
 };
 

@@ -80,7 +80,9 @@ export function guardConnections(
     if (open <= connections * crowded) return;
     (firstOther(silent, socket) ?? firstOther(idle, socket) ?? firstOther(fresh.keys(), socket))?.destroy();
   });
-  server.on('request', ({ socket }, response) => {
+  const toConnection = followConnections(server);
+  server.on('request', (request, response) => {
+    const socket = toConnection(request.socket);
     forgetFresh(socket);
     silent.delete(socket);
     idle.delete(socket);
@@ -100,6 +102,21 @@ export function guardConnections(
     if (!wasCrowded) onCrowded();
     wasCrowded = true;
   });
+}
+
+/** Finds the connection of a request. With TLS, the two are different objects with the same client address and port. */
+function followConnections(server: Server): (socket: Socket) => Socket {
+  if (!('setSecureContext' in server)) return (socket) => socket;
+  const toClient = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+  const connections = new Map<string, Socket>();
+  server.on('connection', (socket) => {
+    const client = toClient(socket);
+    connections.set(client, socket);
+    socket.once('close', () => {
+      if (connections.get(client) === socket) connections.delete(client);
+    });
+  });
+  return (socket) => connections.get(toClient(socket)) ?? socket;
 }
 
 const crowded = 0.75;

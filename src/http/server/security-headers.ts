@@ -1,19 +1,28 @@
 import type { RequestHandler, Response } from 'express';
 
-/** Sets the headers that tell browsers: no scripts, nothing from elsewhere, no forms. */
-export const setSecurityHeaders: RequestHandler = (_request, response, next) => {
-  response.set({
-    'content-security-policy': toPolicy("'none'"),
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-  });
-  next();
-};
+/** Sets the headers that tell browsers: no scripts, nothing from elsewhere, no forms. Configured ones replace them. */
+export function createSecurityHeaders(configured: () => ReadonlyMap<string, string> = () => none): RequestHandler {
+  return (_request, response, next) => {
+    const own = configured();
+    response.locals['hasOwnPolicy'] = own.has('Content-Security-Policy');
+    response.set({
+      'content-security-policy': toPolicy("'none'"),
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
+    for (const [name, value] of own) response.set(name, value);
+    next();
+  };
+}
+
+const none: ReadonlyMap<string, string> = new Map();
 
 /** For a page with forms. A browser that may not say where a request comes from would hide the origin of its forms as well. */
 export function allowForms(response: Response): void {
-  response.set({ 'content-security-policy': toPolicy("'self'"), 'referrer-policy': 'same-origin' });
+  response.set({ 'referrer-policy': 'same-origin' });
+  // Whoever configures a policy wants this one and no other.
+  if (response.locals['hasOwnPolicy'] !== true) response.set({ 'content-security-policy': toPolicy("'self'") });
 }
 
 function toPolicy(formAction: string): string {

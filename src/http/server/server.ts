@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs';
+import type { RequestListener, Server } from 'node:http';
+import type { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type RequestHandler, type Router } from 'express';
+import type { WebTls } from '../../config/web-config.ts';
+import type { Access } from '../access/access.ts';
+import { toSecureContext, toTlsOptions } from '../access/tls-server.ts';
 import { checkHost } from './hosts.ts';
 import { guardConnections, type HttpLimits, limitAnswers, toLimits, toServerOptions } from './limits.ts';
 import { createRoutes } from './routes.ts';
-import { setSecurityHeaders } from './security-headers.ts';
+import { createSecurityHeaders } from './security-headers.ts';
 
 export type HttpOptions = {
   readonly host: string | undefined;
@@ -15,6 +20,8 @@ export type HttpOptions = {
   readonly limits?: HttpLimits;
   /** The address under which browsers are told to find us; without it only addresses and local names are taken. */
   readonly externalUrl?: () => string;
+  /** Decides who may ask; without it, everyone may, over plain HTTP. */
+  readonly access?: Access | undefined;
   /** Called the first time that a connection is refused because there are too many. */
   readonly onCrowded?: () => void;
   readonly onError: (error: unknown) => void;
@@ -23,6 +30,8 @@ export type HttpOptions = {
 export type HttpServer = {
   /** Resolves to the port in use; rejects if it cannot be had. */
   readonly listen: () => Promise<number>;
+  /** Has new connections use the TLS that is configured now. */
+  readonly renewTls: () => void;
   /** Ends at once: open connections are closed after a short time for answers under way. */
   readonly close: () => Promise<void>;
 };
@@ -33,20 +42,23 @@ const { createServer } = process.getBuiltinModule('node:http');
 /** Serves the routes, within limits that keep a slow or hostile client from costing more than itself. */
 export function createHttpServer(options: HttpOptions): HttpServer {
   const { host, port, routePrefix = '/', routes, limits = toLimits(readMostFiles()), onError } = options;
-  const { externalUrl = () => '', onCrowded } = options;
+  const { externalUrl = () => '', onCrowded, access } = options;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
   app.use(limitAnswers(limits));
-  app.use(setSecurityHeaders);
+  app.use(createSecurityHeaders(access?.headers));
   app.use(checkHost(externalUrl));
+  if (access !== undefined) app.use(access.gate);
   if (routePrefix !== '/') app.use(redirectToPrefix(routePrefix));
   for (const route of routes) app.use(routePrefix, route);
   app.use(toNotFoundHandler(routePrefix));
   app.use(toErrorHandler(onError));
 
-  const server = createServer(toServerOptions(limits), app);
+  const tls = access?.tls();
+  const server: Server =
+    tls === undefined ? createServer(toServerOptions(limits), app) : createTlsServer(tls, limits, app);
   guardConnections(server, limits, onCrowded);
 
   return {
@@ -59,6 +71,10 @@ export function createHttpServer(options: HttpOptions): HttpServer {
           resolve((server.address() as AddressInfo).port);
         });
       }),
+    renewTls: () => {
+      const renewed = access?.tls();
+      if (renewed !== undefined && isTlsServer(server)) server.setSecureContext(toSecureContext(renewed));
+    },
     close: () =>
       new Promise((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), graceMs);
@@ -72,6 +88,16 @@ export function createHttpServer(options: HttpOptions): HttpServer {
 }
 
 const graceMs = 1000;
+
+// As rare as it is, TLS must not cost every start what it takes to load.
+function createTlsServer(tls: WebTls, limits: HttpLimits, app: RequestListener): TlsServer {
+  const { createServer: create } = process.getBuiltinModule('node:https');
+  return create({ ...toServerOptions(limits), ...toTlsOptions(tls, limits.headersMs) }, app);
+}
+
+function isTlsServer(server: Server): server is TlsServer {
+  return 'setSecureContext' in server;
+}
 
 /** Returns the most files and connections that the process may have open; unknown on systems other than Linux. */
 function readMostFiles(): number | undefined {

@@ -1,0 +1,95 @@
+import { wholeNumber } from '../values/number.ts';
+import { textList } from '../values/text-list.ts';
+import { pemFile } from '../values/texts.ts';
+import { boolean, choice, duration } from '../values/value-type.ts';
+import { basicAuthUsers, choices, pemText, responseHeaders } from '../values/web-values.ts';
+import { type OptionTree, option, optional } from './option.ts';
+
+/** The names that Go has for cipher suites up to TLS 1.2, with those of OpenSSL. */
+export const cipherSuites = {
+  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA: 'ECDHE-ECDSA-AES128-SHA',
+  TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA: 'ECDHE-ECDSA-AES256-SHA',
+  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
+  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: 'ECDHE-RSA-AES256-GCM-SHA384',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-RSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA: 'ECDHE-RSA-AES128-SHA',
+  TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA: 'ECDHE-RSA-AES256-SHA',
+  TLS_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
+  TLS_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
+  TLS_CHACHA20_POLY1305_SHA256: 'TLS_CHACHA20_POLY1305_SHA256',
+} as const;
+
+/** The names that Go has for curves, with those of OpenSSL. */
+export const curves = { CurveP256: 'P-256', CurveP384: 'P-384', CurveP521: 'P-521', X25519: 'X25519' } as const;
+
+/** The demands on the certificates of clients; RequireClientCert is the old name of RequireAnyClientCert. */
+export const clientAuthTypes = [
+  'NoClientCert',
+  'RequestClientCert',
+  'RequireAnyClientCert',
+  'RequireClientCert',
+  'VerifyClientCertIfGiven',
+  'RequireAndVerifyClientCert',
+] as const;
+
+const versions = choice('TLS12', 'TLS13');
+
+/** The options of the file that says who may ask us and how; its form is the one of Prometheus and its exporters. */
+export const webFileOptions = {
+  tls_server_config: {
+    cert: optional(pemText(), 'Certificate of the exporter, as text in PEM.'),
+    key: optional(pemText(), 'Private key of the certificate, as text in PEM.'),
+    client_ca: optional(pemText(), 'Certificate authorities of clients, as text in PEM.'),
+    cert_file: optional(pemFile(), 'File with the certificate of the exporter.'),
+    key_file: optional(pemFile(), 'File with the private key of the certificate.'),
+    client_ca_file: optional(pemFile(), 'File with the certificate authorities of clients.'),
+    client_auth_type: option(
+      choice(...clientAuthTypes),
+      'NoClientCert',
+      'Whether clients need a certificate; only RequireAndVerifyClientCert keeps others out.',
+    ),
+    client_allowed_sans: option(
+      textList,
+      [],
+      'Subject alternative names of which the certificate of a client must have one; all are allowed if empty.',
+    ),
+    min_version: option(versions, 'TLS12', 'Lowest version of TLS.'),
+    max_version: option(versions, 'TLS13', 'Highest version of TLS.'),
+    cipher_suites: option(
+      choices('a list of cipher suites', toNames(cipherSuites)),
+      [],
+      'Cipher suites for TLS 1.2; those of OpenSSL if empty.',
+    ),
+    prefer_server_cipher_suites: option(boolean, true, 'Prefer the order of cipher_suites to that of the client.'),
+    curve_preferences: option(
+      choices('a list of curves', toNames(curves)),
+      [],
+      'Elliptic curves, the preferred one first; those of OpenSSL if empty.',
+    ),
+  },
+  http_server_config: {
+    http2: option(boolean, true, 'Accepted for other exporters; this one speaks HTTP/1.1 only.'),
+    headers: option(responseHeaders, {}, 'Headers of every response.'),
+  },
+  basic_auth_users: option(
+    basicAuthUsers,
+    {},
+    'Users with the bcrypt hashes of their passwords; none needed if empty.',
+  ),
+  rate_limit: {
+    interval: option(
+      duration({ min: '0s', max: '1h' }),
+      '0s',
+      'Time after which one more request is allowed; 0s for no limit.',
+    ),
+    burst: option(wholeNumber({ min: 0, max: 1_000_000 }), 0, 'Number of requests that are allowed at once.'),
+  },
+} as const satisfies OptionTree;
+
+function toNames<const T extends object>(table: T): (keyof T & string)[] {
+  // The cast is true: the table is one of our own, with no other keys.
+  return Object.keys(table) as (keyof T & string)[];
+}

@@ -1,0 +1,113 @@
+import { describeFound, quote } from '../complaint.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import { type BcryptHash, parseBcryptHash } from './bcrypt-hash.ts';
+import { isMap, readPart, structured } from './structure.ts';
+import { choice, parsedText, type ValueType } from './value-type.ts';
+
+/** A text in PEM, which the messages about it must not repeat. */
+export function pemText(): ValueType<string, 'plain'> {
+  return parsedText((found) => (found.includes('-----BEGIN ') ? { value: found } : { problem: 'is not PEM' }), {
+    takes: 'a text in PEM',
+    examples: [],
+    placeholder: 'PEM',
+    format: () => '<secret>',
+  });
+}
+
+/** A list of words of a closed list. */
+export function choices<const W extends string>(takes: string, words: readonly W[]): ValueType<readonly W[], 'plain'> {
+  const word = choice(...words);
+  return structured(
+    (found, add) => {
+      if (!Array.isArray(found)) return undefined;
+      return found.flatMap((raw: unknown, index) => readPart(word, raw, [index], add) ?? []);
+    },
+    {
+      takes,
+      example: `[${words[0]}]`,
+      placeholder: 'NAME,…',
+      fromText: (text) => text.split(','),
+      format: (list) => list,
+      jsonSchema: { type: 'array', items: { enum: words } },
+    },
+  );
+}
+
+/** The response headers that can be set, each with the only values that it may have, if there are such. */
+const headerValues = {
+  'Content-Security-Policy': undefined,
+  'Strict-Transport-Security': undefined,
+  'X-Content-Type-Options': ['nosniff'],
+  'X-Frame-Options': ['deny', 'sameorigin'],
+  'X-XSS-Protection': undefined,
+} as const;
+
+const headerNames = Object.keys(headerValues);
+
+/** Response headers by name; one without a value stays as the exporter sets it. */
+export const responseHeaders: ValueType<ReadonlyMap<string, string>, 'plain'> = structured(
+  (found, add) => {
+    if (!isMap(found)) return undefined;
+    const headers = new Map<string, string>();
+    for (const [name, value] of Object.entries(found)) {
+      if (!isHeader(name)) {
+        const hint = didYouMean(name, headerNames) ?? `known here: ${headerNames.join(', ')}`;
+        add({ path: [name], message: 'is not a header that can be set', hint, atKey: true });
+      } else if (value === null || value === '') continue;
+      else if (typeof value !== 'string') add({ path: [name], message: `takes a text, found ${describeFound(value)}` });
+      else if (!/^[\x20-\x7e]{1,4096}$/.test(value))
+        add({ path: [name], message: 'holds a character that is not allowed in a header, or too many' });
+      else if (headerValues[name]?.some((allowed) => allowed === value) === false)
+        add({ path: [name], message: `takes ${headerValues[name]?.join(' or ')}, found the text ${quote(value)}` });
+      else headers.set(name, value);
+    }
+    return headers;
+  },
+  {
+    takes: 'a map of headers',
+    example: '{ Strict-Transport-Security: max-age=31536000 }',
+    placeholder: 'JSON',
+    fromText: (text) => text,
+    format: (headers) => Object.fromEntries(headers),
+    jsonSchema: { type: 'object', propertyNames: { enum: headerNames }, additionalProperties: { type: 'string' } },
+  },
+);
+
+function isHeader(name: string): name is keyof typeof headerValues {
+  return Object.hasOwn(headerValues, name);
+}
+
+/** A login with a higher cost would take a minute of work. */
+const highestCost = 16;
+const howToHash = 'htpasswd -nBC 10 NAME prints one';
+
+/** Users with the hashes of their passwords. */
+export const basicAuthUsers: ValueType<ReadonlyMap<string, BcryptHash>, 'plain'> = structured(
+  (found, add) => {
+    if (!isMap(found)) return undefined;
+    const users = new Map<string, BcryptHash>();
+    for (const [name, value] of Object.entries(found)) {
+      if (!/^[^:\p{Cc}]{1,256}$/u.test(name))
+        add({ path: [name], message: 'is not a user name', hint: 'it must not have a colon', atKey: true });
+      const hash = typeof value === 'string' ? parseBcryptHash(value) : undefined;
+      if (hash === undefined)
+        add({ path: [name], message: 'is not a bcrypt hash of the form $2y$10$…', hint: howToHash });
+      else if (hash.cost > highestCost)
+        add({
+          path: [name],
+          message: `has the cost ${hash.cost}`,
+          hint: `at most ${highestCost}: each step doubles the time`,
+        });
+      else users.set(name, hash);
+    }
+    return users;
+  },
+  {
+    takes: 'a map of users with the hashes of their passwords',
+    example: '{ prometheus: $2y$10$… }',
+    placeholder: 'JSON',
+    fromText: (text) => text,
+    format: (users) => Object.fromEntries([...users.keys()].map((name) => [name, '<secret>'])),
+    jsonSchema: { type: 'object', additionalProperties: { type: 'string' } },
+  },
+);

@@ -1,0 +1,101 @@
+import { isDeepStrictEqual } from 'node:util';
+import { createFileLook } from '../api/file-look.ts';
+import { findTlsProblems } from '../api/wire/tls-material.ts';
+import { createComplaints, formatComplaint } from '../config/complaint.ts';
+import type { Config } from '../config/config.ts';
+import { readWebConfig } from '../config/read/web-config.ts';
+import { needsRestart } from '../config/reload.ts';
+import type { WebConfig } from '../config/web-config.ts';
+import type { Cancel, Clock } from '../domain/clock.ts';
+import { type Access, createAccess } from '../http/access/access.ts';
+import type { Log } from '../log.ts';
+
+export type WebAccessOptions = {
+  readonly config: Pick<Config, 'web' | 'webConfig'>;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly readFile: (path: string) => Promise<string>;
+};
+
+/** The decision who may ask, which follows the file and its certificates while they change. */
+export type WebAccess = {
+  readonly access: Access;
+  /** Goes over to rules that a reload brought. */
+  readonly take: (config: WebConfig | undefined) => void;
+  /** Looks for changed files from now on; `renewTls` is called where they bring other certificates. */
+  readonly watch: (renewTls: () => void) => void;
+  readonly stop: () => void;
+};
+
+/** Undefined where nothing is configured. */
+export function createWebAccess({ config, log, clock, readFile }: WebAccessOptions): WebAccess | undefined {
+  const { configFile: path, routePrefix } = config.web;
+  let current = config.webConfig;
+  if (path === undefined || current === undefined) return undefined;
+  const prefix = routePrefix === '/' ? '' : routePrefix;
+  const access = createAccess({
+    config: current,
+    openPaths: [`${prefix}/-/healthy`, `${prefix}/-/ready`],
+    clock,
+    onRefused: (refusal) => log.warn(refusal, 'request refused'),
+  });
+  let renewTls = (): void => {};
+  let cancel: Cancel = () => {};
+
+  function take(next: WebConfig | undefined): boolean {
+    if (next === undefined || current === undefined || isSame(next, current)) return false;
+    current = next;
+    access.take(next);
+    renewTls();
+    return true;
+  }
+
+  async function refresh(): Promise<boolean> {
+    const next = await readAgain(path ?? '', readFile);
+    if (needsRestart(next, current))
+      throw new Error('TLS and client certificates are switched on or off only by a restart');
+    return take(next);
+  }
+
+  const look = createFileLook({
+    files: [{ name: 'web', refresh }],
+    clock,
+    observe: (_name, change) => {
+      if (change.result === 'taken') log.info({ file: path }, 'web configuration taken over: files have changed');
+      else log.error({ file: path, says: change.says }, 'web configuration unusable: the previous one stays in force');
+    },
+  });
+
+  function lookAgain(): void {
+    cancel = clock.after(lookEveryMs, () => {
+      look();
+      lookAgain();
+    });
+  }
+
+  return {
+    access,
+    take: (next) => void take(next),
+    watch: (renew) => {
+      renewTls = renew;
+      lookAgain();
+    },
+    stop: () => cancel(),
+  };
+}
+
+/** Also while nobody connects: the first connection after a long time must not see a certificate that has expired. */
+const lookEveryMs = 5000;
+
+async function readAgain(path: string, readFile: WebAccessOptions['readFile']): Promise<WebConfig | undefined> {
+  const complaints = createComplaints();
+  const read = await readWebConfig(path, { place: path, readFile, validateTls: findTlsProblems, complaints });
+  const [first] = complaints.list();
+  if (first !== undefined) throw new Error(formatComplaint(first));
+  return read;
+}
+
+/** Two secrets are equal to whoever compares objects. */
+function isSame(one: WebConfig, other: WebConfig): boolean {
+  return isDeepStrictEqual(one, other) && one.tls?.key.reveal() === other.tls?.key.reveal();
+}

@@ -1,0 +1,108 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { BcryptHash } from '../../config/values/bcrypt-hash.ts';
+import { computeStart } from './blowfish-start.ts';
+
+export type Bcrypt = {
+  /** Reports whether a password has this hash, after as much work as for a hash of `leastCost`. */
+  readonly compare: (password: string, hash: BcryptHash, leastCost: number) => Promise<boolean>;
+};
+
+/**
+ * Compares passwords with hashes in slices of a few milliseconds, because a hash takes 0.1 s and more of work.
+ * "A Future-Adaptable Password Scheme" (Provos, Mazières, 1999) describes what is computed.
+ */
+export function createBcrypt(nextTurn: () => Promise<void>): Bcrypt {
+  const start = computeStart(stateWords);
+
+  /** Does the rounds after one up to another. */
+  async function stretch(state: Int32Array, keys: readonly Int32Array[], rounds: Rounds): Promise<void> {
+    for (let done = rounds.after + 1; done <= rounds.to; done += 1) {
+      for (const key of keys) expand(state, key, noSalt);
+      if (done % roundsPerTurn === 0) await nextTurn();
+    }
+  }
+
+  return {
+    compare: async (password, { cost, salt, digest }, leastCost) => {
+      const state = Int32Array.from(start);
+      const key = toKey(Buffer.concat([Buffer.from(password, 'utf8'), Buffer.of(0)]).subarray(0, longestPassword));
+      const saltWords = toWords(salt);
+      const keys = [key, toKey(salt)];
+      expand(state, key, saltWords);
+      await stretch(state, keys, { after: 0, to: 2 ** cost });
+      const found = finish(state).subarray(0, digest.length);
+      // What follows is thrown away: the time must not tell one hash from another.
+      await stretch(state, keys, { after: 2 ** cost, to: 2 ** leastCost });
+      return timingSafeEqual(found, digest);
+    },
+  };
+}
+
+type Rounds = { readonly after: number; readonly to: number };
+
+/** Some 3 ms. */
+const roundsPerTurn = 32;
+const longestPassword = 72;
+const keyWords = 18;
+const tableWords = 256;
+const stateWords = keyWords + 4 * tableWords;
+const noSalt = new Int32Array(4);
+
+/** Mixes a key into the state, and the state, salted, into itself. */
+function expand(state: Int32Array, key: Int32Array, salt: Int32Array): void {
+  for (let index = 0; index < keyWords; index += 1) state[index] = at(state, index) ^ at(key, index);
+  const block = new Int32Array(2);
+  for (let index = 0, from = 0; index < stateWords; index += 2, from ^= 2) {
+    block[0] = at(block, 0) ^ at(salt, from);
+    block[1] = at(block, 1) ^ at(salt, from + 1);
+    encipher(state, block);
+    state[index] = at(block, 0);
+    state[index + 1] = at(block, 1);
+  }
+}
+
+/** Enciphers two words in place. */
+function encipher(state: Int32Array, block: Int32Array): void {
+  let left = at(block, 0) ^ at(state, 0);
+  let right = at(block, 1);
+  for (let round = 1; round <= 16; round += 2) {
+    right ^= mix(state, left) ^ at(state, round);
+    left ^= mix(state, right) ^ at(state, round + 1);
+  }
+  block[0] = right ^ at(state, keyWords - 1);
+  block[1] = left;
+}
+
+function mix(state: Int32Array, word: number): number {
+  const first = at(state, keyWords + (word >>> 24)) + at(state, keyWords + tableWords + ((word >>> 16) & 255));
+  const second = first ^ at(state, keyWords + 2 * tableWords + ((word >>> 8) & 255));
+  return (second + at(state, keyWords + 3 * tableWords + (word & 255))) | 0;
+}
+
+/** Enciphers a fixed text 64 times with what the state has become. */
+function finish(state: Int32Array): Buffer {
+  const words = toWords(Buffer.from('OrpheanBeholderScryDoubt', 'latin1'));
+  const result = Buffer.alloc(words.length * 4);
+  for (let index = 0; index < words.length; index += 2) {
+    const block = words.subarray(index, index + 2);
+    for (let time = 0; time < 64; time += 1) encipher(state, block);
+    result.writeInt32BE(at(block, 0), index * 4);
+    result.writeInt32BE(at(block, 1), index * 4 + 4);
+  }
+  return result;
+}
+
+/** As many words as the state has keys, from bytes that begin again at their end. */
+function toKey(bytes: Uint8Array): Int32Array {
+  return toWords(Uint8Array.from({ length: keyWords * 4 }, (_, index) => bytes[index % bytes.length] ?? 0));
+}
+
+function toWords(bytes: Uint8Array): Int32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Int32Array.from({ length: bytes.length / 4 }, (_, index) => view.getInt32(index * 4));
+}
+
+/** The indexes here never leave their array. */
+function at(words: Int32Array, index: number): number {
+  return words[index] ?? 0;
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { BcryptHash } from '../../../src/config/values/bcrypt-hash.ts';
+import { type Admission, createUsers } from '../../../src/http/access/users.ts';
+
+type Compared = { readonly password: string; readonly cost: number; readonly leastCost: number };
+
+/** Users whose hash is the password itself, and what was computed for them. */
+function setUp(given: Readonly<Record<string, { readonly password: string; readonly cost: number }>>) {
+  const compared: Compared[] = [];
+  const waiting: (() => void)[] = [];
+  const users = createUsers(toUsers(given), () => ({
+    compare: async (password, { cost, digest }, leastCost) => {
+      compared.push({ password, cost, leastCost });
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return Buffer.from(digest).toString() === password;
+    },
+  }));
+  /** Answers everything that is computed, one after the other. */
+  const settle = async (judged: Admission | Promise<Admission>): Promise<Admission> => {
+    const state = { isDone: false };
+    const done = Promise.resolve(judged).finally(() => {
+      state.isDone = true;
+    });
+    while (!state.isDone) {
+      await new Promise(setImmediate);
+      waiting.shift()?.();
+    }
+    return done;
+  };
+  return { users, compared, settle };
+}
+
+function toUsers(given: Readonly<Record<string, { readonly password: string; readonly cost: number }>>) {
+  return new Map<string, BcryptHash>(
+    Object.entries(given).map(([name, { password, cost }]) => [
+      name,
+      { cost, salt: new Uint8Array(16), digest: Buffer.from(password) },
+    ]),
+  );
+}
+
+const basic = (login: string): string => `Basic ${Buffer.from(login).toString('base64')}`;
+const two = { prometheus: { password: 'right', cost: 10 }, old: { password: 'older', cost: 5 } };
+
+describe('http/access/users', () => {
+  it('admits who knows the password of a user, and nobody else', async () => {
+    const { users, settle } = setUp({ ...two, colons: { password: 'a:b:c', cost: 4 } });
+    for (const [login, admission] of [
+      ['prometheus:right', 'admitted'],
+      ['old:older', 'admitted'],
+      ['colons:a:b:c', 'admitted'],
+      ['prometheus:wrong', 'refused'],
+      ['prometheus:older', 'refused'],
+      ['prometheus:', 'refused'],
+      ['nobody:right', 'refused'],
+      [':right', 'refused'],
+      ['Prometheus:right', 'refused'],
+      ['__proto__:right', 'refused'],
+    ] as const)
+      expect([login, await settle(users.admit(basic(login)))]).toEqual([login, admission]);
+  });
+
+  it.each([
+    undefined,
+    '',
+    'Basic',
+    'Basic ***',
+    'Bearer cHJvbWV0aGV1czpyaWdodA==',
+    `Basic ${Buffer.from('prometheus').toString('base64')}`,
+    `Basic ${'A'.repeat(5000)}`,
+  ])('refuses %s without computing anything', (authorization) => {
+    const { users, compared } = setUp(two);
+    expect(users.admit(authorization)).toBe('refused');
+    expect(compared).toEqual([]);
+  });
+
+  it('admits everyone where there are no users', () => {
+    expect(setUp({}).users.admit(undefined)).toBe('admitted');
+  });
+
+  it('computes one hash for many scrapes, right or wrong, even if they come at once', async () => {
+    const { users, compared, settle } = setUp(two);
+    const both = [users.admit(basic('prometheus:right')), users.admit(basic('prometheus:right'))];
+    for (const each of both) expect(await settle(each)).toBe('admitted');
+    await settle(users.admit(basic('nobody:wrong')));
+
+    for (let scrape = 0; scrape < 10; scrape += 1) {
+      // At once: nothing is waited for.
+      expect(users.admit(basic('prometheus:right'))).toBe('admitted');
+      expect(users.admit(basic('nobody:wrong'))).toBe('refused');
+    }
+    expect(compared).toHaveLength(2);
+  });
+
+  it('computes as much for a name that nobody has as for a known one, whatever its cost', async () => {
+    const { users, compared, settle } = setUp(two);
+    for (const name of ['prometheus', 'old', 'nobody']) await settle(users.admit(basic(`${name}:wrong`)));
+    // A hash of a lower cost is followed by work up to the highest.
+    expect(compared).toEqual([
+      { password: 'wrong', cost: 10, leastCost: 10 },
+      { password: 'wrong', cost: 5, leastCost: 10 },
+      { password: 'wrong', cost: 10, leastCost: 10 },
+    ]);
+  });
+
+  it('is busy for who guesses, and not for who is known', async () => {
+    const { users, settle } = setUp(two);
+    await settle(users.admit(basic('prometheus:right')));
+    const guesses = Array.from({ length: 20 }, (_, index) => users.admit(basic(`prometheus:${index}`)));
+
+    expect(guesses.slice(16)).toEqual(['busy', 'busy', 'busy', 'busy']);
+    expect(users.admit(basic('prometheus:right'))).toBe('admitted');
+    for (const guess of guesses.slice(0, 16)) expect(await settle(guess)).toBe('refused');
+  });
+
+  it('keeps who is known, however many guess', async () => {
+    const { users, compared, settle } = setUp(two);
+    await settle(users.admit(basic('prometheus:right')));
+    for (let guess = 0; guess < 1100; guess += 1) await settle(users.admit(basic(`prometheus:${guess}`)));
+    const before = compared.length;
+    expect(users.admit(basic('prometheus:right'))).toBe('admitted');
+    expect(compared.length).toBe(before);
+  });
+
+  it('goes over to other users at once', async () => {
+    const { users, settle } = setUp(two);
+    await settle(users.admit(basic('prometheus:right')));
+    users.take(toUsers({ prometheus: { password: 'new', cost: 4 } }));
+
+    expect(await settle(users.admit(basic('prometheus:right')))).toBe('refused');
+    expect(await settle(users.admit(basic('prometheus:new')))).toBe('admitted');
+    users.take(new Map());
+    expect(users.admit(undefined)).toBe('admitted');
+  });
+});
