@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { collectors } from '../../src/collectors/index.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { type Prometheus, startPrometheus } from '../../test/support/prometheus.ts';
+import { openDoor } from './door.ts';
 import { type Serving, startServe } from './serving.ts';
 
 /** Alerts wait for minutes of real time. */
@@ -146,35 +146,6 @@ async function alertsSince({ query }: Prometheus, range: string, states: readonl
     ({ metric }) => `${metric['alertname']}${metric['alertstate'] === 'pending' ? ' (pending)' : ''}`,
   );
   return [...new Set(names)].toSorted();
-}
-
-/** The way to a server, which can be closed and opened again. */
-async function openDoor(to: number) {
-  const sockets = new Set<Socket>();
-  let server: Server | undefined;
-  let port = 0;
-  const open = async (): Promise<void> => {
-    server = createServer((socket) => {
-      const other = connect({ host: '127.0.0.1', port: to });
-      for (const each of [socket, other]) {
-        sockets.add(each);
-        each.on('error', () => undefined).once('close', () => sockets.delete(each));
-      }
-      socket.pipe(other).pipe(socket);
-    });
-    await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve));
-    // The cast is true: a TCP server has such an address.
-    port = (server.address() as AddressInfo).port;
-  };
-  await open();
-  return {
-    url: `http://127.0.0.1:${port}`,
-    open,
-    close: async (): Promise<void> => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server?.close(resolve));
-    },
-  };
 }
 
 async function check(directory: string): Promise<number | null> {

@@ -74,16 +74,11 @@ ${alertmanager === undefined ? '' : `alerting: { alertmanagers: [{ static_config
   };
 }
 
-/** A real Alertmanager that delivers to a webhook at once. */
-export async function startAlertmanager(alertmanager: string, webhookUrl: string) {
+/** A real Alertmanager that delivers to a webhook at once, or as its configuration says. */
+export async function startAlertmanager(alertmanager: string, webhookUrl: string, config = deliverAtOnce(webhookUrl)) {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-alertmanager-'));
   const port = await freePort();
-  writeFileSync(
-    join(dir, 'alertmanager.yaml'),
-    `route: { receiver: hook, group_by: [alertname, server], group_wait: 0s, group_interval: 1s, repeat_interval: 1h }
-receivers: [{ name: hook, webhook_configs: [{ url: '${webhookUrl}', send_resolved: true }] }]
-`,
-  );
+  writeFileSync(join(dir, 'alertmanager.yaml'), config);
   const child = startChild(alertmanager, [
     `--config.file=${join(dir, 'alertmanager.yaml')}`,
     `--storage.path=${join(dir, 'data')}`,
@@ -102,6 +97,12 @@ receivers: [{ name: hook, webhook_configs: [{ url: '${webhookUrl}', send_resolve
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+function deliverAtOnce(webhookUrl: string): string {
+  return `route: { receiver: hook, group_by: [alertname, server], group_wait: 0s, group_interval: 1s, repeat_interval: 1h }
+receivers: [{ name: hook, webhook_configs: [{ url: '${webhookUrl}', send_resolved: true }] }]
+`;
 }
 
 /** A port that was free a moment ago, for programs that cannot say which one they took. */

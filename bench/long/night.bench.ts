@@ -1,0 +1,275 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { command, work } from '../../src/simulator/scenarios/build.ts';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { startAlertmanager, startPrometheus } from '../../test/support/prometheus.ts';
+import { type Door, openDoor } from './door.ts';
+import { startServe } from './serving.ts';
+
+/** Alerts wait for minutes of real time: all is well at first, then nine servers are in trouble, then all is well again. */
+const minutes = Number(process.env['NIGHT_MINUTES'] ?? 56);
+const calmMinutes = minutes * 0.08;
+const troubleMinutes = minutes * 0.45;
+const tools = {
+  prometheus: process.env['PROMETHEUS'] ?? 'prometheus',
+  alertmanager: process.env['ALERTMANAGER'] ?? 'prometheus-alertmanager',
+};
+const intervals = ['15s', '60s'] as const;
+
+type Place = { readonly simulator: Simulator; readonly door: Door; readonly jobs: readonly string[] };
+type Trouble = {
+  readonly server: string;
+  readonly begin: (place: Place) => unknown;
+  readonly end: (place: Place) => unknown;
+  /** The one alert that notifies. */
+  readonly alert: string;
+  /** Alerts that follow from the same cause and may notify beside it. */
+  readonly consequences?: readonly string[];
+};
+
+const troubles: readonly Trouble[] = [
+  {
+    server: 'passive',
+    begin: ({ simulator }) => simulator.control.setExecutionMode('passive'),
+    end: ({ simulator }) => simulator.control.setExecutionMode('active'),
+    alert: 'AutomationExecutionModePassive',
+  },
+  { server: 'down', begin: ({ door }) => door.close(), end: ({ door }) => door.open(), alert: 'AutomationServiceDown' },
+  {
+    server: 'log-storage',
+    begin: ({ simulator }) => simulator.control.failLogStorage(true),
+    end: ({ simulator }) => simulator.control.failLogStorage(false),
+    alert: 'AutomationLogStorageFailing',
+  },
+  {
+    server: 'check',
+    begin: ({ simulator }) => simulator.control.failHealthCheck('dataSource.connection.time'),
+    end: ({ simulator }) => simulator.control.failHealthCheck(undefined),
+    alert: 'AutomationHealthcheckFailing',
+  },
+  {
+    server: 'clock',
+    begin: ({ simulator }) => simulator.control.setClockSkew(600_000),
+    end: ({ simulator }) => simulator.control.setClockSkew(0),
+    alert: 'AutomationServerClockSkewed',
+  },
+  {
+    server: 'node',
+    begin: ({ simulator }) => simulator.control.setConditions({ downNodes: ['web01'] }),
+    end: ({ simulator }) => simulator.control.setConditions({ downNodes: [] }),
+    alert: 'AutomationNodeFailingEverywhere',
+    // Every execution of the project fails: people who set an objective want to hear that it is being missed.
+    consequences: ['AutomationErrorBudgetBurnFast', 'AutomationErrorBudgetBurnSlow'],
+  },
+  {
+    server: 'token',
+    begin: ({ simulator }) => simulator.control.revokeToken(token),
+    end: ({ simulator }) => simulator.control.addToken({ token }),
+    alert: 'AutomationCredentialsRejected',
+  },
+  {
+    server: 'half-blind',
+    begin: ({ simulator }) => simulator.control.addToken({ token, policy: { jobs: ['pay'] } }),
+    end: ({ simulator }) => simulator.control.addToken({ token }),
+    alert: 'AutomationExporterExecutionsHidden',
+  },
+  {
+    server: 'queue',
+    begin: ({ simulator, jobs }) => simulator.control.setConditions({ stuckJobs: jobs }),
+    end: ({ simulator }) => {
+      simulator.control.setConditions({ stuckJobs: [] });
+      for (const { id, status } of simulator.truth().executions) if (status === 'running') simulator.control.abort(id);
+    },
+    alert: 'AutomationSchedulerSaturated',
+  },
+];
+
+const token = 'a-read-only-token';
+const healthy = 'healthy';
+
+/** The rules and the routes as they are shipped, over a night in which nine of ten servers have one trouble each. */
+export async function run() {
+  const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-night-'));
+  const endings: (() => Promise<unknown>)[] = [];
+  try {
+    const places = new Map<string, Place>();
+    for (const server of [...troubles.map((trouble) => trouble.server), healthy]) {
+      const place = await startPlace();
+      places.set(server, place);
+      endings.push(() => place.simulator.stop(), place.door.close);
+    }
+    writeFileSync(join(directory, 'token'), `${token}\n`, { mode: 0o600 });
+    writeFileSync(
+      join(directory, 'config.yaml'),
+      `servers:\n${[...places].map(([name, { door }]) => `  - { name: ${name}, url: '${door.url}', token_file: token }\n`).join('')}`,
+    );
+    const serving = await startServe(directory);
+    endings.push(serving.stop);
+    const rules = await (await fetch(`${serving.url}/alerts/rules.yaml`)).text();
+    const notes = createNotes();
+    endings.push(notes.stop);
+    for (const every of intervals) {
+      const manager = await startAlertmanager(tools.alertmanager, '', routesTo(`${await notes.url()}/${every}`));
+      endings.push(manager.stop);
+      const prometheus = await startPrometheus({
+        prometheus: tools.prometheus,
+        target: new URL(serving.url).host,
+        job: 'automation-exporter',
+        every,
+        rules,
+        alertmanager: manager.address,
+      });
+      endings.push(prometheus.stop);
+    }
+    const at = { begin: 0, end: 0 };
+    await minute(calmMinutes);
+    const early = notes.all().length;
+    at.begin = Date.now();
+    for (const trouble of troubles) await trouble.begin(placeOf(places, trouble.server));
+    await minute(troubleMinutes);
+    at.end = Date.now();
+    for (const trouble of troubles) await trouble.end(placeOf(places, trouble.server));
+    await minute(minutes - calmMinutes - troubleMinutes);
+    const rows = intervals.flatMap((every) => troubles.map((trouble) => toRow(trouble, every, notes.all(), at)));
+    const ofHealthy = notes.all().filter(({ server }) => server === healthy);
+    const others = notes.all().filter(({ server }) => server === '');
+    const late = notes.all().filter(({ startsAtMs }) => startsAtMs > at.end + 60_000);
+    return [
+      toFigure(`notifications in the ${calmMinutes.toFixed(0)} minutes before`, String(early), '0', early === 0),
+      ...rows,
+      toFigure('notifications for the healthy server', tellAll(ofHealthy), 'none', ofHealthy.length === 0),
+      toFigure('notifications for no server', tellAll(others), 'none', others.length === 0),
+      toFigure('alerts that began after the troubles were over', tellAll(late), 'none', late.length === 0),
+    ];
+  } finally {
+    for (const end of endings.toReversed()) await end();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Two projects with two jobs that run once a minute, two of the four on two nodes; as many threads as jobs. */
+async function startPlace(): Promise<Place> {
+  const simulator = await startSimulator({ scenario: 'empty', threadPoolSize: 4 });
+  simulator.control.addToken({ token });
+  const jobs: string[] = [];
+  for (const project of ['pay', 'shop']) {
+    simulator.control.createProject(project, ['web01', 'web02']);
+    for (const [index, name] of ['settle', 'probe'].entries())
+      jobs.push(
+        simulator.control.createJob(project, {
+          name,
+          group: 'nightly',
+          work: work(['web01', 'web02'], [command('run', 5, 0)]),
+          schedule: { everyMs: 60_000, offsetMs: 7000 + index * 20_000 },
+        }),
+      );
+  }
+  return { simulator, door: await openDoor(Number(new URL(simulator.url).port)), jobs };
+}
+
+function placeOf(places: ReadonlyMap<string, Place>, server: string): Place {
+  const place = places.get(server);
+  if (place === undefined) throw new Error(`there is no server ${server}`);
+  return place;
+}
+
+/** The shipped routes and inhibitions, with receivers that a test can read. */
+function routesTo(url: string): string {
+  const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const routes = read('deploy/alertmanager/route.yaml');
+  const hook = `webhook_configs: [{ url: '${url}', send_resolved: true }]`;
+  return `${routes.replaceAll(/^ {2}- name: \w+$/gm, (receiver) => `${receiver}\n    ${hook}`)}\n${read('alerts/alertmanager-inhibitions.yaml')}`;
+}
+
+type Note = {
+  readonly every: string;
+  readonly server: string;
+  readonly alert: string;
+  readonly status: string;
+  readonly atMs: number;
+  readonly startsAtMs: number;
+};
+
+/** Keeps each notification that the Alertmanagers send. */
+function createNotes() {
+  const notes: Note[] = [];
+  const hook = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      // The cast names only what is read, of Alertmanager's webhook.
+      const { status, groupLabels, alerts } = JSON.parse(body) as {
+        readonly status: string;
+        readonly groupLabels: Readonly<Record<string, string>>;
+        readonly alerts: readonly { readonly startsAt: string }[];
+      };
+      const startsAtMs = Math.max(...alerts.map(({ startsAt }) => Date.parse(startsAt)));
+      const { server = '', alertname = '' } = groupLabels;
+      const every = request.url?.slice(1) ?? '';
+      notes.push({ every, server, alert: alertname, status, atMs: Date.now(), startsAtMs });
+      response.end();
+    });
+  });
+  const listening = new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
+  return {
+    all: (): readonly Note[] => notes,
+    url: async () => {
+      await listening;
+      // The cast is true: a TCP server has such an address.
+      return `http://127.0.0.1:${(hook.address() as AddressInfo).port}`;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        hook.close(resolve);
+        hook.closeAllConnections();
+      }),
+  };
+}
+
+function toRow(
+  trouble: Trouble,
+  every: string,
+  notes: readonly Note[],
+  at: { readonly begin: number; readonly end: number },
+) {
+  const { server, alert, consequences = [] } = trouble;
+  const own = notes.filter((note) => note.every === every && note.server === server);
+  const ofAlert = own.filter((note) => note.alert === alert);
+  const fired = ofAlert.find(({ status }) => status === 'firing');
+  const resolved = ofAlert.find(({ status }) => status === 'resolved');
+  const strange = own.filter((note) => note.alert !== alert && !consequences.includes(note.alert));
+  const beside = own.filter((note) => consequences.includes(note.alert));
+  const since = (ms: number | undefined, fromMs: number): string =>
+    ms === undefined ? 'never' : `${((ms - fromMs) / 60_000).toFixed(1)} min`;
+  const texts = [
+    `${alert} fires after ${since(fired?.atMs, at.begin)}`,
+    `resolves after ${since(resolved?.atMs, at.end)}`,
+    `${ofAlert.length} notifications`,
+    ...(beside.length > 0 ? [`beside it ${tellAll(beside)}`] : []),
+    ...(strange.length > 0 ? [`unexpected: ${tellAll(strange)}`] : []),
+  ];
+  const reached = fired !== undefined && resolved !== undefined && ofAlert.length === 2 && strange.length === 0;
+  return toFigure(
+    `${server}, scraped every ${every}`,
+    texts.join(', '),
+    'fires and resolves once, nothing else',
+    reached,
+  );
+}
+
+function tellAll(notes: readonly Note[]): string {
+  return [...new Set(notes.map(({ server, alert }) => `${alert} ${server}`.trim()))].join(', ') || 'none';
+}
+
+function toFigure(what: string, figure: string, mustReach: string, reached: boolean) {
+  return { what, figure, mustReach, reached };
+}
+
+function minute(count: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, count * 60_000);
+  });
+}
