@@ -53,7 +53,6 @@ function keyAt(row: Row | undefined, level: number): string {
   if (row === undefined) return '';
   const { labels, suffix, extra, added } = row;
   if (level < labels.length) return labels[level] ?? '';
-  if (suffix === undefined && extra === undefined && added === undefined) return '';
   const sample = `${suffix ?? ''} ${extra === undefined ? '' : extra.join(' ')}`;
   return added === undefined || added.length === 0 ? sample : `${sample} ${JSON.stringify(added)}`;
 }

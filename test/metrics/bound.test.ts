@@ -136,8 +136,9 @@ describe('metrics/bound', () => {
     ]);
   });
 
-  it('takes away labels that configuration added, too', () => {
-    const rows = ['x', 'y'].flatMap((team) => facts.rows({ project: 'a' }, [['team', team]]));
+  it('takes away labels that configuration added, too, and merges rows with those that had none', () => {
+    const teams = ['x', 'y'].flatMap((team) => facts.rows({ project: 'a' }, [['team', team]]));
+    const rows = [...teams, ...facts.rows({ project: 'a' })];
 
     expect(bound(rows, rulesOf('demo_info', { dropLabels: ['team'] }))).toEqual({
       lines: ['demo_info{project="a"} 1'],
