@@ -38,7 +38,7 @@ function toRow(family: Family, { labels, value, metricName }: RegistryValue, lab
     added.push([name, String(given)]);
     if (name === 'server') configured = labelsOf(String(given));
   }
-  const suffix = metricName === undefined ? undefined : suffixes.find((end) => metricName === family.name + end);
+  const suffix = suffixes.find((end) => metricName === family.name + end);
   return {
     family,
     labels: [],

@@ -8,7 +8,7 @@ const evenIntervalsMs: readonly number[] = [
   ...divisorsOf(60).map((seconds) => seconds * second),
   ...divisorsOf(60).map((minutes) => minutes * minute),
   ...divisorsOf(24).map((hours) => hours * hour),
-].filter((interval, index, all) => all.indexOf(interval) === index);
+];
 
 /** Explains why an interval cannot be used, with the nearest ones that can; undefined if it is fine. */
 export function checkInterval(everyMs: number): string | undefined {
