@@ -33,6 +33,10 @@ describe('metrics/block', () => {
     expect(gunzip(joinBlocks([]))).toBe('');
   });
 
+  it('begins the same way at any time and on any machine', () => {
+    expect(toGzip(emptyBlock)[0]?.toString('hex')).toBe('1f8b08000000000004ff');
+  });
+
   it('keeps no more memory than its bytes', async () => {
     const { text, deflated } = await toBlock('small 1\n');
 

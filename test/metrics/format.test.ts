@@ -24,6 +24,8 @@ describe('metrics/format', () => {
     ['text/plain;q=0,*/*', 'openmetrics'],
     ['text/*;q=0.2,application/*;q=0.3', 'openmetrics'],
     ['application/openmetrics-text;q=0.2,application/*;q=0.9,text/plain;q=0.5', 'text'],
+    ['application/openmetrics-text;q=0.9,application/openmetrics-text;version=1.0.0;q=0.1,text/plain;q=0.5', 'text'],
+    ['application/openmetrics-text;version=1.0.0;q=0.1,application/openmetrics-text;q=0.9,text/plain;q=0.5', 'text'],
     ['application/openmetrics-text;q=0,text/plain;q=0', 'text'],
     ['application/openmetrics-text;version="1.0.0";q=0.9,text/plain;q=0.5', 'openmetrics'],
     ['text/plain;version=1.0.0,application/openmetrics-text;q=0.1', 'openmetrics'],

@@ -19,6 +19,19 @@ describe('metrics/render', () => {
     expect(renderSamples(plain.rows(value))).toBe(`demo_plain ${written}\n`);
   });
 
+  it.each([
+    [1, '1.0'],
+    [0.5, '0.5'],
+    [-3, '-3.0'],
+    [1e20, '100000000000000000000.0'],
+    [1e21, '1e+21'],
+    [-1e21, '-1e+21'],
+    [Number.POSITIVE_INFINITY, '+Inf'],
+  ])('writes the bound %j of a bucket as %s', (bound, written) => {
+    const row: Row = { family: plain, labels: [], value: 2, suffix: '_bucket', extra: ['le', bound] };
+    expect(renderSamples([row])).toBe(`demo_plain_bucket{le="${written}"} 2\n`);
+  });
+
   it('never writes what is not a number', () => {
     const row: Row = { family: plain, labels: [], value: Number.NaN };
 
@@ -31,6 +44,7 @@ describe('metrics/render', () => {
       ['a', 'y'],
       ['b', 'y'],
       ['', ''],
+      ['', 'z'],
       ['b', 'y'],
       ['b', 'y'],
       ['a{', '}'],
@@ -42,6 +56,7 @@ demo_size{server="s",project="a",job="x"} 1
 demo_size{server="s",project="a",job="y"} 1
 demo_size{server="s",project="b",job="y"} 1
 demo_size{server="s",project="",job=""} 1
+demo_size{server="s",project="",job="z"} 1
 demo_size{server="s",project="b",job="y"} 1
 demo_size{server="s",project="b",job="y"} 1
 demo_size{server="s",project="a{",job="}"} 1

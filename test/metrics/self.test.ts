@@ -37,4 +37,12 @@ describe('metrics/self', () => {
     expect((await scrape(true)).filter(isOfProcess)).toHaveLength(1);
     expect((await scrape(false)).filter(isOfProcess)).toEqual([]);
   });
+
+  it('gives no gauge of its process a name that says it is of another type', async () => {
+    const gauges = (await scrape()).flatMap((line) => /^# TYPE (\S+) gauge$/.exec(line)?.[1] ?? []);
+    expect(gauges).toContain('nodejs_active_handles');
+    expect(gauges.filter((name) => /_(total|count|sum|bucket|histogram|summary)$/.test(name))).toEqual([]);
+    const names = (await scrape()).flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? []);
+    expect(names.filter((name) => /_(histogram|summary|gauge|counter)$/.test(name))).toEqual([]);
+  });
 });
