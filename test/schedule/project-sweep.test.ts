@@ -194,6 +194,17 @@ describe('schedule/project-sweep', () => {
     expect(shown()).toBe('a c');
   });
 
+  it('takes the series of a project away that is listed but no longer wanted', async () => {
+    const unwanted = new Set<string>();
+    const { pass, shown, asked } = setScene(['a', 'b', 'c'], { covers: (project) => !unwanted.has(project) });
+    await pass();
+    unwanted.add('b');
+
+    expect(await pass()).toBe('success');
+    expect(asked()).toBe('a c');
+    expect(shown()).toBe('a c');
+  });
+
   it('forgets that a project was denied when it goes', async () => {
     const { pass, asked, faults, setNames } = setScene(['a', 'b']);
     faults.set('a', denied);
