@@ -11,17 +11,45 @@ type Allowed = { readonly allowedBy: readonly AccessRight[] };
 
 /** The access policy that allows these endpoints, ready to be pasted; each right stands in it once. */
 export function toAccessPolicy(endpoints: readonly Allowed[], dialect: Dialect = 'rundeck'): string {
-  const rights = [
-    ...new Map(endpoints.flatMap(({ allowedBy }) => allowedBy).map((right) => [toText(right), right])).values(),
-  ];
-  const documents = [
-    renderDocument(
-      `application: ${dialect}`,
-      rights.filter((right) => !isOfProjects(right)),
-    ),
-    renderDocument("project: '.*'", rights.filter(isOfProjects)),
-  ];
-  return documents.filter((document) => document !== '').join('---\n');
+  const reasons = new Map(endpoints.flatMap(({ allowedBy }) => allowedBy).map((right) => [toText(right), { right }]));
+  return renderPolicy([...reasons.values()], { dialect, projects: '.*' });
+}
+
+/** Something that the exporter does, by the name that its users know, and what it asks for that. */
+export type Purpose = { readonly name: string; readonly reads: readonly Allowed[] };
+
+/** A policy, and the purposes that it does not serve because they need a right that also allows changes. */
+export type LeastPolicy = {
+  readonly text: string;
+  readonly left: readonly { readonly purpose: string; readonly right: string; readonly isAllOfIt: boolean }[];
+};
+
+/**
+ * The least access policy for these purposes in projects that match a pattern; a comment above each rule says what it opens,
+ * and for which purposes.
+ */
+export function toLeastPolicy(
+  purposes: readonly Purpose[],
+  about: { readonly dialect: Dialect; readonly projects: string },
+): LeastPolicy {
+  const reasons = new Map<string, { readonly right: AccessRight; readonly names: Set<string> }>();
+  const left = new Map<string, LeastPolicy['left'][number]>();
+  for (const { name, reads } of purposes) {
+    for (const read of reads) {
+      const admin = toAdminRight(read);
+      const isAllOfIt = reads.every((each) => toAdminRight(each) !== undefined);
+      if (admin !== undefined) left.set(`${name} ${admin}`, { purpose: name, right: admin, isAllOfIt });
+      for (const right of admin === undefined ? read.allowedBy : []) {
+        const reason = reasons.get(toText(right)) ?? { right, names: new Set() };
+        reason.names.add(name);
+        reasons.set(toText(right), reason);
+      }
+    }
+  }
+  const reasoned = [...reasons.values()].map(({ right, names }) => {
+    return { right, comment: [describe(right), `Used by: ${[...names].join(', ')}.`] };
+  });
+  return { text: renderPolicy(reasoned, about), left: [...left.values()] };
 }
 
 /** The right that an endpoint needs where it also allows changes: a pasted policy must not grant it. */
@@ -39,10 +67,11 @@ function toText(right: AccessRight): string {
   return `${right.type}: [${toEntry(right)}]`;
 }
 
-function toEntry(right: AccessRight): string {
+function toEntry(right: AccessRight, projects = '.*'): string {
   const allow = `allow: [${right.allow}]`;
   if (right.type === 'resource') return `{ equals: { kind: ${right.kind} }, ${allow} }`;
   if (right.type === 'storage') return `{ match: { path: "${right.path}" }, ${allow} }`;
+  if (right.type === 'project' && projects !== '.*') return `{ match: { name: ${quote(projects)} }, ${allow} }`;
   return `{ ${allow} }`;
 }
 
@@ -55,11 +84,36 @@ function isOfProjects(right: AccessRight): boolean {
   return right.type === 'job' || right.type === 'node' || right.type === 'adhoc';
 }
 
-function renderDocument(context: string, rights: readonly AccessRight[]): string {
+type Reasoned = { readonly right: AccessRight; readonly comment?: readonly string[] };
+
+function renderPolicy(
+  rights: readonly Reasoned[],
+  { dialect, projects }: { readonly dialect: Dialect; readonly projects: string },
+): string {
+  const documents = [
+    renderDocument(
+      `application: ${dialect}`,
+      rights.filter(({ right }) => !isOfProjects(right)),
+      projects,
+    ),
+    renderDocument(
+      `project: ${quote(projects)}`,
+      rights.filter(({ right }) => isOfProjects(right)),
+      projects,
+    ),
+  ];
+  return documents.filter((document) => document !== '').join('---\n');
+}
+
+function renderDocument(context: string, rights: readonly Reasoned[], projects: string): string {
   if (rights.length === 0) return '';
-  const types = [...new Set(rights.map(({ type }) => type))];
+  const types = [...new Set(rights.map(({ right }) => right.type))];
   const sections = types.map((type) => {
-    const lines = rights.filter((right) => right.type === type).map((right) => `    - ${toEntry(right)}\n`);
+    const entries = rights.filter(({ right }) => right.type === type);
+    const lines = entries.map(({ right, comment = [] }) => {
+      const above = comment.map((line) => `    # ${line}\n`).join('');
+      return `${above}    - ${toEntry(right, projects)}\n`;
+    });
     return `  ${type}:\n${lines.join('')}`;
   });
   return `description: what automation-exporter reads
@@ -70,3 +124,30 @@ ${sections.join('')}by:
   group: automation-exporter
 `;
 }
+
+/** A pattern in YAML. */
+function quote(pattern: string): string {
+  return `'${pattern.replaceAll("'", "''")}'`;
+}
+
+/** Says what a right opens, and what is missing without it. */
+function describe(right: AccessRight): string {
+  if (right.type === 'resource') return resources[right.kind];
+  return right.type === 'storage' ? 'The names of stored keys, and no key: how many there are.' : types[right.type];
+}
+
+const resources: Readonly<Record<Extract<AccessRight, { type: 'resource' }>['kind'], string>> = {
+  system: 'What the system reports of itself: version, mode, memory, scheduler, metrics, log storage, tokens.',
+  system_acl: 'The list of access policies of the system.',
+  user: 'The users of the server.',
+  event: 'The history of executions, and what runs now.',
+  node: 'The list of nodes of a project.',
+};
+
+const types: Readonly<Record<Exclude<AccessRight['type'], 'resource' | 'storage'>, string>> = {
+  project: 'The projects themselves: a project without it is not there at all.',
+  project_acl: 'The list of access policies of a project.',
+  job: 'Jobs, and the executions of jobs: without it they are left out of every list.',
+  adhoc: 'The executions of commands that ran without a job.',
+  node: 'The nodes in that list: without it the list is empty.',
+};

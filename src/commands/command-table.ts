@@ -33,6 +33,12 @@ export const commandWords: readonly CommandRow[] = [
     load: async () => (await import('./check.ts')).check,
   },
   {
+    name: 'acl',
+    help: 'Print the least access policy that the configured servers need, or the one server that is named.',
+    positionals: 1,
+    load: async () => (await import('./acl.ts')).acl,
+  },
+  {
     name: 'config',
     help: 'Print the effective configuration with secrets masked.',
     load: async () => (await import('./config.ts')).config,

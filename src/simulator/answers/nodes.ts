@@ -15,6 +15,7 @@ export function projectNodes(request: ApiRequest): Answer {
   if (!covers(request.caller.policy.nodes, project.name)) {
     return denied(request, 'read', 'Resource', 'node');
   }
+  if (!covers(request.caller.policy.eachNode, project.name)) return inFormat(request, {});
   const filter = request.query.get('filter') ?? '';
   return inFormat(request, Object.fromEntries([...project.nodes].filter(([, node]) => matches(node, filter))));
 }

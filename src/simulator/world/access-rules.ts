@@ -61,7 +61,7 @@ function permitInProjects(policy: Policy, { type, kind, action }: Right, covered
   if (right === 'job read') return { ...policy, jobs: join(policy.jobs, covered), hiddenJobs: [] };
   if (right === 'adhoc read') return { ...policy, adhoc: join(policy.adhoc, covered) };
   if (right === 'node read' && type === 'resource') return { ...policy, nodes: join(policy.nodes, covered) };
-  if (right === 'node read') return policy;
+  if (right === 'node read') return { ...policy, eachNode: join(policy.eachNode, covered) };
   throw new Error(`the simulated service knows no right \`${right}\` of a project`);
 }
 

@@ -14,6 +14,8 @@ export type Policy = {
   /** Projects in which commands that ran without a job may be read. */
   readonly adhoc: '*' | readonly string[];
   readonly nodes: '*' | readonly string[];
+  /** Projects whose nodes stand in that list; it is empty for all others. */
+  readonly eachNode: '*' | readonly string[];
   /** Jobs by id whose definition and executions stay hidden. */
   readonly hiddenJobs: readonly string[];
 };
@@ -42,6 +44,7 @@ export const everythingPolicy: Policy = {
   jobs: '*',
   adhoc: '*',
   nodes: '*',
+  eachNode: '*',
   hiddenJobs: [],
 };
 
@@ -65,6 +68,7 @@ export const strangerPolicy: Policy = {
   jobs: [],
   adhoc: [],
   nodes: [],
+  eachNode: [],
 };
 
 export function covers(allowed: '*' | readonly string[], name: string): boolean {

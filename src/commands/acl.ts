@@ -1,0 +1,85 @@
+import { type Purpose, toLeastPolicy } from '../api/access-policy.ts';
+import { execution } from '../api/endpoints/execution.ts';
+import { executionOutput } from '../api/endpoints/execution-output.ts';
+import { executionState } from '../api/endpoints/execution-state.ts';
+import { jobWorkflow } from '../api/endpoints/job-workflow.ts';
+import { systemInfo } from '../api/endpoints/system.ts';
+import { collectors } from '../collectors/index.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
+import { type CommandContext, exitCodes } from './command.ts';
+import { loadOrComplain } from './load.ts';
+
+/** Prints the least access policy that each server has to have for this configuration. */
+export async function acl(context: CommandContext): Promise<number> {
+  const loaded = await loadOrComplain(context);
+  if (loaded === undefined) return exitCodes.misconfigured;
+  const { config } = loaded;
+  const wanted = context.arguments.positionals[0];
+  const servers = config.servers.filter(({ name }) => wanted === undefined || name === wanted);
+  if (wanted !== undefined && servers.length === 0) {
+    const names = config.servers.map(({ name }) => name).join(', ');
+    context.complain(`acl: ${JSON.stringify(wanted)} is not a configured server (configured: ${names || 'none'})\n`);
+    return exitCodes.misconfigured;
+  }
+  // Before a token there has to be a policy, and without a token no server can be configured.
+  const policies = servers.length === 0 ? [render(anyServer, config)] : servers.map((server) => render(server, config));
+  context.write(policies.join('---\n'));
+  return exitCodes.well;
+}
+
+type Watched = Pick<ServerConfig, 'name' | 'url' | 'dialect' | 'projects'>;
+
+const everyProject = { sources: ['.*'], matches: () => true };
+const anyServer: Watched = {
+  name: 'default',
+  url: '',
+  dialect: 'auto',
+  projects: {
+    include: everyProject,
+    exclude: { sources: [], matches: () => false },
+    labels: [],
+    isWanted: () => true,
+    labelsOf: () => [],
+  },
+};
+
+function render({ name, url, dialect, projects }: Watched, config: Config): string {
+  const pattern = toPattern(projects.include.sources);
+  const { text, left } = toLeastPolicy(listPurposes(config), {
+    dialect: dialect === 'service' ? 'service' : 'rundeck',
+    projects: pattern,
+  });
+  const comments = [
+    `The least that automation-exporter has to be allowed on the server ${name}${url === '' ? '' : ` (${url})`},`,
+    'with what is enabled in this configuration. It allows to read, and to change, run or delete nothing.',
+    'Give the user of the token, or the token itself, the role automation-exporter.',
+    ...(projects.exclude.sources.length === 0
+      ? []
+      : [
+          `Projects that are excluded by configuration (${projects.exclude.sources.join(', ')}) are allowed here all the same.`,
+        ]),
+    ...left.map(({ purpose, right, isAllOfIt }) => {
+      const lost = isAllOfIt ? `${purpose} does not work without it` : `${purpose} uses it on old releases`;
+      return `Not allowed, because it also allows changes: ${right}; ${lost}.`;
+    }),
+  ];
+  return `${comments.map((line) => `# ${line}\n`).join('')}${text}`;
+}
+
+/** Everything that is enabled, by the name that it has in the configuration. */
+function listPurposes({ collectors: settings, traces }: Config): readonly Purpose[] {
+  const enabled = collectors.filter(({ name }) => settings[name]?.enabled);
+  return [
+    { name: 'start', reads: [systemInfo] },
+    ...enabled,
+    // With `auto`, an environment variable that may be set elsewhere decides.
+    ...(traces.enabled === 'off'
+      ? []
+      : [{ name: 'traces', reads: [execution, executionState, executionOutput, jobWorkflow] }]),
+  ];
+}
+
+function toPattern(sources: readonly string[]): string {
+  if (sources.length === 0 || sources.includes('.*')) return '.*';
+  return sources.length === 1 ? sources.join('') : `(${sources.join('|')})`;
+}

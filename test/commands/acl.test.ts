@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments, stringify } from 'yaml';
+import { collectors } from '../../src/collectors/index.ts';
+import { acl } from '../../src/commands/acl.ts';
+import { check } from '../../src/commands/check.ts';
+import { commandWords } from '../../src/commands/command-table.ts';
+import { parseArguments } from '../../src/config/read/command-line.ts';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { strangerPolicy } from '../../src/simulator/world/access.ts';
+import { runCli } from './run-cli.ts';
+
+let simulator: Simulator;
+beforeAll(async () => {
+  simulator = await startSimulator({ scenario: 'empty' });
+  simulator.control.createProject('pay', ['web01']);
+  simulator.control.createJob('pay', { name: 'settle', group: 'nightly' }, 'settle');
+  const endedAtMs = Date.now() - 60_000;
+  for (const jobId of ['settle', undefined])
+    simulator.control.addFinished('pay', { startedAtMs: endedAtMs - 1000, endedAtMs, ...(jobId && { jobId }) });
+});
+afterAll(() => simulator.stop());
+
+/** Everything that the policy for the configuration of nobody in particular allows. */
+const everything = `# The least that automation-exporter has to be allowed on the server default,
+# with what is enabled in this configuration. It allows to read, and to change, run or delete nothing.
+# Give the user of the token, or the token itself, the role automation-exporter.
+# Not allowed, because it also allows changes: project configure; project-modes uses it on old releases.
+description: what automation-exporter reads
+context:
+  application: rundeck
+for:
+  resource:
+    # What the system reports of itself: version, mode, memory, scheduler, metrics, log storage, tokens.
+    # Used by: start, system-info, execution-mode, healthcheck, ping, log-storage, log-storage-incomplete, app-metrics, tokens.
+    - { equals: { kind: system }, allow: [read] }
+  project:
+    # The projects themselves: a project without it is not there at all.
+    # Used by: projects, project-modes, executions.
+    - { allow: [read] }
+by:
+  group: automation-exporter
+---
+description: what automation-exporter reads
+context:
+  project: '.*'
+for:
+  job:
+    # Jobs, and the executions of jobs: without it they are left out of every list.
+    # Used by: project-jobs, job-info, executions, traces.
+    - { allow: [read] }
+  resource:
+    # The list of nodes of a project.
+    # Used by: project-nodes.
+    - { equals: { kind: node }, allow: [read] }
+    # The history of executions, and what runs now.
+    # Used by: execution-metrics, executions.
+    - { equals: { kind: event }, allow: [read] }
+  node:
+    # The nodes in that list: without it the list is empty.
+    # Used by: project-nodes.
+    - { allow: [read] }
+  adhoc:
+    # The executions of commands that ran without a job.
+    # Used by: executions, traces.
+    - { allow: [read] }
+by:
+  group: automation-exporter
+`;
+
+/** Runs a command in this process, with these flags and variables. */
+async function run(command: typeof acl, argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  let stdout = '';
+  let stderr = '';
+  const context = {
+    arguments: parseArguments(argv, {
+      collectors,
+      commandLine: { commands: commandWords, flags: [{ name: 'json', help: '' }] },
+    }),
+    env,
+    version: 'test',
+    write: (text: string) => {
+      stdout += text;
+    },
+    complain: (text: string) => {
+      stderr += text;
+    },
+  };
+  return { code: await command(context), stdout, stderr };
+}
+
+/** What does not work with a token of this policy. */
+async function findDenied(token: string, policy: string): Promise<readonly string[]> {
+  simulator.control.addToken({ token, policy: strangerPolicy });
+  simulator.control.addAccessRules(token, policy);
+  const env = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: token };
+  const { stdout } = await run(check, ['check', '--json', '--state.memory'], env);
+  const [report] = JSON.parse(stdout) as {
+    readonly endpoints: readonly { readonly endpoint: string; readonly verdict: string }[];
+  }[];
+  const wrong = (report?.endpoints ?? []).filter(({ verdict }) => !['ok', 'not asked'].includes(verdict));
+  const headers = { 'X-Rundeck-Auth-Token': token, accept: 'application/json' };
+  const nodes = (await (await fetch(`${simulator.url}/api/47/project/pay/resources`, { headers })).json()) as object;
+  return [
+    ...wrong.map(({ endpoint, verdict }) => `${endpoint}: ${verdict}`),
+    ...(Object.keys(nodes).includes('web01') ? [] : ['the nodes of pay']),
+  ];
+}
+
+type Rules = Record<string, unknown[]>;
+type Document = { readonly for: Rules };
+
+/** The policy once without each of its rules. */
+function leaveOutEach(policy: string): readonly { readonly without: string; readonly policy: string }[] {
+  const documents = (): Document[] => parseAllDocuments(policy).map((document) => document.toJS() as Document);
+  return documents().flatMap((document, index) =>
+    Object.entries(document.for).flatMap(([type, rules]) =>
+      rules.map((rule, place) => {
+        const all = documents();
+        all[index]?.for[type]?.splice(place, 1);
+        return {
+          without: `${type} ${JSON.stringify(rule)}`,
+          policy: all.map((one) => stringify(one)).join('---\n'),
+        };
+      }),
+    ),
+  );
+}
+
+describe('commands/acl', () => {
+  it('allows all that is enabled, and without any of its rules something does not work', async () => {
+    const { code, stdout } = await run(acl, ['acl']);
+    expect(code).toBe(0);
+    expect(await findDenied('all', stdout)).toEqual([]);
+
+    const denied: Record<string, readonly string[]> = {};
+    for (const { without, policy } of leaveOutEach(stdout)) denied[without] = await findDenied(without, policy);
+    expect(denied).toEqual({
+      'resource {"equals":{"kind":"system"},"allow":["read"]}': [
+        'execution-mode: denied',
+        'healthcheck: denied',
+        'ping: denied',
+        'log-storage: denied',
+        'log-storage-incomplete: denied',
+        'app-metrics: denied',
+      ],
+      'project {"allow":["read"]}': ['projects: nothing visible', 'the nodes of pay'],
+      'job {"allow":["read"]}': ['project-executions: hidden'],
+      'resource {"equals":{"kind":"node"},"allow":["read"]}': ['project-nodes: denied', 'the nodes of pay'],
+      'resource {"equals":{"kind":"event"},"allow":["read"]}': [
+        'running-executions: denied',
+        'project-executions: hidden',
+      ],
+      'node {"allow":["read"]}': ['the nodes of pay'],
+      'adhoc {"allow":["read"]}': ['project-executions: hidden'],
+    });
+  });
+
+  it('says of each rule what it opens and what needs it', async () => {
+    const { stdout } = await run(acl, ['acl']);
+    expect(stdout).toBe(everything);
+  });
+
+  it('needs no server, no token and nothing that is not enabled', async () => {
+    const flags = ['--collector.disable-defaults', '--collector.execution-mode', '--traces.enabled=off'];
+    const { code, stdout, stderr, left } = await runCli(['acl', ...flags]);
+    expect({ code, stderr, left }).toEqual({ code: 0, stderr: '', left: [] });
+    expect(stdout.split('\n').filter((line) => /^ +- /.test(line))).toEqual([
+      '    - { equals: { kind: system }, allow: [read] }',
+    ]);
+  });
+
+  it('is about the projects that are watched, in the words of the server, server by server', async () => {
+    const yaml = `
+servers:
+  - { name: eu, url: https://eu.example.org, token_file: t, projects: { include: [pay-.*, "hr's"], exclude: [pay-old] } }
+  - { name: us, url: https://us.example.org, token_file: t, dialect: service }
+`;
+    const files = { 'config.yaml': yaml, t: 'a-token\n' };
+    const { stdout } = await runCli(['acl', '--config.file=config.yaml'], { files });
+    const lines = stdout
+      .split('\n')
+      .filter((line) => /^# .*(server|excluded)|application:|project: '|name:/.test(line));
+    expect(lines).toEqual([
+      '# The least that automation-exporter has to be allowed on the server eu (https://eu.example.org),',
+      '# Projects that are excluded by configuration (pay-old) are allowed here all the same.',
+      '  application: rundeck',
+      "    - { match: { name: '(pay-.*|hr''s)' }, allow: [read] }",
+      "  project: '(pay-.*|hr''s)'",
+      '# The least that automation-exporter has to be allowed on the server us (https://us.example.org),',
+      '  application: service',
+      "  project: '.*'",
+    ]);
+
+    const one = await runCli(['acl', 'us', '--config.file=config.yaml'], { files });
+    expect(one.stdout).toContain('on the server us (https://us.example.org)');
+    expect(one.stdout).not.toContain('the server eu');
+    expect(await runCli(['acl', 'uk', '--config.file=config.yaml'], { files })).toMatchObject({
+      code: 2,
+      stderr: 'acl: "uk" is not a configured server (configured: eu, us)\n',
+    });
+  });
+
+  it('grants no right that also allows changes, and says what is missing for it', async () => {
+    const { stdout } = await run(acl, ['acl', '--collector.users']);
+    expect(stdout).toContain(
+      '# Not allowed, because it also allows changes: system admin; users does not work without it.\n',
+    );
+    expect(stdout).not.toContain('[admin]');
+  });
+});
