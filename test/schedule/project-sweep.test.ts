@@ -248,6 +248,18 @@ describe('schedule/project-sweep', () => {
   });
 
   it.each([
+    ['is gone', fault('not_found', { errorCode: 'api.error.project.missing' })],
+    ['is denied', denied],
+  ])('continues where a server says between faults that a project %s', async (_name, between) => {
+    const { pass, asked, faults } = setScene(numbered(9));
+    for (const name of numbered(9)) faults.set(name, fault('timeout', { isOfService: false }));
+    faults.set('p0005', between);
+
+    expect(await pass()).toBe('failed: 8 of 9 projects failed; the first: GET demo: timeout');
+    expect(asked()).toBe('p0001 p0002 p0003 p0004 p0005 p0006 p0007 p0008 p0009');
+  });
+
+  it.each([
     [503, 'ended: ApiError: GET demo: server', 6],
     [502, 'ended: ApiError: GET demo: server', 6],
     [500, 'failed: 11 of 12 projects failed; the first: GET demo: server', 12],

@@ -211,6 +211,22 @@ describe('schedule/scheduler', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('leaves no retry behind when it stops', async () => {
+    let runs = 0;
+    const { scheduler } = setUp(
+      ['a'],
+      async () => void runs++,
+      () => failed,
+      hourMs,
+    );
+    scheduler.start();
+    await vi.advanceTimersByTimeAsync(10_000);
+    await scheduler.stop();
+    expect(vi.getTimerCount()).toBe(0);
+    await vi.advanceTimersByTimeAsync(hourMs);
+    expect(runs).toBe(1);
+  });
+
   it('leaves what is asked every minute or more often to its times', async () => {
     let runs = 0;
     const { scheduler } = setUp(
