@@ -1,13 +1,13 @@
-import { createLargeAnswers } from '../api/answers/large-answers.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
-import { connectServer } from '../daemon/connect.ts';
 import { listExposures, listFileExposures } from '../daemon/exposure.ts';
-import { systemClock } from '../system-clock.ts';
+import { askOnce } from './ask-once.ts';
 import { type CommandContext, exitCodes } from './command.ts';
+import { type LiveReport, probeLive } from './live.ts';
 import { type Loaded, loadOrComplain } from './load.ts';
 import { isFine, probeServer, type ServerReport } from './probe.ts';
 import { toProbes } from './probes.ts';
+import { loadOtlpOrComplain } from './trace-backend.ts';
 
 /** Asks every server what the collectors that are on would ask, once. */
 export async function check(context: CommandContext): Promise<number> {
@@ -18,16 +18,23 @@ export async function check(context: CommandContext): Promise<number> {
     context.complain('no server is configured: set AUTOMATION_EXPORTER_URL and AUTOMATION_EXPORTER_TOKEN_FILE\n');
     return exitCodes.misconfigured;
   }
+  const isLive = context.arguments.flags.get('live') === true;
+  const otlp = isLive ? await loadOtlpOrComplain(context) : undefined;
+  if (isLive && otlp === undefined) return exitCodes.misconfigured;
   for (const exposure of listAllExposures(loaded)) context.complain(`warning: ${exposure}\n`);
   const enabled = collectors.filter(({ name }) => config.collectors[name]?.enabled);
   const reports = (await Promise.all(config.servers.map((server) => probeAll(server, config, enabled)))).flat();
+  const live = otlp && (await probeLive(config, otlp, context.version));
   const asJson = context.arguments.flags.get('json') === true;
   const shown = new Set<string>();
   const text = asJson
-    ? `${JSON.stringify(reports, undefined, 2)}\n`
-    : reports.map((report) => renderReport(report, shown)).join('\n');
+    ? `${JSON.stringify(live === undefined ? reports : { servers: reports, live }, undefined, 2)}\n`
+    : [...reports.map((report) => renderReport(report, shown)), ...(live === undefined ? [] : [renderLive(live)])].join(
+        '\n',
+      );
   context.write(text);
-  return reports.every(isFine) ? exitCodes.well : exitCodes.failed;
+  const isBroken = live?.some(({ verdict }) => verdict === 'broken') === true;
+  return reports.every(isFine) && !isBroken ? exitCodes.well : exitCodes.failed;
 }
 
 /** Lists what `serve` warns of when it starts. */
@@ -55,19 +62,9 @@ async function probeAll(server: ServerConfig, config: Config, enabled: typeof co
 }
 
 async function probe(server: ServerConfig, config: Config, enabled: typeof collectors): Promise<ServerReport> {
-  const observe = { request: ignore, error: ignore, waited: ignore, inFlight: ignore, circuit: ignore };
-  const largeAnswers = createLargeAnswers({ clock: systemClock });
-  const connection = connectServer(server, { clock: systemClock, observe, onSecret: ignore, largeAnswers });
   const probes = toProbes(server, config, enabled);
-  const api = connection.client.within({ lane: 'vital', forMs: server.timeoutMs });
-  try {
-    return await probeServer(server, api, probes);
-  } finally {
-    await connection.close();
-  }
+  return askOnce(server, (api) => probeServer(server, api, probes));
 }
-
-function ignore(): void {}
 
 /** Returns the configuration that switches off the requests to an endpoint. */
 function toSwitches(endpoint: string): string {
@@ -132,4 +129,13 @@ function toClosing(report: ServerReport): string {
   if (credentials === 'unknown') return `${server}: something answers there, but not this API`;
   const wrong = endpoints.filter((one) => !isFine({ ...report, endpoints: [one] })).map(({ endpoint }) => endpoint);
   return `${server}: not well: ${wrong.join(', ')}`;
+}
+
+/** What was tried in addition to the endpoints, a line each. */
+function renderLive(reports: readonly LiveReport[]): string {
+  const named = reports.map(({ name, server, ...report }) => {
+    return { ...report, name: server === undefined ? name : `${name} of ${server}` };
+  });
+  const width = Math.max(...named.map(({ name }) => name.length)) + 2;
+  return `live\n${named.map(({ name, verdict, message }) => `  ${name.padEnd(width)}${verdict}  (${message})\n`).join('')}`;
 }

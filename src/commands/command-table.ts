@@ -72,6 +72,11 @@ export const commandFlags: readonly CommandFlag[] = [
   { name: 'help', letter: 'h', help: 'Print this help.' },
   { name: 'version', letter: 'V', help: 'Print the version.' },
   { name: 'json', help: 'Print JSON.', commands: ['check', 'replay', 'quarantine'] },
+  {
+    name: 'live',
+    help: 'Also send a test trace, write to the state directory, compare clocks, and show when tokens expire.',
+    commands: ['check'],
+  },
   { name: 'schema', help: 'Print the JSON Schema of the configuration file.', commands: ['config'] },
   {
     name: 'scenario',

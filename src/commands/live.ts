@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, existsSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { systemInfo } from '../api/endpoints/system.ts';
+import { tokens } from '../api/endpoints/tokens.ts';
+import { ApiError } from '../api/errors.ts';
+import type { Config, ServerConfig } from '../config/config.ts';
+import { toDuration, toWait } from '../domain/ages.ts';
+import { toCount, toSize } from '../domain/sizes.ts';
+import { systemClock } from '../system-clock.ts';
+import { encodeTrace } from '../tracing/deliver/encode.ts';
+import { createPost } from '../tracing/deliver/post.ts';
+import type { OtlpSettings } from '../tracing/deliver/settings.ts';
+import { toVerdict } from '../tracing/deliver/verdict.ts';
+import type { Trace } from '../tracing/plan/span.ts';
+import { askOnce } from './ask-once.ts';
+
+/** One thing next to the servers' endpoints that has to work as well. A warning does not fail the check. */
+export type LiveReport = {
+  readonly name: string;
+  readonly server?: string;
+  readonly verdict: 'ok' | 'warning' | 'broken' | 'not asked';
+  readonly message: string;
+};
+
+/** Tries what only shows while it is used: the trace backend, the state directory, clocks and credentials. */
+export async function probeLive(config: Config, otlp: OtlpSettings, version: string): Promise<readonly LiveReport[]> {
+  const ofServers = config.servers.map(async (server) => [
+    { server: server.name, ...(await probeClock(server)) },
+    { server: server.name, ...(await probeCredentials(server)) },
+  ]);
+  return [await probeTraceBackend(config, otlp, version), probeState(config), ...(await Promise.all(ofServers)).flat()];
+}
+
+/** The test trace has a name of its own, so that nobody takes it for an execution. */
+async function probeTraceBackend({ traces }: Config, otlp: OtlpSettings, version: string): Promise<LiveReport> {
+  const name = 'trace-backend';
+  if (traces.enabled === 'off' || (traces.enabled === 'auto' && !otlp.isConfigured))
+    return { name, verdict: 'not asked', message: 'traces are off: OTEL_EXPORTER_OTLP_ENDPOINT switches them on' };
+  const encoding = otlp.protocol === 'http/json' ? 'json' : 'protobuf';
+  const trace = toTestTrace(traces.serviceName, version, systemClock.now());
+  const read = (path: string): Promise<string> => readFile(path, 'utf8');
+  const post = createPost({
+    settings: otlp,
+    readFile: read,
+    userAgent: `automation-exporter/${version}`,
+    clock: systemClock,
+  });
+  const { host } = new URL(otlp.endpoint);
+  try {
+    const content = { encoding, bytes: encodeTrace(trace, encoding) } as const;
+    const verdict = toVerdict(await post.send(content, new AbortController().signal), systemClock.now());
+    if (verdict.kind !== 'delivered') return { name, verdict: 'broken', message: `${host}: ${verdict.reason}` };
+    if (verdict.rejectedSpans > 0)
+      return { name, verdict: 'broken', message: `${host} rejected it: ${verdict.message}` };
+    return { name, verdict: 'ok', message: `${host} accepted the test trace ${trace.traceId}` };
+  } catch (error) {
+    return { name, verdict: 'broken', message: toMessage(error) };
+  } finally {
+    post.close();
+  }
+}
+
+function toTestTrace(service: string, version: string, nowMs: number): Trace {
+  const root = {
+    id: randomBytes(8).toString('hex'),
+    parentId: undefined,
+    name: 'automation-exporter check --live',
+    kind: 'internal',
+    startMs: nowMs - 1,
+    endMs: nowMs,
+    isError: false,
+    attributes: {},
+    links: [],
+    why: '',
+  } as const;
+  return {
+    traceId: randomBytes(16).toString('hex'),
+    spans: [root],
+    resource: { 'service.name': service },
+    scope: { name: 'automation-exporter', version },
+  };
+}
+
+/** Writes a file of its own next to the state, which may be in use. */
+function probeState({ state, traces }: Config): LiveReport {
+  const name = 'state-directory';
+  if (state.memory) return { name, verdict: 'not asked', message: 'the state is kept in memory' };
+  const directory = findExisting(resolve(state.dir));
+  const file = join(directory, `.check-${process.pid}`);
+  try {
+    if (!statSync(directory).isDirectory()) throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' });
+    if (directory === resolve(state.dir)) {
+      writeFileSync(file, 'x', { flag: 'wx', mode: 0o600 });
+      rmSync(file);
+    } else accessSync(directory, constants.W_OK | constants.X_OK);
+    const { bavail, bsize } = statfsSync(directory);
+    const free = bavail * bsize;
+    const isMade = directory === resolve(state.dir) ? '' : ', to be created at the start';
+    const message = `${state.dir} can be written${isMade}; ${toSize(free)} are free`;
+    if (free >= traces.spool.maxBytes) return { name, verdict: 'ok', message };
+    const wanted = toSize(traces.spool.maxBytes);
+    return { name, verdict: 'warning', message: `${message}, and waiting traces may take ${wanted}` };
+  } catch (error) {
+    const { code = toMessage(error) } = error as NodeJS.ErrnoException;
+    return { name, verdict: 'broken', message: `${state.dir} cannot be written (${code})` };
+  }
+}
+
+function findExisting(directory: string): string {
+  return existsSync(directory) || dirname(directory) === directory ? directory : findExisting(dirname(directory));
+}
+
+/** From here the clocks are an alert, too. */
+const skewWarnedMs = 30_000;
+
+async function probeClock(server: ServerConfig): Promise<LiveReport> {
+  const name = 'clock';
+  try {
+    const { answer, midRequestMs } = await askOnce(server, (api) => api.getTimed(systemInfo));
+    if (answer.timestampMs === undefined)
+      return { name, verdict: 'not asked', message: 'the server does not report its time to these credentials' };
+    const aheadMs = answer.timestampMs - midRequestMs;
+    const off = `the clock of the server is ${toDuration(Math.abs(aheadMs))} ${aheadMs < 0 ? 'behind' : 'ahead'}`;
+    return { name, verdict: Math.abs(aheadMs) < skewWarnedMs ? 'ok' : 'warning', message: off };
+  } catch (error) {
+    return { name, ...toFault(error) };
+  }
+}
+
+const dayMs = 86_400_000;
+/** From here the token is an alert, too. */
+const expiryWarnedMs = 7 * dayMs;
+
+async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
+  const name = 'credentials';
+  if (server.token === undefined)
+    return { name, verdict: 'not asked', message: 'only API tokens have an expiry that the server reports' };
+  try {
+    const { answer, midRequestMs } = await askOnce(server, (api) => api.getTimed(tokens));
+    const valid = answer.filter(
+      ({ expired, expiration }) => expired !== true && (expiration ?? Infinity) > midRequestMs,
+    );
+    const [next] = valid.flatMap(({ expiration }) => expiration ?? []).toSorted((one, other) => one - other);
+    const seen = `${toCount(valid.length, 'valid token')} visible to these credentials`;
+    // Which of them is ours, the server does not say.
+    if (next === undefined) return { name, verdict: 'ok', message: `${seen}, none of which expires` };
+    const message = `${seen}, the first expires ${toWait(next, midRequestMs)}`;
+    return { name, verdict: next - midRequestMs < expiryWarnedMs ? 'warning' : 'ok', message };
+  } catch (error) {
+    return { name, ...toFault(error) };
+  }
+}
+
+/** The endpoints' own lines say whether a fault is one. */
+function toFault(error: unknown): Pick<LiveReport, 'verdict' | 'message'> {
+  if (!(error instanceof ApiError)) throw error;
+  return { verdict: 'not asked', message: error.message };
+}
+
+function toMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

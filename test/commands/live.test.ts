@@ -1,0 +1,146 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { collectors } from '../../src/collectors/index.ts';
+import { check } from '../../src/commands/check.ts';
+import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
+import { parseArguments } from '../../src/config/read/command-line.ts';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { runCli } from './run-cli.ts';
+
+const simulators: Simulator[] = [];
+afterAll(async () => {
+  for (const simulator of simulators) await simulator.stop();
+});
+
+async function start(): Promise<Simulator> {
+  const simulator = await startSimulator({ scenario: 'empty' });
+  simulators.push(simulator);
+  simulator.control.createProject('pay');
+  return simulator;
+}
+
+/** A trace backend that answers everything with this status, and what it was sent. */
+async function startBackend(status: number) {
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(`${request.method} ${request.url} ${request.headers['content-type']}`);
+    request.resume();
+    request.on('end', () => response.writeHead(status).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  // The cast is true: a TCP server has such an address.
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, paths };
+}
+
+type Live = { readonly name: string; readonly server?: string; readonly verdict: string; readonly message: string };
+
+/** Checks live, in this process; the reports in words. */
+async function checkLive(simulator: Simulator, env: Readonly<Record<string, string>> = {}, ...flags: string[]) {
+  let stdout = '';
+  const argv = ['check', '--live', '--json', ...flags];
+  const code = await check({
+    arguments: parseArguments(argv, { collectors, commandLine: { commands: commandWords, flags: commandFlags } }),
+    env: { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token, ...env },
+    version: 'test',
+    write: (text) => {
+      stdout += text;
+    },
+    complain: () => {},
+  });
+  const { live } = JSON.parse(stdout) as { readonly live: readonly Live[] };
+  return { code, live: live.map(({ name, server, verdict, message }) => [name, server, verdict, message].join(' | ')) };
+}
+
+describe('commands/check --live', () => {
+  it('finds everything well, and leaves nothing behind', async () => {
+    const [simulator, backend] = [await start(), await startBackend(200)];
+    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-live-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const state = ['--state.dir', folder];
+    const { code, live } = await checkLive(simulator, { OTEL_EXPORTER_OTLP_ENDPOINT: backend.url }, ...state);
+    expect(live).toEqual([
+      expect.stringMatching(/^trace-backend \|  \| ok \| 127\.0\.0\.1:\d+ accepted the test trace [0-9a-f]{32}$/),
+      expect.stringMatching(/^state-directory \|  \| \w+ \| \/\S+ can be written; .* are free/),
+      expect.stringMatching(/^clock \| default \| ok \| the clock of the server is \d+ m?s (ahead|behind)$/),
+      expect.stringMatching(
+        /^credentials \| default \| ok \| \d+ valid tokens? visible to these credentials, none of which expires$/,
+      ),
+    ]);
+    expect({ code, left: readdirSync(folder) }).toEqual({ code: 0, left: [] });
+    expect(backend.paths).toEqual(['POST /v1/traces application/x-protobuf']);
+  });
+
+  it('says why the trace backend does not take traces, without its secrets', async () => {
+    const [simulator, backend] = [await start(), await startBackend(401)];
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: backend.url,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=planted-secret',
+    };
+    const { code, live } = await checkLive(simulator, env, '--state.memory');
+    expect(code).toBe(1);
+    expect(live.slice(0, 2)).toEqual([
+      expect.stringMatching(/^trace-backend \|  \| broken \| 127\.0\.0\.1:\d+: HTTP 401$/),
+      'state-directory |  | not asked | the state is kept in memory',
+    ]);
+    expect(live.join('\n')).not.toContain('planted-secret');
+  });
+
+  it('says that nothing is there to take traces, or that none are sent', async () => {
+    const simulator = await start();
+    const absent = await checkLive(simulator, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, '--state.memory');
+    expect([absent.code, absent.live[0]]).toEqual([
+      1,
+      expect.stringMatching(/^trace-backend \|  \| broken \| .*127\.0\.0\.1:9/),
+    ]);
+    const off = await checkLive(simulator, {}, '--state.memory');
+    expect([off.code, off.live[0]]).toEqual([
+      0,
+      'trace-backend |  | not asked | traces are off: OTEL_EXPORTER_OTLP_ENDPOINT switches them on',
+    ]);
+  });
+
+  it('says that the state cannot be written', async () => {
+    const { code, live } = await checkLive(await start(), {}, '--state.dir=/dev/null/state');
+    expect([code, live[1]]).toEqual([
+      1,
+      expect.stringMatching(/^state-directory \|  \| broken \| \/dev\/null\/state cannot be written \(ENOTDIR\)$/),
+    ]);
+  });
+
+  it('warns of a token that expires soon', async () => {
+    const simulator = await start();
+    const token = 'a-token-that-expires';
+    simulator.control.addToken({
+      token,
+      user: 'exporter',
+      name: 'exporter',
+      expiresAtMs: Date.now() + 3 * 86_400_000 - 60_000,
+    });
+    const { code, live } = await checkLive(simulator, { AUTOMATION_EXPORTER_TOKEN: token }, '--state.memory');
+    expect([code, live.at(-1)]).toEqual([
+      0,
+      'credentials | default | warning | 2 valid tokens visible to these credentials, the first expires in 2 d',
+    ]);
+  });
+
+  it('prints a line for each', async () => {
+    const simulator = await start();
+    const env = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
+    const { stdout } = await runCli(['check', '--live', '--state.memory'], { env });
+    const lines = stdout.split('\n');
+    expect(lines.slice(lines.indexOf('live')).map((line) => line.replace(/ {2,}\(.*/, ''))).toEqual([
+      'live',
+      '  trace-backend           not asked',
+      '  state-directory         not asked',
+      '  clock of default        ok',
+      '  credentials of default  ok',
+      '',
+    ]);
+  });
+});
