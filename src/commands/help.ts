@@ -36,7 +36,7 @@ Exit codes:
 Examples:
   automation-exporter                                  watch a simulated server
   automation-exporter serve --config.file=config.yaml  watch your servers
-  automation-exporter check --json                     report report what works and what is denied
+  automation-exporter check --json                     report what works and what is denied
   automation-exporter serve --no-collector.healthcheck --log.format=json
 `;
 }

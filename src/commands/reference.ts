@@ -1,5 +1,5 @@
 import { collectors } from '../collectors/index.ts';
-import { toHelp } from '../config/show/help.ts';
+import { toFileHelp, toHelp } from '../config/show/help.ts';
 import { type ReferenceSection, renderReference, toOwnFamilies } from '../metrics/reference.ts';
 import { createSelf } from '../metrics/self.ts';
 
@@ -33,7 +33,11 @@ export function renderOptionReference(): string {
     const cells = [path, flag, env, fallback].map((cell) => (cell === undefined || cell === '' ? '' : toCode(cell)));
     return `| ${[...cells, escapeCell(help), reload === 'restart' ? 'restart' : ''].join(' | ')} |`;
   });
-  return `${optionIntroduction}\n${rows.join('\n')}\n`;
+  const fileRows = toFileHelp().map(
+    ({ path, default: fallback = '', help }) =>
+      `| ${toCode(path ?? '')} | ${fallback === '' ? '' : toCode(fallback)} | ${escapeCell(help)} |`,
+  );
+  return `${optionIntroduction}\n${rows.join('\n')}\n\n${fileIntroduction}\n${fileRows.join('\n')}\n`;
 }
 
 function toCode(text: string): string {
@@ -52,3 +56,10 @@ effect, and the change is reported in the response, in the log and at the top of
 
 | in the file | flag | variable | default | what | takes effect with |
 |---|---|---|---|---|---|`;
+
+const fileIntroduction = `## Only in the file
+
+\`<family>\` is the name of a metric family.
+
+| in the file | default | what |
+|---|---|---|`;

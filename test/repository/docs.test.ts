@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { commandWords } from '../../src/commands/command-table.ts';
+import { startCli } from '../support/child.ts';
+
+const top = join(import.meta.dirname, '..', '..');
+const generated = ['configuration.md', 'metrics.md', 'faults.md'];
+const pages = [
+  ...[
+    'README.md',
+    'CONTRIBUTING.md',
+    'alerts/README.md',
+    'dashboards/README.md',
+    'src/README.md',
+    'test/world/README.md',
+  ],
+  ...readdirSync(join(top, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+].map((path) => ({ path, text: readFileSync(join(top, path), 'utf8') }));
+const written = pages.filter(
+  ({ path }) => /^(README|docs\/)/.test(path) && !generated.some((name) => path.endsWith(name)),
+);
+const configuration = readFileSync(join(top, 'docs', 'configuration.md'), 'utf8');
+const metrics = readFileSync(join(top, 'docs', 'metrics.md'), 'utf8');
+
+describe('repository/docs', () => {
+  it('links to files that are there', () => {
+    const links = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)\s#]+)(?:#[^)]*)?\)/g)].map(([, link = '']) => ({ path, link })),
+    );
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.filter(({ path, link }) => !existsSync(join(top, dirname(path), link)))).toEqual([]);
+  });
+
+  it('lists every page of docs/', () => {
+    const index = readFileSync(join(top, 'docs', 'README.md'), 'utf8');
+    const names = pages.flatMap(({ path }) => /^docs\/(?!README)(.+)$/.exec(path)?.[1] ?? []);
+    expect(names.filter((name) => !index.includes(`(${name})`))).toEqual([]);
+  });
+
+  it('names metrics that are there', () => {
+    const named = written.flatMap(({ path, text }) =>
+      [...text.matchAll(/\bautomation_[a-z_]+[a-z]\b(?!_)/g)].map(([name]) => ({ path, name })),
+    );
+    const families = new Set([...metrics.matchAll(/`(automation_[a-z_]+)`/g)].map(([, name = '']) => name));
+    expect(named.length).toBeGreaterThan(15);
+    expect(named.filter(({ name }) => !families.has(name.replace(/_(bucket|sum|count)$/, '')))).toEqual([]);
+  });
+
+  it('names options that are there', () => {
+    const sections = ['servers\\[\\]', 'jobs', 'executions', 'traces', 'metrics', 'state', 'log', 'web'];
+    const option = new RegExp(`\`((?:${sections.join('|')})\\.[a-z_.<>]+)(?:: [^\`]*)?\``, 'g');
+    const named = written.flatMap(({ path, text }) =>
+      [...text.matchAll(option)].map(([, name = '']) => ({ path, name })),
+    );
+    expect(named.length).toBeGreaterThan(20);
+    const isFile = (name: string): boolean => ['state.sqlite', 'state.commits'].includes(name);
+    expect(named.filter(({ name }) => !isFile(name) && !configuration.includes(`\`${name}`))).toEqual([]);
+  });
+
+  it('names commands that are there', () => {
+    const names = new Set<string>(commandWords.map(({ name }) => name));
+    const named = written.flatMap(({ path, text }) =>
+      [...text.matchAll(/npm start -- ([a-z]\w+)/g)].map(([, name = '']) => ({ path, name })),
+    );
+    expect(named.length).toBeGreaterThan(8);
+    expect(named.filter(({ name }) => !names.has(name))).toEqual([]);
+  });
+
+  it('computes ids in a shell as the exporter does', async () => {
+    const text = readFileSync(join(top, 'docs', 'traces.md'), 'utf8');
+    const [, script = ''] = /```sh\n([^]*?)```/.exec(text) ?? [];
+    const [, says = ''] = /^prints `([^`]+)`/m.exec(text) ?? [];
+    expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trim()).toBe(says);
+    const cli = startCli(['traceparent', '--namespace=https://automation.example.org', '--execution=4711']);
+    await cli.ended;
+    expect(cli.output().trim()).toBe(says);
+  });
+
+  describe('configurations', () => {
+    let directory: string;
+    beforeEach(() => {
+      directory = mkdtempSync(join(tmpdir(), 'automation-exporter-docs-'));
+      writeFileSync(join(directory, 'token'), 'some-token\n', { mode: 0o600 });
+    });
+    afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+    const blocks = written.flatMap(({ path, text }) =>
+      [...text.matchAll(/```yaml\n([^]*?)```/g)].flatMap(([, block = '']) =>
+        block.includes('servers:') ? [{ path, block }] : [],
+      ),
+    );
+
+    it.each(blocks)('in $path are accepted', async ({ block }) => {
+      const config = join(directory, 'config.yaml');
+      writeFileSync(config, block.replaceAll(/\/run\/secrets\/[\w-]+/g, join(directory, 'token')));
+      const cli = startCli(['serve', `--config.file=${config}`, '--config.check']);
+      const { code } = await cli.ended;
+      expect(`${cli.output()}${code}`).toMatch(/0$/);
+    });
+  });
+});
