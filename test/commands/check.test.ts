@@ -393,6 +393,7 @@ prod: not well: running-executions, project-executions
         dialect: 'service',
         apiVersion: 47,
         release: expect.any(String) as string,
+        startedAtMs: expect.any(Number) as number,
         hidesMembers: false,
         endpoints: expect.arrayContaining([
           { endpoint: 'system-info', verdict: 'ok' },

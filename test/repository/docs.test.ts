@@ -9,14 +9,12 @@ import { startCli } from '../support/child.ts';
 const top = join(import.meta.dirname, '..', '..');
 const generated = ['configuration.md', 'metrics.md', 'faults.md'];
 const pages = [
-  ...[
-    'README.md',
-    'CONTRIBUTING.md',
-    'alerts/README.md',
-    'dashboards/README.md',
-    'src/README.md',
-    'test/world/README.md',
-  ],
+  'README.md',
+  'CONTRIBUTING.md',
+  'alerts/README.md',
+  'dashboards/README.md',
+  'src/README.md',
+  'test/world/README.md',
   ...readdirSync(join(top, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
