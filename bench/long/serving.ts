@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { allocatorSettings, nodeFlags } from '../../src/commands/process-settings.ts';
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+/** The command line as the sources have it; `npm run build` makes another. */
+export const sourceCli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 /** The daemon as people start it, in a process of its own. */
 export type Serving = {
@@ -17,8 +19,13 @@ export type Serving = {
 };
 
 /** Serves what `config.yaml` in the directory says, with its state beside it; `through` may limit the process. */
-export async function startServe(directory: string, through: readonly string[] = []): Promise<Serving> {
-  const [command = process.execPath, ...before]: readonly string[] = [...through, process.execPath];
+export async function startServe(
+  directory: string,
+  through: readonly string[] = [],
+  cli: string = sourceCli,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Serving> {
+  const [command = process.execPath, ...before]: readonly string[] = [...through, process.execPath, ...nodeFlags];
   const flags = ['--config.file=config.yaml', '--state.dir=state', '--web.listen-address=127.0.0.1:0'];
   const startedMs = performance.now();
   const daemon = spawn(command, [...before, cli, 'serve', ...flags], {
@@ -27,8 +34,8 @@ export async function startServe(directory: string, through: readonly string[] =
     env: {
       PATH: process.env['PATH'],
       HOME: directory,
-      MALLOC_MMAP_THRESHOLD_: '131072',
-      MALLOC_TRIM_THRESHOLD_: '131072',
+      ...allocatorSettings,
+      ...env,
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -60,12 +67,12 @@ export async function startServe(directory: string, through: readonly string[] =
   throw new Error(`It did not start:\n${log}`);
 }
 
-export function readMemoryMb(pid: number, field: 'VmHWM' | 'VmRSS'): number {
+export function readMemoryMb(pid: number, field: 'VmHWM' | 'VmRSS' | 'RssAnon'): number {
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
 /** In ticks of 10 ms, as Linux tells them. */
-function readCpuMs(pid: number): number {
+export function readCpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }

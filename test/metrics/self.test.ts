@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import perfHooks from 'node:perf_hooks';
+import { describe, expect, it, vi } from 'vitest';
 import { renderExposition } from '../../src/metrics/exposition.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
@@ -44,5 +45,20 @@ describe('metrics/self', () => {
     expect(gauges.filter((name) => /_(total|count|sum|bucket|histogram|summary)$/.test(name))).toEqual([]);
     const names = (await scrape()).flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? []);
     expect(names.filter((name) => /_(histogram|summary|gauge|counter)$/.test(name))).toEqual([]);
+  });
+});
+
+describe('metrics/self, an idle process', () => {
+  it('is woken ten times a second at most to measure its event loop', () => {
+    const timers = vi.spyOn(globalThis, 'setInterval');
+    const monitors = vi.spyOn(perfHooks, 'monitorEventLoopDelay');
+    try {
+      createSelf({ version: '1', nodeVersion: '2' });
+      expect(monitors.mock.calls).toEqual([[{ resolution: 100 }]]);
+      expect(timers.mock.calls.map(([, everyMs = 0]) => everyMs).filter((everyMs) => everyMs < 60_000)).toEqual([]);
+    } finally {
+      timers.mockRestore();
+      monitors.mockRestore();
+    }
   });
 });

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildPackage } from '../../scripts/build/package.ts';
+import { watchEstate } from './small-estate.ts';
+
+const seconds = Number(process.env['BENCH_SECONDS'] ?? 600);
+const wanted = process.env['BENCH_SERIES']?.split(',').map(Number);
+
+/** Jobs enough for about so many series, each of them with a run an hour ago, and the anonymous memory that the daemon may take. */
+const sizes = [
+  { series: 1000, mostMb: 55, projects: 2, jobsPerProject: 5 },
+  { series: 10_000, mostMb: 70, projects: 10, jobsPerProject: 24 },
+  { series: 100_000, mostMb: 150, projects: 25, jobsPerProject: 100 },
+] as const;
+const yaml = `jobs: { detail: all }
+executions: { backfill: 2h }
+`;
+
+/** The memory of the whole daemon, bundled as people start it, idle and at 10 executions a second. */
+export async function run() {
+  const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-build-'));
+  try {
+    await buildPackage(folder);
+    const rows = [];
+    for (const size of sizes.filter(({ series }) => wanted?.includes(series) ?? true)) {
+      for (const executionsPerMinute of [1, 600]) {
+        rows.push(await measure(size, executionsPerMinute, join(folder, 'cli.js')));
+      }
+    }
+    return rows;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(size: (typeof sizes)[number], executionsPerMinute: number, cli: string) {
+  const day = await watchEstate({ ...size, yaml, hasRun: true, executionsPerMinute }, seconds, cli);
+  const { rssMb, anonMb, heapMb, externalMb, cpuSecondsPerMinute } = day;
+  return {
+    what: `${executionsPerMinute === 1 ? 'idle' : '10 executions a second'}, ${day.series} series after ${seconds} s`,
+    figure: `anonymous ${anonMb.toFixed(0)} MB (RSS ${rssMb.toFixed(0)}, heap ${heapMb.toFixed(0)}, external ${externalMb.toFixed(0)}), ${cpuSecondsPerMinute.toFixed(2)} s of processor a minute`,
+    mustReach: `anonymous <= ${size.mostMb} MB`,
+    reached: anonMb <= size.mostMb,
+  };
+}

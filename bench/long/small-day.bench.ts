@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildPackage } from '../../scripts/build/package.ts';
+import { readCpuMs, sourceCli } from './serving.ts';
+import { type Day, watchEstate } from './small-estate.ts';
+
+const seconds = Number(process.env['BENCH_SECONDS'] ?? 600);
+// A new series is held back for a minute by default, which is no delay of what is seen later.
+const yaml = 'metrics: { hold_new_series: 0s }\n';
+const day = { projects: 10, jobsPerProject: 5, executionsPerMinute: 1, yaml };
+
+/** A day in small: 10 projects, 50 jobs, an execution a minute, a scrape each 15 s; the bundle beside the sources. */
+export async function run() {
+  const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-build-'));
+  try {
+    await buildPackage(folder);
+    const [bundle, source, empty] = await Promise.all([
+      watchEstate(day, seconds, join(folder, 'cli.js')),
+      watchEstate(day, seconds, sourceCli),
+      measureEmpty(),
+    ]);
+    return [...report('bundle', bundle, empty), ...report('sources', source, empty)];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function report(name: string, measured: Day, emptyCpu: number) {
+  const { rssMb, anonMb, heapMb, externalMb, cpuSecondsPerMinute, visibleSeconds } = measured;
+  const sorted = visibleSeconds.toSorted((one, other) => one - other);
+  const isBundle = name === 'bundle';
+  return [
+    {
+      what: `${name}: memory with ${measured.series} series after ${seconds} s`,
+      figure: `RSS ${rssMb.toFixed(0)} MB, anonymous ${anonMb.toFixed(0)}, heap ${heapMb.toFixed(0)}, external ${externalMb.toFixed(0)}`,
+      mustReach: isBundle ? 'anonymous <= 55 MB' : 'none',
+      reached: !isBundle || anonMb <= 55,
+    },
+    {
+      what: `${name}: processor`,
+      figure: `${cpuSecondsPerMinute.toFixed(2)} s a minute, ${(cpuSecondsPerMinute / emptyCpu).toFixed(0)} times that of an empty Node that serves one static scrape`,
+      mustReach: isBundle ? '<= 0.25 s a minute' : 'none',
+      reached: !isBundle || cpuSecondsPerMinute <= 0.25,
+    },
+    {
+      what: `${name}: what others notice`,
+      figure: `${measured.requestsPerMinute.toFixed(0)} requests a minute, ${measured.scrapedBytes} bytes a scrape`,
+      mustReach: '<= 62 requests',
+      reached: measured.requestsPerMinute <= 62,
+    },
+    {
+      what: `${name}: end of an execution to the first scrape that counts it`,
+      figure: `median ${sorted[sorted.length >> 1]?.toFixed(0)} s, worst ${sorted.at(-1)?.toFixed(0)} s of ${sorted.length}`,
+      mustReach: 'median <= 35 s, 15 of them for the scrape',
+      reached: (sorted[sorted.length >> 1] ?? Number.NaN) <= 35,
+    },
+  ];
+}
+
+/** Seconds a minute of a Node that does nothing but answer the same scrapes. */
+async function measureEmpty(): Promise<number> {
+  const script = `
+    const { createServer } = require('node:http');
+    const body = Buffer.alloc(20_000);
+    createServer((_, response) => response.end(body)).listen(0, '127.0.0.1', function () { console.log(this.address().port); });
+  `;
+  const empty = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const ended = new Promise((resolve) => empty.once('close', resolve));
+  try {
+    const port = await new Promise((resolve) =>
+      empty.stdout.once('data', (chunk: Buffer) => resolve(String(chunk).trim())),
+    );
+    const cpuMs = readCpuMs(empty.pid ?? 0);
+    for (let scrapes = 0; scrapes < seconds / 15; scrapes += 1) {
+      await (await fetch(`http://127.0.0.1:${String(port)}/`)).arrayBuffer();
+      await new Promise((resolve) => setTimeout(resolve, 15_000));
+    }
+    // Ticks are 10 ms: less than one of them was used for sure.
+    return Math.max(10, readCpuMs(empty.pid ?? 0) - cpuMs) / 1000 / (seconds / 60);
+  } finally {
+    empty.kill('SIGTERM');
+    await ended;
+  }
+}
