@@ -77,7 +77,7 @@ export type ProjectCollectorDefinition<Answer, Metrics extends Families> = Colle
 export type ProjectToAsk = { readonly name: string; readonly of: number };
 
 /** A collector as the rest of the house sees it, whatever its answers are. */
-export type Collector = ServerCollector | ProjectCollector | ExecutionsCollector;
+export type Collector = ServerCollector | ProjectCollector | ExecutionsCollector | ExpectedRunsCollector;
 
 type CommonParts = CollectorData<Families> & { readonly vital: boolean; readonly perMember: boolean };
 
@@ -106,6 +106,9 @@ export type ProjectCollector = CommonParts & {
 
 /** The one with a memory of its own: the room of executions reads for it. */
 export type ExecutionsCollector = CommonParts & { readonly kind: 'executions' };
+
+/** The one that the room of expected runs reads for: it needs to know what executions count. */
+export type ExpectedRunsCollector = CommonParts & { readonly kind: 'expected-runs' };
 
 export function defineCollector<Answer, const Metrics extends Families>(
   definition: CollectorDefinition<Answer, Metrics>,

@@ -1,4 +1,5 @@
 import { executionsCollector } from '../executions/collector.ts';
+import { scheduleCollector } from '../expected-runs/collector.ts';
 import { aclPoliciesCollector } from './acl-policies.ts';
 import { appMetricsCollector } from './app-metrics.ts';
 import { clusterJobsCollector } from './cluster-jobs.ts';
@@ -38,6 +39,7 @@ export const collectors: readonly Collector[] = [
   jobInfoCollector,
   executionMetricsCollector,
   executionsCollector,
+  scheduleCollector,
   tokensCollector,
   usersCollector,
   userClassesCollector,

@@ -11,6 +11,7 @@ import { planRoom } from '../executions/series/series-plan.ts';
 import { systemClock } from '../system-clock.ts';
 import { type JobRoom, toExecutionProbes } from './execution-probes.ts';
 import { type Finding, findInProjects, type Probe } from './probe.ts';
+import { toScheduleProbes } from './schedule-probes.ts';
 
 /** Builds the requests of the enabled collectors to a server, each once; of projects only the first few are asked. */
 export function toProbes(server: ServerConfig, config: Config, enabled: readonly Collector[]) {
@@ -88,6 +89,7 @@ export function toProbes(server: ServerConfig, config: Config, enabled: readonly
     ),
     ...enabled.flatMap((collector) => {
       if (collector.kind === 'executions') return ofExecutions;
+      if (collector.kind === 'expected-runs') return toScheduleProbes({ readNames, findNone });
       return collector.kind === 'project' ? [ofCollector(collector)] : [];
     }),
   ];

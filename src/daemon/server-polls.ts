@@ -7,6 +7,9 @@ import { createExecutions, type Executions } from '../executions/executions.ts';
 import { executionFamilies } from '../executions/series/families.ts';
 import type { ExecutionSettings } from '../executions/settings.ts';
 import type { CommitHook, TracePort } from '../executions/trace-port.ts';
+import { toExecutionsPort } from '../expected-runs/executions-port.ts';
+import { createExpectedRuns, type ExpectedRuns } from '../expected-runs/expected-runs.ts';
+import type { SourceNotes } from '../expected-runs/sources.ts';
 import type { BoundRules, FamilyRule } from '../metrics/bound.ts';
 import { createCollectorReading } from '../schedule/collector-reading.ts';
 import { createPoll } from '../schedule/poll.ts';
@@ -17,7 +20,7 @@ import type { Reading } from '../schedule/reading.ts';
 import { createSharedGap } from '../schedule/request-gap.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import { toRoundObserver } from './instruments.ts';
-import { toDetail } from './server-settings.ts';
+import { toDetail, toExpectedRunsSettings } from './server-settings.ts';
 import { createHidesMembers, type Target, type Targets, toKey } from './server-targets.ts';
 import type { Handover, WatchOptions } from './watch-server.ts';
 
@@ -40,6 +43,7 @@ export type PollsOptions = Omit<WatchOptions, 'traces'> & {
   readonly targets: Targets;
   readonly projectList: ProjectList;
   readonly executionSettings: ExecutionSettings;
+  readonly sourceNotes: SourceNotes;
   readonly tracePort: TracePort;
   readonly commitHook: CommitHook | undefined;
   /** The data of the generation before, which a reload takes over. */
@@ -50,10 +54,18 @@ export type PollsOptions = Omit<WatchOptions, 'traces'> & {
 export function createServerPolls(options: PollsOptions): ServerPolls {
   const planned = planPolls(options);
   const ofExecutions = planned.find(({ collector }) => collector.kind === 'executions');
-  const executions = ofExecutions && createServerExecutions(ofExecutions, options);
+  const ofSchedule = planned.find(({ collector }) => collector.kind === 'expected-runs');
+  // Each of the two needs the other: runs are noted when they are counted.
+  const expected = ofSchedule && ofExecutions && createServerExpectedRuns(ofSchedule, options, () => executions);
+  const executions: Executions | undefined = ofExecutions && createServerExecutions(ofExecutions, options, expected);
   const { read, projectRows } = createReadings(options);
+  const toReading = (plan: PlannedPoll): Reading | undefined => {
+    const { collector } = plan;
+    if (collector.kind === 'executions') return executions;
+    return collector.kind === 'expected-runs' ? (expected ?? needsExecutions(plan)) : read(collector, plan);
+  };
   const polls = planned.flatMap((plan): ServerPoll[] => {
-    const reading = plan.collector.kind === 'executions' ? executions : read(plan.collector, plan);
+    const reading = toReading(plan);
     return reading === undefined ? [] : [{ reading, scheduled: toScheduled(plan, reading, options) }];
   });
   const off = collectors.filter((collector) => !isOn(collector, options)).map(({ name }) => name);
@@ -111,10 +123,42 @@ function leaveToExecutions({ metrics }: Collector): [string, FamilyRule][] {
   return shared.map(({ name }) => [name, { off: true, dropLabels: [] }]);
 }
 
-function createServerExecutions({ everyMs, publisher, target }: PlannedPoll, options: PollsOptions): Executions {
+/** Without executions nothing is known of what ran. */
+function needsExecutions({ publisher }: PlannedPoll): Reading {
+  const message = 'it needs the collector executions, which is off';
+  return { read: async () => ({ result: 'off', reason: 'config', message }), withdraw: publisher.withdraw };
+}
+
+function createServerExpectedRuns(
+  { everyMs, publisher, target }: PlannedPoll,
+  options: PollsOptions,
+  executions: () => Executions | undefined,
+): ExpectedRuns {
+  const { server, config, state, clock, projectList, sourceNotes } = options;
+  return createExpectedRuns({
+    server: server.name,
+    everyMs,
+    timeoutMs: server.timeoutMs,
+    client: target.connection.client,
+    clock,
+    ledger: state.ledger,
+    port: toExecutionsPort(executions),
+    notes: sourceNotes,
+    settings: toExpectedRunsSettings(server, config),
+    readProjects: projectList.read,
+    publish: publisher.publish,
+    withdraw: publisher.withdraw,
+  });
+}
+
+function createServerExecutions(
+  { everyMs, publisher, target }: PlannedPoll,
+  options: PollsOptions,
+  expected: ExpectedRuns | undefined,
+): Executions {
   const { server, state, self, log, clock, before, projectList, executionSettings, tracePort, commitHook } = options;
   const { name, timeoutMs, budget } = server;
-  return createExecutions({
+  const executions = createExecutions({
     server: name,
     everyMs,
     timeoutMs,
@@ -125,13 +169,32 @@ function createServerExecutions({ everyMs, publisher, target }: PlannedPoll, opt
     ledger: state.ledger,
     isRestored: before === undefined && ['restored', 'behind'].includes(state.origin.kind),
     settings: executionSettings,
-    commitHook,
+    commitHook: joinHooks([commitHook, expected?.commitHook]),
     tracePort,
     tell: (message) => log.warn({ server: name, message }, 'executions changed'),
     publish: publisher.publish,
     withdraw: publisher.withdraw,
     observe: toRoundObserver(self, name),
   });
+  if (expected === undefined) return executions;
+  return {
+    ...executions,
+    // Runs that are counted before what was kept is known would not be noted.
+    read: async (signal) => {
+      await expected.open();
+      return executions.read(signal);
+    },
+  };
+}
+
+function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHook {
+  const hooks = given.filter((hook) => hook !== undefined);
+  return {
+    keep: (...counted) => hooks.flatMap((hook) => hook.keep(...counted)),
+    kept: (...counted) => {
+      for (const hook of hooks) hook.kept(...counted);
+    },
+  };
 }
 
 /** Reads all collectors but executions; what sweeps have read outlives a reload. */

@@ -1,5 +1,6 @@
 import type { Config, ServerConfig } from '../config/config.ts';
 import { defaultBuckets, type ExecutionSettings } from '../executions/settings.ts';
+import { defaultDelayBuckets, type ExpectedRunsSettings } from '../expected-runs/settings.ts';
 
 /** Converts the configuration of one server to the settings of its executions. */
 export function toExecutionSettings(server: ServerConfig, config: Config): ExecutionSettings {
@@ -18,6 +19,20 @@ export function toExecutionSettings(server: ServerConfig, config: Config): Execu
     isWantedProject: server.projects.isWanted,
     isWantedJob: jobs.isWanted,
     successAgeMsOf: jobs.successAgeMsOf,
+  };
+}
+
+/** Converts the configuration of one server to the settings of its schedule watch. */
+export function toExpectedRunsSettings(server: ServerConfig, config: Config): ExpectedRunsSettings {
+  const { jobs, executions, metrics, schedule } = config;
+  return {
+    marginMs: schedule.marginMs,
+    catchUpLimitMs: executions.catchUpLimitMs,
+    holdNewSeriesMs: metrics.holdNewSeriesMs,
+    buckets: metrics.families.get('automation_schedule_delay_seconds')?.buckets ?? defaultDelayBuckets,
+    mostJobs: jobs.cap,
+    isWantedProject: server.projects.isWanted,
+    isWantedJob: jobs.isWanted,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ServerConfig } from '../config/config.ts';
+import { type Ear, listenTo } from '../expected-runs/listen.ts';
 import { createVitality, type Vitality } from '../schedule/vitality.ts';
 import { type Connection, type ConnectionMemory, connectServer, createConnectionMemory } from './connect.ts';
 import { toClientObserver } from './instruments.ts';
@@ -24,25 +25,31 @@ export type Targets = {
   readonly find: (member?: string) => Target | undefined;
 };
 
-export function connectTargets(server: ServerConfig, options: WatchOptions): Targets {
+export function connectTargets(server: ServerConfig, options: TargetOptions): Targets {
   const common = connectTarget(server, { member: undefined, url: server.url }, options);
   const members = server.members.map(({ name, url }) => connectTarget(server, { member: name, url }, options));
   const all = [common, ...members];
   return { common, members, all, find: (member) => all.find((target) => target.member === member) };
 }
 
+type TargetOptions = WatchOptions & {
+  /** Hears what all polls of an address ask. */
+  readonly ear: (member: string | undefined) => Ear;
+};
+
 type Asked = { readonly member: string | undefined; readonly url: string };
 
-function connectTarget(server: ServerConfig, { member, url }: Asked, options: WatchOptions): Target {
+function connectTarget(server: ServerConfig, { member, url }: Asked, options: TargetOptions): Target {
   const { self, log, clock, memoryOf } = options;
   const key = toKey(server, member);
   const { tls, tlsTexts, proxyUrl } = server;
   const way = { url, way: { tls, tlsTexts, proxyUrl } };
   const address = { ...way, memory: memoryOf?.(way) ?? createConnectionMemory() };
-  const connection = connectServer(
+  const plain = connectServer(
     { ...server, url },
     { ...options, observe: toClientObserver(self, key, log), memory: address.memory },
   );
+  const connection = { ...plain, client: listenTo(plain.client, options.ear(member)) };
   return { member, connection, vitality: createVitality(self, key, clock), address };
 }
 

@@ -5,6 +5,7 @@ import type { ToDispatcher } from '../api/wire/transport.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import { createTracePort } from '../executions/trace-port.ts';
+import { createSourceNotes } from '../expected-runs/sources.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
@@ -85,7 +86,8 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const { config, log, clock, self } = options;
   const { name } = server;
   for (const exposure of listExposures(server)) log.warn({ server: name }, exposure);
-  const targets = connectTargets(server, options);
+  const sourceNotes = createSourceNotes(clock);
+  const targets = connectTargets(server, { ...options, ear: sourceNotes.ear });
   const projectList = createProjectList({ isWanted: server.projects.isWanted, clock });
   const executionSettings = toExecutionSettings(server, config);
   const tracePort = createTracePort(executionSettings.buckets);
@@ -96,6 +98,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     targets,
     projectList,
     executionSettings,
+    sourceNotes,
     tracePort,
     commitHook: traces?.commitHook,
     before,

@@ -1,5 +1,8 @@
 import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
+import type { LedgerDocument } from '../state/ledger.ts';
+import { toTypicalDuration } from './counting/typical-duration.ts';
+import type { ProjectState } from './ledger/project-state.ts';
 import type { RecentRun } from './ledger/recent-runs.ts';
 import { type OpenRound, openRound } from './open-round.ts';
 import type { ExecutionsOptions } from './options.ts';
@@ -33,6 +36,14 @@ export type Executions = {
   /** Runs one round: running executions, new ends, and the series of both. */
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
+  /** Keeps documents of others in a transaction of the ledger, one change at a time with those of counting. */
+  readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
+  /** The server's time at which the running executions were read; undefined where the last round did not. */
+  readonly runningReadMs: () => number | undefined;
+  /** How far each project is read; undefined before the first round. */
+  readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
+  /** The duration that three of four runs of a job do not exceed; its average where that is not counted. */
+  readonly durationMs: (project: string, group: string, name: string) => number | undefined;
   /** Returns the runs of the last round and the newest finished runs, for pages. */
   readonly status: () => ExecutionsStatus;
 };
@@ -97,6 +108,16 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   return {
     read,
     withdraw: options.withdraw,
+    commit: async (make) => {
+      const { cache } = await open();
+      await cache.update(async () => {
+        const alongside = make();
+        return alongside.length === 0 ? undefined : { alongside };
+      });
+    },
+    runningReadMs: () => (latest?.running === undefined ? undefined : latest.nowMs),
+    progress: () => found?.cache.states,
+    durationMs: (...job) => found && toTypicalDuration(found.cache.totals, job, options.settings.buckets),
     status: () => ({
       running: latest?.running ?? [],
       recent: found?.cache.recent() ?? [],

@@ -91,7 +91,7 @@ export const rooms: readonly Room[] = [
     knows: ['domain', 'metrics/family', 'api/access-policy', 'api/endpoints', 'api/errors'],
     pure: true,
   },
-  { room: 'collectors/index', knows: ['collectors', 'executions/collector'] },
+  { room: 'collectors/index', knows: ['collectors', 'executions/collector', 'expected-runs/collector'] },
 
   { room: 'executions/counting', knows: ['domain'], types: ['executions/ledger'], pure: true },
   {
@@ -115,6 +115,11 @@ export const rooms: readonly Room[] = [
   { room: 'executions/recount', knows: ['executions/reading'], types: ['executions'] },
   { room: 'executions/series', knows: ['executions/counting', 'metrics/family'], types: ['executions'] },
   { room: 'executions', knows: ['domain', 'api/endpoints'] },
+
+  { room: 'expected-runs/deciding', pure: true },
+  { room: 'expected-runs/asking', knows: ['api/endpoints', 'expected-runs/deciding'] },
+  { room: 'expected-runs/showing', knows: ['expected-runs/deciding', 'metrics/family'] },
+  { room: 'expected-runs', knows: ['domain', 'api/endpoints', 'api/errors'] },
 
   { room: 'tracing/plan', knows: ['domain'] },
   // What secrets and complaints are, because the variables of OpenTelemetry hold both; how HTTP is spoken, and Retry-After read.
@@ -164,6 +169,7 @@ export const rooms: readonly Room[] = [
       'config',
       'domain',
       'executions',
+      'expected-runs',
       'http',
       'metrics',
       'schedule',

@@ -4,8 +4,8 @@ import { collectors } from '../../src/collectors/index.ts';
 import { toOwnFamilies } from '../../src/metrics/reference.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 
-/** The rounds over executions have a folder of tests. */
-const testedElsewhere = ['executions'];
+/** The rounds over executions have a folder of tests, and so has the schedule watch. */
+const testedElsewhere = ['executions', 'schedule'];
 
 /** Executions report averages where they are on, jobs where they are off. */
 const ofTwoCollectors = ['automation_job_average_duration_seconds'];

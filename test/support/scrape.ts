@@ -56,7 +56,8 @@ async function pollOnce(name: string, upstream: Upstream) {
     const hidesMembers = () => false;
     const publisher = createPublisher({ key, collector, labels: [], rules, hidesMembers, snapshots, self });
     const { watch, projectList } = createTestWatch(clock, upstream.watch);
-    if (collector.kind === 'executions') throw new Error('executions have tests of their own');
+    if (collector.kind === 'executions' || collector.kind === 'expected-runs')
+      throw new Error('executions have tests of their own');
     const everyMs = 15_000;
     const limits = { everyMs, timeoutMs: 5000, requestsPerSecond: 1_000_000 };
     const parts = { key, ...limits, client, watch, projectList, state, publisher, log, clock };

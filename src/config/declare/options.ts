@@ -91,6 +91,13 @@ export const generalOptions = {
       'How far back to count after an outage; executions that ended earlier are skipped and reported as skipped.',
     ),
   },
+  schedule: {
+    margin: option(
+      duration({ min: '10s', max: '6h' }),
+      '10m',
+      'How late a scheduled run may start before it counts as missed; at most half the time to the next one.',
+    ),
+  },
   traces: traceOptions,
   metrics: {
     hold_new_series: option(

@@ -1,0 +1,59 @@
+import { toRefreshMs } from '../deciding/timetable.ts';
+import { isOff, type WatchedJob } from '../deciding/watched-job.ts';
+
+export type QuestionInput = {
+  readonly nowMs: number;
+  /** Jobs whose list has shown a change, and those of which a miss waits for an answer. */
+  readonly changed: ReadonlySet<string>;
+  readonly waiting: ReadonlySet<string>;
+  /** Jobs that are not asked about for a while. */
+  readonly isResting: (id: string) => boolean;
+  readonly isProjectOff: (project: string) => boolean;
+};
+
+/** Chooses the jobs whose schedule is asked for now: those that are unknown, then what misses wait for, then the rest. */
+export function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly WatchedJob[] {
+  const { nowMs, changed, waiting, isResting, isProjectOff } = input;
+  const toRank = (job: WatchedJob): number | undefined => {
+    if (job.goneAtMs !== undefined || isOff(job) || isResting(job.id) || isProjectOff(job.project)) return undefined;
+    if (job.timetable === undefined) return 0;
+    if (changed.has(job.id)) return 1;
+    if (waiting.has(job.id)) return 2;
+    return nowMs >= toRefreshMs(job.timetable) ? 3 : undefined;
+  };
+  const due: { readonly job: WatchedJob; readonly rank: number }[] = [];
+  for (const job of jobs) {
+    const rank = toRank(job);
+    if (rank !== undefined) due.push({ job, rank });
+  }
+  // Of one rank the oldest answer comes first.
+  const askedAt = ({ timetable }: WatchedJob): number => timetable?.askedAtMs ?? 0;
+  due.sort((one, other) => one.rank - other.rank || askedAt(one.job) - askedAt(other.job));
+  return spare(due.map(({ job }) => job));
+}
+
+/** A server that tells one time for an answer is asked about a few jobs only. */
+function spare(jobs: readonly WatchedJob[]): readonly WatchedJob[] {
+  const fromList = jobs.filter(({ timetable }) => timetable?.source !== 'next-run');
+  const one = jobs.filter(({ timetable }) => timetable?.source === 'next-run').slice(0, mostSingle);
+  return [...fromList, ...one].slice(0, mostAtOnce);
+}
+
+const mostAtOnce = 60;
+const mostSingle = 10;
+
+/** Chooses the projects whose jobs are listed now: those that never were, and of the others the next ones. */
+export function planLists(projects: readonly string[], listedTicks: ReadonlyMap<string, number>): readonly string[] {
+  const fresh = projects.filter((project) => !listedTicks.has(project)).slice(0, mostFresh);
+  const ticksOf = (project: string): number => listedTicks.get(project) ?? 0;
+  const known = projects
+    .filter((project) => listedTicks.has(project))
+    .sort((one, other) => ticksOf(one) - ticksOf(other))
+    .slice(0, Math.min(mostLists, Math.ceil(projects.length / roundsForAll)));
+  return [...fresh, ...known];
+}
+
+const mostFresh = 60;
+const mostLists = 20;
+/** A project is listed as often as this many runs of the collector. */
+const roundsForAll = 5;

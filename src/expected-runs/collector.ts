@@ -1,0 +1,17 @@
+import { jobForecast, jobInfo, projectJobs } from '../api/endpoints/jobs.ts';
+import type { ExpectedRunsCollector } from '../collectors/collector.ts';
+import { scheduleFamilies } from './showing/families.ts';
+
+/** Holds what ran against what the schedules of jobs let expect. */
+export const scheduleCollector: ExpectedRunsCollector = {
+  kind: 'expected-runs',
+  name: 'schedule',
+  help: 'Scheduled runs that did not happen, and why; delays, next runs, and how many runs to expect at once. Requires the collector executions',
+  every: '1m',
+  on: false,
+  vital: false,
+  perMember: false,
+  maxSeries: 50_000,
+  reads: [projectJobs, jobForecast, jobInfo],
+  metrics: scheduleFamilies,
+};

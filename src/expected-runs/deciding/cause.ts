@@ -1,0 +1,152 @@
+import { type Sources, sourceKeys, timelineOf } from './sources.ts';
+import { firstAfter, isUnwatched, lastBefore, type Timeline } from './timeline.ts';
+import type { Fact, MissReason, OffPeriod, SeenRun, WatchedJob } from './watched-job.ts';
+
+export type Cause = { readonly reason: MissReason; readonly facts: readonly Fact[] };
+
+export type CauseInput = {
+  readonly job: Pick<WatchedJob, 'project' | 'ownerUuid' | 'off' | 'allowsSeveral'>;
+  readonly expectedMs: number;
+  readonly marginMs: number;
+  readonly runs: readonly SeenRun[];
+  readonly sources: Sources;
+};
+
+/** Finds the first cause that held at an expected time at which nothing ran, and the facts that show it. */
+export function findCause(input: CauseInput): Cause {
+  const isGap = isUnwatched(timelineOf(input.sources, sourceKeys.contact), input.expectedMs);
+  // Nobody was looking: only what leaves traces can be told.
+  const judges = isGap ? [toOverlap, toRestart] : allJudges;
+  for (const judge of judges) {
+    const cause = judge(input);
+    if (cause !== undefined) return cause;
+  }
+  return { reason: 'unknown', facts: isGap ? [unwatched(input)] : [] };
+}
+
+type Judge = (input: CauseInput) => Cause | undefined;
+
+const allJudges: readonly Judge[] = [
+  toDown,
+  toPassive,
+  toProjectOff,
+  toJobOff,
+  toOrphaned,
+  toOverlap,
+  toSaturated,
+  toRestart,
+];
+
+function unwatched({ sources, expectedMs }: CauseInput): Fact {
+  const span = lastBefore(timelineOf(sources, sourceKeys.contact), expectedMs);
+  return { fact: 'the exporter was not watching', atMs: span?.throughMs ?? expectedMs, source: 'exporter' };
+}
+
+/** A request failed between the last answer before the time and the first one after it. */
+function toDown({ sources, expectedMs }: CauseInput): Cause | undefined {
+  const contact = timelineOf(sources, sourceKeys.contact);
+  const isAnswer = ({ value }: Timeline[number]): boolean => value === 'answered';
+  if (contact.some((span) => isAnswer(span) && span.fromMs <= expectedMs && span.throughMs > expectedMs))
+    return undefined;
+  const fromMs = contact.findLast((span) => isAnswer(span) && span.throughMs <= expectedMs)?.throughMs ?? -Infinity;
+  const untilMs = contact.find((span) => isAnswer(span) && span.fromMs > expectedMs)?.fromMs ?? Infinity;
+  const failed = contact.find((span) => !isAnswer(span) && span.throughMs >= fromMs && span.fromMs <= untilMs);
+  if (failed === undefined) return undefined;
+  return { reason: 'down', facts: [{ fact: 'the server did not answer', atMs: failed.fromMs, source: 'any request' }] };
+}
+
+function toPassive({ job, sources, expectedMs }: CauseInput): Cause | undefined {
+  const span = lastBefore(ofOwner(sources, sourceKeys.mode, job.ownerUuid), expectedMs);
+  if (span?.value !== 'passive') return undefined;
+  const fact = { fact: 'the server was passive', atMs: span.fromMs, source: 'execution-mode' };
+  return { reason: 'passive', facts: [fact] };
+}
+
+function toProjectOff({ job, sources, expectedMs }: CauseInput): Cause | undefined {
+  const span = lastBefore(timelineOf(sources, sourceKeys.project(job.project)), expectedMs);
+  if (span === undefined || span.value === 'active') return undefined;
+  const isScheduleOnly = span.value === 'schedule_disabled';
+  const what = isScheduleOnly ? 'schedule' : 'executions';
+  const fact = { fact: `the project had its ${what} switched off`, atMs: span.fromMs, source: 'project-modes' };
+  return { reason: isScheduleOnly ? 'schedule_disabled' : 'executions_disabled', facts: [fact] };
+}
+
+function toJobOff({ job, expectedMs, marginMs }: CauseInput): Cause | undefined {
+  const period = job.off.find((each) => isOffSince(each, expectedMs, marginMs));
+  return period && { reason: 'job_disabled', facts: [toOffFact(period)] };
+}
+
+/** Reports whether a job was switched off around a time: later it was not expected to run, and earlier it was on. */
+export function isOffSince(period: OffPeriod, expectedMs: number, marginMs: number): boolean {
+  const { lastOnMs, sinceMs, seenAtMs, untilMs = Infinity } = period;
+  if (lastOnMs === undefined || untilMs <= expectedMs) return false;
+  const isBetween = lastOnMs < expectedMs && seenAtMs >= expectedMs;
+  return isBetween || (sinceMs <= expectedMs && expectedMs - sinceMs < marginMs);
+}
+
+export function toOffFact({ what, sinceMs }: OffPeriod): Fact {
+  return { fact: `the ${what} was switched off`, atMs: sinceMs, source: 'project-jobs' };
+}
+
+/** Its owner has answered us before, and not since. */
+function toOrphaned({ job, sources, expectedMs }: CauseInput): Cause | undefined {
+  if (job.ownerUuid === undefined) return undefined;
+  const answered = timelineOf(sources, sourceKeys.member(job.ownerUuid)).at(-1);
+  if (answered === undefined || answered.throughMs >= expectedMs) return undefined;
+  const fact = `the member ${job.ownerUuid}, which runs it, did not answer any longer`;
+  return { reason: 'orphaned', facts: [{ fact, atMs: answered.throughMs, source: 'system-info' }] };
+}
+
+function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
+  if (job.allowsSeveral === true) return undefined;
+  const running = runs.find(
+    ({ kind, startedAtMs, endedAtMs = Infinity }) =>
+      kind !== 'missed' && startedAtMs < expectedMs && endedAtMs > expectedMs,
+  );
+  if (running === undefined) return undefined;
+  const fact = `the run #${running.id} was still running`;
+  return { reason: 'overlap', facts: [{ fact, atMs: running.startedAtMs, source: 'executions' }] };
+}
+
+/** Every sample around the time found all threads busy. */
+function toSaturated({ job, sources, expectedMs, marginMs }: CauseInput): Cause | undefined {
+  const threads = ofOwner(sources, sourceKeys.threads, job.ownerUuid);
+  const fromMs = expectedMs - sampleMs;
+  const around = threads.filter((span) => span.throughMs >= fromMs && span.fromMs <= expectedMs + marginMs);
+  const [first] = around;
+  if (first === undefined || around.some(({ value }) => value !== 'full')) return undefined;
+  const fact = { fact: 'all threads of the scheduler were busy', atMs: first.fromMs, source: 'system-info' };
+  return { reason: 'saturated', facts: [fact] };
+}
+
+/** It started after the time, and had started before it already. */
+function toRestart({ job, sources, expectedMs }: CauseInput): Cause | undefined {
+  const starts = ofOwner(sources, sourceKeys.start, job.ownerUuid);
+  const before = lastBefore(starts, expectedMs);
+  const after = firstAfter(starts, expectedMs);
+  if (before === undefined || after === undefined || before.value === after.value) return undefined;
+  const startedAtMs = Number(after.value);
+  if (startedAtMs < expectedMs) return undefined;
+  const fact = { fact: 'the server started again', atMs: startedAtMs, source: 'system-info' };
+  return { reason: 'restart', facts: [fact] };
+}
+
+const sampleMs = 60_000;
+
+/** The readings of the member that runs a job, where it is asked by itself; else those of the common address. */
+function ofOwner(sources: Sources, key: (uuid?: string) => string, ownerUuid: string | undefined): Timeline {
+  const own = ownerUuid === undefined ? [] : timelineOf(sources, key(ownerUuid));
+  return own.length > 0 ? own : timelineOf(sources, key());
+}
+
+/** Reports whether a reading after a time has come of every source that was read before it. */
+export function areReadAfter(sources: Sources, { project, ownerUuid }: CauseInput['job'], afterMs: number): boolean {
+  const needed = [
+    timelineOf(sources, sourceKeys.contact),
+    ofOwner(sources, sourceKeys.mode, ownerUuid),
+    ofOwner(sources, sourceKeys.threads, ownerUuid),
+    ofOwner(sources, sourceKeys.start, ownerUuid),
+    timelineOf(sources, sourceKeys.project(project)),
+  ];
+  return needed.every((timeline) => timeline.length === 0 || (timeline.at(-1)?.throughMs ?? 0) > afterMs);
+}

@@ -1,0 +1,121 @@
+import { areReadAfter, findCause, isOffSince, toOffFact } from './cause.ts';
+import { findNearest, toStartWindow } from './match.ts';
+import type { Sources } from './sources.ts';
+import { type Judged, openTimes, type SeenRun, type Verdict, type WatchedJob } from './watched-job.ts';
+
+/** What is known when the times of a job are decided. Times are the server's. */
+export type DecideInput = {
+  readonly nowMs: number;
+  readonly marginMs: number;
+  readonly catchUpLimitMs: number;
+  /** Every run of the job's project that started up to here is known, whether it has ended or not. */
+  readonly clearMs: number;
+  /** Runs that ended before this time are not known. */
+  readonly countedFromMs: number;
+  /** The runs of the job that are under way. */
+  readonly running: readonly SeenRun[];
+  readonly sources: Sources;
+};
+
+export type Decided = Judged & {
+  /** True if a miss waits for an answer about the schedule that is asked after it. */
+  readonly needsAnswer: boolean;
+};
+
+/** Decides the expected times of a job one after the other, as far as what is known goes. */
+export function decide(job: WatchedJob, input: DecideInput): Decided {
+  const times = job.timetable?.timesMs ?? [];
+  const runs = joinRuns(job.runs, input.running);
+  const used = new Set<number>();
+  const verdicts: Verdict[] = [];
+  let decidedMs = job.decidedMs;
+  let needsAnswer = false;
+  for (const time of openTimes(job)) {
+    const free = runs.filter(({ id }) => !used.has(id));
+    const step = decideOne(
+      { ...job, runs: free },
+      { ...input, expectedMs: time, index: times.indexOf(time), all: runs },
+    );
+    needsAnswer = step === 'needs-answer';
+    if (typeof step === 'string') break;
+    if (step.is === 'ran') used.add(step.runId);
+    verdicts.push(step);
+    decidedMs = time;
+  }
+  if (verdicts.length === 0) return { job, verdicts, needsAnswer };
+  return { job: toDecided(job, verdicts, { decidedMs, used }), verdicts, needsAnswer };
+}
+
+type OneInput = DecideInput & { readonly expectedMs: number; readonly index: number; readonly all: readonly SeenRun[] };
+
+function decideOne(job: WatchedJob, input: OneInput): Verdict | 'wait' | 'needs-answer' {
+  const { expectedMs, index, nowMs, clearMs, countedFromMs, catchUpLimitMs, sources } = input;
+  const { timetable, runs, off } = job;
+  const window = toStartWindow(timetable ?? noTimes, index, input.marginMs);
+  const run = findNearest(runs, 'scheduled', expectedMs, window);
+  if (run !== undefined) {
+    return { is: 'ran', expectedMs, delayMs: Math.max(0, run.startedAtMs - expectedMs), runId: run.id };
+  }
+  // The next time may not be known, and then neither is how far the window reaches.
+  if (expectedMs > nowMs) return 'wait';
+  const marginMs = window.throughMs - expectedMs;
+  const period = off.find(({ sinceMs, untilMs = Infinity }) => sinceMs <= expectedMs && expectedMs < untilMs);
+  if (period !== undefined && !isOffSince(period, expectedMs, marginMs)) {
+    return { is: 'off', expectedMs, what: period.what, facts: [toOffFact(period)] };
+  }
+  if (
+    expectedMs < countedFromMs ||
+    expectedMs <= (job.lostRunsMs ?? -Infinity) ||
+    nowMs - expectedMs > catchUpLimitMs
+  ) {
+    return { is: 'undecided', expectedMs, why: 'unread' };
+  }
+  if (clearMs < window.throughMs) return 'wait';
+  const given = { job, expectedMs, marginMs, runs: input.all, sources };
+  const cause = findCause(given);
+  const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
+  if (!isRefused && !isConfirmed(job, expectedMs, cause.reason)) {
+    return job.goneAtMs === undefined ? 'needs-answer' : { is: 'undecided', expectedMs, why: 'gone' };
+  }
+  const isLate = nowMs > window.throughMs + longestWaitMs;
+  if (!isLate && !(areReadAfter(sources, job, expectedMs) && job.listedAtMs > expectedMs)) return 'wait';
+  return { is: 'missed', expectedMs, ...cause };
+}
+
+const noTimes = { timesMs: [], untilMs: 0 };
+
+/** Of a job, or a project, that is off, no answer has times: what was known when it was switched off is all there is. */
+function isConfirmed({ timetable, off }: WatchedJob, expectedMs: number, reason: string): boolean {
+  if (timetable !== undefined && timetable.confirmedMs > expectedMs) return true;
+  const isProjectOff = reason === 'executions_disabled' || reason === 'schedule_disabled';
+  return isProjectOff || (reason === 'job_disabled' && off.length > 0);
+}
+
+/** A source that is not read any longer does not hold a decision up for ever. */
+const longestWaitMs = 900_000;
+
+function joinRuns(ended: readonly SeenRun[], running: readonly SeenRun[]): readonly SeenRun[] {
+  const known = new Set(ended.map(({ id }) => id));
+  return [...ended, ...running.filter(({ id }) => !known.has(id))];
+}
+
+type After = { readonly decidedMs: number; readonly used: ReadonlySet<number> };
+
+function toDecided(job: WatchedJob, verdicts: readonly Verdict[], { decidedMs, used }: After): WatchedJob {
+  const missed = verdicts.findLast(({ is }) => is === 'missed');
+  const { timetable } = job;
+  // The last time that is decided shows how far the window of the next one reaches back.
+  const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs) ?? [];
+  // What satisfied a time satisfies no other, and still takes up time.
+  const kept = job.runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= decidedMs);
+  return {
+    ...job,
+    decidedMs,
+    ...(timetable === undefined ? {} : { timetable: { ...timetable, timesMs } }),
+    runs: kept.map((run) => (used.has(run.id) ? { ...run, kind: 'other' } : run)),
+    verdicts: [...job.verdicts, ...verdicts].slice(-mostVerdicts),
+    ...(missed === undefined ? {} : { lastMissedMs: missed.expectedMs }),
+  };
+}
+
+const mostVerdicts = 20;

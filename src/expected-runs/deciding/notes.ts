@@ -1,0 +1,123 @@
+import type { Job } from '../../api/endpoints/jobs.ts';
+import { type Answer, joinAnswer } from './timetable.ts';
+import { isOff, type Judged, type OffPeriod, openTimes, type SeenRun, type WatchedJob } from './watched-job.ts';
+
+/** Notes what the list of a project shows of a job. */
+export function noteListed(before: WatchedJob | undefined, listed: Job, { project, atMs }: At): Judged {
+  const { id, group, name, lastModifiedMs, ownerUuid } = listed;
+  const job: WatchedJob = {
+    ...(before ?? { id, sinceMs: atMs, decidedMs: atMs, off: [], runs: [], verdicts: [] }),
+    project,
+    group,
+    name,
+    listedAtMs: atMs,
+    off: noteSwitches(before, listed, atMs),
+    ...(lastModifiedMs === undefined ? {} : { lastModifiedMs }),
+    ...(ownerUuid === undefined ? {} : { ownerUuid }),
+  };
+  const { goneAtMs: _gone, ...there } = job;
+  const isEdited =
+    before?.lastModifiedMs !== undefined && lastModifiedMs !== undefined && lastModifiedMs > before.lastModifiedMs;
+  // A switch that was turned is a change, too, and explains it.
+  const isSwitched = JSON.stringify(there.off) !== JSON.stringify(before?.off ?? []);
+  return isEdited && !isSwitched && !isOff(there)
+    ? withdrawSince(there, lastModifiedMs, atMs)
+    : { job: there, verdicts: [] };
+}
+
+type At = { readonly project: string; readonly atMs: number };
+
+/** The schedule may be another one since: what was expected after that, and is over, cannot be judged. */
+function withdrawSince(job: WatchedJob, fromMs: number, nowMs: number): Judged {
+  const times = openTimes(job).filter((time) => time > fromMs && time <= nowMs);
+  return withdraw(job, times, 'edited');
+}
+
+function withdraw(job: WatchedJob, times: readonly number[], why: 'edited' | 'gone'): Judged {
+  const { timetable } = job;
+  if (times.length === 0 || timetable === undefined) return { job, verdicts: [] };
+  const gone = new Set(times);
+  const timesMs = timetable.timesMs.filter((time) => !gone.has(time));
+  return {
+    job: { ...job, timetable: { ...timetable, timesMs } },
+    verdicts: times.map((expectedMs) => ({ is: 'undecided', expectedMs, why })),
+  };
+}
+
+function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number): readonly OffPeriod[] {
+  const { isEnabled = true, isScheduleEnabled = true, lastModifiedMs } = listed;
+  const states = [
+    { what: 'job', isOn: isEnabled },
+    { what: 'schedule', isOn: isScheduleEnabled },
+  ] as const;
+  // What ended before anything that is open says nothing any more.
+  const fromMs = before === undefined ? atMs : (openTimes(before)[0] ?? atMs);
+  const periods = (before?.off ?? []).filter(({ untilMs = Infinity }) => untilMs >= Math.min(fromMs, atMs));
+  let off = periods;
+  for (const { what, isOn } of states) {
+    const open = off.find((each) => each.what === what && each.untilMs === undefined);
+    if (isOn) {
+      off = off.map((each) => (each === open ? { ...each, untilMs: atMs } : each));
+      continue;
+    }
+    if (open !== undefined) continue;
+    const lastOnMs = before?.listedAtMs;
+    const isDated = lastModifiedMs !== undefined && lastModifiedMs <= atMs && lastModifiedMs > (lastOnMs ?? -Infinity);
+    const period = { what, sinceMs: isDated ? lastModifiedMs : atMs, seenAtMs: atMs };
+    off = [...off, lastOnMs === undefined ? period : { ...period, lastOnMs }];
+  }
+  const known = before?.off ?? [];
+  return off.length === known.length && off.every((period, index) => period === known[index]) ? known : off;
+}
+
+/** Notes an answer about the schedule. Of a job that is off there is none, and what is kept stays as it is. */
+export function noteAnswer(job: WatchedJob, answer: Answer): Judged {
+  const { timetable: before } = job;
+  const { timetable, withdrawnMs } = joinAnswer(before, answer, job.decidedMs);
+  const sinceMs = before === undefined ? answer.askedAtMs : job.sinceMs;
+  const decidedMs = before === undefined ? answer.askedAtMs : job.decidedMs;
+  const open = withdrawnMs.filter((time) => time > decidedMs && time >= sinceMs);
+  return {
+    job: { ...job, sinceMs, decidedMs, timetable },
+    verdicts: open.map((expectedMs) => ({ is: 'undecided', expectedMs, why: 'edited' })),
+  };
+}
+
+/** Notes that the list of the project lacks a job. */
+export function noteGone(job: WatchedJob, atMs: number): WatchedJob {
+  return job.goneAtMs === undefined ? { ...job, goneAtMs: atMs } : job;
+}
+
+/** Notes runs of a job that have ended, as far as they may matter for a time that is open. */
+export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob {
+  const fromMs = openTimes(job)[0] ?? job.decidedMs;
+  const known = new Set(job.runs.map(({ id, startedAtMs }) => `${id} ${startedAtMs}`));
+  const fresh = ended.filter(({ id, startedAtMs }) => !known.has(`${id} ${startedAtMs}`));
+  if (fresh.length === 0) return job;
+  const runs = [...job.runs, ...fresh]
+    .filter(({ endedAtMs = Infinity }) => endedAtMs >= fromMs - aroundMs)
+    .sort((one, other) => one.startedAtMs - other.startedAtMs);
+  const lost = runs.at(-mostRuns - 1);
+  return {
+    ...job,
+    runs: runs.slice(-mostRuns),
+    ...(lost === undefined ? {} : { lostRunsMs: Math.max(lost.startedAtMs, job.lostRunsMs ?? lost.startedAtMs) }),
+    ...(areAtOnce([...job.runs, ...ended]) ? { allowsSeveral: true } : {}),
+  };
+}
+
+/** Reports whether two runs ran at the same time, by more than clocks run apart. */
+export function areAtOnce(runs: readonly SeenRun[]): boolean {
+  const taking = runs
+    .filter(({ kind }) => kind !== 'missed')
+    .toSorted((one, other) => one.startedAtMs - other.startedAtMs);
+  return taking.some(({ startedAtMs }, index) => {
+    const before = taking[index - 1];
+    return (
+      before !== undefined && (before.endedAtMs ?? Infinity) - startedAtMs > aroundMs && before.id !== taking[index]?.id
+    );
+  });
+}
+
+const aroundMs = 5000;
+const mostRuns = 3000;

@@ -1,0 +1,25 @@
+import type { Timeline } from './timeline.ts';
+
+/** Everything that was read of a server, by the key of its source. */
+export type Sources = ReadonlyMap<string, Timeline>;
+
+/** The keys of the sources. Those of a member have its UUID; those of the common address have none. */
+export const sourceKeys = {
+  /** Whether the server answers: `answered` or `failed`. */
+  contact: 'contact',
+  mode: (uuid = '') => `mode ${uuid}`,
+  /** Whether all threads of the scheduler are busy: `full` or `free`. */
+  threads: (uuid = '') => `threads ${uuid}`,
+  /** When the server started, in ms. */
+  start: (uuid = '') => `start ${uuid}`,
+  /** That this member answered. */
+  member: (uuid: string) => `member ${uuid}`,
+  /** The switches of a project, as `automation_project_execution_mode` names them. */
+  project: (project: string) => `project ${project}`,
+} as const;
+
+const nothing: Timeline = [];
+
+export function timelineOf(sources: Sources, key: string): Timeline {
+  return sources.get(key) ?? nothing;
+}

@@ -1,0 +1,62 @@
+import type { Judged, WatchedJob } from './watched-job.ts';
+
+/** What verdicts have come to: one label set of a family that adds up. */
+export type Tally = {
+  readonly kind: 'missed' | 'delay' | 'undecided';
+  readonly labels: readonly string[];
+  readonly count: number;
+  /** Of delays: their sum, and how many fell into each bucket, the last one open. */
+  readonly sumSeconds?: number;
+  readonly buckets?: readonly number[];
+  /** True if its value has been shown: until then it is shown as 0, so that its first step can be seen. */
+  readonly isReleased: boolean;
+};
+
+export type Tallies = ReadonlyMap<string, Tally>;
+
+export function toTallyKey({ kind, labels }: Pick<Tally, 'kind' | 'labels'>): string {
+  return JSON.stringify([kind, ...labels]);
+}
+
+/** The tallies that are there from the start of watching a job. */
+export function toFirstTallies(tallies: Tallies, { project, group, name }: WatchedJob): readonly Tally[] {
+  const first: readonly Tally[] = [
+    { kind: 'missed', labels: [project, group, name, 'unknown'], count: 0, isReleased: false },
+    { kind: 'undecided', labels: [project], count: 0, isReleased: false },
+  ];
+  return first.filter((tally) => !tallies.has(toTallyKey(tally)));
+}
+
+/** Adds verdicts about jobs to the tallies; returns those that change. */
+export function addVerdicts(tallies: Tallies, judged: readonly Judged[], bounds: readonly number[]): readonly Tally[] {
+  const changed = new Map<string, Tally>();
+  const change = (kind: Tally['kind'], labels: readonly string[], to: (tally: Tally) => Tally): void => {
+    const key = toTallyKey({ kind, labels });
+    const before = changed.get(key) ?? tallies.get(key) ?? { kind, labels, count: 0, isReleased: false };
+    changed.set(key, to(before));
+  };
+  for (const { job, verdicts } of judged) {
+    const { project, group, name } = job;
+    for (const verdict of verdicts) {
+      if (verdict.is === 'missed') change('missed', [project, group, name, verdict.reason], addOne);
+      if (verdict.is === 'undecided') change('undecided', [project], addOne);
+      if (verdict.is === 'ran') change('delay', [project], (tally) => addDelay(tally, verdict.delayMs / 1000, bounds));
+    }
+  }
+  return [...changed.values()];
+}
+
+function addOne(tally: Tally): Tally {
+  return { ...tally, count: tally.count + 1 };
+}
+
+/** Buckets that were counted by other bounds start again from 0; count and sum go on. */
+function addDelay(tally: Tally, seconds: number, bounds: readonly number[]): Tally {
+  const { count, sumSeconds = 0, buckets = [] } = tally;
+  const counts =
+    buckets.length === bounds.length + 1 ? [...buckets] : Array.from({ length: bounds.length + 1 }, () => 0);
+  const found = bounds.findIndex((bound) => seconds <= bound);
+  const index = found === -1 ? bounds.length : found;
+  counts[index] = (counts[index] ?? 0) + 1;
+  return { ...tally, count: count + 1, sumSeconds: sumSeconds + seconds, buckets: counts };
+}

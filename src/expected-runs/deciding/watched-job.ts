@@ -1,0 +1,96 @@
+import type { Timetable } from './timetable.ts';
+
+/** What is known of a scheduled job. Times are the server's. */
+export type WatchedJob = {
+  readonly id: string;
+  readonly project: string;
+  readonly group: string;
+  readonly name: string;
+  /** Times before this one are not judged. */
+  readonly sinceMs: number;
+  /** Every expected time up to here is decided. */
+  readonly decidedMs: number;
+  readonly timetable?: Timetable;
+  /** When the list showed the job last, and what is off. */
+  readonly listedAtMs: number;
+  readonly off: readonly OffPeriod[];
+  readonly lastModifiedMs?: number;
+  /** The member of a cluster that runs it. */
+  readonly ownerUuid?: string;
+  /** True once two runs of it were seen at the same time. */
+  readonly allowsSeveral?: true;
+  /** The runs around the times that are not decided. */
+  readonly runs: readonly SeenRun[];
+  /** Of the runs that started up to here not all are kept: there were too many. */
+  readonly lostRunsMs?: number;
+  /** The newest decisions, oldest first. */
+  readonly verdicts: readonly Verdict[];
+  readonly lastMissedMs?: number;
+  /** When the list lacked it. */
+  readonly goneAtMs?: number;
+};
+
+/** A time during which a switch of the job is off. */
+export type OffPeriod = {
+  readonly what: 'job' | 'schedule';
+  /** When it was still seen on; absent if it was off when it was first seen. */
+  readonly lastOnMs?: number;
+  /** When it was switched off, as far as is known. */
+  readonly sinceMs: number;
+  /** The first reading that showed it. */
+  readonly seenAtMs: number;
+  /** When it was seen on again. */
+  readonly untilMs?: number;
+};
+
+export type SeenRun = {
+  readonly id: number;
+  readonly startedAtMs: number;
+  /** Absent while it runs. */
+  readonly endedAtMs?: number;
+  /** `scheduled` may be what a time waits for, `missed` is the server's own word that it did not happen; others only take up time. */
+  readonly kind: 'scheduled' | 'missed' | 'other';
+};
+
+export const missReasons = [
+  'down',
+  'passive',
+  'executions_disabled',
+  'schedule_disabled',
+  'job_disabled',
+  'orphaned',
+  'overlap',
+  'saturated',
+  'restart',
+  'unknown',
+] as const;
+export type MissReason = (typeof missReasons)[number];
+
+/** A fact that a decision rests on: what was read, when, and where. */
+export type Fact = { readonly fact: string; readonly atMs: number; readonly source: string };
+
+/** What became of one expected time. */
+export type Verdict = { readonly expectedMs: number } & (
+  | { readonly is: 'ran'; readonly delayMs: number; readonly runId: number }
+  | { readonly is: 'missed'; readonly reason: MissReason; readonly facts: readonly Fact[] }
+  | { readonly is: 'off'; readonly what: OffPeriod['what']; readonly facts: readonly Fact[] }
+  | { readonly is: 'undecided'; readonly why: 'edited' | 'unread' | 'gone' }
+);
+
+/** A job, and what was decided about it now. */
+export type Judged = { readonly job: WatchedJob; readonly verdicts: readonly Verdict[] };
+
+/** The times that are not decided yet. */
+export function openTimes({ timetable, sinceMs, decidedMs }: WatchedJob): readonly number[] {
+  return timetable?.timesMs.filter((time) => time > decidedMs && time >= sinceMs) ?? [];
+}
+
+/** The first expected time after now; undefined for a job that is off. */
+export function nextTime(job: WatchedJob, nowMs: number): number | undefined {
+  if (isOff(job)) return undefined;
+  return job.timetable?.timesMs.find((time) => time > nowMs);
+}
+
+export function isOff({ off }: Pick<WatchedJob, 'off'>): boolean {
+  return off.some(({ untilMs }) => untilMs === undefined);
+}

@@ -1,0 +1,94 @@
+import type { LedgerDocument } from '../state/ledger.ts';
+import type { Sources } from './deciding/sources.ts';
+import { type Tally, toTallyKey } from './deciding/tally.ts';
+import type { Timeline } from './deciding/timeline.ts';
+import type { WatchedJob } from './deciding/watched-job.ts';
+
+/** What is kept of expected runs. */
+export type Kept = {
+  readonly jobs: ReadonlyMap<string, WatchedJob>;
+  readonly tallies: ReadonlyMap<string, Tally>;
+  readonly sources: Sources;
+  /** The last end that was counted while runs were noted; undefined before there was one. */
+  readonly notedThroughMs: number | undefined;
+};
+
+export function readKept(documents: readonly LedgerDocument[]): Kept {
+  const jobs = new Map<string, WatchedJob>();
+  const tallies = new Map<string, Tally>();
+  const sources = new Map<string, Timeline>();
+  let notedThroughMs: number | undefined;
+  for (const { kind, key, body = 'null' } of documents) {
+    // The casts are true: only this file writes documents of these kinds.
+    if (kind === 'expected-job') jobs.set(key, unpackJob(JSON.parse(body) as PackedJob));
+    if (kind === 'expected-tally') tallies.set(key, JSON.parse(body) as Tally);
+    if (kind === 'expected-source') sources.set(key, JSON.parse(body) as Timeline);
+    if (kind === 'expected-noted') notedThroughMs = JSON.parse(body) as number;
+  }
+  return { jobs, tallies, sources, notedThroughMs };
+}
+
+export function toJobDocument(job: WatchedJob): LedgerDocument {
+  const { timetable } = job;
+  const packed =
+    timetable === undefined ? job : { ...job, timetable: { ...timetable, timesMs: packTimes(timetable.timesMs) } };
+  return { kind: 'expected-job', key: job.id, body: JSON.stringify(packed) };
+}
+
+export function toForgottenJob(id: string): LedgerDocument {
+  return { kind: 'expected-job', key: id, body: undefined };
+}
+
+export function toTallyDocument(tally: Tally): LedgerDocument {
+  return { kind: 'expected-tally', key: toTallyKey(tally), body: JSON.stringify(tally) };
+}
+
+export function toForgottenTally(key: string): LedgerDocument {
+  return { kind: 'expected-tally', key, body: undefined };
+}
+
+export function toSourceDocument(key: string, timeline: Timeline): LedgerDocument {
+  return { kind: 'expected-source', key, body: JSON.stringify(timeline) };
+}
+
+export function toNotedDocument(throughMs: number): LedgerDocument {
+  return { kind: 'expected-noted', key: '', body: JSON.stringify(throughMs) };
+}
+
+type PackedJob = Omit<WatchedJob, 'timetable'> & {
+  readonly timetable?: Omit<NonNullable<WatchedJob['timetable']>, 'timesMs'> & { readonly timesMs: PackedTimes };
+};
+
+/** The first time, then distances, each with how often it comes in a row. */
+type PackedTimes = readonly number[];
+
+function packTimes(times: readonly number[]): PackedTimes {
+  const packed: number[] = times.slice(0, 1);
+  for (const [index, time] of times.entries()) {
+    const before = times[index - 1];
+    if (before === undefined) continue;
+    const distance = time - before;
+    const place = packed.length - 2;
+    if (packed.length > 1 && packed[place] === distance) packed[place + 1] = (packed[place + 1] ?? 0) + 1;
+    else packed.push(distance, 1);
+  }
+  return packed;
+}
+
+function unpackTimes(packed: PackedTimes): number[] {
+  const times = packed.slice(0, 1);
+  let time = packed[0] ?? 0;
+  for (let place = 1; place < packed.length; place += 2) {
+    for (let count = packed[place + 1] ?? 0; count > 0; count--) {
+      time += packed[place] ?? 0;
+      times.push(time);
+    }
+  }
+  return times;
+}
+
+function unpackJob({ timetable, ...job }: PackedJob): WatchedJob {
+  return timetable === undefined
+    ? job
+    : { ...job, timetable: { ...timetable, timesMs: unpackTimes(timetable.timesMs) } };
+}

@@ -1,0 +1,35 @@
+import type { Execution } from '../domain/execution.ts';
+import type { Executions } from '../executions/executions.ts';
+import type { LedgerDocument } from '../state/ledger.ts';
+
+/** All that the schedule watch knows of the rounds over executions. Times are the server's. */
+export type ExecutionsPort = {
+  /** How far each project is read; undefined before the first round. */
+  readonly progress: () => ReadonlyMap<string, Progress> | undefined;
+  /** The runs under way, and when they were read; undefined where they may not be read. */
+  readonly running: () => { readonly executions: readonly Execution[]; readonly readAtMs: number } | undefined;
+  /** Keeps documents in a transaction of the ledger: one change at a time, counting included. */
+  readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
+  /** The duration that three of four runs of a job do not exceed. */
+  readonly durationMs: (project: string, group: string, name: string) => number | undefined;
+};
+
+export type Progress = {
+  /** Runs that ended before this time are not counted. */
+  readonly countedFromMs: number;
+  /** Every end up to here has been read. */
+  readonly scannedThroughMs: number;
+};
+
+/** The port of executions that may not be there yet: each of the two needs the other. */
+export function toExecutionsPort(executions: () => Executions | undefined): ExecutionsPort {
+  return {
+    progress: () => executions()?.progress(),
+    running: () => {
+      const readAtMs = executions()?.runningReadMs();
+      return readAtMs === undefined ? undefined : { executions: executions()?.status().running ?? [], readAtMs };
+    },
+    commit: async (make) => executions()?.commit(make),
+    durationMs: (...job) => executions()?.durationMs(...job),
+  };
+}

@@ -1,0 +1,237 @@
+import type { Job } from '../api/endpoints/jobs.ts';
+import type { CommitHook } from '../executions/trace-port.ts';
+import type { Ledger } from '../state/ledger.ts';
+import { noteAnswer, noteGone, noteListed, noteRuns } from './deciding/notes.ts';
+import { addVerdicts, type Tallies, type Tally, toFirstTallies, toTallyKey } from './deciding/tally.ts';
+import type { Answer } from './deciding/timetable.ts';
+import type { Judged, WatchedJob } from './deciding/watched-job.ts';
+import {
+  readKept,
+  toForgottenJob,
+  toForgottenTally,
+  toJobDocument,
+  toNotedDocument,
+  toSourceDocument,
+  toTallyDocument,
+} from './documents.ts';
+import type { ExecutionsPort } from './executions-port.ts';
+import { toSeenRuns } from './seen-runs.ts';
+import type { ExpectedRunsSettings } from './settings.ts';
+import type { SourceNotes } from './sources.ts';
+
+export type ExpectedJobs = {
+  readonly all: ReadonlyMap<string, WatchedJob>;
+  readonly tallies: ReadonlyMap<string, Tally>;
+  /** Reads what was kept; again where that failed. */
+  readonly open: () => Promise<void>;
+  /** Notes the runs that a transaction counts, in that transaction. */
+  readonly commitHook: CommitHook;
+  /** Changes jobs in one transaction, with what that comes to. */
+  readonly change: (make: () => readonly Judged[]) => Promise<void>;
+  readonly list: (project: string, listed: readonly Job[], atMs: number) => Promise<ReadonlySet<string>>;
+  readonly answer: (answers: ReadonlyMap<string, Answer>) => Promise<void>;
+  /** Marks tallies as shown for long enough. */
+  readonly release: (keys: readonly string[]) => Promise<void>;
+  /** Forgets jobs that have been gone for long, and what was counted of them. */
+  readonly forgetGone: (nowMs: number) => Promise<void>;
+};
+
+type Options = {
+  readonly server: string;
+  readonly ledger: Pick<Ledger, 'load' | 'countEnds'>;
+  readonly port: Pick<ExecutionsPort, 'commit'>;
+  readonly notes: SourceNotes;
+  readonly settings: Pick<ExpectedRunsSettings, 'buckets' | 'mostJobs'>;
+};
+
+/** Keeps the scheduled jobs of a server: every change is in the ledger before it shows. */
+export function createExpectedJobs(options: Options): ExpectedJobs {
+  const { port, notes, settings } = options;
+  const all = new Map<string, WatchedJob>();
+  const tallies = new Map<string, Tally>();
+  const noted = { throughMs: 0 };
+  let opened: Promise<void> | undefined;
+
+  async function load(): Promise<void> {
+    const kept = readKept(await options.ledger.load(options.server));
+    for (const [key, tally] of kept.tallies) tallies.set(key, tally);
+    notes.restore(kept.sources);
+    noted.throughMs = kept.notedThroughMs ?? 0;
+    const isUnnoted = await hasUnnoted(options, kept.notedThroughMs, kept.jobs);
+    const nowMs = notes.serverNowMs();
+    for (const [id, job] of kept.jobs) all.set(id, isUnnoted ? beginAgain(job, nowMs) : job);
+  }
+
+  async function commit(make: () => Made): Promise<void> {
+    const made: { jobs: readonly WatchedJob[]; tallies: readonly Tally[] } = { jobs: [], tallies: [] };
+    await port.commit(() => {
+      Object.assign(made, make());
+      const sources = notes.takeChanged().map((key) => toSourceDocument(key, notes.all().get(key) ?? []));
+      const written = made.jobs.filter((job) => !isOnlyListed(all.get(job.id), job));
+      return [...written.map(toJobDocument), ...made.tallies.map(toTallyDocument), ...sources];
+    });
+    for (const job of made.jobs) all.set(job.id, job);
+    for (const tally of made.tallies) tallies.set(toTallyKey(tally), tally);
+  }
+
+  const change: ExpectedJobs['change'] = (make) => commit(() => toMade(tallies, make(), settings.buckets));
+
+  return {
+    all,
+    tallies,
+    open: () => {
+      opened ??= load().catch((error: unknown) => {
+        opened = undefined;
+        throw error;
+      });
+      return opened;
+    },
+    commitHook: createRunNotes(all, noted),
+    change,
+    list: async (project, listed, atMs) => {
+      let judged: readonly Judged[] = [];
+      const before = new Map(all);
+      await change(() => {
+        judged = planListed(all, { project, listed, atMs, mostJobs: settings.mostJobs });
+        return judged;
+      });
+      const changed = judged.filter(({ job }) => isChanged(before.get(job.id), job));
+      return new Set(changed.map(({ job }) => job.id));
+    },
+    answer: (answers) =>
+      change(() =>
+        [...answers].flatMap(([id, answer]) => {
+          const job = all.get(id);
+          return job === undefined ? [] : [noteAnswer(job, answer)];
+        }),
+      ),
+    release: (keys) =>
+      commit(() => ({
+        jobs: [],
+        tallies: keys.flatMap((key) => {
+          const tally = tallies.get(key);
+          return tally === undefined ? [] : [{ ...tally, isReleased: true }];
+        }),
+      })),
+    forgetGone: async (nowMs) => {
+      const { ids, keys } = findLongGone(all, tallies, nowMs);
+      if (ids.length === 0) return;
+      await port.commit(() => [...ids.map(toForgottenJob), ...keys.map(toForgottenTally)]);
+      for (const id of ids) all.delete(id);
+      for (const key of keys) tallies.delete(key);
+    },
+  };
+}
+
+type Listed = {
+  readonly project: string;
+  readonly listed: readonly Job[];
+  readonly atMs: number;
+  readonly mostJobs: number;
+};
+
+/** Plans what the list of a project changes: jobs that it shows, and those that it lacks. */
+function planListed(
+  all: ReadonlyMap<string, WatchedJob>,
+  { project, listed, atMs, mostJobs }: Listed,
+): readonly Judged[] {
+  const fitting = listed.filter(({ id }) => all.has(id) || all.size < mostJobs);
+  const seen = new Set(fitting.map(({ id }) => id));
+  const gone = [...all.values()].filter((job) => job.project === project && !seen.has(job.id));
+  return [
+    ...fitting.map((each) => noteListed(all.get(each.id), each, { project, atMs })),
+    ...gone.flatMap((job) => toGone(job, atMs)),
+  ];
+}
+
+/** Notes the runs that a transaction counts, for the jobs that may wait for them. */
+function createRunNotes(all: Map<string, WatchedJob>, noted: { throughMs: number }): CommitHook {
+  const pending = new WeakMap<readonly unknown[], readonly WatchedJob[]>();
+  return {
+    keep: (_project, runs) => {
+      const changed: WatchedJob[] = [];
+      for (const [id, ended] of toSeenRuns(runs)) {
+        const job = all.get(id);
+        const later = job && noteRuns(job, ended);
+        if (later !== undefined && later !== job) changed.push(later);
+      }
+      pending.set(runs, changed);
+      noted.throughMs = Math.max(noted.throughMs, ...runs.map(({ endedAtMs }) => endedAtMs));
+      return [...changed.map(toJobDocument), toNotedDocument(noted.throughMs)];
+    },
+    kept: (_project, runs) => {
+      for (const job of pending.get(runs) ?? []) all.set(job.id, job);
+    },
+  };
+}
+
+/** The jobs that have been gone for long, and what was counted under names that no other job has. */
+function findLongGone(all: ReadonlyMap<string, WatchedJob>, tallies: Tallies, nowMs: number) {
+  const gone = [...all.values()].filter(({ goneAtMs = nowMs }) => nowMs - goneAtMs > keptForMs);
+  const ids = gone.map(({ id }) => id);
+  const owners = new Set(gone.map(toOwner));
+  for (const job of all.values()) if (!ids.includes(job.id)) owners.delete(toOwner(job));
+  const isOfGone = ({ kind, labels }: Tally): boolean =>
+    kind === 'missed' && owners.has(JSON.stringify(labels.slice(0, 3)));
+  return { ids, keys: [...tallies].flatMap(([key, tally]) => (isOfGone(tally) ? [key] : [])) };
+}
+
+/** Plans what judged jobs change: themselves, and what their verdicts come to. */
+function toMade(tallies: Tallies, judged: readonly Judged[], bounds: readonly number[]): Made {
+  const jobs = judged.map(({ job }) => job);
+  const added = addVerdicts(tallies, judged, bounds);
+  const keys = new Set(added.map(toTallyKey));
+  const first = jobs.flatMap((job) => toFirstTallies(tallies, job)).filter((tally) => !keys.has(toTallyKey(tally)));
+  return { jobs, tallies: [...added, ...first] };
+}
+
+type Made = { readonly jobs: readonly WatchedJob[]; readonly tallies: readonly Tally[] };
+
+const keptForMs = 30 * 86_400_000;
+
+function toOwner({ project, group, name }: WatchedJob): string {
+  return JSON.stringify([project, group, name]);
+}
+
+/** Runs were counted while the schedule watch was switched off: what ran for a time that is open is not known. */
+async function hasUnnoted(
+  { server, ledger }: Options,
+  throughMs: number | undefined,
+  jobs: ReadonlyMap<string, WatchedJob>,
+): Promise<boolean> {
+  if (jobs.size === 0) return false;
+  const projects = [...new Set([...jobs.values()].map(({ project }) => project))];
+  const beginMs = throughMs === undefined ? 0 : throughMs + 1;
+  return (await ledger.countEnds(server, { projects, beginMs, endMs: Number.MAX_SAFE_INTEGER })) > 0;
+}
+
+function beginAgain(job: WatchedJob, nowMs: number): WatchedJob {
+  const { timetable: _times, ...rest } = job;
+  return { ...rest, sinceMs: nowMs, decidedMs: nowMs, runs: [] };
+}
+
+/** What was to come of a job that is gone is not expected any longer. */
+function toGone(job: WatchedJob, atMs: number): Judged[] {
+  if (job.goneAtMs !== undefined) return [];
+  const { timetable } = job;
+  const timesMs = timetable?.timesMs.filter((time) => time <= atMs) ?? [];
+  const kept = timetable === undefined ? job : { ...job, timetable: { ...timetable, timesMs } };
+  return [{ job: noteGone(kept, atMs), verdicts: [] }];
+}
+
+/** Reports whether nothing is new of a job but that the list shows it still: not worth writing once a minute. */
+function isOnlyListed(before: WatchedJob | undefined, job: WatchedJob): boolean {
+  if (before === undefined) return false;
+  const { listedAtMs: _then, ...known } = before;
+  const { listedAtMs: _now, ...told } = job;
+  const values = new Map(Object.entries(known));
+  const entries = Object.entries(told);
+  return entries.length === values.size && entries.every(([name, value]) => values.get(name) === value);
+}
+
+/** Reports whether the list shows something about a job that its times may depend on. */
+function isChanged(before: WatchedJob | undefined, job: WatchedJob): boolean {
+  if (before === undefined) return false;
+  const isSame = before.lastModifiedMs === job.lastModifiedMs && before.goneAtMs === undefined;
+  return !isSame || JSON.stringify(before.off) !== JSON.stringify(job.off);
+}

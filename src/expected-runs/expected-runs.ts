@@ -1,0 +1,221 @@
+import type { Api, Client } from '../api/client.ts';
+import { jobInfo, projectJobs } from '../api/endpoints/jobs.ts';
+import type { Project } from '../api/endpoints/projects.ts';
+import { ApiError, isOfWholeServer } from '../api/errors.ts';
+import type { Clock } from '../domain/clock.ts';
+import { toJobPath } from '../domain/job-path.ts';
+import type { CommitHook } from '../executions/trace-port.ts';
+import type { Row } from '../metrics/family.ts';
+import type { Ledger } from '../state/ledger.ts';
+import { askSchedule } from './asking/ask-schedule.ts';
+import { planLists, planQuestions } from './asking/plan-questions.ts';
+import { createClearTimes } from './clear-times.ts';
+import { type Contention, type ExpectedStart, findContention } from './deciding/contention.ts';
+import { decide } from './deciding/decide.ts';
+import { sourceKeys, timelineOf } from './deciding/sources.ts';
+import { type Answer, timesWithin } from './deciding/timetable.ts';
+import { isOff, type Judged, type WatchedJob } from './deciding/watched-job.ts';
+import type { ExecutionsPort } from './executions-port.ts';
+import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
+import { toSeenRuns } from './seen-runs.ts';
+import type { ExpectedRunsSettings } from './settings.ts';
+import { createTallyHold } from './showing/hold-tallies.ts';
+import { toScheduleRows } from './showing/rows.ts';
+import type { SourceNotes } from './sources.ts';
+
+type Outcome =
+  | { readonly result: 'success'; readonly series: number }
+  | { readonly result: 'off'; readonly reason: 'version'; readonly message: string };
+
+export type ExpectedRunsOptions = {
+  readonly server: string;
+  readonly everyMs: number;
+  readonly timeoutMs: number;
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly ledger: Pick<Ledger, 'load' | 'countEnds'>;
+  readonly port: ExecutionsPort;
+  readonly notes: SourceNotes;
+  readonly settings: ExpectedRunsSettings;
+  readonly readProjects: (api: Api) => Promise<readonly Project[]>;
+  readonly publish: (rows: readonly Row[], validForMs: number) => Promise<number>;
+  readonly withdraw: () => void;
+};
+
+export type ExpectedRuns = {
+  /** Reads what was kept: before runs are counted, which are noted here. */
+  readonly open: () => Promise<void>;
+  readonly commitHook: CommitHook;
+  readonly read: (signal: AbortSignal) => Promise<Outcome>;
+  readonly withdraw: () => void;
+  readonly jobs: () => ReadonlyMap<string, WatchedJob>;
+};
+
+/** Finds the scheduled runs of one server that did not happen, and why. */
+export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
+  const { client, clock, timeoutMs, everyMs, settings, notes, publish } = options;
+  const jobs = createExpectedJobs(options);
+  const round: Round = {
+    ...options,
+    jobs,
+    clear: createClearTimes(),
+    changed: new Set(),
+    waiting: new Set(),
+    restsUntilTicks: new Map(),
+    listedTicks: new Map(),
+  };
+  const findReleased = createTallyHold(settings.holdNewSeriesMs, clock);
+
+  async function show(): Promise<number> {
+    const nowMs = notes.serverNowMs();
+    const rows = toScheduleRows({
+      jobs: jobs.all.values(),
+      tallies: jobs.tallies.values(),
+      nowMs,
+      buckets: settings.buckets,
+      hour: toContention(round, nowMs, hourMs),
+      day: toContention(round, nowMs, 24 * hourMs),
+    });
+    return publish(rows, Math.max(3 * everyMs, leastValidMs));
+  }
+
+  return {
+    open: jobs.open,
+    commitHook: jobs.commitHook,
+    read: async (signal) => {
+      await jobs.open();
+      const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
+      if (!(await api.supports(jobInfo))) return tooOld;
+      round.clear.note(options.port);
+      await jobs.release(findReleased(jobs.tallies));
+      await listJobs(round, api);
+      await decideAll(round);
+      if (await askJobs(round, api, signal)) await decideAll(round);
+      notes.forget(notes.serverNowMs() - settings.catchUpLimitMs - hourMs);
+      await jobs.forgetGone(notes.serverNowMs());
+      return { result: 'success', series: await show() };
+    },
+    withdraw: options.withdraw,
+    jobs: () => jobs.all,
+  };
+}
+
+const tooOld: Outcome = {
+  result: 'off',
+  reason: 'version',
+  message: 'the next run of a job is told since API version 18: schedules are not watched',
+};
+
+type Round = ExpectedRunsOptions & {
+  readonly jobs: ExpectedJobs;
+  readonly clear: ReturnType<typeof createClearTimes>;
+  /** Jobs whose list has shown a change, and those of which a miss waits for an answer. */
+  readonly changed: Set<string>;
+  readonly waiting: Set<string>;
+  readonly restsUntilTicks: Map<string, number>;
+  readonly listedTicks: Map<string, number>;
+};
+
+/** Lists the jobs of the projects whose turn it is; one that cannot be read waits for its next turn. */
+async function listJobs(round: Round, api: Api): Promise<void> {
+  const { jobs, settings, notes, clock, changed, listedTicks } = round;
+  const projects = (await round.readProjects(api)).map(({ name }) => name).filter(settings.isWantedProject);
+  for (const project of listedTicks.keys()) if (!projects.includes(project)) listedTicks.delete(project);
+  for (const project of planLists(projects, listedTicks)) {
+    const atMs = notes.serverNowMs();
+    listedTicks.set(project, clock.ticks());
+    const list = await tolerate(() => api.get(projectJobs, { path: { project } }));
+    const wanted = list?.filter(
+      (job) => job.isScheduled === true && settings.isWantedJob(toJobPath({ ...job, project })),
+    );
+    if (wanted !== undefined) for (const id of await jobs.list(project, wanted, atMs)) changed.add(id);
+  }
+}
+
+/** Asks for the schedules that are due, as long as the run of the collector lasts; reports whether any was answered. */
+async function askJobs(round: Round, api: Api, signal: AbortSignal): Promise<boolean> {
+  const { jobs, notes, clock, changed, waiting, restsUntilTicks, everyMs } = round;
+  const sources = notes.all();
+  const questions = planQuestions(jobs.all.values(), {
+    nowMs: notes.serverNowMs(),
+    changed,
+    waiting,
+    isResting: (id) => (restsUntilTicks.get(id) ?? 0) > clock.ticks(),
+    isProjectOff: (project) => {
+      const mode = timelineOf(sources, sourceKeys.project(project)).at(-1)?.value;
+      return mode !== undefined && mode !== 'active';
+    },
+  });
+  const untilTicks = clock.ticks() + everyMs * mostOfInterval;
+  const answers = new Map<string, Answer>();
+  for (const job of questions) {
+    if (signal.aborted || clock.ticks() >= untilTicks) break;
+    changed.delete(job.id);
+    const askedAtMs = notes.serverNowMs();
+    const answer = await tolerate(() => askSchedule(api, job, askedAtMs));
+    if (answer !== undefined) answers.set(job.id, answer);
+    else restsUntilTicks.set(job.id, clock.ticks() + restMs);
+  }
+  if (answers.size > 0) await jobs.answer(answers);
+  return answers.size > 0;
+}
+
+/** What the server refuses about one project or job is left out; a fault of the server itself ends the run. */
+async function tolerate<Value>(ask: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof ApiError) || isOfWholeServer(error)) throw error;
+    return undefined;
+  }
+}
+
+async function decideAll(round: Round): Promise<void> {
+  const { jobs, port, notes, settings, clear, waiting } = round;
+  const progress = port.progress();
+  if (progress === undefined) return;
+  const running = toSeenRuns(port.running()?.executions ?? []);
+  const nowMs = notes.serverNowMs();
+  await jobs.change(() => {
+    const judged: Judged[] = [];
+    for (const job of jobs.all.values()) {
+      const { countedFromMs = Number.NEGATIVE_INFINITY } = progress.get(job.project) ?? {};
+      const { marginMs, catchUpLimitMs } = settings;
+      const decided = decide(job, {
+        nowMs,
+        marginMs,
+        catchUpLimitMs,
+        clearMs: clear.of(job.project),
+        countedFromMs,
+        running: running.get(job.id) ?? [],
+        sources: notes.all(),
+      });
+      if (decided.needsAnswer) waiting.add(job.id);
+      else waiting.delete(job.id);
+      if (decided.job !== job) judged.push(decided);
+    }
+    return judged;
+  });
+}
+
+/** How many runs are expected at once; a run whose duration is not known is taken to last for a moment. */
+function toContention({ jobs, port, notes }: Round, fromMs: number, forMs: number): Contention {
+  const starts: ExpectedStart[] = [];
+  for (const job of jobs.all.values()) {
+    if (job.timetable === undefined || job.goneAtMs !== undefined || isOff(job)) continue;
+    const durationMs = port.durationMs(job.project, job.group, job.name) ?? 0;
+    for (const atMs of timesWithin(job.timetable, fromMs, fromMs + forMs)) starts.push({ atMs, durationMs });
+  }
+  const running = (port.running()?.executions ?? []).flatMap(({ status, startedAtMs, project = '', job }) => {
+    if (status === 'scheduled' || status === 'queued') return [];
+    const durationMs = port.durationMs(project, job?.group ?? '', job?.name ?? '') ?? job?.averageDurationMs ?? 0;
+    return [startedAtMs + durationMs];
+  });
+  return findContention(starts, { running, fromMs, toMs: fromMs + forMs, threads: notes.threads() });
+}
+
+const hourMs = 3_600_000;
+const leastValidMs = 60_000;
+const mostOfInterval = 0.7;
+/** For this long a job is not asked about again whose answer has no times, or was refused. */
+const restMs = 600_000;

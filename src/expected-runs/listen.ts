@@ -1,0 +1,33 @@
+import type { Api, Client } from '../api/client.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+
+/** Hears every answer and every fault of a client. */
+export type Ear = {
+  readonly answered: (endpoint: Endpoint<unknown>, path: PathTexts, answer: unknown) => void;
+  readonly failed: (error: unknown) => void;
+};
+
+type PathTexts = Readonly<Record<string, string | undefined>>;
+
+/** The same client, whose answers are heard: what one poll reads need not be asked for by another. */
+export function listenTo(client: Client, ear: Ear): Client {
+  return { ...client, within: (scope) => hear(client.within(scope), ear) };
+}
+
+function hear(api: Api, ear: Ear): Api {
+  const getTimed: Api['getTimed'] = async (endpoint, ...input) => {
+    try {
+      const timed = await api.getTimed(endpoint, ...input);
+      ear.answered(endpoint, toTexts(input[0]?.path), timed.answer);
+      return timed;
+    } catch (error) {
+      ear.failed(error);
+      throw error;
+    }
+  };
+  return { ...api, getTimed, get: async (endpoint, ...input) => (await getTimed(endpoint, ...input)).answer };
+}
+
+function toTexts(path: Readonly<Record<string, unknown>> | undefined): PathTexts {
+  return Object.fromEntries(Object.entries(path ?? {}).map(([name, value]) => [name, String(value)]));
+}

@@ -1,0 +1,48 @@
+import { counter, earliestGauge, gauge, histogram, newestGauge } from '../../metrics/family.ts';
+
+const job = ['project', 'job_group', 'job_name'] as const;
+
+/** The families of the schedule watch. */
+export const scheduleFamilies = {
+  nextRun: earliestGauge(
+    'automation_job_next_run_timestamp_seconds',
+    'Next time at which the schedule of a job is expected to start it, also while the server or the project is switched off; absent for a job that is off [job/forecast, before v31 job/info].',
+    ...job,
+  ),
+  missed: counter(
+    'automation_schedule_missed_total',
+    'Expected times at which the schedule of a job started nothing, by the first cause that held [job/forecast, project/*/executions].',
+    ...job,
+    'reason',
+  ),
+  delay: histogram(
+    'automation_schedule_delay_seconds',
+    'Time by which scheduled runs started later than expected; the count is the number of runs on schedule [job/forecast, project/*/executions].',
+    'project',
+  ),
+  undecided: counter(
+    'automation_schedule_undecided_total',
+    'Expected times of which nobody can tell whether a run was missed: the schedule was edited, or what ran could not be read [job/forecast, project/*/executions].',
+    'project',
+  ),
+  lastMissed: newestGauge(
+    'automation_job_last_missed_timestamp_seconds',
+    'Last expected time at which the schedule of a job started nothing [job/forecast, project/*/executions].',
+    ...job,
+  ),
+  disabledSince: earliestGauge(
+    'automation_job_disabled_since_timestamp_seconds',
+    'Time since which a scheduled job, or its schedule, is switched off, as far as it was seen; absent while it is on [project/jobs].',
+    ...job,
+    'what',
+  ),
+  expectedRunning: gauge(
+    'automation_scheduler_expected_running',
+    'Most runs at once that the schedules let expect within the horizon, those that run now included [job/forecast].',
+    'horizon',
+  ),
+  expectedSaturation: gauge(
+    'automation_scheduler_expected_saturation_timestamp_seconds',
+    'First time within a day at which more runs are expected at once than the scheduler has threads; absent if that is not expected [job/forecast, system/info].',
+  ),
+} as const;

@@ -1,0 +1,71 @@
+import type { Row } from '../../metrics/family.ts';
+import type { Contention } from '../deciding/contention.ts';
+import type { Tally } from '../deciding/tally.ts';
+import { nextTime, type WatchedJob } from '../deciding/watched-job.ts';
+import { scheduleFamilies as families } from './families.ts';
+
+export type RowsInput = {
+  readonly jobs: Iterable<WatchedJob>;
+  readonly tallies: Iterable<Tally>;
+  readonly nowMs: number;
+  /** Upper bounds of the buckets of delays, in seconds. */
+  readonly buckets: readonly number[];
+  readonly hour: Contention;
+  readonly day: Contention;
+};
+
+/** Builds the series of the schedule watch. A tally that was never shown is shown as 0 first. */
+export function toScheduleRows({ jobs, tallies, nowMs, buckets, hour, day }: RowsInput): Row[] {
+  const there = new Set<string>();
+  const rows: Row[] = [];
+  for (const job of jobs) {
+    if (job.goneAtMs !== undefined) continue;
+    there.add(job.project);
+    there.add(toKey([job.project, job.group, job.name]));
+    rows.push(...toJobRows(job, nowMs));
+  }
+  for (const tally of tallies) if (isThere(tally, there)) rows.push(...toTallyRows(tally, buckets));
+  return [
+    ...rows,
+    ...families.expectedRunning.rows(hour.most, { horizon: '1h' }),
+    ...families.expectedRunning.rows(day.most, { horizon: '24h' }),
+    ...families.expectedSaturation.rows(toSeconds(day.exceededMs)),
+  ];
+}
+
+function toJobRows(job: WatchedJob, nowMs: number): Row[] {
+  const labels = { project: job.project, job_group: job.group, job_name: job.name };
+  return [
+    ...families.nextRun.rows(toSeconds(nextTime(job, nowMs)), labels),
+    ...families.lastMissed.rows(toSeconds(job.lastMissedMs), labels),
+    ...job.off.flatMap(({ what, sinceMs, untilMs }) =>
+      untilMs === undefined ? families.disabledSince.rows(toSeconds(sinceMs), { ...labels, what }) : [],
+    ),
+  ];
+}
+
+/** Series of a job that is gone end; those of a project end with its last job. */
+function isThere({ kind, labels }: Tally, there: ReadonlySet<string>): boolean {
+  return there.has(kind === 'missed' ? toKey(labels.slice(0, 3)) : (labels[0] ?? ''));
+}
+
+function toKey(labels: readonly string[]): string {
+  return JSON.stringify(labels);
+}
+
+function toTallyRows(
+  { kind, labels, count, sumSeconds = 0, buckets: counts = [], isReleased }: Tally,
+  bounds: readonly number[],
+): Row[] {
+  const [project = '', group = '', name = '', reason = ''] = labels;
+  if (kind === 'missed') {
+    return families.missed.rows(isReleased ? count : 0, { project, job_group: group, job_name: name, reason });
+  }
+  if (kind === 'undecided') return families.undecided.rows(isReleased ? count : 0, { project });
+  const shown = isReleased ? { counts, sum: sumSeconds, count } : { counts: [], sum: 0, count: 0 };
+  return families.delay.rows({ bounds, ...shown }, { project });
+}
+
+function toSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1000;
+}

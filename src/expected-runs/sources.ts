@@ -1,0 +1,128 @@
+import type { Endpoint } from '../api/endpoint.ts';
+import {
+  projectDisablesExecutions,
+  projectDisablesSchedule,
+  projectMeta,
+  projects,
+} from '../api/endpoints/projects.ts';
+import { executionMode, systemInfo } from '../api/endpoints/system.ts';
+import { ApiError, isOfWholeServer } from '../api/errors.ts';
+import type { Clock } from '../domain/clock.ts';
+import { type Sources, sourceKeys, timelineOf } from './deciding/sources.ts';
+import { forgetBefore, noteReading, type Timeline } from './deciding/timeline.ts';
+import type { Ear } from './listen.ts';
+
+export type SourceNotes = {
+  /** Hears what a client asks: of the common address, or of a member. */
+  readonly ear: (member: string | undefined) => Ear;
+  readonly all: () => Sources;
+  /** The server's time, as far as its answers tell it. */
+  readonly serverNowMs: () => number;
+  /** Puts back what was kept, before what was heard since. */
+  readonly restore: (kept: Sources) => void;
+  /** The keys that have changed since the last call. */
+  readonly takeChanged: () => readonly string[];
+  readonly forget: (beforeMs: number) => void;
+  readonly threads: () => number | undefined;
+};
+
+/** Keeps what all polls of a server read, as far as it may be why a run did not happen. It asks nothing by itself. */
+export function createSourceNotes(clock: Pick<Clock, 'now'>): SourceNotes {
+  const timelines = new Map<string, Timeline>();
+  const changed = new Set<string>();
+  const uuids = new Map<string, string>();
+  const half = new Map<string, boolean>();
+  let skewMs = 0;
+  let threads: number | undefined;
+
+  const serverNowMs = (): number => Math.floor(clock.now() + skewMs);
+
+  function note(key: string, value: string): void {
+    timelines.set(key, noteReading(timelineOf(timelines, key), value, serverNowMs()));
+    changed.add(key);
+  }
+
+  function noteProject(project: string, executions: boolean | undefined, schedule: boolean | undefined): void {
+    if (executions === undefined || schedule === undefined) return;
+    note(sourceKeys.project(project), toProjectMode(executions, schedule));
+  }
+
+  function heard(member: string | undefined, endpoint: Endpoint<unknown>, about: About): void {
+    const { answer, project = '' } = about;
+    if (member === undefined) note(sourceKeys.contact, 'answered');
+    if (isOf(systemInfo, endpoint, answer)) noteInfo(member, answer);
+    const uuid = member === undefined ? '' : uuids.get(member);
+    if (isOf(executionMode, endpoint, answer) && uuid !== undefined && answer !== undefined)
+      note(sourceKeys.mode(uuid), answer);
+    if (isOf(projects, endpoint, answer)) {
+      for (const { name, executionsEnabled, scheduleEnabled } of answer)
+        noteProject(name, executionsEnabled, scheduleEnabled);
+    }
+    if (isOf(projectMeta, endpoint, answer)) noteProject(project, answer.executionsEnabled, answer.scheduleEnabled);
+    // Older servers tell the one switch, and then the other.
+    if (isOf(projectDisablesExecutions, endpoint, answer)) half.set(project, answer);
+    if (isOf(projectDisablesSchedule, endpoint, answer)) noteProject(project, !(half.get(project) ?? false), !answer);
+  }
+
+  function noteInfo(member: string | undefined, info: Info): void {
+    const { serverUUID } = info.server;
+    if (info.timestampMs !== undefined) skewMs = info.timestampMs - clock.now();
+    if (serverUUID !== undefined) note(sourceKeys.member(serverUUID), 'answered');
+    if (member !== undefined && serverUUID !== undefined) uuids.set(member, serverUUID);
+    const uuid = member === undefined ? '' : serverUUID;
+    if (uuid === undefined) return;
+    if (info.executionMode !== undefined) note(sourceKeys.mode(uuid), info.executionMode);
+    const { scheduler, uptime } = info.stats;
+    if (uptime.since !== undefined) note(sourceKeys.start(uuid), String(uptime.since));
+    if (scheduler.running === undefined || scheduler.threadPoolSize === undefined) return;
+    threads = scheduler.threadPoolSize;
+    note(sourceKeys.threads(uuid), scheduler.running >= scheduler.threadPoolSize ? 'full' : 'free');
+  }
+
+  return {
+    ear: (member) => ({
+      answered: (endpoint, path, answer) => heard(member, endpoint, { answer, project: path['project'] }),
+      failed: (error) => {
+        if (member === undefined && isSilence(error)) note(sourceKeys.contact, 'failed');
+      },
+    }),
+    all: () => timelines,
+    serverNowMs,
+    restore: (kept) => {
+      for (const [key, timeline] of kept) {
+        const heardSince = timelineOf(timelines, key);
+        const [first] = heardSince;
+        const before = timeline.filter(({ throughMs }) => first === undefined || throughMs < first.fromMs);
+        timelines.set(key, [...before, ...heardSince]);
+      }
+    },
+    takeChanged: () => {
+      const keys = [...changed];
+      changed.clear();
+      return keys;
+    },
+    forget: (beforeMs) => {
+      for (const [key, timeline] of timelines) timelines.set(key, forgetBefore(timeline, beforeMs));
+    },
+    threads: () => threads,
+  };
+}
+
+type About = { readonly answer: unknown; readonly project: string | undefined };
+type Info = typeof systemInfo extends Endpoint<infer Answer> ? Answer : never;
+
+function isOf<Answer>(wanted: Endpoint<Answer>, endpoint: Endpoint<unknown>, answer: unknown): answer is Answer {
+  return wanted.name === endpoint.name && answer !== null;
+}
+
+function toProjectMode(executions: boolean, schedule: boolean): string {
+  if (executions) return schedule ? 'active' : 'schedule_disabled';
+  return schedule ? 'executions_disabled' : 'disabled';
+}
+
+/** Reports whether a fault means that the server does not answer: refused credentials are an answer, and so is a busy server. */
+function isSilence(error: unknown): boolean {
+  if (!(error instanceof ApiError) || error.details.unsent === true || error.details.isOwnLimit === true) return false;
+  if (error.details.status === undefined) return error.kind !== 'unsupported_version' && isOfWholeServer(error);
+  return error.kind === 'server' && isOfWholeServer(error);
+}

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../src/expected-runs/deciding/decide.ts';
+import { noteAnswer } from '../../src/expected-runs/deciding/notes.ts';
+import type { Timeline } from '../../src/expected-runs/deciding/timeline.ts';
+import { createDay } from './day-world.ts';
+import { judgeDay } from './judge-day.ts';
+import { type Parts, soundParts, watchDay } from './watch-day.ts';
+
+/** More of them find rarer faults: `EXPECTED_RUNS_DAYS=1000 npm exec -- vitest run test/expected-runs/days.test.ts`. */
+const days = Number(process.env['EXPECTED_RUNS_DAYS'] ?? 40);
+
+function judgeDays(count: number, parts: Parts = soundParts) {
+  const wrong: string[] = [];
+  const right = new Map<string, number>();
+  for (let seed = 1; seed <= count; seed++) {
+    const day = createDay(seed);
+    const report = judgeDay(day, watchDay(day, parts));
+    wrong.push(...report.wrong.map((line) => `day ${seed} ${line}`));
+    for (const [cause, times] of report.right) right.set(cause, (right.get(cause) ?? 0) + times);
+  }
+  return { wrong, right };
+}
+
+const causes = [
+  'down',
+  'passive',
+  'executions_disabled',
+  'schedule_disabled',
+  'job_disabled',
+  'orphaned',
+  'overlap',
+  'saturated',
+  'restart',
+  'unknown',
+];
+
+/** Takes what was read last for what held all along. */
+function toLastReading(timeline: Timeline): Timeline {
+  const last = timeline.at(-1);
+  return last === undefined ? [] : [{ ...last, fromMs: Number.NEGATIVE_INFINITY }];
+}
+
+const wrongParts: readonly (readonly [string, Partial<Parts>])[] = [
+  ['the margin is ignored', { marginMs: 0 }],
+  [
+    'a time is decided before all that ran is read',
+    { decide: (job, input) => decide(job, { ...input, clearMs: Number.POSITIVE_INFINITY }) },
+  ],
+  [
+    'a run that somebody started by hand satisfies a time',
+    { toKind: (kind) => (kind === 'other' ? 'scheduled' : kind) },
+  ],
+  [
+    'the times of before an edit are kept',
+    {
+      join: (job, answer) => {
+        const { job: joined } = noteAnswer(job, answer);
+        const { timetable } = joined;
+        if (timetable === undefined) return { job: joined, verdicts: [] };
+        const timesMs = [...new Set([...(job.timetable?.timesMs ?? []), ...answer.timesMs])].sort(
+          (one, other) => one - other,
+        );
+        return { job: { ...joined, timetable: { ...timetable, timesMs } }, verdicts: [] };
+      },
+    },
+  ],
+  [
+    'the cause is read when a time is decided',
+    {
+      decide: (job, input) => {
+        const sources = new Map([...input.sources].map(([key, timeline]) => [key, toLastReading(timeline)]));
+        return decide(job, { ...input, sources });
+      },
+    },
+  ],
+];
+
+describe('expected-runs, seeded days', () => {
+  it('tells every run, miss and cause as it truly was', { timeout: 3_600_000 }, () => {
+    const { wrong, right } = judgeDays(days);
+    expect(wrong).toEqual([]);
+    expect(causes.filter((cause) => (right.get(cause) ?? 0) < 10)).toEqual([]);
+  });
+
+  it.each(wrongParts)('shows it if %s', { timeout: 120_000 }, (_name, parts) => {
+    expect(judgeDays(15, { ...soundParts, ...parts }).wrong.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,123 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createScene } from './scene.ts';
+
+const hour = { everyMs: 3_600_000, offsetMs: 0 };
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+/** One project with a job that starts every hour on the hour; the day begins at noon. */
+function createHourly(options: Parameters<typeof createScene>[0] = {}) {
+  const scene = createScene(options);
+  stops.push(scene.stop);
+  scene.control.createProject('pay');
+  const id = scene.control.createJob('pay', { name: 'settle', group: 'nightly', schedule: hour });
+  return { ...scene, id };
+}
+
+const job = 'project="pay",job_group="nightly",job_name="settle"';
+
+describe('expected-runs', () => {
+  it('shows the next run, and counts a run on schedule with its delay', async () => {
+    const { minutes, shown } = createHourly();
+    await minutes(2);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([
+      `automation_job_next_run_timestamp_seconds{${job}} ${Date.UTC(2026, 0, 15, 13) / 1000}`,
+    ]);
+    expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
+    await minutes(65);
+    expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
+      'automation_schedule_delay_seconds_count{project="pay"} 1',
+    ]);
+    expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
+  });
+
+  it('counts what a passive server did not start, once for each time', async () => {
+    const { control, minutes, shown } = createHourly();
+    await minutes(30);
+    control.setExecutionMode('passive');
+    await minutes(150);
+    control.setExecutionMode('active');
+    await minutes(60);
+    expect(shown('schedule_missed_total')).toEqual([
+      `automation_schedule_missed_total{${job},reason="unknown"} 0`,
+      `automation_schedule_missed_total{${job},reason="passive"} 3`,
+    ]);
+    expect(shown('job_last_missed_timestamp_seconds')).toEqual([
+      `automation_job_last_missed_timestamp_seconds{${job}} ${Date.UTC(2026, 0, 15, 15) / 1000}`,
+    ]);
+  });
+
+  it('finds the runs of its own absence, and no miss in it', async () => {
+    const { minutes, shown, away } = createHourly();
+    await minutes(30);
+    away(360);
+    await minutes(90);
+    expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
+    expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
+      'automation_schedule_delay_seconds_count{project="pay"} 8',
+    ]);
+  });
+
+  it('expects nothing of a job that is switched off, and shows since when it is', async () => {
+    const { control, minutes, shown, id } = createHourly();
+    await minutes(30);
+    control.changeJob(id, { scheduleEnabled: false });
+    await minutes(120);
+    expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([]);
+    expect(shown('job_disabled_since_timestamp_seconds')).toEqual([
+      `automation_job_disabled_since_timestamp_seconds{${job},what="schedule"} ${Date.UTC(2026, 0, 15, 12, 31) / 1000}`,
+    ]);
+  });
+
+  it('counts no miss where the schedule was moved, which older servers announce nowhere', async () => {
+    const { control, minutes, shown, id } = createHourly();
+    await minutes(30);
+    control.changeJob(id, { schedule: { everyMs: 3_600_000, offsetMs: 1_500_000 } });
+    await minutes(180);
+    expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
+  });
+
+  it('knows the cause of a project that is switched off', async () => {
+    const { control, minutes, shown } = createHourly();
+    await minutes(30);
+    control.changeProject('pay', { scheduleEnabled: false });
+    await minutes(60);
+    control.changeProject('pay', { scheduleEnabled: true });
+    await minutes(60);
+    expect(shown('schedule_missed_total')).toEqual([
+      `automation_schedule_missed_total{${job},reason="unknown"} 0`,
+      `automation_schedule_missed_total{${job},reason="schedule_disabled"} 1`,
+    ]);
+  });
+
+  it('keeps up with a server that tells only the next run', async () => {
+    const { control, minutes, shown } = createHourly({ apiVersion: 30 });
+    await minutes(150);
+    control.setExecutionMode('passive');
+    await minutes(60);
+    control.setExecutionMode('active');
+    await minutes(90);
+    expect(shown('schedule_missed_total')).toEqual([
+      `automation_schedule_missed_total{${job},reason="unknown"} 0`,
+      `automation_schedule_missed_total{${job},reason="passive"} 1`,
+    ]);
+  });
+
+  it('asks for the list once a minute, and for each schedule every six hours', { timeout: 60_000 }, async () => {
+    const { control, minutes, requests } = createHourly();
+    for (let index = 1; index < 400; index++)
+      control.createJob('pay', { name: `job ${index}`, schedule: { everyMs: 86_400_000, offsetMs: index * 1000 } });
+    await minutes(10);
+    const before = requests().length;
+    await minutes(60);
+    const asked = requests()
+      .slice(before)
+      .filter(({ path }) => /jobs$|forecast$/.test(path));
+    expect(asked.length).toBeLessThanOrEqual(60 + Math.ceil(400 / 6));
+  });
+});

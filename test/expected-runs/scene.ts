@@ -1,0 +1,118 @@
+import { projectsWithModes } from '../../src/api/endpoints/projects.ts';
+import { systemInfo } from '../../src/api/endpoints/system.ts';
+import { createProjectList } from '../../src/api/project-list.ts';
+import { createExecutions, type Executions } from '../../src/executions/executions.ts';
+import { toExecutionsPort } from '../../src/expected-runs/executions-port.ts';
+import { createExpectedRuns } from '../../src/expected-runs/expected-runs.ts';
+import { listenTo } from '../../src/expected-runs/listen.ts';
+import { defaultDelayBuckets } from '../../src/expected-runs/settings.ts';
+import { createSourceNotes } from '../../src/expected-runs/sources.ts';
+import type { Row } from '../../src/metrics/family.ts';
+import { renderSamples } from '../../src/metrics/render.ts';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+import { birthMs, toObserver, usual } from '../executions/scene.ts';
+import { createTestClient, fixedSecret } from '../support/client.ts';
+import { createDirectSimulator, type DirectOptions } from '../support/direct-simulator.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+
+/** Executions and the schedule watch of one server before a simulated service, on one clock that is moved by hand. */
+export function createScene(options: DirectOptions = {}) {
+  const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47, retained: 1e9, ...options });
+  const state = openSqliteState({ memory: true });
+  let nowMs = birthMs;
+  let rows: readonly Row[] = [];
+  const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs, random: () => 0.5 });
+  const { client: plain, close } = createTestClient({
+    url: 'http://127.0.0.1',
+    transport: simulator.transport,
+    token: fixedSecret(simulator.token),
+    dialect: 'rundeck',
+    budget: { requestsPerSecond: 1_000_000, concurrency: 10 },
+    clock,
+  });
+
+  function start() {
+    const notes = createSourceNotes(clock);
+    const client = listenTo(plain, notes.ear(undefined));
+    const list = createProjectList({ isWanted: () => true, clock });
+    const shared = {
+      server: 'upstream',
+      timeoutMs: 10_000,
+      client,
+      clock,
+      ledger: state.ledger,
+      withdraw: () => undefined,
+    };
+    let executions: Executions | undefined;
+    const expected = createExpectedRuns({
+      ...shared,
+      everyMs: 60_000,
+      port: toExecutionsPort(() => executions),
+      notes,
+      settings: {
+        marginMs: 600_000,
+        catchUpLimitMs: usual.catchUpLimitMs,
+        holdNewSeriesMs: 60_000,
+        buckets: defaultDelayBuckets,
+        mostJobs: 5000,
+        isWantedProject: () => true,
+        isWantedJob: () => true,
+      },
+      readProjects: list.read,
+      publish: async (published) => {
+        rows = published;
+        return published.length;
+      },
+    });
+    executions = createExecutions({
+      ...shared,
+      everyMs: 15_000,
+      requestsPerSecond: 10,
+      readProjects: list.readDated,
+      settings: { ...usual, overlapMs: 120_000 },
+      commitHook: expected.commitHook,
+      publish: async (published) => published.length,
+      observe: toObserver([], () => undefined),
+    });
+    return { executions, expected, client };
+  }
+
+  let daemon = start();
+
+  /** What the daemon's polls ask in a minute. */
+  async function minute(): Promise<void> {
+    nowMs += 60_000;
+    simulator.advance(60_000);
+    const signal = new AbortController().signal;
+    const api = daemon.client.within({ lane: 'normal', forMs: 10_000 });
+    await daemon.expected.open();
+    await api.get(systemInfo);
+    if (await api.supports(projectsWithModes)) await api.get(projectsWithModes, { query: { meta: 'config' } });
+    await daemon.executions.read(signal);
+    await daemon.expected.read(signal);
+  }
+
+  return {
+    control: simulator.control,
+    requests: simulator.requests,
+    nowMs: () => nowMs,
+    minutes: async (count: number): Promise<void> => {
+      for (let left = count; left > 0; left -= 1) await minute();
+    },
+    /** The daemon is not there. */
+    away: (minutes: number): void => {
+      nowMs += minutes * 60_000;
+      simulator.advance(minutes * 60_000);
+      daemon = start();
+    },
+    shown: (family: string): string[] =>
+      renderSamples(rows.filter((row) => row.family.name === `automation_${family}`))
+        .split('\n')
+        .filter((line) => line !== ''),
+    jobs: () => [...daemon.expected.jobs().values()],
+    stop: async (): Promise<void> => {
+      await close();
+      await state.close();
+    },
+  };
+}
