@@ -26,6 +26,7 @@ describe('config/json-schema', () => {
       'web',
       'jobs',
       'executions',
+      'schedule',
       'traces',
       'metrics',
       'log',

@@ -43,7 +43,6 @@ export function createScene(options: DirectOptions = {}) {
       ledger: state.ledger,
       withdraw: () => undefined,
     };
-    let executions: Executions | undefined;
     const expected = createExpectedRuns({
       ...shared,
       everyMs: 60_000,
@@ -64,7 +63,7 @@ export function createScene(options: DirectOptions = {}) {
         return published.length;
       },
     });
-    executions = createExecutions({
+    const executions: Executions = createExecutions({
       ...shared,
       everyMs: 15_000,
       requestsPerSecond: 10,
