@@ -69,7 +69,11 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   });
   try {
     const { url } = await app.start();
-    log.info({ url, version, servers: config.servers.length }, 'serving');
+    const { otherServers } = loaded;
+    log.info(
+      { url, version, servers: config.servers.length, ...(otherServers > 0 ? { otherServers } : {}) },
+      'serving',
+    );
     const openness = describeOpenness(config);
     if (openness !== undefined) log.info({}, openness);
     onStarted?.(url);

@@ -18,6 +18,7 @@ import type { TlsRules } from './read/server-rules.ts';
 import { readServers } from './read/servers.ts';
 import type { WebConfigOptions } from './read/web-config.ts';
 import type { ReadFile } from './secret.ts';
+import { isInShard } from './values/shard.ts';
 import type { WebConfig } from './web-config.ts';
 
 export type LoadOptions = {
@@ -43,6 +44,8 @@ export type LoadedConfig =
       readonly configFile: string | undefined;
       /** True if `--config.check` asked for no more than this. */
       readonly checkOnly: boolean;
+      /** The number of configured servers that other shards watch. */
+      readonly otherServers: number;
       /** The origin of each value, by its path; values not in it are defaults. */
       readonly origins: ReadonlyMap<string, string>;
     }
@@ -77,16 +80,18 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const found = complaints.list();
   if (found.length > 0) return { ok: false, complaints: found };
   const { jobs, metrics, ...settings } = toSettings(generalOptions, (path) => general.get(path)?.value);
+  const servers = watched.servers.filter(({ name }) => launch.shard === undefined || isInShard(name, launch.shard));
   const config: Config = {
     ...settings,
     jobs: { ...jobs, isWanted: toChoice(jobs), ...toOverrideChoice(jobs.overrides) },
     metrics: { ...metrics, families: ruled.families },
-    servers: watched.servers,
+    servers,
     collectors: polled.collectors,
     webConfig,
   };
   const origins = toOrigins([...general, ...polled.resolved, ...ruled.resolved, ...watched.resolved]);
-  return { ok: true, config, configFile, checkOnly: launch.config.check, origins };
+  const otherServers = watched.servers.length - servers.length;
+  return { ok: true, config, configFile, checkOnly: launch.config.check, otherServers, origins };
 }
 
 const noLabels: TakenLabels = { ofServers: [], ofProjects: [] };

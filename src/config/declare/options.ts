@@ -3,6 +3,7 @@ import { listenAddress, proxyAddress, webAddress } from '../values/address.ts';
 import { bucketBounds, labelNames } from '../values/family-types.ts';
 import { labels } from '../values/labels.ts';
 import { autoOrNumber, number, wholeNumber } from '../values/number.ts';
+import { shard } from '../values/shard.ts';
 import { hostName, namespace, pemFile, routePrefix, serverName, urlPath, userName } from '../values/texts.ts';
 import { boolean, choice, duration, passwordFile, path, secretFile } from '../values/value-type.ts';
 import { mapList } from './map-list.ts';
@@ -216,6 +217,10 @@ export const launchOptions = {
   collector: {
     disable_defaults: option(boolean, false, 'Disable all collectors that are not enabled by name.'),
   },
+  shard: optional(
+    shard,
+    'Share of the configured servers to watch, chosen by their names: each of N exporters with the same file watches the servers of one shard.',
+  ),
 } as const satisfies OptionTree;
 
 /** The facts about a collector that its options need; the caller has the list. */
