@@ -1,8 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
 import { keepCompiledCode } from './compile-cache.ts';
 import { endOnFaults } from './faults.ts';
 import { refuseForeignModules } from './own-modules.ts';
-import { settleProcess } from './process-settings.ts';
+import { keepHeapSmall, settleProcess } from './process-settings.ts';
 
 /** Prepares the process and runs the command line. */
 export async function start(): Promise<void> {
@@ -13,8 +12,7 @@ export async function start(): Promise<void> {
   // Without a listener, this signal opens the debugger to everybody on this machine.
   process.on('SIGUSR1', () => undefined);
   endOnFaults();
-  // A daemon beside others: memory is collected before the heap grows, not after.
-  for (const flag of ['--semi-space-growth-factor=1', '--heap-growing-percent=50']) setFlagsFromString(flag);
+  keepHeapSmall();
   // Before anything else is imported: what was compiled once starts in half the time.
   refuseForeignModules((text) => process.stderr.write(text));
   const refused = keepCompiledCode(process.env);

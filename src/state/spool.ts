@@ -1,5 +1,5 @@
 /**
- * Finished traces on their way to the collector. What is in it stays until it was delivered, or until someone drops it;
+ * Finished traces on their way to the trace backend. What is in it stays until it was delivered, or until someone drops it;
  * it gets in by the ledger's own transactions.
  */
 export type Spool = {
