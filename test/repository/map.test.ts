@@ -17,8 +17,8 @@ describe('repository/map', () => {
 
   it('has a row for every room', () => {
     const rooms = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    const rows = [...map.matchAll(/^\| (?:[^|]*?)`([a-z]+)\/`/gm)].map(([, name]) => name);
-    const named = [...map.matchAll(/`([a-z]+)\/`/g)].map(([, name]) => name);
+    const rows = [...map.matchAll(/^\| (?:[^|]*?)`([a-z-]+)\/`/gm)].map(([, name]) => name);
+    const named = [...map.matchAll(/`([a-z-]+)\/`/g)].map(([, name]) => name);
     expect(rows.length).toBeGreaterThan(10);
     expect(rooms.map(({ name }) => name).filter((name) => !named.includes(name))).toEqual([]);
   });
