@@ -94,6 +94,15 @@ describe('executions/fit-series', () => {
     expect(room().leftOut()).toMatchObject({ jobs: 0, limitedBy: undefined });
   });
 
+  it('gives the place of a job up first that is gone, although it ran last', async () => {
+    const { take, leave, shown, restart } = await setUp(defaults);
+    await take([run('a', 1), run('b', 2), run('c', 3)]);
+    await leave('c');
+    await restart({ ...defaults, cap: 2 });
+    expect(shown('automation_job_last_execution_id').map(shorten)).toEqual(['a 1', 'b 2']);
+    expect(shown('automation_executions_total', 'status="succeeded"').map(shorten)).toEqual(['a 1', 'b 1']);
+  });
+
   it('gives durations of their own up, of the job that ran longest ago first, and counts them together from then on', async () => {
     const { take, shown, restart } = await setUp(defaults);
     await take([run('a', 1), run('b', 2)]);
@@ -197,6 +206,11 @@ async function setUp(first: SeriesRules, keepBy = (ledger: Ledger): Ledger => le
       await room.fit();
       known = undefined;
     },
+    /** The list of jobs lacks it. */
+    leave: (name: string) =>
+      cache.update(async () => ({
+        jobs: [...cache.totals.jobs.values()].flatMap((job) => (job.name === name ? [{ ...job, goneSinceMs: 1 }] : [])),
+      })),
     restart: async (next: SeriesRules) => {
       rules = next;
       known = undefined;

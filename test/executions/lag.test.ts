@@ -45,6 +45,7 @@ describe('executions/lag', () => {
     expect(toNote(cache, unshown('stock'), 7)).toBe(
       '7 reads waited for the request budget; 1 projects are still catching up',
     );
+    expect(toNote(toCache(scanned('pay', 15)), unshown(), 1)).toBe('1 reads waited for the request budget');
     expect(toNote(toCache(scanned('pay', 15)), unshown(), 0)).toBeUndefined();
   });
 });

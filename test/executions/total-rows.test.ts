@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createSeriesSlots } from '../../src/executions/counting/series-slots.ts';
 import { type Cell, type JobFacts, toCellKey, toJobKey } from '../../src/executions/counting/totals.ts';
 import { type Hold, type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
-import { toTotalRows } from '../../src/executions/series/total-rows.ts';
+import { toHiddenRows, toTotalRows } from '../../src/executions/series/total-rows.ts';
+import { defaultBuckets } from '../../src/executions/settings.ts';
 import { toLines } from './some-rows.ts';
 
 const of = 'project="pay",job_group="nightly",job_name="settle"';
@@ -42,6 +43,20 @@ describe('executions/total-rows', () => {
       `${name}_bucket{${of},status="succeeded",le="+Inf"} 6`,
       `${name}_sum{${of},status="succeeded"} 50`,
       `${name}_count{${of},status="succeeded"} 6`,
+    ]);
+  });
+
+  it('counts durations by default in buckets from a second to half a day', () => {
+    expect(defaultBuckets).toEqual([1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200]);
+  });
+
+  it('shows how many executions are counted and hidden, and nothing where that is unknown', () => {
+    const history = [
+      { project: 'pay', counted: 5, readable: 2 },
+      { project: 'stock', counted: undefined, readable: 0 },
+    ];
+    expect(toLines(toHiddenRows({ running: 'known', runningDenied: [], history }))).toEqual([
+      'exporter_executions_hidden{project="pay"} 3',
     ]);
   });
 

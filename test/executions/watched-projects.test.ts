@@ -3,7 +3,9 @@ import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { createOverlap } from '../../src/executions/reading/overlap.ts';
 import { planProjects } from '../../src/executions/reading/plan-projects.ts';
 import { createWatchedProjects } from '../../src/executions/reading/watched-projects.ts';
+import type { Ledger } from '../../src/state/ledger.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { StateError } from '../../src/state/state.ts';
 import { createFakeApi } from './fake-api.ts';
 import { usual } from './scene.ts';
 import { someRunning } from './some-execution.ts';
@@ -48,6 +50,18 @@ describe('executions/watched-projects', () => {
     expect([countedFromMs('pay'), countedFromMs('new')]).toEqual([600_000, 595_000]);
   });
 
+  it('reads it again at once for the same project where what it brought could not be kept', async () => {
+    const { refresh, asked, names, fillDisk, countedFromMs } = await createScene(['pay']);
+    await refresh();
+    names.push('new');
+    fillDisk(true);
+    await expect(refresh('new')).rejects.toThrow('the disk is full');
+    fillDisk(false);
+    await refresh('new');
+    expect(asked).toHaveLength(3);
+    expect(countedFromMs('new')).toBeDefined();
+  });
+
   it('does not read it for a project that configuration leaves out', async () => {
     const { refresh, asked } = await createScene(['pay'], (project) => project !== 'secret');
     await refresh();
@@ -58,7 +72,15 @@ describe('executions/watched-projects', () => {
 
 async function createScene(names: string[], isWantedProject: (project: string) => boolean = () => true) {
   const { ledger } = openSqliteState({ memory: true });
-  const cache = await openLedgerCache(ledger, 'upstream');
+  let isFull = false;
+  const kept: Ledger = {
+    ...ledger,
+    commit: async (server, change) => {
+      if (isFull) throw new StateError('the disk is full');
+      await ledger.commit(server, change);
+    },
+  };
+  const cache = await openLedgerCache(kept, 'upstream');
   const { api } = createFakeApi(() => undefined);
   const asked: string[] = [];
   let ticks = 0;
@@ -76,6 +98,9 @@ async function createScene(names: string[], isWantedProject: (project: string) =
     names,
     asked,
     countedFromMs: (project: string) => cache.states.get(project)?.countedFromMs,
+    fillDisk: (full: boolean) => {
+      isFull = full;
+    },
     pass: (ms: number) => {
       ticks += ms;
     },
