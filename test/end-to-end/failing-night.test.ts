@@ -7,6 +7,7 @@ import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
 import { describeWithTools } from '../support/tools.ts';
+import { compareOverview } from './overview-truth.ts';
 
 /** A series as Prometheus stored it: every sample, untouched by any function. */
 type Stored = {
@@ -75,7 +76,8 @@ describeWithTools('end-to-end/failing-night', ['prometheus'], (tools) => {
       await eventually(async () => expect(rise(await readStored(name))).toEqual(truth), { limitMs: 30_000 });
     expect([...truth.keys()].filter((key) => key.endsWith(' failed')).length).toBeGreaterThan(2);
     for (const name of names) expect(findFalls(await readStored(name))).toEqual([]);
-  }, 90_000);
+    await eventually(async () => compareOverview(prometheus, simulator), { limitMs: 30_000 });
+  }, 120_000);
 
   async function readStored(name: string): Promise<Stored[]> {
     // The cast is true: a range in an instant query gives a matrix.
