@@ -1,6 +1,7 @@
 import { alertFiles } from '../alerts/generate.ts';
 import { dashboardFiles } from '../dashboards/generate.ts';
 import { renderMetricReference, renderOptionReference } from '../src/commands/reference.ts';
+import { chartFiles } from './chart/files.ts';
 import { renderFaults } from './faults.ts';
 
 /** Every file that is generated, by its path: a test holds the committed ones against these. */
@@ -9,6 +10,9 @@ export function generated(): Readonly<Record<string, string>> {
     'docs/configuration.md': renderOptionReference(),
     'docs/metrics.md': renderMetricReference(),
     'docs/faults.md': renderFaults(),
+    ...Object.fromEntries(
+      Object.entries(chartFiles()).map(([name, text]) => [`deploy/helm/automation-exporter/${name}`, text]),
+    ),
     ...Object.fromEntries(Object.entries(alertFiles()).map(([name, text]) => [`alerts/${name}`, text])),
     ...Object.fromEntries(Object.entries(dashboardFiles()).map(([name, text]) => [`dashboards/${name}`, text])),
   };

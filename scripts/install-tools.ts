@@ -11,14 +11,17 @@ export function installTools(): void {
   if (missing.length === 0) return;
 
   const packages = [...new Set(missing.flatMap((tool) => tool.packages))];
-  if (mayInstall()) installPackages(packages);
+  if (packages.length > 0 && mayInstall()) installPackages(packages);
   for (const tool of missing) {
     if (tool.python !== undefined) installPython(tool.commands[0], tool.python);
+    if (tool.go !== undefined) installGo(tool.commands[0], tool.go);
   }
 
   for (const tool of tools) {
     if (findTool(tool.name) !== undefined) continue;
-    console.log(`${tool.name} is not installed: ${tool.usedBy} will be skipped (Debian: ${tool.packages.join(' ')}).`);
+    console.log(
+      `${tool.name} is not installed: ${tool.usedBy} will be skipped (${tool.go ?? `Debian: ${tool.packages.join(' ')}`}).`,
+    );
   }
 }
 
@@ -63,12 +66,23 @@ function installPython(python: string, requirement: string): void {
   if (!done) rmSync(directory, { recursive: true, force: true });
 }
 
-function isDone(command: string, args: readonly string[]): boolean {
+function installGo(program: string, source: string): void {
+  if (spawnSync('go', ['version']).status !== 0) return;
+  console.log(`Building ${source}, which takes minutes`);
+  isDone('go', ['install', '-trimpath', '-ldflags=-s', source], {
+    timeoutMs: 1_800_000,
+    env: { GOBIN: dirname(program), CGO_ENABLED: '0' },
+  });
+}
+
+type Doing = { readonly timeoutMs?: number; readonly env?: Readonly<Record<string, string>> };
+
+function isDone(command: string, args: readonly string[], { timeoutMs = 300_000, env = {} }: Doing = {}): boolean {
   const { status, stderr, error } = spawnSync(command, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8',
-    timeout: 300_000,
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    timeout: timeoutMs,
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', ...env },
   });
   if (status === 0) return true;
   console.log(`${command} ${args[0]} failed: ${error?.message ?? stderr.trim()}`);

@@ -10,6 +10,8 @@ export type Tool = {
   readonly packages: readonly string[];
   /** A Python package, in a virtual environment of its own. */
   readonly python?: string;
+  /** A Go program with its version, built where Go is there: for minutes, and once. */
+  readonly go?: string;
   readonly usedBy: string;
 };
 
@@ -64,6 +66,20 @@ export const tools = [
     commands: ['curl'],
     packages: ['curl'],
     usedBy: 'the test of TLS and users from outside',
+  },
+  {
+    name: 'helm',
+    commands: [join(cacheDirectory(), 'helm-3.22.0', 'helm')],
+    packages: [],
+    go: 'helm.sh/helm/v3/cmd/helm@v3.22.0',
+    usedBy: 'the tests of the chart and of the plain manifests',
+  },
+  {
+    name: 'kubernetes-validate',
+    commands: [join(cacheDirectory(), 'kubernetes-validate-1.37.0', 'bin', 'python')],
+    packages: ['python3', 'python3-venv'],
+    python: 'kubernetes-validate==1.37.0',
+    usedBy: 'the tests that hold the chart against the schemas of Kubernetes',
   },
   {
     name: 'chromium',

@@ -1,0 +1,55 @@
+{{- define "automation-exporter.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "automation-exporter.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 52 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "automation-exporter.selector" -}}
+app.kubernetes.io/name: {{ include "automation-exporter.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "automation-exporter.labels" -}}
+{{ include "automation-exporter.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "automation-exporter.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
+{{ .Values.image.repository }}:{{ default .Chart.AppVersion .Values.image.tag }}
+{{- end -}}
+{{- end -}}
+
+{{- define "automation-exporter.serviceAccount" -}}
+{{- if .Values.serviceAccount.create -}}
+{{ default (include "automation-exporter.fullname" .) .Values.serviceAccount.name }}
+{{- else -}}
+{{ default "default" .Values.serviceAccount.name }}
+{{- end -}}
+{{- end -}}
+
+{{/* The prefix of all paths, as configured; empty for the root. */}}
+{{- define "automation-exporter.prefix" -}}
+{{- $prefix := dig "web" "route_prefix" "/" .Values.config -}}
+{{- if ne $prefix "/" -}}{{ $prefix }}{{- end -}}
+{{- end -}}
+
+{{- define "automation-exporter.scheme" -}}
+{{- if and .Values.webConfig.existingSecret .Values.webConfig.tls -}}HTTPS{{- else -}}HTTP{{- end -}}
+{{- end -}}

@@ -1,0 +1,150 @@
+import { stringify } from 'yaml';
+import { alertFiles } from '../../alerts/generate.ts';
+import { dashboardFiles } from '../../dashboards/generate.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { collectors } from '../../src/collectors/index.ts';
+import { listFamilies } from '../../src/commands/reserved-labels.ts';
+import { toJsonSchema } from '../../src/config/show/json-schema.ts';
+import { chartValues } from './values.ts';
+
+/** The generated files of the chart, by their path in it. */
+export function chartFiles(): Readonly<Record<string, string>> {
+  const dashboards = Object.entries(dashboardFiles()).filter(([file]) => /^[^/]+\.json$/.test(file));
+  return {
+    'Chart.yaml': renderChartFile(),
+    'values.yaml': renderValues(),
+    'values.schema.json': `${JSON.stringify(toValuesSchema(), undefined, 2)}\n`,
+    'README.md': renderReadme(),
+    'files/rules.yaml': alertFiles()['rules.yaml'] ?? '',
+    // Without spaces: a ConfigMap, and a release, may hold 1 MiB.
+    ...Object.fromEntries(
+      dashboards.map(([file, text]) => [`files/dashboards/${file}`, `${JSON.stringify(JSON.parse(text))}\n`]),
+    ),
+  };
+}
+
+/** The chart has the version of the exporter that it runs. */
+function renderChartFile(): string {
+  return `# Generated from scripts/chart/files.ts and package.json.
+apiVersion: v2
+name: automation-exporter
+description: Prometheus exporter and OpenTelemetry tracer for Rundeck
+type: application
+version: ${manifest.version}
+appVersion: ${manifest.version}
+kubeVersion: ">=1.27.0-0"
+keywords: [prometheus, exporter, opentelemetry, rundeck, monitoring]
+`;
+}
+
+type Tree = { [key: string]: Tree | (typeof chartValues)[number] };
+
+/** The values as a tree, in their order. */
+function toTree(): Tree {
+  const tree: Tree = {};
+  for (const value of chartValues) {
+    const keys = value.path.split('.');
+    const last = keys.pop() ?? '';
+    let place = tree;
+    for (const key of keys) {
+      place[key] ??= {};
+      // The cast is true: a value stands at no place that others stand below.
+      place = place[key] as Tree;
+    }
+    place[last] = value;
+  }
+  return tree;
+}
+
+function isValue(node: Tree[string]): node is (typeof chartValues)[number] {
+  return 'path' in node && typeof node.path === 'string';
+}
+
+function renderValues(): string {
+  return `# Generated from scripts/chart/values.ts: change that, then run \`npm run generate\`.\n${renderBranch(toTree(), '')}`;
+}
+
+function renderBranch(tree: Tree, indent: string): string {
+  return Object.entries(tree)
+    .map(([key, node]) => {
+      if (!isValue(node)) return `${indent}${key}:\n${renderBranch(node, `${indent}  `)}`;
+      const lines = stringify({ [key]: node.default }, { lineWidth: 0 })
+        .trimEnd()
+        .split('\n');
+      return `${indent}# ${node.help}\n${lines.map((line) => `${indent}${line}\n`).join('')}`;
+    })
+    .join(indent === '' ? '\n' : '');
+}
+
+type Schema = { readonly [key: string]: unknown };
+
+/** Draft 7, which every Helm 3 reads. An unknown value is a mistake. */
+function toValuesSchema(): Schema {
+  const config = forGo(toJsonSchema(collectors, listFamilies()));
+  const { $schema: _, title: _title, $defs, ...ofConfig } = config;
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Values of the chart automation-exporter',
+    ...toBranchSchema(toTree(), { global: { type: 'object' } }),
+    definitions: { config: ofConfig, ...($defs as Schema) },
+  };
+}
+
+function toBranchSchema(tree: Tree, more: Schema = {}): Schema {
+  const properties = Object.entries(tree).map(([key, node]) => [
+    key,
+    isValue(node) ? { description: node.help, ...node.schema } : toBranchSchema(node),
+  ]);
+  return { type: 'object', additionalProperties: false, properties: { ...Object.fromEntries(properties), ...more } };
+}
+
+/** Helm reads patterns as Go does: it knows no lookahead and no \u. The exporter itself checks all of them. */
+function forGo<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(forGo) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).flatMap(([key, inner]: [string, unknown]) => {
+    if (key === 'pattern' && typeof inner === 'string' && /\(\?|\\u/.test(inner)) return [];
+    if (key === '$ref' && typeof inner === 'string') return [[key, inner.replace('#/$defs/', '#/definitions/')]];
+    return [[key, forGo(inner)]];
+  });
+  return Object.fromEntries(entries) as Value;
+}
+
+function renderReadme(): string {
+  const rows = chartValues.map(({ path, default: fallback, help }) => {
+    return `| \`${path}\` | \`${JSON.stringify(fallback).replaceAll('|', '\\|')}\` | ${help.replaceAll('|', '\\|')} |`;
+  });
+  return `# Helm chart of automation-exporter
+
+Generated from \`scripts/chart\`: change that, then run \`npm run generate\`.
+
+The chart runs one exporter as a StatefulSet, because it keeps what it has counted on a volume. Secrets are never values: they
+are existing Secrets.
+
+\`\`\`sh
+kubectl create secret generic automation --from-file=token=./token
+helm install automation-exporter deploy/helm/automation-exporter --values values.yaml
+helm test automation-exporter
+\`\`\`
+
+with \`values.yaml\`:
+
+\`\`\`yaml
+secrets: [automation]
+config:
+  servers:
+    - name: prod
+      url: https://automation.example.org
+      token_file: /run/secrets/automation/token
+serviceMonitor: { enabled: true }
+prometheusRule: { enabled: true }
+dashboards: { enabled: true }
+\`\`\`
+
+\`helm test\` runs \`check\`: it fails if something that is enabled is denied, broken or unreachable, and its log says how to fix it.
+
+| value | default | description |
+|---|---|---|
+${rows.join('\n')}
+`;
+}

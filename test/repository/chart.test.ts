@@ -1,0 +1,285 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { type KubernetesObject, renderChart, renderManifests } from '../../scripts/chart/manifests.ts';
+import { load } from '../config/fixtures.ts';
+import { describeWithTools } from '../support/tools.ts';
+
+const server = `
+secrets: [automation]
+config:
+  servers: [{ name: prod, url: https://automation.example.org, token_file: /run/secrets/automation/token }]
+`;
+
+const everything = `${server}
+serviceMonitor: { enabled: true, labels: { release: stack }, interval: 30s, scrapeTimeout: 10s }
+prometheusRule: { enabled: true, labels: { release: stack }, grafanaUrl: https://grafana.example.org }
+dashboards: { enabled: true, annotations: { grafana_folder: Automation } }
+networkPolicy: { enabled: true, ingressFrom: [{ namespaceSelector: { matchLabels: { name: monitoring } } }] }
+podDisruptionBudget: { enabled: true }
+`;
+
+/** Ways to run the chart, by name. */
+const valueSets = {
+  'nothing configured': '',
+  'one server': server,
+  everything,
+  'a PodMonitor': `${server}podMonitor: { enabled: true }\n`,
+  'TLS and users': `${server}
+webConfig: { existingSecret: automation-web, tls: true }
+serviceMonitor:
+  enabled: true
+  tlsConfig: { insecureSkipVerify: true }
+  basicAuth: { username: { name: scrape, key: user }, password: { name: scrape, key: password } }
+prometheusRule: { enabled: true }
+`,
+  'no volume': `${server}persistence: { enabled: false }\n`,
+  'a volume of its own': `${server}persistence: { existingClaim: state-of-prod }\n`,
+  'a class of volumes': `${server}persistence: { storageClassName: fast, size: 10Gi, annotations: { keep: "yes" } }\n`,
+  'traces, and a prefix': `${server}  web: { route_prefix: /automation }
+traces: { endpoint: "http://collector:4318", headersSecret: { name: otlp } }
+serviceMonitor: { enabled: true }
+`,
+  'a place to run, and more of everything': `${server}
+fullnameOverride: watcher
+commonLabels: { team: ops }
+image: { repository: registry.example.org/exporter, digest: "sha256:${'0'.repeat(64)}", pullPolicy: Always }
+imagePullSecrets: [{ name: pull }]
+serviceAccount: { create: false, name: existing }
+service: { type: NodePort, port: 80 }
+podAnnotations: { note: here }
+podLabels: { zone: a }
+nodeSelector: { disk: ssd }
+tolerations: [{ key: ops, operator: Exists }]
+affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: a, operator: Exists }] }] } } }
+priorityClassName: high
+extraArgs: [--log.format=json]
+extraEnv: [{ name: TZ, value: UTC }]
+extraVolumes: [{ name: ca, configMap: { name: ca } }]
+extraVolumeMounts: [{ name: ca, mountPath: /etc/ssl/own, readOnly: true }]
+networkPolicy: { enabled: true, egress: [{ to: [{ ipBlock: { cidr: 10.0.0.0/8 } }] }] }
+extraObjects: [{ apiVersion: v1, kind: ConfigMap, metadata: { name: '{{ .Release.Name }}-more' }, data: { a: b } }]
+`,
+} as const;
+
+type Pod = {
+  readonly automountServiceAccountToken: boolean;
+  readonly securityContext: Readonly<Record<string, unknown>>;
+  readonly containers: readonly {
+    readonly image: string;
+    readonly args: readonly string[];
+    readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: unknown }[];
+    readonly securityContext: Readonly<Record<string, unknown>>;
+    readonly livenessProbe?: { readonly httpGet: Readonly<Record<string, string>> };
+    readonly readinessProbe?: { readonly httpGet: Readonly<Record<string, string>> };
+    readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  }[];
+  readonly volumes: readonly { readonly name: string; readonly secret?: { readonly defaultMode: number } }[];
+};
+
+function find(objects: readonly KubernetesObject[], kind: string): KubernetesObject & { readonly spec: unknown } {
+  const found = objects.filter((object) => object.kind === kind);
+  expect(found.map(({ metadata }) => metadata.name)).toHaveLength(1);
+  // The cast is true: all kinds that are looked for have one.
+  return found[0] as KubernetesObject & { readonly spec: unknown };
+}
+
+function podOf(objects: readonly KubernetesObject[]): Pod {
+  const { template } = find(objects, 'StatefulSet').spec as { readonly template: { readonly spec: Pod } };
+  return template.spec;
+}
+
+const isCustom = ({ apiVersion }: KubernetesObject): boolean => apiVersion.startsWith('monitoring.coreos.com/');
+
+describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
+  it.each(Object.entries(valueSets))('runs with the least rights: %s', (_, values) => {
+    const objects = renderChart(helm, values);
+    const test = objects.find(({ kind }) => kind === 'Pod') as { readonly spec: Pod } | undefined;
+    for (const pod of [podOf(objects), test?.spec]) {
+      expect(pod?.automountServiceAccountToken).toBe(false);
+      expect(pod?.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: 65532,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      for (const { securityContext, image } of pod?.containers ?? []) {
+        expect(securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+        expect(image).toMatch(/[:@]/);
+      }
+      expect(pod?.volumes.flatMap(({ secret }) => secret?.defaultMode ?? [])).not.toContain(0o644);
+      const names = new Set(pod?.volumes.map(({ name }) => name));
+      const mounted = pod?.containers.flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name)) ?? [];
+      expect(mounted.filter((name) => !names.has(name) && name !== 'state')).toEqual([]);
+    }
+    const names = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+    expect(JSON.stringify(objects)).not.toContain('<no value>');
+  });
+
+  it('gives the exporter its configuration, as it was written', async () => {
+    const objects = renderChart(helm, server);
+    const { data } = find(objects, 'ConfigMap') as unknown as { readonly data: { readonly 'config.yaml': string } };
+    const files = { '/run/secrets/automation/token': 'a-token' };
+    const { config } = await load({ yaml: data['config.yaml'], files });
+    expect(config.servers.map(({ name, url }) => `${name} ${url}`)).toEqual(['prod https://automation.example.org']);
+    const { args, volumeMounts } = podOf(objects).containers[0] ?? {};
+    expect(args).toEqual([
+      'serve',
+      '--config.file=/etc/automation-exporter/config.yaml',
+      '--web.listen-address=:9720',
+      '--state.dir=/var/lib/automation-exporter',
+    ]);
+    expect(volumeMounts?.map(({ mountPath }) => mountPath)).toEqual([
+      '/var/lib/automation-exporter',
+      '/tmp',
+      '/etc/automation-exporter',
+      '/run/secrets/automation',
+    ]);
+  });
+
+  it('probes and scrapes the way it is served: TLS, users, a prefix', () => {
+    const tls = renderChart(helm, valueSets['TLS and users']);
+    const [exporter] = podOf(tls).containers;
+    expect(exporter?.args).toContain('--web.config.file=/etc/automation-exporter-web/web.yml');
+    expect(exporter?.livenessProbe?.httpGet).toEqual({ path: '/-/healthy', port: 'http', scheme: 'HTTPS' });
+    const { endpoints } = find(tls, 'ServiceMonitor').spec as { readonly endpoints: readonly unknown[] };
+    expect(endpoints).toEqual([
+      {
+        port: 'http',
+        path: '/metrics',
+        scheme: 'https',
+        interval: '15s',
+        honorLabels: true,
+        tlsConfig: { insecureSkipVerify: true },
+        basicAuth: { username: { name: 'scrape', key: 'user' }, password: { name: 'scrape', key: 'password' } },
+      },
+    ]);
+
+    const prefixed = renderChart(helm, valueSets['traces, and a prefix']);
+    const [container] = podOf(prefixed).containers;
+    expect(container?.readinessProbe?.httpGet).toEqual({ path: '/automation/-/ready', port: 'http', scheme: 'HTTP' });
+    expect(JSON.stringify(find(prefixed, 'ServiceMonitor').spec)).toContain('"path":"/automation/metrics"');
+    expect(container?.env).toEqual([
+      { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', value: 'http://collector:4318' },
+      { name: 'OTEL_EXPORTER_OTLP_PROTOCOL', value: 'http/protobuf' },
+      { name: 'OTEL_EXPORTER_OTLP_HEADERS', valueFrom: { secretKeyRef: { name: 'otlp', key: 'headers' } } },
+    ]);
+  });
+
+  it('brings every rule and dashboard, with links that lead to the release', () => {
+    const objects = renderChart(helm, everything);
+    const { groups } = find(objects, 'PrometheusRule').spec as { readonly groups: readonly unknown[] };
+    const shipped = readFileSync(new URL('../../alerts/rules.yaml', import.meta.url), 'utf8');
+    const own = 'http://prod-automation-exporter.monitoring.svc:9720';
+    const linked = shipped
+      .replaceAll('http://localhost:9720', own)
+      .replaceAll('http://localhost:3000', 'https://grafana.example.org');
+    expect(groups).toEqual((parse(linked) as { readonly groups: unknown }).groups);
+
+    const dashboards = objects.filter(({ metadata }) => metadata.labels?.['grafana_dashboard'] === '1');
+    const files = readdirSync(new URL('../../dashboards/', import.meta.url)).filter((file) => file.endsWith('.json'));
+    expect(dashboards.map(({ metadata }) => metadata.name)).toEqual(
+      files.map((file) => `prod-automation-exporter-${file.slice(0, -'.json'.length)}`),
+    );
+    for (const { data } of dashboards as unknown as { readonly data: Readonly<Record<string, string>> }[]) {
+      for (const [file, text] of Object.entries(data)) {
+        const original = readFileSync(
+          new URL(`../../dashboards/${file.slice('automation-'.length)}`, import.meta.url),
+          'utf8',
+        );
+        expect(JSON.parse(text)).toEqual(JSON.parse(original));
+      }
+    }
+  });
+
+  it('keeps the state on a volume, unless told otherwise', () => {
+    const claims = (values: string) => {
+      const spec = find(renderChart(helm, values), 'StatefulSet').spec as {
+        readonly volumeClaimTemplates?: readonly { readonly spec: unknown }[];
+        readonly template: { readonly spec: { readonly volumes: readonly { readonly name: string }[] } };
+      };
+      const own = spec.template.spec.volumes.find(({ name }) => name === 'state');
+      return { claimed: spec.volumeClaimTemplates?.map((claim) => claim.spec), own };
+    };
+    const requests = (storage: string) => ({ accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } });
+    expect(claims(server)).toEqual({ claimed: [requests('2Gi')], own: undefined });
+    expect(claims(valueSets['a class of volumes'])).toEqual({
+      claimed: [{ ...requests('10Gi'), storageClassName: 'fast' }],
+      own: undefined,
+    });
+    expect(claims(valueSets['no volume'])).toEqual({ claimed: undefined, own: { name: 'state', emptyDir: {} } });
+    expect(claims(valueSets['a volume of its own'])).toEqual({
+      claimed: undefined,
+      own: { name: 'state', persistentVolumeClaim: { claimName: 'state-of-prod' } },
+    });
+  });
+
+  it('has helm test run check with all that the exporter has, and no state', () => {
+    const objects = renderChart(helm, everything);
+    const pod = find(objects, 'Pod');
+    expect(pod.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'test' });
+    expect((pod.spec as Pod).containers[0]?.args).toEqual([
+      'check',
+      '--live',
+      '--config.file=/etc/automation-exporter/config.yaml',
+      '--state.memory',
+    ]);
+    const { selector } = find(objects, 'Service').spec as { readonly selector: Readonly<Record<string, string>> };
+    const labels = pod.metadata.labels ?? {};
+    expect(Object.entries(selector).every(([name, value]) => labels[name] === value)).toBe(false);
+  });
+
+  it.each([
+    ['an unknown value', 'persistance: { enabled: true }', /persistance/],
+    ['a size without a unit', 'persistence: { size: "2" }', /persistence\/size|persistence\.size/],
+    ['a word that is none of the known ones', 'image: { pullPolicy: Sometimes }', /pullPolicy/],
+    ['a port that does not exist', 'service: { port: 99999 }', /port/],
+    ['a mistake in the configuration', 'config: { servers: [{ urll: "https://x" }] }', /urll/],
+    ['a secret where its name belongs', 'secrets: ["Token=abc"]', /secrets/],
+    ['both monitors', 'serviceMonitor: { enabled: true }\npodMonitor: { enabled: true }', /exclude each other/],
+  ])('refuses %s', (_, values, complaint) => {
+    expect(() => renderChart(helm, values)).toThrow(complaint);
+  });
+
+  it('is where the plain manifests come from (node scripts/chart/manifests.ts)', () => {
+    const folder = new URL('../../deploy/kubernetes/', import.meta.url);
+    const committed = readdirSync(folder).map((file) => [file, readFileSync(new URL(file, folder), 'utf8')]);
+    expect(Object.fromEntries(committed)).toEqual(renderManifests(helm));
+  });
+});
+
+describeWithTools('deploy/helm, held against Kubernetes', ['helm', 'kubernetes-validate'], (tools) => {
+  const cli = join(dirname(tools['kubernetes-validate']), 'kubernetes-validate');
+
+  it.each(['1.30', '1.34'])(
+    'is valid in Kubernetes %s with every set of values',
+    (version) => {
+      const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-kubernetes-'));
+      try {
+        const files = Object.entries(valueSets).map(([, values], index) => {
+          const objects = renderChart(tools.helm, values).filter((object) => !isCustom(object));
+          const file = join(folder, `${index}.yaml`);
+          writeFileSync(file, objects.map((object) => JSON.stringify(object)).join('\n---\n'));
+          return file;
+        });
+        const plain = new URL('../../deploy/kubernetes/', import.meta.url);
+        const manifests = readdirSync(plain).filter((file) => file !== 'kustomization.yaml');
+        files.push(...manifests.map((file) => new URL(file, plain).pathname));
+        const { status, stdout, stderr } = spawnSync(cli, ['-k', version, '--strict', '--quiet', ...files], {
+          encoding: 'utf8',
+        });
+        expect({ status, says: `${stdout}${stderr}` }).toEqual({ status: 0, says: '' });
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+    60_000,
+  );
+});
