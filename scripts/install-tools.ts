@@ -17,11 +17,10 @@ export function installTools(): void {
     if (tool.go !== undefined) installGo(tool.commands[0], tool.go);
   }
 
-  for (const tool of tools) {
-    if (findTool(tool.name) !== undefined) continue;
-    console.log(
-      `${tool.name} is not installed: ${tool.usedBy} will be skipped (${tool.go ?? `Debian: ${tool.packages.join(' ')}`}).`,
-    );
+  for (const { name, ...about } of tools) {
+    if (findTool(name) !== undefined) continue;
+    const { go, packages: needed, usedBy }: Omit<Tool, 'name'> = about;
+    console.log(`${name} is not installed: ${usedBy} will be skipped (${go ?? `Debian: ${needed.join(' ')}`}).`);
   }
 }
 
