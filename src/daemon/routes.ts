@@ -2,6 +2,8 @@ import { collectors } from '../collectors/index.ts';
 import type { Config, FixedConfig } from '../config/config.ts';
 import { toOwnAddress } from '../config/show/own-address.ts';
 import type { Clock } from '../domain/clock.ts';
+import { endings } from '../executions/counting/naming.ts';
+import { executionListRoute } from '../http/pages/execution/execution-list.ts';
 import { executionPageRoute } from '../http/pages/execution/execution-page.ts';
 import { frontPageRoute } from '../http/pages/front/front-page.ts';
 import { tracesPageRoute } from '../http/pages/traces/traces-page.ts';
@@ -22,7 +24,7 @@ import { type Exposition, ownCollector } from '../metrics/exposition.ts';
 import { chooseFormat, contentTypes } from '../metrics/format.ts';
 import type { State } from '../state/state.ts';
 import { readStatus } from '../status/read-status.ts';
-import type { Status } from '../status/status.ts';
+import type { EndedStatus, Status } from '../status/status.ts';
 import type { AppOptions } from './daemon.ts';
 import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
 import type { Traces } from './trace-pipeline.ts';
@@ -94,14 +96,18 @@ function listRoutes(served: Served) {
   const content = readContent();
   const onAsked = (asked: Asked): void => log.info(asked, 'action requested over HTTP');
   const lifecycle = { isEnabled: () => current().web.enableLifecycle, externalUrl, onAsked };
-  const hasPage = (name: string, id: number): boolean => watching().traces?.hasPlan(name, id) === true;
+  const urls = { externalUrl: () => current().web.externalUrl, ownUrl: externalUrl };
+  const endedOf = (name: string): readonly EndedStatus[] => watching().watched.get(name)?.ended() ?? [];
+  const hasPage = (name: string, id: number): boolean =>
+    watching().traces?.hasPlan(name, id) === true || endedOf(name).some((one) => one.id === id);
   const quarantined = (): Traces['quarantined'] | undefined => watching().traces?.quarantined;
   const status = (): Promise<Status> => readDaemonStatus(served);
   return [
-    frontPageRoute({ metricsPath: fixed.web.telemetryPath, status, hasPage }),
+    frontPageRoute({ metricsPath: fixed.web.telemetryPath, status }),
     tracesPageRoute({ status, quarantined, hasPage, lifecycle }),
     quarantineRoutes({ quarantined, lifecycle }),
-    toExecutionPage(served, hasPage),
+    toExecutionPage(served, { hasPage, endedOf }),
+    toExecutionList(served, endedOf),
     apiStatusRoute(status),
     // Imported by the first reader: who configures by variables needs no YAML.
     configRoute(async () =>
@@ -110,11 +116,10 @@ function listRoutes(served: Served) {
     toMetrics(served),
     healthRoutes(() => listUntried(watching())),
     reloadRoute({ ...lifecycle, reload: served.reload }),
-    dashboardRoutes(content, externalUrl),
+    dashboardRoutes(content, urls),
     alertRoutes({
       content,
-      externalUrl: () => current().web.externalUrl,
-      ownUrl: externalUrl,
+      ...urls,
       grafanaUrl: () => current().web.grafanaUrl,
     }),
     runbookRoutes(content),
@@ -139,7 +144,24 @@ function readDaemonStatus({ version, clock, reloads, current, watching, state }:
   });
 }
 
-function toExecutionPage({ clock, current, watching }: Served, hasPage: (name: string, id: number) => boolean) {
+type EndedOf = (server: string) => readonly EndedStatus[];
+
+function toExecutionList({ clock, current }: Served, endedOf: EndedOf) {
+  const servers = (): readonly string[] => current().servers.map(({ name }) => name);
+  return executionListRoute({
+    ended: () =>
+      servers()
+        .flatMap((server) => endedOf(server).map((execution) => ({ ...execution, server })))
+        .sort((one, other) => other.endedAtMs - one.endedAtMs),
+    servers,
+    endings,
+    nowMs: clock.now,
+  });
+}
+
+type Kept = { readonly hasPage: (server: string, id: number) => boolean; readonly endedOf: EndedOf };
+
+function toExecutionPage({ clock, current, watching }: Served, { hasPage, endedOf }: Kept) {
   return executionPageRoute({
     find: async (name, id) => {
       const plan = watching().traces?.planOf(name, id);
@@ -147,6 +169,7 @@ function toExecutionPage({ clock, current, watching }: Served, hasPage: (name: s
       return plan && (await import('../status/past-execution.ts')).toPastExecution(plan, { server: name, id }, hasPage);
     },
     running: (name, id) => watching().watched.get(name)?.running(id),
+    ended: endedOf,
     tracing: () => ({
       ...current().traces,
       isOn: watching().traces !== undefined,

@@ -14,8 +14,8 @@ import type { ProjectRows } from '../schedule/project-rows.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import type { Seen } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';
-import { findRunning, toWhatRuns } from '../status/running.ts';
-import type { ExecutionsOfServer, RunningExecution } from '../status/status.ts';
+import { findRunning, listEnded, toWhatRuns } from '../status/running.ts';
+import type { EndedStatus, ExecutionsOfServer, RunningExecution } from '../status/status.ts';
 import type { EnrichLoop } from '../tracing/enrich/loop.ts';
 import type { Connection, ConnectionMemory } from './connect.ts';
 import { listExposures } from './exposure.ts';
@@ -59,6 +59,8 @@ export type WatchedServer = {
   readonly seen: (member?: string) => Seen | undefined;
   /** Returns the running executions and the newest finished ones, once they were read. */
   readonly executions: () => ExecutionsOfServer | undefined;
+  /** Returns the finished executions that are kept for pages, the newest end first. */
+  readonly ended: () => readonly EndedStatus[];
   /** One execution that runs or waits, as the last round saw it. */
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the server lists to these credentials. */
@@ -112,6 +114,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     facts: (member) => targets.find(member)?.connection.client.facts(),
     seen: (member) => targets.find(member)?.vitality.seen(),
     running: (id) => executions && findRunning(executions.status(), executionSettings, { server: name, id }),
+    ended: () => (executions === undefined ? [] : listEnded(executions.status(), executionSettings)),
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects: projectList.visible,
     withdraw: (key) => polls.find(({ scheduled }) => toPollText(scheduled.key) === toPollText(key))?.reading.withdraw(),

@@ -3,7 +3,7 @@ import type { ExecutionsStatus } from '../executions/executions.ts';
 import type { RecentRun } from '../executions/ledger/recent-runs.ts';
 import { isOverdue } from '../executions/series/running-rows.ts';
 import type { ExecutionSettings } from '../executions/settings.ts';
-import type { EndedStatus, ExecutionsOfServer, RunningExecution, RunningStatus } from './status.ts';
+import type { EndedStatus, ExecutionsOfServer, HourOfRuns, RunningExecution, RunningStatus } from './status.ts';
 
 type Execution = ExecutionsStatus['running'][number];
 type Settings = Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob' | 'overdueFactorOf' | 'overdueFloorMs'>;
@@ -35,7 +35,7 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
     if (isWaiting(execution)) waitingCount += 1;
     else running.push(told);
   }
-  const ended = status.recent.filter((run) => isWanted(run.project, run, settings));
+  const ended = listEnded(status, settings);
   return {
     serverNowMs: nowMs,
     epoch,
@@ -46,10 +46,35 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
     runningCount: running.length,
     overdueCount: running.filter((one) => one.isOverdue).length,
     waitingCount,
-    ended: ended.slice(0, mostShown).map(toEnded),
+    ended: ended.slice(0, mostShown),
     endedCount: ended.length,
+    hours: toHours(ended, nowMs),
     leftOut: status.leftOut,
   };
+}
+
+/** Lists the finished executions that are kept for pages, the newest end first. */
+export function listEnded({ recent }: Pick<ExecutionsStatus, 'recent'>, settings: Settings): readonly EndedStatus[] {
+  return recent.filter((run) => isWanted(run.project, run, settings)).map(toEnded);
+}
+
+/** Counts the last 24 hours, the one under way among them. */
+export function toHours(ended: readonly Pick<EndedStatus, 'ending' | 'endedAtMs'>[], nowMs: number): HourOfRuns[] {
+  const lastMs = Math.floor(nowMs / hourMs) * hourMs;
+  const oldestMs = Math.min(...ended.map(({ endedAtMs }) => endedAtMs));
+  return Array.from({ length: 24 }, (_, index) => {
+    const startMs = lastMs - (23 - index) * hourMs;
+    if (startMs + hourMs <= oldestMs) return { startMs, runs: undefined, failures: 0 };
+    const within = ended.filter(({ endedAtMs }) => endedAtMs >= startMs && endedAtMs < startMs + hourMs);
+    return { startMs, runs: within.length, failures: within.filter(isFailure).length };
+  });
+}
+
+const hourMs = 3_600_000;
+
+/** Reports whether an execution ended badly; one that is tried again, was aborted or missed is neither good nor bad. */
+export function isFailure({ ending }: Pick<EndedStatus, 'ending'>): boolean {
+  return ending === 'failed' || ending === 'timedout' || ending === 'other';
 }
 
 function toRunning(execution: Execution, nowMs: number, settings: Settings): RunningStatus | undefined {

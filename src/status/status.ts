@@ -68,6 +68,17 @@ export type EndedStatus = Pick<RunningStatus, 'id' | 'project' | 'job' | 'starte
   readonly endedAtMs: number;
 };
 
+/** A finished execution that is kept for pages, and its server. */
+export type EndedExecution = EndedStatus & { readonly server: string };
+
+/** The executions that ended within one hour. */
+export type HourOfRuns = {
+  readonly startMs: number;
+  /** Undefined before the oldest execution that is kept: nothing is known of that time. */
+  readonly runs: number | undefined;
+  readonly failures: number;
+};
+
 /** The executions of a server as of the last round: the first few of each list, and the number of all. */
 export type ExecutionsOfServer = {
   /** The server's own time when it was asked. */
@@ -90,6 +101,8 @@ export type ExecutionsOfServer = {
   readonly ended: readonly EndedStatus[];
   /** The number of those that are kept for pages. */
   readonly endedCount: number;
+  /** The last 24 hours, the oldest first. */
+  readonly hours: readonly HourOfRuns[];
   /** Jobs that have no series of their own; undefined until that is known. */
   readonly leftOut: LeftOut | undefined;
 };

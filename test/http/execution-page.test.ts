@@ -2,15 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { executionPageRoute } from '../../src/http/pages/execution/execution-page.ts';
 import type { PastExecution } from '../../src/status/past-execution.ts';
-import type { RunningExecution } from '../../src/status/status.ts';
+import type { EndedStatus, RunningExecution } from '../../src/status/status.ts';
 import { toText } from './page-text.ts';
 import { type Answer, serve } from './serve.ts';
 import { failure, largeExecution, pastExecution, span, startMs } from './some-execution.ts';
+import { ended } from './some-status.ts';
 
 type Given = {
   readonly execution?: PastExecution | undefined;
   readonly path?: string;
   readonly running?: RunningExecution;
+  readonly ended?: readonly EndedStatus[];
   readonly link?: string | undefined;
   readonly isOn?: boolean;
   readonly routePrefix?: string;
@@ -23,6 +25,7 @@ async function read({ path = '/executions/prod/4711', isOn = true, ...given }: G
       asked.push(`${server} ${id}`);
       return given.execution;
     },
+    ended: (server) => (server === 'prod' ? (given.ended ?? []) : []),
     running: (server, id) => (server === 'prod' && id === 4711 ? given.running : undefined),
     tracing: () => ({ isOn, servers: ['prod', 'test'], sealTimeoutMs: 600_000, maxAgeMs: 86_400_000 }),
     traceLink: () => given.link,
@@ -46,7 +49,7 @@ describe('http/execution-page', () => {
   it('reports how an execution went, span by span, and why', async () => {
     const page = await readPage({ execution: pastExecution() });
     expect(toText(page)).toBe(`✗nightly/settle #4711: failed
-Why: step 2 (Settle) on db02 failed: NonZeroResultCode.
+Step 2 (Settle) failed on db02: NonZeroResultCode.
 Server: prod
 Project: pay
 Started: 2024-05-20 03:17:55 UTC
@@ -86,6 +89,38 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
       '--from:100.00%;--for:0.00%',
       '--from:0.00%;--for:100.00%',
     ]);
+  });
+
+  it('shows how an execution ended whose steps are not kept, and what keeps them', async () => {
+    const kept = [ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 })];
+    const text = toText(await readPage({ ended: kept, isOn: false }));
+    expect(text).toMatch(/^✗nightly\/settle #4711: failed\nServer: prod\nProject: pay\n/);
+    expect(text).toContain('\nTook: 1 min 5 s\nIts steps are not known here because traces.enabled is off.');
+    expect((await read({ ended: kept, path: '/executions/test/4711' })).status).toBe(404);
+  });
+
+  it('draws an execution next to the other runs of its job', async () => {
+    const kept = Array.from({ length: 5 }, (_, index) =>
+      ended({ id: 4713 - index, startedAtMs: startMs, endedAtMs: startMs + (index + 1) * 10_000 }),
+    );
+    const others = [
+      ...kept,
+      ended({ id: 1, job: 'tidy' }),
+      ended({ id: 2, ending: 'failed', startedAtMs: 0, endedAtMs: 90_000 }),
+    ];
+    const page = await readPage({ ended: others });
+    expect([...page.matchAll(/<title>(#[^<]*)/g)].map(([, title]) => title)).toEqual([
+      '#2: failed after 1 min 30 s',
+      '#4709: succeeded after 50 s',
+      '#4710: succeeded after 40 s',
+      '#4711: succeeded after 30 s',
+      '#4712: succeeded after 20 s',
+      '#4713: succeeded after 10 s',
+    ]);
+    expect(page).toContain(
+      '<a href="../../executions?server=prod&#38;project=pay&#38;text=nightly%2Fsettle">6 runs</a> of <bdi>nightly/settle</bdi>, usually 30 s (dashed)',
+    );
+    expect(page).toMatch(/#4711: succeeded after 30 s<\/title><rect class="place marked" x="50.00"/);
   });
 
   it('shows an execution that took no time', async () => {
@@ -240,10 +275,10 @@ Overdue: ✗ yes`);
   });
 
   it.each([
-    ['step 1 failed', [span('step 1', { path: '1', result: 'failure', hasFailed: true, why: 'failed' })]],
-    ['step 1 (Build) failed: JobFailed', [span('Build', { path: '1', ...failure, why: 'failed, JobFailed' })]],
+    ['Step 1 failed', [span('step 1', { path: '1', result: 'failure', hasFailed: true, why: 'failed' })]],
+    ['Step 1 (Build) failed: JobFailed', [span('Build', { path: '1', ...failure, why: 'failed, JobFailed' })]],
     [
-      'step 1 (Build) on web01 failed: NonZeroResultCode',
+      'Step 1 (Build) failed on web01: NonZeroResultCode',
       [
         span('Build', { path: '1', ...failure, why: 'failed, NonZeroResultCode below' }),
         span('web01', { path: '1@web01', depth: 2, ...failure }),
@@ -252,7 +287,7 @@ Overdue: ✗ yes`);
   ])('says which step failed first, and why: %s', async (said, below) => {
     const root = span('RUN', { ...failure, depth: 0, why: 'the execution failed; nothing gives a reason' });
     const page = await readPage({ execution: pastExecution({ spans: [root, ...below] }) });
-    expect(toText(page)).toContain(`\nWhy: ${said}.\n`);
+    expect(toText(page)).toContain(`\n${said}.\n`);
   });
 
   it('says of an execution that was stopped by whom, whatever failed in it', async () => {
@@ -278,6 +313,7 @@ Overdue: ✗ yes`);
     const options = {
       find: async () => execution,
       running: () => undefined,
+      ended: () => [],
       tracing: () => tracing,
       traceLink: () => undefined,
       nowMs: () => 0,

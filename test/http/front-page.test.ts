@@ -8,12 +8,8 @@ import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { atMs, collector, ended, executions, running, server, status, stuckTraces, traces } from './some-status.ts';
 
-function hasPage(server: string, id: number): boolean {
-  return server === 'prod' && id === 4709;
-}
-
 async function readPage(servers: readonly ServerStatus[], path = '/'): Promise<string> {
-  const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers), hasPage });
+  const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers) });
   const { ask } = await serve([route]);
   const { status: code, headers, body } = await ask(path);
   expect({ code, type: headers['content-type'], cache: headers['cache-control'] }).toEqual({
@@ -26,7 +22,7 @@ async function readPage(servers: readonly ServerStatus[], path = '/'): Promise<s
 
 async function readTraces(shown: TracesStatus | undefined): Promise<string> {
   const read = async () => ({ ...status(server('prod')), traces: shown });
-  const { ask } = await serve([frontPageRoute({ metricsPath: '/metrics', status: read, hasPage })]);
+  const { ask } = await serve([frontPageRoute({ metricsPath: '/metrics', status: read })]);
   return (await ask('/')).body;
 }
 
@@ -159,14 +155,35 @@ Job | Project | Result | Ended | Took
 nightly/settle #4710 | pay | ✓ succeeded | 60 s ago | 45 s
 tidy #4709 | pay | ✗ failed | 90 s ago | 15 s
 nightly/settle #4708 | pay | ! aborted | 60 s ago |
-and 1 more that ended before
+All 4 that are kept, failures only
 `);
   });
 
-  it('leads to what has a page, and to nothing else', async () => {
-    const told = executions({ running: [running({ id: 4711 })], ended: [ended(), ended({ id: 4709, job: 'a<b' })] });
-    const page = await readPage([server('prod', { executions: told }), server('test', { executions: told })]);
-    expect(page.match(/<a [^>]*executions[^>]*>.*?<\/a>/g)).toEqual(['<a href="./executions/prod/4709">a&#60;b</a>']);
+  it('leads to the page of what runs and of what has ended, and to all that are kept', async () => {
+    const told = executions({ running: [running({ id: 4711 })], ended: [ended({ id: 4709, job: 'a<b' })] });
+    const page = await readPage([server('prod', { executions: told })]);
+    expect(page.match(/<a [^>]*executions\/[^>]*>.*?<\/a>/g)).toEqual([
+      '<a href="./executions/prod/4711"><bdi>nightly/settle</bdi></a>',
+      '<a href="./executions/prod/4709"><bdi>a&#60;b</bdi></a>',
+    ]);
+    expect(page).toContain('<a href="./executions?server=prod&amp;result=failures">failures only</a>');
+  });
+
+  it('draws runs and failures by the hour, and nothing of the time before the oldest that is kept', async () => {
+    const over = [
+      ended(),
+      ended({ ending: 'failed', endedAtMs: atMs - 3_600_000 }),
+      ended({ endedAtMs: atMs - 2 * 3_600_000 }),
+    ];
+    const page = await readPage([server('prod', { executions: executions({ ended: over }) })]);
+    expect(toText(page)).toContain('\n3 executions ended since 01:00 UTC, 1 failed\n');
+    expect([...page.matchAll(/<title>(from [^<]*)/g)].map(([, title]) => title).slice(-4)).toEqual([
+      'from 00:00 UTC: not known',
+      'from 01:00 UTC: 1 ended, 0 failed',
+      'from 02:00 UTC: 1 ended, 1 failed',
+      'from 03:00 UTC: 1 ended, 0 failed',
+    ]);
+    expect(await readPage([server('prod', { executions: executions() })])).not.toContain('<svg');
   });
 
   it('says where nothing runs, and where that is old', async () => {
@@ -333,7 +350,7 @@ As of `);
 
   it('lets no name, message or release open a tag', async () => {
     let servers: readonly ServerStatus[] = [];
-    const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers), hasPage });
+    const route = frontPageRoute({ metricsPath: '/metrics', status: async () => status(...servers) });
     const { ask } = await serve([route]);
     const countTags = async (text: string): Promise<number> => {
       const collectors = [

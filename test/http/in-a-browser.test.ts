@@ -102,6 +102,10 @@ const pastExecutions: Readonly<Record<string, PastExecution>> = {
   }),
 };
 
+const endedRuns = Array.from({ length: 250 }, (_, index) =>
+  ended({ id: 4710 - index, ending: index % 7 === 0 ? 'failed' : 'succeeded', endedAtMs: atMs - index * 300_000 }),
+);
+
 describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
   let browser: Browser;
   let httpServer: HttpServer;
@@ -114,10 +118,11 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     const metrics = Router().get('/metrics', (_request, response) => response.send('up 1\n'));
     const routes = [
       metrics,
-      frontPageRoute({ metricsPath: '/metrics', status: read, hasPage: (_, id) => id in pastExecutions }),
+      frontPageRoute({ metricsPath: '/metrics', status: read }),
       executionPageRoute({
         find: async (_, id) => pastExecutions[id],
         running: () => undefined,
+        ended: () => endedRuns,
         tracing: () => ({ isOn: false, servers: [], sealTimeoutMs: 0, maxAgeMs: 0 }),
         traceLink: () => 'https://traces.example.org/trace/{trace_id}',
         nowMs: () => atMs,
@@ -130,7 +135,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
       }),
       apiStatusRoute(read),
       configRoute(async () => 'servers: []\n'),
-      dashboardRoutes(content, () => 'https://exporter.example.org'),
+      dashboardRoutes(content, { externalUrl: () => undefined, ownUrl: () => 'http://127.0.0.1:9720' }),
       alertRoutes({
         content,
         externalUrl: () => 'https://exporter.example.org',

@@ -1,3 +1,4 @@
+import { toHours } from '../../src/status/running.ts';
 import type {
   CollectorStatus,
   EndedStatus,
@@ -73,7 +74,7 @@ export function executions(given: Partial<ExecutionsOfServer> = {}): ExecutionsO
   const { running: runs = [], ended: over = [] } = given;
   const counts = { runningCount: runs.length, overdueCount: runs.filter(({ isOverdue }) => isOverdue).length };
   const sight = { runningSight: 'known', runningDenied: [], hidden: [] } as const;
-  const lists = { running: runs, ended: over, endedCount: over.length, ...sight };
+  const lists = { running: runs, ended: over, endedCount: over.length, hours: toHours(over, atMs), ...sight };
   return { serverNowMs: atMs, epoch: 1, waitingCount: 0, leftOut: undefined, ...counts, ...lists, ...given };
 }
 

@@ -52,7 +52,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
     const lifecycle = { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org' };
     const hasPage = (): boolean => false;
     const routes = [
-      frontPageRoute({ metricsPath: '/metrics', status: read, hasPage }),
+      frontPageRoute({ metricsPath: '/metrics', status: read }),
       tracesPageRoute({ status: read, quarantined: () => quarantined, hasPage, lifecycle }),
       quarantineRoutes({ quarantined: () => quarantined, lifecycle }),
     ];

@@ -86,7 +86,7 @@ Sending again and dropping require --web.enable-lifecycle, or web: { enable_life
 
   it('leads to the executions that have a page, and to no other', async () => {
     const { body } = await readPage({ shown: refused, quarantined: both });
-    expect(body.match(/<a href="[^"]*executions[^"]*"/g)).toEqual(['<a href="./executions/prod/4711"']);
+    expect(body.match(/<a href="[^"]*executions\/[^"]*"/g)).toEqual(['<a href="./executions/prod/4711"']);
   });
 
   it('quotes names for the shell', async () => {

@@ -1,6 +1,7 @@
 /** The pages that every page leads to, in this order. */
 export const sections = [
   { path: '', name: 'Status' },
+  { path: 'executions', name: 'Executions' },
   { path: 'traces', name: 'Traces' },
   { path: 'runbooks/', name: 'Runbooks' },
   { path: 'dashboards/', name: 'Dashboards' },

@@ -86,10 +86,21 @@ ul.links span { display: block; color: var(--soft); font-size: .875rem; }
 .waterfall .why { display: block; color: var(--soft); font-size: .9rem; }
 .waterfall tr.failed .why { color: var(--ink); }
 .waterfall tr.gap td { color: var(--soft); }
+.chart { margin: .75rem 0; }
+.chart figcaption { font-size: .9rem; color: var(--soft); }
+.chart .plot { position: relative; height: 5.5rem; border-bottom: 1px solid var(--line); border-top: 1px dashed var(--line); margin-top: .25rem; }
+.chart svg { display: block; width: 100%; height: 100%; }
+.chart .top { position: absolute; top: 0; left: 0; padding: 0 .25rem; background: var(--paper); color: var(--soft); font-size: .75rem; line-height: 1.2; }
+.chart .axis { display: flex; justify-content: space-between; color: var(--soft); font-size: .75rem; }
+.chart rect.plain { fill: var(--link); } .chart rect.good { fill: var(--good); } .chart rect.bad { fill: var(--bad); } .chart rect.off { fill: var(--off); }
+.chart rect.place { fill: transparent; } .chart rect.marked { fill: var(--line); } .chart g:hover rect.place { fill: var(--line); }
+.chart .usual { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 4 3; vector-effect: non-scaling-stroke; }
 form { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: baseline; }
 button, input, select { font: inherit; font-size: .9rem; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: 6px; padding: .3rem .6rem; max-width: 100%; }
 button { color: var(--link); background: var(--panel); cursor: pointer; }
 button:hover { border-color: var(--link); }
+form.filter { gap: .5rem 1rem; margin: .75rem 0; }
+form.filter label { color: var(--soft); font-size: .9rem; }
 form summary { color: var(--soft); font-size: .9rem; }
 details button { color: var(--bad); margin-top: .25rem; }
 @media (max-width: 40rem) {

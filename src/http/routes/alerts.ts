@@ -1,4 +1,5 @@
 import type { Router } from 'express';
+import { toAskedUrl } from '../server/asked-url.ts';
 import { type Content, toServedRules } from '../server/content.ts';
 import { createRoutes } from '../server/routes.ts';
 
@@ -14,9 +15,9 @@ export type AlertRoutes = {
 /** The alert rules, their links pointing to this daemon, and what silences consequences in Alertmanager. */
 export function alertRoutes({ content, externalUrl, ownUrl, grafanaUrl }: AlertRoutes): Router {
   const router = createRoutes();
-  router.get('/alerts/rules.yaml', ({ headers, protocol }, response) => {
+  router.get('/alerts/rules.yaml', (request, response) => {
     const configured = externalUrl();
-    const asked = configured ?? toAskedUrl(protocol, headers.host, ownUrl());
+    const asked = configured ?? toAskedUrl(request, ownUrl());
     const url = (asked ?? ownUrl()).replace(/\/$/, '');
     const source =
       configured === undefined
@@ -30,10 +31,4 @@ export function alertRoutes({ content, externalUrl, ownUrl, grafanaUrl }: AlertR
     response.type('text/yaml').send(content.inhibitions);
   });
   return router;
-}
-
-/** The address under which somebody asked, below the same path; undefined if the Host header is not one. */
-function toAskedUrl(protocol: string, host: string | undefined, ownUrl: string): string | undefined {
-  if (host === undefined || !/^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i.test(host)) return undefined;
-  return `${protocol}://${host}${new URL(ownUrl).pathname}`;
 }

@@ -1,11 +1,19 @@
 import type { Router } from 'express';
 import { type Html, html } from '../pages/html.ts';
 import { renderPage, toRoot } from '../pages/page.ts';
+import { toAskedUrl } from '../server/asked-url.ts';
 import { type Content, linkTo } from '../server/content.ts';
 import { createRoutes } from '../server/routes.ts';
 
+type Urls = {
+  /** The configured address of this daemon; without it, that of the request. */
+  readonly externalUrl: () => string | undefined;
+  /** The address that the daemon believes to have, for requests that name none. */
+  readonly ownUrl: () => string;
+};
+
 /** The Grafana dashboards, ready to import, their links pointing to this daemon. */
-export function dashboardRoutes({ dashboards }: Content, externalUrl: () => string): Router {
+export function dashboardRoutes({ dashboards }: Pick<Content, 'dashboards'>, urls: Urls): Router {
   const router = createRoutes();
   router.get(['/dashboards', '/dashboards/'], (request, response) => {
     const root = toRoot(request);
@@ -18,7 +26,10 @@ export function dashboardRoutes({ dashboards }: Content, externalUrl: () => stri
   router.get('/dashboards/:name.json', (request, response, next) => {
     const json = dashboards.get(request.params.name);
     if (json === undefined) next();
-    else response.type('application/json').send(linkTo(externalUrl(), json));
+    else {
+      const url = urls.externalUrl() ?? toAskedUrl(request, urls.ownUrl()) ?? urls.ownUrl();
+      response.type('application/json').send(linkTo(url.replace(/\/$/, ''), json));
+    }
   });
   return router;
 }

@@ -1,12 +1,14 @@
 import type { Router } from 'express';
 import { toAge, toLength } from '../../../domain/ages.ts';
 import type { Attempt, PastExecution } from '../../../status/past-execution.ts';
-import type { RunningExecution } from '../../../status/status.ts';
+import type { EndedStatus, RunningExecution } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
+import { renderDurations } from './durations-chart.ts';
+import { renderEnded } from './ended-page.ts';
 import { renderMissing, type Tracing } from './missing-execution.ts';
-import { toPlaceOfFailure, toReasonOfFailure, toWord } from './root-cause.ts';
+import { toSentenceOfFailure, toWord } from './root-cause.ts';
 import { renderRunning } from './running-page.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
@@ -15,6 +17,8 @@ export type ExecutionPageOptions = {
   readonly find: (server: string, id: number) => Promise<PastExecution | undefined>;
   /** Finds an execution that has not ended. */
   readonly running: (server: string, id: number) => RunningExecution | undefined;
+  /** Returns the finished executions of a server that are kept for pages, the newest end first. */
+  readonly ended: (server: string) => readonly EndedStatus[];
   readonly tracing: () => Tracing;
   /** Returns the address of traces, with `{trace_id}` for the id; undefined if not configured. */
   readonly traceLink: () => string | undefined;
@@ -22,7 +26,7 @@ export type ExecutionPageOptions = {
 };
 
 /** `/executions/{server}/{id}`: what one execution did, step by step, and why it ended as it did. */
-export function executionPageRoute({ find, running, tracing, traceLink, nowMs }: ExecutionPageOptions): Router {
+export function executionPageRoute({ find, running, ended, tracing, traceLink, nowMs }: ExecutionPageOptions): Router {
   const router = createRoutes();
   router.get('/executions/:server/:id', async (request, response) => {
     const { server, id } = request.params;
@@ -36,12 +40,20 @@ export function executionPageRoute({ find, running, tracing, traceLink, nowMs }:
       response.send(renderPage({ title, body: renderRunning(unfinished), path: request.path }));
       return;
     }
+    const others = ended(server);
+    const over = execution === undefined && isId(id) ? others.find((one) => one.id === Number(id)) : undefined;
+    if (over !== undefined) {
+      const title = `${over.ending}: #${over.id} ${over.job ?? 'ad hoc'}`;
+      const body = renderEnded({ ...over, server }, { others, tracing: tracing(), root, nowMs: nowMs() });
+      response.send(renderPage({ title, body, path: request.path }));
+      return;
+    }
     if (execution === undefined) {
       const body = renderMissing({ server, id, isId: isId(id), tracing: tracing() });
       response.status(404).send(renderPage({ title: 'Execution not found', body, path: request.path }));
       return;
     }
-    const body = renderExecution(execution, { link: traceLink(), nowMs: nowMs(), root });
+    const body = renderExecution(execution, { link: traceLink(), nowMs: nowMs(), root, others });
     const title = `${toWord(execution.spans[0].result ?? 'ended')}: #${execution.id} ${execution.job}`;
     response.send(renderPage({ title, body, path: request.path }));
   });
@@ -52,12 +64,17 @@ function isId(text: string): boolean {
   return /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text));
 }
 
-type About = { readonly link: string | undefined; readonly nowMs: number; readonly root: string };
+type About = {
+  readonly link: string | undefined;
+  readonly nowMs: number;
+  readonly root: string;
+  readonly others: readonly EndedStatus[];
+};
 
 const moods = { failed: 'bad', stopped: 'off', success: 'good', plain: 'off' } as const;
 const signs = { failed: '✗', stopped: '!', success: '✓', plain: '…' } as const;
 
-function renderExecution(execution: PastExecution, { link, nowMs, root }: About): Html {
+function renderExecution(execution: PastExecution, { link, nowMs, root, others }: About): Html {
   const { server, project, id, job, traceId, permalink, attempts, facts, notes, spans } = execution;
   const [{ result, startMs, endMs }] = spans;
   const mood = toMood(spans[0]);
@@ -80,18 +97,17 @@ function renderExecution(execution: PastExecution, { link, nowMs, root }: About)
     renderLink(permalink, 'The execution on the server', 'With its output'),
   ].filter((one) => one !== undefined);
   return html`<div class="headline ${moods[mood]}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toWord(result ?? 'ended')}</span></h1>
-<p>Why: ${renderWhy(execution)}.</p></div>
+<p>${renderWhy(execution)}</p></div>
 <dl>${shown}</dl>
-${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links.length === 0 ? undefined : html`<ul class="links">${links}</ul>\n`}${renderWaterfall(execution)}`;
+${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links.length === 0 ? undefined : html`<ul class="links">${links}</ul>\n`}${renderWaterfall(execution)}${renderDurations(execution, others, root)}`;
 }
 
 /** The step that failed first says more than that one did; how an execution was stopped is told by itself. */
 function renderWhy({ spans }: PastExecution): Html {
   const [{ why }] = spans;
-  const place = toPlaceOfFailure(spans);
-  if (place === undefined || !why.startsWith('the execution failed')) return html`${why}`;
-  const reason = toReasonOfFailure(spans);
-  return html`<bdi>${place}</bdi> failed${reason === undefined ? undefined : html`: <bdi>${reason}</bdi>`}`;
+  const sentence = toSentenceOfFailure(spans);
+  if (sentence === undefined || !why.startsWith('the execution failed')) return html`Why: ${why}.`;
+  return html`<bdi>${sentence}</bdi>`;
 }
 
 function renderFact(name: string, value: Html | string | number): Html {

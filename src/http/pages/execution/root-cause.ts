@@ -14,12 +14,28 @@ export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined 
 
 /** Names the step that failed first, and its node: `step 2 (Settle) on db02`; undefined if it was not a step. */
 export function toPlaceOfFailure(spans: readonly SpanRow[]): string | undefined {
+  const place = findPlace(spans);
+  return place && `${place.step}${place.node === undefined ? '' : ` on ${place.node}`}`;
+}
+
+/** Says which step failed first, where and why: `Step 2 (Settle) failed on db02: NonZeroResultCode.` */
+export function toSentenceOfFailure(spans: readonly SpanRow[]): string | undefined {
+  const place = findPlace(spans);
+  if (place === undefined) return undefined;
+  const where = place.node === undefined ? '' : ` on ${place.node}`;
+  const reason = toReasonOfFailure(spans);
+  return `${place.step.replace(/^s/, 'S')} failed${where}${reason === undefined ? '' : `: ${reason}`}.`;
+}
+
+type Place = { readonly step: string; readonly node: string | undefined };
+
+function findPlace(spans: readonly SpanRow[]): Place | undefined {
   const first = findFirstFailed(spans);
   if (first?.path === undefined) return undefined;
-  if (!first.path.includes('@')) return `step ${first.path}${toTitle(first)}`;
+  if (!first.path.includes('@')) return { step: `step ${first.path}${toTitle(first)}`, node: undefined };
   const above = spans.slice(0, spans.indexOf(first)).findLast(({ depth }) => depth < first.depth);
   if (above?.path === undefined) return undefined;
-  return `step ${above.path}${toTitle(above)} on ${first.name}`;
+  return { step: `step ${above.path}${toTitle(above)}`, node: first.name };
 }
 
 /** A step without a name of its own is called by its number. */
@@ -28,7 +44,7 @@ function toTitle({ name, path }: SpanRow): string {
 }
 
 /** Returns the reason of the first failed step, if it gives one. */
-export function toReasonOfFailure(spans: readonly SpanRow[]): string | undefined {
+function toReasonOfFailure(spans: readonly SpanRow[]): string | undefined {
   return /^failed, (.+)$/s.exec(findFirstFailed(spans)?.why ?? '')?.[1];
 }
 

@@ -5,6 +5,7 @@ import type { ServerStatus, Status } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
+import { renderHours } from './hours-chart.ts';
 import { renderProblems } from './problem-list.ts';
 import { renderServer } from './server-section.ts';
 import { renderServerTable } from './server-table.ts';
@@ -13,15 +14,13 @@ import { toTracesText } from './traces-text.ts';
 type FrontPageOptions = {
   readonly metricsPath: string;
   readonly status: () => Promise<Status>;
-  /** Reports whether an execution has a page of its own. */
-  readonly hasPage: (server: string, id: number) => boolean;
 };
 
 /**
  * `/`: how each server is doing, and where everything is. It reloads itself only for who asks for that: it would take away
  * what is being read, marked and copied.
  */
-export function frontPageRoute({ metricsPath, status, hasPage }: FrontPageOptions): Router {
+export function frontPageRoute({ metricsPath, status }: FrontPageOptions): Router {
   const router = createRoutes();
   router.get('/', async (request, response) => {
     const current = await status();
@@ -32,7 +31,7 @@ export function frontPageRoute({ metricsPath, status, hasPage }: FrontPageOption
     response.set('cache-control', 'no-store').send(
       renderPage({
         title: problems.length > 1 ? `${problems.length} problems: ${headline}` : headline,
-        body: renderStatus(current, problems, { root, metricsPath, hasPage, refreshSeconds }),
+        body: renderStatus(current, problems, { root, metricsPath, refreshSeconds }),
         path: request.path,
         refreshSeconds,
       }),
@@ -43,7 +42,7 @@ export function frontPageRoute({ metricsPath, status, hasPage }: FrontPageOption
 
 const shortRefreshSeconds = 30;
 
-type About = Pick<FrontPageOptions, 'metricsPath' | 'hasPage'> & {
+type About = Pick<FrontPageOptions, 'metricsPath'> & {
   readonly root: string;
   readonly refreshSeconds: number | undefined;
 };
@@ -59,7 +58,7 @@ function renderStatus(status: Status, problems: readonly Problem[], about: About
       : html`refreshed every ${about.refreshSeconds} s, <a href="./">stop that</a>`;
   return html`${renderProblems(status, problems, about)}
 <p class="note">As of ${at}; <a href="./">look again</a> or ${refresh}.</p>
-${isOnly ? undefined : renderServerTable(servers)}${servers.map((server) =>
+${renderHours(servers, about.root, nowMs)}${isOnly ? undefined : renderServerTable(servers)}${servers.map((server) =>
   renderServer(server, { ...about, nowMs, isOnly, isOpen: isFew && isOf(server, problems) }),
 )}
 ${renderLinks(status, about)}

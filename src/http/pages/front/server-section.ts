@@ -3,13 +3,14 @@ import { listUnreadable } from '../../../status/unreadable.ts';
 import { type Html, html } from '../html.ts';
 import { toAnchor, toRightsAnchor } from './anchors.ts';
 import { renderCollectors } from './collector-table.ts';
-import { type Pages, renderExecutions } from './execution-tables.ts';
+import { renderExecutions } from './execution-tables.ts';
 import { renderOwnMetrics } from './own-metrics.ts';
 import { renderMode, renderState, renderTime, states } from './server-state.ts';
 import { renderMembers } from './server-table.ts';
 import { renderUnreadable } from './unreadable.ts';
 
-type About = Pages & {
+type About = {
+  readonly root: string;
   readonly nowMs: number;
   /** True if no other server is watched. */
   readonly isOnly: boolean;
@@ -35,7 +36,7 @@ ${renderContent(server, about)}</section>
 function renderContent(server: ServerStatus, about: About): Html {
   const { nowMs } = about;
   return html`${renderFacts(server, about)}
-${renderHidden(server)}${renderDenied(server)}${renderExecutions(server, about)}${renderMembers(server.members, nowMs)}${renderCollectors(
+${renderHidden(server)}${renderDenied(server)}${renderExecutions(server, about.root)}${renderMembers(server.members, nowMs)}${renderCollectors(
   [toShown(server), ...server.members],
   nowMs,
 )}${renderOwnMetrics(server)}`;

@@ -1,0 +1,64 @@
+import { type Html, html } from './html.ts';
+
+/** One bar of a chart: parts from the bottom up, and its words for a pointer and a screen reader. */
+export type Bar = {
+  readonly parts: readonly { readonly height: number; readonly mood: 'good' | 'bad' | 'off' | 'plain' }[];
+  readonly label: string;
+  /** True for the bar that the page is about. */
+  readonly isMarked?: boolean;
+};
+
+type Chart = {
+  /** What the chart shows, in a sentence. */
+  readonly caption: Html | string;
+  /** The same for who does not see it. */
+  readonly label: string;
+  readonly bars: readonly Bar[];
+  /** The words at the left and the right end of the axis. */
+  readonly ends: readonly [string, string];
+  /** The word at the top. */
+  readonly top: string;
+  /** A line across, in the unit of the heights. */
+  readonly line?: number | undefined;
+  /** The least height that the top stands for. */
+  readonly least?: number;
+};
+
+/** Draws bars without a script. The picture is stretched to the page, so words stand beside it and not in it. */
+export function renderChart({ caption, label, bars, ends, top, line, least = 0 }: Chart): Html {
+  const highest = Math.max(
+    least,
+    line ?? 0,
+    ...bars.map(({ parts }) => parts.reduce((sum, { height }) => sum + height, 0)),
+  );
+  const width = 100 / Math.max(1, bars.length);
+  const toY = (height: number): number => (highest === 0 ? 0 : (height * 100) / highest);
+  const drawn = bars.map((bar, index) => renderBar(bar, { x: index * width, width, toY }));
+  const across =
+    line === undefined
+      ? undefined
+      : html`<line class="usual" x1="0" x2="100" y1="${(100 - toY(line)).toFixed(2)}" y2="${(100 - toY(line)).toFixed(2)}"/>`;
+  return html`<figure class="chart">
+<figcaption>${caption}</figcaption>
+<div class="plot"><span class="top">${top}</span><svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="${label}">${drawn}${across}</svg></div>
+<div class="axis"><span>${ends[0]}</span><span>${ends[1]}</span></div>
+</figure>
+`;
+}
+
+type Place = { readonly x: number; readonly width: number; readonly toY: (height: number) => number };
+
+function renderBar({ parts, label, isMarked = false }: Bar, { x, width, toY }: Place): Html {
+  let below = 0;
+  const drawn = parts
+    .filter(({ height }) => height > 0)
+    .map(({ height, mood }) => {
+      const y = 100 - toY(below + height);
+      const rect = html`<rect class="${mood}" x="${(x + width * 0.1).toFixed(2)}" y="${y.toFixed(2)}" width="${(width * 0.8).toFixed(2)}" height="${toY(height).toFixed(2)}"/>`;
+      below += height;
+      return rect;
+    });
+  // As wide and high as its place, so that a pointer finds a small bar.
+  const place = html`<rect class="place${isMarked ? ' marked' : ''}" x="${x.toFixed(2)}" y="0" width="${width.toFixed(2)}" height="100"/>`;
+  return html`<g><title>${label}</title>${place}${drawn}</g>`;
+}

@@ -1,0 +1,62 @@
+import { toLength, toTime } from '../../../domain/ages.ts';
+import { isFailure } from '../../../status/running.ts';
+import type { EndedStatus } from '../../../status/status.ts';
+import { type Bar, renderChart } from '../chart.ts';
+import { type Html, html } from '../html.ts';
+import { toQuery } from './execution-filter.ts';
+
+type Run = {
+  readonly server: string;
+  readonly id: number;
+  readonly project: string | undefined;
+  readonly job: string | undefined;
+};
+
+/** Draws how long the last runs of the job took, the one of this page marked; undefined for the only run of a job. */
+export function renderDurations(
+  { server, id, project, job }: Run,
+  others: readonly EndedStatus[],
+  root: string,
+): Html | undefined {
+  if (job === undefined) return undefined;
+  const same = others.filter((one) => one.project === project && one.job === job && one.endedAtMs >= one.startedAtMs);
+  const at = same.findIndex((one) => one.id === id);
+  // The newest, or those around an older run.
+  const from = Math.max(0, Math.min(at - mostShown / 2, same.length - mostShown));
+  const shown = same.slice(from, from + mostShown).toReversed();
+  const [first] = shown;
+  const last = shown.at(-1);
+  if (first === undefined || last === undefined || shown.length < 2) return undefined;
+  const usualMs = toMedian(shown.filter(({ ending }) => ending === 'succeeded').map(toMs));
+  const longestMs = Math.max(...shown.map(toMs));
+  const usually = usualMs === undefined ? '' : `, usually ${toLength(usualMs)} (dashed)`;
+  const list = `${root}executions${toQuery({ server, project: project ?? '', text: job })}`;
+  return html`<section>
+<h2>Next to its other runs</h2>
+${renderChart({
+  caption: html`<a href="${list}">${shown.length} runs</a> of <bdi>${job}</bdi>${usually}`,
+  label: `How long the last ${shown.length} runs took, at most ${toLength(longestMs)}${usually}`,
+  bars: shown.map((one) => toBar(one, id)),
+  ends: [toTime(first.endedAtMs, last.endedAtMs), toTime(last.endedAtMs, last.endedAtMs)],
+  top: toLength(longestMs),
+  line: usualMs,
+  least: 1,
+})}</section>
+`;
+}
+
+const mostShown = 60;
+
+function toMs({ startedAtMs, endedAtMs }: EndedStatus): number {
+  return endedAtMs - startedAtMs;
+}
+
+function toBar(run: EndedStatus, id: number): Bar {
+  const mood = run.ending === 'succeeded' ? 'good' : isFailure(run) ? 'bad' : 'off';
+  const label = `#${run.id}: ${run.ending} after ${toLength(toMs(run))}`;
+  return { parts: [{ height: toMs(run), mood }], label, isMarked: run.id === id };
+}
+
+function toMedian(lengths: readonly number[]): number | undefined {
+  return lengths.toSorted((one, other) => one - other)[Math.floor(lengths.length / 2)];
+}

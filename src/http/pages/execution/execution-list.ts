@@ -1,0 +1,120 @@
+import type { Router } from 'express';
+import { toAge, toLength } from '../../../domain/ages.ts';
+import { toCount } from '../../../domain/sizes.ts';
+import type { EndedExecution } from '../../../status/status.ts';
+import { createRoutes } from '../../server/routes.ts';
+import { allowForms } from '../../server/security-headers.ts';
+import { renderEnding } from '../ending.ts';
+import { type Html, html } from '../html.ts';
+import { renderPage, toRoot } from '../page.ts';
+import { choose, type Filter, readFilter, toQuery } from './execution-filter.ts';
+
+export type ExecutionListOptions = {
+  /** Returns the finished executions of all servers that are kept for pages, the newest end first. */
+  readonly ended: () => readonly EndedExecution[];
+  readonly servers: () => readonly string[];
+  /** The values of a result, as the executions hold them. */
+  readonly endings: readonly string[];
+  readonly nowMs: () => number;
+};
+
+/** `/executions`: the executions that ended last, by result, server, project and text; the choice stands in the address. */
+export function executionListRoute({ ended, servers, endings, nowMs }: ExecutionListOptions): Router {
+  const router = createRoutes();
+  router.get('/executions', (request, response) => {
+    const all = ended();
+    const filter = readFilter(new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]));
+    const body = renderList(all, { filter, servers: servers(), endings, root: toRoot(request), nowMs: nowMs() });
+    allowForms(response);
+    response
+      .set('cache-control', 'no-store')
+      .send(renderPage({ title: 'Executions that ended last', body, path: request.path }));
+  });
+  return router;
+}
+
+type About = {
+  readonly filter: Filter;
+  readonly servers: readonly string[];
+  readonly endings: readonly string[];
+  readonly root: string;
+  readonly nowMs: number;
+};
+
+const onePage = 100;
+
+function renderList(all: readonly EndedExecution[], about: About): Html {
+  const chosen = choose(all, about.filter);
+  const pages = Math.max(1, Math.ceil(chosen.length / onePage));
+  const page = Math.min(about.filter.page, pages);
+  const shown = chosen.slice((page - 1) * onePage, page * onePage);
+  const count =
+    chosen.length === all.length
+      ? toCount(all.length, 'execution')
+      : `${chosen.length} of ${toCount(all.length, 'execution')}`;
+  return html`<h1>Executions that ended last</h1>
+${renderForm(all, about)}
+<p class="note">${count}, newest first. The last 1,000 of each server are kept.</p>
+${shown.length === 0 ? renderNothing(all) : renderTable(shown, about)}${renderPages(page, pages, about)}`;
+}
+
+function renderNothing(all: readonly EndedExecution[]): Html {
+  return all.length === 0
+    ? html`<p>None has ended since this exporter counts them.</p>\n`
+    : html`<p>No execution matches. <a href="executions">Show all</a></p>\n`;
+}
+
+function renderForm(all: readonly EndedExecution[], { filter, servers, endings }: About): Html {
+  const results = ['', 'failures', ...endings].map(
+    (result) =>
+      html`<option value="${result}"${result === filter.result ? html` selected` : undefined}>${resultWords[result] ?? result}</option>`,
+  );
+  const options = ['', ...servers].map(
+    (server) =>
+      html`<option value="${server}"${server === filter.server ? html` selected` : undefined}>${server === '' ? 'any' : server}</option>`,
+  );
+  const projects = [...new Set(all.map(({ project }) => project))].toSorted().slice(0, mostSuggested);
+  const server = html`<label>Server <select name="server">${options}</select></label>\n`;
+  return html`<form class="filter" method="get" action="executions" role="search">
+<label>Result <select name="result">${results}</select></label>
+${servers.length > 1 ? server : undefined}<label>Project <input name="project" value="${filter.project}" list="projects"></label>
+<datalist id="projects">${projects.map((project) => html`<option value="${project}"></option>`)}</datalist>
+<label>Job or id <input name="text" type="search" value="${filter.text}"></label>
+<button>Show</button>
+</form>`;
+}
+
+const resultWords: Readonly<Record<string, string>> = { '': 'any', failures: 'all failures' };
+const mostSuggested = 200;
+
+function renderTable(executions: readonly EndedExecution[], about: About): Html {
+  const isOne = about.servers.length < 2;
+  return html`<section>
+<table>
+<thead><tr><th>Job</th>${isOne ? undefined : html`<th>Server</th>`}<th>Project</th><th>Result</th><th>Ended</th><th class="number">Took</th></tr></thead>
+<tbody>${executions.map((execution) => renderRow(execution, about, isOne))}</tbody>
+</table>
+</section>
+`;
+}
+
+function renderRow(execution: EndedExecution, { root, nowMs }: About, isOne: boolean): Html {
+  const { server, project, id, job = 'ad hoc', ending, startedAtMs, endedAtMs } = execution;
+  const address = `${root}executions/${encodeURIComponent(server.toWellFormed())}/${id}`;
+  const lengthMs = endedAtMs - startedAtMs;
+  return html`<tr><th scope="row"><a href="${address}"><bdi>${job}</bdi></a> <span class="id">#${id}</span></th>${
+    isOne ? undefined : html`<td data-is="Server"><bdi>${server}</bdi></td>`
+  }<td data-is="Project"><bdi>${project}</bdi></td><td data-is="Result">${renderEnding(ending)}</td><td data-is="Ended" class="brief"><time datetime="${new Date(
+    endedAtMs,
+  ).toISOString()}">${toAge(endedAtMs, nowMs)}</time></td><td data-is="Took" class="number">${lengthMs < 0 ? '' : toLength(lengthMs)}</td></tr>
+`;
+}
+
+function renderPages(page: number, pages: number, { filter }: About): Html | undefined {
+  if (pages === 1) return undefined;
+  const to = (target: number, text: string): Html | undefined =>
+    target < 1 || target > pages
+      ? undefined
+      : html`<a href="executions${toQuery({ ...filter, page: target })}">${text}</a> `;
+  return html`<p>${to(page - 1, '← newer')}page ${page} of ${pages} ${to(page + 1, 'older →')}</p>\n`;
+}

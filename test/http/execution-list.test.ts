@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { executionListRoute } from '../../src/http/pages/execution/execution-list.ts';
+import type { EndedExecution } from '../../src/status/status.ts';
+import { toText } from './page-text.ts';
+import { serve } from './serve.ts';
+import { atMs, ended } from './some-status.ts';
+
+const executions: readonly EndedExecution[] = [
+  { ...ended({ id: 12, ending: 'failed', job: 'nightly/settle' }), server: 'prod' },
+  { ...ended({ id: 11, ending: 'aborted', job: 'tidy' }), server: 'prod' },
+  { ...ended({ id: 10, project: 'stock', job: undefined }), server: 'test' },
+  { ...ended({ id: 9, ending: 'timedout', project: 'stock', job: 'count all' }), server: 'test' },
+];
+
+async function read(path: string, all = executions): Promise<string> {
+  const route = executionListRoute({
+    ended: () => all,
+    servers: () => ['prod', 'test'],
+    endings: ['succeeded', 'failed', 'aborted', 'timedout'],
+    nowMs: () => atMs,
+  });
+  const { ask } = await serve([route]);
+  const { status, headers, body } = await ask(path);
+  expect(status).toBe(200);
+  expect(headers['content-security-policy']).toContain("form-action 'self'");
+  return body;
+}
+
+/** The ids of the rows. */
+async function listIds(path: string): Promise<readonly string[]> {
+  return [...(await read(path)).matchAll(/<span class="id">(#\d+)/g)].map(([, id = '']) => id);
+}
+
+describe('http/execution-list', () => {
+  it('lists what ended last, each row a link to its page', async () => {
+    const page = await read('/executions');
+    expect(toText(page).split('\n').slice(-6)).toEqual([
+      '4 executions, newest first. The last 1,000 of each server are kept.',
+      'Job | Server | Project | Result | Ended | Took',
+      'nightly/settle #12 | prod | pay | ✗ failed | 60 s ago | 45 s',
+      'tidy #11 | prod | pay | ! aborted | 60 s ago | 45 s',
+      'ad hoc #10 | test | stock | ✓ succeeded | 60 s ago | 45 s',
+      'count all #9 | test | stock | ✗ timedout | 60 s ago | 45 s',
+    ]);
+    expect(page).toContain('<a href="./executions/test/9"><bdi>count all</bdi></a>');
+  });
+
+  it.each([
+    ['/executions?result=failures', ['#12', '#9']],
+    ['/executions?result=aborted', ['#11']],
+    ['/executions?project=stock', ['#10', '#9']],
+    ['/executions?server=prod&result=failures', ['#12']],
+    ['/executions?text=SETTLE', ['#12']],
+    ['/executions?text=%2310', ['#10']],
+    ['/executions?text=ad+hoc', ['#10']],
+    ['/executions?result=nonsense', []],
+    ['/executions?page=99', ['#12', '#11', '#10', '#9']],
+    ['/executions?page=-1', ['#12', '#11', '#10', '#9']],
+  ])('chooses by what stands in the address: %s', async (path, ids) => {
+    expect(await listIds(path)).toEqual(ids);
+  });
+
+  it('shows a hundred at a time, and keeps the choice on the way through them', async () => {
+    const many = Array.from({ length: 250 }, (_, index) => ({ ...ended({ id: 1000 - index }), server: 'prod' }));
+    const page = await read('/executions?project=pay&page=2', many);
+    expect(page.match(/<span class="id">/g)).toHaveLength(100);
+    expect(page).toContain(
+      '<p><a href="executions?project=pay">← newer</a> page 2 of 3 <a href="executions?project=pay&#38;page=3">older →</a> </p>',
+    );
+  });
+
+  it('says that nothing matches, and that nothing has ended', async () => {
+    expect(toText(await read('/executions?text=nowhere'))).toContain('\n0 of 4 executions, newest first.');
+    expect(toText(await read('/executions?text=nowhere'))).toContain('\nNo execution matches. Show all');
+    expect(toText(await read('/executions', []))).toContain('\nNone has ended since this exporter counts them.');
+  });
+
+  it('lets nothing of the address or of a name open a tag', async () => {
+    const countTags = async (text: string): Promise<number> => {
+      const all = [{ ...ended({ project: text, job: text, ending: text }), server: text }];
+      const query = new URLSearchParams({ result: text, project: text, text, server: text });
+      return (await read(`/executions?${query.toString()}`, all)).split('<').length;
+    };
+    const harmless = await countTags('x');
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1, maxLength: 50 }), async (text) => {
+        expect(await countTags(`x${text.toWellFormed()}<script>"'x`)).toBe(harmless);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
