@@ -10,7 +10,7 @@ import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createConnectionMemory } from './connect.ts';
 import { forgetDelivery } from './instruments.ts';
-import type { createTraces, Traces } from './trace-pipeline.ts';
+import type { Traces, TracesOptions } from './trace-pipeline.ts';
 import { type WatchedServer, type WatchOptions, watchServer } from './watch-server.ts';
 
 /** The servers and traces of one configuration. */
@@ -21,15 +21,19 @@ export type Watching = {
   readonly traces: Traces | undefined;
 };
 
-export type Tracing = typeof createTraces;
+/** Makes the traces of a configuration. */
+export type Tracing = (options: Omit<TracesOptions, 'toDelivery'>) => Traces;
 
-/** OpenTelemetry takes its time to load: only where traces are made. */
+/** OpenTelemetry takes its time to load: only where traces are sent. */
 export async function loadTracing(
   { traces }: Pick<Config, 'traces'>,
   otlp: OtlpSettings | undefined,
 ): Promise<Tracing | undefined> {
-  const isOn = traces.enabled === 'on' || (traces.enabled === 'auto' && otlp?.isConfigured === true);
-  return isOn ? (await import('./trace-pipeline.ts')).createTraces : undefined;
+  const mode = traces.enabled === 'auto' ? (otlp?.isConfigured === true ? 'on' : 'pages') : traces.enabled;
+  if (mode === 'off') return undefined;
+  const { createTraces } = await import('./trace-pipeline.ts');
+  const toDelivery = mode === 'on' ? (await import('./trace-delivery.ts')).createDelivery : undefined;
+  return (options) => createTraces({ ...options, toDelivery });
 }
 
 export function startGeneration({ scheduler, watched, traces }: Watching): void {
@@ -156,7 +160,7 @@ export async function leaveBehind(
   { self, keptPlans, onFault }: Shown,
 ): Promise<void> {
   try {
-    if (after.traces === undefined) forgetDelivery(self);
+    if (after.traces?.delivery() === undefined) forgetDelivery(self);
     keptPlans.goOver(before.config, after.config);
     const kept = new Set(keysOf(after).map(toPollText));
     for (const key of keysOf(before)) if (!kept.has(toPollText(key))) before.watched.get(key.server)?.withdraw(key);

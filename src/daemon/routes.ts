@@ -166,12 +166,13 @@ function toExecutionPage({ clock, current, watching }: Served, { hasPage, endedO
     find: async (name, id) => {
       const plan = watching().traces?.planOf(name, id);
       // Imported by the first reader: it loads names of OpenTelemetry.
-      return plan && (await import('../status/past-execution.ts')).toPastExecution(plan, { server: name, id }, hasPage);
+      const { toPastExecution } = await import('../status/past-execution.ts');
+      const isSent = watching().traces?.delivery() !== undefined;
+      return plan && toPastExecution(plan, { server: name, id, isSent }, hasPage);
     },
     running: (name, id) => watching().watched.get(name)?.running(id),
     ended: endedOf,
     tracing: () => ({
-      ...current().traces,
       isOn: watching().traces !== undefined,
       servers: current().servers.map(({ name }) => name),
     }),

@@ -1,27 +1,21 @@
-import { readFile } from 'node:fs/promises';
 import type { Client } from '../api/client.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { CommitHook, TracingSide } from '../executions/trace-port.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
-import type { SpoolBounds, TraceEncoding } from '../state/spool.ts';
 import type { State } from '../state/state.ts';
 import type { DeliveryStatus } from '../status/status.ts';
-import { encodeTrace } from '../tracing/deliver/encode.ts';
 import { createWait, type Wait } from '../tracing/deliver/pause.ts';
-import { createPost } from '../tracing/deliver/post.ts';
-import { createQuarantine, type Quarantine } from '../tracing/deliver/quarantine.ts';
-import { secretsOf } from '../tracing/deliver/secrets.ts';
-import { createSender, type Sender } from '../tracing/deliver/sender.ts';
+import type { createPost } from '../tracing/deliver/post.ts';
+import type { Quarantine } from '../tracing/deliver/quarantine.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import { createTraceCommitHook } from '../tracing/enrich/commit-hook.ts';
-import { createEnricher, type Enricher } from '../tracing/enrich/enricher.ts';
+import { createEnricher, type Enricher, type Spooling } from '../tracing/enrich/enricher.ts';
 import { createKeptPlans, type KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createEnrichLoop, type EnrichLoop } from '../tracing/enrich/loop.ts';
 import { planTrace } from '../tracing/plan/plan-trace.ts';
 import type { TraceSettings } from '../tracing/plan/settings.ts';
-import { toDeliveryObserver } from './instruments.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import { toTraceSettings } from './trace-settings.ts';
 
@@ -36,10 +30,24 @@ export type TracesOptions = {
   /** The plans, for pages; kept over a reload. */
   readonly keptPlans?: KeptPlans;
   readonly selfTracing?: Pick<SelfTracing, 'ofPost'> | undefined;
+  /** Sends the traces; undefined where they are made for pages only. */
+  readonly toDelivery: ToDelivery | undefined;
   /** Carries the traces, if not a connection of our own. */
   readonly toPost?: typeof createPost | undefined;
   /** Waits, if not by the clock. */
   readonly wait?: Wait | undefined;
+};
+
+/** Creates the delivery of what is spooled; it is told how many executions have no trace yet. */
+export type ToDelivery = (options: TracesOptions & { readonly wait: Wait }, pending: () => number) => Delivery;
+
+export type Delivery = {
+  readonly spooling: Spooling;
+  readonly status: () => DeliveryStatus;
+  readonly quarantined: Quarantine;
+  readonly start: () => void;
+  /** Ends the request under way; what was not delivered stays in the spool. */
+  readonly stop: () => Promise<void>;
 };
 
 export type Traces = {
@@ -48,8 +56,9 @@ export type Traces = {
   /** The trace of one of the executions that ended last, as it was planned. */
   readonly planOf: KeptPlans['find'];
   readonly hasPlan: KeptPlans['has'];
-  readonly delivery: () => DeliveryStatus;
-  readonly quarantined: Quarantine;
+  /** Undefined where none is sent. */
+  readonly delivery: () => DeliveryStatus | undefined;
+  readonly quarantined: Quarantine | undefined;
   readonly start: () => void;
   /** Ends the request under way; what was not delivered stays in the spool. */
   readonly stop: () => Promise<void>;
@@ -61,114 +70,51 @@ export type ServerTraces = { readonly commitHook: CommitHook; readonly loop: Enr
 /** The requests of tracing to a server, and its half of the port to the server's executions. */
 export type Joined = { readonly client: Client; readonly port: TracingSide };
 
-/** From counted executions to delivered traces: a pipeline for each server, and one delivery for all of them. */
+/** From counted executions to delivered traces, or to pages only: a pipeline for each server, and one delivery for all of them. */
 export function createTraces(options: TracesOptions): Traces {
-  const { keptPlans = createKeptPlans(), clock, otlp, state } = options;
-  const shared = { ...options, keptPlans, wait: options.wait ?? createWait(clock), encoding: toEncoding(otlp) };
-  const numbers = toDeliveryObserver(options.self);
-  const { sender, close } = createDelivery(shared, numbers);
-  const bounds = toSpoolBounds(options);
+  const { keptPlans = createKeptPlans(), clock, toDelivery } = options;
+  const shared = { ...options, keptPlans, wait: options.wait ?? createWait(clock) };
   const enrichers: Enricher[] = [];
+  const delivery = toDelivery?.(shared, () => countPending(enrichers));
   return {
     ofServer: (server, joined) => {
-      const enricher = createServerEnricher(server, joined, { ...shared, bounds, onSpooled: sender.wake });
+      const enricher = createServerEnricher(server, joined, { ...shared, spooling: delivery?.spooling });
       enrichers.push(enricher);
       return joinEnricher(server, enricher, { ...shared, port: joined.port });
     },
     planOf: keptPlans.find,
     hasPlan: keptPlans.has,
-    delivery: () => ({
-      ...sender.status(),
-      // The host, and nothing else of its address: that may hold secrets.
-      collector: new URL(otlp.endpoint).host,
-      pending: countPending(enrichers),
-      bounds,
-      quarantineBounds,
-    }),
-    quarantined: createQuarantine({
-      spool: state.spool,
-      wake: sender.wake,
-      observe: {
-        ...numbers,
-        handled: (action, count) =>
-          options.log.warn({ action, traces: count }, 'quarantined traces changed on request'),
-      },
-    }),
-    start: sender.start,
-    stop: async () => {
-      await sender.stop(stopLimitMs);
-      close();
-    },
+    delivery: () => delivery?.status(),
+    quarantined: delivery?.quarantined,
+    start: () => delivery?.start(),
+    stop: async () => delivery?.stop(),
   };
 }
 
 type Shared = TracesOptions & {
   readonly keptPlans: KeptPlans;
   readonly wait: Wait;
-  readonly encoding: TraceEncoding;
 };
 
-/** Sends the spool to the OTLP endpoint. */
-function createDelivery(
-  { state, otlp, version, clock, wait, log, selfTracing, toPost = createPost }: Shared,
-  numbers: ReturnType<typeof toDeliveryObserver>,
-): { readonly sender: Sender; readonly close: () => void } {
-  const plainPost = toPost({
-    settings: otlp,
-    readFile: (path) => readFile(path, 'utf8'),
-    userAgent: `automation-exporter/${version}`,
-    clock,
-  });
-  const post = selfTracing?.ofPost(plainPost) ?? plainPost;
-  const sender = createSender({
-    spool: state.spool,
-    post,
-    clock,
-    wait,
-    // The log scrubs every known secret; what the collector says is kept, too.
-    scrub: (text) => {
-      let clean = text;
-      for (const secret of secretsOf(otlp)) clean = clean.replaceAll(secret, '<secret>');
-      return clean;
-    },
-    quarantineBounds,
-    observe: {
-      ...numbers,
-      warned: (message) => log.warn({ says: message }, 'trace backend accepted traces with a warning'),
-      quarantine: ({ server, executionId }, reason, why) =>
-        log.error({ server, execution: executionId, reason }, quarantinedBecause[why]),
-      dropped: ({ server, executionId }) =>
-        log.error({ server, execution: executionId }, 'quarantined trace dropped: quarantine is full'),
-      request: () => undefined,
-      failing: (reason) => log.warn({ reason }, 'trace delivery failing: traces are kept and retried'),
-      recovered: () => log.info({}, 'trace delivery recovered'),
-    },
-  });
-  return { sender, close: post.close };
-}
-
-type ForEnricher = Shared & { readonly bounds: SpoolBounds; readonly onSpooled: () => void };
+type ForEnricher = Shared & { readonly spooling: Spooling | undefined };
 
 /** Makes the traces of one server's pending executions, and reports each to the server's executions. */
 function createServerEnricher(server: ServerConfig, { client, port }: Joined, shared: ForEnricher): Enricher {
-  const { config, state, self, log, clock, version, keptPlans, encoding, bounds, onSpooled } = shared;
+  const { config, state, self, log, clock, version, keptPlans, spooling } = shared;
   const { name, timeoutMs } = server;
   const { traces } = config;
   const toSettings = (epoch: number): TraceSettings => {
     const { release } = client.facts();
-    return toTraceSettings(server, traces, { epoch, release, version, format: encoding });
+    return toTraceSettings(server, traces, { epoch, release, version, format: spooling?.encoding ?? 'protobuf' });
   };
   return createEnricher({
     server: name,
     ledger: state.ledger,
     client,
     timeoutMs,
-    spool: state.spool,
-    bounds,
-    encoding,
+    spooling,
     detail: traces.detail,
     plan: (source, epoch) => planTrace(source, toSettings(epoch)),
-    encode: ({ trace }) => encodeTrace(trace, encoding),
     sealTimeoutMs: traces.sealTimeoutMs,
     backlogAgeMs: Math.max(backlogAgeMs, 2 * traces.sealTimeoutMs),
     clock,
@@ -182,9 +128,9 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
     onPlan: (run, plan) => {
       keptPlans.keep(name, run.id, plan);
       const { traceId, spans } = plan.trace;
-      if (spans[0] !== undefined) port.onTraced({ run, traceId, spanId: spans[0].id });
+      // An exemplar leads to a trace that somebody can open.
+      if (spooling !== undefined && spans[0] !== undefined) port.onTraced({ run, traceId, spanId: spans[0].id });
     },
-    onSpooled,
   });
 }
 
@@ -211,26 +157,11 @@ function joinEnricher(
   return { commitHook, loop };
 }
 
-function toEncoding({ protocol }: OtlpSettings): TraceEncoding {
-  return protocol === 'http/json' ? 'json' : 'protobuf';
-}
-
-function toSpoolBounds({ config: { traces } }: TracesOptions): SpoolBounds {
-  return { maxBytes: traces.spool.maxBytes, maxTraces: traces.spool.maxPending };
-}
-
 function countPending(enrichers: readonly Enricher[]): number {
   let pending = 0;
   for (const enricher of enrichers) pending += enricher.size();
   return pending;
 }
 
-const quarantinedBecause = {
-  refused: 'trace quarantined: rejected by the trace backend',
-  unanswered: 'trace quarantined: no response although others get one',
-} as const;
-
-const quarantineBounds: SpoolBounds = { maxBytes: 64 * 2 ** 20, maxTraces: 10_000 };
 /** The wait after which a trace is made without its steps. */
 const backlogAgeMs = 3_600_000;
-const stopLimitMs = 2000;

@@ -10,7 +10,8 @@ export type PastExecution = {
   readonly project: string | undefined;
   /** Its group and name, or what it was instead. */
   readonly job: string;
-  readonly traceId: string;
+  /** Undefined if its trace is made for this page only. */
+  readonly traceId: string | undefined;
   /** The link to its page on the server. */
   readonly permalink: string | undefined;
   /** The attempt before it, then the one after it, where they are known. */
@@ -54,7 +55,7 @@ export type SpanRow = {
 /** Builds the page data of an execution from its trace; undefined for a trace without spans. */
 export function toPastExecution(
   { trace, leftOut, attempts }: Plan,
-  of: Pick<PastExecution, 'server' | 'id'>,
+  { isSent, ...of }: Pick<PastExecution, 'server' | 'id'> & { readonly isSent: boolean },
   hasPage: (server: string, id: number) => boolean,
 ): PastExecution | undefined {
   const [root, ...below] = trace.spans;
@@ -70,7 +71,7 @@ export function toPastExecution(
     ...of,
     project: toText(attributes[own.project]),
     job: toJob(attributes),
-    traceId: trace.traceId,
+    traceId: isSent ? trace.traceId : undefined,
     permalink: toText(trace.resource[conventional.runUrl]),
     attempts: toAttempts(attempts, (id) => hasPage(of.server, id)),
     facts: toFacts(attributes),

@@ -11,7 +11,7 @@ afterEach(async () => {
 });
 
 /** A service in which a job ran, and the daemon that watches it. */
-async function setUp(isTracing: boolean) {
+async function setUp(isTracing: boolean, traces = 'enabled: auto') {
   const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
   endings.push(() => simulator.stop());
   simulator.control.createProject('pay', ['web01']);
@@ -21,7 +21,7 @@ async function setUp(isTracing: boolean) {
   const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
 collectors: { executions: { enabled: true, every: 1s } }
 executions: { max_delay: 1s }
-traces: { link: 'https://traces.example.org/trace/{trace_id}' }
+traces: { link: 'https://traces.example.org/trace/{trace_id}', ${traces} }
 web: { route_prefix: /here/too }
 `;
   const daemon = await startDaemon({
@@ -52,6 +52,7 @@ describe('end-to-end/execution-page', () => {
       expect(link).toBe(`./executions/prod/${id}`);
       return new URL(link, `${daemon.url}/`).href;
     });
+    await eventually(async () => expect(await readPage(address)).toContain('What it did'));
     const countAsked = (): number => simulator.requests().filter(({ path }) => path.includes(`/${id}`)).length;
     const before = countAsked();
     const page = await readPage(address);
@@ -66,21 +67,36 @@ describe('end-to-end/execution-page', () => {
     expect(countAsked()).toBe(before);
   });
 
-  it('says of an execution without a trace how to get one', async () => {
+  it('shows the steps of an execution without a trace backend, and sends nothing', async () => {
     const { daemon, id } = await setUp(false);
-    expect(await readPage(`${daemon.url}/`)).not.toContain('./executions/');
-    const answer = await fetch(`${daemon.url}/executions/prod/${id}`);
-    expect(answer.status).toBe(404);
-    expect(toText(await answer.text())).toContain('To switch them on, set the endpoint for traces:');
+    const address = `${daemon.url}/executions/prod/${id}`;
+    const text = await eventually(async () => {
+      const page = toText(await readPage(address));
+      expect(page).toContain('What it did');
+      return page;
+    });
+    expect(text).toMatch(/\nweb01 1@web01 \|/);
+    expect(text).not.toContain('Trace id');
+    expect(text).not.toContain('The trace');
+    expect(toText(await readPage(`${daemon.url}/traces`))).toMatch(/^…Traces are off\n/);
+  });
+
+  it('says of an execution without steps how to get them', async () => {
+    const { daemon, id, yaml } = await setUp(false, 'enabled: off');
+    expect(yaml).toContain('enabled: off');
+    const page = toText(await readPage(`${daemon.url}/executions/prod/${id}`));
+    expect(page).toMatch(new RegExp(`^✓nightly/settle #${id}: succeeded\\n`));
+    expect(page).toContain('Its steps are not known here because traces.enabled is off.');
   });
 
   it('keeps its page over a reload, unless that hides what the page may show', async () => {
     const { daemon, id, yaml } = await setUp(true);
-    const statusOf = async (): Promise<number> => (await fetch(`${daemon.url}/executions/prod/${id}`)).status;
-    await eventually(async () => expect(await statusOf()).toBe(200));
+    const hasSteps = async (): Promise<boolean> =>
+      (await readPage(`${daemon.url}/executions/prod/${id}`)).includes('What it did');
+    await eventually(async () => expect(await hasSteps()).toBe(true));
     await daemon.app.reload(await daemon.load(yaml.replace('traces: {', 'traces: { user_names: true,')));
-    expect(await statusOf()).toBe(200);
+    expect(await hasSteps()).toBe(true);
     await daemon.app.reload(await daemon.load(yaml));
-    expect(await statusOf()).toBe(404);
+    expect(await hasSteps()).toBe(false);
   });
 });

@@ -27,7 +27,7 @@ async function read({ path = '/executions/prod/4711', isOn = true, ...given }: G
     },
     ended: (server) => (server === 'prod' ? (given.ended ?? []) : []),
     running: (server, id) => (server === 'prod' && id === 4711 ? given.running : undefined),
-    tracing: () => ({ isOn, servers: ['prod', 'test'], sealTimeoutMs: 600_000, maxAgeMs: 86_400_000 }),
+    tracing: () => ({ isOn, servers: ['prod', 'test'] }),
     traceLink: () => given.link,
     nowMs: () => startMs + 400_000,
   });
@@ -225,27 +225,18 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
     const { status, body } = await read({ path });
     const [first, second] = toText(body).split('\n');
     expect({ status, first, second }).toEqual({ status: 404, first: title, second: reason });
-    expect(toText(body)).toContain('The last 1,000 are kept in memory');
+    expect(toText(body)).toContain('The steps of the last 1,000 are kept in memory');
   });
 
   it('names every reason why an execution of a watched server may be missing', async () => {
     const text = toText((await read({})).body);
     expect(text).toBe(`Execution 4711 of prod not found
 Possible reasons:
-It has just started: running executions are read every few seconds.
-It has ended, but its trace is not finished: the exporter waits up to 10 min for its steps, or other executions come first.
-It ended before the daemon started, or more than 24 h before it was found.
-Newer executions replaced it, or the reloaded configuration no longer allows showing it.
+It has just started or ended: executions are read every few seconds, those of quiet projects within executions.max_delay.
+It ended before the exporter began to count this server.
+More than 1,000 executions of this server have ended since.
 Its project or job is not watched, or the server has no such execution.
-Execution pages are created from traces. The last 1,000 are kept in memory, fewer if they are very large, and are lost on restart.`);
-  });
-
-  it('says how to switch traces on', async () => {
-    const { status, body } = await read({ isOn: false });
-    expect(status).toBe(404);
-    expect(toText(body)).toContain('Execution pages require traces, which are off.');
-    expect(body).toContain('<code>OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example.org:4318</code>');
-    expect(body).toContain('<code>traces:\n  enabled: on\n</code>');
+Running executions and the last 1,000 that ended of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large, and are lost on restart.`);
   });
 
   it('says of an execution that still runs that it does, instead of guessing', async () => {
@@ -309,7 +300,7 @@ Overdue: ✗ yes`);
 
   it('shows any text as text', async () => {
     let execution = pastExecution();
-    const tracing = { isOn: true, servers: ['prod'], sealTimeoutMs: 0, maxAgeMs: 0 };
+    const tracing = { isOn: true, servers: ['prod'] };
     const options = {
       find: async () => execution,
       running: () => undefined,

@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { executionListRoute } from '../../src/http/pages/execution/execution-list.ts';
 import { executionPageRoute } from '../../src/http/pages/execution/execution-page.ts';
 import { frontPageRoute } from '../../src/http/pages/front/front-page.ts';
 import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
@@ -106,6 +107,14 @@ const endedRuns = Array.from({ length: 250 }, (_, index) =>
   ended({ id: 4710 - index, ending: index % 7 === 0 ? 'failed' : 'succeeded', endedAtMs: atMs - index * 300_000 }),
 );
 
+const eight = ['prod', 'a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => {
+  const collectors = Array.from({ length: 15 }, (_, index) => collector(`collector-${index}`));
+  const told = executions({ ended: endedRuns.slice(0, 10), endedCount: 250 });
+  return name === 'prod'
+    ? server(name, { state: 'down', message: 'no answer within 10 s', executions: told, collectors: [failing] })
+    : server(name, { executions: told, collectors });
+});
+
 describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
   let browser: Browser;
   let httpServer: HttpServer;
@@ -119,11 +128,18 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     const routes = [
       metrics,
       frontPageRoute({ metricsPath: '/metrics', status: read }),
+      executionListRoute({
+        ended: () => endedRuns.map((run) => ({ ...run, server: 'prod' })),
+        servers: () => ['prod', longWord],
+        endings: ['succeeded', 'failed'],
+        nowMs: () => atMs,
+      }),
       executionPageRoute({
         find: async (_, id) => pastExecutions[id],
-        running: () => undefined,
+        running: (of, id) =>
+          id > 4710 && id < 4730 ? { ...running({ id }), server: of, isWaiting: false, serverNowMs: atMs } : undefined,
         ended: () => endedRuns,
-        tracing: () => ({ isOn: false, servers: [], sealTimeoutMs: 0, maxAgeMs: 0 }),
+        tracing: () => ({ isOn: false, servers: [] }),
         traceLink: () => 'https://traces.example.org/trace/{trace_id}',
         nowMs: () => atMs,
       }),
@@ -185,12 +201,55 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     });
   }
 
-  it('fits what is said of an execution that is not kept on a phone', async () => {
-    const { contentWidth, text } = await browser.open(`${url}/executions/prod/1`, { width: 390 });
-    expect({ contentWidth, isTold: text.includes('To switch them on') }).toEqual({ contentWidth: 390, isTold: true });
+  it('shows eight servers, seven of them well, on less than 2,500 pixels', async () => {
+    current = status(...eight);
+    const { contentHeight } = await browser.open(`${url}/`, { width: 1280 });
+    expect(contentHeight).toBeLessThan(2500);
+    expect(contentHeight).toBeGreaterThan(900);
   });
 
-  it('leads from every page to pages that are there', async () => {
+  it.each([
+    '/',
+    '/executions',
+    '/executions/prod/4710',
+    '/executions/prod/4711',
+    '/executions/prod/4500',
+    '/executions/prod/1',
+    '/executions/prod/1000',
+    '/traces',
+    '/runbooks/',
+    '/runbooks/AutomationServiceDown',
+    '/dashboards/',
+  ])('leaves nothing at %s that keeps anybody out, light or dark', { timeout: 30_000 }, async (path) => {
+    current = status(
+      ...eight,
+      ...(statuses['much that runs']?.servers ?? []),
+      ...(statuses['executions that may not be read']?.servers ?? []),
+    );
+    for (const isDark of [false, true]) {
+      expect(await browser.findBarriers(`${url}${path}`, { isDark })).toEqual([]);
+    }
+  });
+
+  it('leads with the keyboard past the navigation to the content', async () => {
+    current = status(server('prod'));
+    expect(await browser.listStops(`${url}/`, 4)).toEqual([
+      'Skip to content',
+      'automation-exporter',
+      'Status',
+      'Executions',
+    ]);
+  });
+
+  it('fits what is said of an execution that is not kept on a phone', async () => {
+    const { contentWidth, text } = await browser.open(`${url}/executions/prod/1`, { width: 390 });
+    expect({ contentWidth, isTold: text.includes('No watched server has this name') }).toEqual({
+      contentWidth: 390,
+      isTold: true,
+    });
+  });
+
+  it('leads from every page to pages that are there', { timeout: 30_000 }, async () => {
     const { missingPolicy } = statuses['one server denied']?.servers[0] ?? {};
     current = status(server('prod', { missingPolicy, executions: busy }));
     const toVisit = [`${url}/`, url];
@@ -203,7 +262,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
         seen.add(link);
         const { status: code } = await fetch(link);
         expect({ link, code }).toEqual({ link, code: 200 });
-        if (/\/(dashboards|runbooks)\/$|\/executions\//.test(link)) toVisit.push(link);
+        if (/\/(dashboards|runbooks)\/$|\/executions$|\/executions\/prod\/471[01]$/.test(link)) toVisit.push(link);
       }
     }
     expect([...seen].map((link) => link.replace(url, ''))).toEqual(

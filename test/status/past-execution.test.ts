@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toPastExecution } from '../../src/status/past-execution.ts';
 import { planRecorded, planSource, readRecorded } from '../tracing/recorded.ts';
 
-const of = { server: 'prod', id: 4711 };
+const of = { server: 'prod', id: 4711, isSent: true };
 const hasPage = (server: string, id: number): boolean => server === 'prod' && id === 4710;
 
 function tell(...given: Parameters<typeof planRecorded>) {

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startChild } from './child.ts';
@@ -6,6 +7,10 @@ import { openDevtools, type Tab } from './devtools.ts';
 
 export type Browser = {
   readonly open: (url: string, view?: View) => Promise<Opened>;
+  /** What axe finds on a page that keeps people out who use a screen reader, a keyboard or little contrast. */
+  readonly findBarriers: (url: string, view?: View) => Promise<readonly string[]>;
+  /** The texts of the first stops of the Tab key. */
+  readonly listStops: (url: string, count: number) => Promise<readonly string[]>;
   readonly stop: () => Promise<void>;
 };
 
@@ -18,6 +23,7 @@ export type View = {
 
 /** A page as a person sees it: no script of its own may run. */
 export type Opened = {
+  readonly contentHeight: number;
   /** How wide the content is; wider than the window is what a person would have to scroll sideways. */
   readonly contentWidth: number;
   /** What the console complains about. */
@@ -58,6 +64,8 @@ export async function startBrowser(chromium: string): Promise<Browser> {
     const devtools = await openDevtools(address);
     return {
       open: (url, view = {}) => devtools.withTab((tab) => look(tab, url, view)),
+      findBarriers: (url, view = {}) => devtools.withTab((tab) => findBarriers(tab, url, view)),
+      listStops: (url, count) => devtools.withTab((tab) => listStops(tab, url, count)),
       stop: async () => {
         devtools.close();
         await stop();
@@ -71,6 +79,7 @@ export async function startBrowser(chromium: string): Promise<Browser> {
 
 const question = `JSON.stringify({
   contentWidth: document.scrollingElement.scrollWidth,
+  contentHeight: document.scrollingElement.scrollHeight,
   links: [...document.querySelectorAll('a[href]')].map((link) => link.href),
   text: document.body.innerText,
   background: getComputedStyle(document.body).backgroundColor,
@@ -106,4 +115,30 @@ async function look(tab: Tab, url: string, { width = 1280, isDark = false, press
   // The question above answers with exactly that.
   const seen = JSON.parse((result as { readonly value: string }).value) as Omit<Opened, 'complaints'>;
   return { ...seen, complaints };
+}
+
+async function findBarriers(tab: Tab, url: string, view: View): Promise<readonly string[]> {
+  await look(tab, url, view);
+  // Only now: the page itself has to do without.
+  await tab.send('Emulation.setScriptExecutionDisabled', { value: false });
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await tab.send('Runtime.evaluate', { expression: `${axe};0` });
+  const expression = `axe.run().then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes[0].html)))`;
+  const { result, exceptionDetails } = await tab.send('Runtime.evaluate', { expression, awaitPromise: true });
+  if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
+  // The expression above answers with exactly that.
+  return JSON.parse((result as { readonly value: string }).value) as string[];
+}
+
+async function listStops(tab: Tab, url: string, count: number): Promise<readonly string[]> {
+  await look(tab, url, {});
+  const stops: string[] = [];
+  for (let stop = 0; stop < count; stop += 1) {
+    for (const type of ['rawKeyDown', 'keyUp']) {
+      await tab.send('Input.dispatchKeyEvent', { type, key: 'Tab', code: 'Tab', windowsVirtualKeyCode: 9 });
+    }
+    const { result } = await tab.send('Runtime.evaluate', { expression: 'document.activeElement.innerText' });
+    stops.push((result as { readonly value: string }).value);
+  }
+  return stops;
 }

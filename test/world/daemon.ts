@@ -1,6 +1,7 @@
 import type { ToDispatcher } from '../../src/api/wire/transport.ts';
 import type { Config } from '../../src/config/config.ts';
 import { leaveBehind, startGeneration, stopGeneration, type Watching, watchAll } from '../../src/daemon/generation.ts';
+import { createDelivery } from '../../src/daemon/trace-delivery.ts';
 import { createTraces } from '../../src/daemon/trace-pipeline.ts';
 import type { LogFields } from '../../src/log.ts';
 import { type Block, emptyBlock } from '../../src/metrics/block.ts';
@@ -46,7 +47,17 @@ export function createDaemon(options: DaemonOptions): Daemon {
 
   function watch(given: Config, before?: Watching): Watching {
     const isTraced = given.traces.enabled !== 'off';
-    const options = { config: given, otlp, state, self, log, clock, version: 'world', toPost: () => post };
+    const options = {
+      config: given,
+      otlp,
+      state,
+      self,
+      log,
+      clock,
+      version: 'world',
+      toPost: () => post,
+      toDelivery: createDelivery,
+    };
     const traces = isTraced ? createTraces(options) : undefined;
     const parts = {
       config: given,

@@ -10,9 +10,9 @@ import { type OptionTree, option, optional } from './option.ts';
 /** The options of traces; the variables of OpenTelemetry say where they are sent. */
 export const traceOptions = {
   enabled: option(
-    choice('auto', 'on', 'off'),
+    choice('auto', 'on', 'pages', 'off'),
     'auto',
-    'Whether to create a trace for each execution; auto: if OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set.',
+    'Whether to create a trace for each execution. on: send it; pages: only show its steps on its page, at 2 to 3 requests for each execution (one with detail: root); off: neither; auto: on if OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set, else pages.',
   ),
   detail: option(
     choice('root', 'steps', 'nodes'),

@@ -26,13 +26,11 @@ export type EnricherOptions = {
   readonly ledger: Ledger;
   readonly client: Client;
   readonly timeoutMs: number;
-  readonly spool: Pick<Spool, 'hasRoom'>;
-  readonly bounds: SpoolBounds;
-  readonly encoding: TraceEncoding;
+  /** The way to the spool; undefined where traces are made for pages only. */
+  readonly spooling: Spooling | undefined;
   readonly detail: Detail;
   /** Ids are only unique within their epoch. */
   readonly plan: (source: SpanSource, epoch: number) => Plan | undefined;
-  readonly encode: (plan: Plan) => Uint8Array;
   /** The longest wait for a state that the server is still writing. */
   readonly sealTimeoutMs: number;
   /** The wait after which a trace gets no steps, so that later ones may: in our queue, over restarts, or for a state. */
@@ -41,6 +39,13 @@ export type EnricherOptions = {
   readonly observe: EnricherObserver;
   /** Called with every plan, for pages. */
   readonly onPlan: (pending: PendingTrace, plan: Plan) => void;
+};
+
+export type Spooling = {
+  readonly spool: Pick<Spool, 'hasRoom'>;
+  readonly bounds: SpoolBounds;
+  readonly encoding: TraceEncoding;
+  readonly encode: (plan: Plan) => Uint8Array;
   /** Called when something was spooled. */
   readonly onSpooled: () => void;
 };
@@ -53,9 +58,9 @@ export type Enricher = {
   readonly run: (signal: AbortSignal) => Promise<{ readonly againInMs: number | undefined }>;
 };
 
-/** Commit 2 of the life of an execution: what is pending gets its steps and becomes a trace in the spool, in one transaction. */
+/** Commit 2 of the life of an execution: what is pending gets its steps and becomes a trace in the spool, or a page only, in one transaction. */
 export function createEnricher(options: EnricherOptions): Enricher {
-  const { server, ledger, client, timeoutMs, spool, bounds, detail, clock, observe } = options;
+  const { server, ledger, client, timeoutMs, spooling, detail, clock, observe } = options;
   const waiting = createWaitingTraces(options);
   const workflows = createWorkflows(clock.ticks);
   const attempts = createAttempts();
@@ -87,6 +92,10 @@ export function createEnricher(options: EnricherOptions): Enricher {
     return isLastTry ? { ...source, degraded: 'seal_timeout' } : undefined;
   }
 
+  async function hasRoom(): Promise<boolean> {
+    return (await spooling?.spool.hasRoom(spooling.bounds)) ?? true;
+  }
+
   async function makeTrace(entry: Waiting, signal: AbortSignal): Promise<void> {
     const source = await find(entry, signal);
     if (source === undefined) {
@@ -114,7 +123,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
   async function run(signal: AbortSignal): Promise<{ readonly againInMs: number | undefined }> {
     await load();
     for (const entry of waiting.inOrder()) {
-      if (waiting.hasNew() || signal.aborted || !(await spool.hasRoom(bounds))) break;
+      if (waiting.hasNew() || signal.aborted || !(await hasRoom())) break;
       if (!waiting.isDue(entry)) continue;
       // Traces without a request never wait: a long queue of only these would keep out scrapes and signals.
       await clock.nextTurn();
@@ -132,9 +141,9 @@ export function createEnricher(options: EnricherOptions): Enricher {
 
 /** Commits the trace of an execution to the spool, and forgets in the same transaction that it is pending. */
 function createSeal(options: EnricherOptions, attempts: Attempts) {
-  const { server, ledger, encoding, clock, observe } = options;
+  const { server, ledger, spooling, clock, observe } = options;
 
-  function toSpooled(pending: PendingTrace, plan: Plan): SpooledTrace {
+  function toSpooled(pending: PendingTrace, plan: Plan, { encoding, encode }: Spooling): SpooledTrace {
     return {
       key: JSON.stringify([server, toPendingKey(pending)]),
       server,
@@ -143,7 +152,7 @@ function createSeal(options: EnricherOptions, attempts: Attempts) {
       spooledAtMs: clock.now(),
       encoding,
       spans: plan.trace.spans.length,
-      bytes: options.encode(plan),
+      bytes: encode(plan),
     };
   }
 
@@ -157,11 +166,12 @@ function createSeal(options: EnricherOptions, attempts: Attempts) {
       await ledger.commit(server, { documents });
       observe.skipped('no_trace', 1);
     } else {
-      await ledger.commit(server, { documents, spooled: [toSpooled(pending, plan)] });
+      const spooled = spooling === undefined ? [] : [toSpooled(pending, plan, spooling)];
+      await ledger.commit(server, { documents, spooled });
       if (plan.caller === 'invalid') observe.invalidCaller();
       if (found.degraded !== undefined) observe.degraded(found.degraded);
       options.onPlan(pending, plan);
-      options.onSpooled();
+      spooling?.onSpooled();
     }
     noted.done();
   };

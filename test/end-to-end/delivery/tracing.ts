@@ -1,4 +1,5 @@
 import type { Config, ServerConfig } from '../../../src/config/config.ts';
+import { createDelivery } from '../../../src/daemon/trace-delivery.ts';
 import { createTraces } from '../../../src/daemon/trace-pipeline.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { LogFields } from '../../../src/log.ts';
@@ -52,6 +53,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
   const self = createSelf({ version: 'test', nodeVersion: process.version });
   const post = watchPost({ answered, tell });
   const traces = createTraces({
+    toDelivery: createDelivery,
     config: order,
     otlp,
     state,
@@ -82,7 +84,7 @@ export function createTracing({ order, state, clock, answered, tell }: TracingOp
       return commitHook;
     },
     look: async () => ({
-      pending: traces.delivery().pending,
+      pending: traces.delivery()?.pending ?? 0,
       spooled: (await state.spool.size()).traces,
       metrics: await readMetrics(self),
     }),

@@ -53,21 +53,23 @@ async function runOnce(runs: readonly PendingTrace[], next: Readonly<Record<numb
     // The cast is true: of a client nothing else is asked where only the execution is shown.
     client: { within: () => ({ get }) } as unknown as Client,
     timeoutMs: 1000,
-    spool: state.spool,
-    bounds: { maxBytes: 1e6, maxTraces: 100 },
-    encoding: 'protobuf',
+    spooling: {
+      spool: state.spool,
+      bounds: { maxBytes: 1e6, maxTraces: 100 },
+      encoding: 'protobuf',
+      encode: () => new Uint8Array(1),
+      onSpooled: ignore,
+    },
     detail: 'root',
     plan: (source) => {
       sources.push(source);
       return planTrace(source, settings);
     },
-    encode: () => new Uint8Array(1),
     sealTimeoutMs: 600_000,
     backlogAgeMs: 3_600_000,
     clock: fakeClock({ now: () => 0, ticks: () => 0 }),
     observe: { pending: ignore, degraded: ignore, skipped: ignore, invalidCaller: ignore, failed: ignore },
     onPlan: ignore,
-    onSpooled: ignore,
   });
   await enricher.run(new AbortController().signal);
   return sources.map(({ execution, previousAttemptId }) => [execution.id, previousAttemptId]);

@@ -72,12 +72,15 @@ export async function setUp(given: Setting = {}) {
     ledger: isReadOnly ? { ...state.ledger, commit: refuse } : state.ledger,
     client,
     timeoutMs: 5000,
-    spool: state.spool,
-    bounds: { maxBytes: 1_000_000, maxTraces },
-    encoding: 'protobuf',
+    spooling: {
+      spool: state.spool,
+      bounds: { maxBytes: 1_000_000, maxTraces },
+      encoding: 'protobuf',
+      encode: ({ trace }) => Buffer.from(JSON.stringify(trace.spans.map(({ name }) => name))),
+      onSpooled: () => told.push('spooled'),
+    },
     detail,
     plan: (source) => (hasNoTrace ? undefined : planTrace(source, { ...settings, detail })),
-    encode: ({ trace }) => Buffer.from(JSON.stringify(trace.spans.map(({ name }) => name))),
     sealTimeoutMs: 600_000,
     backlogAgeMs,
     clock,
@@ -89,7 +92,6 @@ export async function setUp(given: Setting = {}) {
       failed: (error) => told.push(String(error)),
     },
     onPlan: (_pending, plan) => plans.push(plan),
-    onSpooled: () => told.push('spooled'),
   });
   const run1 = () => enricher.run(new AbortController().signal);
   const spooled = async () => {

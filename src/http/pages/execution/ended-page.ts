@@ -2,7 +2,7 @@ import { toAge, toLength } from '../../../domain/ages.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { EndedExecution, EndedStatus } from '../../../status/status.ts';
 import { type Html, html } from '../html.ts';
-import { renderSwitchOn } from '../traces/switch-on-traces.ts';
+import { renderReadSteps } from '../traces/switch-on-traces.ts';
 import { renderDurations } from './durations-chart.ts';
 import type { Tracing } from './missing-execution.ts';
 
@@ -36,7 +36,7 @@ function renderWithoutSteps({ isOn }: Tracing): Html {
     return html`<p class="note">Its steps are not known here: they are still being read, it ended before the exporter started, or newer executions replaced it.</p>\n`;
   }
   return html`<p class="note">Its steps are not known here because <code>traces.enabled</code> is <code>off</code>. To read the steps of executions that end from now on:</p>
-${renderSwitchOn()}`;
+${renderReadSteps()}`;
 }
 
 function toUtc(atMs: number): string {

@@ -86,11 +86,11 @@ function renderExecution(execution: PastExecution, { link, nowMs, root, others }
     renderFact('Took', toLength(endMs - startMs)),
     ...attempts.map((attempt) => renderAttempt(attempt, server, root)),
     ...facts.map(({ name, value }) => renderFact(name, value)),
-    renderFact('Trace id', html`<code class="copy">${traceId}</code>`),
+    traceId === undefined ? undefined : renderFact('Trace id', html`<code class="copy">${traceId}</code>`),
   ].filter((fact) => fact !== undefined);
   const links = [
     renderLink(
-      link?.replaceAll('{trace_id}', () => traceId),
+      traceId === undefined ? undefined : link?.replaceAll('{trace_id}', () => traceId),
       'The trace',
       'With its attributes, in the trace viewer',
     ),
