@@ -17,9 +17,9 @@ export async function runCommandLine({ argv, ...process }: Process): Promise<num
   const commandLine = { commands: commandWords, flags: commandFlags };
   const parsed = parseArguments(argv, { collectors, commandLine });
   const version = readVersion();
-  if (parsed.flags.get('help') === true) {
-    const { renderHelp } = await import('./help.ts');
-    write(renderHelp(version));
+  if (parsed.flags.get('help') === true || parsed.flags.get('help-all') === true) {
+    const { renderHelp, renderWholeHelp } = await import('./help.ts');
+    write(parsed.flags.get('help-all') === true ? renderWholeHelp(version) : renderHelp(version, parsed.command));
     return exitCodes.well;
   }
   if (parsed.flags.get('version') === true) {

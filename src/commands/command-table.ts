@@ -1,9 +1,15 @@
 import type { CommandFlag } from '../config/read/command-line.ts';
 import type { Command } from './command.ts';
 
-type CommandRow = {
+export type CommandRow = {
   readonly name: string;
   readonly help: string;
+  /** The words that may follow it, as `--help` writes them. */
+  readonly usage?: string;
+  /** False if it reads no configuration. */
+  readonly hasOptions?: boolean;
+  /** The rest of a command line each. */
+  readonly examples: readonly string[];
   /** The most words that may follow it; none by default. */
   readonly positionals?: number;
   /** Imported only when called, so that one command does not load what another needs. */
@@ -15,53 +21,68 @@ export const commandWords: readonly CommandRow[] = [
   {
     name: 'serve',
     help: 'Watch the configured servers.',
+    examples: ['serve --config.file=config.yaml', 'serve --no-collector.healthcheck --log.format=json'],
     load: async () => (await import('./serve.ts')).serve,
   },
   {
     name: 'demo',
     help: 'Start a simulated server and watch it; the default without a command and without a configured server.',
+    examples: ['demo --scenario=failing-night', 'demo --speed=5 --web.listen-address=:9720'],
     load: async () => (await import('./demo.ts')).demo,
   },
   {
     name: 'simulate',
     help: 'Start only the simulated server.',
+    hasOptions: false,
+    examples: ['simulate --dialect=service --api-version=14'],
     load: async () => (await import('./simulate.ts')).simulate,
   },
   {
     name: 'check',
     help: 'Check every server: reachability, credentials, version, and each endpoint: ok, denied, too old or disabled.',
+    examples: ['check --config.file=config.yaml', 'check --json'],
     load: async () => (await import('./check.ts')).check,
   },
   {
     name: 'acl',
     help: 'Print the least access policy that the configured servers need, or the one server that is named.',
+    usage: '[SERVER]',
+    examples: ['acl --config.file=config.yaml'],
     positionals: 1,
     load: async () => (await import('./acl.ts')).acl,
   },
   {
     name: 'config',
     help: 'Print the effective configuration with secrets masked.',
+    examples: ['config --config.file=config.yaml', 'config --schema > schema.json'],
     load: async () => (await import('./config.ts')).config,
   },
   {
     name: 'metrics',
     help: 'Print a reference of all metrics.',
+    hasOptions: false,
+    examples: ['metrics'],
     load: async () => (await import('./metrics.ts')).metrics,
   },
   {
     name: 'traceparent',
     help: 'Print the trace context of an execution, or of one of its steps.',
+    examples: ['traceparent --execution=4711 --step=2 --node=etl01'],
     load: async () => (await import('./traceparent.ts')).traceparent,
   },
   {
     name: 'replay',
     help: 'Print the traces of executions, given as SERVER/ID or as recorded files, and explain each span.',
+    usage: 'SERVER/ID|FILE...',
+    examples: ['replay prod/4711 --config.file=config.yaml', 'replay recorded.json'],
     positionals: 100,
     load: async () => (await import('./replay.ts')).replay,
   },
   {
     name: 'quarantine',
     help: 'List, retry or drop quarantined traces through the running daemon.',
+    usage: 'list|retry|drop [SERVER/ID...]',
+    examples: ['quarantine list', 'quarantine retry prod/4711', 'quarantine drop --all'],
     positionals: 1000,
     load: async () => (await import('./quarantine.ts')).quarantine,
   },
@@ -69,7 +90,8 @@ export const commandWords: readonly CommandRow[] = [
 
 /** The flags that are not options of the configuration. */
 export const commandFlags: readonly CommandFlag[] = [
-  { name: 'help', letter: 'h', help: 'Print this help.' },
+  { name: 'help', letter: 'h', help: 'Print the help, or that of the command in front of it.' },
+  { name: 'help-all', help: 'Print every option.' },
   { name: 'version', letter: 'V', help: 'Print the version.' },
   { name: 'json', help: 'Print JSON.', commands: ['check', 'replay', 'quarantine'] },
   {

@@ -19,6 +19,7 @@ import { createPublisher, type Publisher } from '../schedule/publisher.ts';
 import type { Reading } from '../schedule/reading.ts';
 import { createSharedGap } from '../schedule/request-gap.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
+import { isAway } from '../schedule/vitality.ts';
 import { toRoundObserver } from './instruments.ts';
 import { toDetail, toExpectedRunsSettings } from './server-settings.ts';
 import { createHidesMembers, type Target, type Targets, toKey } from './server-targets.ts';
@@ -244,6 +245,14 @@ function toScheduled(
   reading: Reading,
   options: PollsOptions,
 ): ScheduledPoll {
-  const poll = createPoll({ ...options, key, collector, everyMs, reading, vitality: vitality.ended });
+  const poll = createPoll({
+    ...options,
+    key,
+    collector,
+    everyMs,
+    reading,
+    vitality: vitality.ended,
+    isAway: () => isAway(vitality.seen()),
+  });
   return { key, vital: collector.vital, everyMs, vitality, poll: options.selfTracing?.ofPoll(key, poll) ?? poll };
 }

@@ -1,6 +1,8 @@
+import type { ServerFacts } from '../api/contact.ts';
 import type { ServerConfig } from '../config/config.ts';
 import { type Ear, listenTo } from '../expected-runs/listen.ts';
-import { createVitality, type Vitality } from '../schedule/vitality.ts';
+import type { Log } from '../log.ts';
+import { createVitality, type Seen, type Vitality } from '../schedule/vitality.ts';
 import { type Connection, type ConnectionMemory, connectServer, createConnectionMemory } from './connect.ts';
 import { toClientObserver } from './instruments.ts';
 import type { WatchOptions } from './watch-server.ts';
@@ -50,7 +52,25 @@ function connectTarget(server: ServerConfig, { member, url }: Asked, options: Ta
     { ...options, observe: toClientObserver(self, key, log), memory: address.memory },
   );
   const connection = { ...plain, client: listenTo(plain.client, options.ear(member)) };
-  return { member, connection, vitality: createVitality(self, key, clock), address };
+  const facts = connection.client.facts;
+  const vitality = createVitality(self, key, clock, (now, before) =>
+    logState(log, key, { now, before, facts: facts() }),
+  );
+  return { member, connection, vitality, address };
+}
+
+type Change = { readonly now: Seen; readonly before: Seen | undefined; readonly facts: ServerFacts };
+
+/** Logs each change of a server once, and what it is on contact. */
+function logState(log: Log, key: ReturnType<typeof toKey>, { now, before, facts }: Change): void {
+  const { state, sinceMs, message } = now;
+  if (state === 'down') log.warn({ ...key, error: message }, 'server is down');
+  else if (state === 'refused') log.warn({ ...key, error: message }, 'server rejects the credentials');
+  else {
+    const { release, apiVersion, dialect } = facts;
+    const after = before === undefined ? {} : { afterSeconds: Math.round((sinceMs - before.sinceMs) / 1000) };
+    log.info({ ...key, release, apiVersion, dialect, ...after }, 'server is up');
+  }
 }
 
 /** Returns the labels of the daemon's own series about a server, or about one of its members. */

@@ -2,8 +2,9 @@ import type { Collector, OffReason } from '../collectors/collector.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
-import { judge, type Outcome, toWord } from './outcome.ts';
+import { judge, type Outcome } from './outcome.ts';
 import type { PollKey } from './poll-key.ts';
+import { createPollLog } from './poll-log.ts';
 import type { Reading } from './reading.ts';
 import type { Vitality } from './vitality.ts';
 
@@ -17,6 +18,8 @@ export type PollOptions = {
   readonly self: Self;
   /** Called with the result of a vital poll. */
   readonly vitality: Vitality['ended'];
+  /** Reports whether the server is known not to answer, or to refuse the credentials. */
+  readonly isAway?: () => boolean;
 };
 
 export type Poll = {
@@ -41,7 +44,8 @@ const slowestRetryMs = 300_000;
 
 /** The one wrapper around every collector: it times, judges, counts and logs, alike for all. */
 export function createPoll(options: PollOptions): Poll {
-  const { key, collector, reading, self, vitality, log, clock } = options;
+  const { key, collector, reading, self, vitality, log, clock, isAway = () => false } = options;
+  const pollLog = createPollLog({ key, log, isVital: collector.vital, isAway });
   let last: LastPoll | undefined;
   let restsUntilTicks = Number.NEGATIVE_INFINITY;
 
@@ -62,7 +66,6 @@ export function createPoll(options: PollOptions): Poll {
       self.collectorSeries.set(key, outcome.series);
       self.collectorLastSuccess.set(key, clock.now() / 1000);
     }
-    logChange(log, key, outcome, last?.outcome);
   }
 
   async function run(signal: AbortSignal): Promise<void> {
@@ -80,7 +83,9 @@ export function createPoll(options: PollOptions): Poll {
     const tookMs = clock.ticks() - startedTicks;
     report(outcome, tookMs / 1000);
     if (collector.vital) vitality(fault);
-    else if (outcome.result === 'off') restsUntilTicks = startedTicks + Math.max(slowestRetryMs, options.everyMs);
+    pollLog.note(outcome, fault);
+    if (!collector.vital && outcome.result === 'off')
+      restsUntilTicks = startedTicks + Math.max(slowestRetryMs, options.everyMs);
     const endedAtMs = clock.now();
     const succeededAtMs = outcome.result === 'success' ? endedAtMs : last?.succeededAtMs;
     const restsForMs = Math.max(0, restsUntilTicks - clock.ticks());
@@ -101,16 +106,3 @@ const reasons: readonly string[] = Object.keys({
   not_found: true,
   meaningless: true,
 } satisfies Record<OffReason | '', true>);
-
-/** Once per change: a fault that lasts fills no log. */
-function logChange(log: Log, key: PollKey, outcome: Outcome, before: Outcome | undefined): void {
-  if (before !== undefined && toWord(before) === toWord(outcome)) {
-    log.debug({ ...key, ...outcome }, 'poll result unchanged');
-    return;
-  }
-  if (outcome.result === 'failed') log.warn({ ...key, kind: outcome.kind, error: outcome.message }, 'poll failed');
-  else if (outcome.result === 'off')
-    log.info({ ...key, reason: outcome.reason, why: outcome.message }, 'collector switched off');
-  else if (before === undefined) log.debug({ ...key, series: outcome.series }, 'first poll succeeded');
-  else log.info({ ...key, series: outcome.series }, 'poll recovered');
-}

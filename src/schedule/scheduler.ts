@@ -5,7 +5,7 @@ import type { Outcome } from './outcome.ts';
 import type { LastPoll, Poll } from './poll.ts';
 import type { PollKey } from './poll-key.ts';
 import { createTimetable } from './timetable.ts';
-import type { Seen, Vitality } from './vitality.ts';
+import { isAway, type Seen, type Vitality } from './vitality.ts';
 
 export type ScheduledPoll = {
   readonly key: PollKey;
@@ -108,7 +108,9 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   function run(): void {
     if (underWay !== undefined) {
       // A sweep over many projects may well take longer than its interval.
-      if (leftOut === 0) log[vital ? 'warn' : 'info'](key, 'poll skipped: previous run still in progress');
+      // The first run finds out what the others know: it takes longer, which is no warning.
+      const level = poll.last() === undefined ? 'debug' : vital ? 'warn' : 'info';
+      if (leftOut === 0) log[level](key, 'poll skipped: previous run still in progress');
       leftOut += 1;
       return;
     }
@@ -116,7 +118,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
     again = undefined;
     underWay = poll.run(signal).finally(() => {
       underWay = undefined;
-      if (leftOut > 1) log.info({ ...key, leftOut }, 'polls skipped');
+      if (leftOut > 1 && sinceMs !== undefined) log.info({ ...key, leftOut }, 'polls skipped');
       leftOut = 0;
       noteEnd();
     });
@@ -145,10 +147,6 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
       return { key, vital, everyMs, last: poll.last(), sinceMs, isUnderWay, nextRunAtMs };
     },
   };
-}
-
-function isAway(seen: Seen | undefined): boolean {
-  return seen !== undefined && seen.state !== 'up';
 }
 
 /** An outage stays one outage, whether requests time out or connections are refused; refused credentials are not one. */

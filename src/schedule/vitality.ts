@@ -25,6 +25,7 @@ export function createVitality(
   self: Pick<Self, 'up' | 'credentialsAccepted'>,
   key: { readonly server: string; readonly member?: string },
   clock: Pick<Clock, 'now'>,
+  onChange: (now: Seen, before: Seen | undefined) => void = () => undefined,
 ): Vitality {
   let isRefused = false;
   let seen: Seen | undefined;
@@ -34,6 +35,7 @@ export function createVitality(
     self.up.set(key, Number(state === 'up'));
     const before = seen;
     seen = { state, sinceMs: before?.state === state ? before.sinceMs : clock.now(), message };
+    if (before?.state !== state) onChange(seen, before);
     if (before === undefined || before.state === 'up' || state !== 'up') return;
     for (const listener of listeners) listener(before);
   }
@@ -65,4 +67,8 @@ export function createVitality(
       }
     },
   };
+}
+
+export function isAway(seen: Seen | undefined): boolean {
+  return seen !== undefined && seen.state !== 'up';
 }

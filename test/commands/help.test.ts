@@ -1,11 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import { collectors } from '../../src/collectors/index.ts';
+import { commandWords } from '../../src/commands/command-table.ts';
+import { commonFlags } from '../../src/commands/help.ts';
 import { toHelp } from '../../src/config/show/help.ts';
 import { runCli } from './run-cli.ts';
 
 describe('commands/help', () => {
-  it('prints every command and every option with all its names to standard output', async () => {
-    const { code, stdout, stderr, left } = await runCli(['--help']);
+  it.each([undefined, ...commandWords.map(({ name }) => name)])('fits a screen: help of %s', async (command) => {
+    const { code, stdout, stderr } = await runCli([...(command === undefined ? [] : [command]), '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout.split('\n');
+    expect(lines.length).toBeLessThanOrEqual(45);
+    expect(lines.filter((line) => line.length > 132)).toEqual([]);
+    expect(stdout).toContain(`Usage: automation-exporter ${command ?? '[command]'}`);
+  });
+
+  it('names the flags of a command, and none of another', async () => {
+    const { stdout } = await runCli(['traceparent', '--help']);
+    expect(stdout).toContain('  --execution=ID                Id of the execution.\n');
+    expect(stdout).not.toContain('--scenario');
+  });
+
+  it('names options that there are', () => {
+    const flags = toHelp(collectors).map(({ flag = '' }) => flag.replace(/^--|=.*$/g, ''));
+    expect(commonFlags.filter((flag) => !flags.includes(flag))).toEqual([]);
+  });
+
+  it('prints every command and every option with all its names to standard output when asked for all', async () => {
+    const { code, stdout, stderr, left } = await runCli(['--help-all']);
 
     expect({ code, stderr, left }).toEqual({ code: 0, stderr: '', left: [] });
     const lines = stdout.split('\n').map((line) => line.trim());
@@ -22,7 +44,7 @@ describe('commands/help', () => {
   });
 
   it('says what every exit code means', async () => {
-    const { stdout } = await runCli(['--help']);
+    const { stdout } = await runCli(['--help-all']);
 
     expect(stdout).toContain(`
 Exit codes:
@@ -37,6 +59,6 @@ Exit codes:
     const { code, stdout, stderr } = await runCli(['serve', '-h', '--bogus']);
 
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain('Usage: automation-exporter [command] [flags]\n');
+    expect(stdout).toContain('Usage: automation-exporter serve [flags]\n');
   });
 });

@@ -238,7 +238,7 @@ describe('config/json-schema', () => {
   it('lets editors take what programs make of on and off', () => {
     expect(at('properties/traces/properties/enabled')).toMatchObject({
       type: ['string', 'boolean'],
-      enum: ['auto', 'on', 'off', true, false],
+      enum: ['auto', 'on', 'pages', 'off', true, false],
       default: 'auto',
     });
   });

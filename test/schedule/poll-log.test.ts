@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { ApiError, type ErrorKind } from '../../src/api/errors.ts';
+import { judge, type Outcome } from '../../src/schedule/outcome.ts';
+import { createPollLog } from '../../src/schedule/poll-log.ts';
+
+const good: Outcome = { result: 'success', series: 3 };
+
+function setUp(isVital = false) {
+  const lines: string[] = [];
+  const write = (level: string) => (_fields: object, message: string) => lines.push(`${level} ${message}`);
+  let isAway = false;
+  const log = { debug: () => 0, info: write('info'), warn: write('warn'), error: write('error') };
+  const { note } = createPollLog({ key: { server: 'prod', collector: 'users' }, log, isVital, isAway: () => isAway });
+  return {
+    lines,
+    succeed: () => note(good, undefined),
+    fail: (kind: ErrorKind, status?: number) => {
+      const error = new ApiError('GET users', {
+        kind,
+        apiEndpoint: 'users',
+        ...(status === undefined ? {} : { status }),
+      });
+      note(judge(error, []), error);
+    },
+    goAway: (away: boolean) => {
+      isAway = away;
+    },
+  };
+}
+
+describe('schedule/poll-log', () => {
+  it('says nothing of a poll that fails with its server, nor that it is back', () => {
+    const { lines, succeed, fail, goAway } = setUp();
+    succeed();
+    // The next vital poll finds the same.
+    fail('network');
+    goAway(true);
+    fail('network');
+    fail('timeout');
+    goAway(false);
+    succeed();
+    expect(lines).toEqual([]);
+  });
+
+  it('says that a poll fails which no outage explains, and that this is over', () => {
+    const { lines, succeed, fail } = setUp();
+    for (const step of [succeed, () => fail('timeout'), () => fail('timeout'), () => fail('timeout'), succeed]) step();
+    expect(lines).toEqual(['warn poll failed', 'info poll recovered']);
+  });
+
+  it('says at once what is of this poll only', () => {
+    const { lines, succeed, fail } = setUp();
+    for (const step of [() => fail('decode', 200), () => fail('decode', 200), succeed, succeed]) step();
+    expect(lines).toEqual(['warn poll failed', 'info poll recovered']);
+  });
+});
