@@ -108,7 +108,7 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
   function run(): void {
     if (underWay !== undefined) {
       // A sweep over many projects may well take longer than its interval.
-      // The first run finds out what the others know: it takes longer, which is no warning.
+      // The first run reads what the others know already, so that it takes longer than its interval at a healthy start.
       const level = poll.last() === undefined ? 'debug' : vital ? 'warn' : 'info';
       if (leftOut === 0) log[level](key, 'poll skipped: previous run still in progress');
       leftOut += 1;
