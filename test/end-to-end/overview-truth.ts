@@ -78,6 +78,7 @@ function sum(numbers: readonly number[]): number {
 }
 
 /** The true number where the other one is close enough to it. */
-function near(found = Number.NaN, truth: number): number {
-  return Math.abs(found - truth) <= Math.max(1, truth * 0.05) ? truth : found;
+function near(found: number | undefined, truth: number): number {
+  const value = found ?? Number.NaN;
+  return Math.abs(value - truth) <= Math.max(1, truth * 0.05) ? truth : value;
 }
