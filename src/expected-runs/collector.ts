@@ -8,7 +8,7 @@ export const scheduleCollector: ExpectedRunsCollector = {
   name: 'schedule',
   help: 'Scheduled runs that did not happen, and why; delays, next runs, and how many runs to expect at once. Requires the collector executions',
   every: '1m',
-  on: false,
+  on: true,
   vital: false,
   perMember: false,
   maxSeries: 50_000,
