@@ -4,7 +4,7 @@ export interface Alert {
   readonly expr: string;
   /** How long the expression must hold; `0s` fires at the first evaluation. */
   readonly for: string;
-  readonly severity: 'critical' | 'warning';
+  readonly severity: 'critical' | 'warning' | 'info';
   readonly summary: string;
   readonly description: string;
   /** The page of Grafana that shows more, from `dashboardOf`. */
@@ -20,6 +20,7 @@ export const collectors = [
   'healthcheck',
   'log-storage',
   'executions',
+  'schedule',
   'tokens',
 ] as const;
 

@@ -5,6 +5,7 @@ import { executionAlerts, slowExecutionAlerts } from './definitions/executions.t
 import { exporterAlerts } from './definitions/exporter.ts';
 import { logStorageAlerts } from './definitions/log-storage.ts';
 import { objectiveAlerts, objectiveRecordings } from './definitions/objectives.ts';
+import { scheduleAlerts } from './definitions/schedule.ts';
 import { serverAlerts } from './definitions/server.ts';
 import { serviceAlerts } from './definitions/service.ts';
 import { createExpressions } from './expressions.ts';
@@ -56,6 +57,7 @@ function alertGroups(limits: Thresholds): readonly AlertGroup[] {
     { name: 'automation-log-storage', alerts: logStorageAlerts(limits) },
     { name: 'automation-server', alerts: serverAlerts(limits) },
     { name: 'automation-executions', alerts: executionAlerts(limits) },
+    { name: 'automation-schedules', alerts: scheduleAlerts(limits) },
     { name: 'automation-durations', alerts: slowExecutionAlerts(limits), interval: limits.slowEvaluationInterval },
     { name: 'automation-error-budgets', alerts: objectiveAlerts(limits) },
     { name: 'automation-exporter', alerts: exporterAlerts(limits) },

@@ -64,6 +64,14 @@ export interface Thresholds {
   readonly durationRuns: number;
   readonly durationFactor: number;
   readonly durationSeconds: number;
+  /** Misses and delays within this time. */
+  readonly scheduleWindow: string;
+  readonly scheduleMissedFor: string;
+  readonly scheduleLateSeconds: number;
+  readonly scheduleLateFor: string;
+  readonly scheduleSaturationFor: string;
+  readonly jobDisabledSeconds: number;
+  readonly jobDisabledFor: string;
   /** A lag that rotation by itself does not cause; alerts on finished executions are silent beyond it. */
   readonly executionLagSeconds: number;
   readonly executionsLaggingFor: string;
@@ -144,6 +152,13 @@ export const defaultThresholds: Thresholds = {
   durationRuns: 3,
   durationFactor: 2,
   durationSeconds: 60,
+  scheduleWindow: '30m',
+  scheduleMissedFor: '0s',
+  scheduleLateSeconds: 300,
+  scheduleLateFor: '10m',
+  scheduleSaturationFor: '15m',
+  jobDisabledSeconds: 7 * 86_400,
+  jobDisabledFor: '15m',
   // Twice the longest that an idle project waits for its turn.
   executionLagSeconds: 1800,
   executionsLaggingFor: '10m',

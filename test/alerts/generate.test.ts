@@ -29,7 +29,7 @@ describe('alerts/generate', () => {
 
   it('has no alert twice, and only severities that people route by', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
-    expect(rules.filter(({ labels }) => !['critical', 'warning'].includes(labels.severity ?? ''))).toEqual([]);
+    expect(rules.filter(({ labels }) => !['critical', 'warning', 'info'].includes(labels.severity ?? ''))).toEqual([]);
   });
 
   it.each(rules)('asks in $alert for series that exist', ({ expr }) => {

@@ -9,9 +9,10 @@ import { executionCases } from './cases/executions.ts';
 import { exporterCases } from './cases/exporter.ts';
 import { isExposed, toPromtoolTest, weathers } from './cases/promtool-file.ts';
 import { groupOrder, toRulesOf } from './cases/rules-of.ts';
+import { scheduleCases } from './cases/schedule.ts';
 import { serviceCases } from './cases/service.ts';
 
-const cases = [...serviceCases, ...executionCases, ...exporterCases];
+const cases = [...serviceCases, ...executionCases, ...scheduleCases, ...exporterCases];
 
 describe('alerts/weathers', () => {
   it('has a case for every alert', () => {

@@ -1,0 +1,88 @@
+import type { Alert } from '../alert.ts';
+import { createExpressions } from '../expressions.ts';
+import { dashboardOf } from '../label-texts.ts';
+import type { Thresholds } from '../thresholds.ts';
+
+/** Does everything run that schedules let expect, and in time? */
+export function scheduleAlerts(limits: Thresholds): Alert[] {
+  return [missed(limits), ownerGone(limits), late(limits), willSaturate(limits), disabledTooLong(limits)];
+}
+
+function toMisses(selector: string, limits: Thresholds): string {
+  const { once } = createExpressions(limits);
+  const increase = once(`increase(automation_schedule_missed_total{${selector}}[${limits.scheduleWindow}])`);
+  return `sum without (project, job_group, job_name) (${increase})`;
+}
+
+function missed(limits: Thresholds): Alert {
+  return {
+    alert: 'AutomationScheduleMissed',
+    // A passive night is one alert, however many jobs it has.
+    expr: `${toMisses('reason!="orphaned"', limits)} > 0`,
+    for: limits.scheduleMissedFor,
+    severity: 'warning',
+    summary: 'Scheduled runs on {{ $labels.server }} did not happen: {{ $labels.reason }}',
+    description: `About {{ $value | printf "%.0f" }} scheduled runs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}; the cause is {{ $labels.reason }}.`,
+    dashboard: dashboardOf.executions,
+    needs: ['schedule'],
+  };
+}
+
+function ownerGone(limits: Thresholds): Alert {
+  return {
+    alert: 'AutomationScheduleOwnerGone',
+    expr: `${toMisses('reason="orphaned"', limits)} > 0`,
+    for: limits.scheduleMissedFor,
+    severity: 'critical',
+    summary: 'Jobs on {{ $labels.server }} belong to a member that does not answer',
+    description: `About {{ $value | printf "%.0f" }} scheduled runs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}, because the member that runs their schedules does not answer.`,
+    dashboard: dashboardOf.executions,
+    needs: ['schedule'],
+  };
+}
+
+function late(limits: Thresholds): Alert {
+  const { once } = createExpressions(limits);
+  const rate = once(`rate(automation_schedule_delay_seconds_bucket[${limits.scheduleWindow}])`);
+  return {
+    alert: 'AutomationScheduleLate',
+    expr: `histogram_quantile(0.95, ${rate}) > ${limits.scheduleLateSeconds}`,
+    for: limits.scheduleLateFor,
+    severity: 'warning',
+    summary: 'Scheduled runs of {{ $labels.project }} on {{ $labels.server }} start late',
+    description: `Of the scheduled runs of {{ $labels.project }} on {{ $labels.server }} within the last ${limits.scheduleWindow}, 5 % started more than ${limits.scheduleLateSeconds / 60} minutes late.`,
+    dashboard: dashboardOf.project,
+    needs: ['schedule'],
+  };
+}
+
+function willSaturate(limits: Thresholds): Alert {
+  const { newest, unlessDown } = createExpressions(limits);
+  return {
+    alert: 'AutomationSchedulerWillSaturate',
+    expr: `${newest('automation_scheduler_expected_saturation_timestamp_seconds', 'min')} > 0\n${unlessDown}`,
+    for: limits.scheduleSaturationFor,
+    severity: 'info',
+    summary: 'More runs than threads are expected on {{ $labels.server }}',
+    description:
+      'At {{ $value | humanizeTimestamp }}, more runs are expected at once on {{ $labels.server }} than its scheduler has threads: some will start late.',
+    dashboard: dashboardOf.server,
+    needs: ['schedule'],
+  };
+}
+
+function disabledTooLong(limits: Thresholds): Alert {
+  const { newest, unlessBehind, unlessDown } = createExpressions(limits);
+  const age = `time() - ${newest('automation_job_disabled_since_timestamp_seconds', 'min')}`;
+  return {
+    alert: 'AutomationJobDisabledTooLong',
+    expr: `count without (job_group, job_name, what) (${age} > ${limits.jobDisabledSeconds})\n${unlessDown}\n${unlessBehind}`,
+    for: limits.jobDisabledFor,
+    severity: 'info',
+    summary: 'Scheduled jobs of {{ $labels.project }} on {{ $labels.server }} have been off for long',
+    description:
+      'For more than 7 days {{ $value }} scheduled jobs of {{ $labels.project }} on {{ $labels.server }}, or their schedules, have been switched off.',
+    dashboard: dashboardOf.project,
+    needs: ['schedule'],
+  };
+}

@@ -1,0 +1,83 @@
+import { type Case, counter, gauge } from './case.ts';
+
+const job = 'server="prod",project="pay",job_group="nightly",job_name="settle"';
+const other = 'server="prod",project="shop",job_group="",job_name="index"';
+const missed = 'automation_schedule_missed_total';
+const bucket = 'automation_schedule_delay_seconds_bucket{server="prod",project="pay",le=';
+const ofExecutions = '/d/automation-executions?var-server=prod';
+
+/** Troubles of schedules. */
+export const scheduleCases: readonly Case[] = [
+  {
+    alert: 'AutomationScheduleMissed',
+    series: {
+      [`${missed}{${job},reason="passive"}`]: counter(0, 1),
+      [`${missed}{${other},reason="passive"}`]: counter(0, 1),
+      [`${missed}{${job},reason="unknown"}`]: counter(0, 0),
+    },
+    below: {
+      [`${missed}{${job},reason="passive"}`]: counter(0, 0),
+      [`${missed}{${other},reason="passive"}`]: counter(0, 0),
+    },
+    firesAfter: 0,
+    resolvesAfter: 30,
+    labels: { server: 'prod', reason: 'passive', severity: 'warning' },
+    summary: 'Scheduled runs on prod did not happen: passive',
+    description: 'About 1 scheduled runs on prod did not happen within the last 30m; the cause is passive.',
+    dashboard: ofExecutions,
+  },
+  {
+    alert: 'AutomationScheduleOwnerGone',
+    series: { [`${missed}{${job},reason="orphaned"}`]: counter(0, 1) },
+    below: { [`${missed}{${job},reason="orphaned"}`]: counter(0, 0) },
+    firesAfter: 0,
+    resolvesAfter: 30,
+    labels: { server: 'prod', reason: 'orphaned', severity: 'critical' },
+    summary: 'Jobs on prod belong to a member that does not answer',
+    description:
+      'About 1 scheduled runs on prod did not happen within the last 30m, because the member that runs their schedules does not answer.',
+    dashboard: ofExecutions,
+  },
+  {
+    alert: 'AutomationScheduleLate',
+    series: {
+      [`${bucket}"300.0"}`]: counter(1, 0),
+      [`${bucket}"600.0"}`]: counter(1, 1),
+      [`${bucket}"+Inf"}`]: counter(1, 1),
+    },
+    below: { [`${bucket}"300.0"}`]: counter(1, 0.98) },
+    firesAfter: 10.5,
+    resolvesAfter: 29,
+    labels: { server: 'prod', project: 'pay', severity: 'warning' },
+    summary: 'Scheduled runs of pay on prod start late',
+    description: 'Of the scheduled runs of pay on prod within the last 30m, 5 % started more than 5 minutes late.',
+    dashboard: '/d/automation-executions?var-server=prod&var-project=pay',
+  },
+  {
+    alert: 'AutomationSchedulerWillSaturate',
+    series: { 'automation_scheduler_expected_saturation_timestamp_seconds{server="prod"}': gauge('none', 90_000) },
+    below: { 'automation_scheduler_expected_saturation_timestamp_seconds{server="prod"}': gauge('none') },
+    firesAfter: 15,
+    lastsMinutes: 30,
+    resolvesAfter: 3,
+    labels: { server: 'prod', severity: 'info' },
+    summary: 'More runs than threads are expected on prod',
+    description:
+      'At 1970-01-02 01:00:00 +0000 UTC, more runs are expected at once on prod than its scheduler has threads: some will start late.',
+    dashboard: '/d/automation-server?var-server=prod',
+  },
+  {
+    alert: 'AutomationJobDisabledTooLong',
+    series: {
+      [`automation_job_disabled_since_timestamp_seconds{${job},what="schedule"}`]: gauge('none', -700_000),
+    },
+    below: { [`automation_job_disabled_since_timestamp_seconds{${job},what="schedule"}`]: gauge('none', -500_000) },
+    firesAfter: 15,
+    lastsMinutes: 30,
+    resolvesAfter: 3,
+    labels: { server: 'prod', project: 'pay', severity: 'info' },
+    summary: 'Scheduled jobs of pay on prod have been off for long',
+    description: 'For more than 7 days 1 scheduled jobs of pay on prod, or their schedules, have been switched off.',
+    dashboard: '/d/automation-executions?var-server=prod&var-project=pay',
+  },
+];
