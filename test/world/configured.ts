@@ -38,7 +38,16 @@ export function toYaml(plan: Plan, { exclude = [] as readonly string[] } = {}): 
     'threads',
     'project-nodes',
   ];
-  const more = ['schedule', 'log-storage-incomplete', 'job-info', 'tokens', 'users', 'acl-policies', 'stored-keys', 'cluster-jobs'];
+  const more = [
+    'schedule',
+    'log-storage-incomplete',
+    'job-info',
+    'tokens',
+    'users',
+    'acl-policies',
+    'stored-keys',
+    'cluster-jobs',
+  ];
   const others = [...off, ...more, 'execution-metrics', 'user-classes'];
   const all = [...on, ...others].map((name) => `  ${name}: { enabled: true }`);
   const few = [
