@@ -30,6 +30,7 @@ export const dashboardOf = {
   server: '/d/automation-server?var-server={{ $labels.server | urlquery }}',
   logStorage: '/d/automation-log-storage?var-server={{ $labels.server | urlquery }}',
   executions: '/d/automation-executions?var-server={{ $labels.server | urlquery }}',
+  schedule: '/d/automation-schedule?var-server={{ $labels.server | urlquery }}',
   project:
     '/d/automation-executions?var-server={{ $labels.server | urlquery }}{{ with $labels.project }}&var-project={{ . | urlquery }}{{ end }}',
   job: '/d/automation-job?var-server={{ $labels.server | urlquery }}&var-project={{ $labels.project | urlquery }}&var-group={{ $labels.job_group | urlquery }}&var-job={{ $labels.job_name | urlquery }}',

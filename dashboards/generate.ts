@@ -5,10 +5,19 @@ import { job } from './job.ts';
 import { logStorage } from './log-storage.ts';
 import { overview } from './overview.ts';
 import { sameDataSource } from './pieces/links.ts';
+import { schedule } from './schedule.ts';
 import { server } from './server.ts';
 
 /** The dashboards by name; `{name}.json` beside this file is what Grafana imports. */
-export const dashboardNames = ['overview', 'executions', 'job', 'server', 'log-storage', 'exporter'] as const;
+export const dashboardNames = [
+  'overview',
+  'executions',
+  'schedule',
+  'job',
+  'server',
+  'log-storage',
+  'exporter',
+] as const;
 
 export type DashboardName = (typeof dashboardNames)[number];
 
@@ -55,7 +64,7 @@ export function dashboardFiles(): Readonly<Record<string, string>> {
   );
 }
 
-const makers = { overview, executions, job, server, 'log-storage': logStorage, exporter } satisfies Record<
+const makers = { overview, executions, schedule, job, server, 'log-storage': logStorage, exporter } satisfies Record<
   DashboardName,
   () => object
 >;

@@ -23,7 +23,7 @@ function missed(limits: Thresholds): Alert {
     severity: 'warning',
     summary: 'Scheduled runs on {{ $labels.server }} did not happen: {{ $labels.reason }}',
     description: `About {{ $value | printf "%.0f" }} scheduled runs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}; the cause is {{ $labels.reason }}.`,
-    dashboard: dashboardOf.executions,
+    dashboard: dashboardOf.schedule,
     needs: ['schedule'],
   };
 }
@@ -36,7 +36,7 @@ function ownerGone(limits: Thresholds): Alert {
     severity: 'critical',
     summary: 'Jobs on {{ $labels.server }} belong to a member that does not answer',
     description: `About {{ $value | printf "%.0f" }} scheduled runs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}, because the member that runs their schedules does not answer.`,
-    dashboard: dashboardOf.executions,
+    dashboard: dashboardOf.schedule,
     needs: ['schedule'],
   };
 }
@@ -51,7 +51,7 @@ function late(limits: Thresholds): Alert {
     severity: 'warning',
     summary: 'Scheduled runs of {{ $labels.project }} on {{ $labels.server }} start late',
     description: `Of the scheduled runs of {{ $labels.project }} on {{ $labels.server }} within the last ${limits.scheduleWindow}, 5 % started more than ${limits.scheduleLateSeconds / 60} minutes late.`,
-    dashboard: dashboardOf.project,
+    dashboard: dashboardOf.schedule,
     needs: ['schedule'],
   };
 }
@@ -66,7 +66,7 @@ function willSaturate(limits: Thresholds): Alert {
     summary: 'More runs than threads are expected on {{ $labels.server }}',
     description:
       'At {{ $value | humanizeTimestamp }}, more runs are expected at once on {{ $labels.server }} than its scheduler has threads: some will start late.',
-    dashboard: dashboardOf.server,
+    dashboard: dashboardOf.schedule,
     needs: ['schedule'],
   };
 }
@@ -82,7 +82,7 @@ function disabledTooLong(limits: Thresholds): Alert {
     summary: 'Scheduled jobs of {{ $labels.project }} on {{ $labels.server }} have been off for long',
     description:
       'For more than 7 days {{ $value }} scheduled jobs of {{ $labels.project }} on {{ $labels.server }}, or their schedules, have been switched off.',
-    dashboard: dashboardOf.project,
+    dashboard: dashboardOf.schedule,
     needs: ['schedule'],
   };
 }

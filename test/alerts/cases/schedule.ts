@@ -4,7 +4,7 @@ const job = 'server="prod",project="pay",job_group="nightly",job_name="settle"';
 const other = 'server="prod",project="shop",job_group="",job_name="index"';
 const missed = 'automation_schedule_missed_total';
 const bucket = 'automation_schedule_delay_seconds_bucket{server="prod",project="pay",le=';
-const ofExecutions = '/d/automation-executions?var-server=prod';
+const ofSchedule = '/d/automation-schedule?var-server=prod';
 
 /** Troubles of schedules. */
 export const scheduleCases: readonly Case[] = [
@@ -24,7 +24,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', reason: 'passive', severity: 'warning' },
     summary: 'Scheduled runs on prod did not happen: passive',
     description: 'About 1 scheduled runs on prod did not happen within the last 30m; the cause is passive.',
-    dashboard: ofExecutions,
+    dashboard: ofSchedule,
   },
   {
     alert: 'AutomationScheduleOwnerGone',
@@ -36,7 +36,7 @@ export const scheduleCases: readonly Case[] = [
     summary: 'Jobs on prod belong to a member that does not answer',
     description:
       'About 1 scheduled runs on prod did not happen within the last 30m, because the member that runs their schedules does not answer.',
-    dashboard: ofExecutions,
+    dashboard: ofSchedule,
   },
   {
     alert: 'AutomationScheduleLate',
@@ -51,7 +51,7 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', project: 'pay', severity: 'warning' },
     summary: 'Scheduled runs of pay on prod start late',
     description: 'Of the scheduled runs of pay on prod within the last 30m, 5 % started more than 5 minutes late.',
-    dashboard: '/d/automation-executions?var-server=prod&var-project=pay',
+    dashboard: ofSchedule,
   },
   {
     alert: 'AutomationSchedulerWillSaturate',
@@ -64,7 +64,7 @@ export const scheduleCases: readonly Case[] = [
     summary: 'More runs than threads are expected on prod',
     description:
       'At 1970-01-02 01:00:00 +0000 UTC, more runs are expected at once on prod than its scheduler has threads: some will start late.',
-    dashboard: '/d/automation-server?var-server=prod',
+    dashboard: ofSchedule,
   },
   {
     alert: 'AutomationJobDisabledTooLong',
@@ -78,6 +78,6 @@ export const scheduleCases: readonly Case[] = [
     labels: { server: 'prod', project: 'pay', severity: 'info' },
     summary: 'Scheduled jobs of pay on prod have been off for long',
     description: 'For more than 7 days 1 scheduled jobs of pay on prod, or their schedules, have been switched off.',
-    dashboard: '/d/automation-executions?var-server=prod&var-project=pay',
+    dashboard: ofSchedule,
   },
 ];

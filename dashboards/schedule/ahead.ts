@@ -1,0 +1,83 @@
+import type { QuestionRow } from '../pieces/grid.ts';
+import { joinedTable } from '../pieces/joined-table.ts';
+import { timeSeries } from '../pieces/time-series.ts';
+
+export function aheadRow(): QuestionRow {
+  return {
+    id: 650,
+    question: 'What comes next, and is there room for it?',
+    panels: [
+      timeSeries({
+        id: 651,
+        title: 'Runs expected at once, and threads',
+        description:
+          'Most runs at once that schedules let expect within the next hour and day, against the threads of the scheduler.',
+        emptyReason: 'Empty until schedules were read.',
+        unit: 'short',
+        width: 12,
+        height: 8,
+        queries: [
+          {
+            expr: 'max by (server, horizon) (automation_scheduler_expected_running{server=~"$server"})',
+            legend: '{{server}} within {{horizon}}',
+          },
+          {
+            expr: 'max by (server) (automation_scheduler_thread_pool_size{server=~"$server"})',
+            legend: '{{server}} threads',
+          },
+        ],
+      }),
+      joinedTable({
+        id: 652,
+        title: 'Next runs',
+        description: 'Time until the next expected run, for the twenty jobs with the nearest.',
+        emptyReason: 'Empty until a scheduled job is watched.',
+        unit: 's',
+        width: 12,
+        height: 8,
+        labels: { server: 'Server', project: 'Project', job_group: 'Group', job_name: 'Job' },
+        values: [
+          {
+            heading: 'Starts in',
+            expr: 'bottomk(20, min by (server, project, job_group, job_name) (automation_job_next_run_timestamp_seconds{server=~"$server"}) - time())',
+          },
+        ],
+        sortBy: 'Starts in',
+      }),
+      joinedTable({
+        id: 653,
+        title: 'Jobs that are switched off',
+        description:
+          'Time since a scheduled job, or its schedule, was switched off, for the twenty that are off for longest.',
+        emptyReason: 'Empty while every scheduled job is on.',
+        unit: 's',
+        width: 12,
+        height: 8,
+        labels: { server: 'Server', project: 'Project', job_group: 'Group', job_name: 'Job', what: 'Switch' },
+        values: [
+          {
+            heading: 'Off for',
+            expr: 'topk(20, time() - min by (server, project, job_group, job_name, what) (automation_job_disabled_since_timestamp_seconds{server=~"$server"}))',
+          },
+        ],
+        sortBy: 'Off for',
+      }),
+      timeSeries({
+        id: 654,
+        title: 'Time until more runs than threads are expected',
+        description:
+          'How far ahead the first time is at which more runs are expected at once than the scheduler has threads.',
+        emptyReason: 'Empty while that is not expected within a day.',
+        unit: 's',
+        width: 12,
+        height: 8,
+        queries: [
+          {
+            expr: 'min by (server) (automation_scheduler_expected_saturation_timestamp_seconds{server=~"$server"}) - time()',
+            legend: '{{server}}',
+          },
+        ],
+      }),
+    ],
+  };
+}
