@@ -25,7 +25,18 @@ export function renderChart(helm: string, values: string, release = 'prod'): rea
   try {
     const file = join(folder, 'values.yaml');
     writeFileSync(file, values);
-    const args = ['template', release, chart, '--namespace', 'monitoring', '--values', file];
+    // Built without its own flags, Helm believes in an old Kubernetes.
+    const args = [
+      'template',
+      release,
+      chart,
+      '--namespace',
+      'monitoring',
+      '--kube-version',
+      '1.30.0',
+      '--values',
+      file,
+    ];
     const text = execFileSync(helm, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
     // The cast is true: Helm prints objects of Kubernetes, and the tests hold them against its schemas.
     return parseAllDocuments(text).flatMap((document) => (document.toJS() as KubernetesObject | null) ?? []);

@@ -1,5 +1,5 @@
 import { collectors } from '../collectors/index.ts';
-import { toFileHelp, toHelp } from '../config/show/help.ts';
+import { toFileHelp, toHelp, toWebFileHelp } from '../config/show/help.ts';
 import { type ReferenceSection, renderReference, toOwnFamilies } from '../metrics/reference.ts';
 import { createSelf } from '../metrics/self.ts';
 
@@ -37,7 +37,11 @@ export function renderOptionReference(): string {
     ({ path, default: fallback = '', help }) =>
       `| ${toCode(path ?? '')} | ${fallback === '' ? '' : toCode(fallback)} | ${escapeCell(help)} |`,
   );
-  return `${optionIntroduction}\n${rows.join('\n')}\n\n${fileIntroduction}\n${fileRows.join('\n')}\n`;
+  const webRows = toWebFileHelp().map(
+    ({ path, default: fallback, help }) =>
+      `| ${toCode(path)} | ${fallback === '' ? '' : toCode(fallback)} | ${escapeCell(help)} |`,
+  );
+  return `${optionIntroduction}\n${rows.join('\n')}\n\n${fileIntroduction}\n${fileRows.join('\n')}\n\n${webIntroduction}\n${webRows.join('\n')}\n`;
 }
 
 function toCode(text: string): string {
@@ -62,4 +66,11 @@ const fileIntroduction = `## Only in the file
 \`<family>\` is the name of a metric family.
 
 | in the file | default | what |
+|---|---|---|`;
+
+const webIntroduction = `## The web configuration
+
+The file of \`--web.config.file\`: [web-configuration.md](web-configuration.md) explains it.
+
+| field | default | description |
 |---|---|---|`;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments, stringify } from 'yaml';
 import { collectors } from '../../src/collectors/index.ts';
@@ -158,6 +159,8 @@ describe('commands/acl', () => {
   it('says of each rule what it opens and what needs it', async () => {
     const { stdout } = await run(acl, ['acl']);
     expect(stdout).toBe(everything);
+    const page = readFileSync(new URL('../../docs/permissions.md', import.meta.url), 'utf8');
+    expect(page).toContain(`\`\`\`yaml\n${everything}\`\`\``);
   });
 
   it('needs no server, no token and nothing that is not enabled', async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { findTlsProblems } from '../../src/api/wire/tls-material.ts';
 import type { WebConfig } from '../../src/config/web-config.ts';
@@ -180,5 +181,13 @@ basic_auth: {}
     expect(await users({ env: { AUTOMATION_EXPORTER_WEB_CONFIG_FILE: '/etc/web/web.yml' } })).toBe(1);
     expect(await users({ yaml: 'web: { config_file: /etc/web/web.yml }\n' })).toBe(1);
     expect(await users({})).toBeUndefined();
+  });
+
+  it('takes the example of the documentation', async () => {
+    const page = readFileSync(new URL('../../docs/web-configuration.md', import.meta.url), 'utf8');
+    const [, example = ''] = /```yaml\n([^]*?)```/.exec(page) ?? [];
+    const files = { '/etc/web/exporter.crt': 'CERT', '/etc/web/exporter.key': 'KEY' };
+    expect(await complainAbout(example, files)).toEqual([]);
+    expect(example).toContain('basic_auth_users:');
   });
 });

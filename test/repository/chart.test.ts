@@ -123,6 +123,12 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     expect(JSON.stringify(objects)).not.toContain('<no value>');
   });
 
+  it('takes the values of its README', () => {
+    const page = readFileSync(new URL('../../deploy/helm/automation-exporter/README.md', import.meta.url), 'utf8');
+    const [, values = ''] = /```yaml\n([^]*?)```/.exec(page) ?? [];
+    expect(renderChart(helm, values).map(({ kind }) => kind)).toContain('PrometheusRule');
+  });
+
   it('gives the exporter its configuration, as it was written', async () => {
     const objects = renderChart(helm, server);
     const { data } = find(objects, 'ConfigMap') as unknown as { readonly data: { readonly 'config.yaml': string } };

@@ -1,4 +1,11 @@
-import { type Leaf, listFamilyLeaves, listLeaves, listServerLeaves, toSecretVariable } from '../declare/catalogue.ts';
+import {
+  type Leaf,
+  listFamilyLeaves,
+  listLeaves,
+  listServerLeaves,
+  listWebFileLeaves,
+  toSecretVariable,
+} from '../declare/catalogue.ts';
 import type { Option, Reload } from '../declare/option.ts';
 import type { CollectorDefaults } from '../declare/options.ts';
 
@@ -27,6 +34,13 @@ export function toFileHelp(): readonly Pick<HelpRow, 'path' | 'default' | 'help'
     default: toDefault(option),
     help: option.help,
   }));
+}
+
+/** The fields of the file of `--web.config.file`. */
+export function toWebFileHelp(): readonly { readonly path: string; readonly default: string; readonly help: string }[] {
+  return listWebFileLeaves().map(({ path = '', option }) => {
+    return { path, default: toDefault(option) ?? '', help: option.help };
+  });
 }
 
 function toRows(leaf: Leaf): HelpRow[] {
