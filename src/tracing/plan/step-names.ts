@@ -29,7 +29,7 @@ function namesOfLevel(workflow: Steps, states: States, expanded: ReadonlyMap<str
     below: ({ number, isHandler }, statesBelow) => {
       const found = find(number, isHandler);
       // Servers put the steps of a handler that refers to a job below the step that it handled.
-      const step = found?.kind === 'reference' ? found : (found?.handler ?? found);
+      const step = found?.kind === 'reference' ? found : found?.handler;
       const below = step?.workflow ?? (step?.jobId === undefined ? undefined : expanded.get(step.jobId));
       return below === undefined ? noNames : namesOfLevel(below, statesBelow, expanded);
     },
