@@ -132,6 +132,20 @@ describe('executions/project-reading', () => {
     expect(scene.state().backlog).toBeUndefined();
   });
 
+  it('asks for the next page until a row is shown, and for five where none is', async () => {
+    const dark = createScene({ answer: (asked) => ({ ...toPage(runs(4000), asked), items: [] }) });
+    expect(await dark.read('live')).toMatchObject({ counted: 0, isUnshown: true });
+    expect(dark.asked).toHaveLength(5);
+    const partly = createScene({
+      answer: (asked) => {
+        const page = toPage(runs(4000), asked);
+        return { ...page, items: page.items.filter(({ id }) => id <= 3400) };
+      },
+    });
+    expect(await partly.read('live')).toMatchObject({ isUnshown: false });
+    expect([partly.asked.length, partly.counted.length]).toEqual([2, 499]);
+  });
+
   it('shows how many rows of a window are not shown, and continues', async () => {
     const scene = createScene({ answer: (asked) => ({ ...toPage(runs(3), asked), total: 7 }) });
     expect(await scene.read('live')).toMatchObject({ counted: 3, total: 7, shown: 3, hidden: 4, isUnshown: false });

@@ -94,6 +94,20 @@ describe('schedule/timetable', () => {
     expect(times.slice(0, 3)).toEqual(['2024-05-20T10:00:45', '2024-05-20T10:01:00', '2024-05-20T10:01:15']);
   });
 
+  it.each([
+    ['less', 6, ['00:00', '00:09', '00:30', '00:45']],
+    ['more', 8, ['00:00', '00:07', '00:15', '00:30', '00:45']],
+  ])(
+    'runs once for a time that a clock set back by %s than half an interval puts off',
+    async (_name, seconds, times) => {
+      const { hands, run, runs } = open();
+      await run(14 * second);
+      hands.wallOffsetMs -= seconds * second;
+      await run(55 * second);
+      expect(runs.map(({ wallMs }) => new Date(wallMs).toISOString().slice(14, 19))).toEqual(times);
+    },
+  );
+
   it('says so where times went by since the process was held up, and continues with the next', async () => {
     const { hands, run, missed, after } = open();
     hands.lateMs = 40 * second;

@@ -155,6 +155,18 @@ describe('tracing/times, exact durations', () => {
     expect(span?.attributes['automation.span.clamped']).toBe(true);
   });
 
+  it.each([
+    ['ends after its execution', { startTime: 1, endTime: 5 }, [1000, 2500], true],
+    ['began before its execution', { startTime: -1, endTime: 2 }, [0, 2000], true],
+    ['lies within its execution', { startTime: 1, endTime: 2 }, [1000, 2000], undefined],
+  ] as const)('says so where it moved a step that %s', (_, { startTime, endTime }, expected, isClamped) => {
+    const [from, to] = [startTime, endTime].map((at) => toSecond(birthMs + at * 1000));
+    const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: from, endTime: to };
+    const span = byPath(planSource(record(birthMs, birthMs + 2500, [step])).trace.spans).get('1');
+    expect([(span?.startMs ?? 0) - birthMs, (span?.endMs ?? 0) - birthMs]).toEqual(expected);
+    expect(span?.attributes['automation.span.clamped']).toBe(isClamped);
+  });
+
   it('shows a duration whose times are not told', () => {
     const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: 406 };
     const [, span] = planSource(record(birthMs, birthMs + 2000, [step])).trace.spans;

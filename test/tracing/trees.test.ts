@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StepState } from '../../src/domain/step-state.ts';
+import { readRecording } from '../../src/tracing/enrich/recording.ts';
 import { toTreeText } from '../../src/tracing/enrich/tree-text.ts';
 import type { TraceSettings } from '../../src/tracing/plan/settings.ts';
 import { planRecorded, planSource, readRecorded } from './recorded.ts';
@@ -171,6 +172,18 @@ RUN shop/load/etl/nightly 0..9333 success - the execution succeeded
     web01 (2@web01) 877..8867 success - succeeded
   step 3 (3) 8877..9027 success - succeeded
 `);
+  });
+
+  it.each([
+    ['names a reference whose job is not told, whatever the run has below it', {}, 'child'],
+    ['names no reference to a job whose steps the run does not have', { jobId: 'c' }, 'step 1'],
+  ])('%s', (_name, job, expected) => {
+    const date = { unixtime: 1_716_200_000_000 };
+    const execution = { id: 1, status: 'succeeded', 'date-started': date, 'date-ended': date };
+    const state = { steps: [{ stepctx: '1', nodeStep: false, executionState: 'SUCCEEDED' }] };
+    const workflow = { workflow: [{ jobref: { name: 'child' }, ...job }] };
+    const { trace } = planSource(readRecording(JSON.stringify({ execution, state, workflow })));
+    expect(trace.spans.map(({ name }) => name)).toEqual(['RUN', expected]);
   });
 
   it('names the steps of a reference that is expanded elsewhere, where they fit', () => {
