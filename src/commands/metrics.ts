@@ -1,5 +1,5 @@
+import { renderMetricReference } from '../daemon/reference.ts';
 import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
-import { renderMetricReference } from './reference.ts';
 
 /** The reference of all metrics. */
 export async function metrics(context: CommandContext): Promise<number> {

@@ -3,15 +3,17 @@ import type { Config, FixedConfig } from '../config/config.ts';
 import { toOwnAddress } from '../config/show/own-address.ts';
 import type { Clock } from '../domain/clock.ts';
 import { endings } from '../executions/counting/naming.ts';
+import { configPageRoute } from '../http/pages/config-page.ts';
 import { executionListRoute } from '../http/pages/execution/execution-list.ts';
 import { executionPageRoute } from '../http/pages/execution/execution-page.ts';
 import { frontPageRoute } from '../http/pages/front/front-page.ts';
+import { notFoundRoute } from '../http/pages/not-found.ts';
 import { tracesPageRoute } from '../http/pages/traces/traces-page.ts';
 import { alertRoutes } from '../http/routes/alerts.ts';
 import { apiStatusRoute } from '../http/routes/api-status.ts';
-import { configRoute } from '../http/routes/config-text.ts';
 import { dashboardRoutes } from '../http/routes/dashboards.ts';
 import { healthRoutes } from '../http/routes/health.ts';
+import { metricReferenceRoute } from '../http/routes/metric-reference.ts';
 import { metricsRoute } from '../http/routes/metrics.ts';
 import { quarantineRoutes } from '../http/routes/quarantine.ts';
 import { reloadRoute } from '../http/routes/reload.ts';
@@ -110,7 +112,7 @@ function listRoutes(served: Served) {
     toExecutionList(served, endedOf),
     apiStatusRoute(status),
     // Imported by the first reader: who configures by variables needs no YAML.
-    configRoute(async () =>
+    configPageRoute(async () =>
       (await import('../config/show/effective-config.ts')).toEffectiveYaml(current(), reloads.waiting()),
     ),
     toMetrics(served),
@@ -123,6 +125,9 @@ function listRoutes(served: Served) {
       grafanaUrl: () => current().web.grafanaUrl,
     }),
     runbookRoutes(content),
+    metricReferenceRoute(async () => (await import('./reference.ts')).renderMetricReference()),
+    // The last: it answers whatever is left.
+    notFoundRoute(),
   ];
 }
 

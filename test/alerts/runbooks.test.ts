@@ -33,6 +33,14 @@ describe('alerts/runbooks', () => {
     expect(text.includes('`service` dialect takes the header `X-Service-Auth-Token` instead')).toBe(headers.length > 0);
   });
 
+  it.each(pages)('%s is no longer than a screen', (page) => {
+    // Of prose 110 characters fit a line of the page, of code a line is a line; empty lines are thin.
+    const rows = readPage(page)
+      .split('\n')
+      .map((line) => (line === '' ? 0.5 : Math.ceil(line.length / 110)));
+    expect(rows.reduce((sum, row) => sum + row, 0)).toBeLessThanOrEqual(62);
+  });
+
   it.each(pages)('%s has queries that parse and ask for series that exist', (page) => {
     const queries = [...readPage(page).matchAll(/^```promql\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
     expect(queries.length).toBeGreaterThan(0);

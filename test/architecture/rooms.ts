@@ -159,6 +159,12 @@ export const rooms: readonly Room[] = [
   { room: 'http/pages', knows: ['domain', 'status', 'http/server'], types: ['express'] },
   { room: 'http/routes', knows: ['status', 'http/server', 'http/pages'], packages: ['express'] },
   { room: 'http/routes/runbooks', knows: ['http/server', 'http/pages'], types: ['express'], packages: ['marked'] },
+  {
+    room: 'http/routes/metric-reference',
+    knows: ['http/server', 'http/pages'],
+    types: ['express'],
+    packages: ['marked'],
+  },
 
   { room: 'daemon/self-tracing', packages: ['@opentelemetry/*'] },
   {
@@ -189,7 +195,6 @@ export const rooms: readonly Room[] = [
       'collectors',
       'api',
       'executions/series/series-plan',
-      'metrics',
       'simulator',
       'log',
       'package-folder',

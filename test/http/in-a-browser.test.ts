@@ -1,13 +1,17 @@
 import { Router } from 'express';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { renderMetricReference } from '../../src/daemon/reference.ts';
+import { configPageRoute } from '../../src/http/pages/config-page.ts';
 import { executionListRoute } from '../../src/http/pages/execution/execution-list.ts';
 import { executionPageRoute } from '../../src/http/pages/execution/execution-page.ts';
 import { frontPageRoute } from '../../src/http/pages/front/front-page.ts';
+import { notFoundRoute } from '../../src/http/pages/not-found.ts';
 import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
 import { alertRoutes } from '../../src/http/routes/alerts.ts';
 import { apiStatusRoute } from '../../src/http/routes/api-status.ts';
-import { configRoute } from '../../src/http/routes/config-text.ts';
+
 import { dashboardRoutes } from '../../src/http/routes/dashboards.ts';
+import { metricReferenceRoute } from '../../src/http/routes/metric-reference.ts';
 import { runbookRoutes } from '../../src/http/routes/runbooks.ts';
 import { readContent } from '../../src/http/server/content.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server/server.ts';
@@ -150,7 +154,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
         lifecycle: { isEnabled: () => false, externalUrl: () => 'https://exporter.example.org' },
       }),
       apiStatusRoute(read),
-      configRoute(async () => 'servers: []\n'),
+      configPageRoute(async () => `servers: [] # ${longWord}\n`),
       dashboardRoutes(content, { externalUrl: () => undefined, ownUrl: () => 'http://127.0.0.1:9720' }),
       alertRoutes({
         content,
@@ -159,6 +163,8 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
         grafanaUrl: () => undefined,
       }),
       runbookRoutes(content),
+      metricReferenceRoute(async () => renderMetricReference()),
+      notFoundRoute(),
     ];
     const onError = (error: unknown): never => {
       throw error;
@@ -220,6 +226,9 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     '/runbooks/',
     '/runbooks/AutomationServiceDown',
     '/dashboards/',
+    '/reference',
+    '/config',
+    '/nowhere',
   ])('leaves nothing at %s that keeps anybody out, light or dark', { timeout: 30_000 }, async (path) => {
     current = status(
       ...eight,
@@ -277,7 +286,15 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     );
   });
 
-  it.each(['/runbooks/AutomationServiceDown', '/runbooks/', '/dashboards/'])('fits %s on a phone', async (path) => {
+  it.each([
+    '/runbooks/AutomationServiceDown',
+    '/runbooks/',
+    '/dashboards/',
+    '/executions',
+    '/reference',
+    '/config',
+    '/traces',
+  ])('fits %s on a phone', async (path) => {
     const { contentWidth, complaints } = await browser.open(`${url}${path}`, { width: 390 });
     expect({ contentWidth, complaints }).toEqual({ contentWidth: 390, complaints: [] });
   });

@@ -5,6 +5,7 @@ export const sections = [
   { path: 'traces', name: 'Traces' },
   { path: 'runbooks/', name: 'Runbooks' },
   { path: 'dashboards/', name: 'Dashboards' },
+  { path: 'reference', name: 'Metrics' },
   { path: 'config', name: 'Configuration' },
 ] as const;
 

@@ -69,6 +69,9 @@ pre code { padding: 0; background: none; overflow-wrap: normal; user-select: all
 code.copy { user-select: all; }
 ul.links { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); gap: .5rem; }
 ul.links a { display: block; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem .8rem; text-decoration: none; height: 100%; }
+ul.links.wide { grid-template-columns: repeat(auto-fill, minmax(min(24rem, 100%), 1fr)); }
+.reference table { font-size: .9rem; }
+.reference td:first-child { overflow-wrap: anywhere; }
 ul.links a:hover { border-color: var(--link); }
 ul.links span { display: block; color: var(--soft); font-size: .875rem; }
 .waterfall table { table-layout: fixed; }

@@ -1,16 +1,17 @@
 import type { Router } from 'express';
-import { html, trust } from '../pages/html.ts';
+import { type Html, html, trust } from '../pages/html.ts';
 import { renderPage, toRoot } from '../pages/page.ts';
 import type { Content } from '../server/content.ts';
 import { createRoutes } from '../server/routes.ts';
 
 /** Serves a page for each alert, so that runbook links work without internet access. */
-export function runbookRoutes({ runbooks }: Content): Router {
+export function runbookRoutes({ runbooks, rules }: Pick<Content, 'runbooks' | 'rules'>): Router {
   const router = createRoutes();
   router.get(['/runbooks', '/runbooks/'], (request, response) => {
     const root = toRoot(request);
-    const links = [...runbooks.keys()].map((name) => html`<li><a href="${root}runbooks/${name}">${name}</a></li>`);
-    const body = html`<h1>Runbooks</h1><ul class="links">${links}</ul>`;
+    const entries = [...runbooks].map(([name, markdown]) => ({ name, severity: findSeverity(rules, name), markdown }));
+    const body = html`<h1>Runbooks</h1>
+${severities.map((severity) => renderList(severity, { root, entries: entries.filter((one) => one.severity === severity) }))}`;
     response.send(renderPage({ title: 'Runbooks', body, path: request.path }));
   });
   router.get('/runbooks/:name', async (request, response, next) => {
@@ -26,4 +27,35 @@ export function runbookRoutes({ runbooks }: Content): Router {
     response.send(renderPage({ title: name, body, path: request.path }));
   });
   return router;
+}
+
+type Entry = { readonly name: string; readonly severity: string; readonly markdown: string };
+
+/** The severities of the rules, the worst first. */
+const severities = ['critical', 'warning', 'info'] as const;
+
+function findSeverity(rules: string, alert: string): string {
+  const [, rule = ''] = new RegExp(`- alert: ${alert}\\n(.*?)(?:- alert: |$)`, 's').exec(rules) ?? [];
+  return /^ *severity: (\w+)$/m.exec(rule)?.[1] ?? 'info';
+}
+
+function renderList(
+  severity: string,
+  { root, entries }: { readonly root: string; readonly entries: readonly Entry[] },
+): Html {
+  if (entries.length === 0) return html``;
+  const links = entries.map(
+    ({ name, markdown }) =>
+      html`<li><a href="${root}runbooks/${name}">${name}<span>${toFirstSentence(markdown)}</span></a></li>\n`,
+  );
+  return html`<h2 class="${severity === 'critical' ? 'bad' : ''}">${severity.replace(/^./, (first) => first.toUpperCase())}</h2>
+<ul class="links wide">${links}</ul>
+`;
+}
+
+/** The first sentence of what an alert means, without the marks of Markdown. */
+function toFirstSentence(markdown: string): string {
+  const [, meaning = ''] = /^## Meaning\s+(.*)$/m.exec(markdown) ?? [];
+  const [, sentence = meaning] = /^(.*?[.:])(?:\s|$)/.exec(meaning) ?? [];
+  return sentence.replaceAll('`', '').replace(/:$/, '.');
 }

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { configPageRoute } from '../../src/http/pages/config-page.ts';
+import { toText } from './page-text.ts';
+import { serve } from './serve.ts';
+
+describe('http/config-page', () => {
+  it('gives tools the configuration in force as text that no browser takes for a page', async () => {
+    let text = 'servers: []\n';
+    const { ask } = await serve([configPageRoute(async () => text)]);
+    expect((await ask('/config')).body).toBe('servers: []\n');
+
+    text = 'name: <script>\n';
+    const { headers, body } = await ask('/config', { headers: { accept: '*/*' } });
+    expect(body).toBe('name: <script>\n');
+    expect(headers).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      vary: 'Accept',
+    });
+  });
+
+  it('gives browsers a page of it, in which nothing opens a tag', async () => {
+    const { ask } = await serve([configPageRoute(async () => 'name: <script>\n')]);
+    const { headers, body } = await ask('/config', { headers: { accept: 'text/html,*/*;q=0.8' } });
+    expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
+    expect(toText(body)).toMatch(/^Configuration\nIn force now/);
+    expect(body).toContain('<pre tabindex="0">name: &#60;script&#62;\n</pre>');
+    expect(body).toContain('<a href="./config" aria-current="page">Configuration</a>');
+  });
+});

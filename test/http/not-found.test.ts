@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { notFoundRoute } from '../../src/http/pages/not-found.ts';
+import { toText } from './page-text.ts';
+import { serve } from './serve.ts';
+
+describe('http/not-found', () => {
+  it('leads a person back from an address that nothing has', async () => {
+    const { ask } = await serve([notFoundRoute()], { routePrefix: '/here' });
+    const { status, body } = await ask('/here/no/<such>', { headers: { accept: 'text/html' } });
+    expect(status).toBe(404);
+    expect(toText(body)).toMatch(/^Not found\nThere is nothing at \/no\/&#60;such&#62;\. Start from the status page/);
+    expect(body).toContain('<a href="../">status page</a>');
+    expect(body).not.toContain('aria-current="page"');
+  });
+
+  it('tells tools in a line', async () => {
+    const { ask } = await serve([notFoundRoute()]);
+    const { status, headers, body } = await ask('/nothing', { headers: { accept: '*/*' } });
+    expect({ status, type: headers['content-type'] }).toEqual({ status: 404, type: 'text/plain; charset=utf-8' });
+    expect(body).toBe('Not found. The front page / lists what there is.\n');
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { runbookRoutes } from '../../src/http/routes/runbooks.ts';
+import { readContent } from '../../src/http/server/content.ts';
+import { toText } from './page-text.ts';
+import { serve } from './serve.ts';
+
+describe('http/routes/runbooks', () => {
+  it('lists every runbook once by its severity, with one sentence each', async () => {
+    const content = readContent();
+    const { ask } = await serve([runbookRoutes(content)]);
+    const lines = toText((await ask('/runbooks/')).body).split('\n');
+    expect(lines[0]).toBe('Runbooks');
+    expect(lines.filter((line) => ['Critical', 'Warning', 'Info'].includes(line))).toEqual(['Critical', 'Warning']);
+    const critical = lines.slice(2, lines.indexOf('Warning'));
+    expect(critical.some((line) => line.startsWith('AutomationServiceDown'))).toBe(true);
+    expect(lines).toHaveLength(content.runbooks.size + 3);
+    expect(lines.filter((line) => line.startsWith('Automation') && !/[a-z].*\.$/.test(line))).toEqual([]);
+    expect(lines).toContain(
+      'AutomationServiceDownThe exporter polls the server every few seconds and has had no usable answer for two minutes.',
+    );
+  });
+
+  it('calls critical what the rules call so', async () => {
+    const { ask } = await serve([
+      runbookRoutes({
+        runbooks: new Map([
+          ['A', '# A\n\n## Meaning\n\nIt is `0`: off. More.\n'],
+          ['B', '# B\n\n## Meaning\n\nIt is slow.\n'],
+        ]),
+        rules: '- alert: A\n  labels:\n    severity: warning\n- alert: B\n  labels:\n    severity: critical\n',
+      }),
+    ]);
+    expect(toText((await ask('/runbooks/')).body)).toBe('Runbooks\nCritical\nBIt is slow.\nWarning\nAIt is 0.');
+  });
+});
