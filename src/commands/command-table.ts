@@ -79,6 +79,14 @@ export const commandWords: readonly CommandRow[] = [
     load: async () => (await import('./replay.ts')).replay,
   },
   {
+    name: 'why',
+    help: 'Say why a scheduled job did not run at its last time, as the running daemon knows it: 0 it ran, 1 it did not, 2 unknown.',
+    usage: 'SERVER PROJECT/GROUP/NAME',
+    examples: ['why prod payments/nightly/settle', 'why prod payments/settle --json --url=http://localhost:9720'],
+    positionals: 2,
+    load: async () => (await import('./why.ts')).why,
+  },
+  {
     name: 'quarantine',
     help: 'List, retry or drop quarantined traces through the running daemon.',
     usage: 'list|retry|drop [SERVER/ID...]',
@@ -93,7 +101,7 @@ export const commandFlags: readonly CommandFlag[] = [
   { name: 'help', letter: 'h', help: 'Print the help, or that of the command in front of it.' },
   { name: 'help-all', help: 'Print every option.' },
   { name: 'version', letter: 'V', help: 'Print the version.' },
-  { name: 'json', help: 'Print JSON.', commands: ['check', 'replay', 'quarantine'] },
+  { name: 'json', help: 'Print JSON.', commands: ['check', 'replay', 'why', 'quarantine'] },
   {
     name: 'live',
     help: 'Also send a test trace, write to the state directory, compare clocks, and show when tokens expire.',
@@ -140,6 +148,6 @@ export const commandFlags: readonly CommandFlag[] = [
     name: 'url',
     placeholder: 'URL',
     help: 'URL of the daemon, if different from the configuration.',
-    commands: ['quarantine'],
+    commands: ['why', 'quarantine'],
   },
 ];

@@ -1,9 +1,8 @@
-import { toOwnAddress } from '../config/show/own-address.ts';
 import { toAge, toTime } from '../domain/ages.ts';
 import { toCount, toSize } from '../domain/sizes.ts';
 import { askDaemon, type DaemonAnswer } from './ask-daemon.ts';
-import { areArgumentsFine, type CommandContext, exitCodes } from './command.ts';
-import { loadOrComplain } from './load.ts';
+import { type CommandContext, exitCodes } from './command.ts';
+import { findDaemon } from './find-daemon.ts';
 import { renderTable } from './table.ts';
 
 /** Lists, retries or drops the traces that the OTLP endpoint rejected, through the running daemon. */
@@ -47,24 +46,6 @@ function readWish(context: CommandContext): Wish | undefined {
   if (wrong !== undefined)
     return fail(`${JSON.stringify(wrong)} is not a trace: write SERVER/EXECUTION, as printed by list`);
   return { action, keys };
-}
-
-/** As the flag says, or else as the configuration does; undefined after a complaint. */
-async function findDaemon(context: CommandContext): Promise<string | undefined> {
-  const given = context.arguments.flags.get('url')?.toString();
-  if (given !== undefined) {
-    if (!areArgumentsFine(context)) return undefined;
-    if (/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i.test(given) && URL.canParse(given)) return given.replace(/\/+$/, '');
-    context.complain('--url: is not a URL of a daemon (for example http://localhost:9720)\n');
-    return undefined;
-  }
-  const loaded = await loadOrComplain(context);
-  if (loaded === undefined) return undefined;
-  if (loaded.config.web.listenAddress.port !== 0) {
-    return toOwnAddress(loaded.config.web, { isTls: loaded.config.webConfig?.tls !== undefined });
-  }
-  context.complain('--url: is missing (the daemon listens on a random port)\n');
-  return undefined;
 }
 
 function explain(answer: Exclude<DaemonAnswer, { kind: 'answered' }>, url: string, context: CommandContext): number {

@@ -18,6 +18,7 @@ import { metricsRoute } from '../http/routes/metrics.ts';
 import { quarantineRoutes } from '../http/routes/quarantine.ts';
 import { reloadRoute } from '../http/routes/reload.ts';
 import { runbookRoutes } from '../http/routes/runbooks.ts';
+import { whyRoute } from '../http/routes/why.ts';
 import { readContent } from '../http/server/content.ts';
 import type { Asked } from '../http/server/lifecycle.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
@@ -111,6 +112,7 @@ function listRoutes(served: Served) {
     toExecutionPage(served, { hasPage, endedOf }),
     toExecutionList(served, endedOf),
     apiStatusRoute(status),
+    whyRoute((name, job) => watching().watched.get(name)?.why(job)),
     // Imported by the first reader: who configures by variables needs no YAML.
     configPageRoute(async () =>
       (await import('../config/show/effective-config.ts')).toEffectiveYaml(current(), reloads.waiting()),

@@ -30,6 +30,8 @@ export type ServerPolls = {
   readonly polls: readonly ServerPoll[];
   /** Reads executions; undefined while their collector is off. */
   readonly executions: Executions | undefined;
+  /** Watches schedules; undefined while its collector is off. */
+  readonly expected: ExpectedRuns | undefined;
   /** The rows that were read project by project, by poll. */
   readonly projectRows: ReadonlyMap<string, ProjectRows>;
   /** The collectors that configuration switches off. */
@@ -70,7 +72,7 @@ export function createServerPolls(options: PollsOptions): ServerPolls {
     return reading === undefined ? [] : [{ reading, scheduled: toScheduled(plan, reading, options) }];
   });
   const off = collectors.filter((collector) => !isOn(collector, options)).map(({ name }) => name);
-  return { polls, executions, projectRows, off };
+  return { polls, executions, expected, projectRows, off };
 }
 
 /** A poll before anything reads for it. */

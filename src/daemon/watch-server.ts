@@ -5,6 +5,7 @@ import type { ToDispatcher } from '../api/wire/transport.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import { createTracePort } from '../executions/trace-port.ts';
+import type { ExpectedRuns } from '../expected-runs/expected-runs.ts';
 import { createSourceNotes } from '../expected-runs/sources.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
@@ -61,6 +62,8 @@ export type WatchedServer = {
   readonly executions: () => ExecutionsOfServer | undefined;
   /** Returns the finished executions that are kept for pages, the newest end first. */
   readonly ended: () => readonly EndedStatus[];
+  /** Explains the last decision about each watched job that a path or an id names. */
+  readonly why: ExpectedRuns['why'];
   /** One execution that runs or waits, as the last round saw it. */
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the server lists to these credentials. */
@@ -94,7 +97,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   const executionSettings = toExecutionSettings(server, config);
   const tracePort = createTracePort(executionSettings.buckets);
   const traces = options.traces?.ofServer(server, { client: targets.common.connection.client, port: tracePort });
-  const { polls, executions, projectRows, off } = createServerPolls({
+  const { polls, executions, expected, projectRows, off } = createServerPolls({
     ...options,
     server,
     targets,
@@ -115,6 +118,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     seen: (member) => targets.find(member)?.vitality.seen(),
     running: (id) => executions && findRunning(executions.status(), executionSettings, { server: name, id }),
     ended: () => (executions === undefined ? [] : listEnded(executions.status(), executionSettings)),
+    why: (job) => expected?.why(job) ?? [],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects: projectList.visible,
     withdraw: (key) => polls.find(({ scheduled }) => toPollText(scheduled.key) === toPollText(key))?.reading.withdraw(),

@@ -1,6 +1,7 @@
 import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
 import type { LedgerDocument } from '../state/ledger.ts';
+import { type JobFacts, toJobKey } from './counting/totals.ts';
 import { toTypicalDuration } from './counting/typical-duration.ts';
 import type { ProjectState } from './ledger/project-state.ts';
 import type { RecentRun } from './ledger/recent-runs.ts';
@@ -42,6 +43,8 @@ export type Executions = {
   readonly runningReadMs: () => number | undefined;
   /** How far each project is read; undefined before the first round. */
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
+  /** The facts of a job as its runs have told them; undefined for one that is not known. */
+  readonly factsOf: (project: string, group: string, name: string) => JobFacts | undefined;
   /** The duration that three of four runs of a job do not exceed; its average where that is not counted. */
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
   /** Returns the runs of the last round and the newest finished runs, for pages. */
@@ -117,6 +120,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     },
     runningReadMs: () => (latest?.running === undefined ? undefined : latest.nowMs),
     progress: () => found?.cache.states,
+    factsOf: (...job) => found?.cache.totals.jobs.get(toJobKey(...job)),
     durationMs: (...job) => found && toTypicalDuration(found.cache.totals, job, options.settings.buckets),
     status: () => ({
       running: latest?.running ?? [],

@@ -10,6 +10,7 @@ export type ExecutionsPort = {
   readonly running: () => { readonly executions: readonly Execution[]; readonly readAtMs: number } | undefined;
   /** Keeps documents in a transaction of the ledger: one change at a time, counting included. */
   readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
+  readonly factsOf: Executions['factsOf'];
   /** The duration that three of four runs of a job do not exceed. */
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
 };
@@ -30,6 +31,7 @@ export function toExecutionsPort(executions: () => Executions | undefined): Exec
       return readAtMs === undefined ? undefined : { executions: executions()?.status().running ?? [], readAtMs };
     },
     commit: async (make) => executions()?.commit(make),
+    factsOf: (...job) => executions()?.factsOf(...job),
     durationMs: (...job) => executions()?.durationMs(...job),
   };
 }

@@ -15,6 +15,7 @@ import { decide } from './deciding/decide.ts';
 import { sourceKeys, timelineOf } from './deciding/sources.ts';
 import { type Answer, timesWithin } from './deciding/timetable.ts';
 import { isOff, type Judged, type WatchedJob } from './deciding/watched-job.ts';
+import { explain, type Why, type WhyInput } from './deciding/why.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
 import { toSeenRuns } from './seen-runs.ts';
@@ -49,6 +50,8 @@ export type ExpectedRuns = {
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
   readonly jobs: () => ReadonlyMap<string, WatchedJob>;
+  /** Explains the last decision about each job that a path or an id names. */
+  readonly why: (job: string) => readonly Why[];
 };
 
 /** Finds the scheduled runs of one server that did not happen, and why. */
@@ -97,7 +100,25 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     },
     withdraw: options.withdraw,
     jobs: () => jobs.all,
+    why: (job) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(options, found))),
   };
+}
+
+function findJobs({ all }: Pick<ExpectedJobs, 'all'>, word: string): readonly WatchedJob[] {
+  const byId = all.get(word);
+  if (byId !== undefined) return [byId];
+  return [...all.values()].filter((job) => job.goneAtMs === undefined && toJobPath(job) === word);
+}
+
+function toWhyInput({ server, port, notes }: ExpectedRunsOptions, { project, group, name }: WatchedJob): WhyInput {
+  const facts = port.factsOf(project, group, name);
+  const lastRun = facts && {
+    id: facts.lastId,
+    status: facts.lastEnding,
+    started: new Date(facts.lastStartMs).toISOString(),
+    seconds: facts.lastDurationMs === undefined ? undefined : facts.lastDurationMs / 1000,
+  };
+  return { server, nowMs: notes.serverNowMs(), lastRun };
 }
 
 const tooOld: Outcome = {

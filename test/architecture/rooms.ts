@@ -116,7 +116,7 @@ export const rooms: readonly Room[] = [
   { room: 'executions/series', knows: ['executions/counting', 'metrics/family'], types: ['executions'] },
   { room: 'executions', knows: ['domain', 'api/endpoints'] },
 
-  { room: 'expected-runs/deciding', pure: true },
+  { room: 'expected-runs/deciding', knows: ['domain'], pure: true },
   { room: 'expected-runs/asking', knows: ['api/endpoints', 'expected-runs/deciding'] },
   { room: 'expected-runs/showing', knows: ['expected-runs/deciding', 'metrics/family'] },
   { room: 'expected-runs', knows: ['domain', 'api/endpoints', 'api/errors'] },

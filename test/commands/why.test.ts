@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import type { Why } from '../../src/expected-runs/deciding/why.ts';
+import { whyRoute } from '../../src/http/routes/why.ts';
+import { serve } from '../http/serve.ts';
+import { runCli } from './run-cli.ts';
+
+const missed: Why = {
+  server: 'prod',
+  id: 'j1',
+  project: 'pay',
+  group: 'nightly',
+  name: 'settle',
+  verdict: 'missed',
+  expected: '2026-11-22T02:00:00.000Z',
+  reason: 'passive',
+  facts: [{ fact: 'the server was passive', at: '2026-11-21T14:02:00.000Z', source: 'execution-mode' }],
+  last_run: undefined,
+  next_run: undefined,
+  sentence: 'Did not run at 02:00 UTC: the server was passive.',
+};
+const jobs: readonly Why[] = [
+  missed,
+  { ...missed, id: 'j2', group: '', name: 'index', verdict: 'ran', reason: undefined, facts: [], sentence: 'Ran.' },
+  { ...missed, id: 'j3', group: '', name: 'new', verdict: 'unknown', facts: [], sentence: 'Nothing is decided yet.' },
+  { ...missed, id: 'j4', name: 'twin' },
+  { ...missed, id: 'j5', name: 'twin' },
+];
+
+async function ask(...words: readonly string[]) {
+  const find = (server: string, job: string) =>
+    server === 'prod'
+      ? jobs.filter(({ id, project, group, name }) =>
+          [id, [project, group, name].filter((part) => part !== '').join('/')].includes(job),
+        )
+      : undefined;
+  const { url } = await serve([whyRoute(find)]);
+  return runCli(['why', ...words, `--url=${url}`]);
+}
+
+describe('commands/why', () => {
+  it('says why a job did not run, with the facts, and fails', async () => {
+    expect(await ask('prod', 'pay/nightly/settle')).toMatchObject({
+      code: 1,
+      stdout: `Did not run at 02:00 UTC: the server was passive.
+  2026-11-21T14:02:00.000Z  the server was passive [execution-mode]
+`,
+    });
+  });
+
+  it('is well where the job ran, which may be at top level', async () => {
+    expect(await ask('prod', 'pay/index')).toMatchObject({ code: 0, stdout: 'Ran.\n' });
+  });
+
+  it.each([
+    ['nothing is decided', ['prod', 'pay/new'], ''],
+    ['no such job is watched', ['prod', 'pay/old'], 'No watched scheduled job is named "pay/old" on prod.\n'],
+    ['no server has that name', ['test', 'pay/new'], 'No server is named "test".\n'],
+    [
+      'several jobs fit',
+      ['prod', 'pay/nightly/twin'],
+      'Several jobs fit, name one by its id: pay/nightly/twin (j4), pay/nightly/twin (j5).\n',
+    ],
+  ])('cannot tell where %s', async (_name, words, stderr) => {
+    expect(await ask(...words)).toMatchObject({ code: 2, stderr });
+  });
+
+  it('takes an id, and prints JSON for programs', async () => {
+    const { code, stdout } = await ask('prod', 'j1', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(JSON.stringify(missed)));
+  });
+
+  it('asks for a server and a job', async () => {
+    expect(await ask('prod')).toMatchObject({
+      code: 2,
+      stderr: 'why: takes a server and a job, as SERVER PROJECT/GROUP/NAME\n',
+    });
+  });
+});
