@@ -82,6 +82,30 @@ export const tools = [
     usedBy: 'the tests that hold the chart against the schemas of Kubernetes',
   },
   {
+    name: 'lintian',
+    commands: ['lintian', 'dpkg-deb'],
+    packages: ['lintian', 'dpkg'],
+    usedBy: 'the test of the Debian package',
+  },
+  {
+    name: 'systemd-analyze',
+    commands: ['systemd-analyze'],
+    packages: ['systemd'],
+    usedBy: 'the test of the unit',
+  },
+  {
+    name: 'man',
+    commands: ['man'],
+    packages: ['man-db', 'groff-base'],
+    usedBy: 'the test of the manual page',
+  },
+  {
+    name: 'zsh',
+    commands: ['zsh'],
+    packages: ['zsh'],
+    usedBy: 'the test of its completion',
+  },
+  {
     name: 'chromium',
     commands: ['chromium'],
     packages: ['chromium', 'fonts-dejavu-core'],

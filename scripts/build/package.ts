@@ -2,8 +2,10 @@ import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileS
 import { dirname, join } from 'node:path';
 import { renderBill } from './bill.ts';
 import { bundle } from './bundle.ts';
+import { renderBashCompletion, renderZshCompletion } from './completion.ts';
 import { readInside } from './inside.ts';
 import { findRefusedLicences, renderLicences } from './licences.ts';
+import { renderManual } from './man.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 
@@ -33,6 +35,11 @@ export async function buildPackage(folder: string): Promise<BuiltPackage> {
   write('package.json', toJson(toShippedDescription(description)));
   write('THIRD-PARTY-LICENSES', renderLicences(inside));
   write('sbom.cdx.json', toJson(renderBill({ ...description, inside })));
+  mkdirSync(join(folder, 'man'));
+  write('man/automation-exporter.1', renderManual(description.version));
+  mkdirSync(join(folder, 'completion'));
+  write('completion/automation-exporter.bash', renderBashCompletion());
+  write('completion/_automation-exporter', renderZshCompletion());
   cpSync(join(top, 'scripts', 'link-node.cjs'), join(folder, 'link-node.cjs'));
   for (const path of globSync([...shipped], { cwd: top })) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -64,6 +71,7 @@ function toShippedDescription({ name, version, description, license, engines, op
     license,
     type: 'module',
     bin: { [name]: 'cli.js' },
+    man: ['man/automation-exporter.1'],
     engines,
     scripts: { postinstall: 'node link-node.cjs' },
     optionalDependencies,

@@ -1,0 +1,85 @@
+import { collectors } from '../../src/collectors/index.ts';
+import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
+import { toHelp } from '../../src/config/show/help.ts';
+
+/** A flag as a shell completes it: `--config.file=`, or a switch without the sign. */
+type Flag = { readonly name: string; readonly help: string; readonly commands: readonly string[] | undefined };
+
+function listFlags(): readonly Flag[] {
+  const own = commandFlags.map(({ name, placeholder, help, commands }) => ({
+    name: `--${name}${placeholder === undefined ? '' : '='}`,
+    help,
+    commands,
+  }));
+  const options = toHelp(collectors).flatMap(({ flag, help }) => {
+    const [, negated, name = '', value] = /^--(\[no-\])?([^=]+)(=.*)?$/.exec(flag ?? '') ?? [];
+    if (name === '') return [];
+    const names =
+      negated === undefined ? [`--${name}${value === undefined ? '' : '='}`] : [`--${name}`, `--no-${name}`];
+    return names.map((found) => ({ name: found, help, commands: undefined }));
+  });
+  return [...own, ...options];
+}
+
+/** Completion for bash: commands, then the flags that the command knows; files as values. */
+export function renderBashCompletion(): string {
+  const flags = listFlags();
+  const general = flags.filter(({ commands }) => commands === undefined).map(({ name }) => name);
+  const own = commandWords.flatMap(({ name }) => {
+    const known = flags.filter(({ commands }) => commands?.includes(name)).map((flag) => flag.name);
+    return known.length === 0 ? [] : [`    ${name}) flags="$flags ${known.join(' ')}" ;;`];
+  });
+  const commands = commandWords.map(({ name }) => name);
+  return `# bash completion for automation-exporter
+_automation_exporter() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]} command='' word
+  COMPREPLY=()
+  # The value of a flag: bash falls back to files.
+  [[ $previous == '=' || $current == '=' ]] && return
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case $word in
+    ${commands.join(' | ')}) command=$word && break ;;
+    esac
+  done
+  if [[ $current != -* ]]; then
+    [[ -z $command ]] && COMPREPLY=($(compgen -W '${commands.join(' ')}' -- "$current"))
+    return
+  fi
+  local flags='${general.join(' ')}'
+  case $command in
+${own.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$flags" -- "$current"))
+  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+  return 0
+}
+complete -o default -F _automation_exporter automation-exporter
+`;
+}
+
+/** Completion for zsh, with the help of each flag beside it. */
+export function renderZshCompletion(): string {
+  const commands = commandWords.map(({ name, help }) => `    ${quote(`${name}:${help.replaceAll(':', '\\:')}`)}`);
+  const flags = listFlags().map(({ name, help }) => {
+    const value = name.endsWith('=') ? ':value:_files' : '';
+    return `    ${quote(`${name}[${help.replaceAll(/[[\]:\\]/g, '\\$&')}]${value}`)}`;
+  });
+  return `#compdef automation-exporter
+# zsh completion for automation-exporter
+_automation_exporter() {
+  local -a commands flags
+  commands=(
+${commands.join('\n')}
+  )
+  flags=(
+${flags.join('\n')}
+  )
+  _arguments -S "$flags[@]" '1:command:{ _describe command commands }' '*:argument:_files'
+}
+_automation_exporter "$@"
+`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

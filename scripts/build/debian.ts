@@ -1,0 +1,163 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { buildPackage } from './package.ts';
+
+const top = join(import.meta.dirname, '..', '..');
+const name = 'automation-exporter';
+const home = `usr/lib/${name}`;
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+type Choice = {
+  readonly compression?: 'xz' | 'none';
+  /** The program that stands for Node: tests of everything else take a small one. */
+  readonly node?: string;
+};
+
+const installedNode = join(top, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
+
+/** Writes the Debian package of this machine's architecture into a folder, and returns its path; Node comes along. */
+export async function buildDebianPackage(
+  folder: string,
+  { compression = 'xz', node = installedNode }: Choice = {},
+): Promise<string> {
+  const architecture = architectures[process.arch];
+  if (architecture === undefined) throw new Error(`no Debian package is made for ${process.arch}`);
+  const root = mkdtempSync(join(tmpdir(), 'automation-exporter-deb-'));
+  try {
+    await buildPackage(join(root, home));
+    const version = readVersion(join(root, home));
+    addNode(root, node);
+    moveDocuments(root, version);
+    addService(root);
+    addControl(root, { version, architecture });
+    setModes(root);
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, `${name}_${version}_${architecture}.deb`);
+    run('dpkg-deb', ['--root-owner-group', `-Z${compression}`, '--build', root, file]);
+    return file;
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) console.log(await buildDebianPackage(process.argv[2] ?? join(top, 'dist-deb')));
+
+function readVersion(folder: string): string {
+  // The cast is true: the build wrote it.
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly version: string }).version;
+}
+
+function addNode(root: string, node: string): void {
+  cpSync(node, join(root, home, 'node'), { dereference: true });
+  cpSync(join(dirname(dirname(installedNode)), 'LICENSE'), join(root, home, 'NODE-LICENSE'));
+  // Started by the script below: the first line stays, because maps of the code count it.
+  const cli = join(root, home, 'cli.js');
+  writeFileSync(cli, readFileSync(cli, 'utf8').replace(/^#!.*/, ''));
+  const start = `#!/bin/sh\nexec /${home}/node /${home}/cli.js "$@"\n`;
+  write(root, `usr/bin/${name}`, start);
+}
+
+/** Manual, completion and texts lie where Debian looks for them; npm's own files do not ship. */
+function moveDocuments(root: string, version: string): void {
+  const from = join(root, home);
+  const take = (path: string): string => readFileSync(join(from, path), 'utf8');
+  write(root, `usr/share/man/man1/${name}.1.gz`, compress(take(`man/${name}.1`)));
+  write(root, `usr/share/bash-completion/completions/${name}`, take(`completion/${name}.bash`));
+  write(root, `usr/share/zsh/vendor-completions/_${name}`, take(`completion/_${name}`));
+  write(root, `usr/share/doc/${name}/copyright`, readFileSync(join(top, 'deploy', 'debian', 'copyright'), 'utf8'));
+  write(root, `usr/share/doc/${name}/changelog.gz`, compress(renderChangelog(version)));
+  write(root, `usr/share/doc/${name}/CHANGELOG.md.gz`, compress(take('CHANGELOG.md')));
+  write(root, `usr/share/doc/${name}/README.md`, take('README.md'));
+  for (const path of ['man', 'completion', 'link-node.cjs', 'healthcheck.js', 'LICENSE', 'CHANGELOG.md', 'README.md']) {
+    rmSync(join(from, path), { recursive: true });
+  }
+  for (const path of globSync('healthcheck.js.map', { cwd: from })) rmSync(join(from, path));
+}
+
+/** Debian's own form; the date is that of the sources where the environment has it. */
+function renderChangelog(version: string): string {
+  const seconds = Number(process.env['SOURCE_DATE_EPOCH'] ?? Math.floor(Date.now() / 1000));
+  const date = new Date(seconds * 1000).toUTCString().replace('GMT', '+0000');
+  return `${name} (${version}) stable; urgency=medium
+
+  * Release ${version}; CHANGELOG.md.gz lists its changes.
+
+ -- ${name} maintainers <maintainers@${name}.example>  ${date}
+`;
+}
+
+function addService(root: string): void {
+  const deploy = (path: string): string => readFileSync(join(top, 'deploy', path), 'utf8');
+  write(root, `usr/lib/systemd/system/${name}.service`, deploy(`systemd/${name}.service`));
+  write(root, `etc/${name}/config.yaml`, deploy('debian/config.yaml'));
+  write(root, `etc/default/${name}`, deploy('debian/default'));
+  write(root, `usr/share/lintian/overrides/${name}`, deploy('debian/lintian-overrides'));
+}
+
+function addControl(
+  root: string,
+  { version, architecture }: { readonly version: string; readonly architecture: string },
+): void {
+  const files = listFiles(root);
+  const kib = Math.ceil(files.reduce((sum, path) => sum + statSync(join(root, path)).size, 0) / 1024);
+  const control = readFileSync(join(top, 'deploy', 'debian', 'control'), 'utf8');
+  const values: Readonly<Record<string, string>> = { VERSION: version, ARCHITECTURE: architecture, KIB: String(kib) };
+  const filled = control.replaceAll(/@([A-Z]+)@/g, (whole, key: string) => values[key] ?? whole);
+  const sums = run('md5sum', files, root);
+  write(root, 'DEBIAN/control', filled);
+  write(root, 'DEBIAN/md5sums', sums);
+  write(root, 'DEBIAN/conffiles', `/etc/${name}/config.yaml\n/etc/default/${name}\n`);
+  for (const script of ['postinst', 'prerm', 'postrm']) {
+    write(root, `DEBIAN/${script}`, readFileSync(join(top, 'deploy', 'debian', script), 'utf8'));
+  }
+}
+
+/** Nothing depends on the umask of who builds. */
+function setModes(root: string): void {
+  const programs = [
+    `usr/bin/${name}`,
+    `${home}/node`,
+    ...['postinst', 'prerm', 'postrm'].map((script) => `DEBIAN/${script}`),
+  ];
+  for (const entry of globSync('**', { cwd: root, withFileTypes: true })) {
+    chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
+  }
+  for (const path of programs) chmodSync(join(root, path), 0o755);
+  chmodSync(root, 0o755);
+}
+
+function listFiles(root: string): readonly string[] {
+  const entries = globSync('**', { cwd: root, withFileTypes: true }).filter((entry) => entry.isFile());
+  return entries.map(({ parentPath, name: file }) => join(parentPath, file).slice(root.length + 1)).sort();
+}
+
+function compress(text: string): Buffer {
+  return gzipSync(text, { level: 9 });
+}
+
+function write(root: string, path: string, content: string | Buffer): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
+
+function run(command: string, args: readonly string[], cwd?: string): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    encoding: 'utf8',
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`);
+  return stdout;
+}

@@ -1,0 +1,66 @@
+import { collectors } from '../../src/collectors/index.ts';
+import { commandFlags, commandWords } from '../../src/commands/command-table.ts';
+import { type HelpRow, toFileHelp, toHelp } from '../../src/config/show/help.ts';
+
+/** The manual page, from the tables that `--help` shows. */
+export function renderManual(version: string): string {
+  const rows = toHelp(collectors);
+  return `${[
+    `.TH AUTOMATION-EXPORTER 1 "" "automation-exporter ${version}" "User Commands"`,
+    // Options are long words: lines are ragged instead of stretched.
+    '.ad l',
+    '.SH NAME',
+    'automation\\-exporter \\- Prometheus exporter and OpenTelemetry tracer for Rundeck',
+    '.SH SYNOPSIS',
+    '.B automation\\-exporter',
+    '[\\fICOMMAND\\fR] [\\fIFLAG\\fR...]',
+    '.SH DESCRIPTION',
+    escape(
+      'Polls servers that speak the Rundeck API, serves what it learns as Prometheus metrics and pages, and sends each execution as one OpenTelemetry trace. Without a command and without a configured server it watches a simulated server.',
+    ),
+    '.SH COMMANDS',
+    ...commandWords.flatMap(({ name, help }) => entry(name, help)),
+    '.SH FLAGS OF COMMANDS',
+    ...commandFlags.flatMap(({ name, letter, placeholder, help, commands }) => {
+      const usage = `${letter === undefined ? '' : `-${letter}, `}--${name}${placeholder === undefined ? '' : `=${placeholder}`}`;
+      return entry(usage, commands === undefined ? help : `${help} (${commands.join(', ')})`);
+    }),
+    '.SH OPTIONS',
+    'Each option has a flag, an environment variable and a key of the configuration file; flags win over variables, variables over the file.',
+    ...rows.flatMap((row) => (row.flag === undefined ? [] : entry(row.flag, describeRow(row)))),
+    '.SH ENVIRONMENT',
+    'One server from the environment; the file can list several.',
+    ...rows.flatMap((row) => (row.flag === undefined ? entry(row.env, describeRow({ ...row, env: '' })) : [])),
+    '.SH CONFIGURATION FILE',
+    'These keys have no flag and no variable.',
+    ...toFileHelp().flatMap((row) => entry(row.path ?? '', describeRow({ ...row, env: '', path: undefined }))),
+    '.SH EXIT STATUS',
+    ...entry('0', 'Success.'),
+    ...entry('1', 'An external problem: a port in use, or an endpoint that check finds denied, broken or unreachable.'),
+    ...entry('2', 'An invalid command line, configuration or state directory.'),
+    '.SH SIGNALS',
+    ...entry('SIGHUP', 'Reads the configuration again; a wrong one is rejected and the current one stays in force.'),
+    ...entry('SIGTERM, SIGINT', 'Ends after what is under way has been stored.'),
+    '.SH SEE ALSO',
+    '.BR prometheus (1)',
+  ].join('\n')}\n`;
+}
+
+type Described = Pick<HelpRow, 'env' | 'path' | 'default' | 'help'>;
+
+function describeRow({ help, default: fallback, env, path }: Described): string {
+  const names = [env, path ?? ''].filter((name) => name !== '').join(', ');
+  return `${help}${fallback === undefined ? '' : ` Default: ${fallback}.`}${names === '' ? '' : ` [${names}]`}`;
+}
+
+function entry(term: string, text: string): readonly string[] {
+  return ['.TP', `\\fB${escape(term)}\\fR`, escape(text)];
+}
+
+/** A hyphen of a command must stay one when it is copied; a line must not begin with what roff takes for a request. */
+function escape(text: string): string {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^(?=[.'])/, '\\&');
+}

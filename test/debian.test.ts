@@ -1,0 +1,101 @@
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildDebianPackage } from '../scripts/build/debian.ts';
+import { baseName } from './support/image-base.ts';
+import { openImageStore } from './support/image-store.ts';
+import { runCommand } from './support/process.ts';
+import { describeWithTools } from './support/tools.ts';
+
+const limitMs = 600_000;
+let directory: string;
+let file: string;
+
+describeWithTools('debian package', ['lintian', 'buildah'], ({ lintian, buildah }) => {
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-deb-test-'));
+    file = await buildDebianPackage(directory, { compression: 'none' });
+  }, limitMs);
+
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  it(
+    'is clean for lintian',
+    async () => {
+      expect(await runCommand(lintian, ['--fail-on', 'error,warning', '--allow-root', file])).toBe('');
+    },
+    limitMs,
+  );
+
+  describe.skipIf(process.getuid?.() !== 0)('in a root of its own', () => {
+    it(
+      'installs, serves as its user, keeps a changed configuration when it is upgraded, and leaves nothing when it is purged',
+      async () => {
+        const folder = join(directory, 'image');
+        mkdirSync(folder);
+        renameSync(file, join(folder, basename(file)));
+        writeFileSync(join(folder, 'Dockerfile'), `FROM ${baseName}\nCOPY * /deb/\n`);
+        writeFileSync(join(folder, 'life.sh'), life);
+        const store = await openImageStore(buildah);
+        try {
+          await store.build(folder, 'debian-package');
+          expect(await store.run('debian-package', ['sh', '/deb/life.sh'])).toMatch(story);
+        } finally {
+          await store.close();
+        }
+      },
+      limitMs,
+    );
+  });
+});
+
+const life = `set -eu
+export DEBIAN_FRONTEND=noninteractive
+dpkg -i /deb/*.deb >/dev/null
+automation-exporter --version
+stat -c '%U:%G %a' /etc/automation-exporter
+cd /tmp
+setpriv --reuid automation-exporter --regid automation-exporter --clear-groups \\
+  automation-exporter demo --state.memory --web.listen-address=127.0.0.1:0 --port=0 2>/tmp/log >/dev/null &
+pid=$!
+for second in $(seq 60); do grep -q 'msg=serving' /tmp/log && break; sleep 1; done
+url=$(sed -n 's/.*msg=serving url=\\([^ ]*\\).*/\\1/p' /tmp/log)
+/usr/lib/automation-exporter/node -e "fetch('$url/metrics').then((r) => r.text()).then((t) => console.log(/^automation_exporter_build_info.*/m.exec(t)[0]))"
+stat -c 'runs as %U' /proc/$pid
+kill $pid
+wait $pid
+echo '# changed' >> /etc/automation-exporter/config.yaml
+dpkg -i /deb/*.deb >/dev/null
+tail -n 1 /etc/automation-exporter/config.yaml
+mkdir -p /var/lib/automation-exporter
+dpkg --purge automation-exporter >/dev/null 2>&1
+ls -d /usr/bin/automation-exporter /usr/lib/automation-exporter /etc/automation-exporter /var/lib/automation-exporter 2>/dev/null || echo 'nothing left'
+getent passwd automation-exporter || echo 'no user left'
+`;
+
+const story =
+  /^automation-exporter \S+\nroot:automation-exporter 750\nautomation_exporter_build_info\{version="\S+",node_version="v24\S+"\} 1\nruns as automation-exporter\n# changed\nnothing left\nno user left$/;
+
+describeWithTools('systemd unit', ['systemd-analyze'], ({ 'systemd-analyze': analyze }) => {
+  it('is sound, and leaves the service little that it may do', async () => {
+    const unit = readFileSync(
+      join(import.meta.dirname, '..', 'deploy', 'systemd', 'automation-exporter.service'),
+      'utf8',
+    );
+    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-unit-'));
+    try {
+      // The program and its manual are not installed where this test runs.
+      const path = join(folder, 'automation-exporter.service');
+      writeFileSync(
+        path,
+        unit.replace('/usr/bin/automation-exporter', '/bin/true').replace(/^Documentation=.*\n/m, ''),
+      );
+      expect(await runCommand(analyze, ['verify', path])).toBe('');
+      const rated = await runCommand(analyze, ['security', '--offline=true', '--threshold=15', path]);
+      expect(Number(/exposure level for \S+: ([\d.]+)/.exec(rated)?.[1])).toBeLessThanOrEqual(1.5);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }, 60_000);
+});

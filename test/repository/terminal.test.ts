@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderBashCompletion, renderZshCompletion } from '../../scripts/build/completion.ts';
+import { renderManual } from '../../scripts/build/man.ts';
+import { runCommand } from '../support/process.ts';
+import { describeWithTools } from '../support/tools.ts';
+
+let directory: string;
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'automation-exporter-terminal-'));
+  writeFileSync(join(directory, 'bash'), renderBashCompletion());
+  writeFileSync(join(directory, '_automation-exporter'), renderZshCompletion());
+  writeFileSync(join(directory, 'manual.1'), renderManual('1.2.3'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** The proposals of bash for the last of these words. */
+async function complete(...words: readonly string[]): Promise<readonly string[]> {
+  const quoted = ['automation-exporter', ...words].map((word) => `'${word}'`).join(' ');
+  const script = `source ./bash; COMP_WORDS=(${quoted}); COMP_CWORD=${words.length}; _automation_exporter; echo "\${COMPREPLY[@]}"`;
+  const printed = await runCommand('bash', ['-c', script], { cwd: directory });
+  return printed.split(' ').filter((word) => word !== '');
+}
+
+describe('repository/terminal', () => {
+  it('completes commands, their own flags and the options in bash', async () => {
+    expect(await complete('che')).toEqual(['check']);
+    expect(await complete('check', '--js')).toEqual(['--json']);
+    expect(await complete('serve', '--js')).toEqual([]);
+    expect(await complete('--config.f')).toEqual(['--config.file=']);
+    expect(await complete('serve', '--no-collector.pi')).toEqual(['--no-collector.ping']);
+    // Files, which bash itself proposes.
+    expect(await complete('serve', '--config.file', '=', 'con')).toEqual([]);
+  });
+});
+
+describeWithTools('repository/terminal, zsh', ['zsh'], ({ zsh }) => {
+  it('completes commands and flags with their help', async () => {
+    // Completion needs a terminal, which zsh itself provides; dumb, so that only words are drawn.
+    const script = `
+      zmodload zsh/zpty
+      zpty work "TERM=dumb PS1='>' zsh -f -i"
+      zpty -w work "fpath=(${directory} \\$fpath); autoload -U compinit; compinit -u -D; zstyle ':completion:*' verbose yes; echo read''y"
+      zpty -r -m work out "*ready*"
+      zpty -w -n work $'automation-exporter chec\\t'
+      zpty -r -m work out "*check *"; print -r -- "$out"
+      zpty -w -n work $'--jso\\t'
+      zpty -r -m work out "*--json*"; print -r -- "$out"
+      zpty -d work
+    `;
+    const printed = await runCommand(zsh, ['-f', '-c', script], { timeoutMs: 30_000 });
+    expect(printed).toContain('automation-exporter check ');
+    expect(printed).toContain('--json');
+  }, 60_000);
+});
+
+describeWithTools('repository/terminal, manual', ['man'], ({ man }) => {
+  it('reads well, and knows every command, flag and variable', async () => {
+    const complaints = await runCommand('sh', ['-c', `LC_ALL=C.UTF-8 ${man} --warnings -l manual.1 2>&1 >/dev/null`], {
+      cwd: directory,
+    });
+    expect(complaints).toBe('');
+    const script = `LC_ALL=C.UTF-8 MANWIDTH=200 ${man} -P cat -l manual.1 | col -b`;
+    const text = await runCommand('sh', ['-c', script], { cwd: directory });
+    for (const word of [
+      'quarantine',
+      '--config.file=',
+      'AUTOMATION_EXPORTER_TOKEN_FILE',
+      'SIGHUP',
+      'automation-exporter 1.2.3',
+    ])
+      expect(text).toContain(word);
+  }, 60_000);
+});
