@@ -2,14 +2,27 @@ import { Agent, request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /** Scrapes one after the other over one connection, on a thread of its own, and tells how long each took. */
-const { port, scrapes } = workerData as { readonly port: number; readonly scrapes: number };
+const {
+  port,
+  scrapes,
+  authorization = '',
+} = workerData as {
+  readonly port: number;
+  readonly scrapes: number;
+  readonly authorization?: string;
+};
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-const headers = { accept: 'application/openmetrics-text', 'accept-encoding': 'gzip' };
+const headers = {
+  accept: 'application/openmetrics-text',
+  'accept-encoding': 'gzip',
+  ...(authorization === '' ? {} : { authorization }),
+};
 
 function scrape(): Promise<number> {
   const startedTicks = performance.now();
   return new Promise((resolve, reject) => {
     const asked = request({ host: '127.0.0.1', port, path: '/metrics', headers, agent }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`HTTP ${response.statusCode}`));
       response.resume();
       response.on('error', reject);
       response.on('end', () => resolve(performance.now() - startedTicks));

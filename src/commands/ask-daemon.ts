@@ -36,7 +36,7 @@ export async function askDaemon({ url, path, body }: Question): Promise<DaemonAn
 }
 
 const limitMs = 10_000;
-const ownRefusals: readonly number[] = [400, 403, 404, 409, 413];
+const ownRefusals: readonly number[] = [400, 401, 403, 404, 409, 413, 429];
 
 function toPost(body: unknown) {
   return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };

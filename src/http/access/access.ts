@@ -3,7 +3,7 @@ import type { WebConfig, WebTls } from '../../config/web-config.ts';
 import { createBcrypt } from './bcrypt.ts';
 import { readCertificate, refuseCertificate } from './client-certificate.ts';
 import { createRateLimit } from './rate-limit.ts';
-import { createUsers } from './users.ts';
+import { type Admission, createUsers } from './users.ts';
 
 export type AccessOptions = {
   readonly config: WebConfig;
@@ -47,13 +47,16 @@ export function createAccess(options: AccessOptions): Access {
     return isWithinRate(config.rateLimit) ? undefined : refusals.rate;
   }
 
-  async function admit(request: Request, response: Response, next: NextFunction): Promise<void> {
+  function settle(admission: Admission, { request, response, next }: Asked): void {
+    if (admission === 'admitted') next();
+    else refuse(request, response, refusals[admission]);
+  }
+
+  async function settleLate(judged: Promise<Admission>, asked: Asked): Promise<void> {
     try {
-      const admission = await users.admit(request.headers.authorization);
-      if (admission === 'admitted') next();
-      else refuse(request, response, refusals[admission]);
+      settle(await judged, asked);
     } catch (error) {
-      next(error);
+      asked.next(error);
     }
   }
 
@@ -70,7 +73,10 @@ export function createAccess(options: AccessOptions): Access {
         refuse(request, response, refusal);
         return;
       }
-      void admit(request, response, next);
+      const admission = users.admit(request.headers.authorization);
+      // At once for who is known: that is every scrape but the first.
+      if (typeof admission === 'string') settle(admission, { request, response, next });
+      else void settleLate(admission, { request, response, next });
     },
     take: (next) => {
       config = next;
@@ -78,6 +84,8 @@ export function createAccess(options: AccessOptions): Access {
     },
   };
 }
+
+type Asked = { readonly request: Request; readonly response: Response; readonly next: NextFunction };
 
 type Refusal = {
   readonly status: number;

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { BcryptHash } from '../../config/values/bcrypt-hash.ts';
 import type { Bcrypt } from './bcrypt.ts';
 
@@ -19,25 +19,20 @@ export type Users = {
 export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: () => Bcrypt): Users {
   let users = first;
   let bcrypt: Bcrypt | undefined;
-  const secret = randomBytes(32);
+  const secret = randomBytes(32).toString('base64');
   const admitted = new Map<string, Admission>();
   const refused = new Map<string, Admission>();
   const underWay = new Map<string, Promise<Admission>>();
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Two users share no key, and whoever reads our memory finds no password in it. */
-  function toKey({ name, password }: Login): string {
-    const key = createHmac('sha256', secret);
-    for (const part of [name, password, users.get(name)?.digest ?? '']) {
-      const bytes = Buffer.from(part);
-      key.update(`${bytes.length}:`).update(bytes);
-    }
-    return key.digest('base64');
+  /** Whoever reads our memory finds no password in it. */
+  function toKey(authorization: string): string {
+    return hash('sha256', secret + authorization, 'base64');
   }
 
-  async function judge({ name, password }: Login): Promise<Admission> {
-    const known = users.get(name);
-    const leastCost = Math.max(...[...users.values()].map(({ cost }) => cost));
+  async function judge({ name, password }: Login, among: typeof users): Promise<Admission> {
+    const known = among.get(name);
+    const leastCost = Math.max(...[...among.values()].map(({ cost }) => cost));
     bcrypt ??= loadBcrypt();
     const isRight = await bcrypt.compare(password, known ?? toNobody(leastCost), leastCost);
     return isRight && known !== undefined ? 'admitted' : 'refused';
@@ -54,13 +49,16 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   }
 
   function judgeInTurn(login: Login, key: string): Promise<Admission> {
+    const among = users;
     const judged = last
-      .then(() => judge(login))
+      .then(() => judge(login, among))
       .then((admission) => {
-        remember(key, admission);
+        if (among === users) remember(key, admission);
         return admission;
       })
-      .finally(() => underWay.delete(key));
+      .finally(() => {
+        if (underWay.get(key) === judged) underWay.delete(key);
+      });
     last = judged.catch(() => undefined);
     underWay.set(key, judged);
     return judged;
@@ -69,17 +67,17 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   return {
     admit(authorization) {
       if (users.size === 0) return 'admitted';
-      const login = readLogin(authorization);
-      if (login === undefined) return 'refused';
-      const key = toKey(login);
+      if (authorization === undefined) return 'refused';
+      const key = toKey(authorization);
       const known = admitted.get(key) ?? refused.get(key) ?? underWay.get(key);
       if (known !== undefined) return known;
+      const login = readLogin(authorization);
+      if (login === undefined) return 'refused';
       return underWay.size >= mostWaiting ? 'busy' : judgeInTurn(login, key);
     },
     take(next) {
       users = next;
-      admitted.clear();
-      refused.clear();
+      for (const judgements of [admitted, refused, underWay]) judgements.clear();
     },
   };
 }
@@ -90,7 +88,7 @@ const mostWaiting = 16;
 type Login = { readonly name: string; readonly password: string };
 
 /** Reads the header of Basic authentication (RFC 7617). */
-function readLogin(authorization = ''): Login | undefined {
+function readLogin(authorization: string): Login | undefined {
   const [, encoded] = /^basic +([A-Za-z0-9+/]{1,4096}={0,2}) *$/i.exec(authorization) ?? [];
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, 'base64').toString('utf8');
