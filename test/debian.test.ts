@@ -20,13 +20,12 @@ describeWithTools('debian package', ['lintian', 'buildah'], ({ lintian, buildah 
 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it(
-    'is clean for lintian',
-    async () => {
-      expect(await runCommand(lintian, ['--fail-on', 'error,warning', '--allow-root', file])).toBe('');
-    },
-    limitMs,
-  );
+  it('is clean for lintian', async () => {
+    // A small program in the place of Node, whose 120 MB would take minutes.
+    const small = await buildDebianPackage(join(directory, 'small'), { node: '/bin/true' });
+    const flags = ['--allow-root', '--fail-on', 'error,warning'];
+    expect(await runCommand(lintian, [...flags, small])).toBe('');
+  }, 120_000);
 
   describe.skipIf(process.getuid?.() !== 0)('in a root of its own', () => {
     it(
