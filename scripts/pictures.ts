@@ -26,7 +26,10 @@ try {
     const address = new URL(found.replace(/^(\.\.\/|\.\/)*/, '/').replace(/^\/\//, '/'), url).href;
     const file = join(images, `${name}.png`);
     execFileSync('chromium', [
-      ...['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars'],
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--hide-scrollbars',
       `--window-size=${size.join(',')}`,
       `--screenshot=${file}`,
       address,
