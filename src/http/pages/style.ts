@@ -70,7 +70,8 @@ code.copy { user-select: all; }
 ul.links { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(15rem, 100%), 1fr)); gap: .5rem; }
 ul.links a { display: block; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem .8rem; text-decoration: none; height: 100%; }
 ul.links.wide { grid-template-columns: repeat(auto-fill, minmax(min(24rem, 100%), 1fr)); }
-.reference table { font-size: .9rem; }
+.reference table { font-size: .9rem; table-layout: fixed; }
+.reference th:first-child { width: 34%; } .reference th:nth-child(2) { width: 6rem; } .reference th:nth-child(3) { width: 20%; }
 .reference td:first-child { overflow-wrap: anywhere; }
 ul.links a:hover { border-color: var(--link); }
 ul.links span { display: block; color: var(--soft); font-size: .875rem; }

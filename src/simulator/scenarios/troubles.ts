@@ -28,10 +28,10 @@ export const troubles: readonly Scenario[] = [
   },
   {
     name: 'stuck-queue',
-    about: 'Three jobs hang for 15 minutes of every 30, and with four scheduler threads the others wait.',
+    about: 'Three jobs hang for 15 minutes of every 30, hold all three scheduler threads, and the others wait.',
     members: 1,
     historyMs: hour,
-    threadPoolSize: 4,
+    threadPoolSize: 3,
     build: (world, liveMs) => {
       const jobs = buildEstate(world);
       const stuckJobs = ['stock', 'prices', 'index'].map((name) => jobs.get(name)?.id ?? '');
