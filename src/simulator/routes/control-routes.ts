@@ -1,6 +1,7 @@
-import { json, Router } from 'express';
+import { json, type Request, Router, urlencoded } from 'express';
 import type { Control, NewToken } from '../control.ts';
 import type { ProjectChange, RunOptions } from '../control-estate.ts';
+import { findPress, renderControls } from '../control-page.ts';
 import type { Fault } from '../faults.ts';
 import { faultKinds } from '../faults.ts';
 import { scenarios } from '../scenarios/scenario.ts';
@@ -13,6 +14,12 @@ export function createControlRouter(control: Control, { truth, requests }: Views
   const router = Router();
   router.use(json());
   router.get('/', (request, response) => {
+    if (request.accepts(['json', 'html']) === 'html') {
+      const done = findPress(request.query['done']);
+      const text = renderControls(done && `${done.about}: ${done.text}`);
+      send(request, response, { status: 200, text, contentType: 'text/html;charset=utf-8' });
+      return;
+    }
     const controls = rows.map(({ path, example, about }) => ({
       method: 'POST',
       path: `/simulator/${path}`,
@@ -25,15 +32,74 @@ export function createControlRouter(control: Control, { truth, requests }: Views
   });
   router.get('/truth', (request, response) => send(request, response, { status: 200, json: truth() }));
   router.get('/requests', (request, response) => send(request, response, { status: 200, json: requests() }));
-  for (const { path, act } of rows) {
-    router.post(`/${path}`, (request, response) => {
-      // People type these bodies; a wrong one shows in what the service then does.
-      act(control, (request.body ?? {}) as Body);
-      send(request, response, { status: 200, json: { done: true } });
+  for (const row of rows) {
+    router.post(`/${row.path}`, (request, response) => {
+      const problem = perform(row, control, request.body ?? {});
+      if (problem === undefined) send(request, response, { status: 200, json: { done: true } });
+      else send(request, response, { status: 400, json: { error: problem, example: row.example } });
     });
   }
+  router.post('/press', urlencoded({ extended: false }), (request, response) => {
+    const press = isOwn(request) ? findPress((request.body as Readonly<Record<string, unknown>>)['press']) : undefined;
+    const pressed = rows.find(({ path }) => path === press?.path);
+    const problem = pressed === undefined ? 'there is no such button' : perform(pressed, control, press?.body);
+    if (problem !== undefined || press === undefined) {
+      send(request, response, { status: 400, text: `Nothing was changed: ${problem}.\n` });
+      return;
+    }
+    const name = String((request.body as Readonly<Record<string, unknown>>)['press']);
+    send(request, response, { status: 303, headers: { location: `/simulator?done=${encodeURIComponent(name)}` } });
+  });
   return router;
 }
+
+/** Reports whether a form was sent from our own page. */
+function isOwn({ headers }: Request): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === undefined || site === 'same-origin' || site === 'none';
+}
+
+/** Does what is asked for; returns what is wrong with a body that makes no sense. */
+function perform({ takes, act }: Row, control: Control, body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'the body is not a JSON object';
+  const problem = findProblem(body as Readonly<Record<string, unknown>>, takes);
+  if (problem !== undefined) return problem;
+  try {
+    act(control, body as Body);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** The kinds of a field: one of some words, or a type; with `?` it may be absent. */
+type Takes = Readonly<
+  Record<string, readonly string[] | 'text' | 'text?' | 'number' | 'number?' | 'flag' | 'flag?' | 'any?'>
+>;
+
+function findProblem(body: Readonly<Record<string, unknown>>, takes: Takes | undefined): string | undefined {
+  if (takes === undefined) return undefined;
+  const unknown = Object.keys(body).find((name) => !Object.hasOwn(takes, name));
+  if (unknown !== undefined) return `${unknown} is not a field; there are ${Object.keys(takes).join(', ')}`;
+  for (const [name, kind] of Object.entries(takes)) {
+    const value = body[name];
+    if (typeof kind !== 'string') {
+      if (!kind.includes(String(value))) return `${name} is one of ${kind.join(', ')}`;
+    } else if (value === undefined || kind === 'any?') {
+      if (!kind.endsWith('?')) return `${name} is missing`;
+    } else if (typeof value !== types[kind]) return `${name} is not a ${types[kind]}`;
+  }
+  return undefined;
+}
+
+const types: Readonly<Record<string, string>> = {
+  text: 'string',
+  'text?': 'string',
+  number: 'number',
+  'number?': 'number',
+  flag: 'boolean',
+  'flag?': 'boolean',
+};
 
 /** The data that a reader may see. */
 export type Views = { readonly truth: () => unknown; readonly requests: () => unknown };
@@ -46,7 +112,24 @@ type Row = {
   readonly path: string;
   readonly example: unknown;
   readonly about: string;
+  /** The fields of the body; undefined where any are taken. */
+  readonly takes: Takes | undefined;
   readonly act: (control: Control, body: Body) => void;
+};
+
+const fields: Readonly<Record<string, Takes>> = {
+  'execution-mode': { mode: ['active', 'passive'] },
+  'log-storage': { failing: 'flag' },
+  'health-check': { failing: 'any?' },
+  metrics: { on: 'flag', name: 'text?' },
+  'faults/clear': {},
+  'token/access-rules': { token: 'text', rules: 'text' },
+  'token/expire': { token: 'text' },
+  'clock-skew': { ms: 'number', memberIndex: 'number?' },
+  'save-delay': { ms: 'number' },
+  'lose-member': { memberIndex: 'number' },
+  conditions: { downNodes: 'any?', failureFactor: 'number?', durationFactor: 'number?', stuckJobs: 'any?' },
+  abort: { id: 'number', user: 'text?' },
 };
 
 const rows: readonly Row[] = [
@@ -54,8 +137,7 @@ const rows: readonly Row[] = [
     'execution-mode',
     { mode: 'passive' },
     'Switch the execution mode.',
-    (control, body: { mode: 'active' | 'passive' }) =>
-      control.setExecutionMode(body.mode === 'passive' ? 'passive' : 'active'),
+    (control, body: { mode: 'active' | 'passive' }) => control.setExecutionMode(body.mode),
   ),
   row(
     'log-storage',
@@ -80,6 +162,7 @@ const rows: readonly Row[] = [
     { kind: 'status', status: 503, path: 'system/info', times: 3 },
     'Spoil matching requests.',
     (control, body: Fault) => {
+      if (!faultKinds.includes(body.kind)) throw new TypeError(`kind is one of ${faultKinds.join(', ')}`);
       control.addFault(body);
     },
   ),
@@ -155,6 +238,6 @@ const rows: readonly Row[] = [
 ];
 
 function row<T>(path: string, example: unknown, about: string, act: (control: Control, body: T) => void): Row {
-  // The body's shape is what the example shows.
-  return { path, example, about, act: act as (control: Control, body: Body) => void };
+  // The body's shape is what the example shows, and what is checked before.
+  return { path, example, about, takes: fields[path], act: act as (control: Control, body: Body) => void };
 }

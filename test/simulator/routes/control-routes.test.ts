@@ -62,6 +62,59 @@ describe('simulator/routes/control-routes', () => {
     expect((projects.json as { name: string }[]).map(({ name }) => name)).toEqual(['fresh', 'pay']);
     expect(truth.json).toMatchObject({ executionMode: 'passive', executions: [{ id: 1 }, { id: 2 }] });
   });
+
+  it.each([
+    ['execution-mode', { mode: 'bogus' }, 'mode is one of active, passive'],
+    ['execution-mode', {}, 'mode is one of active, passive'],
+    ['log-storage', { failing: 'yes' }, 'failing is not a boolean'],
+    ['log-storage', { failing: true, often: 3 }, 'often is not a field; there are failing'],
+    ['clock-skew', {}, 'ms is missing'],
+    ['fault', { kind: 'earthquake' }, 'kind is one of slow, hang'],
+    ['abort', { id: 'all' }, 'id is not a number'],
+    ['execution-mode', [], 'the body is not a JSON object'],
+  ])('refuses nonsense: %s %j', async (path, body, problem) => {
+    const simulator = await startSmall();
+    const headers = { 'content-type': 'application/json' };
+    const { status, json } = await ask(simulator, `simulator/${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    const mode = await ask(simulator, 'api/47/system/executions/status');
+    await simulator.stop();
+    expect({ status, problem: (json as { error: string }).error.slice(0, problem.length) }).toEqual({
+      status: 400,
+      problem,
+    });
+    expect(mode.text).toBe('{"executionMode":"active"}');
+  });
+
+  it('is a page of buttons for people, each of which does what it says', async () => {
+    const simulator = await startSmall();
+    const accept = 'text/html,*/*;q=0.8';
+    const { text } = await ask(simulator, 'simulator', { headers: {}, accept });
+    const names = [...text.matchAll(/<button name="press" value="([^"]*)"/g)].map(([, name = '']) => name);
+    const press = (name: string, headers: Readonly<Record<string, string>> = {}) =>
+      ask(simulator, 'simulator/press', {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        body: new URLSearchParams({ press: name }).toString(),
+      });
+    const statuses = [];
+    for (const name of names) statuses.push((await press(name)).status);
+    const wrong = await press('Execution mode 7');
+    const foreign = await press('Execution mode 0', { 'sec-fetch-site': 'cross-site' });
+    const done = await ask(simulator, 'simulator?done=Execution+mode+0', { headers: {}, accept });
+    await simulator.stop();
+    expect(names).toHaveLength(15);
+    expect(new Set(statuses)).toEqual(new Set([303]));
+    expect([wrong.status, wrong.text, foreign.status]).toEqual([
+      400,
+      'Nothing was changed: there is no such button.\n',
+      400,
+    ]);
+    expect(done.text).toContain('✓ Execution mode: Make it passive');
+  });
 });
 
 async function control(simulator: Simulator, path: string, body: unknown): Promise<void> {

@@ -104,7 +104,7 @@ describe('simulator/scenarios', () => {
     expect(aborted.length).toBeGreaterThan(0);
   });
 
-  it('keeps all scheduler threads busy for so long in the stuck queue that the alert fires', async () => {
+  it('keeps all scheduler threads of the stuck queue busy until the alert fires', async () => {
     const simulator = await start('stuck-queue');
     const shares: number[] = [];
     for (let asked = 0; asked < 64; asked += 1) {
