@@ -22,6 +22,7 @@ import { whyRoute } from '../http/routes/why.ts';
 import { readContent } from '../http/server/content.ts';
 import type { Asked } from '../http/server/lifecycle.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
+import { readSystemdSocket } from '../http/server/systemd-socket.ts';
 import type { Log } from '../log.ts';
 import { type Exposition, ownCollector } from '../metrics/exposition.ts';
 import { chooseFormat, contentTypes } from '../metrics/format.ts';
@@ -64,8 +65,10 @@ export async function createDaemonServer(served: Served): Promise<DaemonServer> 
   const { fixed, log, externalUrl } = served;
   const webAccess = await loadWebAccess(served);
   const access = webAccess?.access;
+  const descriptor = fixed.web.systemdSocket ? readSystemdSocket(process.env, process.pid) : undefined;
   const server = createHttpServer({
     ...fixed.web.listenAddress,
+    descriptor,
     routePrefix: fixed.web.routePrefix,
     routes: listRoutes(served),
     externalUrl,

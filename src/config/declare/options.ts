@@ -34,6 +34,9 @@ export const generalOptions = {
       webAddress,
       'URL of the Grafana that has the dashboards of the exporter; without it, alerts have no dashboard_url.',
     ),
+    systemd_socket: untilRestart(
+      option(boolean, false, 'Listen on the socket that systemd hands over instead of listen_address.'),
+    ),
     route_prefix: untilRestart(option(routePrefix(), '/', 'Prefix of all paths that the exporter serves.')),
     enable_lifecycle: option(boolean, false, 'Enable POST /-/reload and the quarantine actions over HTTP.'),
     max_requests: untilRestart(

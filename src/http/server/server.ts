@@ -14,6 +14,8 @@ import { createSecurityHeaders } from './security-headers.ts';
 export type HttpOptions = {
   readonly host: string | undefined;
   readonly port: number;
+  /** The descriptor of a socket that listens already, instead of host and port. */
+  readonly descriptor?: number | undefined;
   /** A path without a slash at its end that everything is served below; `/` for none. */
   readonly routePrefix?: string;
   readonly routes: readonly Router[];
@@ -41,7 +43,7 @@ const { createServer } = process.getBuiltinModule('node:http');
 
 /** Serves the routes, within limits that keep a slow or hostile client from costing more than itself. */
 export function createHttpServer(options: HttpOptions): HttpServer {
-  const { host, port, routePrefix = '/', routes, limits = toLimits(readMostFiles()), onError } = options;
+  const { host, port, descriptor, routePrefix = '/', routes, limits = toLimits(readMostFiles()), onError } = options;
   const { externalUrl = () => '', onCrowded, access } = options;
   const app = express();
   app.disable('x-powered-by');
@@ -65,7 +67,8 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     listen: () =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
-        server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+        const at = descriptor === undefined ? { port, ...(host === undefined ? {} : { host }) } : { fd: descriptor };
+        server.listen(at, () => {
           server.removeListener('error', reject);
           // The cast is true: a TCP server has such an address.
           resolve((server.address() as AddressInfo).port);

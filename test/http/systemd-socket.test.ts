@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readSystemdSocket } from '../../src/http/server/systemd-socket.ts';
+import { eventually } from '../support/eventually.ts';
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+describe('http/server/systemd-socket', () => {
+  it('takes the one socket that is meant for this process', () => {
+    expect(readSystemdSocket({ LISTEN_PID: '7', LISTEN_FDS: '1' }, 7)).toBe(3);
+    for (const env of [{}, { LISTEN_PID: '8', LISTEN_FDS: '1' }, { LISTEN_PID: '7', LISTEN_FDS: '0' }])
+      expect(() => readSystemdSocket(env, 7)).toThrow('systemd hands over no socket');
+    expect(() => readSystemdSocket({ LISTEN_PID: '7', LISTEN_FDS: '2' }, 7)).toThrow('systemd hands over 2 sockets');
+  });
+
+  it('is what the daemon listens on, whatever its address says', async () => {
+    const held = createServer();
+    held.listen(0, '127.0.0.1');
+    await once(held, 'listening');
+    // The casts are true: a TCP server has such an address, and its handle a descriptor.
+    const { port } = held.address() as AddressInfo;
+    const { fd } = (held as unknown as { readonly _handle: { readonly fd: number } })._handle;
+    // As systemd does: the pid is known only to the process that becomes the daemon.
+    const script = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"';
+    const flags = ['serve', '--web.systemd-socket', '--web.listen-address=127.0.0.1:1', '--state.memory'];
+    const env = { ...process.env, AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'a-token' };
+    const daemon = spawn('sh', ['-c', script, process.execPath, cli, ...flags], {
+      env,
+      stdio: ['ignore', 'ignore', 'ignore', fd],
+    });
+    const ended = once(daemon, 'exit');
+    onTestFinished(async () => {
+      daemon.kill('SIGKILL');
+      await ended;
+    });
+    held.close();
+
+    await eventually(async () => {
+      expect(await (await fetch(`http://127.0.0.1:${port}/-/healthy`)).text()).toBe('healthy\n');
+    });
+  });
+});
