@@ -9,6 +9,7 @@ import { explainFault } from '../../src/commands/faults.ts';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { type Child, startChild } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
+import { runCommand } from '../support/process.ts';
 
 const limitMs = 60_000;
 let directory: string;
@@ -66,6 +67,27 @@ async function whileServing(look: (url: string, daemon: Child) => Promise<void>)
   }
 }
 
+const inside = [
+  'CHANGELOG.md',
+  'LICENSE',
+  'NOTICE',
+  'README.md',
+  'THIRD-PARTY-LICENSES',
+  'alerts/',
+  'chunks/',
+  'cli.js',
+  'cli.js.map',
+  'completion/',
+  'dashboards/',
+  'healthcheck.js',
+  'healthcheck.js.map',
+  'link-node.cjs',
+  'man/',
+  'package.json',
+  'sbom.cdx.json',
+  'sqlite-health.js',
+];
+
 describe('end-to-end, bundle', () => {
   it('serves and traces as the sources do, with everything that ships with it', async () => {
     await whileServing(async (url, { pid }) => {
@@ -119,6 +141,29 @@ describe('end-to-end, bundle', () => {
       const child = run(args);
       expect([args, (await child.ended).code, child.output()]).toEqual([args, 0, expect.stringMatching(/\S/)]);
     }
+  }, 120_000);
+
+  it('runs by npx from its archive, which holds nothing of development', async () => {
+    const packed = await runCommand('npm', ['pack', '--json', '--pack-destination', directory], { cwd: home() });
+    // The cast names only what is looked at.
+    const [archive] = JSON.parse(packed) as readonly { filename: string; files: readonly { path: string }[] }[];
+    const folders = new Set(archive?.files.map(({ path }) => (path.includes('/') ? path.replace(/\/.*/, '/') : path)));
+    expect([...folders].sort()).toEqual(inside);
+
+    // Without the Node that comes along, and from an empty cache, because it needs nothing else.
+    const env = {
+      npm_config_cache: join(directory, 'npm-cache'),
+      npm_config_offline: 'true',
+      npm_config_omit: 'optional',
+      PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+    };
+    const file = join(directory, archive?.filename ?? '');
+    const npx = startChild('npm', ['exec', '--yes', `--package=${file}`, '--', 'automation-exporter', '--version'], {
+      cwd: directory,
+      env: { HOME: join(directory, 'home'), ...env },
+    });
+    expect((await npx.ended).code).toBe(0);
+    expect(npx.output()).toMatch(/^automation-exporter \d+\.\d+\.\d+$/m);
   }, 120_000);
 
   it('names a fault by its place in the sources', () => {
