@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { runCli } from '../commands/run-cli.ts';
+import { describeWithTools } from '../support/tools.ts';
+
+const top = join(import.meta.dirname, '..', '..');
+const folder = join(top, 'deploy', 'compose');
+
+type Service = {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+};
+
+// The cast names only what is looked at.
+const { services, volumes, secrets } = parse(readFileSync(join(folder, 'compose.yaml'), 'utf8'), { merge: true }) as {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, null>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+};
+const mounts = Object.values(services).flatMap((service) => (service.volumes ?? []).map((volume) => volume.split(':')));
+
+describe('repository/compose', () => {
+  it('mounts files that are there, and volumes that it declares', () => {
+    const missing = mounts
+      .map(([source = '']) => source)
+      .filter((source) => (source.startsWith('.') ? !existsSync(join(folder, source)) : !(source in volumes)));
+    expect(missing).toEqual([]);
+    expect(Object.values(secrets).filter(({ file }) => !existsSync(join(folder, file)))).toEqual([]);
+  });
+
+  it('shows every dashboard', () => {
+    const shown = mounts.map(([source = '']) => source).filter((source) => source.includes('/dashboards/'));
+    expect(shown.map((path) => basename(path)).sort()).toEqual(
+      globSync('dashboards/*.json', { cwd: top })
+        .map((path) => basename(path))
+        .sort(),
+    );
+  });
+
+  it('runs pinned versions, and listens for this machine alone', () => {
+    const images = Object.values(services).map(({ image }) => image);
+    expect(images.filter((image) => image !== 'automation-exporter' && !/:v?\d+\.\d+\.\d+$/.test(image))).toEqual([]);
+    const ports = Object.values(services).flatMap((service) => service.ports ?? []);
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  });
+
+  it('names its services as Prometheus and Grafana do', () => {
+    const configured = ['deploy/prometheus/prometheus.yaml', 'deploy/grafana/provisioning/datasources/prometheus.yaml'];
+    const text = configured.map((path) => readFileSync(join(top, path), 'utf8')).join('\n');
+    const named = [...text.matchAll(/(?:http:\/\/|\[')([a-z]+):\d+/g)].map(([, name = '']) => name);
+    expect(named.sort()).toEqual(['alertmanager', 'exporter', 'prometheus', 'tempo']);
+    expect(named.filter((name) => !(name in services))).toEqual([]);
+  });
+
+  it('gives the exporter a configuration that it takes, and the token of the simulated server', async () => {
+    const token = readFileSync(join(folder, 'token'), 'utf8');
+    const simulator = await startSimulator();
+    await simulator.stop();
+    expect(token.trim()).toBe(simulator.token);
+    const environment = { ...services['exporter']?.environment, AUTOMATION_EXPORTER_TOKEN_FILE: 'token' };
+    const run = await runCli(['serve', '--config.check'], { env: environment, files: { token } });
+    expect([run.code, run.stdout]).toEqual([0, 'the configuration is fine\n']);
+  });
+});
+
+describeWithTools('repository/compose', ['amtool'], ({ amtool }) => {
+  let directory = '';
+
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-compose-'));
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  it('joins a configuration that Alertmanager takes', () => {
+    const parts = mounts.filter(([, target = '']) => target.startsWith('/etc/alertmanager/'));
+    const text = parts.map(([source = '']) => readFileSync(join(folder, source), 'utf8')).join('');
+    writeFileSync(join(directory, 'alertmanager.yaml'), text);
+    const printed = execFileSync(amtool, ['check-config', 'alertmanager.yaml'], { cwd: directory, encoding: 'utf8' });
+    expect(printed).toContain('SUCCESS');
+  });
+});
