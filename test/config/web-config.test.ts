@@ -166,6 +166,15 @@ basic_auth: {}
     ]);
   });
 
+  it('complains about its own rules next to faults of the other file', async () => {
+    const files = { '/etc/web/web.yml': `${tls}, client_ca_file: /ca.crt }`, ...pem };
+    const complaints = await complain({ argv, files, yaml: 'log: { level: loud }\n' });
+    expect(complaints.map((line) => line.split(': ')[0])).toEqual([
+      'config.yaml:1:15 log.level',
+      '/etc/web/web.yml:1:83 tls_server_config.client_ca_file',
+    ]);
+  });
+
   it('complains about a file that is not there, together with the rest', async () => {
     expect(await complain({ argv: ['--web.config.file=/nowhere.yml'], yaml: 'log: { level: loud }\n' })).toEqual([
       '--web.config.file: the file "/nowhere.yml" does not exist',

@@ -50,6 +50,20 @@ const inserts = [
 ] as const;
 const families = listFamilies();
 
+const webSample = `tls_server_config:
+  cert_file: server.crt
+  key_file: server.key
+  client_ca_file: ca.crt
+  client_auth_type: RequireAndVerifyClientCert
+  client_allowed_sans: [prometheus.example.org]
+  min_version: TLS12
+  cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]
+  curve_preferences: [X25519]
+http_server_config: { http2: false, headers: { X-Frame-Options: deny } }
+basic_auth_users: { prometheus: $2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW }
+rate_limit: { interval: 1s, burst: 20 }
+`;
+
 describe('fuzz/config', () => {
   it(
     'takes a configuration or complains, and never repeats a secret, whatever is in the file',
@@ -67,6 +81,29 @@ describe('fuzz/config', () => {
             });
             const said = loaded.ok ? '' : loaded.complaints.map(formatComplaint).join('\n');
             expect(loaded.ok || said !== '').toBe(true);
+            expect(said).not.toContain(secret);
+          }),
+          parameters,
+        ),
+      );
+    },
+    limitMs,
+  );
+
+  it(
+    'takes a web configuration or complains, and never repeats a key, whatever is in the file',
+    async () => {
+      await forAsLong((parameters) =>
+        fc.assert(
+          fc.asyncProperty(mutated([webSample], inserts), async (text) => {
+            const loaded = await loadConfig({
+              arguments: parseArguments(['--web.config.file=fuzzed.yml'], { collectors }),
+              env: {},
+              readFile: async (path) => (path === 'fuzzed.yml' ? text : secret),
+              collectors,
+            });
+            const said = loaded.ok ? '' : loaded.complaints.map(formatComplaint).join('\n');
+            expect(loaded.ok ? loaded.config.webConfig !== undefined : said !== '').toBe(true);
             expect(said).not.toContain(secret);
           }),
           parameters,

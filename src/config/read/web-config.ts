@@ -21,6 +21,7 @@ export type WebConfigOptions = TlsRules & {
 /** Reads who may ask us and how; what is wrong with it becomes complaints. Paths are relative to the folder of the file. */
 export async function readWebConfig(path: string, options: WebConfigOptions): Promise<WebConfig | undefined> {
   const { place, readFile, complaints } = options;
+  const before = complaints.list().length;
   let text: string;
   try {
     text = await readFile(path);
@@ -38,7 +39,8 @@ export async function readWebConfig(path: string, options: WebConfigOptions): Pr
   const placeOf = (key: string): Place | undefined => resolved.get(key)?.place;
   const settings = toSettings(webFileOptions, (key) => resolved.get(key)?.value);
   const folder = dirname(path);
-  const tls = await readTls(settings.tlsServerConfig, { ...options, path, folder, placeOf });
+  const isFaulty = complaints.list().length > before;
+  const tls = await readTls(settings.tlsServerConfig, { ...options, path, folder, placeOf, isFaulty });
   checkRateLimit(settings.rateLimit, placeOf, complaints);
   const { intervalMs: everyMs, burst } = settings.rateLimit;
   return {
@@ -57,6 +59,8 @@ type TlsSettings = Settings<typeof webFileOptions>['tlsServerConfig'];
 type About = WebConfigOptions & {
   readonly path: string;
   readonly folder: string;
+  /** True if a value could not be read; it is undefined then, and has its complaint. */
+  readonly isFaulty: boolean;
   /** The place of an option in the file; undefined for one that is not in it. */
   readonly placeOf: (key: string) => Place | undefined;
 };
@@ -76,8 +80,7 @@ async function readTls(settings: TlsSettings, about: About): Promise<WebTls | un
     if (placeOf(tlsKey(part)) === undefined && placeOf(tlsKey(names)) === undefined)
       complaints.add({ ...first, text: `${path} tls_server_config` }, `${names} is missing`, `or ${part}`);
   }
-  // Of a value that cannot be read there is nothing more to say.
-  if (complaints.list().length === 0) checkTlsRules(settings, about);
+  if (!about.isFaulty) checkTlsRules(settings, about);
   const texts = { ...(clientCa && { ca: clientCa }), ...(cert && { cert }), ...(key && { key }) };
   for (const { part, says } of about.validateTls?.(texts, 'cert_file') ?? []) {
     const name = part === 'ca' ? 'client_ca' : part;
