@@ -45,7 +45,7 @@ describe('repository/compose', () => {
     );
   });
 
-  it('runs pinned versions, and listens for this machine alone', () => {
+  it('runs pinned versions, and listens on this machine only', () => {
     const images = Object.values(services).map(({ image }) => image);
     expect(images.filter((image) => image !== 'automation-exporter' && !/:v?\d+\.\d+\.\d+$/.test(image))).toEqual([]);
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);
