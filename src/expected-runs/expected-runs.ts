@@ -87,10 +87,11 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     commitHook: jobs.commitHook,
     read: async (signal) => {
       await jobs.open();
+      // What was read lately is kept before anything is asked: also while the server does not answer.
+      await jobs.release(findReleased(jobs.tallies));
       const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
       if (!(await api.supports(jobInfo))) return tooOld;
       round.clear.note(options.port);
-      await jobs.release(findReleased(jobs.tallies));
       await listJobs(round, api);
       await decideAll(round);
       if (await askJobs(round, api, signal)) await decideAll(round);

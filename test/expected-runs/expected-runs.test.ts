@@ -108,6 +108,28 @@ describe('expected-runs', () => {
     ]);
   });
 
+  it.each([
+    ['Europe/Berlin', '30 2 * * *', Date.UTC(2026, 2, 27, 12), 2],
+    ['Europe/Berlin', '30 2 * * *', Date.UTC(2026, 9, 23, 12), 3],
+    ['America/New_York', '30 2 * * *', Date.UTC(2026, 2, 6, 12), 2],
+    ['America/New_York', '30 1 * * *', Date.UTC(2026, 9, 30, 12), 3],
+  ])(
+    'finds no miss and no delay where the clocks of %s change',
+    { timeout: 60_000 },
+    async (zone, cron, fromMs, runs) => {
+      const { control, quickly, shown, away, nowMs, id } = createHourly();
+      control.changeJob(id, { schedule: { cron, zone } });
+      away((fromMs - nowMs()) / 60_000);
+      await quickly(72);
+      expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
+      expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
+      expect(shown('schedule_delay_seconds').filter((line) => /le="1.0"|_count/.test(line))).toEqual([
+        `automation_schedule_delay_seconds_bucket{project="pay",le="1.0"} ${runs}`,
+        `automation_schedule_delay_seconds_count{project="pay"} ${runs}`,
+      ]);
+    },
+  );
+
   it('asks for the list once a minute, and for each schedule every six hours', { timeout: 60_000 }, async () => {
     const { control, minutes, requests } = createHourly();
     for (let index = 1; index < 400; index++)

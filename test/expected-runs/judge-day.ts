@@ -42,6 +42,8 @@ function judgeOne(day: Day, job: DayJob, verdict: Verdict, truth: TrueEnd | unde
     return `${verdict.is}, and was never to run then`;
   }
   if (verdict.is !== truth.is) {
+    // A run of the new schedule stands near a time of the old one.
+    if (verdict.is === 'ran' && isAroundEdit(job, verdict.expectedMs)) return '';
     const isNear = isNearBorder(day, job, verdict.expectedMs);
     return isNear && verdict.is !== 'ran' && truth.is !== 'ran'
       ? ''
@@ -65,12 +67,12 @@ function judgeOne(day: Day, job: DayJob, verdict: Verdict, truth: TrueEnd | unde
 function isNearBorder(day: Day, job: DayJob, time: number): boolean {
   const spans = [day.down, day.passive, day.project, day.deadMember, day.full, job.off];
   const borders = spans.flatMap((span) => (span === undefined ? [] : [span.fromMs, span.untilMs]));
+  if (job.off !== undefined) borders.push(job.off.fromMs + Math.min(marginMs, job.everyMs / 2));
   if (borders.some((border) => Math.abs(border - time) < 75_000)) return true;
   // Threads are free in a sample within the margin, or the member answers again before the time is decided.
   const { full, deadMember } = day;
   if (isIn(wide(full, marginMs + 100_000), time)) return true;
-  if (deadMember !== undefined && isIn(deadMember, time) && deadMember.untilMs - time < 2 * marginMs + 300_000)
-    return true;
+  if (deadMember !== undefined && isIn(deadMember, time) && deadMember.untilMs - time < marginMs + 300_000) return true;
   // A switch that was turned while nobody saw it.
   const unseen = [day.down, day.absence].filter((span) => isIn(wide(span, 75_000), time));
   return unseen.some(

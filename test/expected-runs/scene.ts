@@ -79,9 +79,9 @@ export function createScene(options: DirectOptions = {}) {
   let daemon = start();
 
   /** What the daemon's polls ask in a minute. */
-  async function minute(): Promise<void> {
-    nowMs += 60_000;
-    simulator.advance(60_000);
+  async function minute(ms = 60_000): Promise<void> {
+    nowMs += ms;
+    simulator.advance(ms);
     const signal = new AbortController().signal;
     const api = daemon.client.within({ lane: 'normal', forMs: 10_000 });
     await daemon.expected.open();
@@ -97,6 +97,10 @@ export function createScene(options: DirectOptions = {}) {
     nowMs: () => nowMs,
     minutes: async (count: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute();
+    },
+    /** Polls that are ten minutes apart: for days on which nothing is to be found out. */
+    quickly: async (hours: number): Promise<void> => {
+      for (let left = hours * 6; left > 0; left -= 1) await minute(600_000);
     },
     /** The daemon is not there. */
     away: (minutes: number): void => {

@@ -60,6 +60,7 @@ export function watchDay(day: Day, parts: Parts = soundParts): WatchedDay {
     wasThere = true;
     if (isIn(day.down, nowMs)) {
       note(sourceKeys.contact, 'failed', nowMs);
+      if (nowMs % 60_000 === 0) keptSources = new Map(sources);
       continue;
     }
     note(sourceKeys.contact, 'answered', nowMs);

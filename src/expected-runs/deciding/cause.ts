@@ -88,14 +88,22 @@ export function toOffFact({ what, sinceMs }: OffPeriod): Fact {
   return { fact: `the ${what} was switched off`, atMs: sinceMs, source: 'project-jobs' };
 }
 
-/** Its owner has answered us before, and not since. */
-function toOrphaned({ job, sources, expectedMs }: CauseInput): Cause | undefined {
+/** Its owner has answered us before, and not for a while after the time, although others have. */
+function toOrphaned({ job, sources, expectedMs, marginMs }: CauseInput): Cause | undefined {
   if (job.ownerUuid === undefined) return undefined;
-  const answered = timelineOf(sources, sourceKeys.member(job.ownerUuid)).at(-1);
-  if (answered === undefined || answered.throughMs >= expectedMs) return undefined;
+  const member = timelineOf(sources, sourceKeys.member(job.ownerUuid));
+  const contact = timelineOf(sources, sourceKeys.contact);
+  const untilMs = expectedMs + Math.max(marginMs, ownerSilenceMs);
+  const isHeard = (timeline: Timeline): boolean =>
+    timeline.some(({ fromMs, throughMs }) => throughMs > expectedMs && fromMs <= untilMs);
+  const last = lastBefore(member, expectedMs);
+  if (last === undefined || isHeard(member) || !isHeard(contact)) return undefined;
   const fact = `the member ${job.ownerUuid}, which runs it, did not answer any longer`;
-  return { reason: 'orphaned', facts: [{ fact, atMs: answered.throughMs, source: 'system-info' }] };
+  return { reason: 'orphaned', facts: [{ fact, atMs: last.throughMs, source: 'system-info' }] };
 }
+
+/** Each member is asked once a minute. */
+export const ownerSilenceMs = 180_000;
 
 function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
   if (job.allowsSeveral === true) return undefined;

@@ -1,4 +1,4 @@
-import { areReadAfter, findCause, isOffSince, toOffFact } from './cause.ts';
+import { areReadAfter, findCause, isOffSince, ownerSilenceMs, toOffFact } from './cause.ts';
 import { findNearest, toStartWindow } from './match.ts';
 import type { Sources } from './sources.ts';
 import { type Judged, openTimes, type SeenRun, type Verdict, type WatchedJob } from './watched-job.ts';
@@ -60,9 +60,6 @@ function decideOne(job: WatchedJob, input: OneInput): Verdict | 'wait' | 'needs-
   if (expectedMs > nowMs) return 'wait';
   const marginMs = window.throughMs - expectedMs;
   const period = off.find(({ sinceMs, untilMs = Infinity }) => sinceMs <= expectedMs && expectedMs < untilMs);
-  if (period !== undefined && !isOffSince(period, expectedMs, marginMs)) {
-    return { is: 'off', expectedMs, what: period.what, facts: [toOffFact(period)] };
-  }
   if (
     expectedMs < countedFromMs ||
     expectedMs <= (job.lostRunsMs ?? -Infinity) ||
@@ -71,6 +68,11 @@ function decideOne(job: WatchedJob, input: OneInput): Verdict | 'wait' | 'needs-
     return { is: 'undecided', expectedMs, why: 'unread' };
   }
   if (clearMs < window.throughMs) return 'wait';
+  if (period !== undefined && !isOffSince(period, expectedMs, marginMs)) {
+    return { is: 'off', expectedMs, what: period.what, facts: [toOffFact(period)] };
+  }
+  const isOwnerHeard = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
+  if (!isOwnerHeard) return 'wait';
   const given = { job, expectedMs, marginMs, runs: input.all, sources };
   const cause = findCause(given);
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { nextCronTime } from '../../../src/simulator/engine/cron.ts';
+
+/** The next times of a schedule, as UTC. */
+function timesOf(cron: string, zone: string, after: string, count: number): string[] {
+  const times: string[] = [];
+  let atMs = Date.parse(after);
+  for (let left = count; left > 0; left -= 1) {
+    atMs = nextCronTime({ cron, zone }, atMs);
+    times.push(new Date(atMs).toISOString().slice(0, 16));
+  }
+  return times;
+}
+
+describe('simulator/engine/cron', () => {
+  it.each([
+    ['every quarter of an hour', '*/15 * * * *', '2026-01-15T12:01:00Z', ['2026-01-15T12:15', '2026-01-15T12:30']],
+    ['on weekdays', '0 2 * * 1-5', '2026-01-16T12:00:00Z', ['2026-01-19T02:00', '2026-01-20T02:00']],
+    ['on the first of the month', '30 4 1 * *', '2026-01-15T12:00:00Z', ['2026-02-01T04:30', '2026-03-01T04:30']],
+    ['on leap days', '0 0 29 2 *', '2026-01-15T12:00:00Z', ['2028-02-29T00:00', '2032-02-29T00:00']],
+  ])('gives the times %s', (_name, cron, after, expected) => {
+    expect(timesOf(cron, 'UTC', after, 2)).toEqual(expected);
+  });
+
+  it.each([
+    ['Europe/Berlin', '2026-03-27T12:00:00Z', ['2026-03-28T01:30', '2026-03-30T00:30', '2026-03-31T00:30']],
+    ['America/New_York', '2026-03-06T12:00:00Z', ['2026-03-07T07:30', '2026-03-09T06:30', '2026-03-10T06:30']],
+  ])('leaves out a 02:30 that does not exist in %s', (zone, after, expected) => {
+    expect(timesOf('30 2 * * *', zone, after, 3)).toEqual(expected);
+  });
+
+  it.each([
+    [
+      'Europe/Berlin',
+      '30 2 * * *',
+      '2026-10-23T12:00:00Z',
+      ['2026-10-24T00:30', '2026-10-25T00:30', '2026-10-26T01:30'],
+    ],
+    [
+      'America/New_York',
+      '30 1 * * *',
+      '2026-10-30T12:00:00Z',
+      ['2026-10-31T05:30', '2026-11-01T05:30', '2026-11-02T06:30'],
+    ],
+  ])('has a local time that exists twice in %s once', (zone, cron, after, expected) => {
+    expect(timesOf(cron, zone, after, 3)).toEqual(expected);
+  });
+});
