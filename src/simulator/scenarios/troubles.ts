@@ -2,7 +2,7 @@ import { endExecution } from '../engine/finish.ts';
 import { resumeIncomplete } from '../engine/storage.ts';
 import type { Conditions } from '../world/work.ts';
 import type { World } from '../world/world.ts';
-import { addIncident } from './build.ts';
+import { addIncident, addJob, addProject, command, every, work } from './build.ts';
 import { buildEstate } from './estate.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -76,6 +76,61 @@ export const troubles: readonly Scenario[] = [
     build: (world, liveMs) => {
       buildEstate(world);
       weatherWindow(world, liveMs, { everyMs: 30 * minute, lastMs: 15 * minute }, { downNodes: ['pay02'] });
+    },
+  },
+  {
+    name: 'missed-night',
+    about: 'The server is passive for 12 minutes of every 30: what was scheduled in between does not happen.',
+    members: 1,
+    historyMs: 3 * hour,
+    build: (world, liveMs) => {
+      buildEstate(world);
+      addIncident(world, liveMs + 3 * minute, 30 * minute, (target) => {
+        target.executionMode = 'passive';
+      });
+      addIncident(world, liveMs + 15 * minute, 30 * minute, (target) => {
+        target.executionMode = 'active';
+      });
+    },
+  },
+  {
+    name: 'overlap',
+    about: 'A job takes longer than the time to its next run, so that every second run does not happen.',
+    members: 1,
+    historyMs: 3 * hour,
+    build: (world) => {
+      buildEstate(world);
+      addJob(world, addProject(world, 'reports', ['rep01']), {
+        name: 'collect',
+        group: 'hourly',
+        description: 'Takes 70 seconds, and is scheduled every minute',
+        work: work(['rep01'], [command('collect --all', 70)]),
+        schedule: every(1, 'collect'),
+      });
+    },
+  },
+  {
+    name: 'tight-pool',
+    about: 'The scheduler has two threads: runs wait, start late, and more are expected at once than it can run.',
+    members: 1,
+    historyMs: 3 * hour,
+    threadPoolSize: 2,
+    build: buildEstate,
+  },
+  {
+    name: 'orphaned-schedule',
+    about: 'A member of a cluster stays away for 15 minutes of every 40, and its schedules with it.',
+    members: 3,
+    historyMs: 3 * hour,
+    build: (world, liveMs) => {
+      buildEstate(world);
+      const setAlive = (alive: boolean) => (target: World) => {
+        for (const member of target.members.slice(1, 2)) {
+          member.alive = alive;
+        }
+      };
+      addIncident(world, liveMs + 4 * minute, 40 * minute, setAlive(false));
+      addIncident(world, liveMs + 19 * minute, 40 * minute, setAlive(true));
     },
   },
   {

@@ -21,6 +21,10 @@ describe('simulator/scenarios', () => {
       'passive-window',
       'log-storage-outage',
       'node-down',
+      'missed-night',
+      'overlap',
+      'tight-pool',
+      'orphaned-schedule',
       'retry-storm',
       'cluster-takeover',
       'thousand-projects',
@@ -30,7 +34,7 @@ describe('simulator/scenarios', () => {
 
   it('refuses a story it does not know, and names those it does', async () => {
     await expect(startSimulator({ scenario: 'doomsday' })).rejects.toThrow(
-      'There is no scenario "doomsday". Known ones: quiet-day, failing-night, stuck-queue, passive-window, log-storage-outage, node-down, retry-storm, cluster-takeover, thousand-projects, empty.',
+      'There is no scenario "doomsday". Known ones: quiet-day, failing-night, stuck-queue, passive-window, log-storage-outage, node-down, missed-night, overlap, tight-pool, orphaned-schedule, retry-storm, cluster-takeover, thousand-projects, empty.',
     );
   });
 
