@@ -44,6 +44,9 @@ function judgeOne(day: Day, job: DayJob, verdict: Verdict, truth: TrueEnd | unde
   if (verdict.is !== truth.is) {
     // A run of the new schedule stands near a time of the old one.
     if (verdict.is === 'ran' && isAroundEdit(job, verdict.expectedMs)) return '';
+    // It counts as switched off from the reading that showed it.
+    const isDatedLate = verdict.is === 'missed' && verdict.reason === 'job_disabled' && truth.is === 'off';
+    if (isDatedLate && verdict.expectedMs - (verdict.facts[0]?.atMs ?? 0) < job.everyMs / 2) return '';
     const isNear = isNearBorder(day, job, verdict.expectedMs);
     return isNear && verdict.is !== 'ran' && truth.is !== 'ran'
       ? ''
