@@ -65,7 +65,7 @@ function perform({ takes, act }: Row, control: Control, body: unknown): string |
   const problem = findProblem(body as Readonly<Record<string, unknown>>, takes);
   if (problem !== undefined) return problem;
   try {
-    act(control, body as Body);
+    act(control, body);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
