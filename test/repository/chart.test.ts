@@ -163,6 +163,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
         scheme: 'https',
         interval: '15s',
         honorLabels: true,
+        relabelings: [{ sourceLabels: ['__meta_kubernetes_pod_name'], targetLabel: 'instance' }],
         tlsConfig: { insecureSkipVerify: true },
         basicAuth: { username: { name: 'scrape', key: 'user' }, password: { name: 'scrape', key: 'password' } },
       },
