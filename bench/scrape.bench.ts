@@ -174,7 +174,7 @@ async function measureRendering() {
       rows.push(createRows(collector, ofCollector, round));
     }
     const cpu = process.threadCpuUsage();
-    for (const ofOne of rows) await renderSegments(ofOne, [['server', 'prod']], nextTurn);
+    for (const ofOne of rows) await renderSegments(ofOne, [['server', 'prod']], { nextTurn });
     const { user, system } = process.threadCpuUsage(cpu);
     samples.push((user + system) / series);
   }

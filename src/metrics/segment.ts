@@ -11,6 +11,13 @@ export type NextTurn = () => Promise<void>;
 
 export type ToBlock = (bytes: Buffer) => Promise<Block>;
 
+type RenderOptions = {
+  readonly nextTurn: NextTurn;
+  readonly toBlock?: ToBlock | undefined;
+  /** The segments that these ones replace: a block that has not changed is taken over instead of deflated again. */
+  readonly earlier?: readonly Segment[] | undefined;
+};
+
 /**
  * Renders one segment for each family, in order of appearance; in slices, so that thousands of rows never block the event
  * loop.
@@ -18,8 +25,7 @@ export type ToBlock = (bytes: Buffer) => Promise<Block>;
 export async function renderSegments(
   rows: readonly Row[],
   baseLabels: readonly LabelPair[],
-  nextTurn: NextTurn,
-  toBlock: ToBlock = toBlockBesideLoop,
+  { nextTurn, toBlock = toBlockBesideLoop, earlier = [] }: RenderOptions,
 ): Promise<Segment[]> {
   const growing = new Map<Family, Growing>();
   await nextTurn();
@@ -47,10 +53,13 @@ export async function renderSegments(
     sinceTurn = 0;
   }
   const segments: Segment[] = [];
+  const before = new Map(earlier.map(({ family, samples }) => [family.name, samples]));
   for (const [family, entry] of growing) {
     for (const stream of streamsOf(entry)) {
       encode(stream);
-      await deflate(stream, toBlock);
+      const same = before.get(family.name)?.[stream === entry.text ? 'text' : 'openmetrics'];
+      if (same !== undefined && holds(same, stream)) takeOver(stream, same);
+      else await deflate(stream, toBlock);
     }
     if (entry.text.blocks.length === 0) continue;
     const text = joinBlocks(entry.text.blocks);
@@ -95,6 +104,24 @@ function encode(stream: Stream): void {
 async function deflate({ encoded, blocks }: Stream, toBlock: ToBlock): Promise<void> {
   const taken = encoded.splice(0);
   if (taken.length > 0) blocks.push(await toBlock(joinBytes(taken)));
+}
+
+/** Whether a block is all that a stream has, which is the rule where nothing happens. */
+function holds({ text, length }: Block, { encoded, blocks }: Stream): boolean {
+  const [bytes] = text;
+  if (bytes === undefined || text.length > 1 || blocks.length > 0) return false;
+  let start = 0;
+  for (const part of encoded) {
+    if (start + part.length > length || bytes.compare(part, 0, part.length, start, start + part.length) !== 0)
+      return false;
+    start += part.length;
+  }
+  return start === length;
+}
+
+function takeOver({ encoded, blocks }: Stream, block: Block): void {
+  encoded.splice(0);
+  blocks.push(block);
 }
 
 /** In memory of its own: what is kept must not keep a piece of Node's pool from being used again. */

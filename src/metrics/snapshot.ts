@@ -52,7 +52,8 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       const own = Symbol(source);
       publishing.set(source, own);
       const validUntilTicks = ticks() + validForMs;
-      const segments = await renderSegments(rows, baseLabels, nextTurn, toBlock);
+      const earlier = latest.get(source)?.segments;
+      const segments = await renderSegments(rows, baseLabels, { nextTurn, toBlock, earlier });
       // A newer one, or a withdrawal, came meanwhile.
       if (publishing.get(source) !== own) return;
       publishing.delete(source);

@@ -10,16 +10,48 @@ describe('metrics/segment', () => {
     // 100 characters a line.
     const rows = Array.from({ length: 15_000 }, (_, index) => size.rows(1, { project: `${index}`.padStart(70, '0') }));
     const lengths: number[] = [];
-    const [segment] = await renderSegments(
-      rows.flat(),
-      [],
-      () => Promise.resolve(),
-      (bytes) => {
+    const [segment] = await renderSegments(rows.flat(), [], {
+      nextTurn: () => Promise.resolve(),
+      toBlock: (bytes) => {
         lengths.push(bytes.length);
         return toBlock(bytes);
       },
-    );
+    });
     expect(lengths).toEqual([524_400, 524_400, 451_200]);
     expect(segment?.samples.text.length).toBe(1_500_000);
+  });
+
+  it('deflates only the families that have changed', async () => {
+    const age = gauge('demo_age_seconds', 'Age.', 'project');
+    const exemplar = { traceId: 'cafe', spanId: 'beef', value: 1, atMs: 0 };
+    const deflated: string[] = [];
+    const render = async (
+      sizes: readonly number[],
+      ageSeconds: number,
+      earlier?: Awaited<ReturnType<typeof renderSegments>>,
+    ) => {
+      const rows = sizes.flatMap((value) => size.rows(value, { project: 'p' }));
+      const marked = age.rows(ageSeconds, { project: 'p' }).map((row) => ({ ...row, exemplar }));
+      return renderSegments([...rows, ...marked], [], {
+        nextTurn: () => Promise.resolve(),
+        toBlock: (bytes) => {
+          deflated.push(bytes.toString());
+          return toBlock(bytes);
+        },
+        earlier,
+      });
+    };
+    const first = await render([1, 2], 5);
+    deflated.length = 0;
+
+    expect(await render([1, 2], 5, first)).toEqual(first);
+    expect(deflated).toEqual([]);
+    // Shorter, longer and otherwise than before.
+    for (const sizes of [[1], [1, 2, 3], [1, 4]]) {
+      const expected = await render(sizes, 5);
+      deflated.length = 0;
+      expect(await render(sizes, 5, first)).toEqual(expected);
+      expect(deflated).toEqual([sizes.map((value) => `demo_size_bytes{project="p"} ${value}\n`).join('')]);
+    }
   });
 });
