@@ -8,7 +8,7 @@ export function toPackageFolder(): URL {
   return new URL('.', pathToFileURL(description));
 }
 
-/** Whether this code is the bundle, which brings its packages inside. */
+/** True if this code is the bundle, which brings its packages inside. */
 export function isBundle(): boolean {
   return !import.meta.url.endsWith('.ts');
 }

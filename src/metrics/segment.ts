@@ -106,7 +106,7 @@ async function deflate({ encoded, blocks }: Stream, toBlock: ToBlock): Promise<v
   if (taken.length > 0) blocks.push(await toBlock(joinBytes(taken)));
 }
 
-/** Whether a block is all that a stream has, which is the rule where nothing happens. */
+/** True if a block is all that a stream has, as it mostly is where nothing happens. */
 function holds({ text, length }: Block, { encoded, blocks }: Stream): boolean {
   const [bytes] = text;
   if (bytes === undefined || text.length > 1 || blocks.length > 0) return false;
