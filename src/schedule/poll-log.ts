@@ -17,30 +17,37 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
   let before: Outcome | undefined;
   /** The fault that was logged and is not over. */
   let told: string | undefined;
+  let failures = 0;
 
-  /** The first such fault may be the beginning of an outage that the next vital poll finds. */
-  function isOfServer(fault: unknown): boolean {
+  /** The first such faults may be the beginning of an outage that the next vital poll finds. */
+  function isOfServer(kind: string, fault: unknown): boolean {
     if (isAway()) return true;
-    const isFirst = before?.result !== 'failed';
-    return !isVital && isFirst && fault instanceof ApiError && isOfWholeServer(fault);
+    if (failures > silentFailures || (isVital && fault !== undefined)) return false;
+    // A sweep that went on has no fault of its own, only that of what it asked.
+    if (!(fault instanceof ApiError)) return fault === undefined && kindsOfServer.includes(kind);
+    return fault.details.unsent === true || isOfWholeServer(fault);
   }
 
   function note(outcome: Outcome, fault: unknown): void {
     const { result } = outcome;
     if (result === 'failed') {
-      if (told === toWord(outcome) || isOfServer(fault)) return log.debug({ ...key, ...outcome }, 'poll failed again');
+      failures += 1;
+      if (told === toWord(outcome)) return log.debug({ ...key, ...outcome }, 'poll result unchanged');
+      if (isOfServer(outcome.kind, fault)) return log.debug({ ...key, ...outcome }, 'poll failed with its server');
       told = toWord(outcome);
       return log.warn({ ...key, kind: outcome.kind, error: outcome.message }, 'poll failed');
     }
     const isChange = before === undefined || toWord(before) !== toWord(outcome);
     const wasTold = told !== undefined;
     told = undefined;
+    failures = 0;
     if (result === 'off') {
       if (isChange) log.info({ ...key, reason: outcome.reason, why: outcome.message }, 'collector switched off');
       return;
     }
     if (wasTold || before?.result === 'off') log.info({ ...key, series: outcome.series }, 'poll recovered');
-    else log.debug({ ...key, series: outcome.series }, 'poll succeeded');
+    else if (before === undefined) log.debug({ ...key, series: outcome.series }, 'first poll succeeded');
+    else log.debug({ ...key, ...outcome }, 'poll result unchanged');
   }
 
   return {
@@ -50,3 +57,8 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
     },
   };
 }
+
+const kindsOfServer: readonly string[] = ['network', 'timeout', 'server', 'busy', 'unauthorized'];
+
+/** Within the time of as many tries a vital poll ends. */
+const silentFailures = 2;

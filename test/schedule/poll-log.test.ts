@@ -44,7 +44,8 @@ describe('schedule/poll-log', () => {
 
   it('says that a poll fails which no outage explains, and that this is over', () => {
     const { lines, succeed, fail } = setUp();
-    for (const step of [succeed, () => fail('timeout'), () => fail('timeout'), () => fail('timeout'), succeed]) step();
+    const time = (): void => fail('timeout');
+    for (const step of [succeed, time, time, succeed, time, time, time, time, succeed]) step();
     expect(lines).toEqual(['warn poll failed', 'info poll recovered']);
   });
 

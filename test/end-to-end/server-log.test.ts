@@ -1,0 +1,39 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+describe('end-to-end, what the log says of a server', () => {
+  it('is one line for each change, with release and API on contact, however many polls fail', {
+    timeout: 60_000,
+  }, async () => {
+    const simulator = await startSimulator({ clock: 'free' });
+    endings.push(() => simulator.stop());
+    const daemon = await startDaemon({
+      yaml: `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
+collectors: { execution-mode: { every: 1s }, system-info: { every: 1s }, ping: { every: 1s }, healthcheck: { every: 1s }, log-storage: { every: 1s } }
+`,
+      token: simulator.token,
+    });
+    endings.push(daemon.stop);
+    const ofServer = (): readonly string[] =>
+      daemon.logged.flatMap((line) => {
+        const [, level = '', said = ''] = /level=(info|warn|error) msg=(?:"([^"]*)"|\S+) server=prod/.exec(line) ?? [];
+        // A busy machine may skip a poll; that is not about the server.
+        return said === '' || said.startsWith('poll skipped') ? [] : [`${level} ${said}`];
+      });
+    await eventually(async () => expect(ofServer()).toContain('info server is up'));
+    expect(daemon.logged.join('')).toMatch(/msg="server is up" server=prod release=\S+ apiVersion=47 dialect=rundeck/);
+
+    simulator.control.addFault({ kind: 'status', status: 503 });
+    await eventually(async () => expect(ofServer()).toContain('warn server is down'), { limitMs: 15_000 });
+    simulator.control.clearFaults();
+    await eventually(async () => expect(ofServer().at(-1)).toBe('info server is up'), { limitMs: 40_000 });
+    expect(ofServer()).toEqual(['info server is up', 'warn server is down', 'info server is up']);
+  });
+});
