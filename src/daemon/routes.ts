@@ -2,11 +2,15 @@ import { collectors } from '../collectors/index.ts';
 import type { Config, FixedConfig } from '../config/config.ts';
 import { toOwnAddress } from '../config/show/own-address.ts';
 import type { Clock } from '../domain/clock.ts';
+import { toJobPath } from '../domain/job-path.ts';
 import { endings } from '../executions/counting/naming.ts';
+import type { ScheduledJob } from '../expected-runs/expected-runs.ts';
 import { configPageRoute } from '../http/pages/config-page.ts';
 import { executionListRoute } from '../http/pages/execution/execution-list.ts';
 import { executionPageRoute } from '../http/pages/execution/execution-page.ts';
 import { frontPageRoute } from '../http/pages/front/front-page.ts';
+import { jobListRoute } from '../http/pages/jobs/job-list.ts';
+import { jobPageRoute } from '../http/pages/jobs/job-page.ts';
 import { notFoundRoute } from '../http/pages/not-found.ts';
 import { tracesPageRoute } from '../http/pages/traces/traces-page.ts';
 import { alertRoutes } from '../http/routes/alerts.ts';
@@ -114,6 +118,7 @@ function listRoutes(served: Served) {
     quarantineRoutes({ quarantined, lifecycle }),
     toExecutionPage(served, { hasPage, endedOf }),
     toExecutionList(served, endedOf),
+    ...toJobPages(served),
     apiStatusRoute(status),
     whyRoute((name, job) => watching().watched.get(name)?.why(job)),
     // Imported by the first reader: who configures by variables needs no YAML.
@@ -152,6 +157,21 @@ function readDaemonStatus({ version, clock, reloads, current, watching, state }:
     failedReload: reloads.failed,
     clock,
   });
+}
+
+function toJobPages({ clock, current, watching }: Served) {
+  const ofServer = (name: string): readonly ScheduledJob[] => watching().watched.get(name)?.scheduled() ?? [];
+  return [
+    jobListRoute({ jobs: () => current().servers.flatMap(({ name }) => ofServer(name)), nowMs: clock.now }),
+    jobPageRoute({
+      find: (server, path) => {
+        const job = ofServer(server).find((each) => toJobPath(each) === path);
+        const [why] = job === undefined ? [] : (watching().watched.get(server)?.why(path) ?? []);
+        return job && why && { job, why };
+      },
+      nowMs: clock.now,
+    }),
+  ];
 }
 
 type EndedOf = (server: string) => readonly EndedStatus[];

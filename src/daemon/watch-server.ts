@@ -64,6 +64,8 @@ export type WatchedServer = {
   readonly ended: () => readonly EndedStatus[];
   /** Explains the last decision about each watched job that a path or an id names. */
   readonly why: ExpectedRuns['why'];
+  /** The watched scheduled jobs, as pages show them. */
+  readonly scheduled: ExpectedRuns['scheduled'];
   /** One execution that runs or waits, as the last round saw it. */
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the server lists to these credentials. */
@@ -119,6 +121,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     running: (id) => executions && findRunning(executions.status(), executionSettings, { server: name, id }),
     ended: () => (executions === undefined ? [] : listEnded(executions.status(), executionSettings)),
     why: (job) => expected?.why(job) ?? [],
+    scheduled: () => expected?.scheduled() ?? [],
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects: projectList.visible,
     withdraw: (key) => polls.find(({ scheduled }) => toPollText(scheduled.key) === toPollText(key))?.reading.withdraw(),

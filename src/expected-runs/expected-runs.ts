@@ -14,7 +14,7 @@ import { type Contention, type ExpectedStart, findContention } from './deciding/
 import { decide } from './deciding/decide.ts';
 import { sourceKeys, timelineOf } from './deciding/sources.ts';
 import { type Answer, timesWithin } from './deciding/timetable.ts';
-import { isOff, type Judged, type WatchedJob } from './deciding/watched-job.ts';
+import { isOff, type Judged, nextTime, type WatchedJob } from './deciding/watched-job.ts';
 import { explain, type Why, type WhyInput } from './deciding/why.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
@@ -50,8 +50,17 @@ export type ExpectedRuns = {
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   readonly withdraw: () => void;
   readonly jobs: () => ReadonlyMap<string, WatchedJob>;
+  /** The jobs that are there, as pages show them. */
+  readonly scheduled: () => readonly ScheduledJob[];
   /** Explains the last decision about each job that a path or an id names. */
   readonly why: (job: string) => readonly Why[];
+};
+
+/** A scheduled job as its pages show it. */
+export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verdicts'> & {
+  readonly server: string;
+  readonly nextMs: number | undefined;
+  readonly isOff: boolean;
 };
 
 /** Finds the scheduled runs of one server that did not happen, and why. */
@@ -101,8 +110,18 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     },
     withdraw: options.withdraw,
     jobs: () => jobs.all,
+    scheduled: () => toScheduled(options, jobs.all.values()),
     why: (job) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(options, found))),
   };
+}
+
+function toScheduled({ server, notes }: ExpectedRunsOptions, jobs: Iterable<WatchedJob>): readonly ScheduledJob[] {
+  const nowMs = notes.serverNowMs();
+  return [...jobs].flatMap((job) => {
+    const { project, group, name, verdicts, goneAtMs } = job;
+    if (goneAtMs !== undefined) return [];
+    return [{ server, project, group, name, verdicts, nextMs: nextTime(job, nowMs), isOff: isOff(job) }];
+  });
 }
 
 function findJobs({ all }: Pick<ExpectedJobs, 'all'>, word: string): readonly WatchedJob[] {

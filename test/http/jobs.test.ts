@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
+import type { Why } from '../../src/expected-runs/deciding/why.ts';
+import type { ScheduledJob } from '../../src/expected-runs/expected-runs.ts';
+import { jobListRoute } from '../../src/http/pages/jobs/job-list.ts';
+import { jobPageRoute } from '../../src/http/pages/jobs/job-page.ts';
+import { toText } from './page-text.ts';
+import { serve } from './serve.ts';
+
+const nowMs = Date.UTC(2026, 10, 22, 8);
+const hourMs = 3_600_000;
+const ran: Verdict = { is: 'ran', expectedMs: nowMs - 2 * hourMs, delayMs: 3000, runId: 4711 };
+const facts = [{ fact: 'the server was passive', atMs: nowMs - 3 * hourMs, source: 'execution-mode' }];
+const missed: Verdict = { is: 'missed', expectedMs: nowMs - hourMs, reason: 'passive', facts };
+
+function job(fields: Partial<ScheduledJob> = {}): ScheduledJob {
+  const usual = { server: 'prod', project: 'pay', group: 'nightly', name: 'settle', nextMs: nowMs + hourMs };
+  return { ...usual, verdicts: [ran], isOff: false, ...fields };
+}
+
+const jobs = [
+  job(),
+  job({ name: '<b>index', group: '', verdicts: [ran, missed] }),
+  job({ name: 'off', isOff: true, nextMs: undefined }),
+  job({ server: 'test', name: 'new', verdicts: [] }),
+];
+
+async function read(path: string, shown: readonly ScheduledJob[] = jobs): Promise<string> {
+  const { ask } = await serve([jobListRoute({ jobs: () => shown, nowMs: () => nowMs })]);
+  return (await ask(path)).body;
+}
+
+function rowsOf(page: string): string[] {
+  return [...page.matchAll(/<tr><th scope="row">(.*?)<\/tr>/gs)].map(([, row = '']) => toText(row).trim());
+}
+
+describe('http/jobs', () => {
+  it('lists what missed a run first, with its last times as signs that need no colour', async () => {
+    const page = await read('/jobs');
+    expect([...page.matchAll(/<bdi>([^<]*\/[^<]*)<\/bdi>/g)].map(([, path]) => path)).toEqual([
+      'pay/&#60;b&#62;index',
+      'pay/nightly/new',
+      'pay/nightly/settle',
+      'pay/nightly/off',
+    ]);
+    expect(page).toContain(
+      '<span role="img" aria-label="the last 2, oldest first: ran, missed"><span class="good" title="2026-11-22 06:00: ran 3 s late">✓</span><span class="bad" title="2026-11-22 07:00: missed, passive">✗</span></span>',
+    );
+    expect(page).toContain('<a href="./jobs/prod/pay/nightly/settle">');
+    expect(page).toContain('<a href="./jobs/prod/pay/%3Cb%3Eindex">');
+  });
+
+  it.each([
+    ['/jobs?state=missed', 1],
+    ['/jobs?state=off', 1],
+    ['/jobs?text=NIGHTLY%2Fs', 1],
+    ['/jobs?text=test%2F', 1],
+    ['/jobs?state=nonsense', 0],
+    ['/jobs?page=99', 4],
+  ])('chooses by what stands in the address: %s', async (path, count) => {
+    expect(rowsOf(await read(path))).toHaveLength(count);
+  });
+
+  it('shows a hundred of 5,000 jobs at a time', async () => {
+    const many = Array.from({ length: 5000 }, (_, index) =>
+      job({ name: `job ${index}`, verdicts: Array(20).fill(ran) }),
+    );
+    const page = await read('/jobs?page=2', many);
+    expect(rowsOf(page)).toHaveLength(100);
+    expect(page).toContain('page 2 of 50');
+    expect(page.length).toBeLessThan(300_000);
+  });
+
+  it('says on the page of a job why it ran or not, and what became of its last times', async () => {
+    const why: Why = {
+      server: 'prod',
+      id: 'j1',
+      project: 'pay',
+      group: '',
+      name: 'index',
+      verdict: 'missed',
+      expected: undefined,
+      reason: 'passive',
+      facts: [{ fact: 'the server was passive', at: '2026-11-22T05:00:00.000Z', source: 'execution-mode' }],
+      last_run: undefined,
+      next_run: undefined,
+      sentence: 'Did not run at 07:00 UTC.',
+    };
+    const asked: string[] = [];
+    const find = (server: string, path: string) => {
+      asked.push(`${server} ${path}`);
+      return server === 'prod' ? { job: job({ group: '', name: 'index', verdicts: [ran, missed] }), why } : undefined;
+    };
+    const { ask } = await serve([jobPageRoute({ find, nowMs: () => nowMs })]);
+    const { body } = await ask('/jobs/prod/pay/a%20b/index');
+    expect(asked).toEqual(['prod pay/a b/index']);
+    expect(body).toContain('<p>Did not run at 07:00 UTC.</p>');
+    expect(body).toContain('<span class="bad">✗ missed</span>: passive, the server was passive');
+    expect(body).toContain(
+      '<span class="good">✓ ran</span>, 3 s late: <a href="../../../../executions/prod/4711">#4711</a>',
+    );
+    expect((await ask('/jobs/other/pay/index')).status).toBe(404);
+  });
+});
