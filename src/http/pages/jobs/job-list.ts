@@ -41,7 +41,7 @@ const states = {
   unknown: 'not decided',
 } as const;
 
-/** What became of the last time that is decided, or that the job is off. */
+/** Names the state of a job: the decision about its last time, or that it is off. */
 export function toState({ verdicts, isOff }: ScheduledJob): 'missed' | 'ran' | 'off' | 'unknown' {
   if (isOff) return 'off';
   const is = verdicts.at(-1)?.is;

@@ -15,7 +15,7 @@ export function renderStrip(verdicts: readonly Verdict[]): Html | undefined {
 const shapes = { ran: '✓', missed: '✗', off: '–', undecided: '?' } as const;
 const classes = { ran: 'good', missed: 'bad', off: 'off', undecided: 'off' } as const;
 
-/** What became of a time, in a few words. */
+/** Says in a few words what became of a time. */
 export function toTitle(verdict: Verdict): string {
   const at = new Date(verdict.expectedMs).toISOString().slice(0, 16).replace('T', ' ');
   if (verdict.is === 'ran') return `${at}: ran ${toDuration(verdict.delayMs)} late`;
