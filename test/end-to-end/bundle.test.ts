@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -128,6 +128,13 @@ describe('end-to-end, bundle', () => {
     expect(existsSync(marker)).toBe(false);
     expect(output).toContain('node_modules/supports-color/index.js is not loaded: it does not belong to the exporter');
   }, 120_000);
+
+  it('holds no character that would double the memory of its code', () => {
+    const files = globSync('**/*.js', { cwd: home() });
+    expect(files.length).toBeGreaterThan(20);
+    const isWide = (file: string) => /[^\0-\x7f]/.test(readFileSync(join(home(), file), 'utf8'));
+    expect(files.filter(isWide)).toEqual([expect.stringMatching(/^chunks\/simulation-/)]);
+  });
 
   it('runs every command that needs no server', async () => {
     const outputs = [
