@@ -134,7 +134,7 @@ export const defaultThresholds: Thresholds = {
   clockSkewedFor: '10m',
   schedulerWindow: '5m',
   schedulerUsedRatio: 0.95,
-  schedulerSaturatedFor: '5m',
+  schedulerSaturatedFor: '1m',
   tokenExpirySeconds: 7 * 86_400,
   tokenExpiringFor: '15m',
 

@@ -18,9 +18,11 @@ const lastFailedId = 'automation_job_last_failed_execution_id';
 
 function failingRepeatedly(limits: Thresholds): Alert {
   const { newest, unlessBehind, unlessDown } = createExpressions(limits);
+  // A node that fails everywhere is one cause, which has an alert of its own; it waits for longer than this one.
+  const unlessNode = `unless on (job, server, project) (\n${brokenNode(limits)}\n)`;
   return {
     alert: 'AutomationJobFailingRepeatedly',
-    expr: `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}\n${unlessDown}\n${unlessBehind}`,
+    expr: `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}\n${unlessDown}\n${unlessNode}\n${unlessBehind}`,
     for: limits.jobFailingFor,
     severity: 'warning',
     summary: `Job ${jobText} keeps failing`,
@@ -64,15 +66,20 @@ function overdue(limits: Thresholds): Alert {
   };
 }
 
-function nodeFailingEverywhere(limits: Thresholds): Alert {
-  const { newest, once, unlessBehind } = createExpressions(limits);
+/** One job that fails on one node speaks of the job; several that fail there and hardly anywhere else, of the node. */
+function brokenNode(limits: Thresholds): string {
+  const { newest, once } = createExpressions(limits);
   const failures = once(`increase(automation_node_failures_total{node!="__other__"}[${limits.nodeWindow}])`);
   const ofProject = `sum without (node) (${failures})`;
   const failingJobs = `count without (job_group, job_name) (${newest('automation_job_consecutive_failures')} > 0)`;
+  return `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / on (job, server, project) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, server, project)\n  ${failingJobs} >= ${limits.nodeFailingJobs}`;
+}
+
+function nodeFailingEverywhere(limits: Thresholds): Alert {
+  const { unlessBehind } = createExpressions(limits);
   return {
     alert: 'AutomationNodeFailingEverywhere',
-    // One job that fails on one node speaks of the job; several that fail there and hardly anywhere else, of the node.
-    expr: `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / on (job, server, project) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, server, project)\n  ${failingJobs} >= ${limits.nodeFailingJobs}\n${unlessBehind}`,
+    expr: `${brokenNode(limits)}\n${unlessBehind}`,
     for: limits.nodeFailingFor,
     severity: 'warning',
     summary: 'Node {{ $labels.node }} fails in several jobs of {{ $labels.project }}',

@@ -53,7 +53,8 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
     },
     {
       alert: 'AutomationHealthcheckFailing',
-      expr: `${newest('automation_healthcheck_healthy')} == 0`,
+      // Threads have an alert of their own where they are known.
+      expr: `${newest(`automation_healthcheck_healthy{check!="${threadCheck}"}`)} == 0\nor\n${newest(`automation_healthcheck_healthy{check="${threadCheck}"}`)} == 0\n  unless on (job, server, member) ${newest('automation_scheduler_thread_pool_size')} > 0`,
       for: limits.healthcheckFailingFor,
       severity: 'warning',
       summary: `Health check {{ $labels.check }} of ${serverText} fails`,
@@ -63,6 +64,8 @@ export function serviceAlerts(limits: Thresholds): Alert[] {
     },
   ];
 }
+
+const threadCheck = 'quartz.scheduler.threadPool';
 
 /** The condition of a server, or of its members one by one while the server itself does not meet it. */
 function unlessServerItself(toCondition: (selector: string) => string): string {

@@ -41,7 +41,12 @@ const troubles: readonly Trouble[] = [
   {
     server: 'log-storage',
     begin: ({ simulator }) => simulator.control.failLogStorage(true),
-    end: ({ simulator }) => simulator.control.failLogStorage(false),
+    // Who repairs it has the logs stored that could not be.
+    end: async ({ simulator }) => {
+      simulator.control.failLogStorage(false);
+      const headers = { 'X-Rundeck-Auth-Token': simulator.token };
+      await fetch(`${simulator.url}/api/47/system/logstorage/incomplete/resume`, { method: 'POST', headers });
+    },
     alert: 'AutomationLogStorageFailing',
   },
   {

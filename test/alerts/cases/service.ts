@@ -67,7 +67,9 @@ export const serviceCases: readonly Case[] = [
     alert: 'AutomationHealthcheckFailing',
     series: {
       'automation_healthcheck_healthy{server="prod",check="dataSource.connection.time"}': gauge(1, 0),
-      'automation_healthcheck_healthy{server="prod",check="quartz.scheduler.threadPool"}': gauge(1),
+      // Its threads are all busy too, which has an alert of its own.
+      'automation_healthcheck_healthy{server="prod",check="quartz.scheduler.threadPool"}': gauge(1, 0),
+      'automation_scheduler_thread_pool_size{server="prod"}': gauge(10),
     },
     below: { 'automation_healthcheck_healthy{server="prod",check="dataSource.connection.time"}': pulse(1, 0, 5) },
     firesAfter: 5,
@@ -162,7 +164,7 @@ export const serviceCases: readonly Case[] = [
       'automation_scheduler_thread_pool_size{server="prod"}': gauge(10),
     },
     below: { 'automation_scheduler_running_executions{server="prod"}': gauge(1, 9) },
-    firesAfter: 10,
+    firesAfter: 6,
     resolvesAfter: 0,
     labels: { server: 'prod', severity: 'critical' },
     summary: 'All scheduler threads of prod are busy',
