@@ -2,21 +2,29 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildPackage } from '../scripts/build/package.ts';
 import { startSimulator } from '../src/simulator/simulator.ts';
+import { readMemoryMb } from './long/serving.ts';
 
 const runs = 7;
 const href = (path: string): string => new URL(path, import.meta.url).href;
 
-/** From the start of the process to the first scrape that holds data, and only the imports. */
+/** From the start of the process to the first scrape that holds data, of the sources and of the bundle, and only the imports. */
 export async function run() {
-  const firstScrapeMs = await measureFirstScrape();
+  const [sources, bundle] = await measureFirstScrapes();
   const imports = measureImports();
   return [
     {
-      what: 'start of the process to first scrape with data, median',
-      figure: `${firstScrapeMs.toFixed(0)} ms`,
+      what: 'start of the process to first scrape with data, median of the sources',
+      figure: `${sources.ms.toFixed(0)} ms, then ${sources.rssMb.toFixed(0)} MB resident`,
       mustReach: '< 1000 ms',
-      reached: firstScrapeMs < 1000,
+      reached: sources.ms < 1000,
+    },
+    {
+      what: 'the same of the bundle',
+      figure: `${bundle.ms.toFixed(0)} ms, then ${bundle.rssMb.toFixed(0)} MB resident`,
+      mustReach: '< 500 ms',
+      reached: bundle.ms < 500,
     },
     {
       what: 'import of serve, median',
@@ -33,25 +41,41 @@ export async function run() {
   ];
 }
 
-async function measureFirstScrape(): Promise<number> {
+type Started = { readonly ms: number; readonly rssMb: number };
+
+/** The two take turns, so that what else the machine does meets both. */
+async function measureFirstScrapes(): Promise<readonly [Started, Started]> {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-bench-'));
   const simulator = await startSimulator();
   writeFileSync(join(dir, 'token'), simulator.token);
-  const samples: number[] = [];
+  const sources: Started[] = [];
+  const bundle: Started[] = [];
   try {
-    for (let round = 0; round < runs; round++) samples.push(await timeOneStart(dir, simulator.url));
+    await buildPackage(join(dir, 'package'));
+    const options = { dir, upstream: simulator.url };
+    for (let round = 0; round < runs; round++) {
+      sources.push(await timeOneStart({ ...options, cli: new URL('../src/cli.ts', import.meta.url).pathname }));
+      bundle.push(await timeOneStart({ ...options, cli: join(dir, 'package', 'cli.js') }));
+    }
   } finally {
     await simulator.stop();
     rmSync(dir, { recursive: true, force: true });
   }
-  return median(samples);
+  return [toMedians(sources), toMedians(bundle)];
 }
 
-async function timeOneStart(dir: string, upstream: string): Promise<number> {
+function toMedians(started: readonly Started[]): Started {
+  return { ms: median(started.map(({ ms }) => ms)), rssMb: median(started.map(({ rssMb }) => rssMb)) };
+}
+
+type StartOptions = { readonly dir: string; readonly upstream: string; readonly cli: string };
+
+async function timeOneStart({ dir, upstream, cli }: StartOptions): Promise<Started> {
   const startedAtMs = performance.now();
-  const daemon = spawn(process.execPath, [new URL('../src/cli.ts', import.meta.url).pathname, 'serve'], {
+  const daemon = spawn(process.execPath, [cli, 'serve'], {
     env: {
       PATH: process.env['PATH'],
+      HOME: dir,
       AUTOMATION_EXPORTER_URL: upstream,
       AUTOMATION_EXPORTER_TOKEN_FILE: join(dir, 'token'),
       AUTOMATION_EXPORTER_STATE_DIR: join(dir, 'state'),
@@ -65,7 +89,9 @@ async function timeOneStart(dir: string, upstream: string): Promise<number> {
     for (let attempt = 0; attempt < 2000; attempt++) {
       const url = /url=(http:\S+)/.exec(log)?.[1];
       const text = url === undefined ? '' : await (await fetch(`${url}/metrics`)).text();
-      if (text.includes('automation_server_info{')) return performance.now() - startedAtMs;
+      if (text.includes('automation_server_info{')) {
+        return { ms: performance.now() - startedAtMs, rssMb: readMemoryMb(daemon.pid ?? 0, 'VmRSS') };
+      }
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     throw new Error(`no data:\n${log}`);
