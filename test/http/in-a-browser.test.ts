@@ -9,7 +9,6 @@ import { notFoundRoute } from '../../src/http/pages/not-found.ts';
 import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
 import { alertRoutes } from '../../src/http/routes/alerts.ts';
 import { apiStatusRoute } from '../../src/http/routes/api-status.ts';
-
 import { dashboardRoutes } from '../../src/http/routes/dashboards.ts';
 import { metricReferenceRoute } from '../../src/http/routes/metric-reference.ts';
 import { runbookRoutes } from '../../src/http/routes/runbooks.ts';
@@ -20,6 +19,7 @@ import type { Status } from '../../src/status/status.ts';
 import { type Browser, startBrowser } from '../support/browser.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { failure, largeExecution, pastExecution, span } from './some-execution.ts';
+import { someJobPages } from './some-jobs.ts';
 import { atMs, collector, ended, executions, running, server, status } from './some-status.ts';
 
 // Colours do not change what fits, nor does the width change colours.
@@ -138,6 +138,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
         endings: ['succeeded', 'failed'],
         nowMs: () => atMs,
       }),
+      ...someJobPages(longWord),
       executionPageRoute({
         find: async (_, id) => pastExecutions[id],
         running: (of, id) =>
@@ -217,6 +218,8 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
   it.each([
     '/',
     '/executions',
+    '/jobs',
+    '/jobs/prod/pay/nightly/settle',
     '/executions/prod/4710',
     '/executions/prod/4711',
     '/executions/prod/4500',
