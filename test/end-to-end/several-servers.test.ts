@@ -95,7 +95,8 @@ describe('end-to-end/several-servers', () => {
       );
     });
     const page = await (await fetch(url)).text();
-    for (const server of ['hanging', 'slow', 'refused', 'healthy']) expect(page).toContain(`<h2>${server} <span`);
+    for (const server of ['hanging', 'slow', 'refused', 'healthy'])
+      expect(page).toContain(`<h2><bdi>${server}</bdi> <span`);
   });
 
   it('keeps two servers apart by their names', async () => {

@@ -104,7 +104,8 @@ button, input, select { font: inherit; font-size: .9rem; color: var(--ink); back
 button { color: var(--link); background: var(--panel); cursor: pointer; }
 button:hover { border-color: var(--link); }
 form.filter { gap: .5rem 1rem; margin: .75rem 0; }
-form.filter label { color: var(--soft); font-size: .9rem; }
+form.filter label { color: var(--soft); font-size: .9rem; min-width: 0; max-width: 100%; }
+form.filter select { max-width: min(100%, 16rem); text-overflow: ellipsis; }
 form summary { color: var(--soft); font-size: .9rem; }
 details button { color: var(--bad); margin-top: .25rem; }
 @media (max-width: 40rem) {
