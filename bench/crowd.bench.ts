@@ -127,6 +127,8 @@ function say(port: number, text: string): Socket {
 function scrape(port: number, agent: Agent): Promise<void> {
   return new Promise((resolve, reject) => {
     get({ host: '127.0.0.1', port, path: '/metrics', agent, headers: { 'accept-encoding': 'gzip' } }, (response) => {
+      // Whoever is sent away has not scraped.
+      if (response.statusCode !== 200) reject(new Error(`status ${response.statusCode}`));
       response.resume().once('end', resolve).once('error', reject);
     }).once('error', reject);
   });

@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { plants } from './plants.ts';
 
-/** What a world says in which a fault was planted. */
+/** What a world says in which a fault was planted, or none. */
 function play(
-  name: string,
+  name: string | undefined,
   shownBy: string,
   more: readonly string[] = ['--no-shrink'],
 ): Promise<{ readonly code: number | null; readonly output: string }> {
   const script = join(import.meta.dirname, 'run.ts');
-  const args = [script, `--plant=${name.replaceAll(' ', '_')}`, ...shownBy.split(' '), ...more];
+  const plant = name === undefined ? [] : [`--plant=${name.replaceAll(' ', '_')}`];
+  const args = [script, ...plant, ...shownBy.split(' '), ...more];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
@@ -41,10 +42,12 @@ describe('world/plants', () => {
   );
 
   for (const { name, shownBy } of plants) {
-    it(`finds: ${name}`, async () => {
-      const { code, output } = await play(name, shownBy);
-      expect(output).toContain('FAILED seed');
-      expect(code).toBe(1);
+    it(`finds: ${name}, and nothing where it is not planted`, async () => {
+      const [planted, sound] = await Promise.all([play(name, shownBy), play(undefined, shownBy)]);
+      expect(planted.output).toContain('FAILED seed');
+      expect(planted.code).toBe(1);
+      expect(sound.output).not.toContain('FAILED');
+      expect(sound.code).toBe(0);
     }, 120_000);
   }
 });
