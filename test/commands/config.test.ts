@@ -65,6 +65,7 @@ describe.concurrent('commands/config', () => {
       'web',
       'jobs',
       'executions',
+      'schedule',
       'traces',
       'metrics',
       'log',
