@@ -6,6 +6,8 @@ export interface Thresholds {
   readonly grafanaUrl: string;
   /** The `job` label under which Prometheus scrapes the exporter. */
   readonly exporterJob: string;
+  /** The collectors that only administrators may have, as a pattern. */
+  readonly administratorCollectors: string;
   readonly evaluationInterval: string;
   /** For alerts over many hours. */
   readonly slowEvaluationInterval: string;
@@ -104,6 +106,7 @@ export const defaultThresholds: Thresholds = {
   baseUrl: 'http://localhost:9720',
   grafanaUrl: 'http://localhost:3000',
   exporterJob: 'automation-exporter',
+  administratorCollectors: 'project-modes|user-classes|users',
   evaluationInterval: '30s',
   slowEvaluationInterval: '5m',
   replicaLabels: 'instance, pod',

@@ -72,11 +72,12 @@ function collectorDenied(limits: Thresholds): Alert {
   const { newest } = createExpressions(limits);
   return {
     alert: 'AutomationExporterCollectorDenied',
-    expr: `count without (collector) (\n${newest(`${enabled}{reason="denied"}`)} == 0\n)`,
+    // What only administrators may read is a note on the page.
+    expr: `count without (collector) (\n${newest(`${enabled}{reason="denied",collector!~"${limits.administratorCollectors}"}`)} == 0\n)`,
     for: limits.collectorDeniedFor,
     severity: 'warning',
     summary: `${serverText} denies collectors`,
-    description: `${serverText} accepts the credentials of the exporter, but they lack the permission to read what these collectors need: ${listOf('collector', `last_over_time(${enabled}{${ofAlert},reason="denied"}[${limits.gapWindow}]) == 0`)}. Alerts that use their series cannot fire.`,
+    description: `${serverText} accepts the credentials of the exporter, but they lack the permission to read what these collectors need: ${listOf('collector', `last_over_time(${enabled}{${ofAlert},reason="denied",collector!~"${limits.administratorCollectors}"}[${limits.gapWindow}]) == 0`)}. Alerts that use their series cannot fire.`,
     dashboard: dashboardOf.exporter,
     needs: [],
   };

@@ -90,7 +90,12 @@ function isElsewhere(fault: ApiError | undefined): boolean {
 
 /** Everything that is switched on works, or is switched off by the server itself. */
 export function isFine({ credentials, endpoints }: ServerReport): boolean {
-  return credentials === 'accepted' && endpoints.every(({ verdict }) => !verdictsThatFail.includes(verdict));
+  // What only administrators may read is said, and wrong with nothing.
+  const isOptional = ({ verdict, needs }: EndpointReport): boolean => verdict === 'denied' && needs !== undefined;
+  return (
+    credentials === 'accepted' &&
+    endpoints.every((endpoint) => isOptional(endpoint) || !verdictsThatFail.includes(endpoint.verdict))
+  );
 }
 
 /** Asks the same of each of some projects; the first fault stands for all of them. */

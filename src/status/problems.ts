@@ -168,10 +168,14 @@ function* findUnreadable(server: ServerStatus): Generator<Problem> {
   yield { kind: 'unreadable', server: server.name, title, detail: toCapital(texts.join('; ')) };
 }
 
-/** Finds denied collectors, one sentence for each server: one policy allows all of them. */
+/**
+ * Finds denied collectors, one sentence for each server: one policy allows all of them. What only administrators may read is a
+ * note: nobody should make the exporter one.
+ */
 function* findDenied(server: ServerStatus): Generator<Problem> {
   const denied = toTargets(server).flatMap(({ collectors }) => collectors.filter(({ reason }) => reason === 'denied'));
-  const names = [...new Set(denied.map(({ name }) => name))];
+  const optional = new Set(server.needsAdmin.map(({ collector }) => collector));
+  const names = [...new Set(denied.map(({ name }) => name))].filter((name) => !optional.has(name));
   if (names.length === 0) return;
   const title = `${toQuoted(server.name)}: the credentials may not read ${toList(names)}`;
   yield { kind: 'denied', server: server.name, title, detail: undefined };

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { alertFiles, buildRules } from '../../alerts/generate.ts';
+import { defaultThresholds } from '../../alerts/thresholds.ts';
+import { toAdminRight } from '../../src/api/access-policy.ts';
+import { collectors } from '../../src/collectors/index.ts';
 import { contractMetrics } from '../dashboards/contract-metrics.ts';
 import { readPromql } from '../dashboards/promql.ts';
 
@@ -25,6 +28,13 @@ describe('alerts/generate', () => {
   it('is committed as it is generated', () => {
     for (const [name, text] of Object.entries(alertFiles()))
       expect(readFileSync(new URL(`../../alerts/${name}`, import.meta.url), 'utf8')).toBe(text);
+  });
+
+  it('knows which collectors only administrators may have', () => {
+    const names = collectors
+      .filter(({ reads }) => reads.some((read) => toAdminRight(read) !== undefined))
+      .map(({ name }) => name);
+    expect(defaultThresholds.administratorCollectors.split('|')).toEqual(names.toSorted());
   });
 
   it('has no alert twice, and only severities that people route by', () => {

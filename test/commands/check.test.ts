@@ -263,6 +263,13 @@ prod: not well: running-executions, project-executions
     const nothingMore = { configure: false, run: false, admin: false, systemAdmin: false };
     control.addToken({ token: 'least', policy: nothingMore });
     expect(await check({ url, token: 'least' })).toMatchObject({ code: 0, stderr: '' });
+    // What only an administrator may read is said, and nothing is wrong.
+    const { stdout, ...ended } = await check({ url, token: 'least' }, '--collector.users');
+    expect(ended).toEqual({ code: 0, stderr: '', left: [] });
+    expect(toRows(stdout)).toContain('users: denied');
+    expect(toRows(stdout)).toContain(
+      'needs system admin, or switch the collector off: collectors.users.enabled: false',
+    );
   });
 
   it('sees a denial too where the server answers system info to anybody', async () => {

@@ -103,6 +103,16 @@ describe('status/problems', () => {
     expect(tell(server('prod', { members }))).toEqual(['"prod/b" gives no usable answer. Since 01:19 UTC (2 h ago).']);
   });
 
+  it('reports no denial of what only an administrator may read', () => {
+    const denied = { result: 'off', reason: 'denied' } as const;
+    const collectors = [collector('users', denied), collector('log-storage', denied)];
+    const needsAdmin = [{ collector: 'users', right: 'system admin' }];
+    expect(tell(server('prod', { collectors, needsAdmin }))).toEqual([
+      '"prod": the credentials may not read log-storage.',
+    ]);
+    expect(tell(server('prod', { collectors: collectors.slice(0, 1), needsAdmin }))).toEqual([]);
+  });
+
   it('reports all that one server denies in one sentence', () => {
     const collectors = ['a', 'b', 'c', 'd', 'e'].map((name) => collector(name, { result: 'off', reason: 'denied' }));
     expect(tell(server('prod', { collectors }))).toEqual(['"prod": the credentials may not read a, b, c, and 2 more.']);

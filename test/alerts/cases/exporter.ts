@@ -58,7 +58,9 @@ export const exporterCases: readonly Case[] = [
     series: {
       [`${enabled}"log-storage",reason="denied"}`]: gauge('none', 0),
       [`${enabled}"tokens",reason="denied"}`]: gauge('none', 0),
-      [`${enabled}"users",reason="config"}`]: gauge(0),
+      [`${enabled}"threads",reason="config"}`]: gauge(0),
+      // Nobody should make the exporter an administrator.
+      [`${enabled}"users",reason="denied"}`]: gauge(0),
     },
     below: {
       [`${enabled}"log-storage",reason="denied"}`]: gauge('none'),
