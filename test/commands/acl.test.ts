@@ -47,7 +47,7 @@ context:
 for:
   job:
     # Jobs, and the executions of jobs: without it they are left out of every list.
-    # Used by: project-jobs, job-info, executions, traces.
+    # Used by: project-jobs, job-info, executions, schedule, traces.
     - { allow: [read] }
   resource:
     # The list of nodes of a project.
