@@ -98,7 +98,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       await jobs.open();
       // What was read lately is kept before anything is asked: also while the server does not answer.
       await jobs.release(findReleased(jobs.tallies));
-      const api = client.within({ lane: 'normal', forMs: timeoutMs, signal });
+      const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
       if (!(await api.supports(jobInfo))) return tooOld;
       round.clear.note(options.port);
       await listJobs(round, api);

@@ -12,6 +12,9 @@ import { startDemo } from './start-demo.ts';
 
 /** What is on by default and yet may have no series in the demo. */
 const reasons: Readonly<Record<string, string>> = {
+  automation_schedule_delay_seconds: 'no scheduled run has started since the exporter did',
+  automation_job_last_missed_timestamp_seconds: 'no run was missed',
+  automation_scheduler_expected_saturation_timestamp_seconds: 'the threads suffice',
   automation_server_load_average: 'the release that is played rounds it to an integer',
   automation_execution_mode_change_timestamp_seconds: 'the mode does not change by itself',
   automation_log_storage_incomplete_executions: 'on a quiet day every log is stored at once',

@@ -35,7 +35,7 @@ describe('simulator/routes/control-routes', () => {
       '/simulator/project/change',
     ]);
     expect(faultKinds).toContain('bomb');
-    expect(scenarios).toHaveLength(10);
+    expect(scenarios).toHaveLength(14);
     expect(requests).toEqual([]);
   });
 
