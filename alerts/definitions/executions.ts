@@ -66,13 +66,17 @@ function overdue(limits: Thresholds): Alert {
   };
 }
 
-/** One job that fails on one node speaks of the job; several that fail there and hardly anywhere else, of the node. */
+/**
+ * One job that fails on one node speaks of the job; several that fail there and hardly anywhere else, of the node. Where there is
+ * no other node, nobody can tell.
+ */
 function brokenNode(limits: Thresholds): string {
   const { newest, once } = createExpressions(limits);
   const failures = once(`increase(automation_node_failures_total{node!="__other__"}[${limits.nodeWindow}])`);
   const ofProject = `sum without (node) (${failures})`;
   const failingJobs = `count without (job_group, job_name) (${newest('automation_job_consecutive_failures')} > 0)`;
-  return `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / on (job, server, project) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, server, project)\n  ${failingJobs} >= ${limits.nodeFailingJobs}`;
+  const nodes = `sum without (os_family) (${newest('automation_project_nodes')})`;
+  return `${failures} >= ${limits.nodeFailures}\nand\n${failures}\n  / on (job, server, project) group_left () ${ofProject} >= ${limits.nodeFailureRatio}\nand on (job, server, project)\n  ${failingJobs} >= ${limits.nodeFailingJobs}\nunless on (job, server, project)\n  ${nodes} < 2`;
 }
 
 function nodeFailingEverywhere(limits: Thresholds): Alert {
