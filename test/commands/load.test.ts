@@ -111,7 +111,7 @@ const cases: readonly Case[] = [
   inFlags(
     'an unknown command like no other',
     ['nonsense'],
-    '"nonsense": is not a command (commands: serve, demo, simulate, check, config, metrics, traceparent, replay, quarantine)\n',
+    '"nonsense": is not a command (commands: serve, demo, simulate, check, acl, config, metrics, traceparent, replay, why, quarantine)\n',
   ),
   inFlags('a word too many', ['serve', 'now'], '"now": is not expected after serve\n'),
   inFlags(
@@ -119,7 +119,7 @@ const cases: readonly Case[] = [
     ['serve', '--log.levle=debug'],
     '--log.levle: is not a known flag (did you mean --log.level?)\n',
   ),
-  inFlags('a flag of another command', ['serve', '--json'], '--json: belongs to check, replay, quarantine\n'),
+  inFlags('a flag of another command', ['serve', '--json'], '--json: belongs to check, replay, why, quarantine\n'),
   inFlags(
     'a secret as a flag, which it does not repeat',
     ['serve', '--token', 'hunter2'],
