@@ -9,7 +9,7 @@ import { createScheduler, type Scheduler } from '../schedule/scheduler.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import type { KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createConnectionMemory } from './connect.ts';
-import { forgetDelivery } from './instruments.ts';
+import { forgetTraces } from './instruments.ts';
 import type { Traces, TracesOptions } from './trace-pipeline.ts';
 import { type WatchedServer, type WatchOptions, watchServer } from './watch-server.ts';
 
@@ -160,7 +160,7 @@ export async function leaveBehind(
   { self, keptPlans, onFault }: Shown,
 ): Promise<void> {
   try {
-    if (after.traces?.delivery() === undefined) forgetDelivery(self);
+    forgetTraces(self, { areMade: after.traces !== undefined, areSent: after.traces?.delivery() !== undefined });
     keptPlans.goOver(before.config, after.config);
     const kept = new Set(keysOf(after).map(toPollText));
     for (const key of keysOf(before)) if (!kept.has(toPollText(key))) before.watched.get(key.server)?.withdraw(key);

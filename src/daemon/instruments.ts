@@ -61,9 +61,14 @@ export function toDeliveryObserver(self: Self): Pick<SenderObserver, 'exported' 
   };
 }
 
-/** Removes the series of delivery after traces were switched off, so that no alert on them stays. */
-export function forgetDelivery({ tracesPending, spoolTraces, spoolBytes, spoolOldest, tracesQuarantined }: Self): void {
-  tracesPending.reset();
+/**
+ * Removes the series of traces that are made or sent no longer, so that no alert on them stays. Those that are made for pages
+ * only have steps to wait for as well.
+ */
+export function forgetTraces(self: Self, { areMade, areSent }: { areMade: boolean; areSent: boolean }): void {
+  const { tracesPending, spoolTraces, spoolBytes, spoolOldest, tracesQuarantined } = self;
+  if (!areMade) tracesPending.reset();
+  if (areSent) return;
   for (const gauge of [spoolTraces, spoolBytes, spoolOldest, tracesQuarantined]) gauge.remove();
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { forgetDelivery, toDeliveryObserver } from '../../src/daemon/instruments.ts';
+import { forgetTraces, toDeliveryObserver } from '../../src/daemon/instruments.ts';
 import { readOwnFamilies } from '../../src/metrics/own-rows.ts';
 import { createSelf, type Self } from '../../src/metrics/self.ts';
 
@@ -51,14 +51,19 @@ describe('observers, of the delivery of traces', () => {
     expect(await linesOf(self)).not.toContain('spool_oldest_timestamp_seconds 1.5');
   });
 
-  it('forgets what waits where traces are made no longer, and not what was counted', async () => {
+  it('forgets what waits where traces are made or sent no longer, and not what was counted', async () => {
     const self = create();
     const observe = toDeliveryObserver(self);
     observe.exported(7);
     observe.size({ traces: 2, bytes: 900, oldestMs: 1_500, quarantinedTraces: 1, quarantinedBytes: 100 });
     self.tracesPending.set({ server: 'prod' }, 3);
     expect(await linesOf(self)).toContain('traces_pending server=prod 3');
-    forgetDelivery(self);
+    forgetTraces(self, { areMade: true, areSent: true });
+    expect(await linesOf(self)).toContain('spool_traces 2');
+    forgetTraces(self, { areMade: true, areSent: false });
+    expect(await linesOf(self)).toContain('traces_pending server=prod 3');
+    expect(await linesOf(self)).not.toContain('spool_traces 2');
+    forgetTraces(self, { areMade: false, areSent: false });
     expect(await linesOf(self)).toEqual([
       'spans_exported_total 7',
       'spans_rejected_total reason=partial_success 0',
