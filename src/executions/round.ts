@@ -61,6 +61,8 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   } finally {
     if (!signal.aborted) await showing.show(of.found, toShown());
   }
+  // A list of jobs that does not come holds up nothing that is known: what it changes is shown by the next round.
+  if (!signal.aborted) await of.found.jobLists.look(() => within(round), now.nowMs);
 }
 
 async function readRunningOnce(round: Round): Promise<Running> {
@@ -108,7 +110,6 @@ async function readEnds(round: Round, { running = [], nowMs }: RoundNow, afterEa
   await searchProjects(round, plan, read);
   await found.forgetMissing(nowMs);
   await found.jobLists.forgetMissing(nowMs);
-  await found.jobLists.look(api, nowMs);
 }
 
 function toPlanInput({ found, options, activities }: Round, nowMs: number): PlanInput {

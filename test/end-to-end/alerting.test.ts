@@ -17,7 +17,7 @@ type EvaluatedRule = {
   readonly name: string;
   readonly health: string;
   readonly lastError?: string;
-  readonly alerts?: readonly unknown[];
+  readonly alerts?: readonly { readonly state: string }[];
 };
 
 type Delivery = {
@@ -137,7 +137,11 @@ describeWithTools('end-to-end/alerting', ['prometheus', 'alertmanager'], (tools)
     expect(rules.filter(({ health }) => health !== 'ok').map(({ name, lastError }) => `${name}: ${lastError}`)).toEqual(
       [],
     );
-    const loud = rules.filter(({ name, alerts = [] }) => name.startsWith('AutomationExporter') && alerts.length > 0);
+    // A start on a busy machine may hold it up for a second, which is pending for ten minutes and then over.
+    const isFiring = ({ state }: { readonly state: string }): boolean => state === 'firing';
+    const loud = rules.filter(
+      ({ name, alerts = [] }) => name.startsWith('AutomationExporter') && alerts.some(isFiring),
+    );
     expect(loud.map(({ name }) => name)).toEqual([]);
   }, 60_000);
 

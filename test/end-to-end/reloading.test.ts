@@ -150,14 +150,16 @@ describe('end-to-end/reloading', () => {
     simulator.control.addFault({ kind: 'hang', path: '/jobs$' });
     const work = async (): Promise<void> => {
       await watching.reload({ servers, collectors: withExecutions });
-      await eventually(async () =>
-        expect(seriesWith(await watching.series(), 'automation_executions_running{').length).toBe(20),
+      // Requests that hang hold their places for ten seconds.
+      await eventually(
+        async () => expect(seriesWith(await watching.series(), 'automation_executions_running{').length).toBe(20),
+        { limitMs: 40_000 },
       );
     };
     for (const text of await scrapeDuring(() => watching.daemon.metrics(), work())) toSeries(text);
     expect(await averages()).toBe(20);
     expect(seriesWith(await watching.series(), 'automation_job_info{').length).toBe(20);
-  }, 30_000);
+  }, 90_000);
 
   it('says of a collector what it is now', async () => {
     const simulator = await startService();
