@@ -92,3 +92,6 @@ function unpackJob({ timetable, ...job }: PackedJob): WatchedJob {
     ? job
     : { ...job, timetable: { ...timetable, timesMs: unpackTimes(timetable.timesMs) } };
 }
+
+/** Everything that is kept of the schedule watch: other documents of a server may be many, and long. */
+export const keptKinds = ['expected-job', 'expected-tally', 'expected-source', 'expected-noted'] as const;

@@ -6,6 +6,7 @@ import { addVerdicts, type Tallies, type Tally, toFirstTallies, toTallyKey } fro
 import type { Answer } from './deciding/timetable.ts';
 import type { Judged, WatchedJob } from './deciding/watched-job.ts';
 import {
+  keptKinds,
   readKept,
   toForgottenJob,
   toForgottenTally,
@@ -53,7 +54,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   let opened: Promise<void> | undefined;
 
   async function load(): Promise<void> {
-    const kept = readKept(await options.ledger.load(options.server));
+    const kept = readKept(await options.ledger.load(options.server, keptKinds));
     for (const [key, tally] of kept.tallies) tallies.set(key, tally);
     notes.restore(kept.sources);
     noted.throughMs = kept.notedThroughMs ?? 0;
@@ -130,12 +131,22 @@ type Listed = {
   readonly mostJobs: number;
 };
 
+/** The most characters in the names of jobs that are watched: a few thousand jobs with names of a usual length. */
+const mostNameChars = 1_000_000;
+
 /** Plans what the list of a project changes: jobs that it shows, and those that it lacks. */
 function planListed(
   all: ReadonlyMap<string, WatchedJob>,
   { project, listed, atMs, mostJobs }: Listed,
 ): readonly Judged[] {
-  const fitting = listed.filter(({ id }) => all.has(id) || all.size < mostJobs);
+  let room = mostJobs - all.size;
+  let chars = mostNameChars - [...all.values()].reduce((sum, { group, name }) => sum + group.length + name.length, 0);
+  const fitting = listed.filter(({ id, group, name }) => {
+    if (all.has(id)) return true;
+    room -= 1;
+    chars -= group.length + name.length;
+    return room >= 0 && chars >= 0;
+  });
   const seen = new Set(fitting.map(({ id }) => id));
   const gone = [...all.values()].filter((job) => job.project === project && !seen.has(job.id));
   return [

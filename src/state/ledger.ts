@@ -2,8 +2,8 @@ import type { SpooledTrace } from './spool.ts';
 
 /** Keeps executions, so that each of them counts once. Transactional: a change is in it whole or not at all. */
 export type Ledger = {
-  /** Everything that is kept of a server but its entries. */
-  readonly load: (server: string) => Promise<readonly LedgerDocument[]>;
+  /** Everything that is kept of a server but its entries; where kinds are given, at least those. */
+  readonly load: (server: string, kinds?: readonly string[]) => Promise<readonly LedgerDocument[]>;
   /** The entries with any of these ids. */
   readonly find: (server: string, ids: readonly number[]) => Promise<readonly LedgerEntry[]>;
   /** Counts the ends of some projects within a window; both its ends belong to it. */

@@ -7,6 +7,7 @@ import { createSpoolWriter } from './sqlite-spool.ts';
 /** The ledger in the embedded database. */
 export function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledger {
   const documents = database.prepare('SELECT kind, key, body FROM ledger_document WHERE server = ?');
+  const ofKind = database.prepare('SELECT kind, key, body FROM ledger_document WHERE server = ? AND kind = ?');
   const byId = database.prepare(
     'SELECT project, id, started_at AS startedAtMs, ended_at AS endedAtMs FROM ledger_entry WHERE server = ? AND id = ?',
   );
@@ -55,7 +56,8 @@ export function createSqliteLedger(database: DatabaseSync, commit: Commit): Ledg
 
   return {
     // The casts are true: the columns are named and typed by the schema.
-    load: async (server) => documents.all(server) as unknown as LedgerDocument[],
+    load: async (server, kinds) =>
+      (kinds?.flatMap((kind) => ofKind.all(server, kind)) ?? documents.all(server)) as unknown as LedgerDocument[],
     find: async (server, ids) => ids.flatMap((id) => byId.all(server, id) as unknown as LedgerEntry[]),
     countEnds: async (server, { projects, beginMs, endMs }) => {
       let sum = 0;
