@@ -80,7 +80,7 @@ export function createTraces(options: TracesOptions): Traces {
     ofServer: (server, joined) => {
       const enricher = createServerEnricher(server, joined, { ...shared, spooling: delivery?.spooling });
       enrichers.push(enricher);
-      return joinEnricher(server, enricher, { ...shared, port: joined.port });
+      return joinEnricher(server, enricher, { ...shared, port: joined.port, isSent: delivery !== undefined });
     },
     planOf: keptPlans.find,
     hasPlan: keptPlans.has,
@@ -138,7 +138,7 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
 function joinEnricher(
   { name }: ServerConfig,
   enricher: Enricher,
-  { config, self, log, clock, wait, port }: Shared & Pick<Joined, 'port'>,
+  { config, self, log, clock, wait, port, isSent }: Shared & Pick<Joined, 'port'> & { readonly isSent: boolean },
 ): ServerTraces {
   const { maxAgeMs, spool } = config.traces;
   const onFault = (error: unknown): void => log.error({ server: name, error }, 'trace round failed, will be retried');
@@ -147,7 +147,7 @@ function joinEnricher(
     nowMs: clock.now,
     serverNowMs: () => port.serverNowMs() ?? clock.now(),
     maxAgeMs,
-    room: () => spool.maxPending - enricher.size(),
+    room: () => (isSent ? spool.maxPending : Math.min(spool.maxPending, mostForPages)) - enricher.size(),
     onPending: (pending) => {
       enricher.add(pending);
       loop.wake();
@@ -156,6 +156,9 @@ function joinEnricher(
   });
   return { commitHook, loop };
 }
+
+/** Pages show the last 1,000 executions: no more of them need to wait for their steps. */
+const mostForPages = 1000;
 
 function countPending(enrichers: readonly Enricher[]): number {
   let pending = 0;
