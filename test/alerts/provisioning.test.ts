@@ -63,7 +63,7 @@ describeWithTools('deploy', ['promtool', 'amtool'], ({ promtool, amtool }) => {
 
   it('is a configuration that Alertmanager takes, with the inhibitions', () => {
     const output = execFileSync(amtool, ['check-config', join(directory, 'alertmanager.yaml')], { encoding: 'utf8' });
-    expect(output).toContain('12 inhibit rules');
+    expect(output).toContain('13 inhibit rules');
     expect(output).toContain('2 receivers');
   });
 
