@@ -22,7 +22,10 @@ const series = 100_000;
 const ofCollector = series / collectorCount;
 const scrapes = 2000;
 
-/** Scrapes of many series while they change, against prom-client in the same run; and what rendering and keeping them costs. */
+/**
+ * Scrapes of many series while they change, against prom-client in the same run; and what rendering and keeping them
+ * costs.
+ */
 export async function run() {
   const ours = await measureScrapes();
   const theirs = await measurePromClient();
@@ -47,7 +50,7 @@ export async function run() {
     },
     // 0.4 µs where prom-client takes 3: as a ratio it holds on slower and busier machines, too.
     {
-      what: `event loop's time to render a series, prom-client : ours (${theirs.renderUs.toFixed(2)} µs : ${render.mainUs.toFixed(2)} µs; bounded by the strings of which lines are made, and their copy into bytes)`,
+      what: `event loop's time to render a series, prom-client : ours (${theirs.renderUs.toFixed(2)} µs : ${render.mainUs.toFixed(2)} µs; bounded by the strings that make up the lines, and their copy into bytes)`,
       figure: `${faster.toFixed(1)} times`,
       mustReach: '>= 7.5 times, or <= 0.4 µs',
       reached: faster >= 7.5 || render.mainUs <= 0.4,

@@ -25,7 +25,10 @@ const ways = [
   'bomb-of-rows',
 ];
 
-/** Two servers, one of which answers with what is too large in many ways: what it costs the process and the other server. */
+/**
+ * Two servers; one gives answers that are too large in many ways. Measures what that costs the process and the other
+ * server.
+ */
 export async function run() {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-hostile-'));
   const group = `/sys/fs/cgroup/memory/automation-exporter-bench-${process.pid}`;

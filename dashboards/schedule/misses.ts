@@ -121,7 +121,7 @@ export function missesRow(): QuestionRow {
         id: 604,
         title: 'Undecided times by project, over an hour',
         description:
-          'Expected times of which nobody can tell whether a run was missed, for the ten projects with the most in the selected time.',
+          'Expected times that could not be decided, for the ten projects with the most of them in the selected time.',
         emptyReason: noJobs,
         unit: 'short',
         width: 12,

@@ -13,7 +13,10 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly query: readonly Query[];
   /** The smallest API version that has it. */
   readonly since: number | Readonly<Record<Dialect, number>>;
-  /** A newer API version in which it tells more than in the one that is spoken: it is asked with that where the server has it. */
+  /**
+   * A newer API version in which it tells more than in the one that is spoken: it is asked with that where the server
+   * has it.
+   */
   readonly tellsMoreIn?: number;
   /** True if a server's administrator can disable it: then a 404 is not a fault. */
   readonly mayBeOff: boolean;
@@ -23,7 +26,7 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
   readonly alsoAnswers: readonly number[];
   /** True if some releases answer in plain text: a body that is not JSON then reaches the decoder unchanged. */
   readonly mayBeText: boolean;
-  /** True if its texts are kept as they are: lines of a log, of which no more than a word is taken. */
+  /** True if its texts are kept as they are: lines of a log, from which at most a word is taken. */
   readonly keepsLongTexts: boolean;
   /** The largest answer, inflated; a larger one is refused. */
   readonly maxBytes: number;
@@ -82,7 +85,10 @@ export type EndpointInput<Path extends string, Query extends string> = {
 /** A list stands for as many segments: folders within folders. */
 type PathValue = string | number | readonly string[];
 
-/** The URL's path and query below `api/{version}/`; every value is one encoded segment, whatever it holds, a list one each. */
+/**
+ * The URL's path and query below `api/{version}/`; every value is one encoded segment, whatever it holds, a list one
+ * each.
+ */
 export function toPath(endpoint: Pick<Endpoint<unknown>, 'name' | 'path' | 'query'>, input: AnyInput = {}): string {
   const path = endpoint.path.replaceAll(/\{([^}]+)\}/g, (_braces, parameter: string) => {
     const value = input.path?.[parameter];
@@ -132,7 +138,7 @@ function unfitFor(apiEndpoint: string, parameter: string): ApiError {
   return new ApiError(`GET ${apiEndpoint}: ${says}`, { kind: 'rejected', apiEndpoint, unsent: true });
 }
 
-/** In the application's context (Document A, section 5). */
+/** In the application's context (API reference, "Authentication"). */
 export const systemRead: readonly AccessRight[] = [{ type: 'resource', kind: 'system', allow: 'read' }];
 
 /** Executions of a job need the right to read the job; those without a job need the right to read ad hoc commands. */

@@ -27,17 +27,19 @@ export type Part<Item> = {
   readonly total: number;
   /** Rows that are done with by this part, shown or not; the parts to come count the others. */
   readonly counted: number;
-  /** The windows that are still to be read, oldest first. A reader that stops here can continue with them at any time. */
+  /**
+   * The windows that are still to be read, oldest first. A reader that stops here can continue with them at any time.
+   */
   readonly rest: readonly Window[];
   /** True if a reader that stops here has to read the whole flood again: pages by offset are useless one by one. */
   readonly isInFlood: boolean;
 };
 
 /**
- * Everything that a list holds within a window, page by page. Rows are cut into pages before those that may not be seen are
- * taken out, so short and empty pages mean nothing and only the total counts. A page that is full holds the newest rows, down to
- * its oldest one: what is older is the rest, and the oldest part of it comes first. A flood within one second is read by
- * offset, and again if the total changed meanwhile. Rows may come twice.
+ * Everything that a list holds within a window, page by page. Rows are cut into pages before those that may not be seen
+ * are taken out, so short and empty pages mean nothing and only the total counts. A page that is full holds the newest
+ * rows, down to its oldest one: what is older is the rest, and the oldest part of it comes first. A flood within one
+ * second is read by offset, and again if the total changed meanwhile. Rows may come twice.
  */
 export async function* readWindow<Item>(
   read: ReadPage<Item>,
@@ -102,9 +104,9 @@ function divide<Item>(
 }
 
 /**
- * Finds the time at which to cut a window of which only the total is known, so that its older part is likely to hold a few
- * pages. If rows as dense as the newer ones would fill only a little of it, they are likely to lie at its end, and little
- * before them.
+ * Finds the time at which to cut a window when only its total is known, so that its older part is likely to hold a few
+ * pages. If rows as dense as the newer ones would fill only a little of it, they are likely to lie at its end, and
+ * little before them.
  */
 function toCutMs(
   { beginMs, endMs }: Window,

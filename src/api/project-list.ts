@@ -26,7 +26,8 @@ export function createProjectList({ isWanted, clock }: ListOptions): ProjectList
   let visible: number | undefined;
 
   async function ask(api: Api, askedTicks: number): Promise<DatedList> {
-    // One request reports for all projects whether executions are enabled (Document A, 4.11).
+    // One request reports for all projects whether executions are enabled (API reference, "Endpoints named only in the
+    // change log").
     const hasModes = await api.supports(projectsWithModes);
     const all = hasModes ? await api.get(projectsWithModes, { query: { meta: 'config' } }) : await api.get(projects);
     visible = all.length;

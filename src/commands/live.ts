@@ -144,8 +144,8 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
     );
     const [next] = valid.flatMap(({ expiration }) => expiration ?? []).toSorted((one, other) => one - other);
     const seen = `${toCount(valid.length, 'valid token')} visible to these credentials`;
-    // Which of them is ours, the server does not say.
-    if (next === undefined) return { name, verdict: 'ok', message: `${seen}, none of which expires` };
+    // The server does not say which token is in use.
+    if (next === undefined) return { name, verdict: 'ok', message: `${seen}; none of them expires` };
     const message = `${seen}, the first expires ${toWait(next, midRequestMs)}`;
     return { name, verdict: next - midRequestMs < expiryWarnedMs ? 'warning' : 'ok', message };
   } catch (error) {

@@ -8,7 +8,10 @@ type Options = {
   readonly findNone: () => Finding;
 };
 
-/** The schedule watch: whether the server tells when it starts jobs, asked of one scheduled job in each of a few projects. */
+/**
+ * The schedule watch: whether the server tells when it starts jobs, asked of one scheduled job in each of a few
+ * projects.
+ */
 export function toScheduleProbes({ readNames, findNone }: Options): readonly Probe[] {
   async function find(api: Api): Promise<Finding> {
     if (!(await api.supports(jobInfo))) {
@@ -31,7 +34,7 @@ export function toScheduleProbes({ readNames, findNone }: Options): readonly Pro
       else await api.get(jobInfo, { path });
     });
     if (finding?.fault !== undefined) return finding;
-    const how = hasForecast ? '' : ', of which API versions before 31 tell only the next run';
+    const how = hasForecast ? '' : '; before API version 31 only the next run of each is known';
     return { note: `${toCount(scheduled, 'scheduled job')}${how}; ${finding?.note}` };
   }
 

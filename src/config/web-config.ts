@@ -17,7 +17,7 @@ export type WebTls = {
   readonly key: Secret;
   readonly clientCa: string | undefined;
   readonly clientAuth: ClientAuth;
-  /** Of which the certificate of a client must have one; any will do if there are none. */
+  /** The certificate of a client must have one of these names; an empty list allows every certificate. */
   readonly allowedSans: readonly string[];
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;

@@ -1,4 +1,4 @@
-/** The mode that decides if the service runs anything at all (Document A, section 3). */
+/** The mode that decides if the service runs anything at all (API reference, "States and transitions"). */
 export const executionModes = ['active', 'passive'] as const;
 export type ExecutionMode = (typeof executionModes)[number];
 

@@ -1,4 +1,4 @@
-/** The statuses of an execution (Document B, section 3, and further ones that servers send). */
+/** The statuses of an execution (API reference, "States and transitions", and further ones that servers send). */
 export const executionStatuses = [
   'running',
   'scheduled',

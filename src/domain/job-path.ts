@@ -1,6 +1,6 @@
 /**
- * Returns the path that patterns of configuration match: `{project}/{group}/{name}`, and `{project}/{name}` for a job without
- * a group, as the service itself writes them in its filters (Document B, 4.2).
+ * Returns the path that patterns of configuration match: `{project}/{group}/{name}`, and `{project}/{name}` for a job
+ * without a group, as the service itself writes them in its filters (API reference, "Executions").
  */
 export function toJobPath({ project, group, name }: JobNames): string {
   return [project, ...(group === '' ? [] : [group]), name].join('/');

@@ -1,4 +1,6 @@
-/** The conditions of a step or a node (Document B, section 3); `unknown` stands for any other word. */
+/**
+ * The conditions of a step or a node (API reference, "States and transitions"); `unknown` stands for any other word.
+ */
 export const stepConditions = [
   'waiting',
   'running',
@@ -48,8 +50,8 @@ export type ExecutionState = Progress & {
 };
 
 /**
- * Reports whether a state is complete for an execution that ended then. A member that did not run it may still send an older state,
- * which knows nothing of the end, and so does a server that crashed meanwhile.
+ * Reports whether a state is complete for an execution that ended then. A member that did not run it may still send an
+ * older state, which knows nothing of the end, and so does a server that crashed meanwhile.
  */
 export function isWhole(
   { isCompleted, condition, endedAtMs, steps }: ExecutionState,

@@ -150,7 +150,7 @@ const tooOld: Outcome = {
 type Round = ExpectedRunsOptions & {
   readonly jobs: ExpectedJobs;
   readonly clear: ReturnType<typeof createClearTimes>;
-  /** Jobs whose list has shown a change, and those of which a miss waits for an answer. */
+  /** Jobs that the list of jobs showed as changed, and jobs with a miss that an answer has to confirm. */
   readonly changed: Set<string>;
   readonly waiting: Set<string>;
   readonly restsUntilTicks: Map<string, number>;

@@ -94,7 +94,7 @@ export function gauge<const Label extends string = never>(
   return valueFamily({ name, help, type: 'gauge', labels, merge: 'sum' });
 }
 
-/** A gauge of which the later row wins where two fall on one label set. */
+/** A gauge; where two rows have the same labels, the later one wins. */
 export function newestGauge<const Label extends string = never>(
   name: string,
   help: string,
@@ -103,7 +103,7 @@ export function newestGauge<const Label extends string = never>(
   return valueFamily({ name, help, type: 'gauge', labels, merge: 'newest' });
 }
 
-/** A gauge of which the smallest value wins where two rows fall on one label set. */
+/** A gauge; where two rows have the same labels, the smallest value wins. */
 export function earliestGauge<const Label extends string = never>(
   name: string,
   help: string,
@@ -180,7 +180,10 @@ export function histogram<const Label extends string>(
   };
 }
 
-/** All states are present and one is 1. A gauge in both formats: OpenMetrics' own stateset wants a label named like the family. */
+/**
+ * All states are present and one is 1. A gauge in both formats: OpenMetrics' own stateset wants a label named like the
+ * family.
+ */
 export function stateSet<const Label extends string = never>(
   name: string,
   help: string,

@@ -1,6 +1,6 @@
 import type { NextTurn } from './segment.ts';
 
-/** Turns of which each has a round of the event loop to itself, however many ask at once. */
+/** Gives each caller a round of the event loop to itself, however many ask at once. */
 export function createTurns(nextTurn: NextTurn): NextTurn {
   let last: Promise<void> = Promise.resolve();
   return () => {

@@ -52,7 +52,7 @@ export function createPoll(options: PollOptions): Poll {
   function report(outcome: Outcome, seconds: number): void {
     self.collectorDuration.set(key, seconds);
     const reason = outcome.result === 'off' ? outcome.reason : '';
-    // Also one from before a reload, of which nothing else is known here.
+    // Also one from before a reload: only its labels tell what it was.
     for (const other of reasons) if (other !== reason) self.collectorEnabled.remove({ ...key, reason: other });
     self.collectorEnabled.set({ ...key, reason }, Number(outcome.result !== 'off'));
     if (outcome.result === 'off') {

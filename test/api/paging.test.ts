@@ -141,7 +141,7 @@ describe('api/paging', () => {
     ]);
   });
 
-  it('halves a window of which too little is shown to know how far a page reaches', async () => {
+  it('halves a window that shows too little to know how far a page reaches', async () => {
     const rows = Array.from({ length: 40 }, (_, id) => ({ id, endMs: id * 100, hidden: id % 10 !== 0 }));
     const list = createList(rows);
 

@@ -28,6 +28,7 @@ const phrases: readonly Phrase[] = [
   { banned: /\bwhat becomes? of\b/i, better: 'write "the result of"' },
   { banned: /\bgoes on\b/i, better: 'write "continues" or "is in progress"' },
   { banned: /\bset aside\b/i, better: 'write "quarantined"' },
+  { banned: /\bof (which|whom)\b(?= \w)/i, better: 'write two sentences, or "whose"' },
 ];
 
 /** Rooms whose exported things are described by a verb or a noun. */

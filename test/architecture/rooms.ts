@@ -1,10 +1,13 @@
-/** A row says all that the files of a room may import, in addition to the types of rooms above it: nothing else of ours, no other package. */
+/**
+ * A row says all that the files of a room may import, in addition to the types of rooms above it: nothing else of ours,
+ * no other package.
+ */
 export type Room = {
   /** A path below `src/`: a folder, or a file without its ending. The longest that fits a file is its room. */
   readonly room: string;
   /** Rooms whose values it may use; a name stands for everything below it, and a room may always know itself. */
   readonly knows?: readonly string[];
-  /** Packages, and rooms below it, of which it may know only the types. */
+  /** Packages, and rooms below it, whose types alone it may import. */
   readonly types?: readonly string[];
   /** Packages, and what of Node reaches out of the process. `name/*` stands for every package of that scope. */
   readonly packages?: readonly string[];
@@ -122,7 +125,8 @@ export const rooms: readonly Room[] = [
   { room: 'expected-runs', knows: ['domain', 'api/endpoints', 'api/errors'] },
 
   { room: 'tracing/plan', knows: ['domain'] },
-  // What secrets and complaints are, because the variables of OpenTelemetry hold both; how HTTP is spoken, and Retry-After read.
+  // What secrets and complaints are, because the variables of OpenTelemetry hold both; how HTTP is spoken, and Retry-
+  // After read.
   {
     room: 'tracing/deliver',
     knows: ['tracing/plan', 'config/secret', 'config/complaint', 'api/retry', 'api/wire'],

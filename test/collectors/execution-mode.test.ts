@@ -19,7 +19,7 @@ describe('collectors/execution-mode', () => {
     ['47 says active', 47, { body: '{"executionMode":"active"}' }, ACTIVE],
     ['47 says passive', 47, { body: '{"executionMode":"passive"}' }, PASSIVE],
     ['36 says passive with 200', 36, { body: '{"executionMode":"passive"}' }, PASSIVE],
-    // Document A 3: below 36 passive is 503; the body makes it an answer.
+    // API reference, "States and transitions": below 36 passive is 503; the body makes it an answer.
     ['35 says passive with 503', 35, { status: 503, body: '{"executionMode":"passive"}' }, PASSIVE],
     ['32 says active', 32, { body: '{"executionMode":"active"}' }, ACTIVE],
     // A proxy may add passiveAs503=true: the same answer, on any version.
@@ -34,7 +34,7 @@ describe('collectors/execution-mode', () => {
   });
 
   it.each<readonly [string, number, string, string]>([
-    // Document A 9: the status endpoint came with 32; before it, system/info says the mode.
+    // API reference, "Versioning": the status endpoint came with 32; before it, system/info says the mode.
     ['31 says active', 31, '{"active":true,"executionMode":"active"}', ACTIVE],
     ['31 says passive', 31, '{"active":false,"executionMode":"passive"}', PASSIVE],
     // `active` was text in some releases of that time.

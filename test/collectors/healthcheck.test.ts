@@ -17,7 +17,7 @@ describe('collectors/healthcheck', () => {
 
   it.each<readonly [string, CannedAnswer, string]>([
     [
-      // Document A 2.5, as releases 3.x and 4.x send it.
+      // API reference, "Metrics data", as releases 3.x and 4.x send it.
       'shows every check of a healthy server as 1',
       {
         body: '{"dataSource.connection.time":{"healthy":true,"message":"Datasource connection healthy with timeout 5 seconds"},"quartz.scheduler.threadPool":{"healthy":true}}',

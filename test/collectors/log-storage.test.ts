@@ -33,7 +33,7 @@ describe('collectors/log-storage', () => {
   });
 
   it('reads a server without a storage plugin', async () => {
-    // No plugin: `pluginName` is null where Document A 2.6 says text, and the counts are true zeros.
+    // No plugin: `pluginName` is null where API reference, "Log storage info" says text, and the counts are true zeros.
     const body =
       '{"enabled":false,"pluginName":null,"succeededCount":0,"failedCount":0,"queuedCount":0,"queuedRequestCount":0,"queuedRetriesCount":0,"queuedIncompleteCount":0,"totalCount":0,"incompleteCount":0,"missingCount":0,"retriesCount":0}';
     expect(await scrape({ body })).toEqual({
@@ -63,7 +63,7 @@ describe('collectors/log-storage', () => {
       '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2,"queuedCount":3,"queuedRequestCount":91,"queuedRetriesCount":92,"queuedIncompleteCount":93,"totalCount":354,"incompleteCount":5,"missingCount":7,"retriesCount":94}',
     ],
     [
-      // Document A 2.6 names only these eight members.
+      // API reference, "Log storage info" names only these eight members.
       'reads the documented members of the neutral dialect',
       { dialect: 'service' },
       '{"enabled":true,"pluginName":"object-store","succeededCount":349,"failedCount":2,"queuedCount":3,"totalCount":354,"incompleteCount":5,"missingCount":7}',

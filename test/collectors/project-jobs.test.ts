@@ -3,7 +3,8 @@ import { type CannedAnswer, scrapeCollector } from '../support/scrape.ts';
 
 describe('collectors/project-jobs', () => {
   it('counts the jobs of 5.3 by their switches', async () => {
-    // `group` is null at the top level, `description` may be, and `scheduleEnabled` is true for jobs without a schedule.
+    // `group` is null at the top level, `description` may be, and `scheduleEnabled` is true for jobs without a
+    // schedule.
     const body = `[
       {"id":"1","name":"settle","group":"nightly","project":"pay","description":"","href":"h","permalink":"p","scheduled":true,"scheduleEnabled":true,"enabled":true},
       {"id":"2","name":"report","group":"nightly","project":"pay","description":null,"href":"h","permalink":"p","scheduled":true,"scheduleEnabled":true,"enabled":true},
@@ -29,7 +30,7 @@ describe('collectors/project-jobs', () => {
       'scheduled="true",enabled="false",schedule_enabled="true"',
     ],
     ['14, which tells none', { apiVersion: 14 }, '"description":""', 'scheduled="",enabled="",schedule_enabled=""'],
-    // Document B 2.1 names no fields.
+    // API reference, "Job summary" names no fields.
     [
       'the neutral dialect',
       { dialect: 'service' },

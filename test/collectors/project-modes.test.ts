@@ -104,7 +104,7 @@ describe('collectors/project-modes', () => {
       'executions_disabled',
     ],
     [
-      // Document A 4.9 shows what is sent: the value by its key.
+      // API reference, "Projects" shows what is sent: the value by its key.
       'keys of the neutral dialect',
       {
         apiVersion: 17,

@@ -18,7 +18,7 @@ describe('collectors/projects', () => {
   });
 
   it.each<readonly [string, number, string, string]>([
-    // Document A 2.8: a label since 26, a creation date since 33.
+    // API reference, "Project": a label since 26, a creation date since 33.
     [
       '33 with a date',
       33,

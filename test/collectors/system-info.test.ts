@@ -7,7 +7,8 @@ const LOGIN_PAGE =
 
 describe('collectors/system-info', () => {
   it('reads every member of the documented answer', async () => {
-    // Document A 2.4: the resource is named `service`, apiversion is an integer, and a load with a fraction was not rounded.
+    // API reference, "System info": the resource is named `service`, apiversion is an integer, and a load with a
+    // fraction was not rounded.
     const body = `{"system":{"timestamp":{"epoch":1716200001250,"unit":"ms","datetime":"2024-05-20T10:13:21Z"},
       "service":{"version":"5.3.0","build":"5.3.0-0","node":"auto-1","base":"/srv/auto","apiversion":47,"serverUUID":null},
       "executions":{"active":true,"executionMode":"active"},"os":{"arch":"amd64","name":"Linux","version":"6.1.0"},
@@ -93,7 +94,8 @@ describe('collectors/system-info', () => {
   });
 
   it('reads release 5.3: text for the API version, no load, and a start time though the uptime has wrapped', async () => {
-    // Since 4.3 a typed answer: apiversion is text, the load is cast to an integer, uptime.duration is 32 bits and wraps after 24.8 days.
+    // Since 4.3 a typed answer: apiversion is text, the load is cast to an integer, uptime.duration is 32 bits and
+    // wraps after 24.8 days.
     const body = `{"system":{"rundeck":{"version":"5.3.0-20240520","build":"5.3.0-20240520-0","buildGit":"v5.3.0-0-g1a2b3c4","node":"auto-1","base":"/srv/auto","apiversion":"47","serverUUID":null},
       "timestamp":{"epoch":1716200000000,"unit":"ms","datetime":"2024-05-20T10:13:20Z"},
       "executions":{"active":"true","executionMode":"active"},"os":{"arch":"amd64","name":"Linux","version":"5.10"},
@@ -135,7 +137,8 @@ describe('collectors/system-info', () => {
   });
 
   it.each<readonly [string, number, string, string | undefined]>([
-    // 4.1 and 4.2 send the processors' load, 0 to 1; only rounding servers lose the series, so it stays as sent, whole or not.
+    // 4.1 and 4.2 send the processors' load, 0 to 1; only rounding servers lose the series, so it stays as sent, whole
+    // or not.
     ['keeps the fraction of 4.2', 41, serverWithLoad('"4.2.1-20220511"', '41', '0.42'), '0.42'],
     ['keeps a full load of 4.1', 41, serverWithLoad('"4.1.2-20220418"', '41', '1.0'), '1'],
     ['keeps an idle 3.4', 39, serverWithLoad('"3.4.0-20210614"', '39', '0.0'), '0'],
@@ -176,7 +179,8 @@ describe('collectors/system-info', () => {
         # TYPE automation_server_info gauge
         automation_server_info{server="prod",version="5.3.0 \"rc\\1\"",build="",node="auto\"} 1\n# TYPE evil counter 🚀",server_uuid="{}",api_version="47"} 1`,
     ],
-    // The written date is cut to the second (with milliseconds in 6.0): the epoch is what counts, whatever stands beside it.
+    // The written date is cut to the second (with milliseconds in 6.0): the epoch is what counts, whatever stands
+    // beside it.
     ...['"2024-05-20T10:08:19Z"', '"2024-05-20T10:08:19.416Z"', '"2024-05-20T12:08:19+02:00"', 'null'].map(
       (date): [string, string, string] => [
         `reads the start from the epoch next to the date ${date}`,
@@ -191,7 +195,7 @@ describe('collectors/system-info', () => {
   });
 
   it('asks again with the version that an older server names', async () => {
-    // Document A 7.2: a version above the server's own is 400; 14 is the oldest we can meet.
+    // API reference, "Errors": a version above the server's own is 400; 14 is the oldest we can meet.
     const body = '{"system":{"stats":{"cpu":{"processors":2}}}}';
     for (const apiVersion of [14, 25, 46]) {
       expect((await scrape({ body }, { apiVersion })).outcome).toBe('success');

@@ -69,7 +69,7 @@ describe('commands/check --live', () => {
       expect.stringMatching(/^state-directory \|  \| \w+ \| \/\S+ can be written; .* are free/),
       expect.stringMatching(/^clock \| default \| ok \| the clock of the server is \d+ m?s (ahead|behind)$/),
       expect.stringMatching(
-        /^credentials \| default \| ok \| \d+ valid tokens? visible to these credentials, none of which expires$/,
+        /^credentials \| default \| ok \| \d+ valid tokens? visible to these credentials; none of them expires$/,
       ),
     ]);
     expect({ code, left: readdirSync(folder) }).toEqual({ code: 0, left: [] });

@@ -133,7 +133,7 @@ basic_auth: {}
       'tls_server_config.client_allowed_sans: is not used: clients may come without a certificate (set client_auth_type: RequireAndVerifyClientCert)',
     ],
     [
-      'versions of which none is left',
+      'a version range without a version',
       `${tls}, min_version: TLS13, max_version: TLS12 }`,
       'tls_server_config.max_version: is lower than min_version (at least TLS13)',
     ],

@@ -25,7 +25,7 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
     expect(dashboard.uid).toBe(`automation-${name}`);
   });
 
-  it('has at most twenty-five panels, of which the first row shows its answer and the others wait for a click', () => {
+  it('has at most twenty-five panels; the first row is open and the others wait for a click', () => {
     expect(charts.length).toBeGreaterThanOrEqual(12);
     expect(charts.length).toBeLessThanOrEqual(25);
     const rows = dashboard.panels.filter((panel) => panel.type === 'row');

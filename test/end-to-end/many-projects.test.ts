@@ -84,7 +84,7 @@ function longestGapMs(times: readonly number[]): number {
 }
 
 describe('end-to-end/many-projects', () => {
-  it('reads 400 projects of three servers, of which one hangs and one denies', async () => {
+  it('reads 400 projects of three servers while one hangs and one denies', async () => {
     const scrape = await watchAll();
 
     await eventually(async () => {

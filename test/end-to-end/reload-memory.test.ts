@@ -18,7 +18,7 @@ afterEach(async () => {
   await simulator?.stop();
 });
 
-/** A service with this number of jobs, each of which ends on request. */
+/** A service with this number of jobs; each ends on request. */
 async function startService(): Promise<{ readonly url: string; readonly endAll: () => void }> {
   const { url, control } = await startSimulator({ scenario: 'empty', token }).then((started) => (simulator = started));
   for (const project of projects) {

@@ -64,7 +64,7 @@ describe('executions/id-hours', () => {
     ]);
   });
 
-  it('compares with hours of which only one side is known', () => {
+  it('compares with hours that only one side knows', () => {
     const order = createIdOrder(
       new Map([
         [100, { hour: 100, leastId: 50 }],

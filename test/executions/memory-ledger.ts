@@ -8,7 +8,7 @@ export type MemoryLedger = Ledger & {
 
 type Copy = { readonly documents: ReadonlyMap<string, LedgerDocument>; readonly entries: readonly LedgerEntry[] };
 
-/** What is kept of one server, of which a copy costs nothing. */
+/** The data of one server; a copy of it costs nothing. */
 export function createMemoryLedger(): MemoryLedger {
   let documents = new Map<string, LedgerDocument>();
   let entries: readonly LedgerEntry[] = [];

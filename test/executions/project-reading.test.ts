@@ -116,7 +116,7 @@ describe('executions/project-reading', () => {
     expect(scene.state().backlog).toBeUndefined();
   });
 
-  it('keeps a past of which no row is shown until something of the project is shown', async () => {
+  it('keeps a past that shows no row until the project shows something', async () => {
     let isShown = false;
     const answer = (asked: Question): unknown => {
       const page = toPage(runs(30), asked);

@@ -12,7 +12,7 @@ describe('executions/recent-runs', () => {
     expect(toNewest(next.sheets).map(({ id }) => id)[0]).toBe(65);
   });
 
-  it('keeps the newest thousand, and forgets sheets of which none is left', () => {
+  it('keeps the newest thousand, and forgets sheets that are empty', () => {
     const { sheets } = add(new Map(), runs(1, 1000));
     const next = add(sheets, runs(1001, 120));
     expect(toNewest(next.sheets)).toHaveLength(1000);

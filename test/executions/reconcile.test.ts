@@ -143,7 +143,7 @@ describe('executions/reconcile', () => {
     expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990]);
   });
 
-  it('tells by its id of which epoch a run is that is found late', () => {
+  it('tells the epoch of a run that is found late by its id', () => {
     const rows = [at({ id: 990, hour: 128 }), at({ id: 2, hour: 129 }), at({ id: 1, hour: 100 })];
     const found = reconcile(input({ rows, ids: hours([130, 3, 4]), epochStartedAtMs: 130 * hourMs }));
     expect([...found.ofEpochBefore].map(({ id }) => id)).toEqual([990, 1]);

@@ -69,7 +69,7 @@ type Run = {
   readonly isIdle: boolean;
 };
 
-/** Rounds over many projects of which few are active, some may not be read, and now and then an idle one has a run. */
+/** Rounds over many projects: few are active, some may not be read, and now and then an idle one has a run. */
 async function watch({ rounds, ...options }: SceneOptions & { readonly rounds: number }) {
   let asked = 0;
   const onRequest = (): void => {

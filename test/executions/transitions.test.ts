@@ -93,7 +93,7 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 2']);
   });
 
-  it('holds a project of which no row is shown, says how many there are, and counts them once they are', async () => {
+  it('holds a project that shows no row, says how many there are, and counts them once they are shown', async () => {
     const { control, finish, counted, rounds, shown, simulator, job, lag } = await play();
     await rounds(2);
     control.addToken({ token: simulator.token, policy: { hiddenJobs: [job] } });

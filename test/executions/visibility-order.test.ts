@@ -12,7 +12,7 @@ const nowMs = 100 * dayMs;
 const hourMs = 3_600_000;
 
 describe('executions/visibility, one question after the other', () => {
-  it('asks what runs in one project a round, those of which something is hidden first, and all again in six hours', async () => {
+  it('asks what runs in one project a round, first where something is hidden, and all again in six hours', async () => {
     const scene = createScene(['a', 'b', 'c']);
     scene.visibility.noteRunning({ executions: [], serverMs: undefined });
     scene.visibility.noteRead('b', { ...nothingRead, isDenied: true });

@@ -171,7 +171,7 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
     expect(toText(page)).toContain(
       'Shown are the first 250 of 5001 spans and the first 2000 others that failed; 2751 more are not shown, 2751 of them failed.',
     );
-    expect(toText(page)).toContain('\n… 2751 more of which 2751 failed');
+    expect(toText(page)).toContain('\n… 2751 more, 2751 of them failed');
   });
 
   it('links to the trace, and to the service by addresses that are safe to follow', async () => {

@@ -46,7 +46,7 @@ export function pastExecution(given: Partial<PastExecution> = {}): PastExecution
   };
 }
 
-/** An execution with that many spans, of which every hundredth failed. */
+/** An execution with that many spans; every hundredth failed. */
 export function largeExecution(count: number, name = 'web'): PastExecution {
   const { spans, ...rest } = pastExecution();
   const nodes = Array.from({ length: count - 2 }, (_, index) => {

@@ -22,7 +22,7 @@ function bound(rows: readonly Row[], rules: BoundRules = noRules) {
 }
 
 describe('metrics/bound', () => {
-  it('hands over as they are rows of which no two are alike', () => {
+  it('returns rows as they are where no two are alike', () => {
     const rows = [...queued.rows(1, { project: 'a', status: 'x' }), ...queued.rows(2, { project: 'a', status: 'y' })];
 
     expect(boundRows(rows, noRules)).toEqual({ rows, dropped: {} });

@@ -199,7 +199,7 @@ demo_stored_total{server="b"} 2
   });
 });
 
-/** Two servers, one of which has a label of its own. */
+/** Two servers; one has a label of its own. */
 async function setUpTwo() {
   let clockMs = 0;
   const self = createSelf({ version: '1', nodeVersion: '2' });

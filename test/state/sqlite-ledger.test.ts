@@ -58,7 +58,7 @@ describe('state/sqlite-ledger', () => {
     expect(await ledger.load('other')).toEqual([]);
   });
 
-  it('keeps nothing of a change of which one part cannot be kept', async () => {
+  it('keeps nothing of a change when one part of it cannot be kept', async () => {
     const entries = [ended('pay', 1, 100), ended('pay', 2, Number.NaN)];
     await expect(
       ledger.commit('prod', { entries, documents: [{ kind: 'cell', key: 'a', body: '1' }] }),

@@ -118,7 +118,7 @@ describe('status/problems', () => {
     expect(tell(server('prod', { collectors }))).toEqual(['"prod": the credentials may not read a, b, c, and 2 more.']);
   });
 
-  it('says which executions may not be read, and of which projects', () => {
+  it('says how many executions may not be read, and in which projects', () => {
     const hidden = [
       { project: 'warehouse', counted: 100, readable: 0 },
       { project: 'billing', counted: 20, readable: 12 },

@@ -215,8 +215,8 @@ by:
   it.each([
     ['whose history is not shown', executions({ hidden: [{ project: 'pay', counted: 114, readable: 0 }] })],
     ['whose history is shown in part', executions({ hidden: [{ project: 'pay', counted: 20, readable: 12 }] })],
-    ['of which nothing that runs may be read', executions({ runningSight: 'denied' })],
-    ['of which some that runs may not be read', executions({ runningDenied: ['pay'] })],
+    ['without the right to read what runs', executions({ runningSight: 'denied' })],
+    ['without the right to read some of what runs', executions({ runningDenied: ['pay'] })],
   ])('gives the whole policy of executions for projects %s', async (_, told) => {
     const polls = [poll({ collector: 'executions' }, success), poll({ collector: 'log-storage' }, success)];
     expect((await read(polls, { executions: () => told })).missingPolicy).toBe(ofExecutions);

@@ -110,7 +110,10 @@ export function planWorld(seed: number, deck: readonly CardName[], size: Size = 
   return isSlow || has('dense and slow') ? { ...arranged, traces: 'off' } : arranged;
 }
 
-/** Conditions that chance brings together too seldom: a share of the small worlds has them, with one of its own troubles. */
+/**
+ * Conditions that chance brings together too seldom: a share of the small worlds has them, with one of its own
+ * troubles.
+ */
 function arrange(plan: Plan, of: (name: string) => Dice): Plan {
   const dice = of('special');
   if (!dice.chance(0.15)) return plan;
@@ -128,7 +131,7 @@ function arrange(plan: Plan, of: (name: string) => Dice): Plan {
     gapMs: 150_000,
     requestsPerSecond: 10,
     lengthMs: 8 * minuteMs,
-    // Right after each list, of which a few are the ones that count.
+    // Right after each list; a few of them are the ones that count.
     cards: [
       ...own,
       ...[7, 8, 9, 10, 11, 12, 13].map((half): PlayedCard => {

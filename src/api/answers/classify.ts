@@ -55,7 +55,7 @@ export function readAnswer<Answer>(
   throw fail(['decode', `not the expected answer: ${places.join('; ')}`]);
 }
 
-/** The login page, or the page that a failed login leads to (Document A, section 5). */
+/** The login page, or the page that a failed login leads to (API reference, "Authentication"). */
 export function isLoginPath(location: string): boolean {
   return /\/user\/(login|error)([?#;]|$)/.test(location);
 }
@@ -102,8 +102,8 @@ function isVersionCode(errorCode: string | undefined): boolean {
 type ErrorFields = Pick<ApiErrorDetails, 'errorCode' | 'serverApiVersion' | 'isOfService'>;
 
 /**
- * Reads the fields of an error. `error` is `true` in answers of the API and of its servlets; it is text if the request never
- * reached them, except for the metrics of release 6, which then say `enable` too.
+ * Reads the fields of an error. `error` is `true` in answers of the API and of its servlets; it is text if the request
+ * never reached them, except for the metrics of release 6, which then say `enable` too.
  */
 function errorFields(json: unknown): ErrorFields {
   if (typeof json !== 'object' || json === null) return {};
@@ -142,7 +142,10 @@ export function toShort(
   return value;
 }
 
-/** Reports whether parsing would cost too much: a million empty lists take seconds and gigabytes, and are never an answer. */
+/**
+ * Reports whether parsing would cost too much: a million empty lists take seconds and gigabytes, and are never an
+ * answer.
+ */
 function isDense(body: string): boolean {
   const most = Math.max(fewValues, body.length / leastBytesOfContainer);
   let values = 0;

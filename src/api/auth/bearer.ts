@@ -1,6 +1,8 @@
 import { type Credentials, createRereadable, type SecretSource } from './credentials.ts';
 
-/** Sends a token of an identity provider (Document A, section 5), which another program renews in its file. */
+/**
+ * Sends a token of an identity provider (API reference, "Authentication"), which another program renews in its file.
+ */
 export function createBearerCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
   return {

@@ -3,7 +3,10 @@ import { type AuthHeaders, type Credentials, createRereadable, type SecretSource
 
 const tokenHeaders = { service: 'x-service-auth-token', rundeck: 'x-rundeck-auth-token' } as const;
 
-/** API token (Document A, section 5). Both headers are sent until the dialect is known: a server ignores the other's. */
+/**
+ * API token (API reference, "Authentication"). Both headers are sent until the dialect is known: a server ignores the
+ * other's.
+ */
 export function createTokenCredentials(secret: SecretSource): Credentials {
   const token = createRereadable(secret);
   let sent: { readonly dialect: Dialect | undefined; readonly headers: AuthHeaders } | undefined;

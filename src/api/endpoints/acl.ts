@@ -3,12 +3,15 @@ import { defineEndpoint } from '../endpoint.ts';
 
 const policyFile = z.object({ type: z.literal('file') });
 
-/** Document A, 2.10: a folder of policies. */
+/** API reference, "ACL policy listing": a folder of policies. */
 const body = z
   .object({ resources: z.array(z.unknown()).nullish() })
   .transform(({ resources }) => (resources ?? []).filter((resource) => policyFile.safeParse(resource).success).length);
 
-/** Document A, 4.8: the number of policies that the server stores; it does not report those in files next to it. */
+/**
+ * API reference, "ACL policies": the number of policies that the server stores; it does not report those in files next
+ * to it.
+ */
 export const systemPolicies = defineEndpoint({
   name: 'acl-policies',
   path: 'system/acl/',

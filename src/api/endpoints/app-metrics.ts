@@ -19,7 +19,10 @@ export type AppMetrics = {
 
 const entries = z.record(z.string(), z.unknown()).nullish();
 
-/** Document A, 2.5: what the application counts and times, under names of its own. Rates, means and extremes are not decoded. */
+/**
+ * API reference, "Metrics data": what the application counts and times, under names of its own. Rates, means and
+ * extremes are not decoded.
+ */
 export const appMetrics = defineEndpoint({
   name: 'app-metrics',
   path: 'metrics/metrics',

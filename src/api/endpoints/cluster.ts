@@ -10,7 +10,7 @@ const jobsOfMember = {
   body: list(z.object({ serverNodeUUID: text })),
 } as const;
 
-/** Document A, 4.5: the jobs, across all projects, whose schedule the answering member owns. */
+/** API reference, "Cluster schedule": the jobs, across all projects, whose schedule the answering member owns. */
 export const ownJobs = defineEndpoint({ name: 'cluster-own-jobs', path: 'scheduler/jobs', ...jobsOfMember });
 
 /** The same for one member, whichever member answers; an unknown one owns nothing. */

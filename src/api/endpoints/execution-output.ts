@@ -12,7 +12,7 @@ export type LogTail = {
 
 const entry = z.object({ log: text, level: text, stepctx: text });
 
-/** Document B, 2.7: the last lines of a log. A log that was lost answers 200 and `error`: no lines. */
+/** API reference, "Output content": the last lines of a log. A log that was lost answers 200 and `error`: no lines. */
 export const executionOutput = defineEndpoint({
   name: 'execution-output',
   path: 'execution/{id}/output',
@@ -46,7 +46,10 @@ function toReason(line: string | undefined): string | undefined {
   return /^Failed: (?!Unknown\b)([A-Za-z]{1,60})(?::|$)/.exec(line ?? '')?.[1];
 }
 
-/** `… step failures: {3=JobFailed: …}`, or `{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode: …` of steps on nodes. */
+/**
+ * `… step failures: {3=JobFailed: …}`, or `{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode: …` of steps on
+ * nodes.
+ */
 function toSummary(
   line: string | undefined,
 ): { readonly step: string; readonly reason: string | undefined } | undefined {

@@ -4,7 +4,10 @@ import { toTimestampMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { toFlag, toNumber, toText } from '../lenient.ts';
 
-/** Document B, 2.6: a state that is not loaded yet answers 200 and `{"error":"pending"}`; it is to be asked for again. */
+/**
+ * API reference, "Execution state": a state that is not loaded yet answers 200 and `{"error":"pending"}`; it is to be
+ * asked for again.
+ */
 export const executionState = defineEndpoint({
   name: 'execution-state',
   path: 'execution/{id}/state',

@@ -41,7 +41,7 @@ const fields = z.object({
   job: z.unknown().optional(),
 });
 
-/** Document B, 4.2: one execution, with what only its trace needs. */
+/** API reference, "Executions": one execution, with what only its trace needs. */
 export const execution = defineEndpoint({
   name: 'execution',
   path: 'execution/{id}',

@@ -37,7 +37,10 @@ const longestOddText = 200;
 const readEvents: readonly AccessRight[] = [{ type: 'resource', kind: 'event', allow: 'read' }];
 const readExecutions = [...readEvents, ...executionRead];
 
-/** Document B, 4.2: executions that ended within a window, newest end first; both ends of the window belong to it. */
+/**
+ * API reference, "Executions": executions that ended within a window, newest end first; both ends of the window belong
+ * to it.
+ */
 export const projectExecutions = defineEndpoint({
   name: 'project-executions',
   path: 'project/{project}/executions',
@@ -49,8 +52,8 @@ export const projectExecutions = defineEndpoint({
 });
 
 /**
- * Document B, 4.2: what runs, in all projects (`*`) that may be read. One-time runs are not in it, even while they run,
- * unless `includePostponed` is sent; any value of that means true.
+ * API reference, "Executions": what runs, in all projects (`*`) that may be read. One-time runs are not in it, even
+ * while they run, unless `includePostponed` is sent; any value of that means true.
  */
 export const runningExecutions = defineEndpoint({
   name: 'running-executions',
@@ -62,7 +65,7 @@ export const runningExecutions = defineEndpoint({
   body: executionList,
 });
 
-/** Document B, 4.2: how many executions ended within a window, in all projects. */
+/** API reference, "Executions": how many executions ended within a window, in all projects. */
 export const executionsTotal = defineEndpoint({
   name: 'executions-total',
   path: 'executions/metrics',
@@ -75,8 +78,8 @@ export const executionsTotal = defineEndpoint({
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Item by item and not by a schema: a sweep reads tens of thousands. The name of a needed field that cannot be read, else the
- * execution.
+ * Item by item and not by a schema: a sweep reads tens of thousands. The name of a needed field that cannot be read,
+ * else the execution.
  */
 function toExecution(item: unknown): Execution | string {
   const fields = toFields(item);

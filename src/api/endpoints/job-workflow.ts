@@ -4,8 +4,9 @@ import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { toText } from '../lenient.ts';
 
 /**
- * Document B, 4.1: the steps of a job and of those it refers to. Servers of the rundeck dialect have it one version
- * later than documented, and write `jobref` and `errorhandler` in lower case. Commands and scripts are not taken.
+ * API reference, "Jobs": the steps of a job and of those it refers to. Servers of the rundeck dialect have it one
+ * version later than documented, and write `jobref` and `errorhandler` in lower case. Commands and scripts are not
+ * taken.
  */
 export const jobWorkflow = defineEndpoint({
   name: 'job-workflow',

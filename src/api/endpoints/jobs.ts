@@ -46,7 +46,7 @@ const job = z
 
 const allowedBy: readonly AccessRight[] = [{ type: 'job', allow: 'read' }];
 
-/** Document B, 4.1: all jobs that may be seen; there are pages only where they are asked for. */
+/** API reference, "Jobs": all jobs that may be seen; there are pages only where they are asked for. */
 export const projectJobs = defineEndpoint({
   name: 'project-jobs',
   path: 'project/{project}/jobs',
@@ -57,7 +57,7 @@ export const projectJobs = defineEndpoint({
   body: list(job),
 });
 
-/** Document B, 2.2: what the list does not tell. The average is absent, or 0, until a job has run. */
+/** API reference, "Job metadata": what the list does not tell. The average is absent, or 0, until a job has run. */
 export const jobInfo = defineEndpoint({
   name: 'job-info',
   path: 'job/{id}/info',
@@ -72,8 +72,8 @@ export const jobInfo = defineEndpoint({
 });
 
 /**
- * Document B, 4.1: the times at which the schedule of a job starts it. `time` is one number and one unit. Absent while the
- * job is off. It is never asked in API 48 or later, which mixes one-time runs into the times without a mark.
+ * API reference, "Jobs": the times at which the schedule of a job starts it. `time` is one number and one unit. Absent
+ * while the job is off. It is never asked in API 48 or later, which mixes one-time runs into the times without a mark.
  */
 export const jobForecast = defineEndpoint({
   name: 'job-forecast',

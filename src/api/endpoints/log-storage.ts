@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint, largeListBytes, systemRead } from '../endpoint.ts';
 import { flag, list, number, section, text, timestampMs, toNumber } from '../lenient.ts';
 
-/** Document A, 2.6. */
+/** API reference, "Log storage info". */
 export const logStorage = defineEndpoint({
   name: 'log-storage',
   path: 'system/logstorage',
@@ -36,7 +36,10 @@ const incompleteLog = z
     return { id: known ?? 0, project, queued, failed, sinceMs: date };
   });
 
-/** Document A, 4.3: the executions whose logs are not fully stored, as the answering member knows them. */
+/**
+ * API reference, "System information, metrics, log storage": the executions whose logs are not fully stored, as the
+ * answering member knows them.
+ */
 export const incompleteLogs = defineEndpoint({
   name: 'log-storage-incomplete',
   path: 'system/logstorage/incomplete',

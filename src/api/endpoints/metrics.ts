@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { defineEndpoint, largeListBytes, systemRead } from '../endpoint.ts';
 import { list, text } from '../lenient.ts';
 
-/** Document A, 2.5. Servers answer 500 with the same body when a check fails, and 501 when there are no checks. */
+/**
+ * API reference, "Metrics data". Servers answer 500 with the same body when a check fails, and 501 when there are no
+ * checks.
+ */
 export const healthcheck = defineEndpoint({
   name: 'healthcheck',
   path: 'metrics/healthcheck',
@@ -23,7 +26,7 @@ function toCheck(name: string, check: unknown): { name: string; healthy: boolean
   return typeof healthy === 'boolean' ? [{ name, healthy }] : [];
 }
 
-/** Document A, 4.3: `pong` as plain text, with or without an end of line. */
+/** API reference, "System information, metrics, log storage": `pong` as plain text, with or without an end of line. */
 export const ping = defineEndpoint({
   name: 'ping',
   path: 'metrics/ping',
@@ -34,7 +37,10 @@ export const ping = defineEndpoint({
   body: z.string().regex(/^\s*pong\s*$/, 'is not `pong`'),
 });
 
-/** Document A, 4.3: the state of each thread, from a text dump (releases 3 to 5) or a list (release 6). */
+/**
+ * API reference, "System information, metrics, log storage": the state of each thread, from a text dump (releases 3 to
+ * 5) or a list (release 6).
+ */
 export const threads = defineEndpoint({
   name: 'threads',
   path: 'metrics/threads',

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { toText } from '../lenient.ts';
 
-/** Document B, 4.5: how many nodes there are of each family of operating systems. Below API 23 they are XML unless JSON is asked for. */
+/**
+ * API reference, "Resources and node filters": how many nodes there are of each family of operating systems. Below API
+ * 23 they are XML unless JSON is asked for.
+ */
 export const projectNodes = defineEndpoint({
   name: 'project-nodes',
   path: 'project/{project}/resources',

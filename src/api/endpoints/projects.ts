@@ -3,7 +3,9 @@ import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, largeListBytes } from '../endpoint.ts';
 import { flag, list, text, timestampMs, toText } from '../lenient.ts';
 
-/** A project as the server lists it; whether it runs anything is told only by servers of API 47 that are asked for it. */
+/**
+ * A project as the server lists it; whether it runs anything is told only by servers of API 47 that are asked for it.
+ */
 export type Project = {
   readonly name: string;
   readonly label: string | undefined;
@@ -36,7 +38,7 @@ const body = list(
 /** Rights on projects differ only by name: they have no `kind`. */
 const readProject: readonly AccessRight[] = [{ type: 'project', allow: 'read' }];
 
-/** Document A, 4.9: only the projects that may be read, sorted by name. */
+/** API reference, "Projects": only the projects that may be read, sorted by name. */
 export const projects = defineEndpoint({
   name: 'projects',
   path: 'projects',
@@ -59,7 +61,7 @@ export const projectMeta = defineEndpoint({
   body: z.array(z.unknown()).transform(readModes),
 });
 
-/** Document A, 4.9: what older servers know of the switches, key by key. */
+/** API reference, "Projects": what older servers know of the switches, key by key. */
 export const projectDisablesExecutions = configSwitch('project.disable.executions');
 export const projectDisablesSchedule = configSwitch('project.disable.schedule');
 

@@ -10,7 +10,10 @@ export type KeyFolder = { readonly kinds: readonly KeyKind[]; readonly folders: 
 const folder = z.object({ type: z.literal('directory'), path: z.string() });
 const file = z.object({ type: z.literal('file'), meta: z.record(z.string(), z.unknown()) });
 
-/** Document A, 2.9 and 4.10. A folder with nothing in it has no `resources` (rundeck dialect). */
+/**
+ * API reference, "Stored key resource" and "Key storage". A folder with nothing in it has no `resources` (rundeck
+ * dialect).
+ */
 const body = z
   .object({ type: z.literal('directory'), resources: z.array(z.unknown()).nullish() })
   .transform(({ resources }, context): KeyFolder => {

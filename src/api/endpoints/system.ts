@@ -50,7 +50,7 @@ const systemInfoBody = z
     };
   });
 
-/** Document A, 2.4. */
+/** API reference, "System info". */
 export const systemInfo = defineEndpoint({
   name: 'system-info',
   path: 'system/info',
@@ -59,7 +59,7 @@ export const systemInfo = defineEndpoint({
   body: systemInfoBody,
 });
 
-/** Document A, 4.4. Passive servers of API 32 to 35 answer 503 with the same body. */
+/** API reference, "Execution mode". Passive servers of API 32 to 35 answer 503 with the same body. */
 export const executionMode = defineEndpoint({
   name: 'execution-mode',
   path: 'system/executions/status',

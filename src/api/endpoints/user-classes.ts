@@ -14,7 +14,10 @@ const counts = z
     }),
   );
 
-/** Document A, 2.7 and 4.7, of the commercial edition. `allocations` says who has which class, and is not decoded. */
+/**
+ * API reference, "User class objects" and "User classes", of the commercial edition. `allocations` says who has which
+ * class, and is not decoded.
+ */
 export const userClasses = defineEndpoint({
   name: 'user-classes',
   path: 'userclass/state',

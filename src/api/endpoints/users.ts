@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 
-/** Document A, 4.6. Users are counted; their names are never read. */
+/** API reference, "Users". Users are counted; their names are never read. */
 export const users = defineEndpoint({
   name: 'users',
   path: 'user/list',

@@ -54,7 +54,7 @@ export const webFileOptions = {
     client_allowed_sans: option(
       textList,
       [],
-      'Subject alternative names of which the certificate of a client must have one; all are allowed if empty.',
+      'Subject alternative names that are allowed: the certificate of a client must have one of them. Empty allows all.',
     ),
     min_version: option(versions, 'TLS12', 'Lowest version of TLS.'),
     max_version: option(versions, 'TLS13', 'Highest version of TLS.'),

@@ -4,7 +4,7 @@ import { longestPattern, type Pattern, parsePattern } from './pattern.ts';
 
 const mostPatterns = 100;
 
-/** Patterns of which one is enough. */
+/** A list of patterns; a name needs to match only one of them. */
 export type Patterns = { readonly sources: readonly string[]; readonly matches: (name: string) => boolean };
 
 /** One pattern as an option. */

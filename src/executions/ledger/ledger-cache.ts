@@ -36,9 +36,9 @@ export type LedgerChange = {
   /** Documents that others keep about the same executions. */
   readonly alongside?: readonly LedgerDocument[];
   readonly prune?: { readonly project: string; readonly endedBeforeMs: number };
-  /** A project of which nothing is to be known any longer. */
+  /** A project to forget. */
   readonly forget?: string;
-  /** Jobs of which nothing is to be known any longer, by their keys. */
+  /** Jobs to forget, by their keys. */
   readonly forgetJobs?: readonly string[];
 };
 

@@ -16,7 +16,7 @@ export type RecentSheets = ReadonlyMap<string, readonly RecentRun[]>;
 
 export type RecentChange = {
   readonly sheets: RecentSheets;
-  /** The sheets that are written again, and those of which no run is shown any longer. */
+  /** The sheets that are written again, and those that no longer hold a run. */
   readonly written: readonly string[];
   readonly forgotten: readonly string[];
 };

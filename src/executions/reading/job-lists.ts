@@ -16,13 +16,13 @@ export type JobLists = {
   /** Asks for the jobs of the next project in the rotation: facts of those that are gone are shown no longer. */
   readonly look: (api: () => Api, nowMs: number) => Promise<void>;
   /**
-   * Forgets the counts of jobs that are gone, or are excluded by configuration, thirty days after their last run. Other jobs
-   * without a run for as long are forgotten only where running jobs need the room.
+   * Forgets the counts of jobs that are gone, or are excluded by configuration, thirty days after their last run. Other
+   * jobs without a run for as long are forgotten only where running jobs need the room.
    */
   readonly forgetMissing: (nowMs: number) => Promise<void>;
 };
 
-/** Finds out which jobs are gone, one project at a time, and of them only those of which something is known. */
+/** Finds out which of the jobs that the ledger knows are gone, one project at a time. */
 export function createJobLists({ cache, settings, ticks }: JobListsOptions): JobLists {
   const { totals } = cache;
   const dueTicks = new Map<string, number>();

@@ -48,10 +48,13 @@ type TakeInOptions = {
 
 /** Reads windows of projects into the ledger. */
 export function createTakeIn({ countExecutions, oddRows }: TakeInOptions) {
-  /** Projects of which rows were shown when they were read last. */
+  /** Projects that showed rows when they were last read. */
   const shownLately = new Set<string>();
 
-  /** Takes in page by page, each with how far that brings it: what was read before a fault, or a stop, is not read again. */
+  /**
+   * Takes in page by page, each with how far that brings it: what was read before a fault, or a stop, is not read
+   * again.
+   */
   async function takeIn(api: Api, how: TakeIn): Promise<Taken> {
     const { project, window, seenAtMs, lateBeforeMs, advance, hasShown = false, mayGoOn } = how;
     const reading = readProjectWindow(api, project, window);

@@ -36,12 +36,13 @@ type Look = {
 export type Visibility = ReturnType<typeof createVisibility>;
 
 /**
- * Remembers what reads were denied, or shown less than was counted. The list of all that runs leaves out projects in silence,
- * and a short window says little of a project that is shown in part: these are asked for once more, one each in a round.
+ * Remembers what reads were denied, or shown less than was counted. The list of all that runs leaves out projects in
+ * silence, and a short window says little of a project that is shown in part: these are asked for once more, one each
+ * in a round.
  */
 export function createVisibility(ticks: () => number) {
   const history = new Map<string, HiddenHistory>();
-  /** When to look at the last day of a project again, of which a part is not shown. */
+  /** The time at which to look again at the last day of a project that is shown in part. */
   const partlyDue = new Map<string, number>();
   const runningDue = new Map<string, number>();
   let running: Sight['running'] = 'unknown';

@@ -3,7 +3,7 @@ import { isOff, type WatchedJob } from '../deciding/watched-job.ts';
 
 export type QuestionInput = {
   readonly nowMs: number;
-  /** Jobs whose list has shown a change, and those of which a miss waits for an answer. */
+  /** Jobs that the list of jobs showed as changed, and jobs with a miss that an answer has to confirm. */
   readonly changed: ReadonlySet<string>;
   readonly waiting: ReadonlySet<string>;
   /** Jobs that are not asked about for a while. */
@@ -11,7 +11,9 @@ export type QuestionInput = {
   readonly isProjectOff: (project: string) => boolean;
 };
 
-/** Chooses the jobs whose schedule is asked for now: those that are unknown, then what misses wait for, then the rest. */
+/**
+ * Chooses the jobs whose schedule is asked for now: those that are unknown, then what misses wait for, then the rest.
+ */
 export function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly WatchedJob[] {
   const { nowMs, changed, waiting, isResting, isProjectOff } = input;
   const toRank = (job: WatchedJob): number | undefined => {

@@ -19,7 +19,10 @@ export type Joined = {
   readonly withdrawnMs: readonly number[];
 };
 
-/** Joins a new answer to the times that are kept. Where it does not continue them, those since the older answer are withdrawn. */
+/**
+ * Joins a new answer to the times that are kept. Where it does not continue them, those since the older answer are
+ * withdrawn.
+ */
 export function joinAnswer(before: Timetable | undefined, answer: Answer, decidedMs: number): Joined {
   const { askedAtMs } = answer;
   // What fell into the time of the request may be in the answer or not.
@@ -112,7 +115,7 @@ const halfDayMs = 43_200_000;
 /** A month is two times in two months, less a day. */
 const fewTimes = 1.9;
 
-/** The time at which the answer has to be asked again: half of what it holds is used, and six hours at the latest. */
+/** Returns the time of the next question: when half of the answer's horizon is used, at the latest after six hours. */
 export function toRefreshMs({ askedAtMs, untilMs, source }: Timetable): number {
   if (source === 'next-run') return untilMs + 1;
   return askedAtMs + Math.min((untilMs - askedAtMs) / 2, mostAgeMs);

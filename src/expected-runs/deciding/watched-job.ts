@@ -48,7 +48,7 @@ export type SeenRun = {
   readonly startedAtMs: number;
   /** Absent while it runs. */
   readonly endedAtMs?: number;
-  /** `scheduled` may be what a time waits for, `missed` is the server's own word that it did not happen; others only take up time. */
+  /** `scheduled` may satisfy an expected time, `missed` is the server's own record of a miss; others only take up time. */
   readonly kind: 'scheduled' | 'missed' | 'other';
 };
 

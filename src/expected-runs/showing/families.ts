@@ -22,7 +22,7 @@ export const scheduleFamilies = {
   ),
   undecided: counter(
     'automation_schedule_undecided_total',
-    'Expected times of which nobody can tell whether a run was missed: the schedule was edited, or what ran could not be read [job/forecast, project/*/executions].',
+    'Expected times that could not be decided: the schedule was edited, or the executions could not be read [job/forecast, project/*/executions].',
     'project',
   ),
   lastMissed: newestGauge(

@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import type { Request, RequestHandler } from 'express';
 
 /**
- * Refuses what must not be answered because of its `Host`: several of them, of which something in front of us may have
- * judged another one, and a browser that believes to be at a name that anyone could have registered. Such a name may lead
- * to a page of someone else now and here a minute later, and that page would read our answers.
+ * Refuses requests that must not be answered because of their `Host`. One with several of these headers is refused: a
+ * proxy may have judged another of them. So is a browser's request for a name that anyone could have registered: that
+ * name may lead to a page of someone else now and to us a minute later, and that page would read our answers.
  */
 export function checkHost(externalUrl: () => string): RequestHandler {
   return (request, response, next) => {

@@ -8,7 +8,7 @@ import { readDate } from './dates.ts';
 import { denied, fail } from './errors.ts';
 import { links, openExecution, statusNow, toExecution } from './execution.ts';
 
-/** execution/{id}/abort: a GET that does something (Document B, 4.2). */
+/** execution/{id}/abort: a GET that does something (API reference, "Executions"). */
 export function abortExecution(request: ApiRequest): Answer {
   const execution = openExecution(request);
   if ('status' in execution) {
@@ -29,7 +29,7 @@ export function abortExecution(request: ApiRequest): Answer {
   return ok({ abort: { status: 'pending' }, execution: { ...links(request, execution), status: 'running' } });
 }
 
-/** job/{id}/run and job/{id}/executions (Document B, 4.1); `runAtTime` starts it once, later. */
+/** job/{id}/run and job/{id}/executions (API reference, "Jobs"); `runAtTime` starts it once, later. */
 export function runJob(request: ApiRequest): Answer {
   const job = openJob(request);
   if (isAnswer(job)) {
@@ -47,7 +47,7 @@ export function runJob(request: ApiRequest): Answer {
   return execution === undefined ? refuseRun(request) : ok(toExecution(request, execution));
 }
 
-/** project/{project}/run/command (Document B, 4.3). */
+/** project/{project}/run/command (API reference, "Ad hoc runs"). */
 export function runCommand(request: ApiRequest): Answer {
   const project = openProject(request);
   if (isAnswer(project)) {

@@ -4,7 +4,7 @@ import type { Answer, ApiRequest } from './answer.ts';
 /** The text of an error; what is named in it follows on its own in newer releases. */
 type Message = string | readonly [text: string, ...named: string[]];
 
-/** The general error of an endpoint (Document A, section 7). */
+/** The general error of an endpoint (API reference, "Errors"). */
 export function fail({ world }: ApiRequest, status: number, errorCode: string, message: Message): Answer {
   return toError(world, status, errorCode, message);
 }

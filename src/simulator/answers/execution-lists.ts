@@ -12,7 +12,7 @@ import { mayReadExecution, statusNow, toExecution } from './execution.ts';
 import type { ExecutionQuery } from './execution-query.ts';
 import { readQuery } from './execution-query.ts';
 
-/** project/{project}/executions (Document B, 4.2): by completion, newest first. */
+/** project/{project}/executions (API reference, "Executions"): by completion, newest first. */
 export function projectExecutions(request: ApiRequest): Answer {
   const project = openProject(request);
   if (isAnswer(project)) {

@@ -3,7 +3,7 @@ import type { Answer, ApiRequest } from './answer.ts';
 import { flag, ok } from './answer.ts';
 import { denied } from './errors.ts';
 
-/** system/executions/status: before v36 a passive server answers 503 (Document A, section 3). */
+/** system/executions/status: before v36 a passive server answers 503 (API reference, "States and transitions"). */
 export function executionStatus(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
   if (refusal !== undefined) {

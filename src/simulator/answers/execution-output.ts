@@ -7,7 +7,7 @@ import { openExecution, statusNow } from './execution.ts';
 import type { LogLine } from './log-lines.ts';
 import { linesOf } from './log-lines.ts';
 
-/** execution/{id}/output and its node and step forms (Document B, 2.7). */
+/** execution/{id}/output and its node and step forms (API reference, "Output content"). */
 export function executionOutput(request: ApiRequest): Answer {
   return tail(request, (line) => line.type === 'log');
 }

@@ -5,7 +5,7 @@ import { beforeNow, readDate } from './dates.ts';
 import { badParameter } from './errors.ts';
 import { isInGroup } from './job-filter.ts';
 
-/** The filters of the executions query (Document B, 4.2). */
+/** The filters of the executions query (API reference, "Executions"). */
 export type ExecutionQuery = {
   readonly beginMs: number;
   readonly endMs: number;

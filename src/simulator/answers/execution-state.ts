@@ -9,7 +9,7 @@ import { toDate } from './dates.ts';
 import { missing } from './errors.ts';
 import { openExecution, statusNow } from './execution.ts';
 
-/** execution/{id}/state (Document B, 2.6). */
+/** execution/{id}/state (API reference, "Execution state"). */
 export function executionState(request: ApiRequest): Answer {
   const execution = openExecution(request);
   if ('status' in execution) {

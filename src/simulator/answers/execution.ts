@@ -8,7 +8,7 @@ import { href, ok, parameter, permalink } from './answer.ts';
 import { toUnixDate } from './dates.ts';
 import { denied, fail, missing } from './errors.ts';
 
-/** execution/{id} (Document B, 2.5). */
+/** execution/{id} (API reference, "Execution"). */
 export function oneExecution(request: ApiRequest): Answer {
   const execution = openExecution(request);
   return 'status' in execution ? execution : ok(toExecution(request, execution));

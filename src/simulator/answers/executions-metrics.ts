@@ -10,7 +10,7 @@ import { statusNow } from './execution.ts';
 import { matching } from './execution-lists.ts';
 import { readQuery } from './execution-query.ts';
 
-/** executions/metrics, for one project or for all (Document B, 4.2). */
+/** executions/metrics, for one project or for all (API reference, "Executions"). */
 export function executionsMetrics(request: ApiRequest): Answer {
   const projects = openProjects(request);
   if (!Array.isArray(projects)) {

@@ -9,7 +9,7 @@ import { badParameter, denied } from './errors.ts';
 import { describe, links, mayReadExecution, statusNow } from './execution.ts';
 import { readNumber } from './execution-lists.ts';
 
-/** project/{project}/history (Document B, 2.8 and 4.4). */
+/** project/{project}/history (API reference, "History event" and "History"). */
 export function history(request: ApiRequest): Answer {
   const project = openProject(request);
   if (isAnswer(project)) {

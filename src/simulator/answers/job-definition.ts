@@ -6,7 +6,7 @@ import type { Answer, ApiRequest } from './answer.ts';
 import { ok, text } from './answer.ts';
 import { fail } from './errors.ts';
 
-/** job/{id} (Document B, 4.1): one definition document; JSON from v44. */
+/** job/{id} (API reference, "Jobs"): one definition document; JSON from v44. */
 export function jobDefinition(request: ApiRequest): Answer {
   const job = openJob(request);
   if (isAnswer(job)) {

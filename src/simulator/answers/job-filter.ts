@@ -1,6 +1,6 @@
 import type { Job } from '../world/job.ts';
 
-/** The job list's filters (Document B, 4.1); `-` means jobs at the top level. */
+/** The job list's filters (API reference, "Jobs"); `-` means jobs at the top level. */
 export function toJobFilter(query: URLSearchParams): (job: Job) => boolean {
   const ids = query.get('idlist')?.split(',');
   const groupPath = query.get('groupPath') ?? '*';

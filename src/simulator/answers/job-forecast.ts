@@ -7,7 +7,7 @@ import { afterNow, beforeNow, toObjectDate } from './dates.ts';
 import { badParameter } from './errors.ts';
 import { toJob } from './jobs.ts';
 
-/** job/{id}/forecast (Document B, 4.1): computed from the schedule, also while the server is passive. */
+/** job/{id}/forecast (API reference, "Jobs"): computed from the schedule, also while the server is passive. */
 export function jobForecast(request: ApiRequest): Answer {
   const job = openJob(request);
   if (isAnswer(job)) {

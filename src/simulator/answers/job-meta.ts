@@ -7,13 +7,16 @@ import { ok } from './answer.ts';
 import { toObjectDate } from './dates.ts';
 import { isInGroup } from './job-filter.ts';
 
-/** job/{id}/meta (Document B, 4.1, v46). */
+/** job/{id}/meta (API reference, "Jobs", v46). */
 export function jobMeta(request: ApiRequest): Answer {
   const job = openJob(request);
   return isAnswer(job) ? job : ok(toMeta(request, job, request.query.get('meta') ?? '*'));
 }
 
-/** project/{project}/jobs/browse (Document A, 4.11; its fields are read in servers). */
+/**
+ * project/{project}/jobs/browse (API reference, "Endpoints named only in the change log"; its fields are read in
+ * servers).
+ */
 export function browseJobs(request: ApiRequest): Answer {
   const project = openProject(request);
   if (isAnswer(project)) {

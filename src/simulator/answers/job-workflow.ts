@@ -4,7 +4,7 @@ import { isAnswer, openJob } from './access.ts';
 import type { Answer, ApiRequest } from './answer.ts';
 import { ok } from './answer.ts';
 
-/** job/{id}/workflow (Document B, 4.1): referenced jobs to depth 3, each expanded once. */
+/** job/{id}/workflow (API reference, "Jobs"): referenced jobs to depth 3, each expanded once. */
 export function jobWorkflow(request: ApiRequest): Answer {
   const job = openJob(request);
   return isAnswer(job) ? job : ok({ workflow: toSteps(request, job, 0, new Set([job.id])) });

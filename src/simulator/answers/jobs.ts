@@ -8,7 +8,7 @@ import { toObjectDate } from './dates.ts';
 import { badParameter, fail } from './errors.ts';
 import { toJobFilter } from './job-filter.ts';
 
-/** project/{project}/jobs (Document B, 2.1 and 4.1); a page is cut before the access check. */
+/** project/{project}/jobs (API reference, "Job summary" and "Jobs"); a page is cut before the access check. */
 export function jobList(request: ApiRequest): Answer {
   const project = openProject(request);
   if (isAnswer(project)) {
@@ -26,7 +26,7 @@ export function jobList(request: ApiRequest): Answer {
   return ok(page.map((job) => toJob(request, job)));
 }
 
-/** scheduler/jobs and scheduler/server/{uuid}/jobs (Document A, 4.5): across all projects. */
+/** scheduler/jobs and scheduler/server/{uuid}/jobs (API reference, "Cluster schedule"): across all projects. */
 export function scheduledJobs(request: ApiRequest): Answer {
   const { world, member } = request;
   const uuid = parameter(request, 'uuid') || member.uuid;
@@ -36,7 +36,7 @@ export function scheduledJobs(request: ApiRequest): Answer {
   return ok(jobs.map((job) => toJob(request, job)));
 }
 
-/** job/{id}/info (Document B, 2.2). */
+/** job/{id}/info (API reference, "Job metadata"). */
 export function jobInfo(request: ApiRequest): Answer {
   const job = openJob(request);
   if (isAnswer(job)) {

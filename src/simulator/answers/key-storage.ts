@@ -2,7 +2,10 @@ import type { Answer, ApiRequest } from './answer.ts';
 import { href, ok, parameter, text } from './answer.ts';
 import { denied, missing } from './errors.ts';
 
-/** storage/keys/{path} (Document A, 2.9 and 4.10): one level per request; secrets show no content. */
+/**
+ * storage/keys/{path} (API reference, "Stored key resource" and "Key storage"): one level per request; secrets show no
+ * content.
+ */
 export function keyStorage(request: ApiRequest): Answer {
   const path = ['keys', parameter(request, 'path')]
     .filter((part) => part !== '')

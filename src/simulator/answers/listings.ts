@@ -3,7 +3,7 @@ import type { Answer, ApiRequest } from './answer.ts';
 import { href, ok, parameter } from './answer.ts';
 import { denied } from './errors.ts';
 
-/** system/acl/ (Document A, 2.10). */
+/** system/acl/ (API reference, "ACL policy listing"). */
 export function systemAcls(request: ApiRequest): Answer {
   return refuseSystem(request) ?? ok(toAcls(request, 'system/acl'));
 }

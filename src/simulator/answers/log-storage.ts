@@ -6,7 +6,7 @@ import { href, ok, permalink } from './answer.ts';
 import { toDate } from './dates.ts';
 import { badParameter } from './errors.ts';
 
-/** system/logstorage (Document A, 2.6): counters of the serving member since its start. */
+/** system/logstorage (API reference, "Log storage info"): counters of the serving member since its start. */
 export function logStorage(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
   if (refusal !== undefined) {
@@ -32,7 +32,7 @@ export function logStorage(request: ApiRequest): Answer {
   });
 }
 
-/** system/logstorage/incomplete (Document A, 4.3). */
+/** system/logstorage/incomplete (API reference, "System information, metrics, log storage"). */
 export function incompleteLogs(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
   if (refusal !== undefined) {

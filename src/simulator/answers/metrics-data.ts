@@ -1,6 +1,6 @@
 import type { ApiRequest } from './answer.ts';
 
-/** metrics/metrics (Document A, 2.5) with the names a real server registers. */
+/** metrics/metrics (API reference, "Metrics data") with the names a real server registers. */
 export function metricsData(request: ApiRequest) {
   const { world, member } = request;
   const prefix = world.dialect.metricPrefix;

@@ -4,7 +4,7 @@ import { href, ok, parameter, text } from './answer.ts';
 import { invalidRequest } from './errors.ts';
 import { metricsData } from './metrics-data.ts';
 
-/** The list of metrics endpoints that are switched on (Document A, 4.3). */
+/** The list of metrics endpoints that are switched on (API reference, "System information, metrics, log storage"). */
 export function metricsList(request: ApiRequest): Answer {
   const refusal = refuseSystem(request);
   if (refusal !== undefined) {

@@ -6,7 +6,10 @@ import type { Answer, ApiRequest } from './answer.ts';
 import { ok, parameter, text } from './answer.ts';
 import { denied, fail, missing } from './errors.ts';
 
-/** project/{project}/resources (Document B, 4.5): a map of node names to attributes, all of them text. */
+/**
+ * project/{project}/resources (API reference, "Resources and node filters"): a map of node names to attributes, all of
+ * them text.
+ */
 export function projectNodes(request: ApiRequest): Answer {
   const project = openProject(request);
   if (isAnswer(project)) {

@@ -5,7 +5,7 @@ import { href, ok, parameter, text } from './answer.ts';
 import { toObjectDate } from './dates.ts';
 import { denied, missing } from './errors.ts';
 
-/** projects (Document A, 2.8 and 4.9): readable ones, by name. */
+/** projects (API reference, "Project" and "Projects"): readable ones, by name. */
 export function projectList(request: ApiRequest): Answer {
   const wanted = request.version >= 47 ? (request.query.get('meta') ?? '') : '';
   const list = [...request.world.projects.values()]
@@ -51,7 +51,7 @@ export function projectConfig(request: ApiRequest): Answer {
   if (request.accept?.includes('text/plain') === true || !(asDocumented || request.accept?.includes('json') === true)) {
     return text(value);
   }
-  // The document answers as it is written, by the key's own name; real servers name both (≠ Document A, 4.9).
+  // The document answers as it is written, by the key's own name; real servers name both (≠ API reference, "Projects").
   return ok(asDocumented ? { [key]: value } : { key, value });
 }
 

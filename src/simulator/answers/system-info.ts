@@ -4,7 +4,7 @@ import type { Answer, ApiRequest } from './answer.ts';
 import { href, ok } from './answer.ts';
 import { toDate } from './dates.ts';
 
-/** system/info (Document A, 2.4); what real releases make of it differs. */
+/** system/info (API reference, "System info"); what real releases make of it differs. */
 export function systemInfo(request: ApiRequest): Answer {
   const { world, member, nowMs } = request;
   const { release, dialect } = world;

@@ -4,7 +4,7 @@ import { ok, parameter } from './answer.ts';
 import { toObjectDate } from './dates.ts';
 import { denied, missing } from './errors.ts';
 
-/** tokens and tokens/{user} (Document A, 2.1): never the secret, expired ones included. */
+/** tokens and tokens/{user} (API reference, "API token"): never the secret, expired ones included. */
 export function tokenList(request: ApiRequest): Answer {
   const { policy, user: self } = request.caller;
   const user = parameter(request, 'user');

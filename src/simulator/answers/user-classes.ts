@@ -2,7 +2,7 @@ import type { Answer, ApiRequest } from './answer.ts';
 import { ok, parameter } from './answer.ts';
 import { denied, invalidRequest } from './errors.ts';
 
-/** userclass/… (Document A, 2.7 and 4.7), of the commercial edition. */
+/** userclass/… (API reference, "User class objects" and "User classes"), of the commercial edition. */
 export function userClass(request: ApiRequest): Answer {
   const what = parameter(request, 'what');
   switch (what) {

@@ -3,7 +3,7 @@ import { ok, parameter } from './answer.ts';
 import { toObjectDate } from './dates.ts';
 import { denied, fail, missing } from './errors.ts';
 
-/** user/list (Document A, 4.6), for system admins. */
+/** user/list (API reference, "Users"), for system admins. */
 export function userList(request: ApiRequest): Answer {
   const { world, caller, version } = request;
   if (!caller.policy.systemAdmin) {

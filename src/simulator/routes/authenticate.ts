@@ -7,7 +7,7 @@ import type { World } from '../world/world.ts';
 import type { Exchange } from './exchange.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Finds the caller (Document A, section 5), or the answer that refuses him. */
+/** Finds the caller (API reference, "Authentication"), or the answer that refuses him. */
 export function authenticate(
   request: Request,
   exchange: Exchange,

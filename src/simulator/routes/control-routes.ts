@@ -42,7 +42,7 @@ export function createControlRouter(control: Control, { truth, requests }: Views
   router.post('/press', urlencoded({ extended: false }), (request, response) => {
     const press = isOwn(request) ? findPress((request.body as Readonly<Record<string, unknown>>)['press']) : undefined;
     const pressed = rows.find(({ path }) => path === press?.path);
-    const problem = pressed === undefined ? 'there is no such button' : perform(pressed, control, press?.body);
+    const problem = pressed === undefined ? 'the button is unknown' : perform(pressed, control, press?.body);
     if (problem !== undefined || press === undefined) {
       send(request, response, { status: 400, text: `Nothing was changed: ${problem}.\n` });
       return;

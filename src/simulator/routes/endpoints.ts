@@ -87,7 +87,10 @@ export const endpoints: readonly Endpoint[] = [
   get('userclass/user/:user', 41, userClassOf, { commercial: true }),
 ];
 
-/** Since 3.3.8 servers refuse v11 to v18 here, where the document still describes the old form (Document A, 4.1). */
+/**
+ * Since 3.3.8 servers refuse v11 to v18 here, where the document still describes the old form (API reference, "API
+ * tokens").
+ */
 function sinceOfTokens({ apiVersion }: Release): number {
   return apiVersion < 37 ? 11 : 19;
 }

@@ -12,7 +12,7 @@ export type Sessions = {
   endAll(): void;
 };
 
-/** Login by form and cookie (Document A, section 5.2), with the habits of real servers. */
+/** Login by form and cookie (API reference, "Authentication"), with the habits of real servers. */
 export function createSessions(seed: number): Sessions {
   const sessions = new Map<string, Session>();
   const random = createRandom(seed);

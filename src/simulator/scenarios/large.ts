@@ -18,7 +18,7 @@ export const clusterTakeover: Scenario = {
   },
 };
 
-/** Many projects, of which one in a hundred does something within a minute. */
+/** Many projects; one in a hundred does something within a minute. */
 export const thousandProjects: Scenario = {
   name: 'thousand-projects',
   about: 'A thousand projects with two jobs each; about ten of them run something every minute.',

@@ -60,7 +60,7 @@ export const anyNumber: unknown = expect.any(Number);
 export const anyText: unknown = expect.any(String);
 export const anyUuid: unknown = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 
-/** An answer of which only these members matter. */
+/** The members of an answer that matter here. */
 export function including(members: Readonly<Record<string, unknown>>): unknown {
   return expect.objectContaining(members);
 }

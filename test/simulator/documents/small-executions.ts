@@ -1,4 +1,4 @@
-// The two executions of the small installation, as Document B, section 2.5, writes them.
+// The two executions of the small installation, as API reference, "Execution", writes them.
 
 export const one = {
   id: 1,

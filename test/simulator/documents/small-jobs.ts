@@ -1,4 +1,4 @@
-// The two jobs of the small installation, as Document B, sections 2.1 and 2.2, writes them.
+// The two jobs of the small installation, as API reference, "Job summary" and "Job metadata", writes them.
 
 export const settle = {
   id: '11111111-1111-4111-a111-111111111111',

@@ -89,7 +89,7 @@ describe('simulator/routes/control-routes', () => {
     expect(mode.text).toBe('{"executionMode":"active"}');
   });
 
-  it('is a page of buttons for people, each of which does what it says', async () => {
+  it('is a page of buttons for people, and each button does what it says', async () => {
     const simulator = await startSmall();
     const accept = 'text/html,*/*;q=0.8';
     const { text } = await ask(simulator, 'simulator', { headers: {}, accept });
@@ -110,7 +110,7 @@ describe('simulator/routes/control-routes', () => {
     expect(new Set(statuses)).toEqual(new Set([303]));
     expect([wrong.status, wrong.text, foreign.status]).toEqual([
       400,
-      'Nothing was changed: there is no such button.\n',
+      'Nothing was changed: the button is unknown.\n',
       400,
     ]);
     expect(done.text).toContain('✓ Execution mode: Make it passive');

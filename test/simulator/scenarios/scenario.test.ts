@@ -163,7 +163,7 @@ describe('simulator/scenarios', () => {
     ).toBeGreaterThan(0);
   });
 
-  it('has a thousand projects, of which ten do something within a few minutes', async () => {
+  it('has a thousand projects; ten do something within a few minutes', async () => {
     const simulator = await start('thousand-projects');
     const projects = await ask(simulator, 'api/47/projects');
     simulator.advance(3 * minute);

@@ -44,8 +44,8 @@ function renderFitted(spans: readonly SpanRow[]): Html | undefined {
 }
 
 function renderGap({ skipped, failed }: Gap): Html {
-  const what = failed === 0 ? 'that did not fail' : `of which ${failed} failed`;
-  return html`<tr class="gap"><td colspan="5">… ${skipped} more ${what}</td></tr>
+  const what = failed === 0 ? ' that did not fail' : `, ${failed} of them failed`;
+  return html`<tr class="gap"><td colspan="5">… ${skipped} more${what}</td></tr>
 `;
 }
 

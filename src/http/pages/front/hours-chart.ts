@@ -25,7 +25,7 @@ export function renderHours(servers: readonly ServerStatus[], root: string, nowM
   });
 }
 
-/** Adds the hours of all servers; of an hour of which no server knows anything, nothing is said. */
+/** Adds up the hours of all servers. An hour that no server knows anything about is left out. */
 function joinHours(servers: readonly ServerStatus[]): readonly HourOfRuns[] {
   const all = servers.flatMap(({ executions }) => (executions === undefined ? [] : [executions.hours]));
   const byStart = Map.groupBy(all.flat(), ({ startMs }) => startMs);
