@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import { createExposition } from '../metrics/exposition.ts';
 import { createSelf } from '../metrics/self.ts';
 import { createSnapshots } from '../metrics/snapshot.ts';
+import type { Replica, SharedState } from '../state/shared-state.ts';
 import type { State } from '../state/state.ts';
 import { systemClock } from '../system-clock.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
@@ -37,6 +38,8 @@ export type AppOptions = {
   readonly otlp?: OtlpSettings | undefined;
   /** Traces the exporter itself; absent if not configured. */
   readonly selfTracing?: SelfTracing | undefined;
+  /** Opens the database that replicas share; absent where the state is this process's own file. */
+  readonly openShared?: (replica: Replica) => Promise<SharedState>;
   /** Reads the configuration again and goes over to it. */
   readonly reload?: () => Promise<ReloadOutcome>;
 };

@@ -30,5 +30,5 @@ export type MemoryKey = { readonly server: string; readonly collector: string };
 
 /** State that cannot be opened or written. The message says what to do. */
 export class StateError extends Error {
-  override readonly name = 'StateError';
+  override readonly name: string = 'StateError';
 }
