@@ -95,7 +95,10 @@ describe('repository/docs', () => {
 
     it.each(blocks)('in $path are accepted', async ({ block }) => {
       const config = join(directory, 'config.yaml');
-      writeFileSync(config, block.replaceAll(/\/run\/secrets\/[\w-]+/g, join(directory, 'token')));
+      writeFileSync(
+        config,
+        block.replaceAll(/\/(?:run\/secrets\/[\w-]+|etc\/automation-exporter\/token)/g, join(directory, 'token')),
+      );
       const cli = startCli(['serve', `--config.file=${config}`, '--config.check']);
       const { code } = await cli.ended;
       expect(`${cli.output()}${code}`).toMatch(/0$/);

@@ -106,7 +106,7 @@ receivers: [{ name: hook, webhook_configs: [{ url: '${webhookUrl}', send_resolve
 }
 
 /** A port that was free a moment ago, for programs that cannot say which one they took. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // The cast is true: a TCP server has such an address.
