@@ -12,6 +12,7 @@ import { frontPageRoute } from '../http/pages/front/front-page.ts';
 import { jobListRoute } from '../http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../http/pages/jobs/job-page.ts';
 import { notFoundRoute } from '../http/pages/not-found.ts';
+import { schedulePageRoute } from '../http/pages/schedule/schedule-page.ts';
 import { tracesPageRoute } from '../http/pages/traces/traces-page.ts';
 import { alertRoutes } from '../http/routes/alerts.ts';
 import { apiStatusRoute } from '../http/routes/api-status.ts';
@@ -163,6 +164,10 @@ function toJobPages({ clock, current, watching }: Served) {
   const ofServer = (name: string): readonly ScheduledJob[] => watching().watched.get(name)?.scheduled() ?? [];
   return [
     jobListRoute({ jobs: () => current().servers.flatMap(({ name }) => ofServer(name)), nowMs: clock.now }),
+    schedulePageRoute({
+      servers: () => current().servers.map(({ name }) => name),
+      find: (server) => watching().watched.get(server)?.schedule(),
+    }),
     jobPageRoute({
       find: (server, path) => {
         const job = ofServer(server).find((each) => toJobPath(each) === path);

@@ -66,6 +66,8 @@ export type WatchedServer = {
   readonly why: ExpectedRuns['why'];
   /** The watched scheduled jobs, as pages show them. */
   readonly scheduled: ExpectedRuns['scheduled'];
+  /** The last hours and the next ones of all scheduled jobs; undefined where the collector is off. */
+  readonly schedule: () => ReturnType<ExpectedRuns['schedule']> | undefined;
   /** One execution that runs or waits, as the last round saw it. */
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the server lists to these credentials. */
@@ -122,6 +124,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     ended: () => (executions === undefined ? [] : listEnded(executions.status(), executionSettings)),
     why: (job) => expected?.why(job) ?? [],
     scheduled: () => expected?.scheduled() ?? [],
+    schedule: () => expected?.schedule(),
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects: projectList.visible,
     withdraw: (key) => polls.find(({ scheduled }) => toPollText(scheduled.key) === toPollText(key))?.reading.withdraw(),

@@ -1,4 +1,5 @@
 import type { LedgerDocument } from '../state/ledger.ts';
+import type { HourOfTimes } from './deciding/hours.ts';
 import type { Sources } from './deciding/sources.ts';
 import { type Tally, toTallyKey } from './deciding/tally.ts';
 import type { Timeline } from './deciding/timeline.ts';
@@ -9,6 +10,7 @@ export type Kept = {
   readonly jobs: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
   readonly sources: Sources;
+  readonly hours: readonly HourOfTimes[];
   /** The last end that was counted while runs were noted; undefined before there was one. */
   readonly notedThroughMs: number | undefined;
 };
@@ -17,15 +19,17 @@ export function readKept(documents: readonly LedgerDocument[]): Kept {
   const jobs = new Map<string, WatchedJob>();
   const tallies = new Map<string, Tally>();
   const sources = new Map<string, Timeline>();
+  let hours: readonly HourOfTimes[] = [];
   let notedThroughMs: number | undefined;
   for (const { kind, key, body = 'null' } of documents) {
     // The casts are true: only this file writes documents of these kinds.
     if (kind === 'expected-job') jobs.set(key, unpackJob(JSON.parse(body) as PackedJob));
     if (kind === 'expected-tally') tallies.set(key, JSON.parse(body) as Tally);
     if (kind === 'expected-source') sources.set(key, JSON.parse(body) as Timeline);
+    if (kind === 'expected-hours') hours = JSON.parse(body) as HourOfTimes[];
     if (kind === 'expected-noted') notedThroughMs = JSON.parse(body) as number;
   }
-  return { jobs, tallies, sources, notedThroughMs };
+  return { jobs, tallies, sources, hours, notedThroughMs };
 }
 
 export function toJobDocument(job: WatchedJob): LedgerDocument {
@@ -49,6 +53,10 @@ export function toForgottenTally(key: string): LedgerDocument {
 
 export function toSourceDocument(key: string, timeline: Timeline): LedgerDocument {
   return { kind: 'expected-source', key, body: JSON.stringify(timeline) };
+}
+
+export function toHoursDocument(hours: readonly HourOfTimes[]): LedgerDocument {
+  return { kind: 'expected-hours', key: '', body: JSON.stringify(hours) };
 }
 
 export function toNotedDocument(throughMs: number): LedgerDocument {
@@ -94,4 +102,10 @@ function unpackJob({ timetable, ...job }: PackedJob): WatchedJob {
 }
 
 /** Everything that is kept of the schedule watch: other documents of a server may be many, and long. */
-export const keptKinds = ['expected-job', 'expected-tally', 'expected-source', 'expected-noted'] as const;
+export const keptKinds = [
+  'expected-job',
+  'expected-tally',
+  'expected-source',
+  'expected-hours',
+  'expected-noted',
+] as const;

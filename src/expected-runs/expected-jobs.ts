@@ -1,6 +1,7 @@
 import type { Job } from '../api/endpoints/jobs.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
 import type { Ledger } from '../state/ledger.ts';
+import { addToHours, type HourOfTimes } from './deciding/hours.ts';
 import { noteAnswer, noteGone, noteListed, noteRuns } from './deciding/notes.ts';
 import { addVerdicts, type Tallies, type Tally, toFirstTallies, toTallyKey } from './deciding/tally.ts';
 import type { Answer } from './deciding/timetable.ts';
@@ -10,6 +11,7 @@ import {
   readKept,
   toForgottenJob,
   toForgottenTally,
+  toHoursDocument,
   toJobDocument,
   toNotedDocument,
   toSourceDocument,
@@ -23,6 +25,8 @@ import type { SourceNotes } from './sources.ts';
 export type ExpectedJobs = {
   readonly all: ReadonlyMap<string, WatchedJob>;
   readonly tallies: ReadonlyMap<string, Tally>;
+  /** What became of the expected times of the last hours. */
+  readonly hours: () => readonly HourOfTimes[];
   /** Reads what was kept; again where that failed. */
   readonly open: () => Promise<void>;
   /** Notes the runs that a transaction counts, in that transaction. */
@@ -51,12 +55,14 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const all = new Map<string, WatchedJob>();
   const tallies = new Map<string, Tally>();
   const noted = { throughMs: 0 };
+  let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
 
   async function load(): Promise<void> {
     const kept = readKept(await options.ledger.load(options.server, keptKinds));
     for (const [key, tally] of kept.tallies) tallies.set(key, tally);
     notes.restore(kept.sources);
+    hours = kept.hours;
     noted.throughMs = kept.notedThroughMs ?? 0;
     const isUnnoted = await hasUnnoted(options, kept.notedThroughMs, kept.jobs);
     const nowMs = notes.serverNowMs();
@@ -64,22 +70,25 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   }
 
   async function commit(make: () => Made): Promise<void> {
-    const made: { jobs: readonly WatchedJob[]; tallies: readonly Tally[] } = { jobs: [], tallies: [] };
+    const made: { -readonly [Part in keyof Made]: Made[Part] } = { jobs: [], tallies: [] };
     await port.commit(() => {
       Object.assign(made, make());
       const sources = notes.takeChanged().map((key) => toSourceDocument(key, notes.all().get(key) ?? []));
       const written = made.jobs.filter((job) => !isOnlyListed(all.get(job.id), job));
-      return [...written.map(toJobDocument), ...made.tallies.map(toTallyDocument), ...sources];
+      const changedHours = made.hours === undefined ? [] : [toHoursDocument(made.hours)];
+      return [...written.map(toJobDocument), ...made.tallies.map(toTallyDocument), ...sources, ...changedHours];
     });
+    hours = made.hours ?? hours;
     for (const job of made.jobs) all.set(job.id, job);
     for (const tally of made.tallies) tallies.set(toTallyKey(tally), tally);
   }
 
-  const change: ExpectedJobs['change'] = (make) => commit(() => toMade(tallies, make(), settings.buckets));
+  const change: ExpectedJobs['change'] = (make) => commit(() => toMade({ tallies, hours }, make(), settings.buckets));
 
   return {
     all,
     tallies,
+    hours: () => hours,
     open: () => {
       opened ??= load().catch((error: unknown) => {
         opened = undefined;
@@ -100,19 +109,11 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
       return new Set(changed.map(({ job }) => job.id));
     },
     answer: (answers) =>
-      change(() =>
-        [...answers].flatMap(([id, answer]) => {
-          const job = all.get(id);
-          return job === undefined ? [] : [noteAnswer(job, answer)];
-        }),
-      ),
+      change(() => [...answers].flatMap(([id, answer]) => findAll(all, [id]).map((job) => noteAnswer(job, answer)))),
     release: (keys) =>
       commit(() => ({
         jobs: [],
-        tallies: keys.flatMap((key) => {
-          const tally = tallies.get(key);
-          return tally === undefined ? [] : [{ ...tally, isReleased: true }];
-        }),
+        tallies: findAll(tallies, keys).map((tally) => ({ ...tally, isReleased: true })),
       })),
     forgetGone: async (nowMs) => {
       const { ids, keys } = findLongGone(all, tallies, nowMs);
@@ -187,16 +188,27 @@ function findLongGone(all: ReadonlyMap<string, WatchedJob>, tallies: Tallies, no
   return { ids, keys: [...tallies].flatMap(([key, tally]) => (isOfGone(tally) ? [key] : [])) };
 }
 
+function findAll<Value>(known: ReadonlyMap<string, Value>, keys: Iterable<string>): readonly Value[] {
+  return [...keys].flatMap((key) => known.get(key) ?? []);
+}
+
+type Known = { readonly tallies: Tallies; readonly hours: readonly HourOfTimes[] };
+
 /** Plans what judged jobs change: themselves, and what their verdicts come to. */
-function toMade(tallies: Tallies, judged: readonly Judged[], bounds: readonly number[]): Made {
+function toMade({ tallies, hours }: Known, judged: readonly Judged[], bounds: readonly number[]): Made {
+  const isDecided = judged.some(({ verdicts }) => verdicts.length > 0);
   const jobs = judged.map(({ job }) => job);
   const added = addVerdicts(tallies, judged, bounds);
   const keys = new Set(added.map(toTallyKey));
   const first = jobs.flatMap((job) => toFirstTallies(tallies, job)).filter((tally) => !keys.has(toTallyKey(tally)));
-  return { jobs, tallies: [...added, ...first] };
+  return { jobs, tallies: [...added, ...first], hours: isDecided ? addToHours(hours, judged) : undefined };
 }
 
-type Made = { readonly jobs: readonly WatchedJob[]; readonly tallies: readonly Tally[] };
+type Made = {
+  readonly jobs: readonly WatchedJob[];
+  readonly tallies: readonly Tally[];
+  readonly hours?: readonly HourOfTimes[] | undefined;
+};
 
 const keptForMs = 30 * 86_400_000;
 

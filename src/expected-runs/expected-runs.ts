@@ -10,8 +10,9 @@ import type { Ledger } from '../state/ledger.ts';
 import { askSchedule } from './asking/ask-schedule.ts';
 import { planLists, planQuestions } from './asking/plan-questions.ts';
 import { createClearTimes } from './clear-times.ts';
-import { type Contention, type ExpectedStart, findContention } from './deciding/contention.ts';
+import { findContention } from './deciding/contention.ts';
 import { decide } from './deciding/decide.ts';
+import { type JobStart, planHoursAhead, type RunUnderWay } from './deciding/hours-ahead.ts';
 import { sourceKeys, timelineOf } from './deciding/sources.ts';
 import { type Answer, timesWithin } from './deciding/timetable.ts';
 import { isOff, type Judged, nextTime, type WatchedJob } from './deciding/watched-job.ts';
@@ -22,6 +23,7 @@ import { toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import { createTallyHold } from './showing/hold-tallies.ts';
 import { toScheduleRows } from './showing/rows.ts';
+import { type Ahead, type ServerSchedule, toServerSchedule } from './showing/server-schedule.ts';
 import type { SourceNotes } from './sources.ts';
 
 type Outcome =
@@ -52,6 +54,8 @@ export type ExpectedRuns = {
   readonly jobs: () => ReadonlyMap<string, WatchedJob>;
   /** The jobs that are there, as pages show them. */
   readonly scheduled: () => readonly ScheduledJob[];
+  /** The last hours and the next ones of all jobs. */
+  readonly schedule: () => ServerSchedule;
   /** Explains the last decision about each job that a path or an id names. */
   readonly why: (job: string) => readonly Why[];
 };
@@ -78,15 +82,21 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
   };
   const findReleased = createTallyHold(settings.holdNewSeriesMs, clock);
 
+  let ahead: Ahead | undefined;
+
   async function show(): Promise<number> {
     const nowMs = notes.serverNowMs();
+    const underWay = toUnderWay(options.port);
+    const starts = toStarts(round, nowMs, 24 * hourMs);
+    const window = { running: underWay.map(({ endMs }) => endMs), fromMs: nowMs, threads: notes.threads() };
+    ahead = { atMs: nowMs, threads: window.threads, hours: planHoursAhead(starts, { ...window, underWay }) };
     const rows = toScheduleRows({
       jobs: jobs.all.values(),
       tallies: jobs.tallies.values(),
       nowMs,
       buckets: settings.buckets,
-      hour: toContention(round, nowMs, hourMs),
-      day: toContention(round, nowMs, 24 * hourMs),
+      hour: findContention(starts, { ...window, toMs: nowMs + hourMs }),
+      day: findContention(starts, { ...window, toMs: nowMs + 24 * hourMs }),
     });
     return publish(rows, Math.max(3 * everyMs, leastValidMs));
   }
@@ -111,6 +121,14 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     withdraw: options.withdraw,
     jobs: () => jobs.all,
     scheduled: () => toScheduled(options, jobs.all.values()),
+    schedule: () =>
+      toServerSchedule({
+        server: options.server,
+        jobs: jobs.all.values(),
+        hours: jobs.hours(),
+        nowMs: notes.serverNowMs(),
+        ahead,
+      }),
     why: (job) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(options, found))),
   };
 }
@@ -239,20 +257,24 @@ async function decideAll(round: Round): Promise<void> {
   });
 }
 
-/** How many runs are expected at once; a run whose duration is not known is taken to last for a moment. */
-function toContention({ jobs, port, notes }: Round, fromMs: number, forMs: number): Contention {
-  const starts: ExpectedStart[] = [];
+/** The starts that are expected; a run whose duration is not known is taken to last for a moment. */
+function toStarts({ jobs, port }: Round, fromMs: number, forMs: number): readonly JobStart[] {
+  const starts: JobStart[] = [];
   for (const job of jobs.all.values()) {
     if (job.timetable === undefined || job.goneAtMs !== undefined || isOff(job)) continue;
     const durationMs = port.durationMs(job.project, job.group, job.name) ?? 0;
-    for (const atMs of timesWithin(job.timetable, fromMs, fromMs + forMs)) starts.push({ atMs, durationMs });
+    for (const atMs of timesWithin(job.timetable, fromMs, fromMs + forMs)) starts.push({ atMs, durationMs, job });
   }
-  const running = (port.running()?.executions ?? []).flatMap(({ status, startedAtMs, project = '', job }) => {
+  return starts;
+}
+
+function toUnderWay(port: Pick<ExecutionsPort, 'running' | 'durationMs'>): readonly RunUnderWay[] {
+  return (port.running()?.executions ?? []).flatMap(({ status, startedAtMs, project = '', job }) => {
     if (status === 'scheduled' || status === 'queued') return [];
-    const durationMs = port.durationMs(project, job?.group ?? '', job?.name ?? '') ?? job?.averageDurationMs ?? 0;
-    return [startedAtMs + durationMs];
+    const names = { project, group: job?.group ?? '', name: job?.name ?? '' };
+    const durationMs = port.durationMs(project, names.group, names.name) ?? job?.averageDurationMs ?? 0;
+    return [{ endMs: startedAtMs + durationMs, job: names }];
   });
-  return findContention(starts, { running, fromMs, toMs: fromMs + forMs, threads: notes.threads() });
 }
 
 const hourMs = 3_600_000;

@@ -160,7 +160,7 @@ export const rooms: readonly Room[] = [
     types: ['node:http', 'node:https'],
     packages: ['express', 'node:net'],
   },
-  { room: 'http/pages', knows: ['domain', 'status', 'http/server'], types: ['express'] },
+  { room: 'http/pages', knows: ['domain', 'status', 'http/server', 'expected-runs/deciding'], types: ['express'] },
   { room: 'http/routes', knows: ['status', 'http/server', 'http/pages'], packages: ['express'] },
   { room: 'http/routes/runbooks', knows: ['http/server', 'http/pages'], types: ['express'], packages: ['marked'] },
   {

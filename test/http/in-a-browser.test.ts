@@ -208,6 +208,19 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     });
   }
 
+  for (const path of ['/jobs', '/jobs/prod/pay/nightly/settle', '/schedule', '/schedule/prod']) {
+    it.each(views)(`shows ${path} without scrolling sideways: $name`, async ({ width, isDark, background }) => {
+      const opened = await browser.open(`${url}${path}`, { width, isDark });
+
+      expect({ contentWidth: opened.contentWidth, complaints: opened.complaints }).toEqual({
+        contentWidth: width,
+        complaints: [],
+      });
+      expect(opened.background).toBe(background);
+      expect(opened.text).toContain('settle');
+    });
+  }
+
   it('shows eight servers, seven of them well, on less than 2,500 pixels', async () => {
     current = status(...eight);
     const { contentHeight } = await browser.open(`${url}/`, { width: 1280 });
@@ -220,6 +233,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     '/executions',
     '/jobs',
     '/jobs/prod/pay/nightly/settle',
+    '/schedule',
     '/executions/prod/4710',
     '/executions/prod/4711',
     '/executions/prod/4500',

@@ -1,8 +1,10 @@
 import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import type { ScheduledJob } from '../../src/expected-runs/expected-runs.ts';
+import type { ServerSchedule } from '../../src/expected-runs/showing/server-schedule.ts';
 import { jobListRoute } from '../../src/http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../../src/http/pages/jobs/job-page.ts';
+import { schedulePageRoute } from '../../src/http/pages/schedule/schedule-page.ts';
 import { atMs } from './some-status.ts';
 
 const facts = [{ fact: 'the server was passive', atMs: atMs - 7_200_000, source: 'execution-mode' }];
@@ -35,5 +37,60 @@ export function someJobPages(longWord: string) {
   return [
     jobListRoute({ jobs: () => jobs, nowMs: () => atMs }),
     jobPageRoute({ find: () => ({ job, why }), nowMs: () => atMs }),
+    schedulePageRoute({ servers: () => ['prod'], find: () => someSchedule(longWord) }),
   ];
+}
+
+const hourMs = 3_600_000;
+const nothing = { ran: 0, late: 0, off: 0, undecided: 0, missed: {} };
+
+/** A day in which a server was passive for a while, and which will not have threads enough at night. */
+export function someSchedule(longWord = 'index'): ServerSchedule {
+  const thisHourMs = Math.floor(atMs / hourMs) * hourMs;
+  const settle = { project: 'pay', group: 'nightly', name: 'settle' };
+  const index = { project: 'search', group: '', name: longWord };
+  return {
+    server: 'prod',
+    nowMs: atMs,
+    jobCount: 3,
+    offCount: 1,
+    hours: Array.from({ length: 13 }, (_, place) => {
+      const startMs = thisHourMs - (12 - place) * hourMs;
+      if (place < 2) return { startMs, known: undefined };
+      if (place === 3) return { startMs, known: { ...nothing, startMs } };
+      if (place === 5)
+        return { startMs, known: { ...nothing, startMs, ran: 3, off: 2, missed: { passive: 9, job_disabled: 1 } } };
+      return {
+        startMs,
+        known: { ...nothing, startMs, ran: 12, late: place === 7 ? 2 : 0, undecided: place === 8 ? 1 : 0 },
+      };
+    }),
+    openCount: 2,
+    notable: [
+      { job: settle, verdict: { is: 'missed', expectedMs: atMs - hourMs, reason: 'passive', facts } },
+      { job: index, verdict: { is: 'ran', expectedMs: atMs - 2 * hourMs, delayMs: 900_000, runId: 4711 } },
+    ],
+    notableCount: 2,
+    next: [
+      { job: settle, atMs: atMs + 600_000 },
+      { job: index, atMs: atMs + hourMs },
+    ],
+    ahead: {
+      atMs,
+      threads: 10,
+      hours: Array.from({ length: 24 }, (_, place) => ({
+        startMs: thisHourMs + place * hourMs,
+        starts: place + 1,
+        most: place === 4 ? 14 : (place % 5) + 1,
+        exceeded:
+          place === 4
+            ? {
+                atMs: thisHourMs + 4 * hourMs,
+                jobs: [settle, index, { project: 'pay', group: '', name: '' }],
+                jobCount: 14,
+              }
+            : undefined,
+      })),
+    },
+  };
 }

@@ -3,6 +3,7 @@ export const sections = [
   { path: '', name: 'Status' },
   { path: 'executions', name: 'Executions' },
   { path: 'jobs', name: 'Jobs' },
+  { path: 'schedule', name: 'Schedule' },
   { path: 'traces', name: 'Traces' },
   { path: 'runbooks/', name: 'Runbooks' },
   { path: 'dashboards/', name: 'Dashboards' },

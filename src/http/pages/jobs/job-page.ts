@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { toDuration, toTime } from '../../../domain/ages.ts';
+import { toTime } from '../../../domain/ages.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
 import type { Verdict } from '../../../expected-runs/deciding/watched-job.ts';
 import type { Why } from '../../../expected-runs/deciding/why.ts';
@@ -7,6 +7,7 @@ import type { ScheduledJob } from '../../../expected-runs/expected-runs.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
+import { renderVerdict } from './verdict-strip.ts';
 
 export type JobPageOptions = {
   /** The first watched job with a path as `{project}/{group}/{name}`, and why it ran or not. */
@@ -55,21 +56,8 @@ function renderTimes(verdicts: readonly Verdict[], toRun: (id: number) => string
     .toReversed()
     .map(
       (verdict) =>
-        html`<tr><th scope="row" class="brief">${toTime(verdict.expectedMs, nowMs)}</th><td data-is="What became of it">${renderEnd(verdict, toRun)}</td></tr>\n`,
+        html`<tr><th scope="row" class="brief">${toTime(verdict.expectedMs, nowMs)}</th><td data-is="What became of it">${renderVerdict(verdict, toRun)}</td></tr>\n`,
     )}</tbody>
 </table>
 `;
-}
-
-function renderEnd(verdict: Verdict, toRun: (id: number) => string): Html {
-  if (verdict.is === 'ran') {
-    return html`<span class="good">✓ ran</span>, ${toDuration(verdict.delayMs)} late: <a href="${toRun(verdict.runId)}">#${verdict.runId}</a>`;
-  }
-  if (verdict.is === 'undecided') return html`<span class="off">? undecided</span>: ${verdict.why}`;
-  const facts = verdict.facts.map(({ fact }) => fact).join('; ');
-  const word =
-    verdict.is === 'missed'
-      ? html`<span class="bad">✗ missed</span>: ${verdict.reason}`
-      : html`<span class="off">– off</span>`;
-  return html`${word}${facts === '' ? '' : `, ${facts}`}`;
 }

@@ -1,0 +1,69 @@
+import type { Judged, MissReason, Verdict } from './watched-job.ts';
+
+/** What became of the expected times of one hour, over all jobs: dense jobs have more times than are kept of each. */
+export type HourOfTimes = {
+  readonly startMs: number;
+  /** Runs that started in time, and those that started late. */
+  readonly ran: number;
+  readonly late: number;
+  readonly off: number;
+  readonly undecided: number;
+  readonly missed: Readonly<Partial<Record<MissReason, number>>>;
+};
+
+/** A run that starts by more than this after its time is late, as the alert about late runs takes it. */
+export const lateMs = 300_000;
+
+export function isLate(verdict: Verdict): boolean {
+  return verdict.is === 'ran' && verdict.delayMs > lateMs;
+}
+
+/** Adds verdicts to the hours of their times, ascending; hours without a time are there too, from the first one on. */
+export function addToHours(hours: readonly HourOfTimes[], judged: readonly Judged[]): readonly HourOfTimes[] {
+  const byStart = new Map(hours.map((hour) => [hour.startMs, hour]));
+  for (const { verdicts } of judged) {
+    for (const verdict of verdicts) {
+      const startMs = toHour(verdict.expectedMs);
+      byStart.set(startMs, addOne(byStart.get(startMs) ?? toEmpty(startMs), verdict));
+    }
+  }
+  const lastMs = Math.max(...byStart.keys());
+  const kept = [...byStart.values()].filter(({ startMs }) => startMs > lastMs - mostHours * hourMs);
+  return kept.sort((one, other) => one.startMs - other.startMs);
+}
+
+/** The hours up to now, the oldest first; undefined for those before the first one that is known. */
+export function lastHours(
+  hours: readonly HourOfTimes[],
+  nowMs: number,
+  count: number,
+): readonly { readonly startMs: number; readonly known: HourOfTimes | undefined }[] {
+  const [first] = hours;
+  return Array.from({ length: count }, (_, index) => {
+    const startMs = toHour(nowMs) - (count - 1 - index) * hourMs;
+    const isKnown = first !== undefined && startMs >= first.startMs;
+    const hour = hours.find((each) => each.startMs === startMs);
+    return { startMs, known: hour ?? (isKnown ? toEmpty(startMs) : undefined) };
+  });
+}
+
+export function toHour(atMs: number): number {
+  return Math.floor(atMs / hourMs) * hourMs;
+}
+
+export const hourMs = 3_600_000;
+/** A day and an hour: times are decided after they are over. */
+const mostHours = 25;
+
+function toEmpty(startMs: number): HourOfTimes {
+  return { startMs, ran: 0, late: 0, off: 0, undecided: 0, missed: {} };
+}
+
+function addOne(hour: HourOfTimes, verdict: Verdict): HourOfTimes {
+  if (verdict.is === 'missed') {
+    const { reason } = verdict;
+    return { ...hour, missed: { ...hour.missed, [reason]: (hour.missed[reason] ?? 0) + 1 } };
+  }
+  const field = isLate(verdict) ? 'late' : verdict.is;
+  return { ...hour, [field]: hour[field] + 1 };
+}

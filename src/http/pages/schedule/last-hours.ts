@@ -1,0 +1,100 @@
+import { toTime } from '../../../domain/ages.ts';
+import { toCount } from '../../../domain/sizes.ts';
+import type { ServerSchedule } from '../../../expected-runs/showing/server-schedule.ts';
+import { type Bar, renderChart } from '../chart.ts';
+import { type Html, html } from '../html.ts';
+
+type Hour = ServerSchedule['hours'][number];
+type Known = NonNullable<Hour['known']>;
+
+/** Draws the last hours: what was expected against what happened, as bars and as numbers. */
+export function renderHours({ hours, openCount, nowMs }: ServerSchedule): Html {
+  const known = hours.flatMap((hour) => (hour.known === undefined ? [] : [hour.known]));
+  const [first] = known;
+  const open =
+    openCount === 0
+      ? undefined
+      : html`<p class="note">${toCount(openCount, 'time')} not decided yet: what ran is still being read.</p>\n`;
+  const title = html`<section>
+<h2>Last 12 hours</h2>
+`;
+  if (first === undefined) return html`${title}<p>No expected time is decided yet.</p>\n${open}</section>\n`;
+  const sums = known.map(toExpected);
+  const total = sums.reduce((sum, each) => sum + each, 0);
+  const missed = known.reduce((sum, each) => sum + toMissed(each), 0);
+  const late = known.reduce((sum, each) => sum + each.late, 0);
+  const undecided = known.reduce((sum, each) => sum + each.undecided, 0);
+  const facts = [
+    `${total} expected`,
+    `${total - missed - late - undecided} in time`,
+    `${late} late`,
+    `${missed} missed`,
+    ...(undecided === 0 ? [] : [`${undecided} undecided`]),
+  ].join(', ');
+  const chart = renderChart({
+    caption: `Expected starts by the hour: ${facts}`,
+    label: `Expected starts by the hour: ${facts}`,
+    bars: hours.map((hour) => toBar(hour, nowMs)),
+    ends: [toTime(hours[0]?.startMs ?? nowMs, nowMs), 'now'],
+    top: `${Math.max(...sums)} an hour`,
+    least: 1,
+  });
+  return html`${title}${chart}${open}${renderTable(hours, nowMs)}<p class="note">A run is in time if it starts at most 5 min after its expected time.</p>
+</section>
+`;
+}
+
+function toMissed({ missed }: Known): number {
+  return Object.values(missed).reduce((sum, count) => sum + count, 0);
+}
+
+function toExpected(hour: Known): number {
+  return hour.ran + hour.late + hour.undecided + toMissed(hour);
+}
+
+function toBar({ startMs, known }: Hour, nowMs: number): Bar {
+  const from = toTime(startMs, nowMs);
+  if (known === undefined) return { parts: [], label: `from ${from}: not known` };
+  const { ran, late, undecided } = known;
+  const missed = toMissed(known);
+  return {
+    parts: [
+      { height: ran, mood: 'good' },
+      { height: late, mood: 'off' },
+      { height: undecided, mood: 'plain' },
+      { height: missed, mood: 'bad' },
+    ],
+    label: `from ${from}: ${ran} in time, ${late} late, ${missed} missed, ${undecided} undecided`,
+  };
+}
+
+function renderTable(hours: readonly Hour[], nowMs: number): Html {
+  return html`<table>
+<thead><tr><th>From</th><th class="number">Expected</th><th class="number">In time</th><th class="number">Late</th><th>Missed</th><th class="number">Undecided</th><th class="number">Off</th></tr></thead>
+<tbody>${hours.toReversed().map((hour) => renderRow(hour, nowMs))}</tbody>
+</table>
+`;
+}
+
+function renderRow({ startMs, known }: Hour, nowMs: number): Html {
+  const from = html`<th scope="row" class="brief">${toTime(startMs, nowMs)}</th>`;
+  if (known === undefined) return html`<tr>${from}<td colspan="6" class="why">not known</td></tr>\n`;
+  const { ran, late, undecided, off } = known;
+  const expected = toExpected(known);
+  if (expected + off === 0) return html`<tr>${from}<td colspan="6">nothing was expected</td></tr>\n`;
+  return html`<tr>${from}${toCell('Expected', expected)}${toCell('In time', ran)}${toCell('Late', late === 0 ? 0 : html`<span class="off">! ${late}</span>`)}<td data-is="Missed">${renderMissed(known)}</td>${toCell('Undecided', undecided)}${toCell('Off', off)}</tr>\n`;
+}
+
+function toCell(name: string, value: number | Html): Html {
+  return value === 0 ? html`<td class="none number">0</td>` : html`<td data-is="${name}" class="number">${value}</td>`;
+}
+
+/** The causes of misses, the most frequent first. */
+function renderMissed(hour: Known): Html {
+  const count = toMissed(hour);
+  if (count === 0) return html`0`;
+  const causes = Object.entries(hour.missed)
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([reason, of]) => `${of} ${reason.replaceAll('_', ' ')}`);
+  return html`<strong class="bad">✗ ${count}</strong>: ${causes.join(', ')}`;
+}

@@ -1,0 +1,144 @@
+import type { Router } from 'express';
+import { toTime, toWait } from '../../../domain/ages.ts';
+import { toJobPath } from '../../../domain/job-path.ts';
+import { toCount } from '../../../domain/sizes.ts';
+import type { NextStart, ServerSchedule, TimeOfJob } from '../../../expected-runs/showing/server-schedule.ts';
+import { createRoutes } from '../../server/routes.ts';
+import { type Html, html } from '../html.ts';
+import { toJobAddress } from '../jobs/job-list.ts';
+import { renderVerdict } from '../jobs/verdict-strip.ts';
+import { renderPage, toRoot } from '../page.ts';
+import { renderAhead } from './hours-ahead.ts';
+import { renderHours } from './last-hours.ts';
+
+export type SchedulePageOptions = {
+  readonly servers: () => readonly string[];
+  /** Finds the timetable of a server; undefined if it is not watched, or the collector is off. */
+  readonly find: (server: string) => ServerSchedule | undefined;
+};
+
+/** `/schedule` and `/schedule/{server}`: what was expected and what happened in the last 12 hours, and the next 24. */
+export function schedulePageRoute({ servers, find }: SchedulePageOptions): Router {
+  const router = createRoutes();
+  router.get('/schedule', (request, response) => {
+    const names = servers();
+    const [only] = names;
+    const body =
+      only !== undefined && names.length === 1
+        ? renderServer(only, find(only), toRoot(request))
+        : renderServers(names, find, toRoot(request));
+    response.set('cache-control', 'no-store').send(renderPage({ title: 'Schedule', body, path: request.path }));
+  });
+  router.get('/schedule/:server', (request, response, next) => {
+    const { server } = request.params;
+    if (!servers().includes(server)) {
+      next();
+      return;
+    }
+    const body = renderServer(server, find(server), toRoot(request));
+    response
+      .set('cache-control', 'no-store')
+      .send(renderPage({ title: `Schedule of ${server}`, body, path: request.path }));
+  });
+  return router;
+}
+
+/** The path of a server's timetable below the route prefix. */
+export function toScheduleAddress(server: string): string {
+  return `schedule/${encodeURIComponent(server.toWellFormed())}`;
+}
+
+function renderServers(names: readonly string[], find: SchedulePageOptions['find'], root: string): Html {
+  const rows = names.map((name) => {
+    const schedule = find(name);
+    const link = html`<th scope="row"><a href="${root}${toScheduleAddress(name)}"><bdi>${name}</bdi></a></th>`;
+    if (schedule === undefined) return html`<tr>${link}<td colspan="4">not watched</td></tr>\n`;
+    const missed = sumMissed(schedule);
+    const exceeded = schedule.ahead?.hours.find((hour) => hour.exceeded !== undefined)?.exceeded;
+    const [next] = schedule.next;
+    return html`<tr>${link}<td data-is="Jobs" class="number">${schedule.jobCount}</td><td data-is="Missed in 12 h">${
+      missed === 0 ? 'none' : html`<strong class="bad">✗ ${missed}</strong>`
+    }</td><td data-is="Next start" class="brief">${next === undefined ? 'none' : toWait(next.atMs, schedule.nowMs)}</td><td data-is="More runs than threads" class="brief">${
+      exceeded === undefined
+        ? 'not expected'
+        : html`<span class="off">! ${toTime(exceeded.atMs, schedule.nowMs)}</span>`
+    }</td></tr>\n`;
+  });
+  return html`<h1>Schedule</h1>
+<section>
+<table>
+<thead><tr><th>Server</th><th class="number">Jobs</th><th>Missed in 12 h</th><th>Next start</th><th>More runs than threads</th></tr></thead>
+<tbody>${rows}</tbody>
+</table>
+</section>
+`;
+}
+
+function sumMissed({ hours }: ServerSchedule): number {
+  return hours.flatMap(({ known }) => Object.values(known?.missed ?? {})).reduce((sum, count) => sum + count, 0);
+}
+
+function renderServer(server: string, schedule: ServerSchedule | undefined, root: string): Html {
+  const title = html`<h1>Schedule of <bdi>${server}</bdi></h1>`;
+  if (schedule === undefined) {
+    return html`${title}
+<p>Its schedules are not watched: the collectors <code>schedule</code> and <code>executions</code> have to be on.</p>
+`;
+  }
+  const { jobCount, offCount, nowMs } = schedule;
+  if (jobCount === 0) {
+    return html`${title}
+<p>No scheduled job is watched yet. The <a href="${root}">status page</a> shows what the collector <code>schedule</code> reports.</p>
+`;
+  }
+  const off = offCount === 0 ? '' : `, ${offCount} of them off`;
+  return html`${title}
+<p class="note"><a href="${root}jobs?text=${encodeURIComponent(`${server}/`.toWellFormed())}">${toCount(jobCount, 'scheduled job')}</a>${off}. By the server's clock it is ${toTime(nowMs, nowMs)}.</p>
+${renderHours(schedule)}${renderNotable(schedule, root)}${renderAhead(schedule, root)}${renderNext(schedule, root)}`;
+}
+
+function renderNotable({ server, notable, notableCount, nowMs }: ServerSchedule, root: string): Html | undefined {
+  if (notable.length === 0) return undefined;
+  const more =
+    notableCount > notable.length
+      ? html`<p class="note">These are the newest ${notable.length} of ${notableCount}.</p>\n`
+      : undefined;
+  return html`<section>
+<h2>Late, missed, off or undecided</h2>
+<p class="note">The newest first. The last 20 times of each job are kept.</p>
+<table>
+<thead><tr><th>Job</th><th>Expected</th><th>What became of it</th></tr></thead>
+<tbody>${notable.map((time) => renderTime(time, { server, root, nowMs }))}</tbody>
+</table>
+${more}</section>
+`;
+}
+
+type About = { readonly server: string; readonly root: string; readonly nowMs: number };
+
+function renderTime({ job, verdict }: TimeOfJob, { server, root, nowMs }: About): Html {
+  const toRun = (id: number): string => `${root}executions/${encodeURIComponent(server.toWellFormed())}/${id}`;
+  return html`<tr>${renderJob(job, server, root)}<td data-is="Expected" class="brief">${toTime(verdict.expectedMs, nowMs)}</td><td data-is="What became of it">${renderVerdict(verdict, toRun)}</td></tr>
+`;
+}
+
+function renderJob(job: NextStart['job'], server: string, root: string): Html {
+  return html`<th scope="row"><a href="${root}${toJobAddress({ ...job, server })}"><bdi>${toJobPath(job)}</bdi></a></th>`;
+}
+
+function renderNext({ server, next, nowMs }: ServerSchedule, root: string): Html | undefined {
+  if (next.length === 0) return undefined;
+  const rows = next.map(
+    ({ job, atMs }) =>
+      html`<tr>${renderJob(job, server, root)}<td data-is="Starts" class="brief">${toTime(atMs, nowMs)}</td><td class="brief">${toWait(atMs, nowMs)}</td></tr>\n`,
+  );
+  return html`<section>
+<h2>Starts next</h2>
+<p class="note">The next start of each job, at most 50.</p>
+<table>
+<thead><tr><th>Job</th><th>Expected</th><th>In</th></tr></thead>
+<tbody>${rows}</tbody>
+</table>
+</section>
+`;
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { addToHours, type HourOfTimes, lastHours } from '../../src/expected-runs/deciding/hours.ts';
+import { type JobStart, planHoursAhead } from '../../src/expected-runs/deciding/hours-ahead.ts';
+import type { Judged, Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
+import { toServerSchedule } from '../../src/expected-runs/showing/server-schedule.ts';
+
+const midnightMs = Date.UTC(2026, 10, 22);
+const minuteMs = 60_000;
+const at = (hour: number, minute = 0): number => midnightMs + (hour * 60 + minute) * minuteMs;
+
+function job(fields: Partial<WatchedJob> = {}): WatchedJob {
+  const names = { id: 'j1', project: 'pay', group: '', name: 'settle' };
+  return { ...names, sinceMs: 0, decidedMs: 0, listedAtMs: 0, off: [], runs: [], verdicts: [], ...fields };
+}
+
+function judged(...verdicts: readonly Verdict[]): Judged {
+  return { job: job(), verdicts };
+}
+
+const empty: HourOfTimes = { startMs: 0, ran: 0, late: 0, off: 0, undecided: 0, missed: {} };
+
+describe('expected-runs/deciding/hours', () => {
+  it('counts what became of the times of each hour, over all jobs, misses by cause', () => {
+    const first = addToHours(
+      [],
+      [
+        judged(
+          { is: 'ran', expectedMs: at(1), delayMs: 300_000, runId: 1 },
+          { is: 'ran', expectedMs: at(1, 59), delayMs: 300_001, runId: 2 },
+        ),
+        judged({ is: 'missed', expectedMs: at(2), reason: 'passive', facts: [] }),
+      ],
+    );
+    const second = addToHours(first, [
+      judged(
+        { is: 'missed', expectedMs: at(2, 30), reason: 'passive', facts: [] },
+        { is: 'missed', expectedMs: at(2, 40), reason: 'down', facts: [] },
+        { is: 'off', expectedMs: at(2, 50), what: 'job', facts: [] },
+        { is: 'undecided', expectedMs: at(0, 10), why: 'unread' },
+      ),
+    ]);
+    expect(second).toEqual([
+      { ...empty, startMs: at(0), undecided: 1 },
+      { ...empty, startMs: at(1), ran: 1, late: 1 },
+      { ...empty, startMs: at(2), off: 1, missed: { passive: 2, down: 1 } },
+    ]);
+  });
+
+  it('keeps a day, and tells an hour in which nothing was expected from one before it was watched', () => {
+    const ran: Verdict = { is: 'ran', expectedMs: at(1), delayMs: 0, runId: 1 };
+    const hours = addToHours(addToHours([], [judged(ran)]), [judged({ ...ran, expectedMs: at(3) })]);
+    expect(lastHours(hours, at(4, 30), 5)).toEqual([
+      { startMs: at(0), known: undefined },
+      { startMs: at(1), known: { ...empty, startMs: at(1), ran: 1 } },
+      { startMs: at(2), known: { ...empty, startMs: at(2) } },
+      { startMs: at(3), known: { ...empty, startMs: at(3), ran: 1 } },
+      { startMs: at(4), known: { ...empty, startMs: at(4) } },
+    ]);
+    const later = addToHours(hours, [judged({ ...ran, expectedMs: at(26) })]);
+    expect(later.map(({ startMs }) => startMs)).toEqual([at(3), at(26)]);
+  });
+});
+
+describe('expected-runs/deciding/hours-ahead', () => {
+  const toStart = (name: string, atMs: number, minutes: number): JobStart => ({
+    atMs,
+    durationMs: minutes * minuteMs,
+    job: { project: 'pay', group: '', name },
+  });
+
+  it('finds the most runs at once of each hour, those that last into it included, and what collides', () => {
+    const starts = [toStart('long', at(9, 30), 90), toStart('a', at(10), 10), toStart('b', at(10), 10)];
+    const underWay = [{ endMs: at(9, 20), job: { project: 'pay', group: '', name: 'now' } }];
+    const hours = planHoursAhead(starts, { underWay, fromMs: at(9, 10), threads: 2 });
+    expect(hours.slice(0, 4)).toEqual([
+      { startMs: at(9), starts: 1, most: 1, exceeded: undefined },
+      {
+        startMs: at(10),
+        starts: 2,
+        most: 3,
+        exceeded: {
+          atMs: at(10),
+          jobCount: 3,
+          jobs: [
+            { project: 'pay', group: '', name: 'long' },
+            toStart('a', at(10), 10).job,
+            toStart('b', at(10), 10).job,
+          ],
+        },
+      },
+      { startMs: at(11), starts: 0, most: 0, exceeded: undefined },
+      { startMs: at(12), starts: 0, most: 0, exceeded: undefined },
+    ]);
+    expect(hours).toHaveLength(24);
+  });
+
+  it('names at most twenty of the jobs that collide, and says how many there are', () => {
+    const starts = Array.from({ length: 30 }, (_, index) => toStart(`job ${index}`, at(2), 1));
+    const [, , hour] = planHoursAhead(starts, { underWay: [], fromMs: at(0), threads: 10 });
+    expect({ named: hour?.exceeded?.jobs.length, of: hour?.exceeded?.jobCount }).toEqual({ named: 20, of: 30 });
+  });
+
+  it('exceeds nothing where the number of threads is not known', () => {
+    const hours = planHoursAhead([toStart('a', at(2), 1)], { underWay: [], fromMs: at(0), threads: undefined });
+    expect(hours.filter(({ exceeded }) => exceeded !== undefined)).toEqual([]);
+  });
+});
+
+describe('expected-runs/showing/server-schedule', () => {
+  it('shows what is not a run in time, the newest first, what is open, and what starts next', () => {
+    const nowMs = at(12, 30);
+    const timetable = {
+      source: 'forecast',
+      askedAtMs: at(6),
+      untilMs: at(18),
+      timesMs: [at(12), at(12, 15), at(13)],
+      confirmedMs: at(6),
+    } as const;
+    const late: Verdict = { is: 'ran', expectedMs: at(11), delayMs: 600_000, runId: 3 };
+    const missed: Verdict = { is: 'missed', expectedMs: at(11, 30), reason: 'down', facts: [] };
+    const old: Verdict = { is: 'missed', expectedMs: at(-1), reason: 'down', facts: [] };
+    const inTime: Verdict = { is: 'ran', expectedMs: at(10), delayMs: 0, runId: 2 };
+    const busy = job({ timetable, decidedMs: at(12), verdicts: [old, inTime, late] });
+    const off = job({ id: 'j2', verdicts: [missed], off: [{ what: 'job', sinceMs: at(1), seenAtMs: at(1) }] });
+    const gone = job({ id: 'j3', verdicts: [missed], goneAtMs: at(2) });
+    const jobs = [busy, off, gone];
+    const shown = toServerSchedule({ server: 'prod', jobs, hours: [], nowMs, ahead: undefined });
+    expect({ ...shown, hours: shown.hours.length }).toEqual({
+      server: 'prod',
+      nowMs,
+      jobCount: 2,
+      offCount: 1,
+      hours: 13,
+      openCount: 1,
+      notable: [
+        { job: off, verdict: missed },
+        { job: busy, verdict: late },
+      ],
+      notableCount: 2,
+      next: [{ job: busy, atMs: at(13) }],
+      ahead: undefined,
+    });
+  });
+});

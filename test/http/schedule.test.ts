@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
+import { type ServerSchedule, toServerSchedule } from '../../src/expected-runs/showing/server-schedule.ts';
+import { schedulePageRoute } from '../../src/http/pages/schedule/schedule-page.ts';
+import { toText } from './page-text.ts';
+import { serve } from './serve.ts';
+import { someSchedule } from './some-jobs.ts';
+import { atMs } from './some-status.ts';
+
+type Schedules = Readonly<Record<string, ServerSchedule | undefined>>;
+
+async function read(path: string, schedules: Schedules): Promise<{ status: number; body: string }> {
+  const servers = (): readonly string[] => Object.keys(schedules);
+  const { ask } = await serve([schedulePageRoute({ servers, find: (server) => schedules[server] })]);
+  return ask(path);
+}
+
+describe('http/schedule', () => {
+  it('shows what was expected and what happened, and which jobs collide', async () => {
+    const { body } = await read('/schedule', { prod: someSchedule() });
+    const lines = toText(body).split('\n');
+    expect(lines.slice(0, 33)).toEqual([
+      'Schedule of prod',
+      "3 scheduled jobs, 1 of them off. By the server's clock it is 03:19 UTC.",
+      'Last 12 hours',
+      'Expected starts by the hour: 124 expected, 111 in time, 2 late, 10 missed, 1 undecided',
+      '14 an hour',
+      '2024-05-19 15:00 UTCnow',
+      '2 times not decided yet: what ran is still being read.',
+      'From | Expected | In time | Late | Missed | Undecided | Off',
+      '03:00 UTC | 12 | 12 | 0 | 0 | 0 | 0',
+      '02:00 UTC | 12 | 12 | 0 | 0 | 0 | 0',
+      '01:00 UTC | 12 | 12 | 0 | 0 | 0 | 0',
+      '00:00 UTC | 12 | 12 | 0 | 0 | 0 | 0',
+      '2024-05-19 23:00 UTC | 13 | 12 | 0 | 0 | 1 | 0',
+      '2024-05-19 22:00 UTC | 14 | 12 | ! 2 | 0 | 0 | 0',
+      '2024-05-19 21:00 UTC | 12 | 12 | 0 | 0 | 0 | 0',
+      '2024-05-19 20:00 UTC | 13 | 3 | 0 | ✗ 10: 9 passive, 1 job disabled | 0 | 2',
+      '2024-05-19 19:00 UTC | 12 | 12 | 0 | 0 | 0 | 0',
+      '2024-05-19 18:00 UTC | nothing was expected',
+      '2024-05-19 17:00 UTC | 12 | 12 | 0 | 0 | 0 | 0',
+      '2024-05-19 16:00 UTC | not known',
+      '2024-05-19 15:00 UTC | not known',
+      'A run is in time if it starts at most 5 min after its expected time.',
+      'Late, missed, off or undecided',
+      'The newest first. The last 20 times of each job are kept.',
+      'Job | Expected | What became of it',
+      'pay/nightly/settle | 02:19 UTC | ✗ missed: passive, the server was passive',
+      'search/index | 01:19 UTC | ! ran, 15 min late: #4711',
+      'Next 24 hours',
+      '300 starts expected, at most 14 runs at once; the scheduler has 10 threads (dashed)',
+      '14',
+      'now2024-05-21 02:00 UTC',
+      '1 hour with more runs than threads',
+      'From | At once | First at | Jobs that collide',
+    ]);
+    expect(lines).toContain(
+      '07:00 UTC | ✗ 14 | 07:00 UTC | pay/nightly/settle, search/index, pay (ad hoc) and 11 more',
+    );
+    expect(lines.slice(-2)).toEqual([
+      'pay/nightly/settle | 03:29 UTC | in 10 min',
+      'search/index | 04:19 UTC | in 60 min',
+    ]);
+  });
+
+  it('leads from several servers to the timetable of each', async () => {
+    const schedules = { prod: someSchedule(), 'a/b': undefined };
+    const { body } = await read('/schedule', schedules);
+    expect(toText(body).split('\n').slice(2)).toEqual([
+      'prod | 3 | ✗ 10 | in 10 min | ! 07:00 UTC',
+      'a/b | not watched',
+    ]);
+    expect(body).toContain('<a href="./schedule/a%2Fb">');
+    expect(toText((await read('/schedule/a%2Fb', schedules)).body)).toContain('Its schedules are not watched');
+    expect((await read('/schedule/other', schedules)).status).toBe(404);
+  });
+
+  it('renders 5,000 jobs on less than 300 kB', async () => {
+    const missed: Verdict = { is: 'missed', expectedMs: atMs - 60_000, reason: 'passive', facts: [] };
+    const timesMs = Array.from({ length: 500 }, (_, index) => atMs + index * 60_000);
+    const jobs = Array.from(
+      { length: 5000 },
+      (_, index): WatchedJob => ({
+        id: `j${index}`,
+        project: 'pay',
+        group: 'nightly/and/more',
+        name: `a job with a long name ${index}`,
+        sinceMs: 0,
+        decidedMs: atMs - 60_000,
+        listedAtMs: atMs,
+        off: [],
+        runs: [],
+        verdicts: Array(20).fill(missed),
+        timetable: { source: 'forecast', askedAtMs: atMs, untilMs: atMs + 30_000_000, timesMs, confirmedMs: atMs },
+      }),
+    );
+    const schedule = toServerSchedule({ server: 'prod', jobs, hours: [], nowMs: atMs, ahead: someSchedule().ahead });
+    const { body } = await read('/schedule/prod', { prod: schedule });
+    expect(body.length).toBeLessThan(300_000);
+    expect(body).toContain('These are the newest 100 of 100000.');
+  });
+});
