@@ -50,6 +50,7 @@ thead th { border-top: 0; color: var(--soft); font-weight: 500; font-size: .8rem
 tbody th { font-weight: 500; }
 .number { text-align: right; white-space: nowrap; }
 .brief { white-space: nowrap; }
+th.wide, td.wide { width: 35%; padding-left: 1rem; }
 th.number:last-child, td.number:last-child { padding-right: 0; }
 tr.success td { color: var(--soft); }
 tr.failed th, tr.off th { font-weight: 700; }
@@ -121,6 +122,7 @@ details button { color: var(--bad); margin-top: .25rem; }
   section.waterfall td.result { flex: 1 1 100%; }
   section td.none { display: none; }
   section td.brief { white-space: normal; }
+  section td.wide { width: auto; padding-left: 0; }
   section td[data-is]:not([data-is="Result"]):not([data-is="State"])::before { content: attr(data-is) " "; color: var(--soft); font-size: .8rem; }
 }
 `;

@@ -70,7 +70,7 @@ function toBar({ startMs, known }: Hour, nowMs: number): Bar {
 
 function renderTable(hours: readonly Hour[], nowMs: number): Html {
   return html`<table>
-<thead><tr><th>From</th><th class="number">Expected</th><th class="number">In time</th><th class="number">Late</th><th>Missed</th><th class="number">Undecided</th><th class="number">Off</th></tr></thead>
+<thead><tr><th>From</th><th class="number">Expected</th><th class="number">In time</th><th class="number">Late</th><th class="number">Undecided</th><th class="number">Off</th><th class="wide">Missed</th></tr></thead>
 <tbody>${hours.toReversed().map((hour) => renderRow(hour, nowMs))}</tbody>
 </table>
 `;
@@ -82,7 +82,7 @@ function renderRow({ startMs, known }: Hour, nowMs: number): Html {
   const { ran, late, undecided, off } = known;
   const expected = toExpected(known);
   if (expected + off === 0) return html`<tr>${from}<td colspan="6">nothing was expected</td></tr>\n`;
-  return html`<tr>${from}${toCell('Expected', expected)}${toCell('In time', ran)}${toCell('Late', late === 0 ? 0 : html`<span class="off">! ${late}</span>`)}<td data-is="Missed">${renderMissed(known)}</td>${toCell('Undecided', undecided)}${toCell('Off', off)}</tr>\n`;
+  return html`<tr>${from}${toCell('Expected', expected)}${toCell('In time', ran)}${toCell('Late', late === 0 ? 0 : html`<span class="off">! ${late}</span>`)}${toCell('Undecided', undecided)}${toCell('Off', off)}<td data-is="Missed" class="wide">${renderMissed(known)}</td></tr>\n`;
 }
 
 function toCell(name: string, value: number | Html): Html {
