@@ -94,6 +94,12 @@ export const tools = [
     usedBy: 'the test of the unit',
   },
   {
+    name: 'postgresql',
+    commands: ['/usr/lib/postgresql/15/bin/postgres', '/usr/lib/postgresql/15/bin/initdb', 'setpriv'],
+    packages: ['postgresql-15', 'util-linux'],
+    usedBy: 'the tests of the state against a real PostgreSQL',
+  },
+  {
     name: 'man',
     commands: ['man'],
     packages: ['man-db', 'groff-base'],

@@ -1,0 +1,211 @@
+import type { ConnectionOptions } from 'node:tls';
+import { Client, type ClientBase, type ClientConfig, DatabaseError, Pool, type PoolClient, types } from 'pg';
+import { type Cancel, type Clock, sleep } from '../../domain/clock.ts';
+import { UnansweredError } from '../shared-state.ts';
+import { StateError } from '../state.ts';
+import { explainPostgresFault, isRetryable, leavesCommitOpen } from './explain-postgres-fault.ts';
+
+export type PostgresSettings = {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  /** The tables lie in a schema of this name, which is created if it is missing. */
+  readonly schema: string;
+  /** Asked at each new connection, so that a rotated password or certificate works without a restart. */
+  readonly credentials: () => PostgresCredentials;
+  readonly connections: number;
+};
+
+export type PostgresCredentials = {
+  readonly user: string;
+  readonly password?: string | undefined;
+  /** Absent: the connection is not encrypted. */
+  readonly tls?: ConnectionOptions | undefined;
+};
+
+/** Runs one statement of plain SQL; returns its rows. */
+export type Sql = <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+export type Connections = {
+  /** Runs one statement on its own. */
+  readonly sql: Sql;
+  /**
+   * Runs some work as one transaction: all of it, or nothing. A conflict with another transaction is tried again, so the work
+   * may run several times.
+   */
+  readonly transact: <Answer>(work: (sql: Sql) => Promise<Answer>) => Promise<Answer>;
+  readonly close: () => Promise<void>;
+};
+
+type Timing = Pick<Clock, 'after' | 'random'>;
+
+/** A bounded pool of connections to one database. */
+export function createConnections(settings: PostgresSettings, clock: Timing): Connections {
+  const explain = (doing: string, error: unknown): StateError =>
+    error instanceof StateError
+      ? error
+      : new StateError(`${doing}: ${explainPostgresFault(error, settings)}`, { cause: error });
+  const pool = openPool(settings);
+  const prepared = new WeakSet<ClientBase>();
+
+  /** Lends a connection; one that may be of no use any longer is closed afterwards. */
+  async function borrow<Answer>(work: (client: ClientBase) => Promise<Answer>): Promise<Answer> {
+    const client: PoolClient = await pool.connect().catch((error: unknown) => {
+      throw explain('the database cannot be used', error);
+    });
+    // A connection that breaks says so to its statement too.
+    client.on('error', ignore);
+    let isUsable = false;
+    try {
+      if (!prepared.has(client)) await prepareSession(client, settings.schema);
+      prepared.add(client);
+      const answer = await work(client);
+      isUsable = true;
+      return answer;
+    } catch (error) {
+      // Only a complaint of the server that leaves the session as it was.
+      isUsable = error instanceof StateError ? keepsConnection(error.cause) : keepsConnection(error);
+      throw error;
+    } finally {
+      client.off('error', ignore);
+      client.release(!isUsable);
+    }
+  }
+
+  function transactOnce<Answer>(work: (sql: Sql) => Promise<Answer>): Promise<Answer> {
+    return borrow(async (client) => {
+      let answer: Answer;
+      try {
+        await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+        answer = await work(toSql(client));
+      } catch (error) {
+        if (keepsConnection(error)) await client.query('ROLLBACK').catch(ignore);
+        throw error;
+      }
+      await commit(client);
+      return answer;
+    });
+  }
+
+  return {
+    sql: (text, values) =>
+      borrow((client) => toSql(client)<never>(text, values)).catch((error: unknown) => {
+        throw explain('the state cannot be read', error);
+      }),
+    transact: async (work) => {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await transactOnce(work);
+        } catch (error) {
+          if (!isRetryable(error) || tries === mostTries) throw explain('the state cannot be written', error);
+          await sleep(clock, tries * 20 * (0.5 + clock.random()));
+        }
+      }
+    },
+    close: () => closePool(pool, clock),
+  };
+}
+
+/** Conflicts follow from others that write at the same time; each of them gets on. */
+const mostTries = 6;
+
+async function commit(client: ClientBase): Promise<void> {
+  let command: string;
+  try {
+    ({ command } = await client.query('COMMIT'));
+  } catch (error) {
+    if (!leavesCommitOpen(error)) throw error;
+    throw new UnansweredError('the database did not answer a commit: it may have happened', { cause: error });
+  }
+  if (command !== 'COMMIT') throw new StateError('the database rolled a transaction back instead of committing it');
+}
+
+function toSql(client: ClientBase): Sql {
+  return async (text, values = []) => {
+    const { rows } = await client.query<never>(text, [...values]);
+    return rows;
+  };
+}
+
+/** After a fault of a statement the session can be used; after any other the connection is in no known condition. */
+function keepsConnection(error: unknown): boolean {
+  if (error instanceof UnansweredError) return false;
+  if (error instanceof StateError) return error.cause === undefined || keepsConnection(error.cause);
+  if (!(error instanceof DatabaseError)) return false;
+  const code = error.code ?? '';
+  // The server ends, or it only reads: another connection may lead to another server.
+  return !code.startsWith('57P') && !code.startsWith('08') && code !== '25006' && code !== '25P03';
+}
+
+function openPool(settings: PostgresSettings): Pool {
+  const pool = new Pool({
+    host: settings.host,
+    port: settings.port,
+    database: settings.database,
+    max: settings.connections,
+    idleTimeoutMillis: 60_000,
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 5000,
+    // Longer than the server's own limit: it says more.
+    query_timeout: statementMs + 5000,
+    application_name: 'automation-exporter',
+    types: { getTypeParser },
+    // The type knows no arguments, and the pool hands its options over.
+    Client: createClientWith(settings) as unknown as new () => ClientBase,
+  });
+  // An idle connection that ends is replaced when one is needed.
+  pool.on('error', ignore);
+  return pool;
+}
+
+const connectMs = 5000;
+const statementMs = 10_000;
+/** What a stopped process has open holds the rows of others for no longer. */
+const idleInTransactionMs = 5000;
+
+/** The pool makes each connection from the same options; this one reads the credentials again for each. */
+function createClientWith({ credentials }: PostgresSettings) {
+  return function createClient(options: ClientConfig): Client {
+    const { user, password, tls } = credentials();
+    return new Client({
+      ...options,
+      user,
+      // Without one the library would look into files and variables of its own.
+      password: password ?? '',
+      ssl: tls ?? false,
+    });
+  };
+}
+
+async function prepareSession(client: ClientBase, schema: string): Promise<void> {
+  await client.query(
+    `SET search_path = ${quote(schema)}; SET statement_timeout = ${statementMs}; SET lock_timeout = ${statementMs - 2000};
+     SET idle_in_transaction_session_timeout = ${idleInTransactionMs}; SET client_min_messages = warning;`,
+  );
+}
+
+/** Writes a name as SQL. */
+export function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Numbers of 64 bits are read as numbers: ids and times fit into 53. */
+function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  if (oid === bigint) return Number;
+  return types.getTypeParser(oid, format) as (value: string) => unknown;
+}
+
+const bigint = 20;
+
+/** A server that does not answer does not hold up the end of the process. */
+async function closePool(pool: Pool, clock: Pick<Clock, 'after'>): Promise<void> {
+  let cancel: Cancel = ignore;
+  const limit = new Promise<void>((resolve) => {
+    cancel = clock.after(2000, resolve);
+  });
+  await Promise.race([pool.end().catch(ignore), limit]);
+  cancel();
+}
+
+function ignore(): void {}

@@ -1,0 +1,71 @@
+/** The part of the settings that a message names; nothing of it is secret. */
+export type Place = { readonly host: string; readonly port: number; readonly database: string };
+
+/** Explains a fault of the database, or of the way to it, to people, with a remedy. The text of values never enters. */
+export function explainPostgresFault(error: unknown, { host, port, database }: Place): string {
+  const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string };
+  const at = `${host}:${port}`;
+  const known = bySqlState[code] ?? bySqlState[code.slice(0, 2)];
+  if (known !== undefined) return known.replace('DATABASE', database);
+  if (unreachable.includes(code))
+    return `${at} cannot be reached (${code}); start the database, or correct its address`;
+  if (message.includes('does not support SSL')) {
+    return `${at} offers no TLS; turn it on there, or set \`state.postgres.tls.disable\``;
+  }
+  if (isTlsFault(code))
+    return `the certificate of ${at} is not accepted (${code}); correct it, or \`state.postgres.tls\``;
+  if (message.includes('password')) return 'it asks for a password; set `state.postgres.password_file`';
+  if (isLostConnection(error)) return `the connection to ${at} was lost; it is opened again when it is needed`;
+  if (message.includes('timeout'))
+    return `${at} did not answer in time; see whether it is overloaded or cannot be reached`;
+  return code === '' ? message || 'unknown error' : `${message} (${code})`;
+}
+
+/** By SQLSTATE, or by its class. */
+const bySqlState: Readonly<Record<string, string>> = {
+  '08': 'the connection was lost; it is opened again when it is needed',
+  '22': 'it refuses a value that it cannot keep',
+  '23505': 'another process prepares the same tables; try again',
+  '25006': 'it only reads, as a standby does; connect to the primary',
+  '25P03': 'the transaction waited too long in this process, and the database ended it',
+  '28000': 'it refuses this user, address or TLS; correct its pg_hba.conf, or `state.postgres`',
+  '28P01': 'it refuses the user or the password; correct `state.postgres.password_file`',
+  '3D000': 'there is no database DATABASE; create it, or correct `state.postgres.database`',
+  '40': 'it had too many conflicts between transactions; they are tried again',
+  '42501': 'no permission; grant this user the rights that the documentation of the state lists',
+  '53100': 'its disk is full; make room there',
+  '53200': 'it is out of memory',
+  '53300': 'it has no connection left; raise its max_connections, or use fewer clients',
+  '53': 'it is short of resources',
+  '55P03': 'another transaction holds a row for too long',
+  '57014': 'a statement took too long; see whether the database is overloaded',
+  '57P01': 'it is being stopped; it is asked again when it is needed',
+  '57P02': 'it has crashed; it is asked again when it is needed',
+  '57P03': 'it is starting or stopping; it is asked again when it is needed',
+  '58': 'it has a fault of its own disk; see its log',
+  XX: 'it has an internal fault; see its log',
+};
+
+const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ENOENT'];
+
+function isTlsFault(code: string): boolean {
+  return /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO/.test(code);
+}
+
+function isLostConnection(error: unknown): boolean {
+  const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string };
+  return ['ECONNRESET', 'EPIPE'].includes(code) || /^(?:Connection terminated|Client has encountered)/.test(message);
+}
+
+/** Reports whether a transaction failed only because of others at the same time. */
+export function isRetryable(error: unknown): boolean {
+  const { code = '' } = error as { readonly code?: string };
+  return code === '40001' || code === '40P01';
+}
+
+/** Reports whether a commit that failed in this way may have happened: the database did not say that it did not. */
+export function leavesCommitOpen(error: unknown): boolean {
+  const { code = '' } = error as { readonly code?: string };
+  if (code === '40003' || code.startsWith('08') || code.startsWith('57')) return true;
+  return !/^[0-9A-Z]{5}$/.test(code) || code === 'EPIPE';
+}

@@ -1,0 +1,66 @@
+import { FencedError, type Lease } from '../shared-state.ts';
+import type { Connections, Sql } from './connections.ts';
+
+/** Writes into one unit as the owner of one epoch: one transaction at a time, each of them fenced. */
+export type OwnedUnit = {
+  readonly unit: string;
+  readonly sql: Sql;
+  readonly write: <Answer>(work: (sql: Sql) => Promise<Answer>) => Promise<Answer>;
+};
+
+export type Ownership = Pick<Lease, 'unit' | 'owner' | 'epoch' | 'commits'>;
+
+/**
+ * A write locks the lease against a takeover, and counts itself. The count shows what the lease cannot: a database that lost its
+ * last transactions, and with them some that this process builds upon.
+ */
+export function createOwnedUnit({ sql, transact }: Connections, ownership: Ownership): OwnedUnit {
+  const { unit } = ownership;
+  let { commits } = ownership;
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function transactFenced<Answer>(work: (sql: Sql) => Promise<Answer>): Promise<Answer> {
+    const answer = await transact(async (within) => {
+      await requireLease(within, ownership);
+      await countCommit(within, unit, commits + 1);
+      return work(within);
+    });
+    commits += 1;
+    return answer;
+  }
+
+  return {
+    unit,
+    sql,
+    write: (work) => {
+      const next = last.then(() => transactFenced(work));
+      // A failed write has written nothing; the next one is fenced by itself.
+      last = next.catch(() => undefined);
+      return next;
+    },
+  };
+}
+
+/** Throws unless this epoch owns the unit; until the transaction ends, nobody else can take it. */
+export async function requireLease(sql: Sql, { unit, owner, epoch }: Omit<Ownership, 'commits'>): Promise<void> {
+  const [lease] = await sql('SELECT 1 FROM lease WHERE unit = $1 AND owner = $2 AND epoch = $3 FOR SHARE', [
+    unit,
+    owner,
+    epoch,
+  ]);
+  if (lease !== undefined) return;
+  throw new FencedError(`epoch ${epoch} no longer owns ${unit}: nothing was written`, 'taken');
+}
+
+async function countCommit(sql: Sql, unit: string, expected: number): Promise<void> {
+  const [row] = await sql<{ commits: number }>(
+    'UPDATE unit SET commits = commits + 1 WHERE unit = $1 RETURNING commits',
+    [unit],
+  );
+  const commits = row?.commits ?? 0;
+  if (commits === expected) return;
+  throw new FencedError(
+    `the database has ${commits - 1} commits of ${unit} instead of ${expected - 1}: nothing was written`,
+    'behind',
+  );
+}

@@ -1,0 +1,117 @@
+import type { Ledger, LedgerChange, LedgerDocument, LedgerEntry } from '../ledger.ts';
+import type { Sql } from './connections.ts';
+import type { OwnedUnit } from './owned-unit.ts';
+import { spoolTraces } from './postgres-spool.ts';
+import { toText } from './to-text.ts';
+
+/** The ledger of one unit. */
+export function createPostgresLedger({ unit, sql, write }: OwnedUnit): Ledger {
+  /** Counted once, and then kept up: counting reads the whole table. */
+  let size: number | undefined;
+
+  async function count(): Promise<number> {
+    const [row] = await sql<{ count: number }>('SELECT count(*) AS count FROM ledger_entry WHERE unit = $1', [unit]);
+    return row?.count ?? 0;
+  }
+
+  return {
+    load: async (_server, kinds) =>
+      sql<LedgerDocument>(
+        `SELECT kind, key, body FROM ledger_document
+         WHERE unit = $1 AND ($2::text[] IS NULL OR kind = ANY ($2::text[])) ORDER BY kind, key`,
+        [unit, kinds],
+      ),
+    find: async (_server, ids) =>
+      sql<LedgerEntry>(
+        `SELECT project, id, started_at AS "startedAtMs", ended_at AS "endedAtMs" FROM ledger_entry
+         WHERE unit = $1 AND id = ANY ($2::bigint[]) ORDER BY id, started_at`,
+        [unit, ids],
+      ),
+    countEnds: async (_server, { projects, beginMs, endMs }) => {
+      const [row] = await sql<{ count: number }>(
+        `SELECT count(*) AS count FROM ledger_entry
+         WHERE unit = $1 AND project = ANY ($2::text[]) AND ended_at BETWEEN $3 AND $4`,
+        [unit, projects.map(toText), beginMs, endMs],
+      );
+      return row?.count ?? 0;
+    },
+    firstEnd: async (_server, project, fromMs) => {
+      const [row] = await sql<{ ended_at: number | null }>(
+        'SELECT min(ended_at) AS ended_at FROM ledger_entry WHERE unit = $1 AND project = $2 AND ended_at >= $3',
+        [unit, toText(project), fromMs],
+      );
+      return row?.ended_at ?? undefined;
+    },
+    size: async () => {
+      size ??= await count();
+      return size;
+    },
+    commit: async (_server, change) => {
+      try {
+        const growth = await write((within) => writeChange(within, unit, change));
+        if (size !== undefined) size += growth;
+      } catch (error) {
+        size = undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Writes a change within the caller's transaction; returns by how many entries the ledger grows. */
+async function writeChange(sql: Sql, unit: string, change: LedgerChange): Promise<number> {
+  const { entries = [], documents = [], spooled = [], prune } = change;
+  let growth = 0;
+  if (entries.length > 0) growth += await insertEntries(sql, unit, entries);
+  if (documents.length > 0) await putDocuments(sql, unit, documents);
+  if (spooled.length > 0) await spoolTraces(sql, unit, spooled);
+  if (prune === undefined) return growth;
+  const pruned = await sql<{ count: number }>(
+    `WITH pruned AS (DELETE FROM ledger_entry WHERE unit = $1 AND project = $2 AND ended_at < $3 RETURNING 1)
+     SELECT count(*) AS count FROM pruned`,
+    [unit, toText(prune.project), prune.endedBeforeMs],
+  );
+  return growth - (pruned[0]?.count ?? 0);
+}
+
+async function insertEntries(sql: Sql, unit: string, entries: readonly LedgerEntry[]): Promise<number> {
+  const inserted = await sql<{ count: number }>(
+    `WITH inserted AS (
+       INSERT INTO ledger_entry (unit, project, id, started_at, ended_at)
+       SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+       ON CONFLICT (unit, id, started_at) DO NOTHING RETURNING 1
+     ) SELECT count(*) AS count FROM inserted`,
+    [
+      unit,
+      entries.map(({ project }) => toText(project)),
+      entries.map(({ id }) => id),
+      entries.map(({ startedAtMs }) => startedAtMs),
+      entries.map(({ endedAtMs }) => endedAtMs),
+    ],
+  );
+  return inserted[0]?.count ?? 0;
+}
+
+/** The last of several documents of one name counts, as if they were written one after the other. */
+async function putDocuments(sql: Sql, unit: string, documents: readonly LedgerDocument[]): Promise<void> {
+  const byName = new Map(
+    documents.map(({ kind, key, body }) => [JSON.stringify([kind, key]), { kind, key: toText(key), body }]),
+  );
+  const last = [...byName.values()];
+  const gone = last.filter(({ body }) => body === undefined);
+  const kept = last.filter(({ body }) => body !== undefined);
+  if (gone.length > 0) {
+    await sql(
+      `DELETE FROM ledger_document USING unnest($2::text[], $3::text[]) AS gone (kind, key)
+       WHERE unit = $1 AND ledger_document.kind = gone.kind AND ledger_document.key = gone.key`,
+      [unit, gone.map(({ kind }) => kind), gone.map(({ key }) => key)],
+    );
+  }
+  if (kept.length === 0) return;
+  await sql(
+    `INSERT INTO ledger_document (unit, kind, key, body)
+     SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[])
+     ON CONFLICT (unit, kind, key) DO UPDATE SET body = excluded.body`,
+    [unit, kept.map(({ kind }) => kind), kept.map(({ key }) => key), kept.map(({ body }) => toText(body ?? ''))],
+  );
+}

@@ -1,0 +1,114 @@
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+import type { PostgresSettings } from '../../src/state/postgres/connections.ts';
+import { type Child, startChild } from './child.ts';
+import { eventually } from './eventually.ts';
+import { runCommand } from './process.ts';
+
+export type PostgresServer = {
+  readonly port: number;
+  readonly dir: string;
+  readonly password: string;
+  /** Runs SQL as its superuser. */
+  readonly query: (text: string) => Promise<readonly unknown[]>;
+  /** As after a loss of power of the process: nothing is written any more. */
+  readonly crash: () => Promise<void>;
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
+
+export const superuserPassword = 'only for this test';
+
+/** A real PostgreSQL with a data directory of its own, which goes with it. */
+export async function startPostgres(
+  binary: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-postgres-'));
+  const own = await readUser();
+  if (own !== undefined) chownSync(dir, own.uid, own.gid);
+  const passwordFile = join(dir, 'password');
+  writeFileSync(passwordFile, superuserPassword);
+  chmodSync(passwordFile, 0o644);
+  const data = join(dir, 'data');
+  const bin = dirname(binary);
+  const initialize = ['--no-sync', '-A', 'scram-sha-256', '-U', 'postgres', '-E', 'UTF8', '--locale=C'];
+  await runCommand(...asUser([join(bin, 'initdb'), ...initialize, `--pwfile=${passwordFile}`, '-D', data]));
+  const port = await freePort();
+  const all = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    shared_buffers: '16MB',
+    ...settings,
+  };
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  let child: Child | undefined;
+
+  async function query(text: string): Promise<readonly unknown[]> {
+    const client = new pg.Client({ ...address, user: 'postgres', password: superuserPassword });
+    await client.connect();
+    try {
+      const { rows } = await client.query<Record<string, unknown>>(text);
+      return rows;
+    } finally {
+      await client.end();
+    }
+  }
+  const address = { host: '127.0.0.1', port, database: 'postgres' };
+
+  async function start(): Promise<void> {
+    const [command, args] = asUser([binary, '-D', data, '-p', String(port), ...flags]);
+    child = startChild(command, args);
+    await eventually(() => query('SELECT 1'));
+  }
+  await start();
+  return {
+    port,
+    dir,
+    password: superuserPassword,
+    query,
+    start,
+    crash: async () => {
+      // Its processes end by themselves when the first of them is gone.
+      child?.kill('SIGKILL');
+      await child?.ended;
+    },
+    stop: async () => {
+      // Fast, also where connections are left.
+      child?.kill('SIGINT');
+      await child?.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Settings of a connection as its superuser, without TLS. */
+export function toSettings({ port, password }: PostgresServer, schema: string): PostgresSettings {
+  const credentials = () => ({ user: 'postgres', password });
+  return { host: '127.0.0.1', port, database: 'postgres', schema, credentials, connections: 4 };
+}
+
+/** The server refuses to run as root. */
+function asUser([command = '', ...args]: readonly string[]): [string, readonly string[]] {
+  if (process.getuid?.() !== 0) return [command, args];
+  return ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', command, ...args]];
+}
+
+async function readUser(): Promise<{ readonly uid: number; readonly gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const [uid = '', gid = ''] = (await runCommand('getent', ['passwd', 'postgres'])).split(':').slice(2, 4);
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // The cast is true: a TCP server has such an address.
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
