@@ -63,10 +63,20 @@ describe('repository/docs', () => {
   it('names commands that are there', () => {
     const names = new Set<string>(commandWords.map(({ name }) => name));
     const named = written.flatMap(({ path, text }) =>
-      [...text.matchAll(/npm start -- ([a-z]\w+)/g)].map(([, name = '']) => ({ path, name })),
+      [...text.matchAll(/npm start (?:--silent )?-- ([a-z]\w+)/g)].map(([, name = '']) => ({ path, name })),
     );
     expect(named.length).toBeGreaterThan(8);
     expect(named.filter(({ name }) => !names.has(name))).toEqual([]);
+  });
+
+  it('keeps what npm itself prints out of files', () => {
+    const kept = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/^npm start .*(?:> |--json).*$/gm)].map(([line]) => ({ path, line })),
+    );
+    expect(kept.length).toBeGreaterThan(1);
+    expect(kept.filter(({ line }) => !line.startsWith('npm start --silent -- '))).toEqual([]);
+    const printed = execFileSync('npm', ['start', '--silent', '--', 'acl'], { cwd: top, encoding: 'utf8' });
+    expect(printed).toMatch(/^# The least /);
   });
 
   it('computes ids in a shell as the exporter does', async () => {
