@@ -1,4 +1,4 @@
-import { scheduleJob } from './engine/engine.ts';
+import { scheduleAgain } from './engine/engine.ts';
 import { endExecution } from './engine/finish.ts';
 import { insertFinished } from './engine/insert.ts';
 import { requestLater, requestStart } from './engine/start.ts';
@@ -67,8 +67,7 @@ function createJobControl(world: World, play: () => void) {
       const job = findJob(world, id);
       const { enabled = job.enabled, scheduleEnabled = job.scheduleEnabled, ...definition } = change;
       Object.assign(job, { enabled, scheduleEnabled, definition: { ...job.definition, ...definition } });
-      job.generation += 1;
-      scheduleJob(world, { kind: 'trigger', job, generation: job.generation }, world.playedMs);
+      scheduleAgain(world, job, world.playedMs);
     },
     deleteJob(id: string): void {
       play();

@@ -1,4 +1,5 @@
 import { createEstateControl } from './control-estate.ts';
+import { setClock } from './engine/engine.ts';
 import { loseMember, replaceDatabase, restart } from './engine/restart.ts';
 import type { Fault, Faults } from './faults.ts';
 import { toUuid } from './random.ts';
@@ -119,7 +120,7 @@ function createMemberControl(world: World, play: () => void) {
       play();
       const member = world.members[memberIndex];
       if (member !== undefined) {
-        member.skewMs = ms;
+        setClock(world, member, ms);
       }
     },
     restart(

@@ -1,4 +1,5 @@
-import { maySchedule } from '../world/job.ts';
+import { type Job, maySchedule } from '../world/job.ts';
+import type { Member } from '../world/member.ts';
 import { startOfCommand, startOfJob } from '../world/start.ts';
 import type { Habit, World, WorldEvent } from '../world/world.ts';
 import { endExecution, reachEnd, showEnd } from './finish.ts';
@@ -23,12 +24,28 @@ export function advance(world: World, toMs: number): void {
   world.playedMs = Math.max(world.playedMs, toMs);
 }
 
-/** Puts a job's next trigger in the queue; earlier ones become void. */
+/** Puts a job's next trigger in the queue, by the clock of the member that runs it. */
 export function scheduleJob(world: World, event: Extract<WorldEvent, { kind: 'trigger' }>, afterMs: number): void {
   const { schedule } = event.job.definition;
+  const skewMs = event.job.owner?.skewMs ?? 0;
   if (schedule !== undefined) {
-    world.queue.push(nextTime(accelerate(schedule, world.speed), afterMs), event);
+    world.queue.push(nextTime(accelerate(schedule, world.speed), afterMs + skewMs) - skewMs, event);
   }
+}
+
+/** Sets the clock of a member: schedules skip what it leaps over, and do not run again what it lives through twice. */
+export function setClock(world: World, member: Member, skewMs: number): void {
+  const lostMs = Math.max(0, member.skewMs - skewMs);
+  member.skewMs = skewMs;
+  for (const job of world.jobs.values()) {
+    if (job.owner === member) scheduleAgain(world, job, world.playedMs + lostMs);
+  }
+}
+
+/** Triggers of before become void. */
+export function scheduleAgain(world: World, job: Job, afterMs: number): void {
+  job.generation += 1;
+  scheduleJob(world, { kind: 'trigger', job, generation: job.generation }, afterMs);
 }
 
 export function scheduleHabit(world: World, habit: Habit, afterMs: number): void {

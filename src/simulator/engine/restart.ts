@@ -1,6 +1,7 @@
 import type { Member } from '../world/member.ts';
 import { restartMember } from '../world/member.ts';
 import type { World } from '../world/world.ts';
+import { scheduleAgain } from './engine.ts';
 import { endExecution } from './finish.ts';
 
 export type Restart = {
@@ -34,6 +35,8 @@ export function loseMember(world: World, member: Member): void {
   for (const job of world.jobs.values()) {
     if (job.owner === member && heir !== undefined) {
       job.owner = heir;
+      // The clocks of members differ.
+      if (heir.skewMs !== member.skewMs) scheduleAgain(world, job, world.playedMs);
     }
   }
 }

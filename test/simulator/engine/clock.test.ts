@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { noon, oneStep, startOneJob } from '../caller.ts';
+
+const minuteMs = 60_000;
+
+describe('simulator/engine/engine', () => {
+  it('starts schedules by the clock of their member, and none again at a time that it lives through twice', async () => {
+    const simulator = await startOneJob({});
+    const schedule = { everyMs: 15 * minuteMs, offsetMs: 0 };
+    simulator.control.createJob('p', { name: 'cron', schedule, work: oneStep() }, 'cron');
+    simulator.control.setClockSkew(5 * minuteMs);
+    simulator.advance(12 * minuteMs);
+    // It is 12:12 again, and was 12:17.
+    simulator.control.setClockSkew(0);
+    simulator.advance(34 * minuteMs);
+    // The truth has the times that the executions bear.
+    const starts = simulator.truth().executions.map(({ startedAtMs }) => (startedAtMs - noon) / minuteMs);
+    await simulator.stop();
+    expect(starts).toEqual([15, 30, 45]);
+  });
+});
