@@ -34,7 +34,8 @@ export type ExpectedJobs = {
   /** Changes jobs in one transaction, with what that comes to. */
   readonly change: (make: () => readonly Judged[]) => Promise<void>;
   readonly list: (project: string, listed: readonly Job[], atMs: number) => Promise<ReadonlySet<string>>;
-  readonly answer: (answers: ReadonlyMap<string, Answer>) => Promise<void>;
+  /** Joins answers to the jobs that they are about; by `doubtMs` the clocks of the members differ. */
+  readonly answer: (answers: ReadonlyMap<string, Answer>, doubtMs: number) => Promise<void>;
   /** Marks tallies as shown for long enough. */
   readonly release: (keys: readonly string[]) => Promise<void>;
   /** Forgets jobs that have been gone for long, and what was counted of them. */
@@ -108,8 +109,10 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
       const changed = judged.filter(({ job }) => isChanged(before.get(job.id), job));
       return new Set(changed.map(({ job }) => job.id));
     },
-    answer: (answers) =>
-      change(() => [...answers].flatMap(([id, answer]) => findAll(all, [id]).map((job) => noteAnswer(job, answer)))),
+    answer: (answers, doubtMs) =>
+      change(() =>
+        [...answers].flatMap(([id, answer]) => findAll(all, [id]).map((job) => noteAnswer(job, answer, doubtMs))),
+      ),
     release: (keys) =>
       commit(() => ({
         jobs: [],

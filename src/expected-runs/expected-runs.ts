@@ -215,7 +215,7 @@ async function askJobs(round: Round, api: Api, signal: AbortSignal): Promise<boo
     if (answer !== undefined) answers.set(job.id, answer);
     else restsUntilTicks.set(job.id, clock.ticks() + restMs);
   }
-  if (answers.size > 0) await jobs.answer(answers);
+  if (answers.size > 0) await jobs.answer(answers, notes.clocks.behindMs(undefined));
   return answers.size > 0;
 }
 
@@ -245,6 +245,8 @@ async function decideAll(round: Round): Promise<void> {
         marginMs,
         catchUpLimitMs,
         clearMs: clear.of(job.project),
+        behindMs: notes.clocks.behindMs(job.ownerUuid),
+        aheadMs: notes.clocks.aheadMs(job.ownerUuid),
         countedFromMs,
         running: running.get(job.id) ?? [],
         sources: notes.all(),

@@ -8,6 +8,8 @@ import {
 import { executionMode, systemInfo } from '../api/endpoints/system.ts';
 import { ApiError, isOfWholeServer } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
+import { createClockNotes } from './clock-notes.ts';
+import type { Clocks } from './clocks.ts';
 import { type Sources, sourceKeys, timelineOf } from './deciding/sources.ts';
 import { forgetBefore, noteReading, type Timeline } from './deciding/timeline.ts';
 import type { Ear } from './listen.ts';
@@ -18,6 +20,8 @@ export type SourceNotes = {
   readonly all: () => Sources;
   /** The server's time, as far as its answers tell it. */
   readonly serverNowMs: () => number;
+  /** How the clocks of its members differ from it. */
+  readonly clocks: Pick<Clocks, 'aheadMs' | 'behindMs'>;
   /** Puts back what was kept, before what was heard since. */
   readonly restore: (kept: Sources) => void;
   /** The keys that have changed since the last call. */
@@ -27,15 +31,14 @@ export type SourceNotes = {
 };
 
 /** Keeps what all polls of a server read, as far as it may be why a run did not happen. It asks nothing by itself. */
-export function createSourceNotes(clock: Pick<Clock, 'now'>): SourceNotes {
+export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNotes {
   const timelines = new Map<string, Timeline>();
   const changed = new Set<string>();
   const uuids = new Map<string, string>();
   const half = new Map<string, boolean>();
-  let skewMs = 0;
+  const { clocks, ...clockNotes } = createClockNotes(clock, timelines, changed);
+  const serverNowMs = clocks.nowMs;
   let threads: number | undefined;
-
-  const serverNowMs = (): number => Math.floor(clock.now() + skewMs);
 
   function note(key: string, value: string): void {
     timelines.set(key, noteReading(timelineOf(timelines, key), value, serverNowMs()));
@@ -49,6 +52,7 @@ export function createSourceNotes(clock: Pick<Clock, 'now'>): SourceNotes {
 
   function heard(member: string | undefined, endpoint: Endpoint<unknown>, about: About): void {
     const { answer, project = '' } = about;
+    clockNotes.hear(isOf(systemInfo, endpoint, answer) ? answer : undefined);
     if (member === undefined) note(sourceKeys.contact, 'answered');
     if (isOf(systemInfo, endpoint, answer)) noteInfo(member, answer);
     const uuid = member === undefined ? '' : uuids.get(member);
@@ -66,7 +70,6 @@ export function createSourceNotes(clock: Pick<Clock, 'now'>): SourceNotes {
 
   function noteInfo(member: string | undefined, info: Info): void {
     const { serverUUID } = info.server;
-    if (info.timestampMs !== undefined) skewMs = info.timestampMs - clock.now();
     if (serverUUID !== undefined) note(sourceKeys.member(serverUUID), 'answered');
     if (member !== undefined && serverUUID !== undefined) uuids.set(member, serverUUID);
     const uuid = member === undefined ? '' : serverUUID;
@@ -88,13 +91,10 @@ export function createSourceNotes(clock: Pick<Clock, 'now'>): SourceNotes {
     }),
     all: () => timelines,
     serverNowMs,
+    clocks,
     restore: (kept) => {
-      for (const [key, timeline] of kept) {
-        const heardSince = timelineOf(timelines, key);
-        const [first] = heardSince;
-        const before = timeline.filter(({ throughMs }) => first === undefined || throughMs < first.fromMs);
-        timelines.set(key, [...before, ...heardSince]);
-      }
+      clockNotes.restore(kept);
+      for (const [key, timeline] of kept) timelines.set(key, putBefore(timelineOf(timelines, key), timeline));
     },
     takeChanged: () => {
       const keys = [...changed];
@@ -106,6 +106,12 @@ export function createSourceNotes(clock: Pick<Clock, 'now'>): SourceNotes {
     },
     threads: () => threads,
   };
+}
+
+/** Puts what was kept before what was heard afterwards. */
+function putBefore(heard: Timeline, kept: Timeline): Timeline {
+  const [first] = heard;
+  return [...kept.filter(({ throughMs }) => first === undefined || throughMs < first.fromMs), ...heard];
 }
 
 type About = { readonly answer: unknown; readonly project: string | undefined };

@@ -21,7 +21,8 @@ export function createScene(options: DirectOptions = {}) {
   const state = openSqliteState({ memory: true });
   let nowMs = birthMs;
   let rows: readonly Row[] = [];
-  const clock = fakeClock({ now: () => nowMs, ticks: () => nowMs, random: () => 0.5 });
+  let ownSkewMs = 0;
+  const clock = fakeClock({ now: () => nowMs + ownSkewMs, ticks: () => nowMs, random: () => 0.5 });
   const { client: plain, close } = createTestClient({
     url: 'http://127.0.0.1',
     transport: simulator.transport,
@@ -95,6 +96,9 @@ export function createScene(options: DirectOptions = {}) {
     control: simulator.control,
     requests: simulator.requests,
     nowMs: () => nowMs,
+    setOwnClock: (skewMs: number): void => {
+      ownSkewMs = skewMs;
+    },
     minutes: async (count: number): Promise<void> => {
       for (let left = count; left > 0; left -= 1) await minute();
     },

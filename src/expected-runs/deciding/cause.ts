@@ -7,6 +7,8 @@ export type Cause = { readonly reason: MissReason; readonly facts: readonly Fact
 export type CauseInput = {
   readonly job: Pick<WatchedJob, 'project' | 'ownerUuid' | 'off' | 'allowsSeveral'>;
   readonly expectedMs: number;
+  /** That time by the clock of the readings: the member that runs the job may have another. */
+  readonly atMs: number;
   readonly marginMs: number;
   readonly runs: readonly SeenRun[];
   readonly sources: Sources;
@@ -14,7 +16,7 @@ export type CauseInput = {
 
 /** Finds the first cause that held at an expected time at which nothing ran, and the facts that show it. */
 export function findCause(input: CauseInput): Cause {
-  const isGap = isUnwatched(timelineOf(input.sources, sourceKeys.contact), input.expectedMs);
+  const isGap = isUnwatched(timelineOf(input.sources, sourceKeys.contact), input.atMs);
   // Nobody was looking: only what leaves traces can be told.
   const judges = isGap ? [toOverlap, toRestart] : allJudges;
   for (const judge of judges) {
@@ -37,33 +39,32 @@ const allJudges: readonly Judge[] = [
   toRestart,
 ];
 
-function unwatched({ sources, expectedMs }: CauseInput): Fact {
-  const span = lastBefore(timelineOf(sources, sourceKeys.contact), expectedMs);
-  return { fact: 'the exporter was not watching', atMs: span?.throughMs ?? expectedMs, source: 'exporter' };
+function unwatched({ sources, atMs }: CauseInput): Fact {
+  const span = lastBefore(timelineOf(sources, sourceKeys.contact), atMs);
+  return { fact: 'the exporter was not watching', atMs: span?.throughMs ?? atMs, source: 'exporter' };
 }
 
 /** A request failed between the last answer before the time and the first one after it. */
-function toDown({ sources, expectedMs }: CauseInput): Cause | undefined {
+function toDown({ sources, atMs }: CauseInput): Cause | undefined {
   const contact = timelineOf(sources, sourceKeys.contact);
   const isAnswer = ({ value }: Timeline[number]): boolean => value === 'answered';
-  if (contact.some((span) => isAnswer(span) && span.fromMs <= expectedMs && span.throughMs > expectedMs))
-    return undefined;
-  const fromMs = contact.findLast((span) => isAnswer(span) && span.throughMs <= expectedMs)?.throughMs ?? -Infinity;
-  const untilMs = contact.find((span) => isAnswer(span) && span.fromMs > expectedMs)?.fromMs ?? Infinity;
+  if (contact.some((span) => isAnswer(span) && span.fromMs <= atMs && span.throughMs > atMs)) return undefined;
+  const fromMs = contact.findLast((span) => isAnswer(span) && span.throughMs <= atMs)?.throughMs ?? -Infinity;
+  const untilMs = contact.find((span) => isAnswer(span) && span.fromMs > atMs)?.fromMs ?? Infinity;
   const failed = contact.find((span) => !isAnswer(span) && span.throughMs >= fromMs && span.fromMs <= untilMs);
   if (failed === undefined) return undefined;
   return { reason: 'down', facts: [{ fact: 'the server did not answer', atMs: failed.fromMs, source: 'any request' }] };
 }
 
-function toPassive({ job, sources, expectedMs }: CauseInput): Cause | undefined {
-  const span = lastBefore(ofOwner(sources, sourceKeys.mode, job.ownerUuid), expectedMs);
+function toPassive({ job, sources, atMs }: CauseInput): Cause | undefined {
+  const span = lastBefore(ofOwner(sources, sourceKeys.mode, job.ownerUuid), atMs);
   if (span?.value !== 'passive') return undefined;
   const fact = { fact: 'the server was passive', atMs: span.fromMs, source: 'execution-mode' };
   return { reason: 'passive', facts: [fact] };
 }
 
-function toProjectOff({ job, sources, expectedMs }: CauseInput): Cause | undefined {
-  const span = lastBefore(timelineOf(sources, sourceKeys.project(job.project)), expectedMs);
+function toProjectOff({ job, sources, atMs }: CauseInput): Cause | undefined {
+  const span = lastBefore(timelineOf(sources, sourceKeys.project(job.project)), atMs);
   if (span === undefined || span.value === 'active') return undefined;
   const isScheduleOnly = span.value === 'schedule_disabled';
   const what = isScheduleOnly ? 'schedule' : 'executions';
@@ -71,8 +72,8 @@ function toProjectOff({ job, sources, expectedMs }: CauseInput): Cause | undefin
   return { reason: isScheduleOnly ? 'schedule_disabled' : 'executions_disabled', facts: [fact] };
 }
 
-function toJobOff({ job, expectedMs, marginMs }: CauseInput): Cause | undefined {
-  const period = job.off.find((each) => isOffSince(each, expectedMs, marginMs));
+function toJobOff({ job, atMs, marginMs }: CauseInput): Cause | undefined {
+  const period = job.off.find((each) => isOffSince(each, atMs, marginMs));
   return period && { reason: 'job_disabled', facts: [toOffFact(period)] };
 }
 
@@ -89,14 +90,14 @@ export function toOffFact({ what, sinceMs }: OffPeriod): Fact {
 }
 
 /** Its owner has answered us before, and not for a while after the time, although others have. */
-function toOrphaned({ job, sources, expectedMs, marginMs }: CauseInput): Cause | undefined {
+function toOrphaned({ job, sources, atMs, marginMs }: CauseInput): Cause | undefined {
   if (job.ownerUuid === undefined) return undefined;
   const member = timelineOf(sources, sourceKeys.member(job.ownerUuid));
   const contact = timelineOf(sources, sourceKeys.contact);
-  const untilMs = expectedMs + Math.max(marginMs, ownerSilenceMs);
+  const untilMs = atMs + Math.max(marginMs, ownerSilenceMs);
   const isHeard = (timeline: Timeline): boolean =>
-    timeline.some(({ fromMs, throughMs }) => throughMs > expectedMs && fromMs <= untilMs);
-  const last = lastBefore(member, expectedMs);
+    timeline.some(({ fromMs, throughMs }) => throughMs > atMs && fromMs <= untilMs);
+  const last = lastBefore(member, atMs);
   if (last === undefined || isHeard(member) || !isHeard(contact)) return undefined;
   const fact = `the member ${job.ownerUuid}, which runs it, did not answer any longer`;
   return { reason: 'orphaned', facts: [{ fact, atMs: last.throughMs, source: 'system-info' }] };
@@ -117,10 +118,10 @@ function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
 }
 
 /** Every sample around the time found all threads busy. */
-function toSaturated({ job, sources, expectedMs, marginMs }: CauseInput): Cause | undefined {
+function toSaturated({ job, sources, atMs, marginMs }: CauseInput): Cause | undefined {
   const threads = ofOwner(sources, sourceKeys.threads, job.ownerUuid);
-  const fromMs = expectedMs - sampleMs;
-  const around = threads.filter((span) => span.throughMs >= fromMs && span.fromMs <= expectedMs + marginMs);
+  const fromMs = atMs - sampleMs;
+  const around = threads.filter((span) => span.throughMs >= fromMs && span.fromMs <= atMs + marginMs);
   const [first] = around;
   if (first === undefined || around.some(({ value }) => value !== 'full')) return undefined;
   const fact = { fact: 'all threads of the scheduler were busy', atMs: first.fromMs, source: 'system-info' };
@@ -128,10 +129,10 @@ function toSaturated({ job, sources, expectedMs, marginMs }: CauseInput): Cause 
 }
 
 /** It started after the time, and had started before it already. */
-function toRestart({ job, sources, expectedMs }: CauseInput): Cause | undefined {
+function toRestart({ job, sources, expectedMs, atMs }: CauseInput): Cause | undefined {
   const starts = ofOwner(sources, sourceKeys.start, job.ownerUuid);
-  const before = lastBefore(starts, expectedMs);
-  const after = firstAfter(starts, expectedMs);
+  const before = lastBefore(starts, atMs);
+  const after = firstAfter(starts, atMs);
   if (before === undefined || after === undefined || before.value === after.value) return undefined;
   const startedAtMs = Number(after.value);
   if (startedAtMs < expectedMs) return undefined;

@@ -1,6 +1,6 @@
 import { areReadAfter, findCause, isOffSince, ownerSilenceMs, toOffFact } from './cause.ts';
-import { findNearest, toStartWindow } from './match.ts';
-import type { Sources } from './sources.ts';
+import { findNearest, type StartWindow, toStartWindow } from './match.ts';
+import { type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { type Judged, openTimes, type SeenRun, type Verdict, type WatchedJob } from './watched-job.ts';
 
 /** What is known when the times of a job are decided. Times are the server's. */
@@ -10,6 +10,10 @@ export type DecideInput = {
   readonly catchUpLimitMs: number;
   /** Every run of the job's project that started up to here is known, whether it has ended or not. */
   readonly clearMs: number;
+  /** How far the clock of the member that runs the job is ahead of `nowMs`, and of the readings of the sources. */
+  readonly aheadMs?: number;
+  /** How far it may be behind the clock of any other member. */
+  readonly behindMs?: number;
   /** Runs that ended before this time are not known. */
   readonly countedFromMs: number;
   /** The runs of the job that are under way. */
@@ -49,7 +53,9 @@ export function decide(job: WatchedJob, input: DecideInput): Decided {
 type OneInput = DecideInput & { readonly expectedMs: number; readonly index: number; readonly all: readonly SeenRun[] };
 
 function decideOne(job: WatchedJob, input: OneInput): Verdict | 'wait' | 'needs-answer' {
-  const { expectedMs, index, nowMs, clearMs, countedFromMs, catchUpLimitMs, sources } = input;
+  const { expectedMs, index, countedFromMs, catchUpLimitMs, sources, aheadMs = 0, behindMs = 0 } = input;
+  const nowMs = input.nowMs + aheadMs;
+  const clearMs = input.clearMs - behindMs;
   const { timetable, runs, off } = job;
   const window = toStartWindow(timetable ?? noTimes, index, input.marginMs);
   const run = findNearest(runs, 'scheduled', expectedMs, window);
@@ -71,17 +77,27 @@ function decideOne(job: WatchedJob, input: OneInput): Verdict | 'wait' | 'needs-
   if (period !== undefined && !isOffSince(period, expectedMs, marginMs)) {
     return { is: 'off', expectedMs, what: period.what, facts: [toOffFact(period)] };
   }
+  // What it ran may bear times that were believed to be read.
+  if (behindMs > mostBehindMs || isLeaptOver(sources, window)) return { is: 'undecided', expectedMs, why: 'clock' };
   const isOwnerHeard = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
   if (!isOwnerHeard) return 'wait';
-  const given = { job, expectedMs, marginMs, runs: input.all, sources };
+  const given = { job, expectedMs, atMs: expectedMs - aheadMs, marginMs, runs: input.all, sources };
   const cause = findCause(given);
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
   if (!isRefused && !isConfirmed(job, expectedMs, cause.reason)) {
     return job.goneAtMs === undefined ? 'needs-answer' : { is: 'undecided', expectedMs, why: 'gone' };
   }
   const isLate = nowMs > window.throughMs + longestWaitMs;
-  if (!isLate && !(areReadAfter(sources, job, expectedMs) && job.listedAtMs > expectedMs)) return 'wait';
+  if (!isLate && !(areReadAfter(sources, job, given.atMs) && job.listedAtMs > given.atMs)) return 'wait';
   return { is: 'missed', expectedMs, ...cause };
+}
+
+/** As late as ends become visible anyway. */
+const mostBehindMs = 60_000;
+
+/** A run that no clock has a time for cannot be told from one that did not happen. */
+function isLeaptOver(sources: Sources, { fromMs, throughMs }: StartWindow): boolean {
+  return timelineOf(sources, sourceKeys.leaps).some((leap) => leap.fromMs <= throughMs && leap.throughMs >= fromMs);
 }
 
 const noTimes = { timesMs: [], untilMs: 0 };

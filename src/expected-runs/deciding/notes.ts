@@ -71,9 +71,9 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
 }
 
 /** Notes an answer about the schedule. Of a job that is off there is none, and what is kept stays as it is. */
-export function noteAnswer(job: WatchedJob, answer: Answer): Judged {
+export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged {
   const { timetable: before } = job;
-  const { timetable, withdrawnMs } = joinAnswer(before, answer, job.decidedMs);
+  const { timetable, withdrawnMs } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
   const sinceMs = before === undefined ? answer.askedAtMs : job.sinceMs;
   const decidedMs = before === undefined ? answer.askedAtMs : job.decidedMs;
   const open = withdrawnMs.filter((time) => time > decidedMs && time >= sinceMs);

@@ -14,6 +14,10 @@ export const sourceKeys = {
   start: (uuid = '') => `start ${uuid}`,
   /** That this member answered. */
   member: (uuid: string) => `member ${uuid}`,
+  /** Times over which the clock of a member was set ahead: no run bears them. */
+  leaps: 'leaps',
+  /** How far the server's clock is ahead of ours, in ms: the same as long as none of the two is set. */
+  skew: 'skew',
   /** The switches of a project, as `automation_project_execution_mode` names them. */
   project: (project: string) => `project ${project}`,
 } as const;

@@ -23,14 +23,17 @@ export type Joined = {
  * Joins a new answer to the times that are kept. Where it does not continue them, those since the older answer are
  * withdrawn.
  */
-export function joinAnswer(before: Timetable | undefined, answer: Answer, decidedMs: number): Joined {
+export function joinAnswer(before: Timetable | undefined, told: Answer, { decidedMs, doubtMs }: JoinInput): Joined {
+  // The member that answered may have another clock than the one that runs the job.
+  const answer = { ...told, untilMs: told.untilMs - doubtMs };
   const { askedAtMs } = answer;
+  const slackMs = leastSlackMs + doubtMs;
   // What fell into the time of the request may be in the answer or not.
   const confirmedMs = askedAtMs - slackMs;
   const coming = answer.timesMs.filter((time) => time > askedAtMs);
   if (before === undefined) return { timetable: { ...answer, timesMs: coming, confirmedMs }, withdrawnMs: [] };
   const past = before.timesMs.filter((time) => time <= askedAtMs + slackMs);
-  const isSame = continues(before, answer);
+  const isSame = continues(before, answer, slackMs);
   const sureMs = Math.max(before.confirmedMs, decidedMs);
   const kept = isSame ? past : past.filter((time) => time <= sureMs);
   const timesMs = [...new Set([...kept, ...coming])].sort((one, other) => one - other);
@@ -40,11 +43,17 @@ export function joinAnswer(before: Timetable | undefined, answer: Answer, decide
   };
 }
 
+type JoinInput = {
+  readonly decidedMs: number;
+  /** By how much the clocks of the members of the server differ. */
+  readonly doubtMs: number;
+};
+
 /** More than a request takes, and than clocks that are told in seconds are off. */
-const slackMs = 30_000;
+const leastSlackMs = 30_000;
 
 /** Reports whether the times of two answers are those of one schedule. */
-function continues(before: Timetable, answer: Answer): boolean {
+function continues(before: Timetable, answer: Answer, slackMs: number): boolean {
   const fromMs = answer.askedAtMs + slackMs;
   const untilMs = Math.min(before.untilMs, answer.untilMs);
   const expected = before.timesMs.filter((time) => time > fromMs && time <= untilMs);

@@ -74,7 +74,7 @@ export type Verdict = { readonly expectedMs: number } & (
   | { readonly is: 'ran'; readonly delayMs: number; readonly runId: number }
   | { readonly is: 'missed'; readonly reason: MissReason; readonly facts: readonly Fact[] }
   | { readonly is: 'off'; readonly what: OffPeriod['what']; readonly facts: readonly Fact[] }
-  | { readonly is: 'undecided'; readonly why: 'edited' | 'unread' | 'gone' }
+  | { readonly is: 'undecided'; readonly why: 'edited' | 'unread' | 'gone' | 'clock' }
 );
 
 /** A job, and what was decided about it now. */

@@ -74,6 +74,7 @@ const undecided = {
   edited: 'its schedule was changed around that time',
   unread: 'what ran then could not be read',
   gone: 'the job was removed',
+  clock: 'a clock was set ahead over it',
 } as const;
 
 function toWhen({ atMs }: Fact, expectedMs: number, nowMs: number): string {
