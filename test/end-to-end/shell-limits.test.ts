@@ -1,0 +1,98 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Child, startChild } from '../support/child.ts';
+import { eventually } from '../support/eventually.ts';
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const patience = { limitMs: 30_000 };
+
+describe('end-to-end/shell-limits', () => {
+  let directory: string;
+  let simulator: Simulator;
+
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-files-'));
+    simulator = await startSimulator();
+  });
+  afterEach(async () => {
+    await simulator.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  /** Starts the daemon from a shell that set a limit before. */
+  function start(limit: string): Child {
+    const options = `--web.listen-address=127.0.0.1:0 --state.dir='${join(directory, 'state')}' --collector.execution-mode.every=1s`;
+    const daemon = startChild('sh', ['-c', `${limit}; exec '${process.execPath}' '${cli}' serve ${options}`], {
+      env: { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token, HOME: directory },
+    });
+    onTestFinished(() => daemon.stop());
+    return daemon;
+  }
+
+  it('lets nobody else read its files, although its shell would let everybody', async () => {
+    const daemon = start('umask 000');
+    await daemon.waitFor(/msg="server is up"/, patience.limitMs);
+    const whileItRuns = await eventually(async () => {
+      const modes = listModes(directory);
+      expect(Object.keys(modes)).toContain('state/state.sqlite-wal');
+      return modes;
+    }, patience);
+    daemon.kill('SIGTERM');
+    expect(await daemon.ended).toEqual({ code: 0, signal: null });
+    const afterwards = listModes(directory);
+
+    expect(Object.keys(afterwards)).toEqual(
+      expect.arrayContaining(['.cache', 'state', 'state/backup.sqlite', 'state/state.commits', 'state/state.sqlite']),
+    );
+    const all = [...Object.entries(whileItRuns), ...Object.entries(afterwards)];
+    expect(all.filter(([, mode]) => mode !== '600' && mode !== '700')).toEqual([]);
+  }, 120_000);
+
+  it('lives on, and sees its server again, after strangers have used up every file that it may open', async () => {
+    const daemon = start('ulimit -n 46');
+    const [, url = ''] = await daemon.waitFor(/msg=serving url=(\S+)/, patience.limitMs);
+    await eventually(async () => expect(await scrape(url)).toContain('automation_up{server="default"} 1'), patience);
+
+    const strangers = Array.from({ length: 400 }, () => hold(Number(new URL(url).port)));
+    await eventually(async () => expect(countOpen(daemon.pid)).toBeGreaterThanOrEqual(46), { everyMs: 1 });
+    await eventually(async () => expect(await scrape(url)).toContain('automation_up{server="default"} '), patience);
+    for (const stranger of strangers) stranger.destroy();
+
+    await eventually(async () => expect(await scrape(url)).toContain('automation_up{server="default"} 1'), patience);
+    const before = await readLastSuccess(url);
+    await eventually(async () => expect(await readLastSuccess(url)).toBeGreaterThan(before), patience);
+    daemon.kill('SIGTERM');
+    expect(await daemon.ended).toEqual({ code: 0, signal: null });
+  }, 120_000);
+});
+
+async function scrape(url: string): Promise<string> {
+  return (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text();
+}
+
+/** The time of the last successful poll. */
+async function readLastSuccess(url: string): Promise<number> {
+  const name = 'automation_exporter_collector_last_success_timestamp_seconds';
+  return Number(new RegExp(`^${name}{.*collector="execution-mode".*} (.+)$`, 'm').exec(await scrape(url))?.[1]);
+}
+
+/** A stranger who begins a request and never ends it. */
+function hold(port: number): Socket {
+  const socket = connect({ host: '127.0.0.1', port }, () => socket.write('GET /metrics HTTP/1.1\r\n'));
+  return socket.on('error', () => {});
+}
+
+function countOpen(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
+
+/** Every file and folder below, with who may do what. */
+function listModes(folder: string): Readonly<Record<string, string>> {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return Object.fromEntries(paths.map((path) => [path, (statSync(join(folder, path)).mode & 0o777).toString(8)]));
+}
