@@ -83,10 +83,13 @@ export function watchDay(day: Day, parts: Parts = soundParts): WatchedDay {
       progress: () => new Map([['pay', { countedFromMs: 0, scannedThroughMs: scannedMs }]]),
       running: () => ({ executions: [], readAtMs: nowMs }),
     });
-    put(
-      day.jobs.map((job) => noteListed(jobs.get(job.id), toListed(day, job, nowMs), { project: 'pay', atMs: nowMs })),
-    );
     const waiting = new Set<string>();
+    for (const job of day.jobs) {
+      const before = jobs.get(job.id);
+      const judged = noteListed(before, toListed(day, job, nowMs), { project: 'pay', atMs: nowMs });
+      put([judged]);
+      if (isListedOtherwise(before, judged.job)) waiting.add(job.id);
+    }
     const decideAll = (): void => {
       for (const job of jobs.values()) {
         const own = running.filter(({ jobId }) => jobId === job.id);
@@ -114,6 +117,12 @@ export function watchDay(day: Day, parts: Parts = soundParts): WatchedDay {
     keptSources = new Map(sources);
   }
   return verdicts;
+}
+
+/** Of what the list shows to be changed the schedule is asked for. */
+function isListedOtherwise(before: WatchedJob | undefined, after: WatchedJob): boolean {
+  if (before === undefined) return false;
+  return before.lastModifiedMs !== after.lastModifiedMs || before.off !== after.off;
 }
 
 function isDue(job: WatchedJob, waiting: ReadonlySet<string>, nowMs: number): boolean {

@@ -77,14 +77,15 @@ function decideOne(job: WatchedJob, input: OneInput): Verdict | 'wait' | 'needs-
   if (period !== undefined && !isOffSince(period, expectedMs, marginMs)) {
     return { is: 'off', expectedMs, what: period.what, facts: [toOffFact(period)] };
   }
+  const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
   // What it ran may bear times that were believed to be read.
-  if (behindMs > mostBehindMs || isLeaptOver(sources, window)) return { is: 'undecided', expectedMs, why: 'clock' };
+  const isInDoubt = behindMs > mostBehindMs || isLeaptOver(sources, window);
+  if (isInDoubt && !isRefused) return { is: 'undecided', expectedMs, why: 'clock' };
   const isOwnerHeard = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
   if (!isOwnerHeard) return 'wait';
   const given = { job, expectedMs, atMs: expectedMs - aheadMs, marginMs, runs: input.all, sources };
   const cause = findCause(given);
-  const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
-  if (!isRefused && !isConfirmed(job, expectedMs, cause.reason)) {
+  if (!isConfirmed(job, expectedMs, cause.reason)) {
     return job.goneAtMs === undefined ? 'needs-answer' : { is: 'undecided', expectedMs, why: 'gone' };
   }
   const isLate = nowMs > window.throughMs + longestWaitMs;

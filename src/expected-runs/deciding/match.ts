@@ -8,18 +8,21 @@ export type StartWindow = { readonly fromMs: number; readonly throughMs: number 
 const earliestMs = 5000;
 
 /** The window of one of the times, which never reaches more than half way to its neighbours. */
-export function toStartWindow({ timesMs, untilMs }: Times, index: number, marginMs: number): StartWindow {
+export function toStartWindow({ timesMs, untilMs, gapAfterMs }: Times, index: number, marginMs: number): StartWindow {
   const time = timesMs[index] ?? 0;
   const before = timesMs[index - 1];
+  const told = timesMs[index + 1];
+  const isBeforeGap = gapAfterMs !== undefined && time <= gapAfterMs && (told === undefined || told > gapAfterMs);
+  const knownMs = isBeforeGap ? gapAfterMs : untilMs;
   // Beyond the end of what is known the next time is taken to be as far away as the previous one.
-  const guessed = before === undefined || untilMs > time + 2 * marginMs ? undefined : 2 * time - before;
-  const next = timesMs[index + 1] ?? guessed;
+  const guessed = before === undefined || knownMs > time + 2 * marginMs ? undefined : 2 * time - before;
+  const next = isBeforeGap ? Math.min(told ?? Infinity, guessed ?? Infinity) : (told ?? guessed);
   const earlyMs = before === undefined ? earliestMs : Math.min(earliestMs, (time - before) / 2);
   const lateMs = next === undefined ? marginMs : Math.min(marginMs, Math.ceil((next - time) / 2) - 1);
   return { fromMs: time - earlyMs, throughMs: time + lateMs };
 }
 
-type Times = Pick<Timetable, 'timesMs' | 'untilMs'>;
+type Times = Pick<Timetable, 'timesMs' | 'untilMs' | 'gapAfterMs'>;
 
 /** The nearest run of a kind whose start lies in the window. */
 export function findNearest(

@@ -9,9 +9,11 @@ export type Timetable = {
   readonly timesMs: readonly number[];
   /** Up to here an answer that was asked later has confirmed the times. */
   readonly confirmedMs: number;
+  /** The times after this one, up to the answer, are not known: it was asked too late. */
+  readonly gapAfterMs?: number;
 };
 
-export type Answer = Omit<Timetable, 'confirmedMs'>;
+export type Answer = Omit<Timetable, 'confirmedMs' | 'gapAfterMs'>;
 
 export type Joined = {
   readonly timetable: Timetable;
@@ -37,8 +39,10 @@ export function joinAnswer(before: Timetable | undefined, told: Answer, { decide
   const sureMs = Math.max(before.confirmedMs, decidedMs);
   const kept = isSame ? past : past.filter((time) => time <= sureMs);
   const timesMs = [...new Set([...kept, ...coming])].sort((one, other) => one - other);
+  const gapAfterMs = before.untilMs < askedAtMs ? before.untilMs : before.gapAfterMs;
+  const isGapOpen = gapAfterMs !== undefined && timesMs.some((time) => time > decidedMs && time <= gapAfterMs);
   return {
-    timetable: { ...answer, timesMs, confirmedMs },
+    timetable: { ...answer, timesMs, confirmedMs, ...(isGapOpen ? { gapAfterMs } : {}) },
     withdrawnMs: isSame ? [] : past.filter((time) => time > sureMs && !timesMs.includes(time)),
   };
 }
