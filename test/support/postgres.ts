@@ -17,6 +17,8 @@ export type PostgresServer = {
   /** As after a loss of power of the process: nothing is written any more. */
   readonly crash: () => Promise<void>;
   readonly start: () => Promise<void>;
+  /** Offers TLS with this certificate from now on. */
+  readonly useCertificate: (key: string, certificate: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -71,6 +73,19 @@ export async function startPostgres(
     password: superuserPassword,
     query,
     start,
+    useCertificate: async (key, certificate) => {
+      for (const [name, pem] of Object.entries({ 'server.key': key, 'server.crt': certificate })) {
+        writeFileSync(join(data, name), pem, { mode: 0o600 });
+        if (own !== undefined) chownSync(join(data, name), own.uid, own.gid);
+      }
+      await query('ALTER SYSTEM SET ssl = on');
+      await query('SELECT pg_reload_conf()');
+      // The first process reads it again a moment later.
+      await eventually(async () => {
+        const [row] = await query('SHOW ssl');
+        if (JSON.stringify(row) !== '{"ssl":"on"}') throw new Error('TLS is not on yet');
+      });
+    },
     crash: async () => {
       // Its processes end by themselves when the first of them is gone.
       child?.kill('SIGKILL');
@@ -86,9 +101,21 @@ export async function startPostgres(
 }
 
 /** Settings of a connection as its superuser, without TLS. */
-export function toSettings({ port, password }: PostgresServer, schema: string): PostgresSettings {
-  const credentials = () => ({ user: 'postgres', password });
-  return { host: '127.0.0.1', port, database: 'postgres', schema, credentials, connections: 4 };
+export function toSettings(
+  { port, password }: Pick<PostgresServer, 'port' | 'password'>,
+  schema: string,
+): PostgresSettings {
+  return {
+    host: '127.0.0.1',
+    port,
+    database: 'postgres',
+    user: 'postgres',
+    password: async () => password,
+    tls: async () => undefined,
+    schema,
+    connections: 4,
+    statementTimeoutMs: 10_000,
+  };
 }
 
 /** The server refuses to run as root. */

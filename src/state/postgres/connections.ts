@@ -9,18 +9,16 @@ export type PostgresSettings = {
   readonly host: string;
   readonly port: number;
   readonly database: string;
+  readonly user: string;
+  /** Asked at each new connection, so that a rotated password works without a restart. */
+  readonly password: () => Promise<string | undefined>;
+  /** The same for certificates; undefined: the connection is not encrypted. */
+  readonly tls: () => Promise<ConnectionOptions | undefined>;
   /** The tables lie in a schema of this name, which is created if it is missing. */
   readonly schema: string;
-  /** Asked at each new connection, so that a rotated password or certificate works without a restart. */
-  readonly credentials: () => PostgresCredentials;
+  /** The most connections of this process. */
   readonly connections: number;
-};
-
-export type PostgresCredentials = {
-  readonly user: string;
-  readonly password?: string | undefined;
-  /** Absent: the connection is not encrypted. */
-  readonly tls?: ConnectionOptions | undefined;
+  readonly statementTimeoutMs: number;
 };
 
 /** Runs one statement of plain SQL; returns its rows. */
@@ -45,26 +43,35 @@ export function createConnections(settings: PostgresSettings, clock: Timing): Co
     error instanceof StateError
       ? error
       : new StateError(`${doing}: ${explainPostgresFault(error, settings)}`, { cause: error });
-  const pool = openPool(settings);
+  let tls: ConnectionOptions | undefined;
+  const pool = openPool(settings, () => tls);
   const prepared = new WeakSet<ClientBase>();
+
+  async function connect(): Promise<PoolClient> {
+    try {
+      // A certificate may have been renewed before a new connection.
+      if (pool.idleCount === 0) tls = await settings.tls();
+      return await pool.connect();
+    } catch (error) {
+      throw explain('the database cannot be used', error);
+    }
+  }
 
   /** Lends a connection; one that may be of no use any longer is closed afterwards. */
   async function borrow<Answer>(work: (client: ClientBase) => Promise<Answer>): Promise<Answer> {
-    const client: PoolClient = await pool.connect().catch((error: unknown) => {
-      throw explain('the database cannot be used', error);
-    });
+    const client = await connect();
     // A connection that breaks says so to its statement too.
     client.on('error', ignore);
     let isUsable = false;
     try {
-      if (!prepared.has(client)) await prepareSession(client, settings.schema);
+      if (!prepared.has(client)) await prepareSession(client, settings);
       prepared.add(client);
       const answer = await work(client);
       isUsable = true;
       return answer;
     } catch (error) {
       // Only a complaint of the server that leaves the session as it was.
-      isUsable = error instanceof StateError ? keepsConnection(error.cause) : keepsConnection(error);
+      isUsable = keepsConnection(error);
       throw error;
     } finally {
       client.off('error', ignore);
@@ -137,7 +144,7 @@ function keepsConnection(error: unknown): boolean {
   return !code.startsWith('57P') && !code.startsWith('08') && code !== '25006' && code !== '25P03';
 }
 
-function openPool(settings: PostgresSettings): Pool {
+function openPool(settings: PostgresSettings, tls: () => ConnectionOptions | undefined): Pool {
   const pool = new Pool({
     host: settings.host,
     port: settings.port,
@@ -147,12 +154,12 @@ function openPool(settings: PostgresSettings): Pool {
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5000,
-    // Longer than the server's own limit: it says more.
-    query_timeout: statementMs + 5000,
+    // Longer than the server's own limit, which says more.
+    query_timeout: settings.statementTimeoutMs + 2000,
     application_name: 'automation-exporter',
     types: { getTypeParser },
     // The type knows no arguments, and the pool hands its options over.
-    Client: createClientWith(settings) as unknown as new () => ClientBase,
+    Client: createClientWith(settings, tls) as unknown as new () => ClientBase,
   });
   // An idle connection that ends is replaced when one is needed.
   pool.on('error', ignore);
@@ -160,27 +167,25 @@ function openPool(settings: PostgresSettings): Pool {
 }
 
 const connectMs = 5000;
-const statementMs = 10_000;
 /** What a stopped process has open holds the rows of others for no longer. */
 const idleInTransactionMs = 5000;
 
-/** The pool makes each connection from the same options; this one reads the credentials again for each. */
-function createClientWith({ credentials }: PostgresSettings) {
+/** The pool makes each connection from the same options; this one reads again what may change. */
+function createClientWith({ user, password }: PostgresSettings, tls: () => ConnectionOptions | undefined) {
   return function createClient(options: ClientConfig): Client {
-    const { user, password, tls } = credentials();
     return new Client({
       ...options,
       user,
       // Without one the library would look into files and variables of its own.
-      password: password ?? '',
-      ssl: tls ?? false,
+      password: async () => (await password()) ?? '',
+      ssl: tls() ?? false,
     });
   };
 }
 
-async function prepareSession(client: ClientBase, schema: string): Promise<void> {
+async function prepareSession(client: ClientBase, { schema, statementTimeoutMs }: PostgresSettings): Promise<void> {
   await client.query(
-    `SET search_path = ${quote(schema)}; SET statement_timeout = ${statementMs}; SET lock_timeout = ${statementMs - 2000};
+    `SET search_path = ${quote(schema)}; SET statement_timeout = ${statementTimeoutMs}; SET lock_timeout = ${Math.ceil(statementTimeoutMs * 0.8)};
      SET idle_in_transaction_session_timeout = ${idleInTransactionMs}; SET client_min_messages = warning;`,
   );
 }

@@ -1,0 +1,216 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createConnections, type PostgresSettings } from '../../src/state/postgres/connections.ts';
+import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
+import type { SharedState } from '../../src/state/shared-state.ts';
+import { type State, StateError } from '../../src/state/state.ts';
+import { systemClock } from '../../src/system-clock.ts';
+import { type Certificates, createCertificates } from '../api/certificates.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
+import { eventually } from '../support/eventually.ts';
+import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
+import { describeWithTools } from '../support/tools.ts';
+
+describeWithTools('state/postgres, and what can go wrong with its database', ['postgresql'], ({ postgresql }) => {
+  let server: PostgresServer;
+  let certificates: Certificates;
+  let schema = '';
+  let schemas = 0;
+  let opened: SharedState[] = [];
+
+  beforeAll(async () => {
+    certificates = createCertificates();
+    certificates.makeSelfSigned('ca', '/CN=ca');
+    certificates.makeSigned('server', 'IP:127.0.0.1', 2);
+    certificates.makeSigned('elsewhere', 'DNS:elsewhere.example', 2);
+    server = await startPostgres(postgresql);
+  }, 60_000);
+  afterAll(async () => {
+    certificates.remove();
+    await server.stop();
+  });
+  beforeEach(() => {
+    schemas += 1;
+    schema = `faults_${schemas}`;
+  });
+  afterEach(async () => {
+    await Promise.all(opened.map(({ close }) => close()));
+    opened = [];
+  });
+
+  async function open(settings: Partial<PostgresSettings> = {}): Promise<SharedState> {
+    const shared = await openPostgresState({
+      settings: { ...toSettings(server, schema), ...settings },
+      replica: { owner: 'a', address: '' },
+      clock: systemClock,
+    });
+    opened.push(shared);
+    return shared;
+  }
+  async function own(shared: SharedState): Promise<State> {
+    return shared.owned('prod', (await shared.leases.acquire('prod', 60_000)).lease);
+  }
+  async function complaintOf(settings: Partial<PostgresSettings>): Promise<string> {
+    const error: unknown = await open(settings).then(
+      () => undefined,
+      (fault: unknown) => fault,
+    );
+    expect(error).toBeInstanceOf(StateError);
+    return (error as StateError).message;
+  }
+
+  it('keeps what it acknowledged when the database is killed, and continues when it is back', async () => {
+    const state = await own(await open());
+    for (let id = 1; id <= 20; id += 1) await state.ledger.commit('prod', { entries: [entry(id)] });
+    await server.crash();
+    await expect(state.ledger.commit('prod', { entries: [entry(21)] })).rejects.toThrow(/cannot be (?:used|written): /);
+    await expect(state.ledger.find('prod', [1])).rejects.toThrow(
+      `the database cannot be used: 127.0.0.1:${server.port} cannot be reached (ECONNREFUSED); start the database, or correct its address`,
+    );
+
+    await server.start();
+    await state.ledger.commit('prod', { entries: [entry(21)] });
+    expect(await state.ledger.countEnds('prod', { projects: ['pay'], beginMs: 0, endMs: 100 })).toBe(21);
+  }, 60_000);
+
+  it('continues after a cut of the network', async () => {
+    const proxy = await startCutProxy(server.port);
+    const state = await own(await open({ port: proxy.port }));
+    proxy.cut();
+    await expect(state.ledger.commit('prod', { entries: [entry(1)] })).rejects.toThrow(StateError);
+    proxy.mend();
+    await state.ledger.commit('prod', { entries: [entry(1)] });
+    expect(await state.ledger.size('prod')).toBe(1);
+    await proxy.close();
+  });
+
+  it('reads the password again for each new connection', async () => {
+    await server.query(`CREATE ROLE rotated LOGIN SUPERUSER PASSWORD 'the first'`);
+    let password = 'the first';
+    const shared = await open({ user: 'rotated', password: async () => password });
+    const state = await own(shared);
+    await server.query(`ALTER ROLE rotated PASSWORD 'the second'`);
+    await state.ledger.commit('prod', { entries: [entry(1)] });
+
+    await server.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rotated'`);
+    const refused =
+      'the database cannot be used: it refuses the user or the password; correct `state.postgres.password_file`';
+    const fault = await eventually(async () => {
+      const message = await state.ledger.find('prod', [1]).then(
+        () => 'none',
+        (error: unknown) => (error as Error).message,
+      );
+      if (message !== refused) throw new Error(message);
+      return message;
+    });
+    expect(fault).not.toContain('the first');
+    password = 'the second';
+    await state.ledger.commit('prod', { entries: [entry(2)] });
+    expect(await state.ledger.size('prod')).toBe(2);
+  });
+
+  it('accepts only a certificate of a trusted authority for the host that it asks', async () => {
+    await expect(complaintOf({ tls: async () => ({}) })).resolves.toBe(
+      `the database cannot be used: 127.0.0.1:${server.port} offers no TLS; turn it on there, or set \`state.postgres.tls.disable\``,
+    );
+    await server.useCertificate(certificates.pem('server.key'), certificates.pem('server.pem'));
+    const ca = certificates.pem('ca.pem');
+    expect(await complaintOf({ tls: async () => ({}) })).toMatch(
+      /^the database cannot be used: the certificate of 127\.0\.0\.1:\d+ is not accepted \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\); correct it, or `state\.postgres\.tls`$/,
+    );
+    const state = await own(await open({ tls: async () => ({ ca }) }));
+    await state.ledger.commit('prod', { entries: [entry(1)] });
+    expect(
+      await server.query(
+        "SELECT bool_and(ssl) AS all FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'automation-exporter'",
+      ),
+    ).toEqual([{ all: true }]);
+
+    await server.useCertificate(certificates.pem('elsewhere.key'), certificates.pem('elsewhere.pem'));
+    // The first process of the server reads the new one a moment later.
+    await eventually(async () =>
+      expect(await complaintOf({ tls: async () => ({ ca }) })).toMatch(
+        /is not accepted \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
+      ),
+    );
+  });
+
+  it('says what to do about a wrong address, database, user or right', async () => {
+    await server.query(`CREATE ROLE poor LOGIN PASSWORD 'poor'`);
+    expect(await complaintOf({ host: 'no-such-host.invalid' })).toMatch(
+      /^the database cannot be used: no-such-host\.invalid:\d+ cannot be reached \((?:ENOTFOUND|EAI_AGAIN)\); start the database, or correct its address$/,
+    );
+    expect(await complaintOf({ database: 'none' })).toBe(
+      'the database cannot be used: there is no database none; create it, or correct `state.postgres.database`',
+    );
+    expect(await complaintOf({ user: 'nobody' })).toBe(
+      'the database cannot be used: it refuses the user or the password; correct `state.postgres.password_file`',
+    );
+    expect(await complaintOf({ user: 'poor', password: async () => 'poor' })).toBe(
+      'the state cannot be written: no permission; grant this user the rights that the documentation of the state lists',
+    );
+  });
+
+  it('needs no more than a schema of its own', async () => {
+    await server.query(`CREATE ROLE modest LOGIN PASSWORD 'modest'; CREATE SCHEMA ${schema} AUTHORIZATION modest`);
+    const state = await own(await open({ user: 'modest', password: async () => 'modest' }));
+    await state.ledger.commit('prod', { entries: [entry(1)] });
+    expect(await state.ledger.size('prod')).toBe(1);
+  });
+
+  it('refuses a standby, a newer state, and a database of another encoding', async () => {
+    await (await open()).leases.list();
+    await server.query(`UPDATE ${schema}.schema_version SET version = 99`);
+    expect(await complaintOf({})).toBe(
+      'the state in the database is of a newer version (99, this one knows 1); run that release, or choose another `state.postgres.schema`',
+    );
+    await server.query(`CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`);
+    expect(await complaintOf({ database: 'latin' })).toBe(
+      'the database has the encoding LATIN1; create one with the encoding UTF8',
+    );
+    await server.query('CREATE DATABASE standby');
+    await server.query('ALTER DATABASE standby SET default_transaction_read_only = on');
+    expect(await complaintOf({ database: 'standby' })).toBe(
+      'the state cannot be written: it only reads, as a standby does; connect to the primary',
+    );
+  });
+
+  it('prepares the tables once, however many replicas start at the same time', async () => {
+    const all = await Promise.all([open(), open(), open(), open()]);
+    expect(await Promise.all(all.map(({ leases }) => leases.list()))).toEqual([[], [], [], []]);
+    expect(await server.query(`SELECT version FROM ${schema}.schema_version`)).toEqual([{ version: '1' }]);
+  });
+
+  it('gives up on a database that does not answer, and says so', async () => {
+    const state = await own(await open({ statementTimeoutMs: 500 }));
+    const holder = createConnections(toSettings(server, schema), systemClock);
+    await holder.transact(async (sql) => {
+      await sql('LOCK TABLE unit IN ACCESS EXCLUSIVE MODE');
+      await expect(state.ledger.commit('prod', { entries: [entry(1)] })).rejects.toThrow(
+        'the state cannot be written: another transaction holds a row for too long',
+      );
+    });
+    await holder.close();
+    await state.ledger.commit('prod', { entries: [entry(1)] });
+    expect(await state.ledger.size('prod')).toBe(1);
+  });
+
+  it('tries again where two transactions were in conflict, and not for ever', async () => {
+    const connections = createConnections(toSettings(server, 'public'), systemClock);
+    let tries = 0;
+    const conflict = `DO $$ BEGIN RAISE EXCEPTION 'conflict' USING ERRCODE = '40001'; END $$`;
+    const answer = await connections.transact(async (sql) => {
+      tries += 1;
+      if (tries < 3) await sql(conflict);
+      return tries;
+    });
+    expect(answer).toBe(3);
+    await expect(connections.transact((sql) => sql(conflict))).rejects.toThrow(
+      'the state cannot be written: it had too many conflicts between transactions; they are tried again',
+    );
+    await connections.close();
+  });
+});
+
+function entry(id: number) {
+  return { project: 'pay', id, startedAtMs: 1, endedAtMs: 100 };
+}

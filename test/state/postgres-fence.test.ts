@@ -1,0 +1,211 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
+import { FencedError, type SharedState, UnansweredError } from '../../src/state/shared-state.ts';
+import { systemClock } from '../../src/system-clock.ts';
+import { startChild } from '../support/child.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
+import { eventually } from '../support/eventually.ts';
+import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
+import { describeWithTools } from '../support/tools.ts';
+
+describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => {
+  let server: PostgresServer;
+  let schemas = 0;
+  let schema: string;
+  const opened: SharedState[] = [];
+
+  beforeAll(async () => {
+    server = await startPostgres(postgresql);
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all(opened.map(({ close }) => close()));
+    await server.stop();
+  });
+  beforeEach(() => {
+    schemas += 1;
+    schema = `fence_${schemas}`;
+  });
+
+  async function open(owner: string, port = server.port): Promise<SharedState> {
+    const settings = { ...toSettings({ ...server, port }, schema), statementTimeoutMs: 9000 };
+    const shared = await openPostgresState({
+      settings,
+      replica: { owner, address: `${owner}:9720` },
+      clock: systemClock,
+    });
+    opened.push(shared);
+    return shared;
+  }
+
+  it('gives a unit to one replica at a time, and another epoch with each', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    const { isOurs, lease } = await a.leases.acquire('prod', 60_000);
+    const { remainingMs, ...rest } = lease;
+    expect({ isOurs, rest }).toEqual({
+      isOurs: true,
+      rest: { unit: 'prod', owner: 'a', address: 'a:9720', epoch: 1, commits: 0 },
+    });
+    expect(remainingMs).toBeGreaterThan(50_000);
+    expect(remainingMs).toBeLessThanOrEqual(60_000);
+    expect(await b.leases.acquire('prod', 60_000)).toMatchObject({ isOurs: false, lease: { owner: 'a', epoch: 1 } });
+    expect(await a.leases.acquire('prod', 60_000)).toMatchObject({ isOurs: true, lease: { owner: 'a', epoch: 2 } });
+    expect(await b.leases.renew('prod', 2, 60_000)).toBe(false);
+    expect(await a.leases.renew('prod', 1, 60_000)).toBe(false);
+    expect(await a.leases.renew('prod', 2, 60_000)).toBe(true);
+
+    await b.leases.release('prod', 2);
+    expect(await b.leases.acquire('prod', 60_000)).toMatchObject({ isOurs: false });
+    await a.leases.release('prod', 2);
+    expect((await b.leases.list()).map(({ owner, remainingMs }) => [owner, remainingMs <= 0])).toEqual([['a', true]]);
+    expect(await b.leases.acquire('prod', 60_000)).toMatchObject({ isOurs: true, lease: { owner: 'b', epoch: 3 } });
+  });
+
+  it('gives no epoch twice, even after somebody deleted the lease', async () => {
+    const a = await open('a');
+    const first = await a.leases.acquire('prod', 60_000);
+    await server.query(`DELETE FROM ${schema}.lease`);
+    await expect(a.owned('prod', first.lease).remember(memory, { mode: 'active' })).rejects.toThrow(
+      'epoch 1 no longer owns prod: nothing was written',
+    );
+    expect(await a.leases.renew('prod', 1, 60_000)).toBe(false);
+    expect(await a.leases.acquire('prod', 60_000)).toMatchObject({ isOurs: true, lease: { epoch: 2 } });
+  });
+
+  it('lets one of many replicas win that ask at once', async () => {
+    const replicas = await Promise.all(['a', 'b', 'c', 'd'].map((owner) => open(owner)));
+    const answers = await Promise.all(replicas.map(({ leases }) => leases.acquire('prod', 60_000)));
+    expect(answers.filter(({ isOurs }) => isOurs)).toHaveLength(1);
+    expect(new Set(answers.map(({ lease }) => `${lease.owner} ${lease.epoch}`)).size).toBe(1);
+  });
+
+  it('writes nothing of an owner that was replaced', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    const old = a.owned('prod', (await a.leases.acquire('prod', 60_000)).lease);
+    await old.ledger.commit('prod', { entries: [entry(1)], spooled: [trace] });
+    await a.leases.release('prod', 1);
+    const taken = await b.leases.acquire('prod', 60_000);
+    expect(taken.lease.commits).toBe(1);
+    const young = b.owned('prod', taken.lease);
+
+    const writes = [
+      () => old.ledger.commit('prod', { entries: [entry(2)] }),
+      () => old.remember(memory, { mode: 'active' }),
+      () => old.spool.remove(['1']),
+      () => old.spool.quarantine('1', { reason: 'HTTP 400', atMs: 5 }, { maxBytes: 10, maxTraces: 10 }),
+      () => a.segments.write('prod', 1, [{ family: 'automation_up', bytes: new Uint8Array([1]) }]),
+    ];
+    for (const write of writes) {
+      await expect(write()).rejects.toThrow(
+        new FencedError('epoch 1 no longer owns prod: nothing was written', 'taken'),
+      );
+    }
+    await young.ledger.commit('prod', { entries: [entry(3)] });
+    expect((await young.ledger.find('prod', [1, 2, 3])).map(({ id }) => id)).toEqual([1, 3]);
+    expect(await young.spool.size()).toMatchObject({ traces: 1 });
+    expect(await young.recall(memory)).toBeUndefined();
+    expect(await b.segments.read(new Map())).toEqual([]);
+  });
+
+  it('fences a stopped process that continues within its transaction after a takeover', async () => {
+    const b = await open('b');
+    const script = fileURLToPath(new URL('../support/paused-owner.ts', import.meta.url));
+    const paused = startChild(process.execPath, [script, String(server.port), server.password, schema]);
+    try {
+      await paused.waitFor(/within the transaction/);
+      const taken = await eventually(async () => {
+        const answer = await b.leases.acquire('prod', 60_000);
+        if (!answer.isOurs) throw new Error('it is not free yet');
+        return answer;
+      });
+      const young = b.owned('prod', taken.lease);
+      await young.ledger.commit('prod', { entries: [entry(7), entry(9)] });
+
+      paused.kill('SIGCONT');
+      await paused.ended;
+      expect(paused.output()).toMatch(/first: StateError: the state cannot be written: /);
+      expect(paused.output()).toMatch(/then: FencedError: epoch 1 no longer owns prod: nothing was written/);
+      expect((await young.ledger.find('prod', [7, 8, 9])).map(({ id }) => id)).toEqual([7, 9]);
+      expect(await young.ledger.size('prod')).toBe(2);
+    } finally {
+      paused.kill('SIGKILL');
+    }
+  }, 60_000);
+
+  it('writes nothing on top of a database that has lost its last commits', async () => {
+    const a = await open('a');
+    const { lease } = await a.leases.acquire('prod', 60_000);
+    const owned = a.owned('prod', lease);
+    await owned.ledger.commit('prod', { entries: [entry(1)] });
+    await owned.ledger.commit('prod', { entries: [entry(2)] });
+    // As a standby that was behind: the lease is there, the last commit is not.
+    await server.query(`UPDATE ${schema}.unit SET commits = 1; DELETE FROM ${schema}.ledger_entry WHERE id = 2`);
+
+    const fenced = 'the database has 1 commits of prod instead of 2: nothing was written';
+    await expect(owned.ledger.commit('prod', { entries: [entry(3)] })).rejects.toThrow(
+      new FencedError(fenced, 'behind'),
+    );
+    const again = a.owned('prod', (await a.leases.acquire('prod', 60_000)).lease);
+    await again.ledger.commit('prod', { entries: [entry(2), entry(3)] });
+    expect(await again.ledger.size('prod')).toBe(3);
+  });
+
+  it('tells a commit that was not answered from one that failed, and writes nothing on top of it', async () => {
+    const proxy = await startCutProxy(server.port);
+    const a = await open('a', proxy.port);
+    const owned = a.owned('prod', (await a.leases.acquire('prod', 60_000)).lease);
+    await owned.ledger.commit('prod', { entries: [entry(1)] });
+
+    proxy.cutAfter('COMMIT\0');
+    await expect(owned.ledger.commit('prod', { entries: [entry(2)] })).rejects.toThrow(UnansweredError);
+    await expect(owned.ledger.commit('prod', { entries: [entry(3)] })).rejects.toThrow(FencedError);
+    const { lease } = await a.leases.acquire('prod', 60_000);
+    expect(lease).toMatchObject({ epoch: 2, commits: 2 });
+    const again = a.owned('prod', lease);
+    expect((await again.ledger.find('prod', [1, 2, 3])).map(({ id }) => id)).toEqual([1, 2]);
+
+    proxy.cutAfter('INSERT INTO ledger_entry');
+    await expect(again.ledger.commit('prod', { entries: [entry(3)] })).rejects.toThrow(
+      'the state cannot be written: the connection to 127.0.0.1',
+    );
+    await again.ledger.commit('prod', { entries: [entry(3)] });
+    expect(await again.ledger.size('prod')).toBe(3);
+    await proxy.close();
+  });
+
+  it('hands over what the owner shows, and only what is new', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    await a.leases.acquire('prod', 60_000);
+    const segment = (family: string, byte: number) => ({ family, bytes: new Uint8Array([byte]) });
+    await a.segments.write('prod', 1, [segment('automation_up', 1), segment('automation_info', 2)]);
+    const first = await b.segments.read(new Map());
+    expect(first.map(({ unit, family, epoch, bytes }) => [unit, family, epoch, [...bytes]])).toEqual([
+      ['prod', 'automation_info', 1, [2]],
+      ['prod', 'automation_up', 1, [1]],
+    ]);
+    const seen = new Map([['prod', Math.max(...first.map(({ version }) => version))]]);
+    expect(await b.segments.read(seen)).toEqual([]);
+
+    await a.segments.write('prod', 1, [segment('automation_up', 3)]);
+    expect((await b.segments.read(seen)).map(({ family, bytes }) => [family, [...bytes]])).toEqual([
+      ['automation_up', [3]],
+    ]);
+  });
+});
+
+const memory = { server: 'prod', collector: 'execution-mode' };
+
+const trace = {
+  key: '1',
+  server: 'prod',
+  executionId: '1',
+  startedAtMs: 1000,
+  spooledAtMs: 2000,
+  encoding: 'protobuf' as const,
+  spans: 3,
+  bytes: new Uint8Array([1, 2, 3, 4]),
+};
+
+function entry(id: number) {
+  return { project: 'pay', id, startedAtMs: 1, endedAtMs: 100 };
+}
