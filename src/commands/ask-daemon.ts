@@ -1,7 +1,7 @@
+import type { Daemon, Login } from './find-daemon.ts';
+
 /** One question to the running daemon. */
-export type Question = {
-  /** The daemon's address, without a slash at the end. */
-  readonly url: string;
+export type Question = Daemon & {
   readonly path: string;
   /** Sent with POST where it is given. */
   readonly body?: unknown;
@@ -14,20 +14,21 @@ export type DaemonAnswer =
   /** The daemon does not answer, or something else does. */
   | { readonly kind: 'unreachable'; readonly says: string };
 
-/** Asks the daemon over HTTP, as anyone on the machine can. */
-export async function askDaemon({ url, path, body }: Question): Promise<DaemonAnswer> {
+/** Asks the daemon over HTTP, as anyone on the machine can, or as one of its users. */
+export async function askDaemon({ url, login, path, body }: Question): Promise<DaemonAnswer> {
   try {
     const response = await fetch(`${url}${path}`, {
       // A redirect comes from something in front of the daemon.
       redirect: 'manual',
       signal: AbortSignal.timeout(limitMs),
-      ...(body === undefined ? {} : toPost(body)),
+      ...toRequest(login, body),
     });
     const type = response.headers.get('content-type') ?? '';
     const text = await response.text();
     if (response.ok && type.startsWith('application/json')) return { kind: 'answered', content: JSON.parse(text) };
     if (ownRefusals.includes(response.status) && type.startsWith('text/plain')) {
-      return { kind: 'refused', status: response.status, says: toLine(text) };
+      const mended = response.status === 401 && login === undefined ? howToLogIn : '';
+      return { kind: 'refused', status: response.status, says: `${toLine(text)}${mended}` };
     }
     return { kind: 'unreachable', says: `HTTP ${response.status}, which this version of the daemon is not responding` };
   } catch (error) {
@@ -38,8 +39,18 @@ export async function askDaemon({ url, path, body }: Question): Promise<DaemonAn
 const limitMs = 10_000;
 const ownRefusals: readonly number[] = [400, 401, 403, 404, 409, 413, 429];
 
-function toPost(body: unknown) {
-  return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+const howToLogIn = '\nSet --web.username and --web.password-file';
+
+function toRequest(login: Login | undefined, body: unknown): RequestInit {
+  const headers = {
+    ...(login === undefined ? {} : { authorization: toBasic(login) }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+  return body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+}
+
+function toBasic({ username, password }: Login): string {
+  return `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`;
 }
 
 /** Removes control characters: an answer of something else must not control the terminal. */

@@ -8,13 +8,18 @@ import { renderTable } from './table.ts';
 /** Lists, retries or drops the traces that the OTLP endpoint rejected, through the running daemon. */
 export async function quarantine(context: CommandContext): Promise<number> {
   const wish = readWish(context);
-  const url = wish && (await findDaemon(context));
-  if (wish === undefined || url === undefined) return exitCodes.misconfigured;
+  const daemon = wish && (await findDaemon(context));
+  if (wish === undefined || daemon === undefined) return exitCodes.misconfigured;
   const { action, keys } = wish;
+  const { url } = daemon;
   const answer =
     action === 'list'
-      ? await askDaemon({ url, path: '/api/quarantine' })
-      : await askDaemon({ url, path: `/-/quarantine/${action}`, body: keys.length === 0 ? { all: true } : { keys } });
+      ? await askDaemon({ ...daemon, path: '/api/quarantine' })
+      : await askDaemon({
+          ...daemon,
+          path: `/-/quarantine/${action}`,
+          body: keys.length === 0 ? { all: true } : { keys },
+        });
   if (answer.kind !== 'answered') return explain(answer, url, context);
   if (!isOwn(action, answer.content)) {
     return explain({ kind: 'unreachable', says: 'a response that is not from the daemon' }, url, context);

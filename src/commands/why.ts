@@ -10,13 +10,15 @@ export async function why(context: CommandContext): Promise<number> {
     context.complain('why: takes a server and a job, as SERVER PROJECT/GROUP/NAME\n');
     return exitCodes.misconfigured;
   }
-  const url = await findDaemon(context);
-  if (url === undefined) return exitCodes.misconfigured;
+  const daemon = await findDaemon(context);
+  if (daemon === undefined) return exitCodes.misconfigured;
   const query = new URLSearchParams({ server, job });
-  const answer = await askDaemon({ url, path: `/api/why?${query.toString()}` });
+  const answer = await askDaemon({ ...daemon, path: `/api/why?${query.toString()}` });
   if (answer.kind !== 'answered' || !isOwn(answer.content)) {
     const says = answer.kind === 'answered' ? 'a response that is not from the daemon' : answer.says;
-    context.complain(answer.kind === 'refused' ? `${says}\n` : `${url}: ${says}\nIf it listens elsewhere, set --url\n`);
+    context.complain(
+      answer.kind === 'refused' ? `${says}\n` : `${daemon.url}: ${says}\nIf it listens elsewhere, set --url\n`,
+    );
     return exitCodes.misconfigured;
   }
   const asJson = context.arguments.flags.get('json') === true;

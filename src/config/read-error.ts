@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+
 /** Says why a file could not be read, as the end of a sentence. */
 export function describeReadError(error: unknown): string {
   const code =
@@ -5,9 +7,13 @@ export function describeReadError(error: unknown): string {
   return reasons.get(code) ?? `cannot be read (${code})`;
 }
 
-/** Names a file; someone may have put a secret where its path belongs, so only what looks like a path is repeated. */
+/**
+ * Names a file, and the folder that a relative path begins in. Someone may have put a secret where its path belongs, so only what
+ * looks like a path is repeated.
+ */
 export function describePath(path: string): string {
-  return /^(\.{0,2}|[A-Za-z]:)[\\/]/.test(path) ? `the file ${JSON.stringify(path)}` : 'the file';
+  if (/^(\.{0,2}|[A-Za-z]:)[\\/]/.test(path)) return `the file ${JSON.stringify(resolve(path))}`;
+  return `the file, relative to ${JSON.stringify(resolve('.'))},`;
 }
 
 const reasons: ReadonlyMap<string, string> = new Map([

@@ -107,7 +107,14 @@ describe('config/secret', () => {
 
   it('does not repeat what may be the secret itself in place of its path', async () => {
     const readFile = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' }));
-    await expect(readSecretFile(canary, readFile)).rejects.toThrow(new SecretError('the file does not exist'));
+    const message = `the file, relative to "${process.cwd()}", does not exist`;
+    await expect(readSecretFile(canary, readFile)).rejects.toThrow(new SecretError(message));
+  });
+
+  it('names the file that a relative path leads to', async () => {
+    const readFile = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ENOENT' }));
+    const message = `the file "${process.cwd()}/secrets/token" does not exist`;
+    await expect(readSecretFile('./secrets/token', readFile)).rejects.toThrow(new SecretError(message));
   });
 
   it('reads a rotated file again, as often as it is asked', async () => {

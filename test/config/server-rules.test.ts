@@ -136,7 +136,7 @@ describe('config/server-rules', () => {
       complaints: [
         'config.yaml:4:21 servers[0].tls.ca_file: the file "/run/a.pem" does not exist',
         'config.yaml:4:44 servers[0].tls.cert_file: the file "/run/b.pem" does not exist',
-        'config.yaml:4:66 servers[0].tls.key_file: the file does not exist',
+        `config.yaml:4:66 servers[0].tls.key_file: the file, relative to "${process.cwd()}", does not exist`,
       ],
     },
     {

@@ -25,6 +25,11 @@ export const generalOptions = {
         ),
       ),
     ),
+    username: optional(
+      userName(),
+      'User as whom the commands why and quarantine ask the running exporter, where it has users.',
+    ),
+    password_file: optional(path('/etc/automation-exporter/password'), 'File with the password of that user.'),
     telemetry_path: untilRestart(option(urlPath(), '/metrics', 'Path under which to serve metrics.')),
     external_url: optional(
       webAddress,
