@@ -2,9 +2,8 @@ import { collectors } from '../collectors/index.ts';
 import type { Config, FixedConfig } from '../config/config.ts';
 import { toOwnAddress } from '../config/show/own-address.ts';
 import type { Clock } from '../domain/clock.ts';
-import { toJobPath } from '../domain/job-path.ts';
 import { endings } from '../executions/counting/naming.ts';
-import type { ScheduledJob } from '../expected-runs/expected-runs.ts';
+import type { ScheduledJob } from '../expected-runs/showing/scheduled-job.ts';
 import { configPageRoute } from '../http/pages/config-page.ts';
 import { executionListRoute } from '../http/pages/execution/execution-list.ts';
 import { executionPageRoute } from '../http/pages/execution/execution-page.ts';
@@ -163,19 +162,16 @@ function readDaemonStatus({ version, clock, reloads, current, watching, state }:
 function toJobPages({ clock, current, watching }: Served) {
   const ofServer = (name: string): readonly ScheduledJob[] => watching().watched.get(name)?.scheduled() ?? [];
   return [
-    jobListRoute({ jobs: () => current().servers.flatMap(({ name }) => ofServer(name)), nowMs: clock.now }),
+    jobListRoute({
+      jobs: () => current().servers.flatMap(({ name }) => ofServer(name)),
+      ended: (server) => watching().watched.get(server)?.ended() ?? [],
+      nowMs: clock.now,
+    }),
     schedulePageRoute({
       servers: () => current().servers.map(({ name }) => name),
       find: (server) => watching().watched.get(server)?.schedule(),
     }),
-    jobPageRoute({
-      find: (server, path) => {
-        const job = ofServer(server).find((each) => toJobPath(each) === path);
-        const [why] = job === undefined ? [] : (watching().watched.get(server)?.why(path) ?? []);
-        return job && why && { job, why };
-      },
-      nowMs: clock.now,
-    }),
+    jobPageRoute({ find: (server, path) => watching().watched.get(server)?.job(path) }),
   ];
 }
 

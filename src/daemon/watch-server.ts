@@ -15,7 +15,8 @@ import type { ProjectRows } from '../schedule/project-rows.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
 import type { Seen } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';
-import { findRunning, listEnded, toWhatRuns } from '../status/running.ts';
+import { findRunning, listEnded, listRunning, toWhatRuns } from '../status/running.ts';
+import { type ShownJob, toShownJob } from '../status/shown-job.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningExecution } from '../status/status.ts';
 import type { EnrichLoop } from '../tracing/enrich/loop.ts';
 import type { Connection, ConnectionMemory } from './connect.ts';
@@ -66,6 +67,8 @@ export type WatchedServer = {
   readonly why: ExpectedRuns['why'];
   /** The watched scheduled jobs, as pages show them. */
   readonly scheduled: ExpectedRuns['scheduled'];
+  /** A job by its path as `{project}/{group}/{name}`: its schedule, and its runs. */
+  readonly job: (path: string) => ShownJob | undefined;
   /** The last hours and the next ones of all scheduled jobs; undefined where the collector is off. */
   readonly schedule: () => ReturnType<ExpectedRuns['schedule']> | undefined;
   /** One execution that runs or waits, as the last round saw it. */
@@ -125,6 +128,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     why: (job) => expected?.why(job) ?? [],
     scheduled: () => expected?.scheduled() ?? [],
     schedule: () => expected?.schedule(),
+    job: (path) => toJob(name, path, { executions, expected, executionSettings, clock }),
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects: projectList.visible,
     withdraw: (key) => polls.find(({ scheduled }) => toPollText(scheduled.key) === toPollText(key))?.reading.withdraw(),
@@ -133,6 +137,30 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
       for (const { reading } of polls) await reading.resume?.();
     },
   };
+}
+
+type Known = Pick<ServerPolls, 'executions' | 'expected'> &
+  Pick<WatchOptions, 'clock'> & {
+    readonly executionSettings: ReturnType<typeof toExecutionSettings>;
+  };
+
+function toJob(
+  server: string,
+  path: string,
+  { executions, expected, executionSettings, clock }: Known,
+): ShownJob | undefined {
+  const status = executions?.status();
+  return toShownJob({
+    server,
+    path,
+    nowMs: status?.nowMs ?? clock.now(),
+    schedule: expected?.find(path),
+    ended: status === undefined ? [] : listEnded(status, executionSettings),
+    running: status === undefined ? [] : listRunning(status, executionSettings),
+    factsOf: (...names) => executions?.factsOf(...names),
+    overdueFactor: executionSettings.overdueFactorOf(path),
+    overdueFloorMs: executionSettings.overdueFloorMs,
+  });
 }
 
 type Announced = Pick<ServerPolls, 'off'> & Pick<WatchOptions, 'self'> & { readonly targets: Targets };

@@ -15,7 +15,7 @@ import { decide } from './deciding/decide.ts';
 import { type JobStart, planHoursAhead, type RunUnderWay } from './deciding/hours-ahead.ts';
 import { sourceKeys, timelineOf } from './deciding/sources.ts';
 import { type Answer, timesWithin } from './deciding/timetable.ts';
-import { isOff, type Judged, nextTime, type WatchedJob } from './deciding/watched-job.ts';
+import { isOff, type Judged, type WatchedJob } from './deciding/watched-job.ts';
 import { explain, type Why, type WhyInput } from './deciding/why.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
@@ -23,6 +23,7 @@ import { toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import { createTallyHold } from './showing/hold-tallies.ts';
 import { toScheduleRows } from './showing/rows.ts';
+import { type ScheduledJob, type TimesOfJob, toScheduledJob, toTimes } from './showing/scheduled-job.ts';
 import { type Ahead, type ServerSchedule, toServerSchedule } from './showing/server-schedule.ts';
 import type { SourceNotes } from './sources.ts';
 
@@ -54,17 +55,12 @@ export type ExpectedRuns = {
   readonly jobs: () => ReadonlyMap<string, WatchedJob>;
   /** The jobs that are there, as pages show them. */
   readonly scheduled: () => readonly ScheduledJob[];
+  /** The first job that a path or an id names, with why it ran or not and the times that are not decided. */
+  readonly find: (job: string) => (TimesOfJob & { readonly job: ScheduledJob; readonly why: Why }) | undefined;
   /** The last hours and the next ones of all jobs. */
   readonly schedule: () => ServerSchedule;
   /** Explains the last decision about each job that a path or an id names. */
   readonly why: (job: string) => readonly Why[];
-};
-
-/** A scheduled job as its pages show it. */
-export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verdicts'> & {
-  readonly server: string;
-  readonly nextMs: number | undefined;
-  readonly isOff: boolean;
 };
 
 /** Finds the scheduled runs of one server that did not happen, and why. */
@@ -120,7 +116,14 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     },
     withdraw: options.withdraw,
     jobs: () => jobs.all,
-    scheduled: () => toScheduled(options, jobs.all.values()),
+    scheduled: () =>
+      [...jobs.all.values()].filter(({ goneAtMs }) => goneAtMs === undefined).map((job) => toListed(options, job)),
+    find: (path) => {
+      const [job] = findJobs(jobs, path);
+      if (job === undefined) return undefined;
+      const why = explain(job, toWhyInput(options, job));
+      return { job: toListed(options, job), why, ...toTimes(job, notes.serverNowMs()) };
+    },
     schedule: () =>
       toServerSchedule({
         server: options.server,
@@ -133,13 +136,9 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
   };
 }
 
-function toScheduled({ server, notes }: ExpectedRunsOptions, jobs: Iterable<WatchedJob>): readonly ScheduledJob[] {
-  const nowMs = notes.serverNowMs();
-  return [...jobs].flatMap((job) => {
-    const { project, group, name, verdicts, goneAtMs } = job;
-    if (goneAtMs !== undefined) return [];
-    return [{ server, project, group, name, verdicts, nextMs: nextTime(job, nowMs), isOff: isOff(job) }];
-  });
+function toListed({ server, port, notes }: ExpectedRunsOptions, job: WatchedJob): ScheduledJob {
+  const facts = port.factsOf(job.project, job.group, job.name);
+  return toScheduledJob(job, { server, nowMs: notes.serverNowMs(), facts });
 }
 
 function findJobs({ all }: Pick<ExpectedJobs, 'all'>, word: string): readonly WatchedJob[] {

@@ -53,6 +53,15 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
   };
 }
 
+/** Lists the executions under way, those that wait left out. */
+export function listRunning({ running, nowMs }: ExecutionsStatus, settings: Settings): readonly RunningStatus[] {
+  if (nowMs === undefined) return [];
+  return running.flatMap((execution) => {
+    if (execution.endedAtMs !== undefined || isWaiting(execution)) return [];
+    return toRunning(execution, nowMs, settings) ?? [];
+  });
+}
+
 /** Lists the finished executions that are kept for pages, the newest end first. */
 export function listEnded({ recent }: Pick<ExecutionsStatus, 'recent'>, settings: Settings): readonly EndedStatus[] {
   return recent.filter((run) => isWanted(run.project, run, settings)).map(toEnded);

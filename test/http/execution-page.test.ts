@@ -257,6 +257,7 @@ Running executions and the last 1,000 that ended of each server have a page. The
 As reported by the server at 2024-05-20 03:24:35 UTC. Its steps are shown here after it has ended and its trace is finished.
 Server: prod
 Project: pay
+Job: pay/nightly/&#60;settle&#62;
 Started: 2024-05-20 03:17:55 UTC
 Running for: 6 min
 Usually takes: 1 min 50 s

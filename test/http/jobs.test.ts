@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
-import type { ScheduledJob } from '../../src/expected-runs/expected-runs.ts';
+import type { ScheduledJob } from '../../src/expected-runs/showing/scheduled-job.ts';
 import { jobListRoute } from '../../src/http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../../src/http/pages/jobs/job-page.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
+import { someJobPages } from './some-jobs.ts';
 
 const nowMs = Date.UTC(2026, 10, 22, 8);
 const hourMs = 3_600_000;
@@ -15,23 +16,23 @@ const missed: Verdict = { is: 'missed', expectedMs: nowMs - hourMs, reason: 'pas
 
 function job(fields: Partial<ScheduledJob> = {}): ScheduledJob {
   const usual = { server: 'prod', project: 'pay', group: 'nightly', name: 'settle', nextMs: nowMs + hourMs };
-  return { ...usual, verdicts: [ran], isOff: false, ...fields };
+  return { ...usual, verdicts: [ran], off: [], lastRun: undefined, ...fields };
 }
 
 const jobs = [
   job(),
   job({ name: '<b>index', group: '', verdicts: [ran, missed] }),
-  job({ name: 'off', isOff: true, nextMs: undefined }),
+  job({ name: 'off', off: ['schedule'], nextMs: undefined }),
   job({ server: 'test', name: 'new', verdicts: [] }),
 ];
 
 async function read(path: string, shown: readonly ScheduledJob[] = jobs): Promise<string> {
-  const { ask } = await serve([jobListRoute({ jobs: () => shown, nowMs: () => nowMs })]);
+  const { ask } = await serve([jobListRoute({ jobs: () => shown, ended: () => [], nowMs: () => nowMs })]);
   return (await ask(path)).body;
 }
 
 function rowsOf(page: string): string[] {
-  return [...page.matchAll(/<tr><th scope="row">(.*?)<\/tr>/gs)].map(([, row = '']) => toText(row).trim());
+  return [...page.matchAll(/<tr><th scope="row">(.*?)<\/tr>/gs)].map(([, row = '']) => toText(`<main>${row}</main>`).trim());
 }
 
 describe('http/jobs', () => {
@@ -89,9 +90,17 @@ describe('http/jobs', () => {
     const asked: string[] = [];
     const find = (server: string, path: string) => {
       asked.push(`${server} ${path}`);
-      return server === 'prod' ? { job: job({ group: '', name: 'index', verdicts: [ran, missed] }), why } : undefined;
+      if (server !== 'prod') return undefined;
+      const schedule = {
+        job: job({ group: '', name: 'index', verdicts: [ran, missed] }),
+        why,
+        openMs: [nowMs - 60_000],
+        comingMs: [nowMs + hourMs, nowMs + 2 * hourMs, nowMs + 20 * hourMs],
+      };
+      const known = { nowMs, runs: [], running: [], averageMs: undefined, overdueMs: undefined };
+      return { server, path, schedule, ...known };
     };
-    const { ask } = await serve([jobPageRoute({ find, nowMs: () => nowMs })]);
+    const { ask } = await serve([jobPageRoute({ find })]);
     const { body } = await ask('/jobs/prod/pay/a%20b/index');
     expect(asked).toEqual(['prod pay/a b/index']);
     expect(body).toContain('<p>Did not run at 07:00 UTC.</p>');
@@ -100,5 +109,48 @@ describe('http/jobs', () => {
       '<span class="good">✓ ran</span>, 3 s late: <a href="../../../../executions/prod/4711">#4711</a>',
     );
     expect((await ask('/jobs/other/pay/index')).status).toBe(404);
+    const text = toText(body).split('\n');
+    expect(text.slice(text.indexOf('Timetable'))).toEqual([
+      'Timetable',
+      'The last 20 decided times are kept.',
+      'Expected | What became of it',
+      '10:00 UTC | … in 2 h',
+      '09:00 UTC | … in 60 min',
+      '07:59 UTC | … not decided yet',
+      '07:00 UTC | ✗ missed: passive, the server was passive',
+      '06:00 UTC | ✓ ran, 3 s late: #4711',
+      'All scheduled jobs, schedule of prod',
+    ]);
+  });
+
+  it('shows the last runs of a job next to its average and the time from which a run is overdue', async () => {
+    const { ask } = await serve(someJobPages('index'));
+    const { body } = await ask('/jobs/prod/pay/nightly/settle');
+    expect(toText(body).split('\n')).toEqual(
+      expect.arrayContaining([
+        'The last 60 runs, 6 failed; average 3 min 20 s (dashed); overdue after 10 min (solid)',
+        'Succeeded in 24 h: 42 of 47',
+        'Last failures',
+        '#4710 | ✗ failed | 02:47 UTC | 30 min ago | 2 min 30 s',
+      ]),
+    );
+    expect(body).toContain('<a href="../../../../executions/prod/4710">#4710</a>');
+    expect(body).toContain('executions?server=prod&#38;project=pay&#38;text=nightly%2Fsettle">60 runs kept</a>');
+  });
+
+  it('draws the durations of a job in its row, and lists what failed before what ran', async () => {
+    const failed = { id: 4710, ending: 'failed', endedAtMs: nowMs - hourMs };
+    const late: Verdict = { ...ran, delayMs: 600_000 };
+    const shown = [job({ name: 'a' }), job({ name: 'b', verdicts: [late] }), job({ name: 'c', lastRun: failed })];
+    const rows = rowsOf(await read('/jobs', shown));
+    expect(rows).toEqual([
+      'pay/nightly/c | prod | ✗ failed 60 min ago | ✓ |  |  | in 60 min',
+      'pay/nightly/b | prod |  | ! |  |  | in 60 min',
+      'pay/nightly/a | prod |  | ✓ |  |  | in 60 min',
+    ]);
+    const { ask } = await serve(someJobPages('index'));
+    const { body } = await ask('/jobs');
+    expect(body).toContain('aria-label="the last 20 runs took at most 5 min 10 s, 2 failed"');
+    expect(body).toContain('<td data-is="24 h">42 of 47</td>');
   });
 });

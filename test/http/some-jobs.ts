@@ -1,11 +1,13 @@
 import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
-import type { ScheduledJob } from '../../src/expected-runs/expected-runs.ts';
+import type { ScheduledJob } from '../../src/expected-runs/showing/scheduled-job.ts';
 import type { ServerSchedule } from '../../src/expected-runs/showing/server-schedule.ts';
 import { jobListRoute } from '../../src/http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../../src/http/pages/jobs/job-page.ts';
 import { schedulePageRoute } from '../../src/http/pages/schedule/schedule-page.ts';
-import { atMs } from './some-status.ts';
+import type { ScheduleOfJob, ShownJob } from '../../src/status/shown-job.ts';
+import type { EndedStatus } from '../../src/status/status.ts';
+import { atMs, ended, running } from './some-status.ts';
 
 const facts = [{ fact: 'the server was passive', atMs: atMs - 7_200_000, source: 'execution-mode' }];
 const verdicts: readonly Verdict[] = [
@@ -17,8 +19,16 @@ const verdicts: readonly Verdict[] = [
 
 /** The pages of a job that missed a run, and of one with a long name. */
 export function someJobPages(longWord: string) {
-  const usual = { server: 'prod', project: 'pay', group: 'nightly', nextMs: atMs + 3_600_000, isOff: false };
-  const job: ScheduledJob = { ...usual, name: 'settle', verdicts };
+  const usual = {
+    server: 'prod',
+    project: 'pay',
+    group: 'nightly',
+    nextMs: atMs + 3_600_000,
+    off: [],
+    lastRun: undefined,
+  } as const;
+  const lastRun = { id: 4710, ending: 'failed', endedAtMs: atMs - 3_600_000 };
+  const job: ScheduledJob = { ...usual, name: 'settle', verdicts, lastRun };
   const jobs = [job, { ...usual, name: longWord, verdicts: [] }];
   const why: Why = {
     server: 'prod',
@@ -35,10 +45,39 @@ export function someJobPages(longWord: string) {
     sentence: 'Did not run: the server was passive.',
   };
   return [
-    jobListRoute({ jobs: () => jobs, nowMs: () => atMs }),
-    jobPageRoute({ find: () => ({ job, why }), nowMs: () => atMs }),
+    jobListRoute({ jobs: () => jobs, ended: () => someRuns(), nowMs: () => atMs }),
+    jobPageRoute({ find: (server, path) => someJob(server, path, { job, why }) }),
     schedulePageRoute({ servers: () => ['prod'], find: () => someSchedule(longWord) }),
   ];
+}
+
+/** The page data of a job that a schedule starts every hour, and that runs now. */
+function someJob(server: string, path: string, { job, why }: Pick<ScheduleOfJob, 'job' | 'why'>): ShownJob {
+  return {
+    server,
+    path,
+    nowMs: atMs,
+    schedule: { job, why, openMs: [atMs - 60_000], comingMs: [1, 2, 3].map((hour) => atMs + hour * hourMs) },
+    runs: someRuns(),
+    running: [running({ id: 4711 })],
+    averageMs: 200_000,
+    overdueMs: 600_000,
+  };
+}
+
+function someRuns(): EndedStatus[] {
+  return Array.from({ length: 60 }, (_, index) => {
+    const endedAtMs = atMs - (index + 1) * 1_800_000;
+    const startedAtMs = endedAtMs - 150_000 - (index % 9) * 20_000;
+    return ended({
+      id: 4710 - index,
+      project: 'pay',
+      job: 'nightly/settle',
+      ending: index % 11 === 0 ? 'failed' : 'succeeded',
+      startedAtMs,
+      endedAtMs,
+    });
+  });
 }
 
 const hourMs = 3_600_000;

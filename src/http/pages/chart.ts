@@ -20,27 +20,31 @@ type Chart = {
   readonly top: string;
   /** A line across, in the unit of the heights. */
   readonly line?: number | undefined;
+  /** Another line across that should not be passed. */
+  readonly limit?: number | undefined;
   /** The least height that the top stands for. */
   readonly least?: number;
 };
 
 /** Draws bars without a script. The picture is stretched to the page, so words stand beside it and not in it. */
-export function renderChart({ caption, label, bars, ends, top, line, least = 0 }: Chart): Html {
+export function renderChart({ caption, label, bars, ends, top, line, limit, least = 0 }: Chart): Html {
   const highest = Math.max(
     least,
     line ?? 0,
+    limit ?? 0,
     ...bars.map(({ parts }) => parts.reduce((sum, { height }) => sum + height, 0)),
   );
   const width = 100 / Math.max(1, bars.length);
   const toY = (height: number): number => (highest === 0 ? 0 : (height * 100) / highest);
   const drawn = bars.map((bar, index) => renderBar(bar, { x: index * width, width, toY }));
-  const across =
-    line === undefined
-      ? undefined
-      : html`<line class="usual" x1="0" x2="100" y1="${(100 - toY(line)).toFixed(2)}" y2="${(100 - toY(line)).toFixed(2)}"/>`;
+  const renderAcross = (height: number | undefined, name: string): Html | undefined => {
+    if (height === undefined) return undefined;
+    const y = (100 - toY(height)).toFixed(2);
+    return html`<line class="${name}" x1="0" x2="100" y1="${y}" y2="${y}"/>`;
+  };
   return html`<figure class="chart">
 <figcaption>${caption}</figcaption>
-<div class="plot"><span class="top">${top}</span><svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="${label}">${drawn}${across}</svg></div>
+<div class="plot"><span class="top">${top}</span><svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="${label}">${drawn}${renderAcross(line, 'usual')}${renderAcross(limit, 'limit')}</svg></div>
 <div class="axis"><span>${ends[0]}</span><span>${ends[1]}</span></div>
 </figure>
 `;

@@ -100,6 +100,9 @@ ul.links span { display: block; color: var(--soft); font-size: .875rem; }
 .chart rect.plain { fill: var(--link); } .chart rect.good { fill: var(--good); } .chart rect.bad { fill: var(--bad); } .chart rect.off { fill: var(--off); }
 .chart rect.place { fill: transparent; } .chart rect.marked { fill: var(--line); } .chart g:hover rect.place { fill: var(--line); }
 .chart .usual { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 4 3; vector-effect: non-scaling-stroke; }
+.chart .limit { stroke: var(--bad); stroke-width: 1; vector-effect: non-scaling-stroke; }
+.spark { display: block; width: 5rem; height: 1.35rem; margin-top: .1rem; }
+.spark .good { fill: var(--good); } .spark .bad { fill: var(--bad); } .spark .off { fill: var(--off); }
 form { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: baseline; }
 button, input, select { font: inherit; font-size: .9rem; color: var(--ink); background: var(--paper); border: 1px solid var(--line); border-radius: 6px; padding: .3rem .6rem; max-width: 100%; }
 button { color: var(--link); background: var(--panel); cursor: pointer; }

@@ -1,6 +1,7 @@
 import { toAge, toLength } from '../../../domain/ages.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { EndedExecution, EndedStatus } from '../../../status/status.ts';
+import { renderJobLink } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
 import { renderReadSteps } from '../traces/switch-on-traces.ts';
 import { renderDurations } from './durations-chart.ts';
@@ -17,9 +18,10 @@ type About = {
 export function renderEnded(execution: EndedExecution, { others, tracing, root, nowMs }: About): Html {
   const { server, project, id, job, ending, startedAtMs, endedAtMs } = execution;
   const lengthMs = endedAtMs - startedAtMs;
-  const facts: readonly (readonly [string, string | undefined])[] = [
+  const facts: readonly (readonly [string, Html | string | undefined])[] = [
     ['Server', server],
     ['Project', project],
+    ['Job', renderJobLink(server, execution, root)],
     ['Started', toUtc(startedAtMs)],
     ['Ended', `${toUtc(endedAtMs)} (${toAge(endedAtMs, nowMs)})`],
     ['Took', lengthMs < 0 ? undefined : toLength(lengthMs)],

@@ -3,6 +3,7 @@ import { toAge, toLength } from '../../../domain/ages.ts';
 import type { Attempt, PastExecution } from '../../../status/past-execution.ts';
 import type { EndedStatus, RunningExecution } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
+import { renderJobLink } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { renderDurations } from './durations-chart.ts';
@@ -37,7 +38,7 @@ export function executionPageRoute({ find, running, ended, tracing, traceLink, n
     if (unfinished !== undefined) {
       const what = unfinished.isWaiting ? 'waits to run' : 'still runs';
       const title = `${what}: #${unfinished.id} ${unfinished.job ?? 'ad hoc'}`;
-      response.send(renderPage({ title, body: renderRunning(unfinished), path: request.path }));
+      response.send(renderPage({ title, body: renderRunning(unfinished, root), path: request.path }));
       return;
     }
     const others = ended(server);
@@ -78,9 +79,11 @@ function renderExecution(execution: PastExecution, { link, nowMs, root, others }
   const { server, project, id, job, traceId, permalink, attempts, facts, notes, spans } = execution;
   const [{ result, startMs, endMs }] = spans;
   const mood = toMood(spans[0]);
+  const own = renderJobLink(server, others.find((one) => one.id === id) ?? { project, job: undefined }, root);
   const shown = [
     renderFact('Server', server),
     project === undefined ? undefined : renderFact('Project', project),
+    own === undefined ? undefined : renderFact('Job', own),
     renderFact('Started', renderTime(startMs)),
     renderFact('Ended', html`${renderTime(endMs)} (${toAge(endMs, nowMs)})`),
     renderFact('Took', toLength(endMs - startMs)),

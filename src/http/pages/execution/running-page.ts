@@ -1,14 +1,16 @@
 import { toDuration, toLength } from '../../../domain/ages.ts';
 import type { RunningExecution } from '../../../status/status.ts';
+import { renderJobLink } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
 
 /** An execution that still runs, or waits to run: its steps are read once it has ended. */
-export function renderRunning(execution: RunningExecution): Html {
+export function renderRunning(execution: RunningExecution, root: string): Html {
   const { server, project, id, job = 'ad hoc', startedAtMs, averageMs, isOverdue, isWaiting, serverNowMs } = execution;
   const forMs = serverNowMs - startedAtMs;
-  const facts: readonly (readonly [string, string | undefined])[] = [
+  const facts: readonly (readonly [string, Html | string | undefined])[] = [
     ['Server', server],
     ['Project', project],
+    ['Job', renderJobLink(server, execution, root)],
     ['Started', isWaiting ? undefined : toUtc(startedAtMs)],
     ['Running for', isWaiting ? undefined : toDuration(forMs)],
     ['Usually takes', averageMs === undefined ? undefined : toLength(averageMs)],

@@ -2,26 +2,35 @@ import type { Router } from 'express';
 import { toAge, toWait } from '../../../domain/ages.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
 import { toCount } from '../../../domain/sizes.ts';
-import type { ScheduledJob } from '../../../expected-runs/expected-runs.ts';
+import { isLate } from '../../../expected-runs/deciding/hours.ts';
+import type { ScheduledJob } from '../../../expected-runs/showing/scheduled-job.ts';
+import { isFailure } from '../../../status/running.ts';
+import type { EndedStatus } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { allowForms } from '../../server/security-headers.ts';
+import { toExecutionAddress, toJobAddress } from '../addresses.ts';
+import { renderEnding } from '../ending.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
+import { toSuccess } from './job-page.ts';
+import { renderSparkline } from './runs-chart.ts';
 import { renderStrip } from './verdict-strip.ts';
 
 export type JobListOptions = {
   readonly jobs: () => readonly ScheduledJob[];
+  /** Returns the finished executions of a server that are kept for pages, the newest end first. */
+  readonly ended: (server: string) => readonly EndedStatus[];
   readonly nowMs: () => number;
 };
 
-/** `/jobs`: every watched scheduled job, what was missed first; the choice stands in the address. */
-export function jobListRoute({ jobs, nowMs }: JobListOptions): Router {
+/** `/jobs`: every watched scheduled job, what went wrong first; the choice stands in the address. */
+export function jobListRoute({ jobs, ended, nowMs }: JobListOptions): Router {
   const router = createRoutes();
   router.get('/jobs', (request, response) => {
     const query = new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]);
     const wish = { text: (query.get('text') ?? '').trim().slice(0, longest), state: query.get('state') ?? '' };
     const page = Math.max(1, Math.trunc(Number(query.get('page') ?? '1')) || 1);
-    const body = renderList(jobs(), { wish, page, root: toRoot(request), nowMs: nowMs() });
+    const body = renderList(jobs(), { wish, page, root: toRoot(request), nowMs: nowMs(), ended });
     allowForms(response);
     response.set('cache-control', 'no-store').send(renderPage({ title: 'Scheduled jobs', body, path: request.path }));
   });
@@ -29,23 +38,36 @@ export function jobListRoute({ jobs, nowMs }: JobListOptions): Router {
 }
 
 type Wish = { readonly text: string; readonly state: string };
-type About = { readonly wish: Wish; readonly page: number; readonly root: string; readonly nowMs: number };
+type About = Pick<JobListOptions, 'ended'> & {
+  readonly wish: Wish;
+  readonly page: number;
+  readonly root: string;
+  readonly nowMs: number;
+};
 
 const longest = 200;
 const onePage = 100;
 const states = {
   '': 'any',
-  missed: 'missed its last run',
+  missed: 'missed its last time',
+  failed: 'failed last',
+  late: 'ran late',
   ran: 'ran',
   off: 'switched off',
   unknown: 'not decided',
 } as const;
 
-/** Names the state of a job: the decision about its last time, or that it is off. */
-export function toState({ verdicts, isOff }: ScheduledJob): 'missed' | 'ran' | 'off' | 'unknown' {
-  if (isOff) return 'off';
-  const is = verdicts.at(-1)?.is;
-  return is === undefined || is === 'undecided' ? 'unknown' : is;
+type State = Exclude<keyof typeof states, ''>;
+
+/** Names the state of a job: that it is off, or what is worst of its last time and its last run. */
+export function toState({ verdicts, off, lastRun }: ScheduledJob): State {
+  const last = verdicts.at(-1);
+  if (off.length > 0) return 'off';
+  if (last?.is === 'missed') return 'missed';
+  if (lastRun !== undefined && isFailure(lastRun)) return 'failed';
+  if (last === undefined || last.is === 'undecided') return 'unknown';
+  if (last.is === 'off') return 'off';
+  return isLate(last) ? 'late' : 'ran';
 }
 
 function renderList(all: readonly ScheduledJob[], about: About): Html {
@@ -60,11 +82,11 @@ function renderList(all: readonly ScheduledJob[], about: About): Html {
   const shown = chosen.slice((here - 1) * onePage, here * onePage);
   return html`<h1>Scheduled jobs</h1>
 ${renderForm(wish)}
-<p class="note">${chosen.length === all.length ? toCount(all.length, 'job') : `${chosen.length} of ${toCount(all.length, 'job')}`}, those that missed a run first.</p>
+<p class="note">${chosen.length === all.length ? toCount(all.length, 'job') : `${chosen.length} of ${toCount(all.length, 'job')}`}, those that missed a run or failed first. Durations and success are of the last 1,000 executions of each server.</p>
 ${shown.length === 0 ? html`<p>No scheduled job ${all.length === 0 ? 'is watched yet' : 'matches'}.</p>\n` : renderTable(shown, about)}${renderPages(here, pages, wish)}`;
 }
 
-const order = { missed: 0, unknown: 1, ran: 2, off: 3 } as const;
+const order: Readonly<Record<State, number>> = { missed: 0, failed: 1, late: 2, unknown: 3, ran: 4, off: 5 };
 
 function byUrgency(one: ScheduledJob, other: ScheduledJob): number {
   const path = (job: ScheduledJob): string => `${job.server}/${toJobPath(job)}`;
@@ -82,27 +104,53 @@ function renderForm({ text, state }: Wish): Html {
 </form>`;
 }
 
-function renderTable(jobs: readonly ScheduledJob[], { root, nowMs }: About): Html {
+function renderTable(jobs: readonly ScheduledJob[], { root, nowMs, ended }: About): Html {
+  const runs = toRunsByJob(jobs, ended);
+  const rows = jobs.map((job) => renderRow(job, runs.get(toKey(job.server, toJobPath(job))) ?? [], { root, nowMs }));
   return html`<section>
 <table>
-<thead><tr><th>Job</th><th>Server</th><th>Last expected</th><th>Last times</th><th>Next</th></tr></thead>
-<tbody>${jobs.map((job) => renderRow(job, root, nowMs))}</tbody>
+<thead><tr><th>Job</th><th>Server</th><th>Last run</th><th>Last times</th><th>Durations</th><th>24 h</th><th>Next</th></tr></thead>
+<tbody>${rows}</tbody>
 </table>
 </section>
 `;
 }
 
-function renderRow(job: ScheduledJob, root: string, nowMs: number): Html {
-  const last = job.verdicts.at(-1);
-  const next = job.nextMs === undefined ? 'never' : toWait(job.nextMs, nowMs);
-  return html`<tr><th scope="row"><a href="${root}${toJobAddress(job)}"><bdi>${toJobPath(job)}</bdi></a></th><td data-is="Server"><bdi>${job.server}</bdi></td><td data-is="Last expected" class="brief">${last === undefined ? '' : toAge(last.expectedMs, nowMs)}</td><td data-is="Last times">${renderStrip(job.verdicts)}</td><td data-is="Next" class="brief">${next}</td></tr>
+/** The kept runs of the jobs of one page. */
+function toRunsByJob(
+  jobs: readonly ScheduledJob[],
+  ended: JobListOptions['ended'],
+): ReadonlyMap<string, readonly EndedStatus[]> {
+  const byJob = new Map<string, EndedStatus[]>(jobs.map((job) => [toKey(job.server, toJobPath(job)), []]));
+  for (const server of new Set(jobs.map((job) => job.server))) {
+    for (const run of ended(server)) byJob.get(toKey(server, `${run.project}/${run.job}`))?.push(run);
+  }
+  return byJob;
+}
+
+function toKey(server: string, path: string): string {
+  return JSON.stringify([server, path]);
+}
+
+type At = Pick<About, 'root' | 'nowMs'>;
+
+function renderRow(job: ScheduledJob, runs: readonly EndedStatus[], { root, nowMs }: At): Html {
+  const { server, lastRun, nextMs, off, verdicts } = job;
+  const next =
+    off.length > 0
+      ? html`<span class="off">– ${off.join(' and ')} off</span>`
+      : nextMs === undefined
+        ? 'never'
+        : toWait(nextMs, nowMs);
+  const last =
+    lastRun &&
+    html`${renderEnding(lastRun.ending)} <a href="${root}${toExecutionAddress(server, lastRun.id)}">${toAge(lastRun.endedAtMs, nowMs)}</a>`;
+  return html`<tr><th scope="row"><a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a></th><td data-is="Server"><bdi>${server}</bdi></td>${toCell('Last run', last)}${toCell('Last times', renderStrip(verdicts))}${toCell('Durations', renderSparkline(runs))}${toCell('24 h', toSuccess(runs, nowMs))}<td data-is="Next" class="brief">${next}</td></tr>
 `;
 }
 
-/** The path of a job's page below the route prefix. */
-export function toJobAddress({ server, ...job }: Pick<ScheduledJob, 'server' | 'project' | 'group' | 'name'>): string {
-  const segments = [server, ...toJobPath(job).split('/')];
-  return `jobs/${segments.map((segment) => encodeURIComponent(segment.toWellFormed())).join('/')}`;
+function toCell(name: string, value: Html | string | undefined): Html {
+  return value === undefined ? html`<td class="none"></td>` : html`<td data-is="${name}">${value}</td>`;
 }
 
 function renderPages(page: number, pages: number, { text, state }: Wish): Html | undefined {

@@ -1,22 +1,26 @@
 import type { Router } from 'express';
-import { toTime } from '../../../domain/ages.ts';
-import { toJobPath } from '../../../domain/job-path.ts';
-import type { Verdict } from '../../../expected-runs/deciding/watched-job.ts';
-import type { Why } from '../../../expected-runs/deciding/why.ts';
-import type { ScheduledJob } from '../../../expected-runs/expected-runs.ts';
+import { toAge, toLength, toTime, toWait } from '../../../domain/ages.ts';
+import { toCount } from '../../../domain/sizes.ts';
+import { isFailure } from '../../../status/running.ts';
+import type { ScheduleOfJob, ShownJob } from '../../../status/shown-job.ts';
+import type { EndedStatus } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
+import { toExecutionAddress, toScheduleAddress } from '../addresses.ts';
+import { renderEnding } from '../ending.ts';
+import { toQuery } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
-import { renderVerdict } from './verdict-strip.ts';
+import { renderRunsChart } from './runs-chart.ts';
+import { renderTimetable } from './timetable.ts';
+import { renderStrip } from './verdict-strip.ts';
 
 export type JobPageOptions = {
-  /** The first watched job with a path as `{project}/{group}/{name}`, and why it ran or not. */
-  readonly find: (server: string, path: string) => { readonly job: ScheduledJob; readonly why: Why } | undefined;
-  readonly nowMs: () => number;
+  /** Finds a job by its path as `{project}/{group}/{name}`. */
+  readonly find: (server: string, path: string) => ShownJob | undefined;
 };
 
-/** `/jobs/{server}/{project}/{group}/{name}`: why a scheduled job ran or not, and what became of its last times. */
-export function jobPageRoute({ find, nowMs }: JobPageOptions): Router {
+/** `/jobs/{server}/{project}/{group}/{name}`: why a job ran or not, its timetable, and how its last runs went. */
+export function jobPageRoute({ find }: JobPageOptions): Router {
   const router = createRoutes();
   router.get('/jobs/:server/*path', (request, response, next) => {
     const { server, path } = request.params;
@@ -25,39 +29,78 @@ export function jobPageRoute({ find, nowMs }: JobPageOptions): Router {
       next();
       return;
     }
-    const title = `${toJobPath(found.job)} on ${server}`;
-    const body = renderJob(found.job, found.why, { title, root: toRoot(request), nowMs: nowMs() });
+    const title = `${found.path} on ${server}`;
+    const body = renderJob(found, title, toRoot(request));
     response.set('cache-control', 'no-store').send(renderPage({ title, body, path: request.path }));
   });
   return router;
 }
 
-type About = { readonly title: string; readonly root: string; readonly nowMs: number };
+function renderJob(job: ShownJob, title: string, root: string): Html {
+  const chart = renderRunsChart(job);
+  return html`<h1><bdi>${title}</bdi></h1>
+${job.schedule === undefined ? html`<p>No schedule of this job is watched.</p>\n` : renderWhy(job.schedule, job.nowMs)}${renderFacts(job, root)}${
+  chart === undefined ? undefined : html`<section>\n<h2>Last runs</h2>\n${chart}${renderRuns(job, root)}</section>\n`
+}${renderTimetable(job, root)}
+<p><a href="${root}jobs">All scheduled jobs</a>, <a href="${root}${toScheduleAddress(job.server)}">schedule of <bdi>${job.server}</bdi></a></p>
+`;
+}
 
-function renderJob({ server, verdicts }: ScheduledJob, { sentence, facts }: Why, { title, root, nowMs }: About): Html {
+function renderWhy({ why: { sentence, facts } }: ScheduleOfJob, nowMs: number): Html {
   const lines = facts.map(
     ({ fact, at, source }) =>
       html`<li>${fact} (<time datetime="${at}">${toTime(Date.parse(at), nowMs)}</time>, ${source})</li>\n`,
   );
-  const toRun = (id: number): string => `${root}executions/${encodeURIComponent(server.toWellFormed())}/${id}`;
-  return html`<h1><bdi>${title}</bdi></h1>
-<p>${sentence}</p>
-${lines.length === 0 ? undefined : html`<ul>${lines}</ul>\n`}<section>
-<h2>Last expected times</h2>
-${verdicts.length === 0 ? html`<p>None is decided yet.</p>\n` : renderTimes(verdicts, toRun, nowMs)}</section>
-<p><a href="${root}jobs">All scheduled jobs</a></p>
+  return html`<p>${sentence}</p>
+${lines.length === 0 ? undefined : html`<ul>${lines}</ul>\n`}`;
+}
+
+function renderFacts({ server, schedule, running, runs, averageMs, overdueMs, nowMs }: ShownJob, root: string): Html {
+  const toRun = (id: number): Html => html`<a href="${root}${toExecutionAddress(server, id)}">#${id}</a>`;
+  const links = running.map(
+    ({ id, startedAtMs, isOverdue }, index) =>
+      html`${index === 0 ? '' : ', '}${toRun(id)} since ${toTime(startedAtMs, nowMs)}${isOverdue ? html` <strong class="bad">✗ overdue</strong>` : undefined}`,
+  );
+  const next = schedule?.job.nextMs;
+  const off = schedule?.job.off ?? [];
+  const facts: readonly (readonly [string, Html | string | undefined])[] = [
+    ['Runs now', links.length === 0 ? undefined : html`${links}`],
+    ['Next run', next === undefined ? undefined : `${toTime(next, nowMs)} (${toWait(next, nowMs)})`],
+    ['Switched off', off.length === 0 ? undefined : html`<span class="off">– ${off.join(', ')}</span>`],
+    ['Succeeded in 24 h', toSuccess(runs, nowMs)],
+    ['Average', averageMs === undefined ? undefined : toLength(averageMs)],
+    ['Overdue after', overdueMs === undefined ? undefined : toLength(overdueMs)],
+    ['Last times', schedule && renderStrip(schedule.job.verdicts)],
+  ];
+  const known = facts.filter(([, value]) => value !== undefined);
+  return html`<dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 `;
 }
 
-function renderTimes(verdicts: readonly Verdict[], toRun: (id: number) => string, nowMs: number): Html {
-  return html`<table>
-<thead><tr><th>Expected</th><th>What became of it</th></tr></thead>
-<tbody>${verdicts
-    .toReversed()
-    .map(
-      (verdict) =>
-        html`<tr><th scope="row" class="brief">${toTime(verdict.expectedMs, nowMs)}</th><td data-is="What became of it">${renderVerdict(verdict, toRun)}</td></tr>\n`,
-    )}</tbody>
+/** Says how many of the kept runs of the last day succeeded; undefined if none ended. */
+export function toSuccess(runs: readonly EndedStatus[], nowMs: number): string | undefined {
+  const ofDay = runs.filter(({ endedAtMs }) => endedAtMs > nowMs - 86_400_000);
+  if (ofDay.length === 0) return undefined;
+  return `${ofDay.filter(({ ending }) => ending === 'succeeded').length} of ${ofDay.length}`;
+}
+
+/** The last failures, or the last runs where none has failed. */
+function renderRuns({ server, path, runs, nowMs }: ShownJob, root: string): Html {
+  const failures = runs.filter(isFailure);
+  const shown = (failures.length === 0 ? runs : failures).slice(0, mostListed);
+  const [newest] = runs;
+  const list = `${root}executions${toQuery({ server, project: newest?.project ?? '', text: newest?.job ?? path })}`;
+  const rows = shown.map(
+    (run) =>
+      html`<tr><th scope="row"><a href="${root}${toExecutionAddress(server, run.id)}">#${run.id}</a></th><td data-is="Result">${renderEnding(run.ending)}</td><td data-is="Started" class="brief">${toTime(run.startedAtMs, nowMs)}</td><td data-is="Ended" class="brief">${toAge(run.endedAtMs, nowMs)}</td><td data-is="Took" class="number">${run.endedAtMs < run.startedAtMs ? '' : toLength(run.endedAtMs - run.startedAtMs)}</td></tr>\n`,
+  );
+  return html`<h3>${failures.length === 0 ? 'Newest' : 'Last failures'}</h3>
+<table>
+<thead><tr><th>Run</th><th>Result</th><th>Started</th><th>Ended</th><th class="number">Took</th></tr></thead>
+<tbody>${rows}</tbody>
 </table>
+<p class="note"><a href="${list}">${toCount(runs.length, 'run')} kept</a></p>
 `;
 }
+
+const mostListed = 10;

@@ -3,9 +3,9 @@ import { type JobNames, toJobPath } from '../../../domain/job-path.ts';
 import { toCount } from '../../../domain/sizes.ts';
 import type { HourAhead } from '../../../expected-runs/deciding/hours-ahead.ts';
 import type { ServerSchedule } from '../../../expected-runs/showing/server-schedule.ts';
+import { toJobAddress } from '../addresses.ts';
 import { type Bar, renderChart } from '../chart.ts';
 import { type Html, html } from '../html.ts';
-import { toJobAddress } from '../jobs/job-list.ts';
 
 /** Draws the next 24 hours: how many runs are expected at once against the threads, and which jobs collide. */
 export function renderAhead({ server, ahead, nowMs }: ServerSchedule, root: string): Html {
@@ -69,7 +69,7 @@ function renderCollision({ startMs, most, exceeded }: HourAhead, { server, root,
 /** A command without a job has no page. */
 function renderJob(job: JobNames, server: string, root: string): Html {
   if (job.name === '') return html`<bdi>${job.project}</bdi> (ad hoc)`;
-  return html`<a href="${root}${toJobAddress({ ...job, server })}"><bdi>${toJobPath(job)}</bdi></a>`;
+  return html`<a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a>`;
 }
 
 function renderAll(hours: readonly HourAhead[], nowMs: number): Html {

@@ -4,8 +4,8 @@ import { toJobPath } from '../../../domain/job-path.ts';
 import { toCount } from '../../../domain/sizes.ts';
 import type { NextStart, ServerSchedule, TimeOfJob } from '../../../expected-runs/showing/server-schedule.ts';
 import { createRoutes } from '../../server/routes.ts';
+import { toExecutionAddress, toJobAddress, toScheduleAddress } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
-import { toJobAddress } from '../jobs/job-list.ts';
 import { renderVerdict } from '../jobs/verdict-strip.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { renderAhead } from './hours-ahead.ts';
@@ -41,11 +41,6 @@ export function schedulePageRoute({ servers, find }: SchedulePageOptions): Route
       .send(renderPage({ title: `Schedule of ${server}`, body, path: request.path }));
   });
   return router;
-}
-
-/** The path of a server's timetable below the route prefix. */
-export function toScheduleAddress(server: string): string {
-  return `schedule/${encodeURIComponent(server.toWellFormed())}`;
 }
 
 function renderServers(names: readonly string[], find: SchedulePageOptions['find'], root: string): Html {
@@ -117,13 +112,13 @@ ${more}</section>
 type About = { readonly server: string; readonly root: string; readonly nowMs: number };
 
 function renderTime({ job, verdict }: TimeOfJob, { server, root, nowMs }: About): Html {
-  const toRun = (id: number): string => `${root}executions/${encodeURIComponent(server.toWellFormed())}/${id}`;
+  const toRun = (id: number): string => `${root}${toExecutionAddress(server, id)}`;
   return html`<tr>${renderJob(job, server, root)}<td data-is="Expected" class="brief">${toTime(verdict.expectedMs, nowMs)}</td><td data-is="What became of it">${renderVerdict(verdict, toRun)}</td></tr>
 `;
 }
 
 function renderJob(job: NextStart['job'], server: string, root: string): Html {
-  return html`<th scope="row"><a href="${root}${toJobAddress({ ...job, server })}"><bdi>${toJobPath(job)}</bdi></a></th>`;
+  return html`<th scope="row"><a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a></th>`;
 }
 
 function renderNext({ server, next, nowMs }: ServerSchedule, root: string): Html | undefined {

@@ -1,0 +1,32 @@
+import type { JobFacts } from '../../executions/counting/totals.ts';
+import { isOff, nextTime, type OffPeriod, openTimes, type WatchedJob } from '../deciding/watched-job.ts';
+
+/** A scheduled job as the list of jobs shows it. Times are the server's. */
+export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verdicts'> & {
+  readonly server: string;
+  readonly nextMs: number | undefined;
+  /** The switches that are off. */
+  readonly off: readonly OffPeriod['what'][];
+  /** The run that ended last; undefined if none is known. */
+  readonly lastRun: RunOfJob | undefined;
+};
+
+export type RunOfJob = { readonly id: number; readonly ending: string; readonly endedAtMs: number };
+
+/** The times of a job that are not decided: those that are over, and those to come. */
+export type TimesOfJob = { readonly openMs: readonly number[]; readonly comingMs: readonly number[] };
+
+type About = { readonly server: string; readonly nowMs: number; readonly facts: JobFacts | undefined };
+
+export function toScheduledJob(job: WatchedJob, { server, nowMs, facts }: About): ScheduledJob {
+  const { project, group, name, verdicts, off } = job;
+  const lastRun = facts && { id: facts.lastId, ending: facts.lastEnding, endedAtMs: facts.lastEndMs };
+  const isOffNow = ({ untilMs }: OffPeriod): boolean => untilMs === undefined;
+  const switches = off.filter(isOffNow).map(({ what }) => what);
+  return { server, project, group, name, verdicts, nextMs: nextTime(job, nowMs), off: switches, lastRun };
+}
+
+export function toTimes(job: WatchedJob, nowMs: number): TimesOfJob {
+  const coming = isOff(job) ? [] : (job.timetable?.timesMs.filter((time) => time > nowMs) ?? []);
+  return { openMs: openTimes(job).filter((time) => time <= nowMs), comingMs: coming };
+}

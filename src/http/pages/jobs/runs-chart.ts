@@ -1,0 +1,69 @@
+import { toLength, toTime } from '../../../domain/ages.ts';
+import { isFailure } from '../../../status/running.ts';
+import type { ShownJob } from '../../../status/shown-job.ts';
+import type { EndedStatus } from '../../../status/status.ts';
+import { type Bar, renderChart } from '../chart.ts';
+import { type Html, html } from '../html.ts';
+
+/** Draws how long the last runs of a job took, next to its average and to the duration from which a run is overdue. */
+export function renderRunsChart({ runs, averageMs, overdueMs, nowMs }: ShownJob): Html | undefined {
+  const timed = runs.filter((run) => toMs(run) >= 0).toReversed();
+  const [first] = timed;
+  const last = timed.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const failures = timed.filter(isFailure).length;
+  const longestMs = Math.max(...timed.map(toMs));
+  // A limit far above every run would leave nothing to see of them.
+  const isNear = overdueMs !== undefined && overdueMs <= mostAbove * longestMs;
+  const facts = [
+    `${timed.length === 1 ? 'The last run' : `The last ${timed.length} runs`}, ${failures === 0 ? 'none failed' : `${failures} failed`}`,
+    ...(averageMs === undefined ? [] : [`average ${toLength(averageMs)} (dashed)`]),
+    ...(overdueMs === undefined ? [] : [`overdue after ${toLength(overdueMs)}${isNear ? ' (solid)' : ''}`]),
+  ].join('; ');
+  return renderChart({
+    caption: facts,
+    label: facts,
+    bars: timed.map((run) => toBar(run, nowMs)),
+    ends: [toTime(first.endedAtMs, nowMs), toTime(last.endedAtMs, nowMs)],
+    top: toLength(Math.max(longestMs, averageMs ?? 0, isNear ? overdueMs : 0)),
+    line: averageMs,
+    limit: isNear ? overdueMs : undefined,
+    least: 1,
+  });
+}
+
+const mostAbove = 4;
+
+function toMs({ startedAtMs, endedAtMs }: EndedStatus): number {
+  return endedAtMs - startedAtMs;
+}
+
+function toBar(run: EndedStatus, nowMs: number): Bar {
+  const label = `#${run.id}, ${toTime(run.startedAtMs, nowMs)}: ${run.ending} after ${toLength(toMs(run))}`;
+  return { parts: [{ height: toMs(run), mood: toMood(run) }], label };
+}
+
+function toMood(run: EndedStatus): Bar['parts'][number]['mood'] {
+  if (run.ending === 'succeeded') return 'good';
+  return isFailure(run) ? 'bad' : 'off';
+}
+
+/** Draws how long the last runs took, small enough for a row of a table; a failed one has a foot below the line. */
+export function renderSparkline(runs: readonly EndedStatus[]): Html | undefined {
+  const timed = runs
+    .filter((run) => toMs(run) >= 0)
+    .slice(0, mostOfSparkline)
+    .toReversed();
+  if (timed.length === 0) return undefined;
+  const longestMs = Math.max(1, ...timed.map(toMs));
+  const failures = timed.filter(isFailure).length;
+  const label = `the last ${timed.length} runs took at most ${toLength(longestMs)}, ${failures === 0 ? 'none' : failures} failed`;
+  const bars = timed.map((run, index) => {
+    const height = Math.max(1, Math.round((toMs(run) * 16) / longestMs));
+    const foot = isFailure(run) ? html`<rect class="bad" x="${index * 4}" y="18" width="3" height="3"/>` : undefined;
+    return html`<rect class="${toMood(run)}" x="${index * 4}" y="${16 - height}" width="3" height="${height}"/>${foot}`;
+  });
+  return html`<svg class="spark" viewBox="0 0 ${mostOfSparkline * 4} 21" role="img" aria-label="${label}"><title>${label}</title>${bars}</svg>`;
+}
+
+const mostOfSparkline = 20;

@@ -1,0 +1,58 @@
+import { type JobNames, toJobPath } from '../domain/job-path.ts';
+import type { JobFacts } from '../executions/counting/totals.ts';
+import type { Why } from '../expected-runs/deciding/why.ts';
+import type { ScheduledJob, TimesOfJob } from '../expected-runs/showing/scheduled-job.ts';
+import type { EndedStatus, RunningStatus } from './status.ts';
+
+/** A job as its page shows it, whether a schedule starts it or not. */
+export type ShownJob = {
+  readonly server: string;
+  /** Its project, group and name, as one path. */
+  readonly path: string;
+  /** The server's time. */
+  readonly nowMs: number;
+  /** Undefined for a job that no schedule starts, or that is not watched. */
+  readonly schedule: ScheduleOfJob | undefined;
+  /** Its newest finished runs that are kept, the newest end first. */
+  readonly runs: readonly EndedStatus[];
+  readonly running: readonly RunningStatus[];
+  /** Its average duration as the server reports it, and the duration from which a run is overdue. */
+  readonly averageMs: number | undefined;
+  readonly overdueMs: number | undefined;
+};
+
+export type ScheduleOfJob = TimesOfJob & { readonly job: ScheduledJob; readonly why: Why };
+
+type Input = Pick<ShownJob, 'server' | 'path' | 'nowMs' | 'schedule'> & {
+  readonly ended: readonly EndedStatus[];
+  readonly running: readonly RunningStatus[];
+  readonly factsOf: (project: string, group: string, name: string) => Pick<JobFacts, 'averageDurationMs'> | undefined;
+  readonly overdueFactor: number;
+  readonly overdueFloorMs: number;
+};
+
+/** Collects what the page of a job shows; undefined if nothing is known of it. */
+export function toShownJob(input: Input): ShownJob | undefined {
+  const { server, path, nowMs, schedule, ended, factsOf, overdueFactor, overdueFloorMs } = input;
+  const runs = ended.filter((run) => isOf(run, path)).slice(0, mostRuns);
+  const running = input.running.filter((run) => isOf(run, path));
+  const { project, group, name } = schedule?.job ?? toNames(path);
+  const facts = factsOf(project, group, name);
+  if (schedule === undefined && facts === undefined && runs.length === 0 && running.length === 0) return undefined;
+  const averageMs = facts?.averageDurationMs ?? running[0]?.averageMs;
+  const overdueMs = averageMs === undefined ? undefined : Math.max(overdueFactor * averageMs, overdueFloorMs);
+  return { server, path, nowMs, schedule, runs, running, averageMs, overdueMs };
+}
+
+/** Reports whether an execution is a run of the job with a path; a command without a job is of none. */
+function isOf({ project, job }: Pick<EndedStatus, 'project' | 'job'>, path: string): boolean {
+  return job !== undefined && toJobPath({ project, group: '', name: job }) === path;
+}
+
+/** A group may hold slashes, a project and a name none. */
+function toNames(path: string): JobNames {
+  const [project = '', ...rest] = path.split('/');
+  return { project, group: rest.slice(0, -1).join('/'), name: rest.at(-1) ?? '' };
+}
+
+const mostRuns = 100;
