@@ -32,7 +32,9 @@ async function read(path: string, shown: readonly ScheduledJob[] = jobs): Promis
 }
 
 function rowsOf(page: string): string[] {
-  return [...page.matchAll(/<tr><th scope="row">(.*?)<\/tr>/gs)].map(([, row = '']) => toText(`<main>${row}</main>`).trim());
+  return [...page.matchAll(/<tr><th scope="row">(.*?)<\/tr>/gs)].map(([, row = '']) =>
+    toText(`<main>${row}</main>`).trim(),
+  );
 }
 
 describe('http/jobs', () => {
