@@ -95,6 +95,19 @@ describe('expected-runs', () => {
     ]);
   });
 
+  it('counts no miss where a schedule was moved while its project was switched off', async () => {
+    const { control, minutes, shown, id } = createHourly();
+    await minutes(30);
+    control.changeProject('pay', { scheduleEnabled: false });
+    await minutes(15);
+    control.changeJob(id, { schedule: { everyMs: 3_600_000, offsetMs: 1_500_000 } });
+    await minutes(20);
+    control.changeProject('pay', { scheduleEnabled: true });
+    await minutes(60);
+    expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
+  });
+
   it('keeps up with a server that tells only the next run', async () => {
     const { control, minutes, shown } = createHourly({ apiVersion: 30 });
     await minutes(150);

@@ -1,7 +1,7 @@
 import { areReadAfter, findCause, isOffSince, ownerSilenceMs, toOffFact } from './cause.ts';
 import { findNearest, type StartWindow, toStartWindow } from './match.ts';
 import { type Sources, sourceKeys, timelineOf } from './sources.ts';
-import { type Judged, openTimes, type SeenRun, type Verdict, type WatchedJob } from './watched-job.ts';
+import { isOff, type Judged, openTimes, type SeenRun, type Verdict, type WatchedJob } from './watched-job.ts';
 
 /** What is known when the times of a job are decided. Times are the server's. */
 export type DecideInput = {
@@ -85,7 +85,7 @@ function decideOne(job: WatchedJob, input: OneInput): Verdict | 'wait' | 'needs-
   if (!isOwnerHeard) return 'wait';
   const given = { job, expectedMs, atMs: expectedMs - aheadMs, marginMs, runs: input.all, sources };
   const cause = findCause(given);
-  if (!isConfirmed(job, expectedMs, cause.reason)) {
+  if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     return job.goneAtMs === undefined ? 'needs-answer' : { is: 'undecided', expectedMs, why: 'gone' };
   }
   const isLate = nowMs > window.throughMs + longestWaitMs;
@@ -103,11 +103,18 @@ function isLeaptOver(sources: Sources, { fromMs, throughMs }: StartWindow): bool
 
 const noTimes = { timesMs: [], untilMs: 0 };
 
-/** Of a job, or a project, that is off, no answer has times: what was known when it was switched off is all there is. */
-function isConfirmed({ timetable, off }: WatchedJob, expectedMs: number, reason: string): boolean {
-  if (timetable !== undefined && timetable.confirmedMs > expectedMs) return true;
-  const isProjectOff = reason === 'executions_disabled' || reason === 'schedule_disabled';
-  return isProjectOff || (reason === 'job_disabled' && off.length > 0);
+/**
+ * Reports whether an answer that was asked after a time still had it before. Of a job, or a project, that is off now, there
+ * is none: what was known when it was switched off is all there is.
+ */
+function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, sources: Sources): boolean {
+  const { timetable, project, lastModifiedMs = -Infinity } = job;
+  if (timetable === undefined) return false;
+  if (timetable.confirmedMs > expectedMs) return true;
+  if (reason === 'job_disabled') return isOff(job);
+  const isOfProject = reason === 'executions_disabled' || reason === 'schedule_disabled';
+  const mode = timelineOf(sources, sourceKeys.project(project)).at(-1)?.value ?? 'active';
+  return isOfProject && mode !== 'active' && lastModifiedMs <= timetable.askedAtMs;
 }
 
 /** A source that is not read any longer does not hold a decision up for ever. */
