@@ -1,111 +1,143 @@
 import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
-import { type Day, type DayJob, hourMs, isIn, marginMs, type Span, type TrueEnd } from './day-world.ts';
+import { type Day, type DayJob, hourMs, isIn, marginMs, minuteMs, type Span, type TrueEnd } from './day-world.ts';
 import type { WatchedDay } from './watch-day.ts';
 
 /** What a watched day got wrong, and how often it was right about each cause. */
 export type DayReport = { readonly wrong: readonly string[]; readonly right: ReadonlyMap<string, number> };
 
-export function judgeDay(day: Day, watched: WatchedDay): DayReport {
+export function judgeDay(day: Day, { verdicts, asked }: WatchedDay): DayReport {
   const wrong: string[] = [];
   const right = new Map<string, number>();
   for (const job of day.jobs) {
     const truth = day.truth.get(job.id) ?? new Map<number, TrueEnd>();
+    const about = { day, job, unsure: toUnsure(job, asked.get(job.id) ?? []), blind: toBlind(day, job) };
     const seen = new Set<number>();
-    for (const verdict of watched.get(job.id) ?? []) {
+    for (const verdict of verdicts.get(job.id) ?? []) {
       if (seen.has(verdict.expectedMs)) wrong.push(`${job.id} ${verdict.expectedMs}: decided twice`);
       seen.add(verdict.expectedMs);
-      const word = judgeOne(day, job, verdict, truth.get(verdict.expectedMs));
+      const word = judgeOne(about, verdict, truth.get(verdict.expectedMs));
       if (word.startsWith('right ')) right.set(word.slice(6), (right.get(word.slice(6)) ?? 0) + 1);
       else if (word !== '') wrong.push(`${job.id} ${verdict.expectedMs}: ${word}`);
     }
     for (const [time, end] of truth) {
-      const isOwed =
-        time > 120_000 && time < 23 * hourMs && !isAroundEdit(job, time) && !isInLongAbsence(day, job, time);
-      if (isOwed && !seen.has(time) && !isUnexpected(day, job, time))
+      const isOwed = time > 2 * minuteMs && time < 23 * hourMs && !isIn(about.unsure, time);
+      if (isOwed && !seen.has(time) && !about.blind.some((span) => isIn(span, time)))
         wrong.push(`${job.id} ${time}: not decided, truly ${end.is}`);
     }
   }
   return { wrong, right };
 }
 
-function judgeOne(day: Day, job: DayJob, verdict: Verdict, truth: TrueEnd | undefined): string {
-  if (verdict.is === 'undecided') {
-    return isAroundEdit(job, verdict.expectedMs) || isInLongAbsence(day, job, verdict.expectedMs)
-      ? 'right undecided'
-      : `undecided (${verdict.why}), truly ${JSON.stringify(truth)}`;
+type About = {
+  readonly day: Day;
+  readonly job: DayJob;
+  /** The times of which nobody can know to which schedule they belong. */
+  readonly unsure: Span | undefined;
+  /** The times that no answer has told. */
+  readonly blind: readonly Span[];
+};
+
+/** From the last answer before an edit to the first one after it; what falls into the time of a request is in doubt, too. */
+function toUnsure({ edit }: DayJob, asked: readonly number[]): Span | undefined {
+  if (edit === undefined) return undefined;
+  const before = asked.findLast((atMs) => atMs <= edit.atMs) ?? 0;
+  const after = asked.find((atMs) => atMs > edit.atMs) ?? Infinity;
+  return { fromMs: before - 30_000, untilMs: after + 30_000 };
+}
+
+/** While nothing can be asked, times are known for at least half of what one answer tells. */
+function toBlind(day: Day, job: DayJob): readonly Span[] {
+  const knownMs = job.everyMs <= 10_000 ? 29 * minuteMs : job.everyMs <= minuteMs ? 179 * minuteMs : Infinity;
+  const spans = [day.project, job.off, day.down, day.absence]
+    .filter((span) => span !== undefined)
+    .sort((one, other) => one.fromMs - other.fromMs);
+  const joined: Span[] = [];
+  for (const span of spans) {
+    const last = joined.at(-1);
+    // Between the two one question may be asked, or none.
+    if (last === undefined || span.fromMs > last.untilMs + 75_000) joined.push(span);
+    else joined[joined.length - 1] = { fromMs: last.fromMs, untilMs: Math.max(last.untilMs, span.untilMs) };
   }
+  return joined.map(({ fromMs, untilMs }) => ({ fromMs: fromMs + knownMs, untilMs: untilMs + 75_000 }));
+}
+
+function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): string {
+  const { day, unsure } = about;
+  const time = verdict.expectedMs;
+  const told = `${JSON.stringify(verdict)}, truly ${JSON.stringify(truth)}`;
+  if (verdict.is === 'undecided') return isIn(unsure, time) ? 'right undecided' : told;
+  // A run of the new schedule stands near a time of the old one, and nobody has announced the edit.
+  if (verdict.is === 'ran' && truth?.is !== 'ran') return isIn(unsure, time) ? '' : told;
   if (truth === undefined) {
-    // An edit that nobody announces is found out later.
-    if (verdict.is === 'ran' && isAroundEdit(job, verdict.expectedMs)) return '';
     // While a project is off nobody can ask whether a schedule was edited.
-    if (verdict.is === 'missed' && isIn(day.project, verdict.expectedMs)) return '';
-    return `${verdict.is}, and was never to run then`;
+    const isUnknowable = verdict.is === 'missed' && isIn(day.project, time) && isIn(unsure, time) && !day.tellsEdits;
+    return isUnknowable ? '' : told;
   }
-  if (verdict.is !== truth.is) {
-    // A run of the new schedule stands near a time of the old one.
-    if (verdict.is === 'ran' && isAroundEdit(job, verdict.expectedMs)) return '';
-    // It counts as switched off from the reading that showed it.
-    const isDatedLate = verdict.is === 'missed' && verdict.reason === 'job_disabled' && truth.is === 'off';
-    if (isDatedLate && verdict.expectedMs - (verdict.facts[0]?.atMs ?? 0) < job.everyMs / 2) return '';
-    const isNear = isNearBorder(day, job, verdict.expectedMs);
-    return isNear && verdict.is !== 'ran' && truth.is !== 'ran'
-      ? ''
-      : `${JSON.stringify(verdict)}, truly ${JSON.stringify(truth)}`;
-  }
-  if (verdict.is === 'ran' && truth.is === 'ran') {
-    return verdict.delayMs === truth.delayMs ? 'right ran' : `delay ${verdict.delayMs}, truly ${truth.delayMs}`;
-  }
-  if (verdict.is !== 'missed' || truth.is !== 'missed') return `right ${verdict.is}`;
-  if (verdict.reason === truth.reason) return `right ${truth.reason}`;
-  if (isNearBorder(day, job, verdict.expectedMs)) return '';
-  if (isIn(wide(day.absence, 180_000), verdict.expectedMs)) {
-    return ['unknown', 'overlap', 'restart'].includes(verdict.reason)
-      ? 'right in our absence'
-      : `${verdict.reason} in our absence`;
-  }
-  return `missed because ${JSON.stringify(verdict)}, truly ${truth.reason}`;
+  if (verdict.is === 'ran' && truth.is === 'ran') return verdict.delayMs === truth.delayMs ? 'right ran' : told;
+  const truly = truth.is === 'missed' ? truth.reason : truth.is;
+  const said = verdict.is === 'missed' ? verdict.reason : verdict.is;
+  if (said === truly) return `right ${said}`;
+  if (truly === 'ran') return told;
+  if (isOfBorder(about, time, [said, truly]) || isAcrossMargin(about, time, { said, truly })) return '';
+  return isRightInAbsence(about, time, said) ? 'right in our absence' : told;
 }
 
-/** Within the distance of two readings of something that began or ended, one state or the other was read last. */
-function isNearBorder(day: Day, job: DayJob, time: number): boolean {
-  const spans = [day.down, day.passive, day.project, day.deadMember, day.full, job.off];
-  const borders = spans.flatMap((span) => (span === undefined ? [] : [span.fromMs, span.untilMs]));
-  if (job.off !== undefined) borders.push(job.off.fromMs + Math.min(marginMs, job.everyMs / 2));
-  if (borders.some((border) => Math.abs(border - time) < 75_000)) return true;
-  // Threads are free in a sample within the margin, or the member answers again before the time is decided.
+/** The source of what was said, or of what was true, changed between two readings of it: the state before was read last. */
+function isOfBorder({ day, job }: About, time: number, reasons: readonly string[]): boolean {
+  const shortestMs = Math.min(marginMs, job.everyMs / 2);
+  const sources: readonly (readonly [reasons: readonly string[], span: Span | undefined, everyMs: number])[] = [
+    [['down'], day.down, readMs],
+    [['passive'], day.passive, readMs],
+    [['executions_disabled', 'schedule_disabled'], day.project, readMs],
+    [['orphaned'], day.deadMember, readMs],
+    [['saturated'], day.full, readMs],
+    [['job_disabled', 'off'], job.off, listMs],
+    // As far as is known, it was switched off when the list showed it.
+    [['job_disabled', 'off'], job.off && { ...job.off, fromMs: job.off.fromMs + shortestMs }, listMs],
+  ];
+  return sources.some(
+    ([causes, span, everyMs]) =>
+      span !== undefined &&
+      causes.some((cause) => reasons.includes(cause)) &&
+      [span.fromMs, span.untilMs].some((border) => isNear(day, { border, time, everyMs })),
+  );
+}
+
+/** Readings that fail, or that nobody asks for, put a border off until the next one. */
+function isNear(day: Day, { border, time, everyMs }: { border: number; time: number; everyMs: number }): boolean {
+  if (Math.abs(border - time) <= everyMs) return true;
+  return [day.down, day.absence].some((span) => {
+    const unread = span && { fromMs: span.fromMs - everyMs, untilMs: span.untilMs + everyMs };
+    return isIn(unread, border) && (isIn(unread, time) || Math.abs(border - time) <= everyMs);
+  });
+}
+
+/** Threads that were free, or an owner that answered again, within the margin: by what is agreed on, that is no cause. */
+function isAcrossMargin({ day, job }: About, time: number, { said, truly }: { said: string; truly: string }): boolean {
+  if (said !== 'unknown' && said !== 'restart' && !(truly === 'orphaned' && said === 'saturated')) return false;
+  const shortestMs = Math.min(marginMs, job.everyMs / 2);
   const { full, deadMember } = day;
-  if (isIn(wide(full, marginMs + 100_000), time)) return true;
-  if (deadMember !== undefined && isIn(deadMember, time) && deadMember.untilMs - time < marginMs + 300_000) return true;
-  // A switch that was turned while nobody saw it.
-  const unseen = [day.down, day.absence].filter((span) => isIn(wide(span, 75_000), time));
-  return unseen.some(
-    (span) => job.off !== undefined && [job.off.fromMs, job.off.untilMs].some((at) => isIn(wide(span, 75_000), at)),
-  );
+  if (truly === 'saturated' && full !== undefined) {
+    return full.untilMs <= time + shortestMs + readMs || full.fromMs >= time - minuteMs - readMs;
+  }
+  const untilMs = time + Math.max(shortestMs, 3 * minuteMs) + readMs;
+  return truly === 'orphaned' && deadMember !== undefined && deadMember.untilMs <= untilMs;
 }
 
-function wide(span: Span | undefined, byMs: number): Span | undefined {
-  return span && { fromMs: span.fromMs - byMs, untilMs: span.untilMs + byMs };
+/** Of what happened while we were not there, only runs and a restart leave traces. */
+function isRightInAbsence({ day, job }: About, time: number, said: string): boolean {
+  const { absence } = day;
+  // What was read is kept once a minute, and is good for two.
+  if (!isIn(absence && { fromMs: absence.fromMs - minuteMs, untilMs: absence.untilMs + readMs }, time)) return false;
+  if (said === 'overlap') {
+    return day.runs.some(
+      (run) => run.jobId === job.id && run.kind !== 'missed' && run.startedAtMs < time && run.endedAtMs > time,
+    );
+  }
+  if (said !== 'restart') return said === 'unknown';
+  return [day.down, day.restart].some((span) => span !== undefined && span.untilMs > time);
 }
 
-/** From the last answer before an edit to the first one after it. */
-function isAroundEdit({ edit }: DayJob, time: number): boolean {
-  return edit !== undefined && Math.abs(time - edit.atMs) < 13 * hourMs;
-}
-
-/** A forecast of an hour does not reach through an absence of six. */
-function isInLongAbsence({ absence }: Day, { everyMs }: DayJob, time: number): boolean {
-  return (
-    absence !== undefined &&
-    everyMs < 300_000 &&
-    isIn({ fromMs: absence.fromMs - 120_000, untilMs: absence.untilMs + hourMs }, time)
-  );
-}
-
-/** What was not known when a project or a job was switched off is not expected. */
-function isUnexpected(day: Day, job: DayJob, time: number): boolean {
-  const outages = [day.project, job.off, day.down, day.absence];
-  return (
-    outages.some((span) => isIn(span && { fromMs: span.fromMs, untilMs: span.untilMs + 120_000 }, time)) &&
-    job.everyMs < hourMs
-  );
-}
+/** Modes, threads and members are read every 15 s, and the list of jobs once a minute. */
+const readMs = 15_000;
+const listMs = 75_000;

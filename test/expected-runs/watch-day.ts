@@ -24,11 +24,16 @@ export type Parts = {
 
 export const soundParts: Parts = { decide, marginMs, toKind: (kind) => kind, join: noteAnswer };
 
-export type WatchedDay = ReadonlyMap<string, readonly Verdict[]>;
+export type WatchedDay = {
+  readonly verdicts: ReadonlyMap<string, readonly Verdict[]>;
+  /** When the schedule of each job was asked for. */
+  readonly asked: ReadonlyMap<string, readonly number[]>;
+};
 
 /** Watches a day as the daemon does: readings every 15 s, decisions once a minute, nothing while it is not there. */
 export function watchDay(day: Day, parts: Parts = soundParts): WatchedDay {
   const verdicts = new Map<string, Verdict[]>(day.jobs.map(({ id }) => [id, []]));
+  const asked = new Map<string, number[]>(day.jobs.map(({ id }) => [id, []]));
   const jobs = new Map<string, WatchedJob>();
   let sources = new Map<string, Timeline>();
   let keptSources = new Map<string, Timeline>();
@@ -110,13 +115,15 @@ export function watchDay(day: Day, parts: Parts = soundParts): WatchedDay {
     if (!isIn(day.project, nowMs)) {
       for (const job of day.jobs) {
         const known = jobs.get(job.id);
-        if (known !== undefined && isDue(known, waiting, nowMs)) put([parts.join(known, toAnswer(job, known, nowMs))]);
+        if (known === undefined || !isDue(known, waiting, nowMs)) continue;
+        asked.get(job.id)?.push(nowMs);
+        put([parts.join(known, toAnswer(job, known, nowMs))]);
       }
     }
     decideAll();
     keptSources = new Map(sources);
   }
-  return verdicts;
+  return { verdicts, asked };
 }
 
 /** Of what the list shows to be changed the schedule is asked for. */
