@@ -1,7 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
+
+const top = join(import.meta.dirname, '..', '..');
 
 describe('repository/ci', () => {
   it('runs the test command of the README, word for word', () => {
@@ -34,13 +38,40 @@ describe('repository/ci', () => {
     expect(named).toEqual(['build:npm', 'build:deb']);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
   });
+
+  it('names the image of a release as the chart asks for it, and as a package is named', () => {
+    // The cast names only what is read, of the workflows in this repository.
+    const { jobs } = parse(readLines('.github/workflows/release.yaml').join('\n')) as Workflow;
+    const steps = jobs['image']?.steps ?? [];
+    const script = steps.find(({ id }) => id === 'release')?.run ?? '';
+    const output = join(mkdtempSync(join(tmpdir(), 'automation-exporter-release-')), 'output');
+    onTestFinished(() => rmSync(dirname(output), { recursive: true }));
+    execFileSync('bash', ['-e', '-c', script], {
+      cwd: top,
+      env: { PATH: process.env['PATH'], GITHUB_REF_NAME: 'v0.1.0', GITHUB_OUTPUT: output },
+    });
+    expect(readFileSync(output, 'utf8')).toMatch(/^version=0\.1\.0\ncreated=\d{4}-\d\d-\d\dT\S+\n$/);
+    const { tags, 'build-args': builds } = steps.find(({ with: given }) => given?.['tags'] !== undefined)?.with ?? {};
+    expect(tags).toMatch(/:\$\{\{ steps\.release\.outputs\.version \}\}$/);
+    const asBuilt = builds?.replaceAll(/\$\{\{ ([^}]+) \}\}/g, '<$1>').split('\n');
+    expect(asBuilt).toEqual([
+      'VERSION=<steps.release.outputs.version>',
+      'CREATED=<steps.release.outputs.created>',
+      'REVISION=<github.sha>',
+      'SOURCE=<github.server_url>/<github.repository>',
+      '',
+    ]);
+  });
 });
 
-type Workflow = {
-  readonly jobs: Readonly<Record<string, { readonly steps: readonly { readonly run?: string }[] }>>;
+type Step = {
+  readonly id?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, string>>;
 };
 
+type Workflow = { readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>> };
+
 function readLines(path: string): readonly string[] {
-  const text = readFileSync(join(import.meta.dirname, '..', '..', path), 'utf8');
-  return text.trimEnd().split('\n');
+  return readFileSync(join(top, path), 'utf8').trimEnd().split('\n');
 }
