@@ -100,6 +100,12 @@ export const tools = [
     usedBy: 'the tests of the state against a real PostgreSQL',
   },
   {
+    name: 'faketime',
+    commands: ['faketime'],
+    packages: ['faketime'],
+    usedBy: 'the test of a process whose wall clock jumps',
+  },
+  {
     name: 'man',
     commands: ['man'],
     packages: ['man-db', 'groff-base'],
