@@ -115,8 +115,9 @@ export function createClient({
     const version = contact.version() ?? (await settle(endpoint, scope));
     const since = sinceVersion(endpoint, contact.facts().dialect);
     if (since > version) throw tooOld(endpoint, since, version);
-    const { tellsMoreIn = version } = endpoint;
-    const askedIn = contact.hasVersion(tellsMoreIn) ? Math.max(version, tellsMoreIn) : version;
+    const { tellsMoreIn = version, misleadsFrom = Infinity } = endpoint;
+    const toldIn = contact.hasVersion(tellsMoreIn) ? Math.max(version, tellsMoreIn) : version;
+    const askedIn = Math.min(toldIn, misleadsFrom - 1);
     const timed = await ask(endpoint, versionedPath(endpoint, askedIn, input), scope);
     if (endpoint.name === systemInfo.name) {
       // The cast is true: it is that very endpoint, so this is its answer.

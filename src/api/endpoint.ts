@@ -18,6 +18,8 @@ export type Endpoint<Answer, Path extends string = string, Query extends string 
    * has it.
    */
   readonly tellsMoreIn?: number;
+  /** The API version from which on its answers mislead: it is never asked with that, or with a newer one. */
+  readonly misleadsFrom?: number;
   /** True if a server's administrator can disable it: then a 404 is not a fault. */
   readonly mayBeOff: boolean;
   /** The rights that it needs, all of them. */
@@ -40,7 +42,14 @@ export type EndpointDefinition<Answer, Path extends string, Query extends string
   Partial<
     Pick<
       Endpoint<Answer, Path, Query>,
-      'query' | 'tellsMoreIn' | 'mayBeOff' | 'alsoAnswers' | 'mayBeText' | 'keepsLongTexts' | 'maxBytes'
+      | 'query'
+      | 'tellsMoreIn'
+      | 'misleadsFrom'
+      | 'mayBeOff'
+      | 'alsoAnswers'
+      | 'mayBeText'
+      | 'keepsLongTexts'
+      | 'maxBytes'
     >
   >;
 

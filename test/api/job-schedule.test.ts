@@ -88,4 +88,8 @@ describe('api/endpoints/jobs, schedules', () => {
   it('asks in the version that configuration names', async () => {
     expect(await askAll(58, 41)).toEqual(['/api/41/project/pay/jobs', '/api/41/job/j1/forecast']);
   });
+
+  it('never asks for a forecast in a version that mixes one-time runs into it', async () => {
+    expect(await askAll(58, 54)).toEqual(['/api/54/project/pay/jobs', '/api/47/job/j1/forecast']);
+  });
 });

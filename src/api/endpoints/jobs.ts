@@ -73,13 +73,14 @@ export const jobInfo = defineEndpoint({
 
 /**
  * API reference, "Jobs": the times at which the schedule of a job starts it. `time` is one number and one unit. Absent
- * while the job is off. It is never asked in API 48 or later, which mixes one-time runs into the times without a mark.
+ * while the job is off. API 48 and later mix one-time runs into the times without a mark.
  */
 export const jobForecast = defineEndpoint({
   name: 'job-forecast',
   path: 'job/{id}/forecast',
   query: ['time', 'max', 'past'],
   since: 31,
+  misleadsFrom: 48,
   allowedBy,
   body: z
     .object({ id: z.string(), futureScheduledExecutions: z.array(z.unknown()).optional().catch(undefined) })

@@ -1,5 +1,5 @@
 import { accelerate, timesBetween } from '../engine/schedule.ts';
-import { averageDuration, maySchedule } from '../world/job.ts';
+import { averageDuration, type Job, maySchedule } from '../world/job.ts';
 import { isAnswer, openJob } from './access.ts';
 import type { Answer, ApiRequest } from './answer.ts';
 import { flag, ok } from './answer.ts';
@@ -36,6 +36,14 @@ export function jobForecast(request: ApiRequest): Answer {
   const limit = max > 0 ? max : 10_000;
   const [fromMs, toMs] = past ? [otherEnd, nowMs] : [nowMs, otherEnd];
   const times = timesBetween(accelerate(schedule, world.speed), fromMs, toMs, limit);
-  const futureScheduledExecutions = times.map((timeMs) => toObjectDate(timeMs, world.release));
+  // Newer releases append the runs that somebody ordered for later, whatever their times.
+  const ordered = newest && !past ? oneTimeRuns(request, job) : [];
+  const futureScheduledExecutions = [...times, ...ordered].map((timeMs) => toObjectDate(timeMs, world.release));
   return ok({ ...toJob(request, job), ...more, futureScheduledExecutions });
+}
+
+function oneTimeRuns({ nowMs }: ApiRequest, { id, project }: Job): number[] {
+  return [...project.open.values()].flatMap(({ job, oneTime, startedAtMs, skewMs }) =>
+    job?.id === id && oneTime && startedAtMs + skewMs > nowMs ? [startedAtMs + skewMs] : [],
+  );
 }

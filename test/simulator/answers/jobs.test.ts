@@ -77,6 +77,20 @@ describe('simulator/answers/job-forecast', () => {
   });
 });
 
+describe('simulator/answers/job-forecast of newer releases', () => {
+  it('has the runs that were ordered for later behind the times of the schedule', async () => {
+    const simulator = await startSmall({ apiVersion: 58 });
+    const tenPast = Date.UTC(2026, 0, 15, 12, 10);
+    simulator.control.runJob(settleId, { type: 'user-scheduled', atMs: tenPast });
+    const newer = await ask(simulator, `api/58/job/${settleId}/forecast?time=1h`);
+    const older = await ask(simulator, `api/47/job/${settleId}/forecast?time=1h`);
+    await simulator.stop();
+    const thirteen = '2026-01-15T13:00:00.000Z';
+    expect(newer.json).toMatchObject({ futureScheduledExecutions: [thirteen, '2026-01-15T12:10:00.000Z'] });
+    expect(older.json).toMatchObject({ futureScheduledExecutions: [thirteen] });
+  });
+});
+
 describe('simulator/answers/job-workflow', () => {
   it('names steps as real servers do, and expands each referenced job once', async () => {
     const simulator = await startNested('rundeck');
