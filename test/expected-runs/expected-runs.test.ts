@@ -108,6 +108,84 @@ describe('expected-runs', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
+  it('counts what a server itself calls missed once, and not at all where no schedule has such a time', async () => {
+    const { control, minutes, shown, id } = createHourly();
+    await minutes(30);
+    control.setExecutionMode('passive');
+    await minutes(40);
+    control.setExecutionMode('active');
+    const callMissed = (hours: number, mins: number): void => {
+      const startedAtMs = Date.UTC(2026, 0, 15, hours, mins);
+      const run = { jobId: id, startedAtMs, endedAtMs: startedAtMs + 60_000, type: null, status: 'missed' };
+      control.addFinished('pay', { ...run, visibleAtMs: Date.UTC(2026, 0, 15, 13, 10) });
+    };
+    callMissed(13, 0);
+    callMissed(12, 40);
+    await minutes(60);
+    expect(shown('schedule_missed_total')).toEqual([
+      `automation_schedule_missed_total{${job},reason="unknown"} 0`,
+      `automation_schedule_missed_total{${job},reason="passive"} 1`,
+    ]);
+  });
+
+  it('expects nothing of a run that somebody ordered for later', async () => {
+    const { control, minutes, shown, id } = createHourly({ apiVersion: 58 });
+    await minutes(10);
+    control.runJob(id, { type: 'user-scheduled', atMs: Date.UTC(2026, 0, 15, 12, 40) });
+    control.runJob(id, { type: 'user-scheduled', atMs: Date.UTC(2026, 0, 15, 14, 20) });
+    await minutes(180);
+    expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
+    expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
+      'automation_schedule_delay_seconds_count{project="pay"} 3',
+    ]);
+  });
+
+  it('finds the runs of a job that starts every ten seconds, and the misses of a passive server', async () => {
+    const scene = createScene({});
+    stops.push(scene.stop);
+    const { control, minutes, shown } = scene;
+    control.createProject('pay');
+    control.createJob('pay', { name: 'settle', group: 'nightly', schedule: { everyMs: 10_000, offsetMs: 2000 } });
+    await minutes(30);
+    control.setExecutionMode('passive');
+    await minutes(5);
+    control.setExecutionMode('active');
+    await minutes(30);
+    expect(shown('schedule_missed_total')).toEqual([
+      // The first minute was over before it was read that the server is passive.
+      `automation_schedule_missed_total{${job},reason="unknown"} 6`,
+      `automation_schedule_missed_total{${job},reason="passive"} 24`,
+    ]);
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
+    expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
+      // From the first minute on, to the last start.
+      `automation_schedule_delay_seconds_count{project="pay"} ${(29 + 30) * 6}`,
+    ]);
+  });
+
+  it('follows a job that starts once a month, through a change of the clocks', { timeout: 60_000 }, async () => {
+    const { control, polls, minutes, shown, requests, id } = createHourly();
+    control.changeJob(id, { schedule: { cron: '0 3 1 * *', zone: 'Europe/Berlin' } });
+    await minutes(2);
+    const before = requests().length;
+    await polls(100 * 4, 6 * 3_600_000);
+    expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
+    expect(shown('schedule_delay_seconds').filter((line) => /le="1.0"|_count/.test(line))).toEqual([
+      'automation_schedule_delay_seconds_bucket{project="pay",le="1.0"} 3',
+      'automation_schedule_delay_seconds_count{project="pay"} 3',
+    ]);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([
+      `automation_job_next_run_timestamp_seconds{${job}} ${Date.UTC(2026, 4, 1, 1) / 1000}`,
+    ]);
+    const asked = requests()
+      .slice(before)
+      .filter(({ path }) => path.endsWith('forecast'));
+    // Every six hours at the most.
+    expect(asked.length).toBeLessThanOrEqual(100 * 4);
+  });
+
   it('keeps up with a server that tells only the next run', async () => {
     const { control, minutes, shown } = createHourly({ apiVersion: 30 });
     await minutes(150);

@@ -106,6 +106,10 @@ export function createScene(options: DirectOptions = {}) {
     quickly: async (hours: number): Promise<void> => {
       for (let left = hours * 6; left > 0; left -= 1) await minute(600_000);
     },
+    /** As many polls, this far apart: for months. */
+    polls: async (count: number, apartMs: number): Promise<void> => {
+      for (let left = count; left > 0; left -= 1) await minute(apartMs);
+    },
     /** The daemon is not there. */
     away: (minutes: number): void => {
       nowMs += minutes * 60_000;
