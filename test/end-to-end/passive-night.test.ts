@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildRules } from '../../alerts/generate.ts';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { startCli } from '../support/child.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Prometheus, startPrometheus } from '../support/prometheus.ts';
+import { describeWithTools } from '../support/tools.ts';
+
+/** All jobs start within the first half of each ten seconds; modes are switched in the second half. */
+const everyMs = 10_000;
+const offsetsMs = [0, 1000, 2000, 3000, 4000, 4500];
+
+describeWithTools('end-to-end/passive-night', ['prometheus'], (tools) => {
+  let url: string;
+  let simulator: Simulator;
+  let prometheus: Prometheus;
+  const endings: (() => unknown)[] = [];
+
+  beforeAll(async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-night-'));
+    endings.push(() => rmSync(dir, { recursive: true, force: true }));
+    simulator = await startSimulator({ scenario: 'empty' });
+    endings.push(() => simulator.stop());
+    for (const project of ['pay', 'shop']) simulator.control.createProject(project);
+    for (const [index, offsetMs] of offsetsMs.entries())
+      simulator.control.createJob(index % 2 === 0 ? 'pay' : 'shop', {
+        name: `job ${index}`,
+        group: 'nightly',
+        schedule: { everyMs, offsetMs },
+      });
+    const daemon = startCli(['serve', `--config.file=${writeConfig(dir, simulator)}`]);
+    endings.push(daemon.stop);
+    [, url = ''] = await daemon.waitFor(/url=(http:\S+)/);
+    prometheus = await startPrometheus({
+      prometheus: tools.prometheus,
+      target: new URL(url).host,
+      job: 'automation-exporter',
+      rules: buildRules({ baseUrl: url, evaluationInterval: '1s', scheduleMissedFor: '0s' }),
+    });
+    endings.push(prometheus.stop);
+  }, 60_000);
+
+  afterAll(async () => {
+    for (const end of endings.reverse()) await end();
+  });
+
+  const sum = async (selector: string): Promise<number> => {
+    const [row] = await prometheus.query(`sum(automation_schedule_missed_total{${selector}})`);
+    // The cast names what an instant query has.
+    return Number((row as { readonly value: readonly [number, string] } | undefined)?.value[1] ?? Number.NaN);
+  };
+
+  /** Switches the mode when no job starts just then; returns when that was. */
+  async function setMode(mode: 'active' | 'passive'): Promise<number> {
+    return eventually(
+      async () => {
+        const nowMs = Date.now();
+        const phaseMs = nowMs % everyMs;
+        if (phaseMs < 5500 || phaseMs > 7500) throw new Error('jobs start about now');
+        simulator.control.setExecutionMode(mode);
+        return nowMs;
+      },
+      { limitMs: 2 * everyMs },
+    );
+  }
+
+  it('counts each run that a passive server did not start, fires once, and says why', async () => {
+    await eventually(async () =>
+      expect(await prometheus.query('automation_job_next_run_timestamp_seconds')).toHaveLength(offsetsMs.length),
+    );
+    await eventually(async () => expect(await sum('reason="unknown"')).toBe(0));
+
+    const fromMs = await setMode('passive');
+    // A miss is decided when everything that ended in the minute after it would be known.
+    await eventually(async () => expect(await sum('reason="passive"')).toBeGreaterThan(offsetsMs.length), {
+      limitMs: 180_000,
+    });
+    const why = startCli(['why', 'prod', 'pay/nightly/job 0', `--url=${url}`]);
+    await why.ended;
+    const untilMs = await setMode('active');
+    expect(why.output()).toMatch(/^Did not run at \S.*: the server was passive \(seen .* before\)\./);
+    const [, seen = ''] = /^ {2}(\S+) {2}the server was passive \[execution-mode\]$/m.exec(why.output()) ?? [];
+    expect(Math.abs(Date.parse(seen) - fromMs)).toBeLessThan(3000);
+
+    const truth = offsetsMs.length * (Math.floor(untilMs / everyMs) - Math.floor(fromMs / everyMs));
+    await eventually(async () => expect(await sum('reason="passive"')).toBe(truth), { limitMs: 180_000 });
+    // Runs that happen again, and were decided after the last miss.
+    await eventually(
+      async () =>
+        expect(
+          await prometheus.query('changes(sum(automation_schedule_delay_seconds_count)[20s:1s]) > 0'),
+        ).toHaveLength(1),
+      { limitMs: 60_000 },
+    );
+    expect(await sum('reason!="passive"')).toBe(0);
+    expect(await sum('reason="passive"')).toBe(truth);
+    const alerts = await prometheus.query('ALERTS{alertname="AutomationScheduleMissed",alertstate="firing"}');
+    expect(alerts).toMatchObject([{ metric: { server: 'prod', reason: 'passive', severity: 'warning' } }]);
+    const starts = await prometheus.query(
+      'count(count_over_time(ALERTS{alertname="AutomationScheduleMissed",alertstate="firing"}[10m]))',
+    );
+    expect(starts).toMatchObject([{ value: [expect.any(Number), '1'] }]);
+  }, 480_000);
+});
+
+function writeConfig(dir: string, { url, token }: Simulator): string {
+  const file = join(dir, 'config.yaml');
+  writeFileSync(join(dir, 'token'), `${token}\n`, { mode: 0o600 });
+  writeFileSync(
+    file,
+    `servers:
+  - { name: prod, url: '${url}', token_file: '${join(dir, 'token')}', budget: { requests_per_second: 100 } }
+collectors:
+  system-info: { every: 1s }
+  execution-mode: { every: 1s }
+  project-modes: { every: 1s }
+  executions: { every: 1s }
+  schedule: { every: 1s }
+metrics: { hold_new_series: 3s }
+web: { listen_address: '127.0.0.1:0' }
+state: { dir: '${join(dir, 'state')}' }
+`,
+  );
+  return file;
+}
