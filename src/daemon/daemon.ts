@@ -4,10 +4,10 @@ import type { Config, FixedConfig } from '../config/config.ts';
 import type { ReloadOutcome } from '../config/reload.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
-import { createExposition } from '../metrics/exposition.ts';
+import { createExposition, type Exposition } from '../metrics/exposition.ts';
 import { createSelf } from '../metrics/self.ts';
 import { createSnapshots } from '../metrics/snapshot.ts';
-import type { Replica, SharedState } from '../state/shared-state.ts';
+import type { Replica as ReplicaName, SharedState } from '../state/shared-state.ts';
 import type { State } from '../state/state.ts';
 import { systemClock } from '../system-clock.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
@@ -23,6 +23,7 @@ import {
   type Watching,
   watchAll,
 } from './generation.ts';
+import { createReplica, type Replica } from './replica.ts';
 import { createDaemonServer, type DaemonServer } from './routes.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import { keepState, openState } from './state-backup.ts';
@@ -39,7 +40,7 @@ export type AppOptions = {
   /** Traces the exporter itself; absent if not configured. */
   readonly selfTracing?: SelfTracing | undefined;
   /** Opens the database that replicas share; absent where the state is this process's own file. */
-  readonly openShared?: (replica: Replica) => Promise<SharedState>;
+  readonly openShared?: (replica: ReplicaName) => Promise<SharedState>;
   /** Reads the configuration again and goes over to it. */
   readonly reload?: () => Promise<ReloadOutcome>;
 };
@@ -55,12 +56,13 @@ export type App = {
   readonly onReload: (outcome: ReloadOutcome) => void;
 };
 
-/** Everything that a started daemon holds. */
+/** Everything that a started daemon holds: with a state of its own, or as one of several replicas. */
 type Started = {
   readonly state: State;
   readonly keeping: ReturnType<typeof keepState>;
   readonly server: DaemonServer;
   watching: Watching;
+  readonly replica: Replica | undefined;
 };
 
 /** The composition root: from a checked configuration to the running daemon. */
@@ -75,7 +77,7 @@ export function createApp(options: AppOptions): App {
 
   /** Returns the configuration in force. */
   function current(): Config {
-    return started?.watching.config ?? options.config;
+    return started === undefined ? options.config : watchingOf(started).config;
   }
 
   function inUse(): Started {
@@ -85,59 +87,56 @@ export function createApp(options: AppOptions): App {
 
   async function stop(mayTake?: (ms: number) => void): Promise<void> {
     if (started === undefined) return;
-    const { state, keeping, server, watching } = started;
+    const { state, keeping, server, watching, replica } = started;
     started = undefined;
     // All at once: a poll that waits for an answer ends with its connection. What a reload ends may still write.
-    await Promise.all([stopGeneration(watching, onEndFault), server.close(), reloading]);
+    const end = replica?.stop ?? (() => stopGeneration(watching, onEndFault));
+    await Promise.all([end(), server.close(), reloading]);
     await keeping.stop(mayTake);
     await state.close();
   }
 
   async function start(): Promise<{ url: string }> {
-    const { config } = options;
     // The port first: if it cannot be had, nothing else has been touched. Requests are not read before the rest is there.
-    const tracing = await loadTracing(config, options.otlp);
+    const tracing = await loadTracing(options.config, options.otlp);
     const server = await createDaemonServer({
       ...lasting,
       fixed,
       current,
       reload: options.reload,
-      exposition: createDaemonExposition(lasting, current),
-      watching: () => inUse().watching,
+      exposition: createDaemonExposition(lasting, current, () => inUse().replica?.toOwned()),
+      watching: () => watchingOf(inUse()),
       state: () => inUse().state,
       externalUrl: () => current().web.externalUrl ?? url,
     });
     url = await server.listen();
-    let state: State | undefined;
     try {
-      state = openState(fixed, lasting);
-      const watching = watch(lasting, { config, state, tracing });
-      started = { state, keeping: keepState(state, lasting), watching, server };
+      started = { server, ...(await open(lasting, { tracing, ownUrl: url })) };
       reloads.note({ ok: true, warnings: [] });
-      startGeneration(watching);
+      if (started.replica === undefined) startGeneration(started.watching);
+      else started.replica.start();
     } catch (error) {
-      await Promise.all([server.close(), state?.close()]);
+      await Promise.all([server.close(), started?.state.close()]);
       throw error;
     }
     return { url };
   }
 
-  async function makeNext(config: Config, before: Watching): Promise<Watching> {
-    const { state } = inUse();
-    return watch(lasting, { config, state, tracing: await loadTracing(config, options.otlp), before });
-  }
-
-  function reload(config: Config): Promise<void> {
-    const done = succeed(config, {
-      current: () => started?.watching,
-      put: (watching) => {
-        inUse().watching = watching;
-        inUse().server.goOver(watching.config);
-      },
-      make: makeNext,
-      end: (before) => stopGeneration(before, onEndFault),
-      leaveBehind: (before, after) => leaveBehind(before, after, { self, keptPlans, onFault: onEndFault }),
-    });
+  function reload(next: Config): Promise<void> {
+    const replica = started?.replica;
+    const done =
+      replica === undefined
+        ? succeed(next, {
+            current: () => started?.watching,
+            put: (watching) => {
+              inUse().watching = watching;
+              inUse().server.goOver(watching.config);
+            },
+            make: (config, before) => watchNext(lasting, { config, state: inUse().state, before }),
+            end: (before) => stopGeneration(before, onEndFault),
+            leaveBehind: (before, after) => leaveBehind(before, after, { self, keptPlans, onFault: onEndFault }),
+          })
+        : goOver(lasting, { replica, server: inUse().server }, next);
     reloading = done.catch(() => undefined);
     return done;
   }
@@ -163,9 +162,67 @@ function createLasting(options: AppOptions) {
   };
 }
 
-function createDaemonExposition({ snapshots, self, clock }: Lasting, current: () => Config) {
+async function watchNext(lasting: Lasting, wanted: Omit<Wanted, 'tracing'>): Promise<Watching> {
+  return watch(lasting, { ...wanted, tracing: await loadTracing(wanted.config, lasting.otlp) });
+}
+
+/** Ends what a replica watches, and begins it again with another configuration. */
+async function goOver(
+  lasting: Lasting,
+  { replica, server }: { readonly replica: Replica; readonly server: DaemonServer },
+  next: Config,
+): Promise<void> {
+  const { otlp, keptPlans } = lasting;
+  const tracing = await loadTracing(next, otlp);
+  keptPlans.goOver(replica.watching().config, next);
+  await replica.goOver(next, toTraces(lasting, tracing));
+  server.goOver(next);
+}
+
+type Opening = { readonly tracing: Tracing | undefined; readonly ownUrl: string };
+
+/** Opens the state, and builds what is watched; nothing of it begins. */
+async function open(lasting: Lasting, opening: Opening): Promise<Omit<Started, 'server'>> {
+  const { config } = lasting;
+  const replica = await openReplica(lasting, opening);
+  const state = replica?.state ?? openState(config, lasting);
+  try {
+    const watching = replica?.watching() ?? watch(lasting, { config, state, tracing: opening.tracing });
+    return { state, keeping: keepState(state, lasting), watching, replica };
+  } catch (error) {
+    await state.close();
+    throw error;
+  }
+}
+
+/** Joins the replicas of a shared state; undefined where the state is a file of our own. */
+async function openReplica(lasting: Lasting, { tracing, ownUrl }: Opening): Promise<Replica | undefined> {
+  const { config, clock, openShared } = lasting;
+  if (openShared === undefined) return undefined;
+  const owner = [0, 1, 2, 3].map(() => Math.floor(clock.random() * 2 ** 32).toString(16)).join('-');
+  const shared = await openShared({ owner, address: config.web.externalUrl ?? ownUrl });
+  return createReplica({ ...lasting, config, shared, toTraces: toTraces(lasting, tracing) });
+}
+
+/** Returns what is watched now, which a replica gains and loses. */
+function watchingOf({ watching, replica }: Started): Watching {
+  return replica === undefined ? watching : replica.watching();
+}
+
+function createDaemonExposition(
+  { snapshots, self, clock, openShared }: Lasting,
+  current: () => Config,
+  toOwned: () => ReadonlySet<string> | undefined,
+): Exposition {
   const labelsOf = (name: string) => current().servers.find((server) => server.name === name)?.labels ?? [];
-  return createExposition({ snapshots, registry: self.registry, labelsOf, ticks: clock.ticks });
+  const exposition = createExposition({ snapshots, registry: self.registry, labelsOf, ticks: clock.ticks });
+  if (openShared === undefined) return exposition;
+  return {
+    scrape: async (wanted) => {
+      const owned = toOwned();
+      return exposition.scrape({ ...wanted, ...(owned === undefined ? {} : { owned }) });
+    },
+  };
 }
 
 type Wanted = {
@@ -177,7 +234,11 @@ type Wanted = {
 
 /** Builds the polls and traces of a configuration; nothing of it begins. */
 function watch(lasting: Lasting, { config, state, tracing, before }: Wanted): Watching {
-  const { otlp } = lasting;
-  const traces = otlp && tracing?.({ ...lasting, config, otlp, state });
+  const traces = toTraces(lasting, tracing)(config, state);
   return watchAll({ ...lasting, config, state, traces }, before);
+}
+
+function toTraces(lasting: Lasting, tracing: Tracing | undefined) {
+  const { otlp } = lasting;
+  return (config: Config, state: State) => otlp && tracing?.({ ...lasting, config, otlp, state });
 }

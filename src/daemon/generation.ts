@@ -59,7 +59,7 @@ export function watchAll(parts: WatchOptions, before: Watching | undefined, toTi
   return { config, watched, scheduler: createScheduler(polls, { log, clock, toTimetable }), traces };
 }
 
-type ToTimetable = Parameters<typeof createScheduler>[1]['toTimetable'];
+export type ToTimetable = Parameters<typeof createScheduler>[1]['toTimetable'];
 
 /** Gives out what was known of addresses before, each once: its budget goes with the address, its faults with the way to it. */
 function recallAddresses(before: Watching | undefined): NonNullable<WatchOptions['memoryOf']> {

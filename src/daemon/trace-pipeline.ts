@@ -59,6 +59,8 @@ export type Traces = {
   /** Undefined where none is sent. */
   readonly delivery: () => DeliveryStatus | undefined;
   readonly quarantined: Quarantine | undefined;
+  /** Forgets what waits for a trace of a server that is watched no longer. */
+  readonly forget: (server: string) => void;
   readonly start: () => void;
   /** Ends the request under way; what was not delivered stays in the spool. */
   readonly stop: () => Promise<void>;
@@ -74,18 +76,19 @@ export type Joined = { readonly client: Client; readonly port: TracingSide };
 export function createTraces(options: TracesOptions): Traces {
   const { keptPlans = createKeptPlans(), clock, toDelivery } = options;
   const shared = { ...options, keptPlans, wait: options.wait ?? createWait(clock) };
-  const enrichers: Enricher[] = [];
-  const delivery = toDelivery?.(shared, () => countPending(enrichers));
+  const enrichers = new Map<string, Enricher>();
+  const delivery = toDelivery?.(shared, () => countPending([...enrichers.values()]));
   return {
     ofServer: (server, joined) => {
       const enricher = createServerEnricher(server, joined, { ...shared, spooling: delivery?.spooling });
-      enrichers.push(enricher);
+      enrichers.set(server.name, enricher);
       return joinEnricher(server, enricher, { ...shared, port: joined.port, isSent: delivery !== undefined });
     },
     planOf: keptPlans.find,
     hasPlan: keptPlans.has,
     delivery: () => delivery?.status(),
     quarantined: delivery?.quarantined,
+    forget: (server) => enrichers.delete(server),
     start: () => delivery?.start(),
     stop: async () => delivery?.stop(),
   };

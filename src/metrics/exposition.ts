@@ -16,7 +16,12 @@ export type ExpositionOptions = {
   readonly ticks: () => number;
 };
 
-export type Wanted = Selection & { readonly format: Format; readonly gzip: boolean };
+export type Wanted = Selection & {
+  readonly format: Format;
+  readonly gzip: boolean;
+  /** The servers of this replica: of the others only the owner is told. All servers where there are no replicas. */
+  readonly owned?: ReadonlySet<string>;
+};
 
 export type Exposition = {
   /** The body of an answer, in pieces that other scrapes may share. */
@@ -40,19 +45,20 @@ export function createExposition({ snapshots, registry, labelsOf, ticks }: Expos
     return last;
   }
 
-  function showOwn(format: Format, servers: Selection['servers']): Promise<Block> {
+  function showOwn(format: Format, { servers, owned }: Whose): Promise<Block> {
     const { families, blocks } = readOwn();
-    const key = JSON.stringify([format, ...(servers ?? [])]);
-    const block = blocks.get(key) ?? families.then((read) => renderOwn(read, format, servers));
+    const key = JSON.stringify([format, [...(servers ?? [])], [...(owned ?? [])]]);
+    const block = blocks.get(key) ?? families.then((read) => renderOwn(read, format, { servers, owned }));
     blocks.set(key, block);
     return block;
   }
 
   return {
-    scrape: async ({ format, gzip, servers, collectors }) => {
-      const own = collectors?.has(ownCollector) === false ? [] : [await showOwn(format, servers)];
+    scrape: async ({ format, gzip, servers, collectors, owned }) => {
+      const own = collectors?.has(ownCollector) === false ? [] : [await showOwn(format, { servers, owned })];
+      const shown = owned === undefined ? servers : intersect(owned, servers);
       const selection = {
-        ...(servers === undefined ? {} : { servers }),
+        ...(shown === undefined ? {} : { servers: shown }),
         ...(collectors === undefined ? {} : { collectors }),
       };
       const body = joinBlocks([...own, snapshots.show(format, selection), end[format]]);
@@ -69,6 +75,11 @@ export async function renderExposition(snapshots: Snapshots, registry: Registry,
 
 const ownAgeMs = 1000;
 
+type Whose = {
+  readonly servers: ReadonlySet<string> | undefined;
+  readonly owned: ReadonlySet<string> | undefined;
+};
+
 type Reading = {
   readonly families: Promise<readonly OwnFamily[]>;
   /** The rendered blocks, by format and servers. */
@@ -76,17 +87,21 @@ type Reading = {
   readonly untilTicks: number;
 };
 
-function renderOwn(
-  families: readonly OwnFamily[],
-  format: Format,
-  servers: ReadonlySet<string> | undefined,
-): Promise<Block> {
+function renderOwn(families: readonly OwnFamily[], format: Format, { servers, owned }: Whose): Promise<Block> {
   let text = '';
   for (const { family, rows } of families) {
-    const samples = renderSamples(servers === undefined ? rows : rows.filter((row) => isOf(servers, serverOf(row))));
+    const some = owned !== undefined && !family.name.startsWith(ofLeases) ? intersect(owned, servers) : servers;
+    const samples = renderSamples(some === undefined ? rows : rows.filter((row) => isOf(some, serverOf(row))));
     if (samples !== '') text += renderHeader(family, format) + samples;
   }
   return toBlock(text);
+}
+
+/** Every replica reports for every server whether it owns it. */
+const ofLeases = 'automation_exporter_lease_';
+
+function intersect(owned: ReadonlySet<string>, servers: ReadonlySet<string> | undefined): ReadonlySet<string> {
+  return servers === undefined ? owned : new Set([...owned].filter((server) => servers.has(server)));
 }
 
 function isOf(servers: ReadonlySet<string>, server: string | undefined): boolean {

@@ -1,13 +1,5 @@
-import {
-  Counter,
-  type CounterConfiguration,
-  collectDefaultMetrics,
-  Gauge,
-  type GaugeConfiguration,
-  Histogram,
-  type HistogramConfiguration,
-  Registry,
-} from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { counter, gauge, histogram } from './instrument.ts';
 
 /** The daemon's metrics about itself, and about each watched server as a whole. */
 export type Self = { readonly registry: Registry } & Instruments;
@@ -158,6 +150,32 @@ const instruments = {
     name: 'automation_exporter_state_resets_total',
     help: 'Number of times the state or a part of it was found damaged or lost: the last backup was restored, counting restarted from the beginning, or the part was quarantined.',
   }),
+  stateUp: gauge({
+    name: 'automation_exporter_state_up',
+    help: 'Whether the database that replicas share answered the last request; absent where the state is a file.',
+    startsAbsent: true,
+  }),
+  stateCommitDuration: histogram({
+    name: 'automation_exporter_state_commit_duration_seconds',
+    help: 'Duration of writes to the database that replicas share; absent where the state is a file.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    startsAbsent: true,
+  }),
+  leaseOwned: gauge({
+    name: 'automation_exporter_lease_owned',
+    help: 'Whether this replica owns the server, and so watches it; absent where the state is a file.',
+    labelNames: ['server'],
+  }),
+  leaseEpoch: gauge({
+    name: 'automation_exporter_lease_epoch',
+    help: 'Number of times that any replica has acquired the server; absent where this replica does not own it.',
+    labelNames: ['server'],
+  }),
+  leaseTakeovers: counter({
+    name: 'automation_exporter_lease_takeovers_total',
+    help: 'Number of times that this replica has acquired the server.',
+    labelNames: ['server'],
+  }),
   unknownValues: counter({
     name: 'automation_exporter_unknown_values_total',
     help: 'Unknown enum values in API responses and executions that cannot be read, by field.',
@@ -253,31 +271,3 @@ const instruments = {
     labelNames: perServer,
   }),
 };
-
-type Starting = {
-  /** True if it has no value until the first one is set: a daemon that sends no traces does not show it. */
-  readonly startsAbsent?: true;
-};
-
-function gauge<const Label extends string = never>({ startsAbsent, ...about }: GaugeConfiguration<Label> & Starting) {
-  return (registry: Registry): Gauge<Label> => {
-    const made = new Gauge({ ...about, registers: [registry] });
-    if (startsAbsent) made.remove();
-    return made;
-  };
-}
-
-function counter<const Label extends string = never>({
-  startsAbsent,
-  ...about
-}: CounterConfiguration<Label> & Starting) {
-  return (registry: Registry): Counter<Label> => {
-    const made = new Counter({ ...about, registers: [registry] });
-    if (startsAbsent) made.remove();
-    return made;
-  };
-}
-
-function histogram<const Label extends string>(about: HistogramConfiguration<Label>) {
-  return (registry: Registry): Histogram<Label> => new Histogram({ ...about, registers: [registry] });
-}

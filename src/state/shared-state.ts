@@ -9,9 +9,9 @@ export type SharedState = {
   readonly segments: Segments;
   /**
    * Returns the state of a unit for the owner that acquired this lease; its origin is `usual`. Writes of a unit (commits of the
-   * ledger, changes of the spool, memories) happen one after the other. Each reads the epoch and the number of commits in its own
-   * transaction, and adds one to that number. It fails with a `FencedError`, and nothing of it is written, where the epoch is
-   * another or the number is not the expected one.
+   * ledger, changes of the spool, memories) happen one after the other. Each reads the owner, the epoch and the number of commits in
+   * its own transaction, and adds one to that number. It fails with a `FencedError`, and nothing of it is written, where one
+   * of them is not the expected one.
    */
   readonly owned: (unit: string, lease: Pick<Lease, 'epoch' | 'commits'>) => State;
   readonly close: () => Promise<void>;

@@ -28,7 +28,8 @@ export const rooms: readonly Room[] = [
   { room: 'metrics/family', pure: true },
   { room: 'metrics', types: ['prom-client'] },
   { room: 'metrics/exposition', knows: ['metrics'], types: ['prom-client'] },
-  { room: 'metrics/self', packages: ['prom-client'] },
+  { room: 'metrics/instrument', packages: ['prom-client'] },
+  { room: 'metrics/self', knows: ['metrics/instrument'], packages: ['prom-client'] },
   { room: 'metrics/forget', types: ['prom-client'] },
 
   { room: 'api/errors', pure: true },
@@ -50,6 +51,9 @@ export const rooms: readonly Room[] = [
   { room: 'state/sqlite-file', knows: ['state'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-open', knows: ['state'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-health', knows: ['state'], packages: ['node:sqlite'] },
+
+  { room: 'ownership', knows: ['domain', 'state/shared-state'] },
+  { room: 'ownership/tenure', pure: true },
 
   { room: 'config/complaint' },
   { room: 'config/did-you-mean' },
@@ -183,6 +187,7 @@ export const rooms: readonly Room[] = [
       'expected-runs',
       'http',
       'metrics',
+      'ownership',
       'schedule',
       'state',
       'status',

@@ -1,0 +1,232 @@
+import type { Config } from '../config/config.ts';
+import { forgetSeries } from '../metrics/forget.ts';
+import type { Snapshots } from '../metrics/snapshot.ts';
+import { createOwnedStates, type OwnedStates, observeWrites } from '../ownership/owned-states.ts';
+import {
+  createOwnership,
+  type Gained,
+  type LossReason,
+  type Ownership,
+  type OwnershipObserver,
+} from '../ownership/ownership.ts';
+import type { PollStatus } from '../schedule/scheduler.ts';
+import type { SharedState } from '../state/shared-state.ts';
+import type { State } from '../state/state.ts';
+import { startGeneration, stopGeneration, type ToTimetable, type Watching, watchAll } from './generation.ts';
+import type { Traces } from './trace-pipeline.ts';
+import type { WatchOptions } from './watch-server.ts';
+
+export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
+  readonly config: Config;
+  readonly shared: SharedState;
+  /** Makes the traces of a configuration. */
+  readonly toTraces: (config: Config, state: State) => Traces | undefined;
+  /** Makes timetables, if not by cron. */
+  readonly toTimetable?: ToTimetable | undefined;
+};
+
+/** A daemon that shares its servers with others: it watches those that it owns, and nothing of the rest. */
+export type Replica = {
+  /** Everything that is watched now, as one generation. */
+  readonly watching: () => Watching;
+  /** The state of the owned servers. */
+  readonly state: State;
+  readonly ownership: Ownership;
+  readonly start: () => void;
+  /** Ends all polls, and leaves the servers to the other replicas. */
+  readonly stop: () => Promise<void>;
+  readonly goOver: (config: Config, toTraces?: ReplicaOptions['toTraces']) => Promise<void>;
+  /** Returns the servers that are owned at this moment, the only ones that a scrape may show. */
+  readonly toOwned: () => ReadonlySet<string>;
+};
+
+export function createReplica(options: ReplicaOptions): Replica {
+  const { shared, clock, self } = options;
+  let { config, toTraces } = options;
+  let isStopping = false;
+  const owned = createOwnedStates();
+  let traces = toTraces(config, owned.state);
+  const notes = createLeaseNotes(options, () => config);
+  const units = createUnits({
+    ...options,
+    owned,
+    config: () => config,
+    traces: () => traces,
+    note: {
+      commit: (unit, seconds) => {
+        ownership.noteCommit(unit);
+        self.stateCommitDuration.observe(seconds);
+      },
+      fault: (...fault) => ownership.noteFault(...fault),
+    },
+  });
+  const ownership = createOwnership({
+    units: listUnits(config),
+    leases: shared.leases,
+    clock,
+    begin: units.begin,
+    end: async (unit, reason) => {
+      // What is being delivered is noted as delivered while the servers are still owned.
+      await Promise.all([units.end(unit), isStopping ? traces?.stop() : undefined]);
+      notes.unowned(unit);
+      if (reason === 'left') traces?.forget(unit);
+    },
+    observe: notes.observe,
+  });
+  return {
+    ownership,
+    state: owned.state,
+    watching: () => joinWatching(config, units.all(), traces),
+    start: () => {
+      notes.all();
+      traces?.start();
+      ownership.start();
+    },
+    stop: async () => {
+      isStopping = true;
+      await ownership.stop();
+      await traces?.stop();
+      await shared.close();
+    },
+    goOver: (next, nextToTraces = toTraces) =>
+      ownership.goOver(listUnits(next), async () => {
+        await traces?.stop();
+        config = next;
+        toTraces = nextToTraces;
+        notes.all();
+        traces = toTraces(config, owned.state);
+        traces?.start();
+      }),
+    toOwned: () => {
+      ownership.check();
+      return new Set(ownership.owned().keys());
+    },
+  };
+}
+
+type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {
+  readonly owned: OwnedStates;
+  readonly config: () => Config;
+  readonly traces: () => Traces | undefined;
+  readonly note: {
+    readonly commit: (unit: string, seconds: number) => void;
+    readonly fault: (unit: string, epoch: number, reason: LossReason) => void;
+  };
+};
+
+/** The owned servers, each with a generation of its own. */
+function createUnits(options: UnitsOptions) {
+  const { shared, clock, log, self, snapshots, owned, note } = options;
+  const watched = new Map<string, Unit>();
+  const onFault = (error: unknown): void => log.error({ error }, 'end of a watched server incomplete');
+  return {
+    all: () => [...watched.values()],
+    begin: ({ unit, lease, lostCommits }: Gained): void => {
+      const config = options.config();
+      const observe = {
+        committed: (seconds: number) => note.commit(unit, seconds),
+        fault: (reason: LossReason) => note.fault(unit, lease.epoch, reason),
+      };
+      owned.put(unit, observeWrites(shared.owned(unit, lease), observe, clock.ticks));
+      const gate = createGate(snapshots);
+      const origin = lostCommits > 0 ? ({ kind: 'behind', lostCommits } as const) : owned.state.origin;
+      const state = { ...owned.state, origin };
+      const only = { ...config, servers: config.servers.filter(({ name }) => name === unit) };
+      const parts = { ...options, config: only, state, traces: options.traces(), snapshots: gate.snapshots };
+      const watching = watchAll(parts, undefined, options.toTimetable);
+      watched.set(unit, { watching, shut: gate.shut });
+      // Traces are made for all servers at once, and go on.
+      startGeneration({ ...watching, traces: undefined });
+    },
+    /** Shows nothing of a server at once, and resolves when nothing of it is under way. */
+    end: async (unit: string): Promise<void> => {
+      owned.remove(unit);
+      const ending = watched.get(unit);
+      if (ending === undefined) return;
+      watched.delete(unit);
+      const { watching, shut } = ending;
+      shut();
+      for (const { key } of watching.scheduler.status()) watching.watched.get(unit)?.withdraw(key);
+      await stopGeneration({ ...watching, traces: undefined }, onFault);
+      await forgetSeries(self.registry, ({ server }, name) => server === unit && name !== takeovers);
+    },
+  };
+}
+
+/** Reports the leases in the daemon's own metrics and in its log. */
+function createLeaseNotes({ self, log }: Pick<ReplicaOptions, 'self' | 'log'>, config: () => Config) {
+  let isAway = false;
+  const shown = new Set<string>();
+  function unowned(unit: string): void {
+    if (!listUnits(config()).includes(unit)) return;
+    shown.add(unit);
+    self.leaseOwned.set({ server: unit }, 0);
+  }
+  const observe: OwnershipObserver = {
+    reached: (isReached, error) => {
+      self.stateUp.set(Number(isReached));
+      if (!isReached && !isAway) log.error({ error }, 'shared state unreachable: will be retried');
+      if (isReached && isAway) log.info({}, 'shared state reachable again');
+      isAway = !isReached;
+    },
+    gained: ({ unit, lease: { epoch }, lostCommits }) => {
+      self.leaseTakeovers.inc({ server: unit });
+      self.leaseOwned.set({ server: unit }, 1);
+      self.leaseEpoch.set({ server: unit }, epoch);
+      if (lostCommits > 0) {
+        self.stateResets.inc();
+        log.error({ server: unit, lostCommits }, 'state lost its last changes: reading executions again from then on');
+      }
+      log.info({ server: unit, epoch }, 'server acquired');
+    },
+    lost: (unit, reason) => {
+      const level = reason === 'left' || reason === 'reloaded' ? 'info' : 'warn';
+      log[level]({ server: unit, reason }, 'server given up');
+    },
+  };
+  return {
+    observe,
+    unowned,
+    /** Shows each configured server, and none that is configured no longer. */
+    all: (): void => {
+      for (const unit of shown) self.leaseOwned.remove({ server: unit });
+      shown.clear();
+      for (const unit of listUnits(config())) unowned(unit);
+    },
+  };
+}
+
+/** A counter of this process: it stays whoever owns the server. */
+const takeovers = 'automation_exporter_lease_takeovers_total';
+
+type Unit = { readonly watching: Watching; readonly shut: () => void };
+
+function listUnits({ servers }: Pick<Config, 'servers'>): string[] {
+  return servers.map(({ name }) => name);
+}
+
+/** Lets snapshots through until it is shut. */
+function createGate(snapshots: Snapshots): { readonly snapshots: Snapshots; readonly shut: () => void } {
+  let isOpen = true;
+  return {
+    snapshots: {
+      ...snapshots,
+      publish: async (snapshot) => {
+        if (isOpen) await snapshots.publish(snapshot);
+      },
+    },
+    shut: () => {
+      isOpen = false;
+    },
+  };
+}
+
+function joinWatching(config: Config, all: readonly Unit[], traces: Traces | undefined): Watching {
+  const status = (): PollStatus[] => all.flatMap(({ watching }) => watching.scheduler.status());
+  return {
+    config,
+    watched: new Map(all.flatMap(({ watching }) => [...watching.watched])),
+    scheduler: { start: () => undefined, stop: async () => undefined, status },
+    traces,
+  };
+}

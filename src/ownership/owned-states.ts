@@ -1,0 +1,186 @@
+import type { Ledger } from '../state/ledger.ts';
+import { FencedError, type FenceReason, UnansweredError } from '../state/shared-state.ts';
+import type { QuarantinedTrace, Spool, SpooledTrace, SpoolSize } from '../state/spool.ts';
+import type { State } from '../state/state.ts';
+
+/** The states of the units that this replica owns, as one: each request goes to the unit that it is about. */
+export type OwnedStates = {
+  readonly state: State;
+  readonly put: (unit: string, state: State) => void;
+  /** From now on writes of the unit are fenced here already. */
+  readonly remove: (unit: string) => void;
+};
+
+export function createOwnedStates(): OwnedStates {
+  const states = new Map<string, State>();
+  function find(unit: string): State {
+    const state = states.get(unit);
+    if (state === undefined) throw new FencedError(`this replica does not own ${unit}`, 'taken');
+    return state;
+  }
+  return {
+    put: (unit, state) => states.set(unit, state),
+    remove: (unit) => states.delete(unit),
+    state: {
+      origin: { kind: 'usual' },
+      ledger: {
+        load: async (server, kinds) => find(server).ledger.load(server, kinds),
+        find: async (server, ids) => find(server).ledger.find(server, ids),
+        countEnds: async (server, window) => find(server).ledger.countEnds(server, window),
+        firstEnd: async (server, project, fromMs) => find(server).ledger.firstEnd(server, project, fromMs),
+        size: async (server) => find(server).ledger.size(server),
+        commit: async (server, change) => find(server).ledger.commit(server, change),
+      },
+      spool: joinSpools(() => [...states].map(([unit, { spool }]) => ({ unit, spool }))),
+      // A member of a cluster is remembered as a part of its server.
+      recall: async (key) => states.get(toUnit(key.server, states))?.recall(key),
+      remember: async (key, memory) => find(toUnit(key.server, states)).remember(key, memory),
+      backUp: async () => undefined,
+      bytes: () => 0,
+      close: async () => undefined,
+    },
+  };
+}
+
+/** Finds the unit of a memory, which is named by its server, or by its server and member. */
+function toUnit(name: string, states: ReadonlyMap<string, State>): string {
+  return [...states.keys()].find((unit) => name === unit || name.startsWith(`${unit}/`)) ?? name;
+}
+
+type UnitSpool = { readonly unit: string; readonly spool: Spool };
+
+/**
+ * Joins the queues of all owned units. A trace of a unit that this replica does not own any longer is left to the new owner, who
+ * may send it once more.
+ */
+function joinSpools(spools: () => readonly UnitSpool[]): Spool {
+  const unitOf = new Map<string, string>();
+  let turn = 0;
+
+  function note(unit: string, traces: readonly { readonly key: string }[]): void {
+    for (const { key } of traces) unitOf.set(key, unit);
+  }
+
+  async function change(keys: readonly string[], act: (spool: Spool, keys: readonly string[]) => Promise<number>) {
+    const all = spools();
+    let changes = 0;
+    for (const { unit, spool } of all) {
+      const own = keys.filter((key) => unitOf.get(key) === unit);
+      if (own.length > 0) changes += await act(spool, own);
+    }
+    const owned = new Set(all.map(({ unit }) => unit));
+    for (const [key, unit] of unitOf) if (!owned.has(unit)) unitOf.delete(key);
+    return changes;
+  }
+
+  async function remove(keys: readonly string[]): Promise<void> {
+    await change(keys, async (spool, own) => {
+      await unlessFenced(() => spool.remove(own), undefined);
+      for (const key of own) unitOf.delete(key);
+      return 0;
+    });
+  }
+
+  return {
+    next: async ({ maxBytes, maxTraces }, but) => {
+      turn += 1;
+      const traces: SpooledTrace[] = [];
+      let bytes = 0;
+      for (const { unit, spool } of rotate(spools(), turn)) {
+        if (traces.length > 0 && (traces.length >= maxTraces || bytes >= maxBytes)) break;
+        const bounds = { maxBytes: maxBytes - bytes, maxTraces: maxTraces - traces.length };
+        const found = await spool.next(bounds, but);
+        const [first] = found;
+        // The first of a queue is returned whatever its size.
+        if (first === undefined || (traces.length > 0 && first.bytes.length > bounds.maxBytes)) continue;
+        note(unit, found);
+        traces.push(...found);
+        bytes += found.reduce((sum, trace) => sum + trace.bytes.length, 0);
+      }
+      return traces;
+    },
+    remove,
+    quarantine: async (key, why, bounds) => {
+      const own = spools().find(({ unit }) => unitOf.get(key) === unit);
+      return own === undefined ? [] : unlessFenced(() => own.spool.quarantine(key, why, bounds), []);
+    },
+    quarantined: async () => {
+      const all: QuarantinedTrace[] = [];
+      for (const { unit, spool } of spools()) {
+        const found = await spool.quarantined();
+        note(unit, found);
+        all.push(...found);
+      }
+      return all.sort((one, other) => one.atMs - other.atMs);
+    },
+    retry: (keys) => change(keys, (spool, own) => unlessFenced(() => spool.retry(own), 0)),
+    drop: (keys) => change(keys, (spool, own) => unlessFenced(() => spool.drop(own), 0)),
+    size: async () => sumSizes(await Promise.all(spools().map(({ spool }) => spool.size()))),
+    hasRoom: async (bounds) => {
+      const { traces, bytes } = sumSizes(await Promise.all(spools().map(({ spool }) => spool.size())));
+      return traces < bounds.maxTraces && bytes < bounds.maxBytes;
+    },
+  };
+}
+
+/** Starts with another unit each time, so that a long queue keeps no other waiting. */
+function rotate<Item>(items: readonly Item[], by: number): Item[] {
+  const start = items.length === 0 ? 0 : by % items.length;
+  return [...items.slice(start), ...items.slice(0, start)];
+}
+
+async function unlessFenced<Answer>(work: () => Promise<Answer>, fallback: Answer): Promise<Answer> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof FencedError) return fallback;
+    throw error;
+  }
+}
+
+function sumSizes(sizes: readonly SpoolSize[]): SpoolSize {
+  const oldest = sizes.flatMap(({ oldestMs }) => oldestMs ?? []);
+  const sumOf = (pick: (size: SpoolSize) => number): number => sizes.reduce((sum, size) => sum + pick(size), 0);
+  return {
+    traces: sumOf(({ traces }) => traces),
+    bytes: sumOf(({ bytes }) => bytes),
+    oldestMs: oldest.length === 0 ? undefined : Math.min(...oldest),
+    quarantinedTraces: sumOf(({ quarantinedTraces }) => quarantinedTraces),
+    quarantinedBytes: sumOf(({ quarantinedBytes }) => quarantinedBytes),
+  };
+}
+
+export type WriteObserver = {
+  readonly committed: (seconds: number) => void;
+  readonly fault: (reason: FenceReason | 'unanswered') => void;
+};
+
+/** Reports every write of a state: that it was committed, fenced or not answered. */
+export function observeWrites(state: State, observe: WriteObserver, ticks: () => number): State {
+  async function write<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    const startedTicks = ticks();
+    try {
+      const answer = await work();
+      observe.committed((ticks() - startedTicks) / 1000);
+      return answer;
+    } catch (error) {
+      if (error instanceof FencedError) observe.fault(error.why);
+      else if (error instanceof UnansweredError) observe.fault('unanswered');
+      throw error;
+    }
+  }
+  const { ledger, spool } = state;
+  const commit: Ledger['commit'] = (...change) => write(() => ledger.commit(...change));
+  return {
+    ...state,
+    ledger: { ...ledger, commit },
+    spool: {
+      ...spool,
+      remove: (keys) => write(() => spool.remove(keys)),
+      quarantine: (...asked) => write(() => spool.quarantine(...asked)),
+      retry: (keys) => write(() => spool.retry(keys)),
+      drop: (keys) => write(() => spool.drop(keys)),
+    },
+    remember: (...asked) => write(() => state.remember(...asked)),
+  };
+}

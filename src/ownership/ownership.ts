@@ -1,0 +1,208 @@
+import { type Clock, sleep } from '../domain/clock.ts';
+import type { FenceReason, Lease, Leases } from '../state/shared-state.ts';
+import { countLost, leaseMs, listFree, lookEveryMs, toPatienceMs } from './tenure.ts';
+import { createTenures, type Tenures, type TenuresOptions } from './tenures.ts';
+
+/**
+ * The reasons for which a replica stops acting for a unit: it was fenced; its lease was not renewed in time; a commit was not
+ * answered; its configuration changed; or it leaves the unit to others.
+ */
+export type LossReason = FenceReason | 'unrenewed' | 'unanswered' | 'reloaded' | 'left';
+
+/** A unit that this replica owns from now on. */
+export type Gained = {
+  readonly unit: string;
+  readonly lease: Lease;
+  /** The commits that were known and are not in the database any longer. */
+  readonly lostCommits: number;
+};
+
+export type OwnershipOptions = {
+  readonly units: readonly string[];
+  readonly leases: Leases;
+  readonly clock: Pick<Clock, 'ticks' | 'after' | 'random'>;
+  /** Begins to watch a unit. */
+  readonly begin: (gained: Gained) => void;
+  /** Shows nothing of a unit at once, and resolves when nothing of it is under way. */
+  readonly end: (unit: string, reason: LossReason) => Promise<void>;
+  readonly observe: OwnershipObserver;
+};
+
+export type OwnershipObserver = {
+  /** Called after each answer of the database, or its lack. */
+  readonly reached: (isReached: boolean, error?: unknown) => void;
+  readonly gained: (gained: Gained) => void;
+  readonly lost: (unit: string, reason: LossReason) => void;
+};
+
+export type Ownership = {
+  readonly start: () => void;
+  /** Ends every unit and releases its lease, so that another replica need not wait for it. */
+  readonly stop: () => Promise<void>;
+  /** Ends every unit, changes the configuration, and begins again with what it has; units that it lacks are released. */
+  readonly goOver: (units: readonly string[], change: () => Promise<void>) => Promise<void>;
+  /** Called when a write was fenced, or was not answered. */
+  readonly noteFault: (unit: string, epoch: number, reason: LossReason) => void;
+  /** Called for each write that was committed, so that a database that lost it is noticed. */
+  readonly noteCommit: (unit: string) => void;
+  /** Ends what this replica may not act for any longer: timers may be late, because a process can be stopped. */
+  readonly check: () => void;
+  /** Returns the epochs of the units that this replica acts for. */
+  readonly owned: () => ReadonlyMap<string, number>;
+  /** Returns the leases as the database last listed them, and when that was, in ticks. */
+  readonly leases: () => { readonly leases: readonly Lease[]; readonly readTicks: number } | undefined;
+};
+
+/** Acquires units whose lease is free, and begins and ends them with their tenures. */
+export function createOwnership(options: OwnershipOptions): Ownership {
+  const { leases, clock, observe } = options;
+  const reach = createReach(observe);
+  const tenures = createTenures({ leases, clock, reach, onEnd: (unit, reason) => lose(unit, reason) });
+  const known = createKnownCommits();
+  let { units } = options;
+  let listed: ReturnType<Ownership['leases']>;
+  let running = new AbortController();
+  running.abort();
+  const changes = createChanges();
+  const acquire = createAcquire({ ...options, reach, tenures, known }, { units: () => units, running: () => running });
+
+  async function look(): Promise<void> {
+    const { signal } = running;
+    const readTicks = clock.ticks();
+    const found = await reach(leases.list);
+    if (signal.aborted) return;
+    const cancel = clock.after(lookEveryMs, () => void look());
+    signal.addEventListener('abort', cancel, { once: true });
+    if (found === undefined) return;
+    listed = { leases: found, readTicks };
+    const epochs = tenures.epochs();
+    for (const lease of found) if (!epochs.has(lease.unit)) known.see(lease);
+    for (const unit of listFree(units, found)) {
+      if (!epochs.has(unit) && !changes.has(unit)) changes.add(unit, () => acquirePatiently(unit, signal));
+    }
+  }
+
+  async function acquirePatiently(unit: string, signal: AbortSignal): Promise<void> {
+    const waitMs = toPatienceMs(tenures.epochs().size, clock.random());
+    await sleep(clock, waitMs, signal).catch(() => undefined);
+    await acquire(unit);
+  }
+
+  /** Once it has ended, a unit is acquired again only when nothing of it is under way. */
+  function lose(unit: string, reason: LossReason, only?: number): void {
+    const epoch = tenures.end(unit, only);
+    if (epoch === undefined) return;
+    observe.lost(unit, reason);
+    changes.add(unit, async () => {
+      await options.end(unit, reason);
+      if (reason === 'unanswered' || reason === 'behind') await acquire(unit);
+      else if (reason === 'left') await reach(() => leases.release(unit, epoch));
+    });
+  }
+
+  async function endAll(reason: 'left' | 'reloaded'): Promise<void> {
+    running.abort();
+    for (const unit of tenures.epochs().keys()) lose(unit, reason);
+    await changes.settle();
+  }
+
+  function start(): void {
+    running = new AbortController();
+    void look();
+  }
+
+  return {
+    start,
+    stop: () => endAll('left'),
+    goOver: async (next, changeConfiguration) => {
+      const epochs = tenures.epochs();
+      await endAll('reloaded');
+      await changeConfiguration();
+      units = next;
+      start();
+      for (const [unit, epoch] of epochs) {
+        if (next.includes(unit)) changes.add(unit, () => acquire(unit));
+        else await reach(() => leases.release(unit, epoch));
+      }
+    },
+    noteFault: (unit, epoch, reason) => lose(unit, reason, epoch),
+    noteCommit: known.add,
+    check: tenures.check,
+    owned: tenures.epochs,
+    leases: () => listed,
+  };
+}
+
+/** Changes of units that are under way: one at a time for each unit. */
+function createChanges() {
+  const last = new Map<string, Promise<void>>();
+  return {
+    has: (unit: string): boolean => last.has(unit),
+    add: (unit: string, work: () => Promise<void>): void => {
+      const done = (last.get(unit) ?? Promise.resolve()).then(work).finally(() => {
+        if (last.get(unit) === done) last.delete(unit);
+      });
+      last.set(unit, done);
+    },
+    settle: async (): Promise<void> => {
+      while (last.size > 0) await Promise.allSettled(last.values());
+    },
+  };
+}
+
+type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'> & {
+  readonly reach: TenuresOptions['reach'];
+  readonly tenures: Tenures;
+  readonly known: ReturnType<typeof createKnownCommits>;
+};
+
+type Now = { readonly units: () => readonly string[]; readonly running: () => AbortController };
+
+/** Acquires a unit and begins it, if its lease is free and this replica still runs. */
+function createAcquire({ leases, clock, observe, begin, reach, tenures, known }: Acquiring, { units, running }: Now) {
+  return async (unit: string): Promise<void> => {
+    const { signal } = running();
+    if (signal.aborted || !units().includes(unit)) return;
+    const sentTicks = clock.ticks();
+    const acquired = await reach(() => leases.acquire(unit, leaseMs));
+    if (acquired?.isOurs !== true) return;
+    const { lease } = acquired;
+    if (signal.aborted) {
+      await reach(() => leases.release(unit, lease.epoch));
+      return;
+    }
+    const gained = { unit, lease, lostCommits: known.take(lease) };
+    tenures.begin(unit, lease, sentTicks);
+    observe.gained(gained);
+    begin(gained);
+  };
+}
+
+/** Asks the database, and reports whether it answered. */
+function createReach({ reached }: Pick<OwnershipObserver, 'reached'>): TenuresOptions['reach'] {
+  return async (work) => {
+    try {
+      const answer = await work();
+      reached(true);
+      return answer;
+    } catch (error) {
+      reached(false, error);
+      return undefined;
+    }
+  };
+}
+
+/** The highest number of commits that is known of each unit: of others from their leases, of our own from each commit. */
+function createKnownCommits() {
+  const commits = new Map<string, number>();
+  return {
+    see: (lease: Lease): void => void commits.set(lease.unit, Math.max(lease.commits, commits.get(lease.unit) ?? 0)),
+    add: (unit: string): void => void commits.set(unit, (commits.get(unit) ?? 0) + 1),
+    /** Starts from what the database has now; returns the number of commits that it has lost. */
+    take: (lease: Lease): number => {
+      const lost = countLost(lease, commits.get(lease.unit));
+      commits.set(lease.unit, lease.commits);
+      return lost;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { Lease } from '../state/shared-state.ts';
+
+/** A lease that this replica holds, by its own clock that only goes forwards. */
+export type Tenure = {
+  readonly epoch: number;
+  /** When the last request was sent that the database acknowledged: the lease cannot expire earlier than its time after that. */
+  readonly acknowledgedTicks: number;
+};
+
+export const leaseMs = 10_000;
+
+/** Three tries fit into the time of a lease. */
+export const renewEveryMs = leaseMs / 3;
+
+/** The database lists a few rows: what is released is acquired soon. */
+export const lookEveryMs = 1000;
+
+/** The time for which an owner acts without an acknowledged renewal; the rest of the lease is for what is under way. */
+const actsForMs = (leaseMs * 2) / 3;
+
+/** Returns the time for which an owner may still act; at most 0 once it may not. */
+export function toActingMs({ acknowledgedTicks }: Tenure, nowTicks: number): number {
+  return acknowledgedTicks + actsForMs - nowTicks;
+}
+
+/** Lists the units that may be acquired: those without a lease, or with an expired one. */
+export function listFree(units: readonly string[], leases: readonly Lease[]): string[] {
+  const held = new Set(leases.filter(({ remainingMs }) => remainingMs > 0).map(({ unit }) => unit));
+  return units.filter((unit) => !held.has(unit));
+}
+
+/**
+ * Computes how long a replica waits before it acquires a free unit: the more units it owns, the longer, so that replicas that
+ * start together share them.
+ */
+export function toPatienceMs(owned: number, chance: number): number {
+  return Math.min(owned + chance, mostSteps) * patienceStepMs;
+}
+
+const patienceStepMs = 250;
+const mostSteps = 8;
+
+/** Counts the commits that were known to be in the database and are not in it any longer. */
+export function countLost({ commits }: Pick<Lease, 'commits'>, knownCommits = 0): number {
+  return Math.max(0, knownCommits - commits);
+}

@@ -1,0 +1,71 @@
+import type { Cancel, Clock } from '../domain/clock.ts';
+import type { Lease, Leases } from '../state/shared-state.ts';
+import { leaseMs, renewEveryMs, type Tenure, toActingMs } from './tenure.ts';
+
+export type TenuresOptions = {
+  readonly leases: Pick<Leases, 'renew'>;
+  readonly clock: Pick<Clock, 'ticks' | 'after'>;
+  /** Asks the database, and returns its answer; undefined where there is none. */
+  readonly reach: <Answer>(work: () => Promise<Answer>) => Promise<Answer | undefined>;
+  /** Called when a tenure ends by itself. */
+  readonly onEnd: (unit: string, reason: 'taken' | 'unrenewed') => void;
+};
+
+/** The leases that this replica holds: renewed, and ended in time where that fails. */
+export type Tenures = {
+  readonly begin: (unit: string, lease: Lease, sentTicks: number) => void;
+  /** Ends a tenure, of this epoch where one is given; returns its epoch, or undefined if there is none. */
+  readonly end: (unit: string, epoch?: number) => number | undefined;
+  /** Ends what may not act any longer: timers may be late, because a process can be stopped. */
+  readonly check: () => void;
+  readonly epochs: () => ReadonlyMap<string, number>;
+};
+
+type Held = Tenure & { readonly cancels: Cancel[] };
+
+export function createTenures({ leases, clock, reach, onEnd }: TenuresOptions): Tenures {
+  const held = new Map<string, Held>();
+
+  function hold(unit: string, tenure: Tenure): void {
+    cancel(unit);
+    const { epoch } = tenure;
+    const cancels = [
+      clock.after(toActingMs(tenure, clock.ticks()), () => onEnd(unit, 'unrenewed')),
+      clock.after(renewEveryMs, () => void renew(unit, epoch)),
+    ];
+    held.set(unit, { ...tenure, cancels });
+  }
+
+  function cancel(unit: string): void {
+    for (const each of held.get(unit)?.cancels ?? []) each();
+  }
+
+  async function renew(unit: string, epoch: number): Promise<void> {
+    const sentTicks = clock.ticks();
+    const isOurs = await reach(() => leases.renew(unit, epoch, leaseMs));
+    // An answer that comes too late renews nothing.
+    check();
+    const tenure = held.get(unit);
+    if (tenure?.epoch !== epoch) return;
+    if (isOurs === undefined) tenure.cancels.push(clock.after(renewEveryMs / 3, () => void renew(unit, epoch)));
+    else if (isOurs) hold(unit, { epoch, acknowledgedTicks: sentTicks });
+    else onEnd(unit, 'taken');
+  }
+
+  function check(): void {
+    for (const [unit, tenure] of held) if (toActingMs(tenure, clock.ticks()) <= 0) onEnd(unit, 'unrenewed');
+  }
+
+  return {
+    begin: (unit, { epoch }, sentTicks) => hold(unit, { epoch, acknowledgedTicks: sentTicks }),
+    end: (unit, only) => {
+      const epoch = held.get(unit)?.epoch;
+      if (epoch === undefined || (only !== undefined && only !== epoch)) return undefined;
+      cancel(unit);
+      held.delete(unit);
+      return epoch;
+    },
+    check,
+    epochs: () => new Map([...held].map(([unit, { epoch }]) => [unit, epoch])),
+  };
+}
