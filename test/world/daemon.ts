@@ -96,7 +96,7 @@ function raise(fault: unknown): never {
   throw new Error('shutdown incomplete', { cause: fault });
 }
 
-const otlp = toOtlp();
+export const otlp = toOtlp();
 
 function toOtlp() {
   const settings = readOtlpSettings({
@@ -108,6 +108,6 @@ function toOtlp() {
 }
 
 /** Only text: deflating happens on another thread, and nobody here reads it. */
-async function toPlainBlock(bytes: Buffer): Promise<Block> {
+export async function toPlainBlock(bytes: Buffer): Promise<Block> {
   return { ...emptyBlock, text: [bytes], length: bytes.length };
 }

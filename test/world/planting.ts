@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Patch, plants } from './plants.ts';
+import { type Patch, type Plant, plants } from './plants.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
 /** The patches of all plants whose text does not stand in its file exactly once. */
-export function findLost(): string[] {
-  return plants.flatMap(({ name, patches }) =>
+export function findLost(some: readonly Plant[] = plants): string[] {
+  return some.flatMap(({ name, patches }) =>
     patches.filter((patch) => !applies(patch)).map(({ file, find }) => `${name}: not once in ${file}: ${find}`),
   );
 }
@@ -18,8 +18,8 @@ function applies({ file, find }: Patch): boolean {
 }
 
 /** Puts the faults of this name into whatever is loaded from now on. */
-export function plant(name: string): void {
-  const found = plants.find((each) => each.name === name);
+export function plant(name: string, some: readonly Plant[] = plants): void {
+  const found = some.find((each) => each.name === name);
   if (found === undefined) throw new Error(`there is no plant called ${name}`);
   const lost = found.patches.find((patch) => !applies(patch));
   if (lost !== undefined) throw new Error(`${name}: its text does not stand in ${lost.file} exactly once`);

@@ -1,0 +1,127 @@
+import { createDice, type Dice } from '../dice.ts';
+import type { Scene } from '../scene.ts';
+import type { Engine } from './engine.ts';
+import type { Process } from './process.ts';
+import type { Watch } from './watch.ts';
+
+const cardNames = ['kill', 'stop', 'pause', 'cut', 'away', 'lost tail', 'deleted lease'] as const;
+
+export type ReplicaCard = {
+  readonly card: (typeof cardNames)[number];
+  readonly atMs: number;
+  readonly forMs: number;
+  /** The daemon that it is about: the owner, or one of them. */
+  readonly whom: number | 'owner';
+};
+
+export const unitName = 'upstream';
+
+const secondMs = 1000;
+const minuteMs = 60_000;
+/** The number of daemons. */
+export const daemons = 3;
+
+export function drawCards(seed: number, lengthMs: number): ReplicaCard[] {
+  const dice = createDice(`replicas ${seed}`);
+  const count = dice.between(2, 5);
+  const cards = Array.from({ length: count }, (): ReplicaCard => {
+    const card = dice.pick(cardNames);
+    const atMs = 70 * secondMs + dice.next() * (lengthMs - 2 * minuteMs);
+    const forMs = dice.pick([2, 5, 8, 15, 30, 60]) * secondMs * (0.7 + 0.6 * dice.next());
+    return { card, atMs, forMs, whom: dice.chance(0.7) ? 'owner' : dice.between(0, daemons - 1) };
+  });
+  return cards.sort((one, other) => one.atMs - other.atMs);
+}
+
+type Slots = ReturnType<typeof createSlots>;
+
+/** The places of the daemons: in each, one process follows another. */
+export function createSlots(count: number, start: (slot: number, generation: number) => Process) {
+  const processes: (Process | undefined)[] = Array.from({ length: count }, () => undefined);
+  const generations: number[] = Array.from({ length: count }, () => 0);
+  function startOne(slot: number): void {
+    const generation = (generations[slot] ?? 0) + 1;
+    generations[slot] = generation;
+    processes[slot] = start(slot, generation);
+  }
+  return {
+    startAll: (): void => {
+      for (let slot = 0; slot < count; slot += 1) startOne(slot);
+    },
+    startOne,
+    alive: (): Process[] => processes.flatMap((process) => process ?? []),
+    at: (slot: number): Process | undefined => processes[slot],
+    slotOf: (process: Process): number => processes.indexOf(process),
+    empty: (slot: number): void => {
+      processes[slot] = undefined;
+    },
+  };
+}
+
+type Played = {
+  readonly scene: Scene;
+  readonly slots: Slots;
+  readonly engine: Engine;
+  readonly watch: Watch;
+  readonly dice: Dice;
+};
+
+export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, engine, watch, dice }: Played): void {
+  const { time, truth, note } = scene;
+  const process =
+    whom === 'owner' ? slots.alive().find(({ replica }) => replica.toOwned().has(unitName)) : slots.at(whom);
+  note(`card ${card} ${process?.name ?? ''} ${Math.round(forMs)}`);
+  // What was on its way may be sent again by the next owner.
+  const trouble = { what: 'daemon' as const, fromMs: time.nowMs(), toMs: time.nowMs() + forMs + minuteMs };
+  truth.troubles.push(trouble);
+  if (card === 'away') {
+    engine.isAway = true;
+    time.after(forMs, () => {
+      engine.isAway = false;
+    });
+    return;
+  }
+  if (card === 'lost tail') {
+    engine.copy();
+    time.after(200 + 2500 * dice.next(), () => {
+      note('the tail is lost');
+      // What was known of deliveries, and of when a run was seen, is lost too.
+      truth.troubles.push({ ...trouble, what: 'restored', fromMs: time.nowMs() });
+      engine.loseTail();
+    });
+    return;
+  }
+  if (card === 'deleted lease') {
+    // The owner learns of it when it renews its lease.
+    watch.pardonUntil(time.nowMs() + 5 * secondMs);
+    engine.unit(unitName).lease = undefined;
+    return;
+  }
+  if (process === undefined) return;
+  const slot = slots.slotOf(process);
+  if (card === 'cut') {
+    process.link.isCut = true;
+    time.after(forMs, () => {
+      process.link.isCut = false;
+    });
+  } else if (card === 'pause') {
+    process.pause();
+    time.after(forMs, () => {
+      process.resume();
+      // A scrape that waited is answered before any timer.
+      if (slots.at(slot) === process) watch.look(slots.alive());
+    });
+  } else if (card === 'kill') {
+    process.kill();
+    slots.empty(slot);
+    time.after(forMs, () => slots.startOne(slot));
+  } else if (!process.isPaused()) {
+    void process.replica.stop().then(() => {
+      if (slots.at(slot) !== process) return;
+      note(`${process.name} stopped`);
+      process.kill();
+      slots.empty(slot);
+      time.after(forMs, () => slots.startOne(slot));
+    });
+  }
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { findLost } from '../planting.ts';
+import { replicaPlants } from './plants.ts';
+import { playReplicas } from './play.ts';
+
+/** As many as are played in this time, and at least this number. */
+const budgetMs = 20_000;
+const leastSeeds = 10;
+const mostSeeds = 100;
+
+describe('world/replicas', () => {
+  it('is the same world for the same seed', async () => {
+    const one = await playReplicas(3);
+    const other = await playReplicas(3);
+    expect(other.hash).toBe(one.hash);
+    expect(one.executions).toBeGreaterThan(20);
+  }, 120_000);
+
+  it('counts each execution once, and shows no counter that falls, whichever daemon owns the server', async () => {
+    const startedMs = performance.now();
+    const found: string[] = [];
+    let seed = 1001;
+    for (; seed < 1001 + mostSeeds; seed += 1) {
+      if (seed >= 1001 + leastSeeds && performance.now() - startedMs > budgetMs) break;
+      const { faults } = await playReplicas(seed);
+      for (const { oracle, says } of faults) found.push(`seed ${seed}, ${oracle}: ${says}`);
+      if (found.length > 0) break;
+    }
+    process.stdout.write(`${seed - 1001} worlds with three daemons\n`);
+    expect(found).toEqual([]);
+  }, 600_000);
+
+  it('knows where each planted fault goes', () => {
+    expect(findLost(replicaPlants)).toEqual([]);
+  });
+});

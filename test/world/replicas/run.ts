@@ -1,0 +1,55 @@
+import { plant } from '../planting.ts';
+import { replicaPlants } from './plants.ts';
+import type { ReplicaReport } from './play.ts';
+
+/** Plays worlds with three daemons on one database, by their seeds. */
+const options = new Map(
+  process.argv.slice(2).map((argument): [string, string] => {
+    const [name = '', ...value] = argument.replace(/^--/, '').split('=');
+    return [name, value.join('=')];
+  }),
+);
+const plantName = options.get('plant')?.replaceAll('_', ' ');
+if (plantName !== undefined) plant(plantName, replicaPlants);
+// Only now: what is planted is put into what is loaded from here on.
+const { playReplicas } = await import('./play.ts');
+const first = Number(options.get('seed') ?? options.get('from') ?? 1);
+const seeds = Number(options.get('seeds') ?? 1);
+const startedMs = performance.now();
+const gapsMs: number[] = [];
+let failed = 0;
+
+for (let seed = first; seed < first + seeds; seed += 1) {
+  const report = await playReplicas(seed, options.has('log') ? { onEvent: say } : {});
+  gapsMs.push(...report.gapsMs);
+  if (report.faults.length > 0) {
+    failed += 1;
+    tell(report);
+    if (options.has('bail')) break;
+  } else if (seeds === 1) print(describe(report));
+}
+gapsMs.sort((one, other) => one - other);
+const at = (share: number): string => ((gapsMs[Math.floor(share * (gapsMs.length - 1))] ?? 0) / 1000).toFixed(1);
+print(`${failed} of ${seeds} failed, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+print(`${gapsMs.length} gaps: median ${at(0.5)} s, p95 ${at(0.95)} s, longest ${at(1)} s`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+function say(atMs: number, text: string): void {
+  print(`${(atMs / 1000).toFixed(4)} ${text}`);
+}
+
+function tell(report: ReplicaReport): void {
+  print(`FAILED ${describe(report)}`);
+  for (const { atMs, oracle, says } of report.faults) print(`   ${(atMs / 1000).toFixed(1)} ${oracle} | ${says}`);
+}
+
+function describe({ seed, hash, cards, requests, executions, traces }: ReplicaReport): string {
+  const played = cards.map(
+    ({ card, atMs, forMs, whom }) => `${card} ${whom} @${Math.round(atMs)}+${Math.round(forMs)}`,
+  );
+  return `seed ${seed} ${hash}: ${requests} requests, ${executions} executions, ${traces} traces [${played.join(', ')}]`;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,89 @@
+import type { Plan } from '../plan.ts';
+import type { Scene } from '../scene.ts';
+import { countRuns, isCounter, readShown, type Shown } from '../shown.ts';
+import type { Process } from './process.ts';
+
+const minuteMs = 60_000;
+
+export type Watch = ReturnType<typeof createWatch>;
+
+/** All that must hold at every scrape of all daemons: each may be the one that a scraper reaches next. */
+export function createWatch({
+  onFault,
+  nowMs,
+  scene,
+}: {
+  readonly onFault: (oracle: string, says: string) => void;
+  readonly nowMs: () => number;
+  readonly scene: Scene;
+}) {
+  const highest = new Map<string, number>();
+  const gaps: number[] = [];
+  let shownAtMs = 0;
+  let pardonedUntilMs = 0;
+  let isGap = true;
+
+  function noFall(name: string, shown: Shown): void {
+    for (const [key, value] of shown) {
+      if (!isCounter(key)) continue;
+      const before = highest.get(key) ?? 0;
+      if (value < before - 1e-6) onFault('no counter falls', `${name}: ${key}: ${value} after ${before}`);
+      highest.set(key, Math.max(before, value));
+    }
+  }
+
+  function noneTwice(shown: Shown): void {
+    const { service } = scene;
+    service.play();
+    const ended = new Map<string, number>();
+    for (const { project } of service.world.history) ended.set(project.name, (ended.get(project.name) ?? 0) + 1);
+    for (const [project, statuses] of countRuns(shown)) {
+      const sum = [...statuses.values()].reduce((one, other) => one + other, 0);
+      const most = ended.get(project) ?? 0;
+      if (sum > most) onFault('counted once', `${project}: ${sum} counted of ${most}`);
+    }
+  }
+
+  return {
+    gapsMs: () => gaps,
+    /** Until then several may show a server, each what it knows. */
+    pardonUntil: (trueMs: number): void => {
+      pardonedUntilMs = trueMs;
+    },
+    look: (processes: readonly Process[]): void => {
+      const isPardoned = scene.time.nowMs() <= pardonedUntilMs;
+      const showing: string[] = [];
+      for (const process of processes) {
+        if (process.isPaused()) continue;
+        const shown = readShown(process.scrape());
+        if (shown.size > 0) showing.push(process.name);
+        if (!isPardoned) noFall(process.name, shown);
+        noneTwice(shown);
+      }
+      if (showing.length > 1 && !isPardoned) onFault('one target shows a server', showing.join(' and '));
+      if (showing.length > 0) {
+        if (isGap && shownAtMs > 0) gaps.push(nowMs() - shownAtMs);
+        shownAtMs = nowMs();
+      }
+      isGap = showing.length === 0;
+    },
+  };
+}
+
+/** In no minute more requests than one daemon may send, and a tenth. */
+export function judgeLoad(
+  sent: readonly number[],
+  { requestsPerSecond }: Plan,
+  onFault: (o: string, s: string) => void,
+): void {
+  const most = 1.1 * 60 * requestsPerSecond;
+  let first = 0;
+  for (const [index, atMs] of sent.entries()) {
+    while (atMs - (sent[first] ?? atMs) > minuteMs) first += 1;
+    const count = index - first + 1;
+    if (count > most) {
+      onFault('requests within the budget', `${count} in a minute`);
+      return;
+    }
+  }
+}
