@@ -73,6 +73,21 @@ describe('expected-runs', () => {
     ]);
   });
 
+  it('counts no miss of a job that was switched off while nobody was watching', async () => {
+    const { control, minutes, shown, away, id } = createHourly();
+    await minutes(30);
+    away(60);
+    control.changeJob(id, { scheduleEnabled: false });
+    away(300);
+    await minutes(60);
+    expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
+    // Those of 14:00 to 18:00: it ran at 13:00, and at 19:00 it was known to be off.
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 5']);
+    expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
+      'automation_schedule_delay_seconds_count{project="pay"} 1',
+    ]);
+  });
+
   it('counts no miss where the schedule was moved, which older servers announce nowhere', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);

@@ -65,7 +65,7 @@ function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): s
   const { day, unsure } = about;
   const time = verdict.expectedMs;
   const told = `${JSON.stringify(verdict)}, truly ${JSON.stringify(truth)}`;
-  if (verdict.is === 'undecided') return isIn(unsure, time) ? 'right undecided' : told;
+  if (verdict.is === 'undecided') return isIn(unsure, time) || isUnseen(about, time) ? 'right undecided' : told;
   // A run of the new schedule stands near a time of the old one, and nobody has announced the edit.
   if (verdict.is === 'ran' && truth?.is !== 'ran') return isIn(unsure, time) ? '' : told;
   if (truth === undefined) {
@@ -80,6 +80,14 @@ function judgeOne(about: About, verdict: Verdict, truth: TrueEnd | undefined): s
   if (truly === 'ran') return told;
   if (isOfBorder(about, time, [said, truly]) || isAcrossMargin(about, time, { said, truly })) return '';
   return isRightInAbsence(about, time, said) ? 'right in our absence' : told;
+}
+
+/** A switch of the job was turned while nobody saw it: when, or whether its schedule was edited as well, nobody knows. */
+function isUnseen({ day, job: { off } }: About, time: number): boolean {
+  return [day.down, day.absence].some((span) => {
+    const unread = span && { fromMs: span.fromMs - listMs, untilMs: span.untilMs + listMs };
+    return off !== undefined && isIn(unread, time) && [off.fromMs, off.untilMs].some((border) => isIn(unread, border));
+  });
 }
 
 /** The source of what was said, or of what was true, changed between two readings of it: the state before was read last. */
@@ -114,7 +122,11 @@ function isNear(day: Day, { border, time, everyMs }: { border: number; time: num
 
 /** Threads that were free, or an owner that answered again, within the margin: by what is agreed on, that is no cause. */
 function isAcrossMargin({ day, job }: About, time: number, { said, truly }: { said: string; truly: string }): boolean {
-  if (said !== 'unknown' && said !== 'restart' && !(truly === 'orphaned' && said === 'saturated')) return false;
+  const isLaterCause =
+    said === 'unknown' ||
+    said === 'restart' ||
+    (truly === 'orphaned' && (said === 'saturated' || (said === 'overlap' && isRunning(day, job, time))));
+  if (!isLaterCause) return false;
   const shortestMs = Math.min(marginMs, job.everyMs / 2);
   const { full, deadMember } = day;
   if (truly === 'saturated' && full !== undefined) {
@@ -129,13 +141,16 @@ function isRightInAbsence({ day, job }: About, time: number, said: string): bool
   const { absence } = day;
   // What was read is kept once a minute, and is good for two.
   if (!isIn(absence && { fromMs: absence.fromMs - minuteMs, untilMs: absence.untilMs + readMs }, time)) return false;
-  if (said === 'overlap') {
-    return day.runs.some(
-      (run) => run.jobId === job.id && run.kind !== 'missed' && run.startedAtMs < time && run.endedAtMs > time,
-    );
-  }
+  if (said === 'overlap') return isRunning(day, job, time);
   if (said !== 'restart') return said === 'unknown';
   return [day.down, day.restart].some((span) => span !== undefined && span.untilMs > time);
+}
+
+function isRunning({ runs }: Day, { id }: DayJob, time: number): boolean {
+  return runs.some(
+    ({ jobId, kind, startedAtMs, endedAtMs }) =>
+      jobId === id && kind !== 'missed' && startedAtMs < time && endedAtMs > time,
+  );
 }
 
 /** Modes, threads and members are read every 15 s, and the list of jobs once a minute. */

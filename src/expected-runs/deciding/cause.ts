@@ -1,6 +1,13 @@
 import { type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { firstAfter, isUnwatched, lastBefore, type Timeline } from './timeline.ts';
-import type { Fact, MissReason, OffPeriod, SeenRun, WatchedJob } from './watched-job.ts';
+import {
+  type Fact,
+  longestListGapMs,
+  type MissReason,
+  type OffPeriod,
+  type SeenRun,
+  type WatchedJob,
+} from './watched-job.ts';
 
 export type Cause = { readonly reason: MissReason; readonly facts: readonly Fact[] };
 
@@ -80,9 +87,19 @@ function toJobOff({ job, atMs, marginMs }: CauseInput): Cause | undefined {
 /** Reports whether a job was switched off around a time: later it was not expected to run, and earlier it was on. */
 export function isOffSince(period: OffPeriod, expectedMs: number, marginMs: number): boolean {
   const { lastOnMs, sinceMs, seenAtMs, untilMs = Infinity } = period;
-  if (lastOnMs === undefined || untilMs <= expectedMs) return false;
+  if (lastOnMs === undefined || untilMs <= expectedMs || isUndated(period)) return false;
   const isBetween = lastOnMs < expectedMs && seenAtMs >= expectedMs;
   return isBetween || (sinceMs <= expectedMs && expectedMs - sinceMs < marginMs);
+}
+
+/** Reports whether nobody knows if a job was off at a time: it was switched off while nobody looked for long. */
+export function mayBeOff(period: OffPeriod, expectedMs: number): boolean {
+  const { lastOnMs = Infinity, seenAtMs } = period;
+  return isUndated(period) && lastOnMs < expectedMs && expectedMs < seenAtMs;
+}
+
+function isUndated({ lastOnMs, sinceMs, seenAtMs }: OffPeriod): boolean {
+  return lastOnMs !== undefined && sinceMs === seenAtMs && seenAtMs - lastOnMs > longestListGapMs;
 }
 
 export function toOffFact({ what, sinceMs }: OffPeriod): Fact {

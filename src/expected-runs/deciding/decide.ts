@@ -1,4 +1,4 @@
-import { areReadAfter, findCause, isOffSince, ownerSilenceMs, toOffFact } from './cause.ts';
+import { areReadAfter, findCause, isOffSince, mayBeOff, ownerSilenceMs, toOffFact } from './cause.ts';
 import { findNearest, type StartWindow, toStartWindow } from './match.ts';
 import { type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { isOff, type Judged, openTimes, type SeenRun, type Verdict, type WatchedJob } from './watched-job.ts';
@@ -77,6 +77,7 @@ function decideOne(job: WatchedJob, input: OneInput): Verdict | 'wait' | 'needs-
   if (period !== undefined && !isOffSince(period, expectedMs, marginMs)) {
     return { is: 'off', expectedMs, what: period.what, facts: [toOffFact(period)] };
   }
+  if (off.some((each) => mayBeOff(each, expectedMs))) return { is: 'undecided', expectedMs, why: 'switched' };
   const isRefused = findNearest(runs, 'missed', expectedMs, window) !== undefined;
   // What it ran may bear times that were believed to be read.
   const isInDoubt = behindMs > mostBehindMs || isLeaptOver(sources, window);

@@ -1,6 +1,14 @@
 import type { Job } from '../../api/endpoints/jobs.ts';
 import { type Answer, joinAnswer } from './timetable.ts';
-import { isOff, type Judged, type OffPeriod, openTimes, type SeenRun, type WatchedJob } from './watched-job.ts';
+import {
+  isOff,
+  type Judged,
+  longestListGapMs,
+  type OffPeriod,
+  openTimes,
+  type SeenRun,
+  type WatchedJob,
+} from './watched-job.ts';
 
 /** Notes what the list of a project shows of a job. */
 export function noteListed(before: WatchedJob | undefined, listed: Job, { project, atMs }: At): Judged {
@@ -20,9 +28,10 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
     before?.lastModifiedMs !== undefined && lastModifiedMs !== undefined && lastModifiedMs > before.lastModifiedMs;
   // A switch that was turned is a change, too, and explains it.
   const isSwitched = JSON.stringify(there.off) !== JSON.stringify(before?.off ?? []);
-  return isEdited && !isSwitched && !isOff(there)
-    ? withdrawSince(there, lastModifiedMs, atMs)
-    : { job: there, verdicts: [] };
+  if (!isEdited || isSwitched || isOff(there)) return { job: there, verdicts: [] };
+  // Of several changes in a long absence the list shows the last one.
+  const isAfterAbsence = atMs - before.listedAtMs > longestListGapMs;
+  return withdrawSince(there, isAfterAbsence ? before.listedAtMs : lastModifiedMs, atMs);
 }
 
 type At = { readonly project: string; readonly atMs: number };

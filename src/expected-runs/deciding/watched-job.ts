@@ -43,6 +43,9 @@ export type OffPeriod = {
   readonly untilMs?: number;
 };
 
+/** Lists of jobs come every few minutes: after more than that, switches may have been turned unseen. */
+export const longestListGapMs = 600_000;
+
 export type SeenRun = {
   readonly id: number;
   readonly startedAtMs: number;
@@ -74,7 +77,7 @@ export type Verdict = { readonly expectedMs: number } & (
   | { readonly is: 'ran'; readonly delayMs: number; readonly runId: number }
   | { readonly is: 'missed'; readonly reason: MissReason; readonly facts: readonly Fact[] }
   | { readonly is: 'off'; readonly what: OffPeriod['what']; readonly facts: readonly Fact[] }
-  | { readonly is: 'undecided'; readonly why: 'edited' | 'unread' | 'gone' | 'clock' }
+  | { readonly is: 'undecided'; readonly why: 'edited' | 'unread' | 'gone' | 'clock' | 'switched' }
 );
 
 /** A job, and what was decided about it now. */

@@ -75,6 +75,7 @@ const undecided = {
   unread: 'what ran then could not be read',
   gone: 'the job was removed',
   clock: 'a clock was set ahead over it',
+  switched: 'the job was switched off while the exporter was not watching',
 } as const;
 
 function toWhen({ atMs }: Fact, expectedMs: number, nowMs: number): string {
