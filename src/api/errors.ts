@@ -70,9 +70,10 @@ export function notAsked(
  * rejects whatever we ask.
  */
 export function isOfWholeServer({ kind, details }: ApiError): boolean {
-  const { status, isOfService } = details;
+  const { status, isOfService, unsent } = details;
   if (kind === 'forbidden') return isOfService !== true;
-  if (kind === 'server') return status === 502 || status === 503 || status === 504;
+  // What is not asked because the server failed before fails whatever it is.
+  if (kind === 'server') return unsent === true || status === 502 || status === 503 || status === 504;
   return turnedAway.includes(kind) || (status === undefined && kind !== 'unsupported_version');
 }
 

@@ -16,6 +16,7 @@ describe('api/errors', () => {
     ['a gateway without a server', { kind: 'server', status: 502 }],
     ['a server that begins or ends', { kind: 'server', status: 503 }],
     ['a gateway that waits in vain', { kind: 'server', status: 504 }],
+    ['what is not asked because the server failed before', { kind: 'server', unsent: true }],
     ['a page of a proxy', { kind: 'html', status: 200 }],
   ] satisfies [string, Omit<ApiErrorDetails, 'apiEndpoint'>][])(
     'takes %s for a fault of the whole server',
