@@ -54,6 +54,11 @@ describe('executions/plan-projects', () => {
     expect(begin(['pay', 'new'])).toBe(5500);
     expect(begin(['pay', 'new'], { countedFromMs: 5800 })).toBe(5800);
     expect(begin(['pay', 'new'], { scannedThroughMs: 8900 })).toBe(8000);
+    const behind = { scannedThroughMs: 6000, aheadThroughMs: 8900 };
+    expect(begin(['pay', 'new'], { ...behind, backlog: [{ beginMs: 4000, endMs: 4999 }] })).toBe(3500);
+    expect(begin(['pay', 'new'], { ...behind, backlog: [{ beginMs: 5000, endMs: 5999 }], againFromMs: 3000 })).toBe(
+      2500,
+    );
     expect(begin(['pay', 'new'], { hold: 'missing', heldSinceMs: 8000 })).toBe(5500);
     expect(begin(['pay', 'new'], { hold: 'hidden', heldSinceMs: 7999 })).toBe(8000);
     expect(begin(['pay', 'new', 'old'])).toBe(8000);

@@ -36,7 +36,7 @@ export function planProjects({
   const { listedAtMs: beforeMs } = facts;
   const listedBeginMs = beforeMs === undefined ? nowMs - backfillMs : Math.min(beforeMs, nowMs) - skewMs;
   const gone = [...states.values()].filter((state) => isWanted(state.project) && isGone(state, names, beforeMs));
-  const readThrough = gone.map((state) => Math.max(state.countedFromMs, state.scannedThroughMs - overlapMs));
+  const readThrough = gone.map((state) => Math.max(state.countedFromMs, toUnreadMs(state) - overlapMs));
   const beginMs = Math.min(listedBeginMs, ...readThrough);
   const changed: ProjectState[] = [];
   for (const name of names) if (!states.has(name)) changed.push(toNewProject(name, beginMs));
@@ -45,6 +45,15 @@ export function planProjects({
     if (next !== state) changed.push(next);
   }
   return { facts: { ...facts, listedAtMs }, states: changed };
+}
+
+/** Returns the time from which something may be unread: what became visible late is behind what was read. */
+function toUnreadMs({
+  scannedThroughMs,
+  backlog: [oldest] = [],
+  againFromMs = scannedThroughMs,
+}: ProjectState): number {
+  return Math.min(scannedThroughMs, oldest?.beginMs ?? scannedThroughMs, againFromMs);
 }
 
 /** Reports whether a project was in the list before and is not in this one; a read may have found that out first. */
