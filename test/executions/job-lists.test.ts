@@ -3,7 +3,7 @@ import { toFacts } from '../../src/executions/counting/job-facts.ts';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { createJobLists } from '../../src/executions/reading/job-lists.ts';
-import { createFakeApi } from './fake-api.ts';
+import { createFakeApi, refusal } from './fake-api.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { type Played, play as startPlay } from './play.ts';
 import type { SceneOptions } from './scene.ts';
@@ -152,6 +152,34 @@ describe('executions/job-lists', () => {
     nowTicks = 600_000;
     await lists.forgetMissing(40 * dayMs);
     expect(names()).toEqual([]);
+  });
+
+  it('asks for as many lists as a twentieth of all requests are, and for none more after one that does not come', async () => {
+    const cache = await openLedgerCache(createMemoryLedger(), 'prod');
+    const projects = Array.from({ length: 30 }, (_, index) => `p${index}`);
+    await cache.update(async () => ({
+      states: projects.map((project) => toNewProject(project, 0)),
+      jobs: projects.map((project) => toFacts({ project, group: '', name: 'settle' }, someRun(), undefined)),
+    }));
+    let nowTicks = 0;
+    let isBroken = false;
+    const { api, asked } = createFakeApi(async () => {
+      if (isBroken) throw refusal('timeout');
+      return [];
+    });
+    const settings = { isWantedProject: () => true, isWantedJob: () => true };
+    const lists = createJobLists({ cache, settings, ticks: () => nowTicks, requestsPerSecond: 4 });
+    const look = async (passedMs: number): Promise<number> => {
+      const before = asked.length;
+      nowTicks += passedMs;
+      await lists.look(() => api, nowTicks);
+      return asked.length - before;
+    };
+    expect([await look(0), await look(15_000), await look(60_000)]).toEqual([1, 3, 12]);
+    isBroken = true;
+    expect(await look(60_000)).toBe(1);
+    isBroken = false;
+    expect([await look(60_000), await look(60_000)]).toEqual([12, 1]);
   });
 
   it('asks for one list a round at most, and for each once in ten minutes', async () => {

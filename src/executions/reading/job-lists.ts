@@ -10,11 +10,16 @@ type JobListsOptions = {
   readonly cache: LedgerCache;
   readonly settings: Pick<ExecutionSettings, 'isWantedProject' | 'isWantedJob'>;
   readonly ticks: () => number;
+  /** What all requests to the server together may be. */
+  readonly requestsPerSecond?: number;
 };
 
 export type JobLists = {
-  /** Asks for the jobs of the next project in the rotation: facts of those that are gone are shown no longer. */
-  readonly look: (api: () => Api, nowMs: number) => Promise<void>;
+  /**
+   * Asks for the jobs of the next projects in the rotation: facts of jobs that are gone are shown no longer. Each list is asked
+   * for every ten minutes, as far as a small part of all requests suffices.
+   */
+  readonly look: (api: () => Api, nowMs: number, mayGoOn?: () => boolean) => Promise<void>;
   /**
    * Forgets the counts of jobs that are gone, or are excluded by configuration, thirty days after their last run. Other
    * jobs without a run for as long are forgotten only where running jobs need the room.
@@ -23,10 +28,11 @@ export type JobLists = {
 };
 
 /** Finds out which of the jobs that the ledger knows are gone, one project at a time. */
-export function createJobLists({ cache, settings, ticks }: JobListsOptions): JobLists {
+export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 }: JobListsOptions): JobLists {
   const { totals } = cache;
   const dueTicks = new Map<string, number>();
   let forgetTicks = Number.NEGATIVE_INFINITY;
+  let lookedTicks = ticks();
 
   /** Of those whose time has come the one that has been due for longest; one that is new comes first. */
   function findDue(): string | undefined {
@@ -61,6 +67,19 @@ export function createJobLists({ cache, settings, ticks }: JobListsOptions): Job
     });
   }
 
+  /** Returns false for a list that cannot be read: it must not keep executions from being counted, nor should others follow. */
+  async function lookAt(project: string, api: () => Api, nowMs: number): Promise<boolean> {
+    dueTicks.set(project, ticks() + everyMs);
+    try {
+      const list = await api().get(projectJobs, { path: { project } });
+      await note(project, new Set(list.map(({ group, name }) => toJobKey(project, group, name))), nowMs);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return false;
+    }
+  }
+
   function isThere({ project, group, name, goneSinceMs }: JobFacts): boolean {
     if (goneSinceMs !== undefined) return false;
     return settings.isWantedProject(project) && settings.isWantedJob(toJobPath(project, { group, name }));
@@ -73,16 +92,13 @@ export function createJobLists({ cache, settings, ticks }: JobListsOptions): Job
   }
 
   return {
-    look: async (api, nowMs) => {
-      const project = findDue();
-      if (project === undefined) return;
-      dueTicks.set(project, ticks() + everyMs);
-      try {
-        const list = await api().get(projectJobs, { path: { project } });
-        await note(project, new Set(list.map(({ group, name }) => toJobKey(project, group, name))), nowMs);
-      } catch (error) {
-        // A list that cannot be read is ignored: it must not keep executions from being counted.
-        if (!(error instanceof ApiError)) throw error;
+    look: async (api, nowMs, mayGoOn = () => true) => {
+      const elapsedMs = ticks() - lookedTicks;
+      lookedTicks = ticks();
+      const most = Math.max(1, Math.floor((elapsedMs / 1000) * requestsPerSecond * partOfRequests));
+      for (let asked = 0; asked < most && mayGoOn(); asked += 1) {
+        const project = findDue();
+        if (project === undefined || !(await lookAt(project, api, nowMs))) return;
       }
     },
     forgetMissing: async (nowMs) => {
@@ -105,5 +121,6 @@ function byEnd([, one]: readonly [string, JobFacts], [, other]: readonly [string
 }
 
 const everyMs = 600_000;
+const partOfRequests = 0.05;
 const keptForMs = 30 * 86_400_000;
 const mostAtOnce = 500;
