@@ -1,8 +1,10 @@
 import { rebucket } from './counting/rebucket.ts';
 import { createCountExecutions } from './ledger/count-executions.ts';
+import { createFollowSkew } from './ledger/follow-skew.ts';
 import { createForgetMissing } from './ledger/forget-missing.ts';
 import { type LedgerCache, openLedgerCache } from './ledger/ledger-cache.ts';
 import { createRestoreGap, type RestoreGap } from './ledger/restore-gap.ts';
+import { createRewind } from './ledger/rewind.ts';
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
 import { createCatchUp } from './reading/catch-up.ts';
@@ -19,6 +21,8 @@ export type OpenRound = {
   readonly cache: LedgerCache;
   readonly restoreGap: RestoreGap;
   readonly overlap: Overlap;
+  readonly rewind: ReturnType<typeof createRewind>;
+  readonly followSkew: ReturnType<typeof createFollowSkew>;
   readonly reading: ProjectReading;
   /** Reads on in what is behind. */
   readonly readPast: ReturnType<typeof createCatchUp>;
@@ -50,7 +54,7 @@ export async function openRound(
     keepMs,
     ...(reconcile === undefined ? {} : { reconcile }),
   });
-  const overlap = createOverlap(settings.overlapMs, { isPastUnknown: cache.states.size > 0 });
+  const overlap = createOverlap(settings.overlapMs, { isPastUnknown: cache.states.size > 0, leap: cache.facts().leap });
   const reading = createProjectReading({ cache, countExecutions, overlap, catchUpLimitMs, oddRows });
   const recount = createRecount({ ...options, cache, activities, reading, overlap });
   const restoreGap = createRestoreGap(cache);
@@ -66,12 +70,14 @@ export async function openRound(
     restoreGap,
     forgetMissing: createForgetMissing({ server, cache, ledger, activities }),
     overlap,
+    rewind: createRewind(cache),
+    followSkew: createFollowSkew(cache),
     reading,
     readPast: createCatchUp({ cache, activities, reading }),
     countSkips: createSkips({ cache, observe, tell: options.tell }),
     recount,
     room,
-    jobLists: createJobLists({ cache, settings, ticks: clock.ticks }),
+    jobLists: createJobLists({ ...options, cache, ticks: clock.ticks }),
     release: createNewSeriesHold(cache, settings.holdNewSeriesMs, clock),
   };
 }

@@ -1,7 +1,6 @@
 import type { Api } from '../api/client.ts';
 import { runLimited } from '../domain/run-limited.ts';
 import { noteOneTimeRuns } from './ledger/count-executions.ts';
-import { rewindLedger } from './ledger/rewind.ts';
 import type { OpenRound } from './open-round.ts';
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
@@ -62,7 +61,11 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
     if (!signal.aborted) await showing.show(of.found, toShown());
   }
   // A list of jobs that does not come holds up nothing that is known: what it changes is shown by the next round.
-  if (!signal.aborted) await of.found.jobLists.look(() => within(round), now.nowMs);
+  await of.found.jobLists.look(
+    () => within(round),
+    now.nowMs,
+    () => !signal.aborted,
+  );
 }
 
 async function readRunningOnce(round: Round): Promise<Running> {
@@ -76,16 +79,19 @@ async function readRunningOnce(round: Round): Promise<Running> {
 }
 
 /** Goes back with a clock that was set back, and reads further back where it leapt. */
-async function followClock({ found, activities, activityHint }: Round, time: ServerTime): Promise<void> {
+async function followClock({ found, activities, activityHint, options }: Round, time: ServerTime): Promise<void> {
+  if (time.wasUnseen) found.overlap.noteUnseen();
   // It is told once, and a full disk may take nothing now.
   if (time.reachedMs !== undefined) found.overlap.noteReached(time.reachedMs);
-  const reachedMs = (await rewindLedger(found.cache, time)) ?? time.reachedMs;
+  const reachedMs = (await found.rewind(time)) ?? time.reachedMs;
   if (reachedMs !== undefined) {
     activities.rewind(time.nowMs);
     activityHint.rewind();
     found.overlap.noteReached(reachedMs);
   }
-  if (time.leap !== undefined) found.overlap.noteLeap(time.leap);
+  const { leap, keep } = found.followSkew({ ...time, ownMs: options.clock.now() });
+  if (leap !== undefined) found.overlap.noteLeap(leap);
+  await keep();
 }
 
 /** Reads what ended lately in all projects that are due. */

@@ -47,6 +47,8 @@ describe('executions/overlap', () => {
     const overlap = createOverlap(120_000, { isPastUnknown: true });
     expect(overlap.untilMs(1000)).toBe(86_401_000);
     expect(overlap.untilMs(86_401_001)).toBe(86_401_001);
+    overlap.noteUnseen();
+    expect(overlap.untilMs(90_000_000)).toBe(176_400_000);
   });
 
   it('reaches a day beyond what was read before where the clock may have gone on ahead meanwhile', () => {

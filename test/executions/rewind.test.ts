@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type LedgerFacts, openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
-import { rewindLedger } from '../../src/executions/ledger/rewind.ts';
+import { createRewind } from '../../src/executions/ledger/rewind.ts';
 import type { ServerTime } from '../../src/executions/reading/server-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 
@@ -60,12 +60,55 @@ describe('executions/rewind', () => {
     expect(facts().gapUntilMs).toBe(unknown);
   });
 
+  it('does a rewind that a full disk did not take as soon as it takes one, although the clock is right by then', async () => {
+    const ledger = createMemoryLedger();
+    let isFull = false;
+    const commit: typeof ledger.commit = async (...change) => {
+      if (isFull) throw new Error('no space left');
+      return ledger.commit(...change);
+    };
+    const cache = await openLedgerCache({ ...ledger, commit }, 'prod');
+    await cache.update(async () => ({ states: [readThrough('pay', nowMs)] }));
+    const rewindTo = createRewind(cache);
+    isFull = true;
+    await expect(rewindTo({ ...usual, nowMs: nowMs - 660_000, rewindToMs: nowMs - 660_000 })).rejects.toThrow(
+      'no space left',
+    );
+    await expect(rewindTo({ ...usual, rewindToMs: nowMs - 20_000 })).rejects.toThrow('no space left');
+    isFull = false;
+    await rewindTo(usual);
+    expect(cache.states.get('pay')?.scannedThroughMs).toBe(nowMs - 660_000);
+    await cache.update(async () => ({ states: [readThrough('pay', nowMs)] }));
+    await rewindTo(usual);
+    expect(cache.states.get('pay')?.scannedThroughMs).toBe(nowMs);
+  });
+
+  it('counts what a new project ended in the minute before the step was seen, of a project from the start nothing', async () => {
+    const cache = await openLedgerCache(createMemoryLedger(), 'prod');
+    const first = toNewProject('pay', nowMs - 100_000);
+    const later = toNewProject('new', nowMs - 50_000);
+    await cache.update(async () => ({ states: [first, later] }));
+    await createRewind(cache)({ ...usual, nowMs: nowMs - 660_000, rewindToMs: nowMs - 680_000 });
+    expect([...cache.states.values()].map(({ project, countedFromMs }) => [project, countedFromMs])).toEqual([
+      ['pay', nowMs - 680_000],
+      ['new', nowMs - 740_000],
+    ]);
+  });
+
   it('takes the list of projects for read now where it was read later than now', async () => {
     const { rewound, facts } = await rewind({ nowMs }, [], { listedAtMs: nowMs + 5_000_000 });
     expect(rewound).toBeUndefined();
     expect(facts().listedAtMs).toBe(nowMs);
   });
 });
+
+const usual: ServerTime = {
+  nowMs,
+  rewindToMs: undefined,
+  reachedMs: undefined,
+  wasUnseen: false,
+  leap: undefined,
+};
 
 function readThrough(project: string, scannedThroughMs: number): ProjectState {
   return { ...toNewProject(project, 0), scannedThroughMs };
@@ -82,9 +125,8 @@ async function rewind(
 }> {
   const cache = await openLedgerCache(createMemoryLedger(), 'prod');
   await cache.update(async () => ({ states, facts: { epoch: 1, epochStartedAtMs: 0, ...facts } }));
-  const usual: ServerTime = { nowMs, rewindToMs: undefined, reachedMs: undefined, leap: undefined };
   return {
-    rewound: await rewindLedger(cache, { ...usual, ...time }),
+    rewound: await createRewind(cache)({ ...usual, ...time }),
     facts: cache.facts,
     through: () => [...cache.states.values()].map((state) => `${state.project} ${state.scannedThroughMs}`),
   };

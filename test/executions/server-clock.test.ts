@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Api } from '../../src/api/client.ts';
-import { createServerClock } from '../../src/executions/reading/server-clock.ts';
+import { createServerClock, type ServerTime } from '../../src/executions/reading/server-clock.ts';
 import { refusal } from './fake-api.ts';
 
 describe('executions/server-clock', () => {
@@ -103,6 +103,33 @@ describe('executions/server-clock', () => {
     expect(rewindTo()).toBeUndefined();
   });
 
+  it('goes back to when the server told its time last, although we have computed it since', async () => {
+    let isBack = false;
+    const { read, pass, rewindTo } = createScene((nowMs) => (isBack ? nowMs - 660_000 : nowMs));
+    await read(undefined);
+    isBack = true;
+    for (let passedMs = 0; passedMs < 300_000; passedMs += 15_000) {
+      expect(rewindTo()).toBeUndefined();
+      pass(15_000);
+      await read(undefined);
+    }
+    expect(rewindTo()).toBe(340_000);
+  });
+
+  it('knows that it has not seen the clock for more than a minute', async () => {
+    const { read, pass, wasUnseen } = createScene(refuse);
+    await read(1_000_000);
+    pass(60_000);
+    await read(1_060_000);
+    expect(wasUnseen()).toBe(false);
+    pass(60_001);
+    await read(1_120_001);
+    expect(wasUnseen()).toBe(true);
+    pass(15_000);
+    await read(1_135_001);
+    expect(wasUnseen()).toBe(false);
+  });
+
   it('asks for the time where dates surprise, once a minute at most, and goes by the answer', async () => {
     const { read, asked, pass } = createScene((nowMs) => nowMs);
     await read(1_000_000);
@@ -133,7 +160,7 @@ function refuse(): never {
 function createScene(answer: (nowMs: number) => number) {
   let nowMs = 1_000_000;
   let asked = 0;
-  let rewindToMs: number | undefined;
+  let latest: ServerTime | undefined;
   const api = {
     getTimed: async () => {
       asked += 1;
@@ -148,10 +175,11 @@ function createScene(answer: (nowMs: number) => number) {
       // The cast is true: it asks nothing else.
       if (isAsked) await serverClock.ask(api as unknown as Api).catch(() => undefined);
       const time = serverClock.now(answeredAtMs);
-      rewindToMs = time.rewindToMs;
+      latest = time;
       return time.nowMs;
     },
-    rewindTo: () => rewindToMs,
+    rewindTo: () => latest?.rewindToMs,
+    wasUnseen: () => latest?.wasUnseen,
     asked: () => asked,
     pass: (ms: number) => {
       nowMs += ms;

@@ -44,6 +44,8 @@ const shapesByKind: ReadonlyMap<string, readonly Shape[]> = new Map([
         epochStartedAtMs: isTime,
         oneTimeIds: isOptional(isListOf(isNumber)),
         buckets: isOptional(isListOf(isNumber)),
+        leap: isOptional(isWindow),
+        skewMs: isOptional(isNumber),
       }),
     ],
   ],

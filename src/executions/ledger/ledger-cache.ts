@@ -1,3 +1,4 @@
+import type { Window } from '../../api/paging.ts';
 import type { Ledger, LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
 import type { IdHour } from '../counting/id-hours.ts';
 import { type Claims, createSeriesSlots } from '../counting/series-slots.ts';
@@ -17,6 +18,10 @@ export type LedgerFacts = {
   readonly listedAtMs?: number | undefined;
   /** After a restored copy: up to when all has to be read before anything is shown. */
   readonly gapUntilMs?: number | undefined;
+  /** The times that never were, because the server's clock was set ahead last: late ends may be dated before them. */
+  readonly leap?: Window | undefined;
+  /** The server's clock minus ours, as it was when it last changed. */
+  readonly skewMs?: number | undefined;
   /** The bounds that the buckets of durations were counted by. */
   readonly buckets?: readonly number[] | undefined;
 };

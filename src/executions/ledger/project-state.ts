@@ -82,12 +82,16 @@ export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: numbe
   return { ...toNewProject(state.project, limitMs), prunedThroughMs, skips };
 }
 
-/** The server's clock was set back: what was read of the time from then on has to be read again, and counts again. */
-export function rewind(state: ProjectState, toMs: number): ProjectState {
+/**
+ * The server's clock was set back: what was read of the time from then on has to be read again, and counts again. Where a proxy
+ * writes the dates of answers, the step is seen late; a project that is new has no earlier runs that could count by mistake.
+ */
+export function rewind(state: ProjectState, toMs: number, isNew = false): ProjectState {
   const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
+  const fromMs = isNew ? toMs - mostUnnoticedMs : toMs;
   return {
-    ...withReadUntil(state, toMs),
-    countedFromMs: Math.min(countedFromMs, Math.max(toMs, prunedThroughMs)),
+    ...withReadUntil(state, fromMs),
+    countedFromMs: Math.min(countedFromMs, Math.max(fromMs, prunedThroughMs)),
   };
 }
 
@@ -107,6 +111,8 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   };
 }
 
+/** Longer than it takes until system information is asked for again. */
+const mostUnnoticedMs = 60_000;
 const mostUnseenMs = 86_400_000;
 const usualAheadMs = 3_600_000;
 

@@ -4,18 +4,29 @@ import type { LedgerCache, LedgerChange, LedgerFacts } from './ledger-cache.ts';
 import { type ProjectState, rewind, rewindUnseen } from './project-state.ts';
 
 /**
- * Goes back to where the server's clock is; returns what it had reached before it was set back, so that nothing waits for a time that
- * was to come. Undefined where it was not.
+ * Creates a function that goes back to where the server's clock is; it returns what the clock had reached before it was set back, so
+ * that nothing waits for a time that was to come. Undefined where it was not.
  */
-export async function rewindLedger(cache: LedgerCache, time: ServerTime): Promise<number | undefined> {
-  let reachedMs = time.rewindToMs === undefined ? undefined : time.reachedMs;
-  await cache.update(async () => {
-    const change = planRewind(cache.states.values(), cache.facts(), time);
-    const rewound = (change?.states ?? []).flatMap(({ project }) => cache.states.get(project) ?? []);
-    if (rewound.length > 0) reachedMs = Math.max(reachedMs ?? time.nowMs, ...rewound.map(readThroughMs));
-    return change;
-  });
-  return reachedMs;
+export function createRewind(cache: LedgerCache): (time: ServerTime) => Promise<number | undefined> {
+  /** A step is told once: what a full disk did not take is to be done as soon as it takes something. */
+  let owedToMs: number | undefined;
+  return async (time) => {
+    let reachedMs = time.rewindToMs === undefined ? undefined : time.reachedMs;
+    owedToMs = toEarliest(owedToMs, time.rewindToMs);
+    const rewindToMs = owedToMs;
+    await cache.update(async () => {
+      const change = planRewind(cache.states.values(), cache.facts(), { ...time, rewindToMs });
+      const rewound = (change?.states ?? []).flatMap(({ project }) => cache.states.get(project) ?? []);
+      if (rewound.length > 0) reachedMs = Math.max(reachedMs ?? time.nowMs, ...rewound.map(readThroughMs));
+      return change;
+    });
+    owedToMs = undefined;
+    return reachedMs;
+  };
+}
+
+function toEarliest(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }
 
 /**
@@ -27,8 +38,10 @@ function planRewind(
   facts: LedgerFacts,
   { nowMs, rewindToMs }: ServerTime,
 ): LedgerChange | undefined {
-  const changed = [...states].flatMap((state) => {
-    if (rewindToMs !== undefined) return [rewind(state, rewindToMs)];
+  const all = [...states];
+  const firstMs = Math.min(...all.map(({ countedFromMs }) => countedFromMs));
+  const changed = all.flatMap((state) => {
+    if (rewindToMs !== undefined) return [rewind(state, rewindToMs, state.countedFromMs > firstMs)];
     const isAhead = state.countedFromMs > nowMs || readThroughMs(state) > nowMs + usualMs;
     return isAhead ? [rewindUnseen(state, nowMs)] : [];
   });

@@ -12,6 +12,8 @@ export type Overlap = {
   readonly noteMissed: (nowMs: number) => void;
   /** The clocks of members that answered at about the same time. */
   readonly noteClocks: (serverTimes: readonly number[], nowMs: number) => void;
+  /** The clock was not seen for a while. */
+  readonly noteUnseen: () => void;
   /** The clock had reached this time when it was set back. */
   readonly noteReached: (reachedMs: number) => void;
   /** Returns the latest time that ends may have: after now, until a clock that was set back has caught up. */
@@ -24,11 +26,17 @@ export type Overlap = {
 };
 
 /** Members' clocks differ, and ends become visible late: what was seen of either widens the overlap for a day. */
-export function createOverlap(leastMs: number, { isPastUnknown = false } = {}): Overlap {
+export function createOverlap(
+  leastMs: number,
+  {
+    isPastUnknown = false,
+    leap: lastLeap,
+  }: { readonly isPastUnknown?: boolean; readonly leap?: Window | undefined } = {},
+): Overlap {
   let widest = { ms: leastMs, untilMs: 0 };
   let missedAtMs = Number.NEGATIVE_INFINITY;
   let latestMs = isPastUnknown ? undefined : Number.NEGATIVE_INFINITY;
-  let leap: Window | undefined;
+  let leap = lastLeap;
 
   function widen(ms: number, nowMs: number): void {
     const bounded = Math.min(ms, mostMs);
@@ -64,6 +72,9 @@ export function createOverlap(leastMs: number, { isPastUnknown = false } = {}): 
       widen(leastMs + spreadMs, nowMs);
       // By the next round a member that is ahead writes later times.
       noteReached(Math.max(...serverTimes) + leastMs);
+    },
+    noteUnseen: () => {
+      latestMs = undefined;
     },
     noteReached,
     noteLeap: (latest) => {

@@ -20,6 +20,8 @@ export type ServerTime = {
   readonly rewindToMs: number | undefined;
   /** Set if the clock was ahead earlier: ends may bear times up to this one, which is still to come. */
   readonly reachedMs: number | undefined;
+  /** True if the server has not told its time for a while: its clock may have been set ahead and back meanwhile. */
+  readonly wasUnseen: boolean;
   /** Set if the clock was set ahead: the times that no end bears. */
   readonly leap: Window | undefined;
 };
@@ -55,9 +57,9 @@ export function createServerClock(clock: Clock): ServerClock {
     now: (answeredAtMs) => {
       const isAsked = isJustAsked;
       isJustAsked = false;
-      if (answeredAtMs === undefined || isAsked) return believe(clock.now() + (skew?.ms ?? 0), clock.ticks());
+      if (answeredAtMs === undefined || isAsked) return believe(clock.now() + (skew?.ms ?? 0), clock.ticks(), isAsked);
       skew = { ms: answeredAtMs - clock.now(), atTicks: Number.NEGATIVE_INFINITY };
-      return believe(answeredAtMs, clock.ticks());
+      return believe(answeredAtMs, clock.ticks(), true);
     },
   };
 }
@@ -65,6 +67,7 @@ export function createServerClock(clock: Clock): ServerClock {
 /** Judges the times that a server told: which of them are believed, and whether its clock was set. */
 function createBelief() {
   let last: { readonly ms: number; readonly ticks: number } | undefined;
+  let toldAtTicks: number | undefined;
   let jumpedAtTicks: number | undefined;
   /** The clock's reading after a jump that is in doubt. */
   let doubted: { readonly ms: number; readonly ticks: number } | undefined;
@@ -75,9 +78,12 @@ function createBelief() {
     return last === undefined ? undefined : last.ms + ticks - last.ticks;
   }
 
-  function believe(toldMs: number, ticks: number): ServerTime {
+  function believe(toldMs: number, ticks: number, isTold: boolean): ServerTime {
     const reckonedMs = reckon(ticks) ?? toldMs;
-    const elapsedMs = ticks - (last?.ticks ?? ticks);
+    // A time that we computed shows no step: the clock may have been set since the server told it last.
+    const elapsedMs = ticks - (toldAtTicks ?? ticks);
+    if (isTold) toldAtTicks = ticks;
+    const wasUnseen = elapsedMs > unseenForMs;
     const aheadMs = toldMs - reckonedMs;
     // A wrong time ahead would make us skip the recent past: a jump has to last, and until then time continues as before.
     jumpedAtTicks = aheadMs > mostJumpMs ? (jumpedAtTicks ?? ticks) : undefined;
@@ -87,7 +93,7 @@ function createBelief() {
     last = { ms: isDoubtful ? reckonedMs : toldMs, ticks };
     if (isDoubtful) {
       doubted = { ms: toldMs, ticks };
-      return { nowMs, rewindToMs: undefined, reachedMs: undefined, leap: undefined };
+      return { nowMs, rewindToMs: undefined, reachedMs: undefined, wasUnseen, leap: undefined };
     }
     const reachedMs = toReachedMs({ toldMs, reckonedMs, ticks });
     doubted = undefined;
@@ -96,12 +102,12 @@ function createBelief() {
     // Late ends from before the doubted jump have become visible by now.
     const leap =
       aheadMs > stepMs && aheadMs <= mostJumpMs ? { beginMs: Math.floor(reckonedMs), endMs: nowMs } : undefined;
-    if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, leap };
+    if (aheadMs >= -stepMs) return { nowMs, rewindToMs: undefined, reachedMs, wasUnseen, leap };
     // Ends since the last look bear times of the present clock.
     const lookedAtMs = Math.floor(toldMs - elapsedMs);
     const rewindToMs = Math.min(lookedAtMs, ahead?.sinceMs ?? lookedAtMs);
     ahead = undefined;
-    return { nowMs, rewindToMs, reachedMs, leap };
+    return { nowMs, rewindToMs, reachedMs, wasUnseen, leap };
   }
 
   function toReachedMs(at: { readonly toldMs: number; readonly reckonedMs: number; readonly ticks: number }) {
@@ -119,5 +125,7 @@ const doubtedForMs = 300_000;
 /** Larger than the duration of an answer, and than rounding to whole seconds. */
 const stepMs = 30_000;
 const rememberedForMs = 86_400_000;
+/** Longer than an interval and a slow round. */
+const unseenForMs = 60_000;
 const checkEveryMs = 900_000;
 const leastApartMs = 60_000;

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { createFollowSkew } from '../../src/executions/ledger/follow-skew.ts';
+import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
+import { createMemoryLedger } from './memory-ledger.ts';
+
+const none = { leap: undefined };
+
+describe('executions/follow-skew', () => {
+  it('keeps a leap over a restart', async () => {
+    const ledger = createMemoryLedger();
+    const leap = { beginMs: 1000, endMs: 661_000 };
+    const { follow } = await start(ledger);
+    expect(await follow({ nowMs: 661_000, ownMs: 1000, leap })).toEqual(leap);
+    const { facts } = await start(ledger);
+    expect(facts()).toMatchObject({ leap, skewMs: 660_000 });
+  });
+
+  it('sees a leap that happened while it was away, once', async () => {
+    const ledger = createMemoryLedger();
+    const before = await start(ledger);
+    expect(await before.follow({ nowMs: 5000, ownMs: 1000, ...none })).toBeUndefined();
+    const after = await start(ledger);
+    const leap = { beginMs: 65_000, endMs: 725_000 };
+    expect(await after.follow({ nowMs: 725_000, ownMs: 61_000, ...none })).toEqual(leap);
+    expect(await after.follow({ nowMs: 740_000, ownMs: 76_000, ...none })).toBeUndefined();
+    expect(after.facts().leap).toEqual(leap);
+  });
+
+  it('sees no leap in a difference that is usual, in one that is a wrong clock, and while it watches', async () => {
+    const ledger = createMemoryLedger();
+    const { follow } = await start(ledger);
+    await follow({ nowMs: 1000, ownMs: 1000, ...none });
+    // Our own clock is set back.
+    expect(await follow({ nowMs: 16_000, ownMs: -584_000, ...none })).toBeUndefined();
+    const usual = await start(ledger);
+    expect(await usual.follow({ nowMs: 61_000, ownMs: -569_000, ...none })).toBeUndefined();
+    const wrong = await start(ledger);
+    expect(await wrong.follow({ nowMs: 90_000_000, ownMs: 100_000, ...none })).toBeUndefined();
+  });
+
+  it('writes nothing while the difference stays as it was', async () => {
+    const ledger = createMemoryLedger();
+    let commits = 0;
+    const commit: typeof ledger.commit = async (...change) => {
+      commits += 1;
+      return ledger.commit(...change);
+    };
+    const { follow } = await start({ ...ledger, commit });
+    for (const nowMs of [1000, 2000, 31_000]) await follow({ nowMs, ownMs: 1000, ...none });
+    expect(commits).toBe(1);
+    await follow({ nowMs: 32_000, ownMs: 1000, ...none });
+    expect(commits).toBe(2);
+  });
+});
+
+async function start(ledger: ReturnType<typeof createMemoryLedger>) {
+  const cache = await openLedgerCache(ledger, 'prod');
+  const followSkew = createFollowSkew(cache);
+  return {
+    facts: cache.facts,
+    follow: async (now: Parameters<typeof followSkew>[0]) => {
+      const { leap, keep } = followSkew(now);
+      await keep();
+      return leap;
+    },
+  };
+}
