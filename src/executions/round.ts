@@ -61,11 +61,10 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
     if (!signal.aborted) await showing.show(of.found, toShown());
   }
   // A list of jobs that does not come holds up nothing that is known: what it changes is shown by the next round.
-  await of.found.jobLists.look(
-    () => within(round),
-    now.nowMs,
-    () => !signal.aborted,
-  );
+  const { clock, everyMs } = tools.options;
+  const untilTicks = clock.ticks() + timeForLists * everyMs;
+  const mayGoOn = (): boolean => !signal.aborted && clock.ticks() < untilTicks;
+  await of.found.jobLists.look(() => within(round), now.nowMs, mayGoOn);
 }
 
 async function readRunningOnce(round: Round): Promise<Running> {
@@ -209,3 +208,4 @@ const timeForSearch = 0.8;
 const leastForSearch = 0.3;
 const leastForPast = 0.3;
 const leastForLooks = 0.1;
+const timeForLists = 0.2;

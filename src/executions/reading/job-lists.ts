@@ -30,26 +30,9 @@ export type JobLists = {
 /** Finds out which of the jobs that the ledger knows are gone, one project at a time. */
 export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 }: JobListsOptions): JobLists {
   const { totals } = cache;
-  const dueTicks = new Map<string, number>();
+  const due = createDue(cache, ticks);
   let forgetTicks = Number.NEGATIVE_INFINITY;
   let lookedTicks = ticks();
-
-  /** Of those whose time has come the one that has been due for longest; one that is new comes first. */
-  function findDue(): string | undefined {
-    let found: string | undefined;
-    let earliest = ticks();
-    const asked = new Set<string>();
-    for (const { project } of totals.jobs.values()) {
-      if (asked.has(project) || cache.states.get(project)?.hold !== undefined) continue;
-      asked.add(project);
-      const due = dueTicks.get(project) ?? Number.NEGATIVE_INFINITY;
-      if (due > earliest || (found !== undefined && due === earliest)) continue;
-      earliest = due;
-      found = project;
-    }
-    for (const project of dueTicks.keys()) if (!asked.has(project)) dueTicks.delete(project);
-    return found;
-  }
 
   async function note(project: string, listed: ReadonlySet<string>, nowMs: number): Promise<void> {
     await cache.update(async () => {
@@ -69,7 +52,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
 
   /** Returns false for a list that cannot be read: it must not keep executions from being counted, nor should others follow. */
   async function lookAt(project: string, api: () => Api, nowMs: number): Promise<boolean> {
-    dueTicks.set(project, ticks() + everyMs);
+    due.note(project);
     try {
       const list = await api().get(projectJobs, { path: { project } });
       await note(project, new Set(list.map(({ group, name }) => toJobKey(project, group, name))), nowMs);
@@ -97,7 +80,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
       lookedTicks = ticks();
       const most = Math.max(1, Math.floor((elapsedMs / 1000) * requestsPerSecond * partOfRequests));
       for (let asked = 0; asked < most && mayGoOn(); asked += 1) {
-        const project = findDue();
+        const project = due.find();
         if (project === undefined || !(await lookAt(project, api, nowMs))) return;
       }
     },
@@ -112,6 +95,32 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
         .slice(0, countWanting());
       const keys = [...gone, ...others].map(([key]) => key).slice(0, mostAtOnce);
       if (keys.length > 0) await cache.update(async () => ({ forgetJobs: keys }));
+    },
+  };
+}
+
+/** Finds the project whose list of jobs is to be asked for next. */
+function createDue({ totals, states }: LedgerCache, ticks: () => number) {
+  const dueTicks = new Map<string, number>();
+  return {
+    note: (project: string): void => {
+      dueTicks.set(project, ticks() + everyMs);
+    },
+    /** Of those whose time has come the one that has been due for longest; one that is new comes first. */
+    find: (): string | undefined => {
+      let found: string | undefined;
+      let earliest = ticks();
+      const asked = new Set<string>();
+      for (const { project } of totals.jobs.values()) {
+        if (asked.has(project) || states.get(project)?.hold !== undefined) continue;
+        asked.add(project);
+        const due = dueTicks.get(project) ?? Number.NEGATIVE_INFINITY;
+        if (due > earliest || (found !== undefined && due === earliest)) continue;
+        earliest = due;
+        found = project;
+      }
+      for (const project of dueTicks.keys()) if (!asked.has(project)) dueTicks.delete(project);
+      return found;
     },
   };
 }
