@@ -182,7 +182,7 @@ export function isLeftOut({ truth, plan }: Scene, execution: Execution): boolean
     endedAtMs < truth.skippedBeforeMs ||
     (end?.atMs ?? 0) < (truth.listedFrom.get(project.name) ?? 0) ||
     isOfUnseenStep({ truth, plan }, end?.atMs ?? 0) ||
-    isOfUnseenPast(truth, execution)
+    isOfUnseenPast({ truth, plan }, execution)
   );
 }
 
@@ -200,10 +200,15 @@ function isOfUnseenStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>, endedMs:
 }
 
 /** A clock that is behind while nothing answers, or no daemon is there: what it dates into times that were read before is left to passes over the past. */
-function isOfUnseenPast({ troubles }: Scene['truth'], { startedAtMs, end, skewMs }: Execution): boolean {
+function isOfUnseenPast(
+  { truth, plan }: Pick<Scene, 'truth' | 'plan'>,
+  { startedAtMs, end, skewMs }: Execution,
+): boolean {
   const endedMs = end?.atMs ?? 0;
+  // What ended since the last round before nothing answered has not been seen either.
+  const untoldMs = plan.executionsEveryMs + plan.timeoutMs;
   const isDuring = (kind: 'step' | 'daemon' | 'down'): boolean =>
-    troubles.some(({ what, fromMs, toMs }) => what === kind && endedMs > fromMs && startedAtMs < toMs);
+    truth.troubles.some(({ what, fromMs, toMs }) => what === kind && endedMs > fromMs - untoldMs && startedAtMs < toMs);
   return skewMs < -minuteMs && isDuring('step') && (isDuring('daemon') || isDuring('down'));
 }
 
