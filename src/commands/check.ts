@@ -1,3 +1,4 @@
+import type { Api } from '../api/client.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { listExposures, listFileExposures } from '../daemon/exposure.ts';
@@ -7,6 +8,7 @@ import { type LiveReport, probeLive } from './live.ts';
 import { type Loaded, loadOrComplain } from './load.ts';
 import { isFine, probeServer, type ServerReport } from './probe.ts';
 import { toProbes } from './probes.ts';
+import type { Progress } from './progress.ts';
 import { loadOtlpOrComplain } from './trace-backend.ts';
 
 /** Asks every server what the collectors that are on would ask, once. */
@@ -23,8 +25,12 @@ export async function check(context: CommandContext): Promise<number> {
   if (isLive && otlp === undefined) return exitCodes.misconfigured;
   for (const exposure of listAllExposures(loaded)) context.complain(`warning: ${exposure}\n`);
   const enabled = collectors.filter(({ name }) => config.collectors[name]?.enabled);
-  const reports = (await Promise.all(config.servers.map((server) => probeAll(server, config, enabled)))).flat();
+  const { progress = () => {} } = context;
+  const plan: Plan = { config, enabled, progress };
+  const reports = (await Promise.all(config.servers.map((server) => probeAll(server, plan)))).flat();
+  if (otlp !== undefined) progress('the trace backend, the state directory, clocks and tokens');
   const live = otlp && (await probeLive(config, otlp, context.version));
+  progress();
   const asJson = context.arguments.flags.get('json') === true;
   const shown = new Set<string>();
   const text = asJson
@@ -46,23 +52,33 @@ function listAllExposures({ config, configFile }: Loaded): string[] {
   ];
 }
 
+type Plan = { readonly config: Config; readonly enabled: typeof collectors; readonly progress: Progress };
+
 /** The server, and each member that is watched by itself, for what each has of its own. */
-async function probeAll(server: ServerConfig, config: Config, enabled: typeof collectors): Promise<ServerReport[]> {
+async function probeAll(server: ServerConfig, plan: Plan): Promise<ServerReport[]> {
   const { members } = server;
-  if (members.length === 0) return [await probe(server, config, enabled)];
+  const { enabled } = plan;
+  if (members.length === 0) return [await probe(server, plan)];
   const common = enabled.filter(({ perMember }) => !perMember);
   const own = enabled.filter(({ perMember }) => perMember);
   return Promise.all([
-    probe(server, config, common),
+    probe(server, { ...plan, enabled: common }),
     ...members.map(async ({ name, url }) => {
-      const { server: ofServer, ...report } = await probe({ ...server, url }, config, own);
+      const { server: ofServer, ...report } = await probe({ ...server, url }, { ...plan, enabled: own });
       return { server: ofServer, member: name, ...report };
     }),
   ]);
 }
 
-async function probe(server: ServerConfig, config: Config, enabled: typeof collectors): Promise<ServerReport> {
-  const probes = toProbes(server, config, enabled);
+async function probe(server: ServerConfig, { config, enabled, progress }: Plan): Promise<ServerReport> {
+  const planned = toProbes(server, config, enabled);
+  const probes = planned.map((one, index) => ({
+    ...one,
+    ask: (api: Api) => {
+      progress(`${server.name}: ${index + 1} of ${planned.length}, ${one.name}`);
+      return one.ask(api);
+    },
+  }));
   return askOnce(server, (api) => probeServer(server, api, probes));
 }
 

@@ -1,5 +1,6 @@
 import { formatComplaint } from '../config/complaint.ts';
 import type { Arguments } from '../config/read/command-line.ts';
+import type { Progress } from './progress.ts';
 
 /** The input of a command from the command line. */
 export type CommandContext = {
@@ -10,6 +11,8 @@ export type CommandContext = {
   readonly write: (text: string) => void;
   /** To standard error. */
   readonly complain: (text: string) => void;
+  /** To a terminal, where there is one. */
+  readonly progress?: Progress;
 };
 
 /** Resolves to the exit code: 0 well, 1 the world is not as it should be, 2 the user has to change something. */

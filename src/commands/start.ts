@@ -2,6 +2,7 @@ import { keepCompiledCode } from './compile-cache.ts';
 import { endOnFaults } from './faults.ts';
 import { refuseForeignModules } from './own-modules.ts';
 import { keepHeapSmall, settleProcess } from './process-settings.ts';
+import { createProgress } from './progress.ts';
 
 /** Prepares the process and runs the command line. */
 export async function start(): Promise<void> {
@@ -24,5 +25,6 @@ export async function start(): Promise<void> {
     env: process.env,
     write: (text) => process.stdout.write(text),
     complain: (text) => process.stderr.write(text),
+    progress: createProgress(process.stderr, process.env),
   });
 }

@@ -1,0 +1,60 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { createProgress } from '../../src/commands/progress.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { runCommand } from '../support/process.ts';
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+/** Everything that is written to a terminal of 20 columns, or to something else. */
+function draw(
+  terminal: { readonly isTTY?: boolean },
+  env: Readonly<Record<string, string>>,
+  ...texts: (string | undefined)[]
+) {
+  let written = '';
+  const progress = createProgress({ ...terminal, columns: 20, write: (text) => (written += text) }, env);
+  for (const text of texts) progress(text);
+  return written;
+}
+
+describe('commands/progress', () => {
+  it('replaces one line, and takes it away at the end', () => {
+    const drawn = draw(
+      { isTTY: true },
+      {},
+      undefined,
+      'prod: 1 of 2, ping',
+      'prod: 2 of 2, a-long-name',
+      undefined,
+      undefined,
+    );
+    expect(drawn).toBe('\r\u001b[Kprod: 1 of 2, ping\r\u001b[Kprod: 2 of 2, a-lon\r\u001b[K');
+  });
+
+  it.each([
+    ['a file', {}, {}],
+    ['a dumb terminal', { isTTY: true }, { TERM: 'dumb' }],
+    ['a build', { isTTY: true }, { CI: 'true' }],
+  ])('writes nothing to %s', (_, terminal, env) => {
+    expect(draw(terminal, env, 'prod: 1 of 2, ping')).toBe('');
+  });
+
+  it('shows on a terminal what check asks, and leaves the report as it is elsewhere', async () => {
+    const simulator = await startSimulator();
+    try {
+      const env = `CI= TERM=xterm AUTOMATION_EXPORTER_URL=${simulator.url} AUTOMATION_EXPORTER_TOKEN=${simulator.token}`;
+      const command = `${env} '${process.execPath}' '${cli}' check`;
+      const shown = await runCommand('script', ['-qec', command, '/dev/null']);
+      const [, first = '', second = ''] = shown.split('\u001b[K');
+      expect(first).toMatch(/^default: 1 of \d+, system-info\r$/);
+      expect(second).toMatch(/^default: 2 of /);
+      const piped = await runCommand('sh', ['-c', `${command} 2>&1`]);
+      expect(piped).not.toContain('\u001b');
+      expect(piped).toMatch(/^default {2}http/m);
+      expect(shown.slice(shown.lastIndexOf('\u001b[K') + 3).replaceAll('\r', '')).toBe(piped);
+    } finally {
+      await simulator.stop();
+    }
+  }, 60_000);
+});
