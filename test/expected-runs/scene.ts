@@ -16,7 +16,7 @@ import { createDirectSimulator, type DirectOptions } from '../support/direct-sim
 import { fakeClock } from '../support/fake-clock.ts';
 
 /** Executions and the schedule watch of one server before a simulated service, on one clock that is moved by hand. */
-export function createScene(options: DirectOptions = {}) {
+export function createScene({ catchUpLimitMs = usual.catchUpLimitMs, ...options }: SceneOptions = {}) {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47, retained: 1e9, ...options });
   const state = openSqliteState({ memory: true });
   let nowMs = birthMs;
@@ -51,7 +51,7 @@ export function createScene(options: DirectOptions = {}) {
       notes,
       settings: {
         marginMs: 600_000,
-        catchUpLimitMs: usual.catchUpLimitMs,
+        catchUpLimitMs,
         holdNewSeriesMs: 60_000,
         buckets: defaultDelayBuckets,
         mostJobs: 5000,
@@ -69,7 +69,7 @@ export function createScene(options: DirectOptions = {}) {
       everyMs: 15_000,
       requestsPerSecond: 10,
       readProjects: list.readDated,
-      settings: { ...usual, overlapMs: 120_000 },
+      settings: { ...usual, overlapMs: 120_000, catchUpLimitMs },
       commitHook: expected.commitHook,
       publish: async (published) => published.length,
       observe: toObserver([], () => undefined),
@@ -95,6 +95,8 @@ export function createScene(options: DirectOptions = {}) {
   return {
     control: simulator.control,
     requests: simulator.requests,
+    /** When each run truly started. */
+    starts: () => simulator.truth().executions.map(({ startedAtMs }) => startedAtMs),
     nowMs: () => nowMs,
     setOwnClock: (skewMs: number): void => {
       ownSkewMs = skewMs;
@@ -127,3 +129,7 @@ export function createScene(options: DirectOptions = {}) {
     },
   };
 }
+
+type SceneOptions = DirectOptions & {
+  readonly catchUpLimitMs?: number;
+};

@@ -4,9 +4,10 @@ import { createClock } from '../../src/simulator/clock.ts';
 import { answerDirectly, type DirectAnswer, type DirectRequest } from '../../src/simulator/direct.ts';
 import type { Fault } from '../../src/simulator/faults.ts';
 import { createService, type Simulator, type SimulatorOptions } from '../../src/simulator/simulator.ts';
+import { tellTruth } from '../../src/simulator/truth.ts';
 import type { Member } from '../../src/simulator/world/member.ts';
 
-export type DirectSimulator = Pick<Simulator, 'token' | 'control' | 'advance'> & {
+export type DirectSimulator = Pick<Simulator, 'token' | 'control' | 'advance' | 'truth'> & {
   /** What was asked: paths and queries. */
   readonly requests: () => readonly Asked[];
   /** The way to it, which takes no time. */
@@ -47,6 +48,7 @@ export function createDirectSimulator({ onRequest, ...options }: DirectOptions):
     token,
     control,
     requests: () => asked,
+    truth: () => tellTruth(world),
     advance: (ms) => {
       clock.advance(ms);
       play();

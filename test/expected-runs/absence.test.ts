@@ -1,0 +1,85 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createScene } from './scene.ts';
+
+const minuteMs = 60_000;
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+/** Ten jobs each start every minute, every five and every hour, all at once: four threads take them one after the other. */
+function createBusy(options: Parameters<typeof createScene>[0] = {}) {
+  const scene = createScene({ threadPoolSize: 4, ...options });
+  stops.push(scene.stop);
+  scene.control.createProject('pay');
+  for (const every of [1, 5, 60]) {
+    for (let index = 0; index < 10; index++) {
+      const schedule = { everyMs: every * minuteMs, offsetMs: 7000 };
+      scene.control.createJob('pay', { name: `every ${every}, ${index}`, schedule });
+    }
+  }
+  const valueOf = (line: string): number => Number(line.slice(line.lastIndexOf(' ') + 1));
+  const total = (family: string, part = ''): number =>
+    scene
+      .shown(family)
+      .filter((line) => line.includes(part))
+      .reduce((sum, line) => sum + valueOf(line), 0);
+  return { ...scene, total };
+}
+
+/** The times of the thirty jobs from 12:30 to a minute of the same day. */
+const timesUntil = (minute: number): number =>
+  10 * (minute - 750 + (Math.floor(minute / 5) - 150) + (Math.floor(minute / 60) - 12));
+
+describe('expected-runs, six hours in which nobody watches', () => {
+  it('finds every run with its delay, and no miss', { timeout: 60_000 }, async () => {
+    const { minutes, away, total, starts } = createBusy();
+    await minutes(30);
+    const before = total('schedule_delay_seconds', '_count');
+    const sumBefore = total('schedule_delay_seconds', '_sum');
+    away(360);
+    await minutes(15);
+    expect(total('schedule_missed_total')).toBe(0);
+    expect(total('schedule_undecided_total')).toBe(0);
+    // 12:30 to 18:45; the last minute is not over.
+    const runs = total('schedule_delay_seconds', '_count') - before;
+    expect(runs).toBe(timesUntil(1125));
+    const delays = starts()
+      .filter((atMs) => atMs >= Date.UTC(2026, 0, 15, 12, 30) && atMs < Date.UTC(2026, 0, 15, 18, 45))
+      .map((atMs) => (atMs % minuteMs) - 7000);
+    expect(delays.length).toBe(runs);
+    expect(Math.max(...delays)).toBeGreaterThan(10_000);
+    const sumMs = delays.reduce((sum, delay) => sum + delay, 0);
+    expect(total('schedule_delay_seconds', '_sum') - sumBefore).toBeCloseTo(sumMs / 1000, 3);
+  });
+
+  it('counts what a passive server did not start meanwhile, of which nobody knows why', {
+    timeout: 60_000,
+  }, async () => {
+    const { control, minutes, away, total } = createBusy();
+    await minutes(30);
+    away(120);
+    control.setExecutionMode('passive');
+    away(120);
+    control.setExecutionMode('active');
+    away(120);
+    await minutes(30);
+    expect(total('schedule_missed_total', 'reason="unknown"')).toBe(timesUntil(990) - timesUntil(870));
+    expect(total('schedule_missed_total')).toBe(timesUntil(990) - timesUntil(870));
+    expect(total('schedule_undecided_total')).toBe(0);
+  });
+
+  it('counts as undecided what ended before the catch-up limit', { timeout: 60_000 }, async () => {
+    const { minutes, away, total } = createBusy({ catchUpLimitMs: 120 * minuteMs });
+    await minutes(30);
+    const before = total('schedule_delay_seconds', '_count');
+    away(360);
+    await minutes(15);
+    expect(total('schedule_missed_total')).toBe(0);
+    const runs = total('schedule_delay_seconds', '_count') - before;
+    const undecided = total('schedule_undecided_total');
+    expect(runs + undecided).toBe(timesUntil(1125));
+    // Those before 16:32: it is 18:31 when we are there again, and 18:32 before everything up to then is known.
+    expect(undecided).toBe(timesUntil(992));
+  });
+});
