@@ -9,6 +9,8 @@ export interface Alert {
   readonly description: string;
   /** The page of Grafana that shows more, from `dashboardOf`. */
   readonly dashboard: string;
+  /** The page of the exporter that shows more, from `pageOf`. */
+  readonly page?: string;
   /** The collectors whose values it judges: without one of them it cannot fire. */
   readonly needs: readonly Collector[];
 }

@@ -64,7 +64,10 @@ function alertGroups(limits: Thresholds): readonly AlertGroup[] {
   ];
 }
 
-function toRule({ alert, expr, for: duration, severity, summary, description, dashboard }: Alert, limits: Thresholds) {
+function toRule(
+  { alert, expr, for: duration, severity, summary, description, dashboard, page }: Alert,
+  limits: Thresholds,
+) {
   return {
     alert,
     expr,
@@ -75,6 +78,7 @@ function toRule({ alert, expr, for: duration, severity, summary, description, da
       description,
       runbook_url: `${limits.baseUrl}/runbooks/${alert}`,
       dashboard_url: `${limits.grafanaUrl}${dashboard}`,
+      ...(page === undefined ? {} : { page_url: `${limits.baseUrl}${page}` }),
     },
   };
 }

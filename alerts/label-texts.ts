@@ -25,6 +25,22 @@ export function executionText(words: string, metric: string, { baseUrl, gapWindo
   return `{{ range ${found} }} ${words}: #${id} (${baseUrl}/executions/{{ $labels.server }}/${id}).{{ end }}`;
 }
 
+/** Escapes a label for one segment of a path. */
+function inPath(value: string): string {
+  return `{{ ${value} | urlquery | reReplaceAll "\\\\+" "%20" }}`;
+}
+
+/** The group of a job holds slashes, which stay. */
+const groupPath = inPath('.').replace(' }}', ' | reReplaceAll "%2F" "/" }}');
+const jobPath = `${inPath('$labels.server')}/${inPath('$labels.project')}/{{ with $labels.job_group }}${groupPath}/{{ end }}${inPath('$labels.job_name')}`;
+
+/** Pages of the exporter that say more, below its address. Jobs without series of their own have no page. */
+export const pageOf = {
+  schedule: `/schedule/${inPath('$labels.server')}`,
+  switchedOff: '/jobs?state=off',
+  job: `{{ if match "^(__.*__)?$" $labels.job_name }}/executions?server={{ $labels.server | urlquery }}&project={{ $labels.project | urlquery }}{{ else }}/jobs/${jobPath}{{ end }}`,
+} as const;
+
 /** Addresses of dashboards, with what the alert is about picked. */
 export const dashboardOf = {
   server: '/d/automation-server?var-server={{ $labels.server | urlquery }}',

@@ -1,6 +1,6 @@
 import type { Alert } from '../alert.ts';
 import { createExpressions } from '../expressions.ts';
-import { dashboardOf, executionText, jobText } from '../label-texts.ts';
+import { dashboardOf, executionText, jobText, pageOf } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Do jobs succeed, and do they come to an end? */
@@ -28,6 +28,7 @@ function failingRepeatedly(limits: Thresholds): Alert {
     summary: `Job ${jobText} keeps failing`,
     description: `${jobOfServer} has failed {{ $value }} times in a row.${executionText('Last failed', lastFailedId, limits)}`,
     dashboard: dashboardOf.job,
+    page: pageOf.job,
     needs: ['executions'],
   };
 }
@@ -47,6 +48,7 @@ function noRecentSuccess(limits: Thresholds): Alert {
     summary: `Job ${jobText} has not succeeded for too long`,
     description: `${jobOfServer} {{ if $value }}last succeeded {{ $value | humanizeDuration }} ago, which exceeds its success_age{{ else }}has run, but has not succeeded since the exporter started to watch it{{ end }}.${executionText('Last failed', lastFailedId, limits)}`,
     dashboard: dashboardOf.job,
+    page: pageOf.job,
     needs: ['executions'],
   };
 }
@@ -62,6 +64,7 @@ function overdue(limits: Thresholds): Alert {
     summary: `Job ${jobText} takes much longer than usual`,
     description: `Executions of ${jobOfServer} that have been running for a multiple of its average duration for at least ${limits.executionOverdueFor}: {{ $value }}.${executionText('The previous one', 'automation_job_last_execution_id', limits)}`,
     dashboard: dashboardOf.job,
+    page: pageOf.job,
     needs: ['executions'],
   };
 }
@@ -107,6 +110,7 @@ function durationRegression(limits: Thresholds): Alert {
     summary: `Job ${jobText} has become slow`,
     description: `None of the executions of ${jobOfServer} within the last ${limits.durationWindow} took less than {{ $value | humanizeDuration }}, more than ${limits.durationFactor} times its average duration.${executionText('The last one', 'automation_job_last_execution_id', limits)}`,
     dashboard: dashboardOf.job,
+    page: pageOf.job,
     needs: ['executions'],
   };
 }

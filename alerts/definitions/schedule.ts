@@ -1,6 +1,6 @@
 import type { Alert } from '../alert.ts';
 import { createExpressions } from '../expressions.ts';
-import { dashboardOf } from '../label-texts.ts';
+import { dashboardOf, pageOf } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
 /** Does everything run that schedules let expect, and in time? */
@@ -24,6 +24,7 @@ function missed(limits: Thresholds): Alert {
     summary: 'Scheduled runs on {{ $labels.server }} did not happen: {{ $labels.reason }}',
     description: `About {{ $value | printf "%.0f" }} scheduled runs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}; the cause is {{ $labels.reason }}.`,
     dashboard: dashboardOf.schedule,
+    page: pageOf.schedule,
     needs: ['schedule'],
   };
 }
@@ -37,6 +38,7 @@ function ownerGone(limits: Thresholds): Alert {
     summary: 'Jobs on {{ $labels.server }} belong to a member that does not answer',
     description: `About {{ $value | printf "%.0f" }} scheduled runs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}, because the member that runs their schedules does not answer.`,
     dashboard: dashboardOf.schedule,
+    page: pageOf.schedule,
     needs: ['schedule'],
   };
 }
@@ -52,6 +54,7 @@ function late(limits: Thresholds): Alert {
     summary: 'Scheduled runs of {{ $labels.project }} on {{ $labels.server }} start late',
     description: `Of the scheduled runs of {{ $labels.project }} on {{ $labels.server }} within the last ${limits.scheduleWindow}, 5 % started more than ${limits.scheduleLateSeconds / 60} minutes late.`,
     dashboard: dashboardOf.schedule,
+    page: pageOf.schedule,
     needs: ['schedule'],
   };
 }
@@ -67,6 +70,7 @@ function willSaturate(limits: Thresholds): Alert {
     description:
       'At {{ $value | humanizeTimestamp }}, more runs are expected at once on {{ $labels.server }} than its scheduler has threads: some will start late.',
     dashboard: dashboardOf.schedule,
+    page: pageOf.schedule,
     needs: ['schedule'],
   };
 }
@@ -83,6 +87,7 @@ function disabledTooLong(limits: Thresholds): Alert {
     description:
       'For more than 7 days {{ $value }} scheduled jobs of {{ $labels.project }} on {{ $labels.server }}, or their schedules, have been switched off.',
     dashboard: dashboardOf.schedule,
+    page: pageOf.switchedOff,
     needs: ['schedule'],
   };
 }

@@ -56,7 +56,10 @@ describe('alerts/generate', () => {
       /^\S.{9,79}$/,
     );
     expect(description?.replace(/\{\{ range .*\{\{ end \}\}$/, '')).toMatch(/\.$/);
-    expect(Object.keys(links)).toEqual(['runbook_url', 'dashboard_url']);
+    const { page_url: page, ...others } = links;
+    expect(Object.keys(others)).toEqual(['runbook_url', 'dashboard_url']);
+    if (/Schedule[A-Z]|SchedulerWill|Job|Overdue/.test(alert))
+      expect(page).toMatch(/^http:\/\/localhost:9720(\{\{ if match .*\}\})?\//);
     expect(links['runbook_url']).toBe(`http://localhost:9720/runbooks/${alert}`);
     expect(links['dashboard_url']).toMatch(/^http:\/\/localhost:3000\/d\/automation-[a-z-]+(\?var-server=|$)/);
   });

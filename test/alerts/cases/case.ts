@@ -39,4 +39,6 @@ export interface Case {
   readonly description: string;
   /** The path in Grafana. */
   readonly dashboard: string;
+  /** The path of a page of the exporter. */
+  readonly page?: string;
 }

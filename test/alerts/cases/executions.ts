@@ -21,6 +21,7 @@ export const executionCases: readonly Case[] = [
     summary: 'Job pay/nightly/settle keeps failing',
     description: `pay/nightly/settle on prod has failed 3 times in a row. Last failed: #642 (${page}).`,
     dashboard: ofJob,
+    page: '/jobs/prod/pay/nightly/settle',
   },
   {
     alert: 'AutomationJobNoRecentSuccess',
@@ -36,6 +37,7 @@ export const executionCases: readonly Case[] = [
     summary: 'Job pay/nightly/settle has not succeeded for too long',
     description: 'pay/nightly/settle on prod last succeeded 15m 29s ago, which exceeds its success_age.',
     dashboard: ofJob,
+    page: '/jobs/prod/pay/nightly/settle',
   },
   {
     alert: 'AutomationExecutionOverdue',
@@ -50,6 +52,7 @@ export const executionCases: readonly Case[] = [
     summary: 'Job pay/nightly/settle takes much longer than usual',
     description: `Executions of pay/nightly/settle on prod that have been running for a multiple of its average duration for at least 5m: 1. The previous one: #642 (${page}).`,
     dashboard: ofJob,
+    page: '/jobs/prod/pay/nightly/settle',
   },
   {
     alert: 'AutomationNodeFailingEverywhere',
@@ -83,6 +86,7 @@ export const executionCases: readonly Case[] = [
     summary: 'Job pay/nightly/settle has become slow',
     description: `None of the executions of pay/nightly/settle on prod within the last 6h took less than 6m 40s, more than 2 times its average duration. The last one: #642 (${page}).`,
     dashboard: ofJob,
+    page: '/jobs/prod/pay/nightly/settle',
   },
   {
     alert: 'AutomationErrorBudgetBurnFast',

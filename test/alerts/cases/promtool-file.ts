@@ -13,7 +13,7 @@ export function isExposed({ series }: Case, weather: Weather): boolean {
 /** A test of promtool for one trouble in one weather. */
 export function toPromtoolTest(each: Case, weather: Weather): object {
   const times = toTimes(each);
-  const { alert, labels, summary, description, dashboard } = each;
+  const { alert, labels, summary, description, dashboard, page } = each;
   return {
     name: `${alert}: ${weather}`,
     interval: '30s',
@@ -37,6 +37,7 @@ export function toPromtoolTest(each: Case, weather: Weather): object {
                     description,
                     runbook_url: `http://localhost:9720/runbooks/${alert}`,
                     dashboard_url: `http://localhost:3000${dashboard}`,
+                    ...(page === undefined ? {} : { page_url: `http://localhost:9720${page}` }),
                   },
                 },
               ],

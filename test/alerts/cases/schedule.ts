@@ -25,6 +25,7 @@ export const scheduleCases: readonly Case[] = [
     summary: 'Scheduled runs on prod did not happen: passive',
     description: 'About 1 scheduled runs on prod did not happen within the last 30m; the cause is passive.',
     dashboard: ofSchedule,
+    page: '/schedule/prod',
   },
   {
     alert: 'AutomationScheduleOwnerGone',
@@ -37,6 +38,7 @@ export const scheduleCases: readonly Case[] = [
     description:
       'About 1 scheduled runs on prod did not happen within the last 30m, because the member that runs their schedules does not answer.',
     dashboard: ofSchedule,
+    page: '/schedule/prod',
   },
   {
     alert: 'AutomationScheduleLate',
@@ -52,6 +54,7 @@ export const scheduleCases: readonly Case[] = [
     summary: 'Scheduled runs of pay on prod start late',
     description: 'Of the scheduled runs of pay on prod within the last 30m, 5 % started more than 5 minutes late.',
     dashboard: ofSchedule,
+    page: '/schedule/prod',
   },
   {
     alert: 'AutomationSchedulerWillSaturate',
@@ -65,6 +68,7 @@ export const scheduleCases: readonly Case[] = [
     description:
       'At 1970-01-02 01:00:00 +0000 UTC, more runs are expected at once on prod than its scheduler has threads: some will start late.',
     dashboard: ofSchedule,
+    page: '/schedule/prod',
   },
   {
     alert: 'AutomationJobDisabledTooLong',
@@ -79,5 +83,6 @@ export const scheduleCases: readonly Case[] = [
     summary: 'Scheduled jobs of pay on prod have been off for long',
     description: 'For more than 7 days 1 scheduled jobs of pay on prod, or their schedules, have been switched off.',
     dashboard: ofSchedule,
+    page: '/jobs?state=off',
   },
 ];
