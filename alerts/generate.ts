@@ -4,7 +4,8 @@ import { type Alert, collectors, type Recording } from './alert.ts';
 import { executionAlerts, slowExecutionAlerts } from './definitions/executions.ts';
 import { exporterAlerts } from './definitions/exporter.ts';
 import { logStorageAlerts } from './definitions/log-storage.ts';
-import { objectiveAlerts, objectiveRecordings } from './definitions/objectives.ts';
+import { executionObjectives, objectiveAlerts, toObjectiveRecordings } from './definitions/objectives.ts';
+import { punctuality, punctualityAlerts } from './definitions/punctuality.ts';
 import { scheduleAlerts } from './definitions/schedule.ts';
 import { serverAlerts } from './definitions/server.ts';
 import { serviceAlerts } from './definitions/service.ts';
@@ -16,7 +17,11 @@ import { defaultThresholds, type Thresholds } from './thresholds.ts';
 export function buildRules(changes: Partial<Thresholds> = {}): string {
   const limits = { ...defaultThresholds, ...changes };
   const groups = [
-    { name: 'automation-objectives', interval: limits.evaluationInterval, rules: objectiveRecordings(limits) },
+    {
+      name: 'automation-objectives',
+      interval: limits.evaluationInterval,
+      rules: toObjectiveRecordings([...executionObjectives, punctuality], limits),
+    },
     ...alertGroups(limits).map(({ name, alerts, interval = limits.evaluationInterval }) => ({
       name,
       interval,
@@ -59,7 +64,7 @@ function alertGroups(limits: Thresholds): readonly AlertGroup[] {
     { name: 'automation-executions', alerts: executionAlerts(limits) },
     { name: 'automation-schedules', alerts: scheduleAlerts(limits) },
     { name: 'automation-durations', alerts: slowExecutionAlerts(limits), interval: limits.slowEvaluationInterval },
-    { name: 'automation-error-budgets', alerts: objectiveAlerts(limits) },
+    { name: 'automation-error-budgets', alerts: [...objectiveAlerts(limits), ...punctualityAlerts(limits)] },
     { name: 'automation-exporter', alerts: exporterAlerts(limits) },
   ];
 }

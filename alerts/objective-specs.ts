@@ -1,43 +1,48 @@
-import { badEnds, judgedEnds, type Objective, objectives, slothService } from './definitions/objectives.ts';
+import { badEnds, executionObjectives, judgedEnds, type Objective, slothService } from './definitions/objectives.ts';
+import { punctuality, punctualStarts, starts } from './definitions/punctuality.ts';
 import type { Thresholds } from './thresholds.ts';
 
 /** The objectives for people who let sloth write their rules. */
-export function slothObjectives({ executionsObjective }: Thresholds): object {
+export function slothObjectives(limits: Thresholds): object {
   return {
     version: 'prometheus/v1',
     service: slothService,
-    slos: objectives.map((objective) => toSloth(objective, executionsObjective)),
+    slos: [...executionObjectives, punctuality].map((objective) => toSloth(objective, limits[objective.target])),
   };
 }
 
-function toSloth({ name, by, description }: Objective, target: number): object {
-  const sum = (ends: string): string => `sum by (${by.join(', ')}) (rate(${ends}[{{.window}}]))`;
+function toSloth({ name, description, errors, total }: Objective, target: number): object {
+  const isPunctuality = name === punctuality.name;
   return {
     name,
     objective: target * 100,
     description,
-    sli: { events: { error_query: sum(badEnds), total_query: sum(judgedEnds) } },
+    sli: { events: { error_query: errors('{{.window}}'), total_query: total('{{.window}}') } },
     alerting: {
-      name: 'AutomationErrorBudgetBurn',
+      name: isPunctuality ? 'AutomationPunctualityBurn' : 'AutomationErrorBudgetBurn',
       page_alert: { labels: { severity: 'critical' } },
       ticket_alert: { labels: { severity: 'warning' } },
     },
   };
 }
 
-/** The objectives for people who let pyrra write their rules, one resource each. */
-export function pyrraObjectives({ executionsObjective }: Thresholds): object[] {
-  return objectives.map(({ name, by, description }) => ({
+/** The objectives for people who let pyrra write their rules, one resource each. Pyrra takes single metrics: it judges delays without misses. */
+export function pyrraObjectives(limits: Thresholds): object[] {
+  const ofExecutions = executionObjectives.map((objective) => {
+    const ratio = { errors: { metric: badEnds }, total: { metric: judgedEnds }, grouping: objective.by };
+    return toPyrra(objective, limits, { ratio });
+  });
+  // Pyrra reads the bound from an equal sign.
+  const success = { metric: punctualStarts.replace('=~"300(\\\\.0)?"', '="300.0"') };
+  const latency = { success, total: { metric: starts }, grouping: punctuality.by };
+  return [...ofExecutions, toPyrra(punctuality, limits, { latency })];
+}
+
+function toPyrra({ name, description, target }: Objective, limits: Thresholds, indicator: object): object {
+  return {
     apiVersion: 'pyrra.dev/v1alpha1',
     kind: 'ServiceLevelObjective',
     metadata: { name: `${slothService}-${name}`, labels: { 'pyrra.dev/service': slothService } },
-    spec: {
-      target: String(executionsObjective * 100),
-      window: '30d',
-      description,
-      indicator: {
-        ratio: { errors: { metric: badEnds }, total: { metric: judgedEnds }, grouping: by },
-      },
-    },
-  }));
+    spec: { target: String(limits[target] * 100), window: '30d', description, indicator },
+  };
 }

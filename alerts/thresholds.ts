@@ -81,6 +81,8 @@ export interface Thresholds {
 
   /** The share of executions that has to end well. */
   readonly executionsObjective: number;
+  /** The share of expected times that has to have a run that starts in time. */
+  readonly punctualityObjective: number;
   /** Fewer failures than this do not fire, however large their share. */
   readonly burnFailures: number;
   readonly burnFastFor: string;
@@ -168,6 +170,7 @@ export const defaultThresholds: Thresholds = {
   executionsHiddenFor: '15m',
 
   executionsObjective: 0.95,
+  punctualityObjective: 0.99,
   burnFailures: 10,
   burnFastFor: '2m',
   burnSlowFor: '15m',

@@ -3,19 +3,33 @@ import { createExpressions } from '../expressions.ts';
 import { dashboardOf } from '../label-texts.ts';
 import type { Thresholds } from '../thresholds.ts';
 
-/** One objective: of the executions that ended well or badly, this share has to end well. */
+/** One objective: of the events that are judged, this share has to be good. */
 export interface Objective {
   /** The name of the objective, as `sloth_slo`. */
   readonly name: string;
   /** The labels that it is kept for, one by one. */
   readonly by: readonly string[];
   readonly description: string;
+  readonly target: 'executionsObjective' | 'punctualityObjective';
+  /** The rates of bad events and of all that are judged, over a window. */
+  readonly errors: (window: string) => string;
+  readonly total: (window: string) => string;
+  /** How many bad events there were within a window. */
+  readonly count: (window: string, limits: Thresholds) => string;
 }
 
-export const objectives: readonly [Objective, Objective] = [
-  { name: 'executions-by-server', by: ['server'], description: 'Executions of a server succeed.' },
-  { name: 'executions-by-project', by: ['server', 'project'], description: 'Executions of a project succeed.' },
-];
+function toExecutions(name: string, by: readonly string[], description: string): Objective {
+  const sum = `sum by (${by.join(', ')})`;
+  return {
+    name,
+    by,
+    description,
+    target: 'executionsObjective',
+    errors: (window) => `${sum} (rate(${badEnds}[${window}]))`,
+    total: (window) => `${sum} (rate(${judgedEnds}[${window}]))`,
+    count: (window, limits) => `${sum} (${createExpressions(limits).once(`increase(${badEnds}[${window}])`)})`,
+  };
+}
 
 export const slothService = 'automation';
 
@@ -23,13 +37,21 @@ export const slothService = 'automation';
 export const badEnds = 'automation_project_executions_total{status=~"failed|timedout|other"}';
 export const judgedEnds = 'automation_project_executions_total{status=~"succeeded|failed|timedout|other"}';
 
+export const executionObjectives: readonly [Objective, Objective] = [
+  toExecutions('executions-by-server', ['server'], 'Executions of a server succeed.'),
+  toExecutions('executions-by-project', ['server', 'project'], 'Executions of a project succeed.'),
+];
+
 /** The windows of the error ratio; the last is made of the first. */
 const windows = ['5m', '30m', '1h', '2h', '6h', '1d', '3d'] as const;
-const periodDays = 30;
+export const periodDays = 30;
 
 /** The recording rules as sloth writes them, so that its dashboards show these objectives. */
-export function objectiveRecordings({ executionsObjective }: Thresholds): Recording[] {
-  return objectives.flatMap((objective) => [...toRatios(objective), ...toMetadata(objective, executionsObjective)]);
+export function toObjectiveRecordings(objectives: readonly Objective[], limits: Thresholds): Recording[] {
+  return objectives.flatMap((objective) => [
+    ...toRatios(objective),
+    ...toMetadata(objective, limits[objective.target]),
+  ]);
 }
 
 function toLabels({ name }: Objective): Readonly<Record<string, string>> {
@@ -42,13 +64,12 @@ function toSelector(objective: Objective): string {
 }
 
 function toRatios(objective: Objective): Recording[] {
-  const by = objective.by.join(', ');
   const labels = toLabels(objective);
   const short = `slo:sli_error:ratio_rate5m${toSelector(objective)}`;
   return [
     ...windows.map((window) => ({
       record: `slo:sli_error:ratio_rate${window}`,
-      expr: `sum by (${by}) (rate(${badEnds}[${window}]))\n/\n(sum by (${by}) (rate(${judgedEnds}[${window}])) > 0)`,
+      expr: `${objective.errors(window)}\n/\n(${objective.total(window)} > 0)`,
       labels: { ...labels, sloth_window: window },
     })),
     {
@@ -120,18 +141,18 @@ export function objectiveAlerts(limits: Thresholds): Alert[] {
 }
 
 /** Two windows that both have to burn this many times as fast as the budget allows: the short one ends the alert soon. */
-interface Burn {
+export interface Burn {
   readonly short: string;
   readonly long: string;
   readonly factor: number;
 }
 
-const fast: readonly [Burn, Burn] = [
+export const fast: readonly [Burn, Burn] = [
   { short: '5m', long: '1h', factor: 14.4 },
   { short: '30m', long: '6h', factor: 6 },
 ];
 
-const slow: readonly [Burn, Burn] = [
+export const slow: readonly [Burn, Burn] = [
   { short: '2h', long: '1d', factor: 3 },
   { short: '6h', long: '3d', factor: 1 },
 ];
@@ -139,17 +160,19 @@ const slow: readonly [Burn, Burn] = [
 /** The server as a whole, or its projects one by one while the whole does not burn. */
 function burning(burns: readonly Burn[], limits: Thresholds): string {
   const { unlessBehind } = createExpressions(limits);
-  const [server, project] = objectives.map((objective) =>
-    burns.map((burn) => toCondition(objective, burn, limits)).join('\nor\n'),
-  );
+  const [server, project] = executionObjectives.map((objective) => toBurning(objective, burns, limits));
   return `(\n${server}\n)\nor\n(\n(\n${project}\n)\nunless on (server)\n(\n${server}\n)\n)\n${unlessBehind.replace('on (job, server)', 'on (server)')}`;
+}
+
+/** One of the pairs of windows burns, and enough went wrong. */
+export function toBurning(objective: Objective, burns: readonly Burn[], limits: Thresholds): string {
+  return burns.map((burn) => toCondition(objective, burn, limits)).join('\nor\n');
 }
 
 function toCondition(objective: Objective, { short, long, factor }: Burn, limits: Thresholds): string {
   const by = objective.by.join(', ');
-  const limit = `${factor} * (1 - ${limits.executionsObjective})`;
+  const limit = `${factor} * (1 - ${limits[objective.target]})`;
   const over = (window: string): string =>
     `max without (sloth_window) (slo:sli_error:ratio_rate${window}${toSelector(objective)}) > ${limit}`;
-  const failures = createExpressions(limits).once(`increase(${badEnds}[${long}])`);
-  return `${over(short)}\nand\n${over(long)}\nand on (${by})\n  sum by (${by}) (${failures}) >= ${limits.burnFailures}`;
+  return `${over(short)}\nand\n${over(long)}\nand on (${by})\n  ${objective.count(long, limits)} >= ${limits.burnFailures}`;
 }

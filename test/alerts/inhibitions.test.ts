@@ -29,7 +29,7 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
   });
 
   it('is a configuration that Alertmanager takes', () => {
-    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('13 inhibit rules');
+    expect(execFileSync(amtool, ['check-config', configuration], { encoding: 'utf8' })).toContain('15 inhibit rules');
   });
 
   it('lets one cause speak for a server and does not change the other servers', async () => {
@@ -66,6 +66,10 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
       ['AutomationJobFailingRepeatedly', { server: 'nodes', project: 'shop', job_name: 'smoke' }],
       ['AutomationErrorBudgetBurnFast', { server: 'burns' }],
       ['AutomationErrorBudgetBurnSlow', { server: 'burns' }],
+      ['AutomationPunctualityBurnFast', { server: 'late' }],
+      ['AutomationScheduleMissed', { server: 'late', reason: 'overlap' }],
+      ['AutomationPunctualityBurnSlow', { server: 'late' }],
+      ['AutomationPunctualityBurnFast', { server: 'idle' }],
       ['AutomationExporterExecutionsHidden', { server: 'blind' }],
       ['AutomationExporterCollectorDenied', { server: 'blind' }],
     ]);
@@ -96,6 +100,10 @@ describeWithTools('alerts/alertmanager-inhibitions', ['alertmanager', 'amtool'],
         'AutomationLogStorageBacklog full suppressed',
         'AutomationLogStorageFailing full active',
         'AutomationNodeFailingEverywhere nodes active',
+        'AutomationPunctualityBurnFast idle suppressed',
+        'AutomationPunctualityBurnFast late active',
+        'AutomationPunctualityBurnSlow late suppressed',
+        'AutomationScheduleMissed late suppressed',
         'AutomationSchedulerSaturated cluster a suppressed',
         'AutomationSchedulerSaturated cluster b active',
         'AutomationSchedulerSaturated stuck active',

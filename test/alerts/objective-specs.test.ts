@@ -39,6 +39,9 @@ const slothSpec = z.strictObject({
     .min(1),
 });
 
+const metric = z.strictObject({ metric: z.string() });
+const grouping = z.array(z.string()).optional();
+
 /** The fields of Pyrra's `pyrra.dev/v1alpha1`, as its resource definition lists them. */
 const pyrraSpec = z.strictObject({
   apiVersion: z.literal('pyrra.dev/v1alpha1'),
@@ -49,13 +52,10 @@ const pyrraSpec = z.strictObject({
     window: z.string().regex(/^\d+[wdhm]$/),
     description: z.string().optional(),
     alerting: z.strictObject({ name: z.string().optional(), disabled: z.boolean().optional() }).optional(),
-    indicator: z.strictObject({
-      ratio: z.strictObject({
-        errors: z.strictObject({ metric: z.string() }),
-        total: z.strictObject({ metric: z.string() }),
-        grouping: z.array(z.string()).optional(),
-      }),
-    }),
+    indicator: z.union([
+      z.strictObject({ ratio: z.strictObject({ errors: metric, total: metric, grouping }) }),
+      z.strictObject({ latency: z.strictObject({ success: metric, total: metric, grouping }) }),
+    ]),
   }),
 });
 
@@ -71,11 +71,24 @@ describe('alerts/objective-specs', () => {
     }
   });
 
+  it('name for Pyrra the bucket of the delays that the objective allows', () => {
+    const [latency] = parseAllDocuments(readFileSync(join(folder, 'pyrra.yaml'), 'utf8'))
+      .map((document) => pyrraSpec.parse(document.toJS()).spec.indicator)
+      .flatMap((indicator) => ('latency' in indicator ? [indicator.latency] : []));
+    expect(latency).toEqual({
+      success: { metric: 'automation_schedule_delay_seconds_bucket{le="300.0"}' },
+      total: { metric: 'automation_schedule_delay_seconds_count' },
+      grouping: ['server'],
+    });
+  });
+
   it('have the form that Pyrra reads, with errors that are a part of all', () => {
     const documents = parseAllDocuments(readFileSync(join(folder, 'pyrra.yaml'), 'utf8'));
     expect(documents.length).toBeGreaterThan(1);
     for (const document of documents) {
-      const { ratio } = pyrraSpec.parse(document.toJS()).spec.indicator;
+      const { indicator } = pyrraSpec.parse(document.toJS()).spec;
+      if (!('ratio' in indicator)) continue;
+      const { ratio } = indicator;
       const [errors, total] = [ratio.errors.metric, ratio.total.metric].map((metric) => readPromql(metric));
       expect(errors).toMatchObject({ valid: true });
       expect(errors?.metrics).toEqual(total?.metrics);

@@ -44,7 +44,7 @@ describeWithTools('alerts/weathers', ['promtool'], ({ promtool }) => {
         const name = `${each.alert}.test.json`;
         const tests = [toPromtoolTest(each, weather)];
         const rules = { rule_files: [`${each.alert}.rules.json`], evaluation_interval: '30s' };
-        const order = each.alert.includes('Budget') ? { group_eval_order: groupOrder } : {};
+        const order = each.alert.includes('Burn') ? { group_eval_order: groupOrder } : {};
         const text = JSON.stringify({ ...rules, ...order, tests });
         writeFileSync(join(directory, name), text);
         return name;

@@ -16,7 +16,7 @@ export const groupOrder = ['automation-objectives', 'automation-error-budgets'];
 
 /** The rule file with the alerts that are named, and what they are made of: all of them at every step would take minutes. */
 export function toRulesOf(alerts: readonly string[], records: readonly string[] = []): string {
-  const needsBudget = alerts.some((alert) => alert.includes('Budget'));
+  const needsBudget = alerts.some((alert) => alert.includes('Burn'));
   const isNeeded = ({ alert, record }: Rule): boolean => {
     if (record !== undefined)
       return (

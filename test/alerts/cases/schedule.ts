@@ -4,6 +4,13 @@ const job = 'server="prod",project="pay",job_group="nightly",job_name="settle"';
 const other = 'server="prod",project="shop",job_group="",job_name="index"';
 const missed = 'automation_schedule_missed_total';
 const bucket = 'automation_schedule_delay_seconds_bucket{server="prod",project="pay",le=';
+const starts = 'automation_schedule_delay_seconds_count{server="prod",project="pay"}';
+const neverMissed = `${missed}{${job},reason="unknown"}`;
+const punctuality = {
+  sloth_id: 'automation-schedules-by-server',
+  sloth_service: 'automation',
+  sloth_slo: 'schedules-by-server',
+};
 const ofSchedule = '/d/automation-schedule?var-server=prod';
 
 /** Troubles of schedules. */
@@ -84,5 +91,32 @@ export const scheduleCases: readonly Case[] = [
     description: 'For more than 7 days 1 scheduled jobs of pay on prod, or their schedules, have been switched off.',
     dashboard: ofSchedule,
     page: '/jobs?state=off',
+  },
+  {
+    alert: 'AutomationPunctualityBurnFast',
+    series: { [`${bucket}"300.0"}`]: counter(10, 0), [starts]: counter(10, 10), [neverMissed]: counter(0, 0) },
+    below: { [`${bucket}"300.0"}`]: counter(10, 9.5) },
+    firesAfter: 2.5,
+    resolvesAfter: 30,
+    labels: { server: 'prod', severity: 'critical', ...punctuality },
+    summary: 'Very many scheduled runs on prod are late or missing',
+    description:
+      '60% of the scheduled runs on prod start more than 5 minutes late, or not at all. At this rate the budget of 30 days lasts for less than five days.',
+    dashboard: ofSchedule,
+    page: '/schedule/prod',
+  },
+  {
+    alert: 'AutomationPunctualityBurnSlow',
+    series: { [`${bucket}"300.0"}`]: counter(10, 9.6), [starts]: counter(10, 10), [neverMissed]: counter(0, 0) },
+    below: { [`${bucket}"300.0"}`]: counter(10, 9.92) },
+    firesAfter: 39.5,
+    lastsMinutes: 47,
+    resolvesAfter: 135,
+    labels: { server: 'prod', severity: 'warning', ...punctuality },
+    summary: 'Too many scheduled runs on prod are late or missing',
+    description:
+      '3.232% of the scheduled runs on prod start more than 5 minutes late, or not at all. At this rate the budget of 30 days does not last for 30 days.',
+    dashboard: ofSchedule,
+    page: '/schedule/prod',
   },
 ];

@@ -1,0 +1,62 @@
+import type { Alert } from '../alert.ts';
+import { createExpressions } from '../expressions.ts';
+import { dashboardOf, pageOf } from '../label-texts.ts';
+import type { Thresholds } from '../thresholds.ts';
+import { fast, type Objective, periodDays, slow, toBurning } from './objectives.ts';
+
+/** Runs on schedule that started in time: within five minutes, a bucket of the delays. */
+export const punctualStarts = 'automation_schedule_delay_seconds_bucket{le=~"300(\\\\.0)?"}';
+export const starts = 'automation_schedule_delay_seconds_count';
+const misses = 'automation_schedule_missed_total';
+
+/** Of the expected times that are decided, this share has to have a run that starts in time. Every miss counts, whatever its cause. */
+export const punctuality: Objective = {
+  name: 'schedules-by-server',
+  by: ['server'],
+  description: 'Scheduled runs of a server start at most five minutes late.',
+  target: 'punctualityObjective',
+  errors: (window) => toErrors(toTotal(window), `sum by (server) (rate(${punctualStarts}[${window}]))`),
+  total: toTotal,
+  count: (window, limits) => {
+    const { once } = createExpressions(limits);
+    const sum = (events: string): string => `sum by (server) (${once(`increase(${events}[${window}])`)})`;
+    const late = `(${sum(starts)} - ${sum(punctualStarts)} or 0 * ${sum(misses)})`;
+    return `(${sum(misses)} + ${late})`;
+  },
+};
+
+function toTotal(window: string): string {
+  return `sum by (server) (rate(${starts}[${window}]) or rate(${misses}[${window}]))`;
+}
+
+/** Where nothing has ever run on schedule, there are no starts in time. */
+function toErrors(total: string, good: string): string {
+  return `(${total} - (${good} or 0 * ${total}))`;
+}
+
+/** Is the budget of runs that are late or missed spent faster than it lasts? */
+export function punctualityAlerts(limits: Thresholds): Alert[] {
+  const { unlessBehind } = createExpressions(limits);
+  const guard = unlessBehind.replace('on (job, server)', 'on (server)');
+  const shared = { dashboard: dashboardOf.schedule, page: pageOf.schedule, needs: ['schedule', 'executions'] } as const;
+  return [
+    {
+      ...shared,
+      alert: 'AutomationPunctualityBurnFast',
+      expr: `(\n${toBurning(punctuality, fast, limits)}\n)\n${guard}`,
+      for: limits.burnFastFor,
+      severity: 'critical',
+      summary: 'Very many scheduled runs on {{ $labels.server }} are late or missing',
+      description: `{{ $value | humanizePercentage }} of the scheduled runs on {{ $labels.server }} start more than 5 minutes late, or not at all. At this rate the budget of ${periodDays} days lasts for less than five days.`,
+    },
+    {
+      ...shared,
+      alert: 'AutomationPunctualityBurnSlow',
+      expr: `(\n${toBurning(punctuality, slow, limits)}\n)\n${guard}`,
+      for: limits.burnSlowFor,
+      severity: 'warning',
+      summary: 'Too many scheduled runs on {{ $labels.server }} are late or missing',
+      description: `{{ $value | humanizePercentage }} of the scheduled runs on {{ $labels.server }} start more than 5 minutes late, or not at all. At this rate the budget of ${periodDays} days does not last for ${periodDays} days.`,
+    },
+  ];
+}
