@@ -56,13 +56,18 @@ describe('alerts/generate', () => {
       /^\S.{9,79}$/,
     );
     expect(description?.replace(/\{\{ range .*\{\{ end \}\}$/, '')).toMatch(/\.$/);
-    const { page_url: page, ...others } = links;
+    const { page_url: _page, ...others } = links;
     expect(Object.keys(others)).toEqual(['runbook_url', 'dashboard_url']);
-    if (/Schedule[A-Z]|SchedulerWill|Job|Overdue/.test(alert))
-      expect(page).toMatch(/^http:\/\/localhost:9720(\{\{ if match .*\}\})?\//);
     expect(links['runbook_url']).toBe(`http://localhost:9720/runbooks/${alert}`);
     expect(links['dashboard_url']).toMatch(/^http:\/\/localhost:3000\/d\/automation-[a-z-]+(\?var-server=|$)/);
   });
+
+  it.each(rules.filter(({ alert }) => /Schedule[A-Z]|SchedulerWill|Job|Overdue|Punctuality/.test(alert)))(
+    'leads for $alert to a page of the exporter',
+    ({ annotations }) => {
+      expect(annotations['page_url']).toMatch(/^http:\/\/localhost:9720(\{\{ if match .*\}\})?\//);
+    },
+  );
 
   it.each(rules.filter(({ expr }) => expr.includes('automation_job_')))(
     'keeps $alert silent while the exporter is behind',
