@@ -14,8 +14,8 @@ import { readImports, readSources } from './architecture/sources.ts';
 import { exempt, findTimeSources } from './architecture/time-sources.ts';
 import { findTwinTypes } from './architecture/twin-types.ts';
 
-/** The program, a way to ask the simulated service without a socket, for tests, and an engine that no option names yet. */
-const entries = ['src/cli.ts', 'src/healthcheck.ts', 'src/simulator/direct.ts', 'src/state/postgres/open-postgres.ts'];
+/** The program, and a way to ask the simulated service without a socket, for tests. */
+const entries = ['src/cli.ts', 'src/healthcheck.ts', 'src/simulator/direct.ts'];
 
 describe('architecture', () => {
   it('lets every room import only what its row allows', () => {

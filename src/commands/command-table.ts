@@ -94,6 +94,14 @@ export const commandWords: readonly CommandRow[] = [
     positionals: 1000,
     load: async () => (await import('./quarantine.ts')).quarantine,
   },
+  {
+    name: 'migrate',
+    help: 'Copy the state from state.dir into the database of state.postgres, or back; stop every daemon before.',
+    usage: 'postgres|directory',
+    examples: ['migrate postgres --config.file=config.yaml', 'migrate directory --overwrite'],
+    positionals: 1,
+    load: async () => (await import('./migrate.ts')).migrate,
+  },
 ];
 
 /** The flags that are not options of the configuration. */
@@ -143,6 +151,7 @@ export const commandFlags: readonly CommandFlag[] = [
     help: 'Trace context of the caller, for traces.upstream.mode parent.',
     commands: ['traceparent'],
   },
+  { name: 'overwrite', help: 'Replace what the target has of the same servers.', commands: ['migrate'] },
   { name: 'all', help: 'Apply to all quarantined traces.', commands: ['quarantine'] },
   {
     name: 'url',

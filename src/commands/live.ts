@@ -15,6 +15,7 @@ import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import { toVerdict } from '../tracing/deliver/verdict.ts';
 import type { Trace } from '../tracing/plan/span.ts';
 import { askOnce } from './ask-once.ts';
+import { probeDatabase } from './probe-database.ts';
 
 /** One thing next to the servers' endpoints that has to work as well. A warning does not fail the check. */
 export type LiveReport = {
@@ -24,13 +25,14 @@ export type LiveReport = {
   readonly message: string;
 };
 
-/** Tries what only shows while it is used: the trace backend, the state directory, clocks and credentials. */
+/** Tries what only shows while it is used: the trace backend, the place of the state, clocks and credentials. */
 export async function probeLive(config: Config, otlp: OtlpSettings, version: string): Promise<readonly LiveReport[]> {
   const ofServers = config.servers.map(async (server) => [
     { server: server.name, ...(await probeClock(server)) },
     { server: server.name, ...(await probeCredentials(server)) },
   ]);
-  return [await probeTraceBackend(config, otlp, version), probeState(config), ...(await Promise.all(ofServers)).flat()];
+  const ofState = (await probeDatabase(config)) ?? probeState(config);
+  return [await probeTraceBackend(config, otlp, version), ofState, ...(await Promise.all(ofServers)).flat()];
 }
 
 /** The test trace has a name of its own, so that nobody takes it for an execution. */

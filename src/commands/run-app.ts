@@ -11,6 +11,7 @@ import { explainFault } from './faults.ts';
 import { createLineWriter } from './line-writer.ts';
 import type { Loaded } from './load.ts';
 import { createReloading } from './reloading.ts';
+import { toOpenShared } from './shared-state.ts';
 import { loadOtlpOrComplain } from './trace-backend.ts';
 import { startWatchdog } from './watchdog.ts';
 
@@ -32,7 +33,8 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   const toLog = (level: LogLevel): Log => createLog({ ...config.log, level, secrets: () => [...secrets], write });
   let current = toLog(config.log.level);
   const log = forward(() => current);
-  const stateDirectory = config.state.memory ? undefined : config.state.dir;
+  const openShared = toOpenShared(config, (value) => secrets.add(value));
+  const stateDirectory = config.state.memory || openShared !== undefined ? undefined : config.state.dir;
   const webConfigFile = config.web.configFile;
   for (const exposure of listFileExposures({ configFile: loaded.configFile, webConfigFile, stateDirectory }))
     log.warn({}, exposure);
@@ -55,6 +57,7 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     otlp,
     reload,
     selfTracing,
+    ...(openShared === undefined ? {} : { openShared }),
   });
   // Before the listener of the command line, which knows no secrets.
   process.prependListener('uncaughtException', (error: unknown) => {

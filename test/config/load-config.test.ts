@@ -58,7 +58,7 @@ describe('config/load-config', () => {
       },
       metrics: { cicd: false, holdNewSeriesMs: 60_000, families: new Map() },
       log: { level: 'info', format: 'logfmt' },
-      state: { dir: './state', memory: false },
+      state: { dir: './state', memory: false, postgres },
     });
     expect({ configFile, checkOnly, origins: [...origins] }).toEqual({
       configFile: undefined,
@@ -160,7 +160,7 @@ state: { dir: /var/lib/x }
       externalUrl: 'https://exporter.example.org/x',
     });
     expect(config.log).toEqual({ level: 'debug', format: 'json' });
-    expect(config.state).toEqual({ dir: '/var/lib/x', memory: false });
+    expect(config.state).toEqual({ dir: '/var/lib/x', memory: false, postgres });
   });
 
   it('complains about everything at once, each at its place', async () => {
@@ -305,3 +305,14 @@ config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
     ]);
   });
 });
+
+const postgres = {
+  host: undefined,
+  port: 5432,
+  database: 'automation_exporter',
+  user: 'automation_exporter',
+  passwordFile: undefined,
+  schema: 'automation_exporter',
+  connections: 8,
+  tls: { disable: false, caFile: undefined, certFile: undefined, keyFile: undefined },
+};

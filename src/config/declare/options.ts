@@ -8,6 +8,7 @@ import { hostName, namespace, pemFile, routePrefix, serverName, urlPath, userNam
 import { boolean, choice, duration, passwordFile, path, secretFile } from '../values/value-type.ts';
 import { mapList } from './map-list.ts';
 import { type Option, type OptionTree, option, optional, required, untilRestart, withFlag } from './option.ts';
+import { postgresOptions } from './postgres-options.ts';
 import { traceOptions } from './trace-options.ts';
 
 const overdueFactors = { min: 1, max: 1000 } as const;
@@ -129,6 +130,7 @@ export const generalOptions = {
       option(path('/var/lib/automation-exporter'), './state', 'Directory for state that must survive a restart.'),
     ),
     memory: untilRestart(option(boolean, false, 'Keep the state in memory only; it is lost on restart.')),
+    postgres: postgresOptions,
   },
 } as const satisfies OptionTree;
 
@@ -255,7 +257,10 @@ export type FamilyFacts = {
 };
 
 /** Pairs that exclude each other: an option has no meaning while the switch is on. */
-export const exclusions = [{ option: 'state.dir', switch: 'state.memory' }] as const;
+export const exclusions = [
+  { option: 'state.dir', switch: 'state.memory' },
+  { option: 'state.postgres.host', switch: 'state.memory' },
+] as const;
 
 function projectLabels() {
   return mapList(

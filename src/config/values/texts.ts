@@ -77,3 +77,25 @@ export function namespace(): ValueType<string, 'plain'> {
     placeholder: 'TEXT',
   });
 }
+
+/** The host of a database: a name, an address, or the folder of its socket on this machine. */
+export function databaseHost(): ValueType<string, 'plain'> {
+  return text({
+    takes: 'a host, or the folder of a socket',
+    pattern: /^([A-Za-z0-9_:][A-Za-z0-9_.:-]{0,252}|\/[\x21-\x7e]{1,100})$/,
+    problem: 'is not a host',
+    examples: ['database.example.org', '/run/postgresql'],
+    placeholder: 'HOST',
+  });
+}
+
+/** The name of a schema, which needs no quotes. */
+export function schemaName(): ValueType<string, 'plain'> {
+  return text({
+    takes: 'a name',
+    pattern: /^[a-z_][a-z0-9_]{0,62}$/,
+    problem: 'is not a name of lower-case letters, digits and underscores',
+    examples: ['automation_exporter'],
+    placeholder: 'NAME',
+  });
+}

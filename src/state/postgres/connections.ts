@@ -43,14 +43,14 @@ export function createConnections(settings: PostgresSettings, clock: Timing): Co
     error instanceof StateError
       ? error
       : new StateError(`${doing}: ${explainPostgresFault(error, settings)}`, { cause: error });
-  let tls: ConnectionOptions | undefined;
-  const pool = openPool(settings, () => tls);
+  let credentials: Credentials | undefined;
+  const pool = openPool(settings, () => credentials);
   const prepared = new WeakSet<ClientBase>();
 
   async function connect(): Promise<PoolClient> {
     try {
-      // A certificate may have been renewed before a new connection.
-      if (pool.idleCount === 0) tls = await settings.tls();
+      // Before the connection, which would wait for a password that cannot be read.
+      if (pool.idleCount === 0) credentials = { password: await settings.password(), tls: await settings.tls() };
       return await pool.connect();
     } catch (error) {
       throw explain('the database cannot be used', error);
@@ -144,7 +144,7 @@ function keepsConnection(error: unknown): boolean {
   return !code.startsWith('57P') && !code.startsWith('08') && code !== '25006' && code !== '25P03';
 }
 
-function openPool(settings: PostgresSettings, tls: () => ConnectionOptions | undefined): Pool {
+function openPool(settings: PostgresSettings, credentials: () => Credentials | undefined): Pool {
   const pool = new Pool({
     host: settings.host,
     port: settings.port,
@@ -159,7 +159,7 @@ function openPool(settings: PostgresSettings, tls: () => ConnectionOptions | und
     application_name: 'automation-exporter',
     types: { getTypeParser },
     // The type knows no arguments, and the pool hands its options over.
-    Client: createClientWith(settings, tls) as unknown as new () => ClientBase,
+    Client: createClientWith(settings.user, credentials) as unknown as new () => ClientBase,
   });
   // An idle connection that ends is replaced when one is needed.
   pool.on('error', ignore);
@@ -170,16 +170,14 @@ const connectMs = 5000;
 /** What a stopped process has open holds the rows of others for no longer. */
 const idleInTransactionMs = 5000;
 
-/** The pool makes each connection from the same options; this one reads again what may change. */
-function createClientWith({ user, password }: PostgresSettings, tls: () => ConnectionOptions | undefined) {
+type Credentials = { readonly password: string | undefined; readonly tls: ConnectionOptions | undefined };
+
+/** The pool makes each connection from the same options; this one adds what may have changed. */
+function createClientWith(user: string, credentials: () => Credentials | undefined) {
   return function createClient(options: ClientConfig): Client {
-    return new Client({
-      ...options,
-      user,
-      // Without one the library would look into files and variables of its own.
-      password: async () => (await password()) ?? '',
-      ssl: tls() ?? false,
-    });
+    const { password = '', tls = false } = credentials() ?? {};
+    // Without a password the library would look for one in files and variables of its own.
+    return new Client({ ...options, user, password, ssl: tls });
   };
 }
 

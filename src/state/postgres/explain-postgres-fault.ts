@@ -14,7 +14,7 @@ export function explainPostgresFault(error: unknown, { host, port, database }: P
   }
   if (isTlsFault(code))
     return `the certificate of ${at} is not accepted (${code}); correct it, or \`state.postgres.tls\``;
-  if (message.includes('password')) return 'it asks for a password; set `state.postgres.password_file`';
+  if (message.includes('password must be')) return 'it asks for a password; set `state.postgres.password_file`';
   if (isLostConnection(error)) return `the connection to ${at} was lost; it is opened again when it is needed`;
   if (message.includes('timeout'))
     return `${at} did not answer in time; see whether it is overloaded or cannot be reached`;

@@ -46,7 +46,8 @@ export async function openPostgresState({ settings, replica, clock }: PostgresOp
   };
 }
 
-function toState(owned: OwnedUnit): State {
+/** The state of a unit, as its owner uses it. */
+export function toState(owned: OwnedUnit): State {
   return {
     origin: { kind: 'usual' },
     ledger: createPostgresLedger(owned),

@@ -1,0 +1,63 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { LedgerDocument, LedgerEntry } from './ledger.ts';
+import type { SpooledTrace } from './spool.ts';
+import { batchSizes, type MemoryRow, type StateRows, type TraceRow } from './state-rows.ts';
+
+type SpoolRow = SpooledTrace & {
+  readonly position: number;
+  readonly reason: string | null;
+  readonly atMs: number | null;
+};
+
+/** The rows of an SQLite file. */
+export function createSqliteRows(database: DatabaseSync): StateRows {
+  // The casts are true: the columns are named and typed by the schema.
+  return {
+    units: async () =>
+      database
+        .prepare(
+          `SELECT server FROM ledger_entry UNION SELECT server FROM ledger_document
+           UNION SELECT server FROM collector_memory UNION SELECT server FROM spooled_trace ORDER BY server`,
+        )
+        .all()
+        .map(({ server }) => String(server)),
+    documents: async (unit) =>
+      database
+        .prepare('SELECT kind, key, body FROM ledger_document WHERE server = ? ORDER BY kind, key')
+        .all(unit) as unknown as LedgerDocument[],
+    memories: async (unit) =>
+      database
+        .prepare('SELECT collector, memory FROM collector_memory WHERE server = ? ORDER BY collector')
+        .all(unit) as unknown as MemoryRow[],
+    entries: async (unit, after) =>
+      database
+        .prepare(
+          `SELECT project, id, started_at AS startedAtMs, ended_at AS endedAtMs FROM ledger_entry
+           WHERE server = ? AND (id, started_at) > (?, ?) ORDER BY id, started_at LIMIT ?`,
+        )
+        .all(unit, after?.id ?? lowest, after?.startedAtMs ?? lowest, batchSizes.entries) as unknown as LedgerEntry[],
+    traces: async (unit, after) =>
+      database
+        .prepare(
+          `SELECT position, key, server, execution AS executionId, started_at AS startedAtMs, spooled_at AS spooledAtMs,
+             encoding, spans, bytes, reason, set_aside_at AS atMs
+           FROM spooled_trace WHERE server = ? AND position > ? ORDER BY position LIMIT ?`,
+        )
+        .all(unit, after, batchSizes.traces)
+        .map((row) => toTraceRow(row as unknown as SpoolRow)),
+  };
+}
+
+const lowest = Number.MIN_SAFE_INTEGER;
+
+function toTraceRow({ position, reason, atMs, ...trace }: SpoolRow): TraceRow {
+  return { place: position, trace, why: reason === null ? undefined : { reason, atMs: atMs ?? 0 } };
+}
+
+/** Forgets everything, so that another state can take its place. */
+export function clearSqlite(database: DatabaseSync): void {
+  database.exec(
+    `BEGIN IMMEDIATE; DELETE FROM ledger_entry; DELETE FROM ledger_document; DELETE FROM collector_memory;
+     DELETE FROM spooled_trace; COMMIT;`,
+  );
+}

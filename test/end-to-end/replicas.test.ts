@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { type Child, startCli } from '../support/child.ts';
+import { eventually } from '../support/eventually.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { describeWithTools } from '../support/tools.ts';
+import { toSeries } from './scraped.ts';
+
+const counter =
+  'automation_executions_total{server="prod",project="shop",job_group="nightly",job_name="settle",status="succeeded"}';
+
+type Replica = { readonly child: Child; readonly url: string };
+
+/** Every fault has ended after this time: the database frees the rows of a stopped process, and leases expire. */
+const takeoverMs = 30_000;
+
+describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], ({ postgresql }) => {
+  let server: PostgresServer;
+  let simulator: Simulator;
+  let folder: string;
+  let finished = 0;
+  const replicas: Replica[] = [];
+
+  beforeAll(async () => {
+    server = await startPostgres(postgresql);
+    simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
+    simulator.control.createProject('shop');
+    simulator.control.createJob('shop', { name: 'settle', group: 'nightly' }, 'settle');
+    folder = mkdtempSync(join(tmpdir(), 'automation-exporter-replicas-'));
+    writeFileSync(join(folder, 'token'), 'a-token\n', { mode: 0o600 });
+    writeFileSync(join(folder, 'password'), `${server.password}\n`, { mode: 0o600 });
+    writeFileSync(
+      join(folder, 'config.yaml'),
+      `servers: [{ name: prod, url: '${simulator.url}', token_file: ${join(folder, 'token')} }]
+collectors: { executions: { every: 1s } }
+metrics: { hold_new_series: 0s }
+state:
+  postgres:
+    host: 127.0.0.1
+    port: ${server.port}
+    database: postgres
+    user: postgres
+    password_file: ${join(folder, 'password')}
+    tls: { disable: true }
+`,
+    );
+  }, 60_000);
+  afterAll(async () => {
+    for (const { child } of replicas) {
+      child.kill('SIGCONT');
+      await child.stop();
+    }
+    await Promise.all([simulator.stop(), server.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  async function startReplica(): Promise<Replica> {
+    const child = startCli([
+      'serve',
+      `--config.file=${join(folder, 'config.yaml')}`,
+      '--web.listen-address=127.0.0.1:0',
+    ]);
+    const [, url = ''] = await child.waitFor(/url=(http:\S+)/, 60_000);
+    const replica = { child, url };
+    replicas.push(replica);
+    return replica;
+  }
+
+  function finish(runs: number): void {
+    const nowMs = Date.now();
+    for (let run = 0; run < runs; run += 1) {
+      simulator.control.addFinished('shop', { jobId: 'settle', startedAtMs: nowMs - 1000, endedAtMs: nowMs });
+    }
+    finished += runs;
+  }
+
+  /** Every replica that shows the counter, with its value: exactly one does. */
+  async function readShown(): Promise<readonly { readonly replica: Replica; readonly value: number }[]> {
+    const shown = await Promise.all(
+      replicas.map(async (replica) => {
+        const text = await fetch(`${replica.url}/metrics`, { signal: AbortSignal.timeout(2000) }).then(
+          (response) => response.text(),
+          () => '',
+        );
+        const value = toSeries(text).get(counter);
+        return value === undefined ? [] : [{ replica, value }];
+      }),
+    );
+    return shown.flat();
+  }
+
+  /** Waits until everything that ended is counted once, by one replica. */
+  async function readOwner(): Promise<Replica> {
+    return eventually(
+      async () => {
+        const [first, ...others] = await readShown();
+        if (first === undefined || others.length > 0) throw new Error('not shown by exactly one replica');
+        expect(first.value).toBe(finished);
+        return first.replica;
+      },
+      { limitMs: takeoverMs },
+    );
+  }
+
+  it('counts every execution once over a killed owner, a stopped one, and a killed database', async () => {
+    await startReplica();
+    await Promise.all([startReplica(), startReplica()]);
+    finish(5);
+    const first = await readOwner();
+    first.child.kill('SIGKILL');
+    finish(7);
+    const second = await readOwner();
+    expect(second).not.toBe(first);
+
+    second.child.kill('SIGSTOP');
+    finish(3);
+    const third = await readOwner();
+    expect(third).not.toBe(second);
+    second.child.kill('SIGCONT');
+    finish(2);
+    expect(await readOwner()).toBe(third);
+
+    await server.crash();
+    finish(4);
+    await server.start();
+    await readOwner();
+    expect(await server.query('SELECT count(*)::int AS entries FROM automation_exporter.ledger_entry')).toEqual([
+      { entries: 21 },
+    ]);
+  }, 240_000);
+
+  it('hands over at a stop, without waiting for the lease to expire', async () => {
+    const owner = await readOwner();
+    await startReplica();
+    owner.child.kill('SIGTERM');
+    await owner.child.ended;
+    const stoppedAt = performance.now();
+    finish(6);
+    expect(await readOwner()).not.toBe(owner);
+    // The lease by itself would last ten seconds.
+    expect(performance.now() - stoppedAt).toBeLessThan(9000);
+  }, 120_000);
+});
