@@ -53,7 +53,7 @@ describe('expected-runs, six hours in which nobody watches', () => {
     expect(total('schedule_delay_seconds', '_sum') - sumBefore).toBeCloseTo(sumMs / 1000, 3);
   });
 
-  it('counts what a passive server did not start meanwhile, of which nobody knows why', {
+  it('counts what a passive server did not start meanwhile, although nobody knows why', {
     timeout: 60_000,
   }, async () => {
     const { control, minutes, away, total } = createBusy();
