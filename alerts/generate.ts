@@ -6,6 +6,7 @@ import { exporterAlerts } from './definitions/exporter.ts';
 import { logStorageAlerts } from './definitions/log-storage.ts';
 import { executionObjectives, objectiveAlerts, toObjectiveRecordings } from './definitions/objectives.ts';
 import { punctuality, punctualityAlerts } from './definitions/punctuality.ts';
+import { replicaAlerts } from './definitions/replicas.ts';
 import { scheduleAlerts } from './definitions/schedule.ts';
 import { serverAlerts } from './definitions/server.ts';
 import { serviceAlerts } from './definitions/service.ts';
@@ -66,6 +67,7 @@ function alertGroups(limits: Thresholds): readonly AlertGroup[] {
     { name: 'automation-durations', alerts: slowExecutionAlerts(limits), interval: limits.slowEvaluationInterval },
     { name: 'automation-error-budgets', alerts: [...objectiveAlerts(limits), ...punctualityAlerts(limits)] },
     { name: 'automation-exporter', alerts: exporterAlerts(limits) },
+    { name: 'automation-replicas', alerts: replicaAlerts(limits) },
   ];
 }
 

@@ -92,6 +92,12 @@ export interface Thresholds {
   readonly collectorDeniedFor: string;
   readonly exporterDownFor: string;
   readonly configReloadFailedFor: string;
+  readonly noOwnerFor: string;
+  readonly stateDownFor: string;
+  /** More changes of the owner than this within the window. */
+  readonly leaseFlaps: number;
+  readonly leaseFlapsWindow: string;
+  readonly leaseFlappingFor: string;
   readonly seriesDroppedWindow: string;
   readonly seriesDroppedFor: string;
   /** A trace that has waited for longer than this is not delivered. */
@@ -179,6 +185,11 @@ export const defaultThresholds: Thresholds = {
   collectorDeniedFor: '10m',
   exporterDownFor: '5m',
   configReloadFailedFor: '5m',
+  noOwnerFor: '2m',
+  stateDownFor: '2m',
+  leaseFlaps: 5,
+  leaseFlapsWindow: '30m',
+  leaseFlappingFor: '1m',
   seriesDroppedWindow: '15m',
   seriesDroppedFor: '15m',
   traceOldestSeconds: 900,

@@ -8,11 +8,12 @@ import { describeWithTools } from '../support/tools.ts';
 import { executionCases } from './cases/executions.ts';
 import { exporterCases } from './cases/exporter.ts';
 import { isExposed, toPromtoolTest, weathers } from './cases/promtool-file.ts';
+import { replicaCases } from './cases/replicas.ts';
 import { groupOrder, toRulesOf } from './cases/rules-of.ts';
 import { scheduleCases } from './cases/schedule.ts';
 import { serviceCases } from './cases/service.ts';
 
-const cases = [...serviceCases, ...executionCases, ...scheduleCases, ...exporterCases];
+const cases = [...serviceCases, ...executionCases, ...scheduleCases, ...exporterCases, ...replicaCases];
 
 describe('alerts/weathers', () => {
   it('has a case for every alert', () => {

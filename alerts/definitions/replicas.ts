@@ -1,0 +1,45 @@
+import type { Alert } from '../alert.ts';
+import { dashboardOf } from '../label-texts.ts';
+import type { Thresholds } from '../thresholds.ts';
+
+const exporterItself = { dashboard: dashboardOf.exporter, needs: [] } as const;
+
+/** Troubles of exporters that share their servers and one database; without them none of the series exists. */
+export function replicaAlerts(limits: Thresholds): Alert[] {
+  const { gapWindow, leaseFlapsWindow, leaseFlaps } = limits;
+  const epoch = 'automation_exporter_lease_epoch';
+  const highest = `max by (job, server) (max_over_time(${epoch}[${leaseFlapsWindow}]))`;
+  const lowest = `min by (job, server) (min_over_time(${epoch}[${leaseFlapsWindow}]))`;
+  return [
+    {
+      alert: 'AutomationExporterNoOwner',
+      expr: `max by (job, server) (last_over_time(automation_exporter_lease_owned[${gapWindow}])) == 0`,
+      for: limits.noOwnerFor,
+      severity: 'critical',
+      summary: 'No exporter watches an automation server',
+      description:
+        'None of the exporters with the job {{ $labels.job }} owns {{ $labels.server }}, so nobody asks it and no other alert about it can fire. Its executions are counted once an exporter owns it again.',
+      ...exporterItself,
+    },
+    {
+      alert: 'AutomationExporterStateDown',
+      expr: `last_over_time(automation_exporter_state_up[${gapWindow}]) == 0`,
+      for: limits.stateDownFor,
+      severity: 'warning',
+      summary: 'An automation exporter cannot reach its database',
+      description:
+        '{{ $labels.instance }} gets no answer from the database that the exporters share. It owns no server until the database answers again; another exporter that reaches it takes over.',
+      ...exporterItself,
+    },
+    {
+      alert: 'AutomationExporterLeaseFlapping',
+      expr: `${highest}\n-\n${lowest}\n> ${leaseFlaps}`,
+      for: limits.leaseFlappingFor,
+      severity: 'warning',
+      summary: 'An automation server changes its exporter again and again',
+      description:
+        '{{ $labels.server }} was acquired {{ $value }} times within half an hour: each time its series are absent for a few seconds, and its polls begin again.',
+      ...exporterItself,
+    },
+  ];
+}

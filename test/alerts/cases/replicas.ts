@@ -1,0 +1,47 @@
+import { type Case, gauge, pulse } from './case.ts';
+
+const dashboard = '/d/automation-exporter';
+const owned = 'automation_exporter_lease_owned{job="automation-exporter",server="prod"}';
+const stateUp = 'automation_exporter_state_up{job="automation-exporter"}';
+const epoch = 'automation_exporter_lease_epoch{job="automation-exporter",server="prod"}';
+
+/** Troubles of exporters that share one database. */
+export const replicaCases: readonly Case[] = [
+  {
+    alert: 'AutomationExporterNoOwner',
+    series: { [owned]: gauge(1, 0) },
+    below: { [owned]: pulse(1, 0, 2) },
+    firesAfter: 2,
+    resolvesAfter: 0,
+    labels: { job: 'automation-exporter', server: 'prod', severity: 'critical' },
+    summary: 'No exporter watches an automation server',
+    description:
+      'None of the exporters with the job automation-exporter owns prod, so nobody asks it and no other alert about it can fire. Its executions are counted once an exporter owns it again.',
+    dashboard,
+  },
+  {
+    alert: 'AutomationExporterStateDown',
+    series: { [stateUp]: gauge(1, 0) },
+    below: { [stateUp]: pulse(1, 0, 2) },
+    firesAfter: 2,
+    resolvesAfter: 0,
+    perExporter: true,
+    labels: { job: 'automation-exporter', severity: 'warning' },
+    summary: 'An automation exporter cannot reach its database',
+    description:
+      ' gets no answer from the database that the exporters share. It owns no server until the database answers again; another exporter that reaches it takes over.',
+    dashboard,
+  },
+  {
+    alert: 'AutomationExporterLeaseFlapping',
+    series: { [epoch]: gauge(3, 9) },
+    below: { [epoch]: gauge(3, 8) },
+    firesAfter: 1,
+    resolvesAfter: 30,
+    labels: { job: 'automation-exporter', server: 'prod', severity: 'warning' },
+    summary: 'An automation server changes its exporter again and again',
+    description:
+      'prod was acquired 6 times within half an hour: each time its series are absent for a few seconds, and its polls begin again.',
+    dashboard,
+  },
+];
