@@ -107,6 +107,7 @@ export function createApp(options: AppOptions): App {
       exposition: createDaemonExposition(lasting, current, () => inUse().replica?.toOwned()),
       watching: () => watchingOf(inUse()),
       state: () => inUse().state,
+      lease: (server) => inUse().replica?.leaseOf(server),
       externalUrl: () => current().web.externalUrl ?? url,
     });
     url = await server.listen();

@@ -12,6 +12,7 @@ import {
 import type { PollStatus } from '../schedule/scheduler.ts';
 import type { SharedState } from '../state/shared-state.ts';
 import type { State } from '../state/state.ts';
+import type { LeaseStatus } from '../status/status.ts';
 import { startGeneration, stopGeneration, type ToTimetable, type Watching, watchAll } from './generation.ts';
 import type { Traces } from './trace-pipeline.ts';
 import type { WatchOptions } from './watch-server.ts';
@@ -38,6 +39,8 @@ export type Replica = {
   readonly goOver: (config: Config, toTraces?: ReplicaOptions['toTraces']) => Promise<void>;
   /** Returns the servers that are owned at this moment, the only ones that a scrape may show. */
   readonly toOwned: () => ReadonlySet<string>;
+  /** Returns the lease of a server as it was last read. */
+  readonly leaseOf: (server: string) => LeaseStatus | undefined;
 };
 
 export function createReplica(options: ReplicaOptions): Replica {
@@ -101,7 +104,16 @@ export function createReplica(options: ReplicaOptions): Replica {
       ownership.check();
       return new Set(ownership.owned().keys());
     },
+    leaseOf: (server) => readLease(ownership, server, clock.ticks()),
   };
+}
+
+function readLease({ leases, owned }: Ownership, server: string, nowTicks: number): LeaseStatus | undefined {
+  const listed = leases();
+  const lease = listed?.leases.find(({ unit }) => unit === server);
+  if (listed === undefined || lease === undefined) return undefined;
+  const expiresInMs = Math.round(lease.remainingMs - (nowTicks - listed.readTicks));
+  return { isOurs: owned().has(server), address: lease.address, epoch: lease.epoch, expiresInMs };
 }
 
 type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {

@@ -32,7 +32,7 @@ import { type Exposition, ownCollector } from '../metrics/exposition.ts';
 import { chooseFormat, contentTypes } from '../metrics/format.ts';
 import type { State } from '../state/state.ts';
 import { readStatus } from '../status/read-status.ts';
-import type { EndedStatus, Status } from '../status/status.ts';
+import type { EndedStatus, LeaseStatus, Status } from '../status/status.ts';
 import type { AppOptions } from './daemon.ts';
 import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
 import type { Traces } from './trace-pipeline.ts';
@@ -52,6 +52,8 @@ export type Served = {
   readonly current: () => Config;
   readonly watching: () => Watching;
   readonly state: () => State;
+  /** Returns the lease of a server, where replicas share them. */
+  readonly lease: (server: string) => LeaseStatus | undefined;
   /** The address under which browsers reach us. */
   readonly externalUrl: () => string;
 };
@@ -141,7 +143,7 @@ function listRoutes(served: Served) {
   ];
 }
 
-function readDaemonStatus({ version, clock, reloads, current, watching, state }: Served): Promise<Status> {
+function readDaemonStatus({ version, clock, reloads, current, watching, state, lease }: Served): Promise<Status> {
   return readStatus({
     version,
     servers: current().servers,
@@ -149,6 +151,7 @@ function readDaemonStatus({ version, clock, reloads, current, watching, state }:
     collectors,
     polls: watching().scheduler.status,
     watched: (name) => watching().watched.get(name),
+    lease,
     delivery: () => watching().traces?.delivery(),
     state: state(),
     spool: state().spool,

@@ -89,6 +89,7 @@ const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
 
 /** Returns what is fine, for a page without a problem. */
 export function toSummary({ servers }: Pick<Status, 'servers'>): string {
+  if (servers.every(({ state }) => state === 'elsewhere')) return 'Other exporters watch the servers.';
   const targets = servers.flatMap(toTargets);
   const succeeded = targets.flatMap(({ collectors }) => collectors.filter(({ result }) => result === 'success'));
   const isActive = targets.some(({ executionMode }) => executionMode === 'active');

@@ -12,6 +12,7 @@ import type {
   DeliveryStatus,
   DeniedToAll,
   ExecutionsOfServer,
+  LeaseStatus,
   ServerStatus,
   Status,
   TargetStatus,
@@ -27,6 +28,8 @@ export type StatusParts = {
   readonly collectors: readonly Pick<Collector, 'name' | 'reads'>[];
   readonly polls: () => readonly PollStatus[];
   readonly watched: (server: string) => Watched | undefined;
+  /** Returns the lease of a server, as the shared database last showed it. */
+  readonly lease?: (server: string) => LeaseStatus | undefined;
   /** Returns the state of trace delivery; undefined if no traces are made. */
   readonly delivery: () => DeliveryStatus | undefined;
   readonly state: Pick<State, 'recall'>;
@@ -87,6 +90,7 @@ async function readServer(
 ): Promise<ServerStatus> {
   const { name } = server;
   const watched = parts.watched(name);
+  const lease = parts.lease?.(name);
   const ofServer = polls.filter(({ key }) => key.server === name);
   const own = ofServer.filter(({ key }) => key.member === undefined);
   const members = await Promise.all(
@@ -99,11 +103,13 @@ async function readServer(
   const isSpread = members.length > 0 && !own.some(({ vital }) => vital);
   return {
     ...target,
+    lease,
     ...(isSpread ? toCommonState(members) : {}),
     collectors: [...target.collectors, ...listOff(parts.config)],
     members,
     hidesMembers: members.length === 0 && watched?.facts()?.hidesMembers === true,
     ...toSight(ofServer, parts, watched),
+    ...(lease !== undefined && !lease.isOurs && lease.expiresInMs > 0 ? { state: 'elsewhere' as const } : {}),
   };
 }
 

@@ -2,8 +2,21 @@ import type { HiddenHistory } from '../executions/reading/visibility.ts';
 import type { LeftOut } from '../executions/series/fit-series.ts';
 import type { SpoolBounds } from '../state/spool.ts';
 
-/** The state of a server as its vital polls see it: does it answer, and does it accept the credentials? */
-export type ServerState = 'up' | 'refused' | 'down' | 'waiting';
+/**
+ * The state of a server as its vital polls see it: does it answer, and does it accept the credentials? `elsewhere` is a server
+ * that another exporter watches.
+ */
+export type ServerState = 'up' | 'refused' | 'down' | 'waiting' | 'elsewhere';
+
+/** The exporter that owns a server, where several share one database. */
+export type LeaseStatus = {
+  readonly isOurs: boolean;
+  /** The address of the owner. */
+  readonly address: string;
+  readonly epoch: number;
+  /** The time until the lease expires unless it is renewed. */
+  readonly expiresInMs: number;
+};
 
 export type CollectorStatus = {
   readonly name: string;
@@ -117,6 +130,8 @@ export type ServerStatus = TargetStatus & {
   readonly needsAdmin: readonly DeniedToAll[];
   /** True if members that configuration does not name answer in turn. */
   readonly hidesMembers: boolean;
+  /** Undefined where the state is a file, or nobody has owned the server. */
+  readonly lease?: LeaseStatus | undefined;
   /** The access policy that allows what is denied. */
   readonly missingPolicy: string | undefined;
 };

@@ -123,6 +123,7 @@ describe('http/api-status', () => {
             },
           ],
           hides_members: false,
+          lease: null,
           missing_policy: 'for: {}\n',
           needs_admin: ['users'],
           visible_projects: 3,

@@ -44,6 +44,18 @@ const waiting = collector('tokens', {
 const off = { lastRunAtMs: undefined, tookMs: undefined, series: undefined, result: 'off' } as const;
 
 describe('http/front-page', () => {
+  it('leads from a server that another exporter watches to that exporter', async () => {
+    const lease = { isOurs: false, address: 'http://b.example.org:9720', epoch: 4, expiresInMs: 8200 };
+    const page = await readPage([
+      server('prod', { state: 'elsewhere', collectors: [], executionMode: undefined, lease }),
+    ]);
+    expect(toText(page)).toContain('watched by another exporter');
+    expect(toText(page)).toContain('Other exporters watch the servers.');
+    expect(page).toContain(
+      '<dt>Owner</dt><dd><a href="http://b.example.org:9720"><bdi>http://b.example.org:9720</bdi></a>, epoch 4, expires in 8 s unless renewed</dd>',
+    );
+  });
+
   it('tells a person what is wrong, then everything else', async () => {
     const collectors = [
       collector('ping'),

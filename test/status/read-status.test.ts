@@ -68,6 +68,16 @@ function readAll(polls: readonly PollStatus[], given: Given = {}) {
 }
 
 describe('status/read-status', () => {
+  it('says of a server that another exporter owns that it is watched there', async () => {
+    const lease = { isOurs: false, address: 'http://b:9720', epoch: 4, expiresInMs: 8000 };
+    expect(await read([], { lease: () => lease })).toMatchObject({ state: 'elsewhere', lease });
+  });
+
+  it('says of a server whose lease has expired that nobody has asked it', async () => {
+    const lease = { isOurs: false, address: 'http://b:9720', epoch: 4, expiresInMs: 0 };
+    expect(await read([], { lease: () => lease })).toMatchObject({ state: 'waiting', lease });
+  });
+
   it.each(['up', 'refused', 'down'] as const)('calls a server %s where its vital polls do', async (state) => {
     const seen: Seen = { state, sinceMs: nowMs - 90_000, message: 'HTTP 401' };
     expect(await read([], { seen: () => seen })).toMatchObject(seen);

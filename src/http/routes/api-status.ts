@@ -62,12 +62,19 @@ function toServer(server: ServerStatus) {
   return {
     ...toTarget(server),
     hides_members: server.hidesMembers,
+    lease: toLease(server),
     missing_policy: server.missingPolicy ?? null,
     visible_projects: server.visibleProjects ?? null,
     needs_admin: server.needsAdmin.map(({ collector }) => collector),
     executions: server.executions === undefined ? null : toExecutions(server.executions),
     members: server.members.map(toTarget),
   };
+}
+
+function toLease({ lease }: ServerStatus) {
+  if (lease === undefined) return null;
+  const { isOurs, address, epoch, expiresInMs } = lease;
+  return { owned: isOurs, owner: address, epoch, expires_in_seconds: expiresInMs / 1000 };
 }
 
 function toExecutions(executions: ExecutionsOfServer) {

@@ -5,7 +5,7 @@ import { toAnchor, toRightsAnchor } from './anchors.ts';
 import { renderCollectors } from './collector-table.ts';
 import { renderExecutions } from './execution-tables.ts';
 import { renderOwnMetrics } from './own-metrics.ts';
-import { renderMode, renderState, renderTime, states } from './server-state.ts';
+import { renderLease, renderMode, renderState, renderTime, states } from './server-state.ts';
 import { renderMembers } from './server-table.ts';
 import { renderUnreadable } from './unreadable.ts';
 
@@ -62,6 +62,7 @@ function renderFacts(server: ServerStatus, { nowMs, isOnly }: About): Html {
   const modeSince = executionModeSinceMs === undefined ? undefined : html`, since ${toTime(executionModeSinceMs)}`;
   const facts: readonly (readonly [string, Html | string | number | undefined])[] = [
     ['Address', url],
+    ['Owner', renderLease(server)],
     [states[state].since, sinceMs === undefined ? undefined : html`since ${toTime(sinceMs)}`],
     // Of the only one it stands at the top of the page.
     ['Why', isOnly || state === 'up' ? undefined : message],

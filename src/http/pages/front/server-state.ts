@@ -1,5 +1,5 @@
 import { toAge, toTime } from '../../../domain/ages.ts';
-import type { CollectorStatus, ServerState, TargetStatus } from '../../../status/status.ts';
+import type { CollectorStatus, ServerState, ServerStatus, TargetStatus } from '../../../status/status.ts';
 import { type Html, html } from '../html.ts';
 
 type StateWords = { readonly mood: 'good' | 'bad' | 'off'; readonly text: string; readonly since: string };
@@ -10,11 +10,21 @@ export const states: Readonly<Record<ServerState, StateWords>> = {
   refused: { mood: 'bad', text: '✗ credentials refused', since: 'Seen refusing' },
   down: { mood: 'bad', text: '✗ no usable answer', since: 'Seen down' },
   waiting: { mood: 'off', text: '… not asked yet', since: 'Waiting' },
+  elsewhere: { mood: 'off', text: '→ watched by another exporter', since: 'Watched elsewhere' },
 };
 
 export function renderState({ state }: TargetStatus): Html {
   const { mood, text } = states[state];
   return html`<span class="state ${mood}">${text}</span>`;
+}
+
+/** Renders the owner of a server, where exporters share their servers. */
+export function renderLease({ lease }: ServerStatus): Html | undefined {
+  if (lease === undefined) return undefined;
+  const { isOurs, address, epoch, expiresInMs } = lease;
+  const owner = isOurs ? html`this exporter` : html`<a href="${address}"><bdi>${address}</bdi></a>`;
+  const expiry = expiresInMs > 0 ? `expires in ${Math.round(expiresInMs / 1000)} s unless renewed` : 'expired';
+  return html`${owner}, epoch ${epoch}, ${expiry}`;
 }
 
 export function renderMode({ executionMode }: TargetStatus): Html | undefined {
