@@ -4,7 +4,7 @@ import type { Engine } from './engine.ts';
 import type { Process } from './process.ts';
 import type { Watch } from './watch.ts';
 
-const cardNames = ['kill', 'stop', 'pause', 'cut', 'away', 'lost tail', 'deleted lease'] as const;
+const cardNames = ['kill', 'stop', 'pause', 'pause inside', 'cut', 'away', 'lost tail', 'deleted lease'] as const;
 
 export type ReplicaCard = {
   readonly card: (typeof cardNames)[number];
@@ -104,13 +104,19 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     time.after(forMs, () => {
       process.link.isCut = false;
     });
-  } else if (card === 'pause') {
-    process.pause();
-    time.after(forMs, () => {
-      process.resume();
-      // A scrape that waited is answered before any timer.
-      if (slots.at(slot) === process) watch.look(slots.alive());
-    });
+  } else if (card === 'pause' || card === 'pause inside') {
+    const pause = (): void => {
+      process.link.onWrite = undefined;
+      process.pause();
+      time.after(forMs, () => {
+        process.resume();
+        // A scrape that waited is answered before any timer.
+        if (slots.at(slot) === process) watch.look(slots.alive());
+      });
+    };
+    // Stopped while a write is under way.
+    if (card === 'pause inside') process.link.onWrite = pause;
+    else pause();
   } else if (card === 'kill') {
     process.kill();
     slots.empty(slot);

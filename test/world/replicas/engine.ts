@@ -27,6 +27,8 @@ export type Engine = {
 /** The way of one process to the database. */
 export type Link = {
   isCut: boolean;
+  /** Called when a write is sent. */
+  onWrite: (() => void) | undefined;
   /** The clock of the process on the wall, which the database must not ask. */
   readonly wallMs: () => number;
   /** Resolves once the process may go on: at once, unless it is stopped. */
@@ -140,6 +142,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
       ask(link, () => work(now()), false).then((answer) => answer);
     function write<Answer>(work: (state: State) => Promise<Answer>): Promise<Answer> {
       const mine = last.then(async () => {
+        link.onWrite?.();
         const answer = await ask(
           link,
           () => {

@@ -15,8 +15,8 @@ export const replicaPlants: readonly Plant[] = [
       { file: engine, find: '            fence();\n', replace: '' },
       {
         file: engine,
-        find: 'const mine = last.then(async () => {',
-        replace: 'const mine = last.then(async () => {\n        fence();',
+        find: '        link.onWrite?.();\n',
+        replace: '        link.onWrite?.();\n        await ask(link, fence, false);\n',
       },
     ],
     shownBy: '',

@@ -11,7 +11,7 @@ import { otlp, toPlainBlock } from '../daemon.ts';
 import type { Dice } from '../dice.ts';
 import { createVirtualTimetable } from '../timetable.ts';
 import { createDaemonClock, type Hands, type VirtualTime } from '../virtual-time.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, Link } from './engine.ts';
 
 type ProcessOptions = {
   readonly name: string;
@@ -30,7 +30,7 @@ type ProcessOptions = {
 export type Process = {
   readonly name: string;
   readonly self: Self;
-  readonly link: { isCut: boolean };
+  readonly link: Pick<Link, 'isCut' | 'onWrite'>;
   readonly replica: Replica;
   readonly scrape: () => readonly Buffer[];
   readonly isPaused: () => boolean;
@@ -50,7 +50,7 @@ export function startReplicaProcess(options: ProcessOptions): Process {
     (_fields: unknown, message: string): void =>
       onLine(`${name} ${level} ${message} ${JSON.stringify(_fields)}`);
   const log = { debug: () => undefined, info: say('info'), warn: say('warn'), error: say('error') };
-  const link = { isCut: false, wallMs: clock.now, pass: gate.pass };
+  const link: Link = { isCut: false, onWrite: undefined, wallMs: clock.now, pass: gate.pass };
   const post: Post = {
     ...options.post,
     send: async (...asked) => {
