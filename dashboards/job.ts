@@ -1,5 +1,6 @@
 import { jobHistoryRow } from './job/history.ts';
 import { jobNowRow } from './job/now.ts';
+import { jobScheduleRow } from './job/on-schedule.ts';
 import { frame } from './pieces/frame.ts';
 import { groupVariable, jobVariable, projectVariable, serverVariable } from './pieces/variables.ts';
 
@@ -10,6 +11,6 @@ export function job(): object {
     title: 'Automation service: job',
     description: 'Does this job succeed, how long does it take against its usual time, and what happened last?',
     variables: [serverVariable(), projectVariable(), groupVariable(), jobVariable()],
-    rows: [jobNowRow(), jobHistoryRow()],
+    rows: [jobNowRow(), jobScheduleRow(), jobHistoryRow()],
   });
 }

@@ -6,6 +6,7 @@ import { objectivesRow } from './overview/objectives.ts';
 import { frame } from './pieces/frame.ts';
 import { pickPanels, type QuestionRow } from './pieces/grid.ts';
 import { serverVariable } from './pieces/variables.ts';
+import { missesRow } from './schedule/misses.ts';
 import { availabilityRow } from './server/availability.ts';
 import { healthRow } from './server/health.ts';
 import { resourcesRow } from './server/resources.ts';
@@ -17,7 +18,7 @@ export function overview(): object {
     title: 'Automation service: overview',
     description: 'Is everything well, and what needs a person? From here every name leads to more.',
     variables: [serverVariable()],
-    rows: [nowRow(), sinceWhenRow(), objectivesRow(), elseRow()],
+    rows: [nowRow(), sinceWhenRow(), onScheduleRow(), objectivesRow(), elseRow()],
   });
 }
 
@@ -37,6 +38,10 @@ function nowRow(): QuestionRow {
 function sinceWhenRow(): QuestionRow {
   const panels = [...pickPanels(availabilityRow(), [107, 108]), ...pickPanels(healthRow(), [202])];
   return { id: 910, question: 'Since when?', panels: panels.map((panel) => ({ ...panel, width: 24 })) };
+}
+
+function onScheduleRow(): QuestionRow {
+  return { ...missesRow(), id: 930, panels: pickPanels(missesRow(), [631, 632]) };
 }
 
 function elseRow(): QuestionRow {

@@ -2,6 +2,7 @@ import { frame } from './pieces/frame.ts';
 import { serverVariable } from './pieces/variables.ts';
 import { aheadRow } from './schedule/ahead.ts';
 import { missesRow } from './schedule/misses.ts';
+import { punctualityRow } from './schedule/punctuality.ts';
 
 /** Did everything run that schedules let expect, and what comes next? */
 export function schedule(): object {
@@ -10,6 +11,6 @@ export function schedule(): object {
     title: 'Automation service: schedule',
     description: 'Did every scheduled run happen, how late did runs start, why was one missed, and what comes next?',
     variables: [serverVariable()],
-    rows: [missesRow(), aheadRow()],
+    rows: [missesRow(), punctualityRow(), aheadRow()],
   });
 }

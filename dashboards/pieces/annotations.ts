@@ -16,6 +16,21 @@ export function modeChanges(): AnnotationQueryBuilder {
     .tagKeys('server');
 }
 
+/** Marks expected runs that did not happen, by cause: one mark, however many jobs a passive night has. */
+export function misses(): AnnotationQueryBuilder {
+  return new AnnotationQueryBuilder()
+    .name('Missed runs')
+    .datasource(dataSource)
+    .enable(true)
+    .iconColor('red')
+    .expr(
+      'sum by (server, reason) (max without (instance, pod) (increase(automation_schedule_missed_total{server=~"$server"}[$__rate_interval]))) > 0',
+    )
+    .titleFormat('Scheduled runs were missed')
+    .textFormat('{{server}}: {{reason}}')
+    .tagKeys('server,reason');
+}
+
 /** Marks each reload of an exporter's configuration that succeeded. */
 export function reloads(): AnnotationQueryBuilder {
   return new AnnotationQueryBuilder()

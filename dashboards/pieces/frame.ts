@@ -6,7 +6,7 @@ import {
   type QueryVariableBuilder,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { defaultThresholds } from '../../alerts/thresholds.ts';
-import { modeChanges, reloads, restarts } from './annotations.ts';
+import { misses, modeChanges, reloads, restarts } from './annotations.ts';
 import { layOut, type QuestionRow } from './grid.ts';
 import { dataSourceVariable } from './variables.ts';
 
@@ -35,6 +35,7 @@ export function frame({ uid, title, description, variables, rows }: Frame): obje
     .annotation(modeChanges())
     .annotation(restarts())
     .annotation(reloads())
+    .annotation(misses())
     .link(linkToOthers())
     .link(linkTo('Exporter status', '/', 'info'))
     .link(linkTo('Alert rules', '/alerts/rules.yaml', 'bolt'))

@@ -6,11 +6,11 @@ import { timeSeries } from '../pieces/time-series.ts';
 
 export function missesRow(): QuestionRow {
   return {
-    id: 600,
+    id: 630,
     question: 'Did every scheduled run happen, and in time?',
     panels: [
       numberTile({
-        id: 605,
+        id: 635,
         title: 'Missed in the last hour',
         description: 'Expected times within the last hour at which nothing ran.',
         emptyReason: noJobs,
@@ -25,7 +25,7 @@ export function missesRow(): QuestionRow {
         ],
       }),
       numberTile({
-        id: 606,
+        id: 636,
         title: 'On schedule in the last hour',
         description: 'Runs within the last hour that started within the margin of their expected time.',
         emptyReason: noRuns,
@@ -40,7 +40,7 @@ export function missesRow(): QuestionRow {
         ],
       }),
       numberTile({
-        id: 607,
+        id: 637,
         title: 'Jobs with a next run',
         description: 'Scheduled jobs that are on and expected to run again.',
         emptyReason: noJobs,
@@ -55,7 +55,7 @@ export function missesRow(): QuestionRow {
         ],
       }),
       numberTile({
-        id: 608,
+        id: 638,
         title: 'Switches that are off',
         description: 'Scheduled jobs, or their schedules, that are switched off.',
         emptyReason: 'Empty while every scheduled job is on.',
@@ -70,7 +70,7 @@ export function missesRow(): QuestionRow {
         ],
       }),
       timeSeries({
-        id: 601,
+        id: 631,
         title: 'Missed runs by cause, over an hour',
         description:
           'Expected times within the hour before each point at which nothing ran, by the first cause that held.',
@@ -86,7 +86,7 @@ export function missesRow(): QuestionRow {
         ],
       }),
       timeSeries({
-        id: 602,
+        id: 632,
         title: 'Start delay, 95th percentile over an hour',
         description: 'Delay that 95 % of the runs on schedule did not exceed.',
         emptyReason: noRuns,
@@ -101,7 +101,7 @@ export function missesRow(): QuestionRow {
         ],
       }),
       joinedTable({
-        id: 603,
+        id: 633,
         title: 'Jobs that missed runs last',
         description: 'Time since the last expected run that did not happen, for the twenty jobs with the newest.',
         emptyReason: 'Empty while nothing was missed.',
@@ -118,7 +118,7 @@ export function missesRow(): QuestionRow {
         sortBy: 'Missed ago',
       }),
       timeSeries({
-        id: 604,
+        id: 634,
         title: 'Undecided times by project, over an hour',
         description:
           'Expected times that could not be decided, for the ten projects with the most of them in the selected time.',

@@ -21,7 +21,12 @@ describe.each(dashboardNames)('dashboards/%s', (name) => {
   it('has the schema, the first variables and the annotations of all dashboards', () => {
     expect(schemaVersion).toBe(42);
     expect(templating.list.map((variable) => variable.name).slice(0, 2)).toEqual(['datasource', 'server']);
-    expect(annotations.list.map((annotation) => annotation.name)).toEqual(['Mode changes', 'Restarts', 'Reloads']);
+    expect(annotations.list.map((annotation) => annotation.name)).toEqual([
+      'Mode changes',
+      'Restarts',
+      'Reloads',
+      'Missed runs',
+    ]);
     expect(dashboard.uid).toBe(`automation-${name}`);
   });
 

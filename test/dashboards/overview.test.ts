@@ -23,6 +23,7 @@ describe('dashboards/overview', () => {
     expect(readQuestions(dashboard)).toEqual([
       'Is everything well, and what needs a person?',
       'Since when?',
+      'Did every scheduled run happen, and in time?',
       'Do enough executions succeed, month by month?',
       'Are logs stored, is there room to work, and can I trust these numbers?',
     ]);

@@ -1,0 +1,75 @@
+import { byJob, jobLegend, ofJobs } from '../executions/series.ts';
+import { topOverRange } from '../pieces/exporters.ts';
+import type { QuestionRow } from '../pieces/grid.ts';
+import { numberTile } from '../pieces/tiles.ts';
+import { timeSeries } from '../pieces/time-series.ts';
+
+export function jobScheduleRow(): QuestionRow {
+  const tile = { unit: 's', width: 4, height: 8 };
+  const missed = `sum by (${byJob}, reason) (increase(automation_schedule_missed_total{${ofJobs}}[1h]))`;
+  const mostMissed = `sum by (${byJob}, reason) (increase(automation_schedule_missed_total{${ofJobs}}[$__range] @ end()))`;
+  return {
+    id: 300,
+    question: 'Does it run on schedule?',
+    panels: [
+      numberTile({
+        ...tile,
+        id: 301,
+        title: 'Next run in',
+        description: 'Time until the schedule is expected to start the job.',
+        emptyReason: 'Empty unless a schedule starts the job and is on.',
+        queries: [
+          {
+            expr: `bottomk(${some}, min by (${byJob}) (automation_job_next_run_timestamp_seconds{${ofJobs}}) - time())`,
+            legend: jobLegend,
+          },
+        ],
+      }),
+      numberTile({
+        ...tile,
+        id: 302,
+        title: 'Missed ago',
+        description: 'Time since the last expected run that did not happen.',
+        emptyReason: 'Empty while nothing was missed.',
+        queries: [
+          {
+            expr: `bottomk(${some}, time() - max by (${byJob}) (automation_job_last_missed_timestamp_seconds{${ofJobs}}))`,
+            legend: jobLegend,
+          },
+        ],
+      }),
+      timeSeries({
+        id: 303,
+        title: 'Missed runs by cause, over an hour',
+        description:
+          'Expected times within the hour before each point at which nothing ran, by the first cause that held.',
+        emptyReason: 'Empty unless a schedule starts the job.',
+        unit: 'short',
+        width: 8,
+        height: 8,
+        queries: [
+          { expr: topOverRange(some, `${byJob}, reason`, missed, mostMissed), legend: `${jobLegend} {{reason}}` },
+        ],
+      }),
+      timeSeries({
+        id: 304,
+        title: 'Start delay in the picked projects, 95th percentile over an hour',
+        description:
+          'Delay that 95 % of the runs on schedule in these projects did not exceed, those of other jobs included.',
+        emptyReason: 'Empty until a run on schedule was seen.',
+        unit: 's',
+        width: 8,
+        height: 8,
+        queries: [
+          {
+            expr: `histogram_quantile(0.95, sum by (server, le) (rate(automation_schedule_delay_seconds_bucket{server=~"$server",project=~"$project"}[1h])))`,
+            legend: '{{server}}',
+          },
+        ],
+      }),
+    ],
+  };
+}
+
+/** Few jobs at a time: whoever picks all of them sees the first ones. */
+const some = 12;
