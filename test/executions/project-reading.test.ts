@@ -210,6 +210,17 @@ describe('executions/project-reading', () => {
     });
   });
 
+  it('reads what a restored copy does not hold, however long ago it ended: it was counted before', async () => {
+    const scene = createScene({
+      answer: (asked) => toPage(runs(10), asked),
+      catchUpLimitMs: 1_000_000,
+      gapUntilMs: nowMs,
+    });
+    await scene.read('live');
+    expect(scene.counted).toHaveLength(10);
+    expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
+  });
+
   it('rewinds where the clock was set back', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked), scannedThroughMs: nowMs + 600_000 });
     await scene.read('live');
@@ -237,17 +248,19 @@ function runs(count: number): Finished[] {
 type Given = {
   readonly answer: (question: Question) => unknown;
   readonly catchUpLimitMs?: number;
+  readonly gapUntilMs?: number;
 } & Partial<Pick<ProjectState, 'hold' | 'scannedThroughMs' | 'aheadThroughMs' | 'backlog'>>;
 
-function createScene({ answer, catchUpLimitMs = 1e12, ...fields }: Given) {
+function createScene({ answer, catchUpLimitMs = 1e12, gapUntilMs, ...fields }: Given) {
   const { api, asked } = createFakeApi(answer);
   const states = new Map<string, ProjectState>([['pay', { ...toNewProject('pay', 0), ...fields }]]);
   const counted: Finished[] = [];
   const lateBefore: (number | undefined)[] = [];
   const known = new Set<number>();
-  // Only these two parts of a cache are asked.
+  // Only these parts of a cache are asked.
   const cache = {
     states,
+    facts: () => ({ epoch: 1, epochStartedAtMs: 0, gapUntilMs }),
     update: async (make: () => Promise<{ readonly states?: readonly ProjectState[] } | undefined>) => {
       for (const state of (await make())?.states ?? []) states.set(state.project, state);
     },

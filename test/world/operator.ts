@@ -98,8 +98,11 @@ export async function createOperations(options: OperatorOptions): Promise<Operat
   }
 
   function keepCopy(): void {
-    if (running !== undefined && !disk.isFull) copy = copyDisk(disk);
-    time.after(600_000, keepCopy);
+    // Without an id nobody can tell runs of before counting began from those that a clock dates there later.
+    const hasIds = [...disk.servers.values()].some(({ entries }) => entries.size > 0);
+    const isUsable = running !== undefined && !disk.isFull && hasIds;
+    if (isUsable) copy = copyDisk(disk);
+    time.after(isUsable ? 600_000 : 15_000, keepCopy);
   }
   if (isCopied) time.after(120_000, keepCopy);
 

@@ -13,6 +13,7 @@ import {
 import type { CountRequest } from '../ledger/count-executions.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import { type Hold, type ProjectState, resume } from '../ledger/project-state.ts';
+import { isInRestoreGap } from '../ledger/restore-gap.ts';
 import type { OddRows } from './odd-rows.ts';
 import type { Overlap } from './overlap.ts';
 import type { PlannedRead } from './plan-reads.ts';
@@ -69,8 +70,9 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const unshown = purpose === 'probe' ? await countUnshown(api, before, { sinceMs, nowMs }) : 0;
   if (unshown > 0) return { ...nothingRead, total: unshown, hidden: unshown, isUnshown: true };
   if (purpose === 'probe') shownLately.add(project);
-  // A clock that is set ahead makes no outage longer.
-  const limitMs = catchUpLimitMs + overlap.leaptMs(readThroughMs(before));
+  // A clock that is set ahead makes no outage longer. What was counted before a copy was restored counts again, however old it is.
+  const isRestored = isInRestoreGap(before, cache.facts());
+  const limitMs = isRestored ? Number.POSITIVE_INFINITY : catchUpLimitMs + overlap.leaptMs(readThroughMs(before));
   const { countedFromMs } = resume(before, nowMs, limitMs);
   const dueMs = Math.max(sinceMs, countedFromMs);
   const window = { beginMs: Math.max(planned.window.beginMs, countedFromMs), endMs: planned.window.endMs };
