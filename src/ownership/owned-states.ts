@@ -1,7 +1,7 @@
 import type { Ledger } from '../state/ledger.ts';
 import { FencedError, type FenceReason, UnansweredError } from '../state/shared-state.ts';
 import type { QuarantinedTrace, Spool, SpooledTrace, SpoolSize } from '../state/spool.ts';
-import type { State } from '../state/state.ts';
+import type { MemoryKey, State } from '../state/state.ts';
 
 /** The states of the units that this replica owns, as one: each request goes to the unit that it is about. */
 export type OwnedStates = {
@@ -32,9 +32,14 @@ export function createOwnedStates(): OwnedStates {
         commit: async (server, change) => find(server).ledger.commit(server, change),
       },
       spool: joinSpools(() => [...states].map(([unit, { spool }]) => ({ unit, spool }))),
-      // A member of a cluster is remembered as a part of its server.
-      recall: async (key) => states.get(toUnit(key.server, states))?.recall(key),
-      remember: async (key, memory) => find(toUnit(key.server, states)).remember(key, memory),
+      recall: async (key) => {
+        const ofUnit = toUnitKey(key, states);
+        return states.get(ofUnit.server)?.recall(ofUnit);
+      },
+      remember: async (key, memory) => {
+        const ofUnit = toUnitKey(key, states);
+        await find(ofUnit.server).remember(ofUnit, memory);
+      },
       backUp: async () => undefined,
       bytes: () => 0,
       close: async () => undefined,
@@ -42,9 +47,12 @@ export function createOwnedStates(): OwnedStates {
   };
 }
 
-/** Finds the unit of a memory, which is named by its server, or by its server and member. */
-function toUnit(name: string, states: ReadonlyMap<string, State>): string {
-  return [...states.keys()].find((unit) => name === unit || name.startsWith(`${unit}/`)) ?? name;
+/** Finds the unit of a memory: that of a member of a cluster, named `SERVER/MEMBER`, is kept with its server. */
+function toUnitKey(key: MemoryKey, states: ReadonlyMap<string, State>): MemoryKey {
+  const { server: name, collector } = key;
+  if (states.has(name)) return key;
+  const unit = [...states.keys()].find((each) => name.startsWith(`${each}/`));
+  return unit === undefined ? key : { server: unit, collector: `${collector} ${name.slice(unit.length + 1)}` };
 }
 
 type UnitSpool = { readonly unit: string; readonly spool: Spool };

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { createOwnedStates, observeWrites } from '../../src/ownership/owned-states.ts';
+import { FencedError, UnansweredError } from '../../src/state/shared-state.ts';
+import type { SpooledTrace } from '../../src/state/spool.ts';
+import type { State } from '../../src/state/state.ts';
+import { createDisk, openMemoryState } from '../world/memory-state.ts';
+
+function openState(): State {
+  return openMemoryState(createDisk(), { wait: () => Promise.resolve() });
+}
+
+function trace(server: string, id: number): SpooledTrace {
+  const bytes = Buffer.alloc(10);
+  const about = { server, executionId: String(id), startedAtMs: id, spooledAtMs: id };
+  return { key: `${server} ${id}`, ...about, encoding: 'json', spans: 1, bytes };
+}
+
+const bounds = { maxBytes: 1000, maxTraces: 3 };
+
+describe('ownership/owned-states', () => {
+  it('sends traces of every owned server in turn, and deletes each where it is kept', async () => {
+    const { state, put } = createOwnedStates();
+    for (const name of ['a', 'b']) put(name, openState());
+    await state.ledger.commit('a', { spooled: [1, 2, 3, 4, 5].map((id) => trace('a', id)) });
+    await state.ledger.commit('b', { spooled: [trace('b', 1)] });
+
+    const keys: string[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      const found = (await state.spool.next(bounds)).map(({ key }) => key);
+      keys.push(...found);
+      await state.spool.remove(found);
+    }
+
+    expect(keys.toSorted()).toEqual(['a 1', 'a 2', 'a 3', 'a 4', 'a 5', 'b 1']);
+    expect(await state.spool.size()).toMatchObject({ traces: 0, bytes: 0 });
+  });
+
+  it('leaves a trace that was sent to the next owner where its server was lost meanwhile', async () => {
+    const { state, put, remove } = createOwnedStates();
+    const kept = openState();
+    put('a', kept);
+    await state.ledger.commit('a', { spooled: [trace('a', 1)] });
+    const [sent] = await state.spool.next(bounds);
+    remove('a');
+    await state.spool.remove([sent?.key ?? '']);
+    expect(await kept.spool.size()).toMatchObject({ traces: 1 });
+  });
+
+  it('writes nothing of a server that is not owned', async () => {
+    const { state } = createOwnedStates();
+    await expect(state.ledger.commit('a', {})).rejects.toBeInstanceOf(FencedError);
+    await expect(state.remember({ server: 'a', collector: 'mode' }, { mode: 'active' })).rejects.toThrow(
+      'this replica does not own a',
+    );
+  });
+
+  it('keeps the members of a cluster apart, although they belong to one server', async () => {
+    const { state, put } = createOwnedStates();
+    const kept = openState();
+    put('prod', kept);
+    await state.remember({ server: 'prod/one', collector: 'mode' }, { mode: 'active' });
+    await state.remember({ server: 'prod/two', collector: 'mode' }, { mode: 'passive' });
+    expect(await state.recall({ server: 'prod/one', collector: 'mode' })).toEqual({ mode: 'active' });
+    expect(await kept.recall({ server: 'prod', collector: 'mode two' })).toEqual({ mode: 'passive' });
+  });
+
+  it('reports a write that was fenced, and one without an answer', async () => {
+    const faults: string[] = [];
+    const errors = [new FencedError('another epoch', 'behind'), new UnansweredError('no answer'), new Error('full')];
+    const plain = openState();
+    const failing: State = { ...plain, remember: () => Promise.reject(errors.shift() ?? new Error('no more')) };
+    const observed = observeWrites(
+      failing,
+      { committed: () => faults.push('committed'), fault: (reason) => faults.push(reason) },
+      () => 0,
+    );
+    for (const says of ['another epoch', 'no answer', 'full'])
+      await expect(observed.remember({ server: 'a', collector: 'mode' }, {})).rejects.toThrow(says);
+    await observed.ledger.commit('a', {});
+    expect(faults).toEqual(['behind', 'unanswered', 'committed']);
+  });
+});
