@@ -4,7 +4,17 @@ import type { Engine } from './engine.ts';
 import type { Process } from './process.ts';
 import type { Watch } from './watch.ts';
 
-const cardNames = ['kill', 'stop', 'pause', 'pause inside', 'cut', 'away', 'lost tail', 'deleted lease'] as const;
+const cardNames = [
+  'kill',
+  'stop',
+  'pause',
+  'pause inside',
+  'reload',
+  'cut',
+  'away',
+  'lost tail',
+  'deleted lease',
+] as const;
 
 export type ReplicaCard = {
   readonly card: (typeof cardNames)[number];
@@ -99,6 +109,10 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   }
   if (process === undefined) return;
   const slot = slots.slotOf(process);
+  if (card === 'reload') {
+    void process.reload();
+    return;
+  }
   if (card === 'cut') {
     process.link.isCut = true;
     time.after(forMs, () => {

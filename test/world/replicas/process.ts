@@ -34,6 +34,8 @@ export type Process = {
   readonly replica: Replica;
   readonly scrape: () => readonly Buffer[];
   readonly isPaused: () => boolean;
+  /** Goes over to the same configuration. */
+  readonly reload: () => Promise<void>;
   readonly pause: () => void;
   readonly resume: () => void;
   readonly kill: () => void;
@@ -86,6 +88,7 @@ export function startReplicaProcess(options: ProcessOptions): Process {
     replica,
     scrape: () => snapshots.show('text', { servers: replica.toOwned() }).text,
     isPaused: gate.isShut,
+    reload: () => replica.goOver(config),
     pause: gate.shut,
     resume: gate.open,
     kill: gate.kill,
