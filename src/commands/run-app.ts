@@ -82,7 +82,9 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     onStarted?.(url);
   } catch (error) {
     complain(`${explainStart(error, config.web.listenAddress.port)}\n`);
-    return error instanceof StateError ? exitCodes.misconfigured : exitCodes.failed;
+    // A database may be back at the next start; a directory is not.
+    const isOurs = error instanceof StateError && openShared === undefined;
+    return isOurs ? exitCodes.misconfigured : exitCodes.failed;
   }
   isServing = true;
   const endWatchdog = startWatchdog({ log, clock: systemClock });

@@ -131,7 +131,7 @@ async function readUser(): Promise<{ readonly uid: number; readonly gid: number 
 }
 
 /** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // The cast is true: a TCP server has such an address.
