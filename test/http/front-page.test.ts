@@ -130,11 +130,13 @@ Execution mode: ✗ passive: runs nothing, since 2024-05-19 03:19 UTC (24 h ago)
 Release: 5.3.0-20240520
 API: 47, rundeck
 Where to go
+Scheduled jobsWhat missed a run or failed, and what runs next
+ScheduleWhat ran in the last 12 hours, and what comes
 MetricsWhat Prometheus scrapes
 TracesOff; how to switch them on
 Alert rulesReady to load in Prometheus
 Status as JSONThis page for programs
-automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago. This page covers servers and collectors. For failing jobs, see the dashboards and alerts.`);
+automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago. This page covers servers and collectors. For failing jobs, see Jobs.`);
     expect(page).toContain('<code>for:\n  resource: []\n</code>');
     expect(page).toContain('<title>4 problems: &#34;still&#34; is passive and runs nothing</title>');
   });

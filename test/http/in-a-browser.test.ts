@@ -67,6 +67,20 @@ const statuses: Readonly<Record<string, Status>> = {
     }),
     server('test', { executions: executions({ runningSight: 'denied' }), visibleProjects: 0, missingPolicy: policy }),
   ),
+  'a thousand projects': status(
+    server('prod', {
+      visibleProjects: 1000,
+      executions: executions({
+        runningDenied: Array.from({ length: 1000 }, (_, index) => `project ${index}`),
+        hidden: Array.from({ length: 1000 }, (_, index) => ({
+          project: `project ${index}`,
+          counted: 100,
+          readable: 0,
+        })),
+      }),
+      missingPolicy: policy,
+    }),
+  ),
   'one server down': status(server('prod', { state: 'down', message: 'no answer within 10 s', collectors: [failing] })),
   'long hostile names': status(
     server(longWord, {
@@ -95,6 +109,7 @@ const below = Array.from({ length: 12 }, (_, depth) => span(longWord, { ...texts
 const pastExecutions: Readonly<Record<string, PastExecution>> = {
   4710: pastExecution(),
   1000: largeExecution(1000),
+  5000: largeExecution(5000),
   666: pastExecution({
     server: longWord,
     project: longWord,
@@ -228,6 +243,13 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     expect(contentHeight).toBeGreaterThan(900);
   });
 
+  it('shows a thousand projects that may not be read on a page that a person can scroll', async () => {
+    current = statuses['a thousand projects'] ?? status();
+    const { contentHeight } = await browser.open(`${url}/`, { width: 1280 });
+    expect(contentHeight).toBeLessThan(4000);
+    expect(await browser.findBarriers(`${url}/`, {})).toEqual([]);
+  });
+
   it.each([
     '/',
     '/executions',
@@ -239,6 +261,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     '/executions/prod/4500',
     '/executions/prod/1',
     '/executions/prod/1000',
+    '/executions/prod/5000',
     '/traces',
     '/runbooks/',
     '/runbooks/AutomationServiceDown',
@@ -246,7 +269,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
     '/reference',
     '/config',
     '/nowhere',
-  ])('leaves nothing at %s that keeps anybody out, light or dark', { timeout: 30_000 }, async (path) => {
+  ])('leaves nothing at %s that keeps anybody out, light or dark', { timeout: 90_000 }, async (path) => {
     current = status(
       ...eight,
       ...(statuses['much that runs']?.servers ?? []),

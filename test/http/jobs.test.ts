@@ -146,9 +146,9 @@ describe('http/jobs', () => {
     const shown = [job({ name: 'a' }), job({ name: 'b', verdicts: [late] }), job({ name: 'c', lastRun: failed })];
     const rows = rowsOf(await read('/jobs', shown));
     expect(rows).toEqual([
-      'pay/nightly/c | prod | ✗ failed 60 min ago | ✓ |  |  | in 60 min',
-      'pay/nightly/b | prod |  | ! |  |  | in 60 min',
-      'pay/nightly/a | prod |  | ✓ |  |  | in 60 min',
+      'pay/nightly/c | ✗ failed 60 min ago | ✓ |  |  | in 60 min',
+      'pay/nightly/b |  | ! |  |  | in 60 min',
+      'pay/nightly/a |  | ✓ |  |  | in 60 min',
     ]);
     const { ask } = await serve(someJobPages('index'));
     const { body } = await ask('/jobs');

@@ -50,6 +50,7 @@ thead th { border-top: 0; color: var(--soft); font-weight: 500; font-size: .8rem
 tbody th { font-weight: 500; }
 .number { text-align: right; white-space: nowrap; }
 .brief { white-space: nowrap; }
+td.server { min-width: 5rem; }
 th.wide, td.wide { width: 35%; padding-left: 1rem; }
 th.number:last-child, td.number:last-child { padding-right: 0; }
 tr.success td { color: var(--soft); }

@@ -62,7 +62,7 @@ ${renderHours(servers, about.root, nowMs)}${isOnly ? undefined : renderServerTab
   renderServer(server, { ...about, nowMs, isOnly, isOpen: isFew && isOf(server, problems) }),
 )}
 ${renderLinks(status, about)}
-${renderExporter(status)}`;
+${renderExporter(status, about.root)}`;
 }
 
 /** Where more servers have a problem, the list and the table name them, and all are folded away. */
@@ -74,6 +74,8 @@ function isOf({ name }: ServerStatus, problems: readonly Problem[]): boolean {
 
 function renderLinks({ traces, atMs }: Status, { root, metricsPath }: About): Html {
   const links = [
+    ['jobs', 'Scheduled jobs', 'What missed a run or failed, and what runs next'],
+    ['schedule', 'Schedule', 'What ran in the last 12 hours, and what comes'],
     [metricsPath.slice(1), 'Metrics', 'What Prometheus scrapes'],
     ['traces', 'Traces', toTracesText(traces, atMs)],
     ['alerts/rules.yaml', 'Alert rules', 'Ready to load in Prometheus'],
@@ -83,7 +85,7 @@ function renderLinks({ traces, atMs }: Status, { root, metricsPath }: About): Ht
 <ul class="links">${links}</ul>`;
 }
 
-function renderExporter({ version, atMs, startedAtMs, loadedAtMs, failedReload }: Status): Html {
+function renderExporter({ version, atMs, startedAtMs, loadedAtMs, failedReload }: Status, root: string): Html {
   const failed = failedReload === undefined ? '' : `; a reload failed ${toAge(failedReload.atMs, atMs)}`;
-  return html`<p class="note">automation-exporter ${version}, up for ${toDuration(atMs - startedAtMs)}; configuration read ${toAge(loadedAtMs, atMs)}${failed}. This page covers servers and collectors. For failing jobs, see the dashboards and alerts.</p>`;
+  return html`<p class="note">automation-exporter ${version}, up for ${toDuration(atMs - startedAtMs)}; configuration read ${toAge(loadedAtMs, atMs)}${failed}. This page covers servers and collectors. For failing jobs, see <a href="${root}jobs">Jobs</a>.</p>`;
 }

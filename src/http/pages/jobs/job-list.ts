@@ -83,7 +83,7 @@ function renderList(all: readonly ScheduledJob[], about: About): Html {
   return html`<h1>Scheduled jobs</h1>
 ${renderForm(wish)}
 <p class="note">${chosen.length === all.length ? toCount(all.length, 'job') : `${chosen.length} of ${toCount(all.length, 'job')}`}, those that missed a run or failed first. Durations and success are of the last 1,000 executions of each server.</p>
-${shown.length === 0 ? html`<p>No scheduled job ${all.length === 0 ? 'is watched yet' : 'matches'}.</p>\n` : renderTable(shown, about)}${renderPages(here, pages, wish)}`;
+${shown.length === 0 ? html`<p>No scheduled job ${all.length === 0 ? 'is watched yet' : 'matches'}.</p>\n` : renderTable(shown, { ...about, isOne: new Set(all.map(({ server }) => server)).size < 2 })}${renderPages(here, pages, wish)}`;
 }
 
 const order: Readonly<Record<State, number>> = { missed: 0, failed: 1, late: 2, unknown: 3, ran: 4, off: 5 };
@@ -104,12 +104,12 @@ function renderForm({ text, state }: Wish): Html {
 </form>`;
 }
 
-function renderTable(jobs: readonly ScheduledJob[], { root, nowMs, ended }: About): Html {
+function renderTable(jobs: readonly ScheduledJob[], { ended, ...at }: At & Pick<About, 'ended'>): Html {
   const runs = toRunsByJob(jobs, ended);
-  const rows = jobs.map((job) => renderRow(job, runs.get(toKey(job.server, toJobPath(job))) ?? [], { root, nowMs }));
+  const rows = jobs.map((job) => renderRow(job, runs.get(toKey(job.server, toJobPath(job))) ?? [], at));
   return html`<section>
 <table>
-<thead><tr><th>Job</th><th>Server</th><th>Last run</th><th>Last times</th><th>Durations</th><th>24 h</th><th>Next</th></tr></thead>
+<thead><tr><th>Job</th>${at.isOne ? undefined : html`<th>Server</th>`}<th>Last run</th><th>Last times</th><th>Durations</th><th>24 h</th><th>Next</th></tr></thead>
 <tbody>${rows}</tbody>
 </table>
 </section>
@@ -132,9 +132,12 @@ function toKey(server: string, path: string): string {
   return JSON.stringify([server, path]);
 }
 
-type At = Pick<About, 'root' | 'nowMs'>;
+type At = Pick<About, 'root' | 'nowMs'> & {
+  /** True if all jobs are of one server. */
+  readonly isOne: boolean;
+};
 
-function renderRow(job: ScheduledJob, runs: readonly EndedStatus[], { root, nowMs }: At): Html {
+function renderRow(job: ScheduledJob, runs: readonly EndedStatus[], { root, nowMs, isOne }: At): Html {
   const { server, lastRun, nextMs, off, verdicts } = job;
   const next =
     off.length > 0
@@ -145,7 +148,7 @@ function renderRow(job: ScheduledJob, runs: readonly EndedStatus[], { root, nowM
   const last =
     lastRun &&
     html`${renderEnding(lastRun.ending)} <a href="${root}${toExecutionAddress(server, lastRun.id)}">${toAge(lastRun.endedAtMs, nowMs)}</a>`;
-  return html`<tr><th scope="row"><a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a></th><td data-is="Server"><bdi>${server}</bdi></td>${toCell('Last run', last)}${toCell('Last times', renderStrip(verdicts))}${toCell('Durations', renderSparkline(runs))}${toCell('24 h', toSuccess(runs, nowMs))}<td data-is="Next" class="brief">${next}</td></tr>
+  return html`<tr><th scope="row"><a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a></th>${isOne ? undefined : html`<td data-is="Server" class="server"><bdi>${server}</bdi></td>`}${toCell('Last run', last)}${toCell('Last times', renderStrip(verdicts))}${toCell('Durations', renderSparkline(runs))}${toCell('24 h', toSuccess(runs, nowMs))}<td data-is="Next" class="brief">${next}</td></tr>
 `;
 }
 

@@ -69,17 +69,18 @@ function toBar({ startMs, known }: Hour, nowMs: number): Bar {
 }
 
 function renderTable(hours: readonly Hour[], nowMs: number): Html {
+  const rows = hours.flatMap(({ known }) => (known === undefined ? [] : [known]));
+  const from = rows[0]?.startMs;
   return html`<table>
 <thead><tr><th>From</th><th class="number">Expected</th><th class="number">In time</th><th class="number">Late</th><th class="number">Undecided</th><th class="number">Off</th><th class="wide">Missed</th></tr></thead>
-<tbody>${hours.toReversed().map((hour) => renderRow(hour, nowMs))}</tbody>
+<tbody>${rows.toReversed().map((hour) => renderRow(hour, nowMs))}</tbody>
 </table>
-`;
+${from === undefined || rows.length === hours.length ? undefined : html`<p class="note">Nothing is known of the time before ${toTime(from, nowMs)}.</p>\n`}`;
 }
 
-function renderRow({ startMs, known }: Hour, nowMs: number): Html {
+function renderRow(known: Known, nowMs: number): Html {
+  const { startMs, ran, late, undecided, off } = known;
   const from = html`<th scope="row" class="brief">${toTime(startMs, nowMs)}</th>`;
-  if (known === undefined) return html`<tr>${from}<td colspan="6" class="why">not known</td></tr>\n`;
-  const { ran, late, undecided, off } = known;
   const expected = toExpected(known);
   if (expected + off === 0) return html`<tr>${from}<td colspan="6">nothing was expected</td></tr>\n`;
   return html`<tr>${from}${toCell('Expected', expected)}${toCell('In time', ran)}${toCell('Late', late === 0 ? 0 : html`<span class="off">! ${late}</span>`)}${toCell('Undecided', undecided)}${toCell('Off', off)}<td data-is="Missed" class="wide">${renderMissed(known)}</td></tr>\n`;
