@@ -17,6 +17,8 @@ export type PostgresServer = {
   /** As after a loss of power of the process: nothing is written any more. */
   readonly crash: () => Promise<void>;
   readonly start: () => Promise<void>;
+  /** Ends it in good order; its files stay. */
+  readonly halt: () => Promise<void>;
   /** Offers TLS with this certificate from now on. */
   readonly useCertificate: (key: string, certificate: string) => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -66,6 +68,11 @@ export async function startPostgres(
     child = startChild(command, args);
     await eventually(() => query('SELECT 1'));
   }
+  async function halt(): Promise<void> {
+    // Fast, also where connections are left.
+    child?.kill('SIGINT');
+    await child?.stop();
+  }
   await start();
   return {
     port,
@@ -91,10 +98,9 @@ export async function startPostgres(
       child?.kill('SIGKILL');
       await child?.ended;
     },
+    halt,
     stop: async () => {
-      // Fast, also where connections are left.
-      child?.kill('SIGINT');
-      await child?.stop();
+      await halt();
       rmSync(dir, { recursive: true, force: true });
     },
   };
