@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { allocatorSettings, nodeFlags } from '../../src/commands/process-settings.ts';
 import { buildPackage } from './package.ts';
 
 const top = join(import.meta.dirname, '..', '..');
@@ -66,8 +67,16 @@ function addNode(root: string, node: string): void {
   // Started by the script below: the first line stays, because maps of the code count it.
   const cli = join(root, home, 'cli.js');
   writeFileSync(cli, readFileSync(cli, 'utf8').replace(/^#!.*/, ''));
-  const start = `#!/bin/sh\nexec /${home}/node /${home}/cli.js "$@"\n`;
-  write(root, `usr/bin/${name}`, start);
+  write(root, `usr/bin/${name}`, renderStart());
+}
+
+/** Starts Node once, with its settings: what finds none starts itself again. A setting of the environment stays as it is. */
+export function renderStart(): string {
+  const settings = Object.entries(allocatorSettings).map(([key, value]) => `${key}="\${${key}-${value}}"`);
+  return `#!/bin/sh
+export ${settings.join(' ')}
+exec /${home}/node ${nodeFlags.join(' ')} /${home}/cli.js "$@"
+`;
 }
 
 /** Manual, completion and texts lie where Debian looks for them; npm's own files do not ship. */
