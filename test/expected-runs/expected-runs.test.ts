@@ -49,6 +49,24 @@ describe('expected-runs', () => {
     ]);
   });
 
+  it('knows after a restart what became of the last hours, and what comes', async () => {
+    const { control, minutes, away, schedule } = createHourly();
+    await minutes(70);
+    control.setExecutionMode('passive');
+    await minutes(60);
+    control.setExecutionMode('active');
+    away(1);
+    await minutes(20);
+    const { hours, openCount, ahead } = schedule();
+    const nothing = { late: 0, off: 0, undecided: 0 };
+    expect(hours.flatMap(({ known }) => known ?? [])).toEqual([
+      { ...nothing, startMs: Date.UTC(2026, 0, 15, 13), ran: 1, missed: {} },
+      { ...nothing, startMs: Date.UTC(2026, 0, 15, 14), ran: 0, missed: { passive: 1 } },
+    ]);
+    expect(openCount).toBe(0);
+    expect(ahead?.hours.slice(0, 3).map(({ starts }) => starts)).toEqual([0, 1, 1]);
+  });
+
   it('finds the runs of its own absence, and no miss in it', async () => {
     const { minutes, shown, away } = createHourly();
     await minutes(30);

@@ -123,6 +123,7 @@ export function createScene({ catchUpLimitMs = usual.catchUpLimitMs, ...options 
         .split('\n')
         .filter((line) => line !== ''),
     jobs: () => [...daemon.expected.jobs().values()],
+    schedule: () => daemon.expected.schedule(),
     stop: async (): Promise<void> => {
       await close();
       await state.close();

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { toShownJob } from '../../src/status/shown-job.ts';
+import { ended } from '../http/some-status.ts';
+
+const settings = { overdueFactor: 3, overdueFloorMs: 300_000 };
+const usual = { server: 'prod', nowMs: 0, schedule: undefined, running: [], ...settings };
+
+describe('status/shown-job', () => {
+  it('finds the runs of a job by its path, however deep its group is', () => {
+    const own = ended({ id: 1, project: 'pay', job: 'a/b/settle' });
+    const others = [
+      ended({ id: 2, project: 'shop', job: 'a/b/settle' }),
+      ended({ id: 3, project: 'pay', job: undefined }),
+    ];
+    const asked: string[][] = [];
+    const shown = toShownJob({
+      ...usual,
+      path: 'pay/a/b/settle',
+      ended: [own, ...others],
+      factsOf: (...names) => {
+        asked.push(names);
+        return { averageDurationMs: 200_000 };
+      },
+    });
+    expect(shown).toMatchObject({ runs: [own], averageMs: 200_000, overdueMs: 600_000 });
+    expect(asked).toEqual([['pay', 'a/b', 'settle']]);
+  });
+
+  it('knows a job of which only facts are left, and none that never ran', () => {
+    const input = { ...usual, path: 'pay/settle', ended: [] };
+    expect(toShownJob({ ...input, factsOf: () => ({ averageDurationMs: 1000 }) })).toMatchObject({
+      runs: [],
+      averageMs: 1000,
+      overdueMs: 300_000,
+    });
+    expect(toShownJob({ ...input, factsOf: () => undefined })).toBeUndefined();
+  });
+});
