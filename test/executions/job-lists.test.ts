@@ -124,6 +124,8 @@ describe('executions/job-lists', () => {
         ],
       }));
     await end('old', 999_000);
+    // Its last run was dated by a clock that was ahead.
+    await end('ahead', 2_000_000);
     const { api } = createFakeApi(async () => {
       await end('new', 1_000_000);
       return [];
@@ -132,6 +134,7 @@ describe('executions/job-lists', () => {
     await createJobLists({ cache, settings, ticks: () => 0 }).look(() => api, 1_000_000);
     expect([...cache.totals.jobs.values()].map(({ name, goneSinceMs }) => [name, goneSinceMs])).toEqual([
       ['old', 1_000_000],
+      ['ahead', 1_000_000],
       ['new', undefined],
     ]);
   });

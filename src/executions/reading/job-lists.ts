@@ -34,16 +34,15 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   let forgetTicks = Number.NEGATIVE_INFINITY;
   let lookedTicks = ticks();
 
-  async function note(project: string, listed: ReadonlySet<string>, nowMs: number): Promise<void> {
+  async function note(listed: ReadonlySet<string>, asked: ReadonlyMap<string, JobFacts>, nowMs: number): Promise<void> {
     await cache.update(async () => {
       const changed: JobFacts[] = [];
-      for (const [key, job] of totals.jobs) {
-        if (job.project !== project) continue;
+      for (const [key, job] of asked) {
+        // A job with a run that was counted since the request still existed then.
+        if (totals.jobs.get(key) !== job) continue;
         const { goneSinceMs, ...rest } = job;
         const isListed = listed.has(key);
-        // A job with a run that ended after the request still existed then.
-        if (!isListed && goneSinceMs === undefined && job.lastEndMs < nowMs)
-          changed.push({ ...rest, goneSinceMs: nowMs });
+        if (!isListed && goneSinceMs === undefined) changed.push({ ...rest, goneSinceMs: nowMs });
         if (isListed && goneSinceMs !== undefined) changed.push(rest);
       }
       return changed.length === 0 ? undefined : { jobs: changed };
@@ -54,8 +53,9 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   async function lookAt(project: string, api: () => Api, nowMs: number): Promise<boolean> {
     due.note(project);
     try {
+      const asked = new Map([...totals.jobs].filter(([, job]) => job.project === project));
       const list = await api().get(projectJobs, { path: { project } });
-      await note(project, new Set(list.map(({ group, name }) => toJobKey(project, group, name))), nowMs);
+      await note(new Set(list.map(({ group, name }) => toJobKey(project, group, name))), asked, nowMs);
       return true;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
