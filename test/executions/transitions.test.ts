@@ -41,13 +41,18 @@ describe('executions/transitions', () => {
   });
 
   it('keeps the last ends of a renamed project, under its new name', async () => {
-    const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 15 * 60_000 } });
+    // Nothing hints at runs of idle projects there.
+    const old = { apiVersion: 14, clientVersion: 14 };
+    const { control, finish, counted, rounds } = await play({ settings: { maxDelayMs: 15 * 60_000 }, ...old });
     for (let count = 0; count < 20; count += 1) control.createProject(`idle-${count}`);
     await rounds(2);
     finish('pay');
-    await rounds(30);
+    await rounds(40);
     expect(counted()).toEqual(['pay settle succeeded 1']);
     finish('pay');
+    // Long enough for the list of projects to be read again.
+    await rounds(6);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
     control.renameProject('pay', 'payments');
     await rounds(40);
     expect(counted()).toEqual(['payments settle succeeded 1']);
