@@ -86,6 +86,7 @@ async function followClock({ found, activities, activityHint, options }: Round, 
   if (reachedMs !== undefined) {
     activities.rewind(time.nowMs);
     activityHint.rewind();
+    found.reading.rewind();
     found.overlap.noteReached(reachedMs);
   }
   const { leap, keep } = found.followSkew({ ...time, ownMs: options.clock.now() });

@@ -221,6 +221,32 @@ describe('executions/project-reading', () => {
     expect(scene.state()).toEqual({ ...toNewProject('pay', 0), scannedThroughMs: nowMs });
   });
 
+  it('reads on in what is dated after now, until all of it was read once', async () => {
+    const count = 12_000;
+    const ahead = runs(count).map((run) => ({ ...run, endedAtMs: nowMs + 1000 + 50 * run.id }));
+    let fails = false;
+    const scene = createScene({
+      answer: (asked) => {
+        if (fails) throw refusal('timeout');
+        return toPage(ahead, asked);
+      },
+    });
+    scene.noteReached(nowMs + 700_000);
+    await scene.read('live');
+    expect(scene.counted.length).toBeLessThan(count);
+    fails = true;
+    await expect(scene.read('live')).rejects.toThrow('refused: timeout');
+    fails = false;
+    await scene.read('live');
+    expect(scene.counted).toHaveLength(count);
+    const before = scene.asked.length;
+    await scene.read('live');
+    expect(scene.asked.length - before).toBe(1);
+    scene.rewind();
+    await scene.read('live');
+    expect(scene.asked.length - before).toBeGreaterThan(20);
+  });
+
   it('rewinds where the clock was set back', async () => {
     const scene = createScene({ answer: (asked) => toPage(runs(3), asked), scannedThroughMs: nowMs + 600_000 });
     await scene.read('live');
@@ -289,6 +315,8 @@ function createScene({ answer, catchUpLimitMs = 1e12, gapUntilMs, ...fields }: G
     lateBefore,
     overlapMs: () => overlap.ms(nowMs),
     odd,
+    noteReached: overlap.noteReached,
+    rewind: () => reading.rewind(),
     readAgain: (window: Window) => reading.readAgain(api, 'pay', window, nowMs),
     /** The process begins again with what it kept. */
     restart: () => {

@@ -36,12 +36,15 @@ export type ProjectReading = {
   /** Reads a past window once more; what it found that was not known. */
   readonly readAgain: (api: Api, project: string, window: Window, nowMs: number) => Promise<readonly Finished[]>;
   readonly hold: (project: string, hold: Hold, nowMs: number) => Promise<void>;
+  /** The clock was set back: what was read may be dated after now. */
+  readonly rewind: () => void;
 };
 
 /** Reads the ends of one project within a window, takes them in, and says how far it has been read. */
 export function createProjectReading(options: ProjectReadingOptions): ProjectReading {
-  const tools: Tools = { ...options, ...createTakeIn(options) };
+  const tools: Tools = { ...options, ...createTakeIn(options), aheadLeft: new Map() };
   return {
+    rewind: () => tools.aheadLeft.clear(),
     read: (api, planned, nowMs) => orHold(tools, planned.project, nowMs, () => readNew(tools, api, planned, nowMs)),
     readPast: (api, project, nowMs, mayGoOn) =>
       orHold(tools, project, nowMs, () => readBacklog(tools, api, project, { nowMs, mayGoOn })),
@@ -60,7 +63,11 @@ export function createProjectReading(options: ProjectReadingOptions): ProjectRea
   };
 }
 
-type Tools = ProjectReadingOptions & ReturnType<typeof createTakeIn>;
+type Tools = ProjectReadingOptions &
+  ReturnType<typeof createTakeIn> & {
+    /** The windows after now that are still to be read; a project that is not in it may have anything there. */
+    readonly aheadLeft: Map<string, readonly Window[]>;
+  };
 
 async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: number): Promise<ReadResult> {
   const { cache, overlap, catchUpLimitMs, takeIn, shownLately } = tools;
@@ -107,15 +114,19 @@ async function readNew(tools: Tools, api: Api, planned: PlannedRead, nowMs: numb
   const known = before.backlog === undefined ? counted : [];
   for (const { endedAtMs } of known) overlap.noteLateness(fromMs - endedAtMs, nowMs);
   const isInSight = purpose === 'probe';
-  if (counted.length === 0) return { ...result, isCut, isInSight };
   // No backlog holds what is dated after now: if the newest page brought something, so may the next ones.
-  const more = await readAhead(tools, api, { project, windows: ahead, nowMs });
+  const left = counted.length > 0 ? undefined : tools.aheadLeft.get(project);
+  const windows = left === undefined ? ahead : left.flatMap((each) => from(each, nowMs + 1));
+  const more = await readAhead(tools, api, { project, windows, nowMs });
   return { ...result, counted: result.counted + more, isCut, isInSight };
 }
 
-/** Reads more of what is dated after now, as many pages as a project may have at once; returns how many ends it counted. */
+/**
+ * Reads more of what is dated after now, as many pages as a project may have at once, and keeps what is left of it; returns how
+ * many ends it counted.
+ */
 async function readAhead(
-  { takeIn }: Tools,
+  { takeIn, aheadLeft }: Tools,
   api: Api,
   {
     project,
@@ -125,15 +136,17 @@ async function readAhead(
 ): Promise<number> {
   let sum = 0;
   let pages = 0;
-  for (const window of windows) {
+  aheadLeft.set(project, windows);
+  for (const [index, window] of windows.entries()) {
     if (pages >= mostPagesAtOnce) return sum;
     const { counted } = await takeIn(api, {
       project,
       window,
       seenAtMs: nowMs,
       lateBeforeMs: Number.NEGATIVE_INFINITY,
-      mayGoOn: () => {
+      mayGoOn: (rest) => {
         pages += 1;
+        aheadLeft.set(project, [...rest, ...windows.slice(index + 1)]);
         return pages < mostPagesAtOnce;
       },
     });
