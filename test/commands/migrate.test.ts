@@ -35,7 +35,7 @@ describeWithTools('commands/migrate', ['postgresql'], ({ postgresql }) => {
   afterAll(async () => {
     rmSync(folder, { recursive: true, force: true });
     await server.stop();
-  });
+  }, 60_000);
 
   it('says what it copied, there and back, and refuses to replace what is there', { timeout: 60_000 }, async () => {
     const copied = 'prod: 1 execution, 1 document and 0 traces copied, and equal to their source\n';

@@ -18,7 +18,7 @@ describeWithTools('commands/probe-database', ['postgresql'], ({ postgresql }) =>
   afterAll(async () => {
     rmSync(folder, { recursive: true, force: true });
     await server.stop();
-  });
+  }, 60_000);
 
   async function probe(settings: { readonly user?: string; readonly host?: string | undefined } = {}) {
     const report = await probeDatabase({

@@ -12,7 +12,7 @@ describeWithTools('state/postgres keeps the contract', ['postgresql'], ({ postgr
   beforeAll(async () => {
     server = await startPostgres(postgresql, { fsync: 'off' });
   }, 60_000);
-  afterAll(() => server.stop());
+  afterAll(() => server.stop(), 60_000);
 
   describeContract(async () => {
     schemas += 1;

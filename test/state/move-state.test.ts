@@ -26,7 +26,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
   afterAll(async () => {
     rmSync(parent, { recursive: true, force: true });
     await server.stop();
-  });
+  }, 60_000);
   beforeEach(async () => {
     schemas += 1;
     schema = `move_${schemas}`;

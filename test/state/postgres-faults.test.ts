@@ -27,7 +27,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
   afterAll(async () => {
     certificates.remove();
     await server.stop();
-  });
+  }, 60_000);
   beforeEach(() => {
     schemas += 1;
     schema = `faults_${schemas}`;

@@ -21,7 +21,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
   afterAll(async () => {
     await Promise.all(opened.map(({ close }) => close()));
     await server.stop();
-  });
+  }, 60_000);
   beforeEach(() => {
     schemas += 1;
     schema = `fence_${schemas}`;

@@ -21,7 +21,7 @@ describeWithTools('state/postgres on a full disk', ['postgresql'], ({ postgresql
   }, 60_000);
   afterAll(async () => {
     await server.stop();
-  });
+  }, 60_000);
 
   it.skipIf(!mayMount)(
     'says that the disk is full, and continues when there is room, with everything that it acknowledged',
