@@ -5,20 +5,33 @@ import type { Thresholds } from '../thresholds.ts';
 
 /** Does everything run that schedules let expect, and in time? */
 export function scheduleAlerts(limits: Thresholds): Alert[] {
-  return [missed(limits), ownerGone(limits), late(limits), willSaturate(limits), disabledTooLong(limits)];
+  return [
+    missed(limits),
+    missedOfCritical(limits),
+    ownerGone(limits),
+    late(limits),
+    willSaturate(limits),
+    disabledTooLong(limits),
+  ];
 }
 
-function toMisses(selector: string, limits: Thresholds): string {
+/** Misses by server and cause, of all jobs or of some: a passive night is one alert, however many jobs it has. */
+function toMisses(selector: string, limits: Thresholds, ofJobs = ''): string {
   const { once } = createExpressions(limits);
   const increase = once(`increase(automation_schedule_missed_total{${selector}}[${limits.scheduleWindow}])`);
-  return `sum without (project, job_group, job_name) (${increase})`;
+  return `sum without (project, job_group, job_name) (${increase}${ofJobs})`;
+}
+
+/** What configuration says of a job goes with it, however many exporters tell it. */
+function ofCritical(operator: 'and' | 'unless', limits: Thresholds): string {
+  const critical = createExpressions(limits).newest('automation_schedule_critical');
+  return ` ${operator} on (job, server, project, job_group, job_name) ${critical}`;
 }
 
 function missed(limits: Thresholds): Alert {
   return {
     alert: 'AutomationScheduleMissed',
-    // A passive night is one alert, however many jobs it has.
-    expr: `${toMisses('reason!="orphaned"', limits)} > 0`,
+    expr: `${toMisses('reason!="orphaned"', limits, ofCritical('unless', limits))} > 0`,
     for: limits.scheduleMissedFor,
     severity: 'warning',
     summary: 'Scheduled runs on {{ $labels.server }} did not happen: {{ $labels.reason }}',
@@ -26,6 +39,17 @@ function missed(limits: Thresholds): Alert {
     dashboard: dashboardOf.schedule,
     page: pageOf.schedule,
     needs: ['schedule'],
+  };
+}
+
+function missedOfCritical(limits: Thresholds): Alert {
+  return {
+    ...missed(limits),
+    alert: 'AutomationScheduleMissedCritical',
+    expr: `${toMisses('reason!="orphaned"', limits, ofCritical('and', limits))} > 0`,
+    severity: 'critical',
+    summary: 'Critical scheduled runs on {{ $labels.server }} did not happen: {{ $labels.reason }}',
+    description: `About {{ $value | printf "%.0f" }} scheduled runs of critical jobs on {{ $labels.server }} did not happen within the last ${limits.scheduleWindow}; the cause is {{ $labels.reason }}.`,
   };
 }
 

@@ -46,6 +46,7 @@ export type JobsConfig = Settings<typeof generalOptions.jobs> & {
   readonly successAgeMsOf: (path: string) => number | undefined;
   /** Returns the multiple of its average that a job may run; undefined if not configured. */
   readonly overdueFactorOf: (path: string) => number | undefined;
+  readonly isCritical: (path: string) => boolean;
 };
 
 export type CollectorConfig = Settings<ReturnType<typeof defineCollectorOptions>>;

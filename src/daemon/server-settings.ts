@@ -33,6 +33,7 @@ export function toExpectedRunsSettings(server: ServerConfig, config: Config): Ex
     mostJobs: jobs.cap,
     isWantedProject: server.projects.isWanted,
     isWantedJob: jobs.isWanted,
+    isCriticalJob: jobs.isCritical,
   };
 }
 

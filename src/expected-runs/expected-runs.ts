@@ -90,6 +90,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       jobs: jobs.all.values(),
       tallies: jobs.tallies.values(),
       nowMs,
+      isCritical: (job) => settings.isCriticalJob(toJobPath(job)),
       buckets: settings.buckets,
       hour: findContention(starts, { ...window, toMs: nowMs + hourMs }),
       day: findContention(starts, { ...window, toMs: nowMs + 24 * hourMs }),

@@ -11,6 +11,8 @@ export type ExpectedRunsSettings = {
   readonly mostJobs: number;
   readonly isWantedProject: (project: string) => boolean;
   readonly isWantedJob: (jobPath: string) => boolean;
+  /** Reports whether a missed run of a job is critical. */
+  readonly isCriticalJob: (jobPath: string) => boolean;
 };
 
 /** Default bounds of the buckets of delays, in seconds. */

@@ -41,19 +41,21 @@ jobs:
   overrides:
     - { match: "pay/nightly/.*", success_age: 26h }
     - { match: "pay/.*", overdue_factor: 2 }
-    - { match: ".*/.*", success_age: 7d, overdue_factor: 10 }
+    - { match: ".*/.*", success_age: 7d, overdue_factor: 10, critical: false }
+    - { match: ".*", critical: true }
 `;
     const { config } = await load({ yaml });
     const told = ['pay/nightly/a', 'pay/b', 'shop/c', 'lonely'].map((path) => [
       path,
       config.jobs.successAgeMsOf(path),
       config.jobs.overdueFactorOf(path),
+      config.jobs.isCritical(path),
     ]);
     expect(told).toEqual([
-      ['pay/nightly/a', 93_600_000, 2],
-      ['pay/b', 604_800_000, 2],
-      ['shop/c', 604_800_000, 10],
-      ['lonely', undefined, undefined],
+      ['pay/nightly/a', 93_600_000, 2, false],
+      ['pay/b', 604_800_000, 2, false],
+      ['shop/c', 604_800_000, 10, false],
+      ['lonely', undefined, undefined, true],
     ]);
   });
 
@@ -109,7 +111,7 @@ executions:
     },
     {
       said: 'jobs: { overrides: [{ match: "a/.*" }] }',
-      complaint: '1:21 jobs.overrides[0]: says nothing beside (give success_age or overdue_factor)',
+      complaint: '1:21 jobs.overrides[0]: says nothing beside (give success_age or overdue_factor or critical)',
     },
     {
       said: 'jobs: { overrides: [{ success_age: 1h }] }',
@@ -125,7 +127,8 @@ executions:
     },
     {
       said: 'jobs: { overrides: [{ match: a, overdue: 2 }] }',
-      complaint: '1:33 jobs.overrides[0].overdue: is not a known key (known here: match, overdue_factor, success_age)',
+      complaint:
+        '1:33 jobs.overrides[0].overdue: is not a known key (known here: critical, match, overdue_factor, success_age)',
     },
   ])('refuses $said', async ({ said, complaint }) => {
     expect(await complain({ yaml: said })).toEqual([`config.yaml:${complaint}`]);

@@ -256,9 +256,9 @@ describe('config/json-schema', () => {
       type: 'object',
       additionalProperties: false,
       required: ['match'],
-      anyOf: [{ required: ['success_age'] }, { required: ['overdue_factor'] }],
+      anyOf: [{ required: ['success_age'] }, { required: ['overdue_factor'] }, { required: ['critical'] }],
     });
-    expect(Object.keys(properties)).toEqual(['match', 'success_age', 'overdue_factor']);
+    expect(Object.keys(properties)).toEqual(['match', 'success_age', 'overdue_factor', 'critical']);
   });
 
   it('knows what can be said of every metric family', () => {

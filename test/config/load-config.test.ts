@@ -32,6 +32,7 @@ describe('config/load-config', () => {
         isWanted: aFunction,
         successAgeMsOf: aFunction,
         overdueFactorOf: aFunction,
+        isCritical: aFunction,
       },
       executions: {
         overlapMs: 120_000,

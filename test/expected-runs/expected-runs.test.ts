@@ -33,6 +33,15 @@ describe('expected-runs', () => {
     expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
   });
 
+  it('tells which jobs are critical', async () => {
+    const { control, minutes, shown } = createHourly();
+    control.createJob('pay', { name: 'critical', schedule: hour });
+    await minutes(2);
+    expect(shown('schedule_critical')).toEqual([
+      'automation_schedule_critical{project="pay",job_group="",job_name="critical"} 1',
+    ]);
+  });
+
   it('counts what a passive server did not start, once for each time', async () => {
     const { control, minutes, shown } = createHourly();
     await minutes(30);

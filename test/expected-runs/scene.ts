@@ -16,7 +16,11 @@ import { createDirectSimulator, type DirectOptions } from '../support/direct-sim
 import { fakeClock } from '../support/fake-clock.ts';
 
 /** Executions and the schedule watch of one server before a simulated service, on one clock that is moved by hand. */
-export function createScene({ catchUpLimitMs = usual.catchUpLimitMs, ...options }: SceneOptions = {}) {
+export function createScene({
+  catchUpLimitMs = usual.catchUpLimitMs,
+  around = (read) => read(),
+  ...options
+}: SceneOptions = {}) {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47, retained: 1e9, ...options });
   const state = openSqliteState({ memory: true });
   let nowMs = birthMs;
@@ -57,6 +61,7 @@ export function createScene({ catchUpLimitMs = usual.catchUpLimitMs, ...options 
         mostJobs: 5000,
         isWantedProject: () => true,
         isWantedJob: () => true,
+        isCriticalJob: (path) => path.includes('critical'),
       },
       readProjects: list.read,
       publish: async (published) => {
@@ -89,7 +94,7 @@ export function createScene({ catchUpLimitMs = usual.catchUpLimitMs, ...options 
     await api.get(systemInfo);
     if (await api.supports(projectsWithModes)) await api.get(projectsWithModes, { query: { meta: 'config' } });
     await daemon.executions.read(signal);
-    await daemon.expected.read(signal);
+    await around(async () => void (await daemon.expected.read(signal)));
   }
 
   return {
@@ -133,4 +138,6 @@ export function createScene({ catchUpLimitMs = usual.catchUpLimitMs, ...options 
 
 type SceneOptions = DirectOptions & {
   readonly catchUpLimitMs?: number;
+  /** Runs each round of the schedule watch, as for measuring it. */
+  readonly around?: (read: () => Promise<void>) => Promise<void>;
 };

@@ -12,6 +12,7 @@ import { postgresOptions } from './postgres-options.ts';
 import { traceOptions } from './trace-options.ts';
 
 const overdueFactors = { min: 1, max: 1000 } as const;
+const successAge = duration({ min: '1m', max: '52w' });
 
 /** The options of the file other than servers and collectors; each has a flag and a variable of the same name. */
 export const generalOptions = {
@@ -66,7 +67,7 @@ export const generalOptions = {
     overrides: option(
       jobOverrides(),
       [],
-      'Settings for jobs that match a pattern, as project/group/name: success_age is the maximum age of the last success, overdue_factor the multiple of the average duration after which an execution is overdue. The first match wins, separately for each setting.',
+      'Settings for jobs that match a pattern, as project/group/name: success_age is the maximum age of the last success, overdue_factor the multiple of the average duration after which an execution is overdue, critical is true where a missed run is critical. The first match wins, separately for each setting.',
     ),
   },
   executions: {
@@ -280,7 +281,7 @@ function jobOverrides() {
       takes: 'a list of patterns with what is particular to their jobs',
       example: '[{ match: "pay/nightly/.*", success_age: 26h }]',
       unique: [],
-      optional: { success_age: duration({ min: '1m', max: '52w' }), overdue_factor: number(overdueFactors) },
+      optional: { success_age: successAge, overdue_factor: number(overdueFactors), critical: boolean },
     },
   );
 }

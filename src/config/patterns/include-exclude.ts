@@ -13,18 +13,22 @@ type Override = {
   readonly match: Pattern;
   readonly successAgeMs?: number | undefined;
   readonly overdueFactor?: number | undefined;
+  readonly critical?: boolean | undefined;
 };
 
 /** Finds the overrides of a job: for each field the first matching entry that has it. */
 export function toOverrideChoice(entries: readonly Override[]): {
   readonly successAgeMsOf: (path: string) => number | undefined;
   readonly overdueFactorOf: (path: string) => number | undefined;
+  readonly isCritical: (path: string) => boolean;
 } {
   const ofAges = entries.filter(({ successAgeMs }) => successAgeMs !== undefined);
   const ofFactors = entries.filter(({ overdueFactor }) => overdueFactor !== undefined);
+  const ofSeverity = entries.filter(({ critical }) => critical !== undefined);
   return {
     successAgeMsOf: (path) => ofAges.find(({ match }) => match.matches(path))?.successAgeMs,
     overdueFactorOf: (path) => ofFactors.find(({ match }) => match.matches(path))?.overdueFactor,
+    isCritical: (path) => ofSeverity.find(({ match }) => match.matches(path))?.critical ?? false,
   };
 }
 

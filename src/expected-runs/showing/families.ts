@@ -30,6 +30,11 @@ export const scheduleFamilies = {
     'Last expected time at which the schedule of a job started nothing [job/forecast, project/*/executions].',
     ...job,
   ),
+  critical: newestGauge(
+    'automation_schedule_critical',
+    '1 for each scheduled job whose missed runs are critical by configuration; absent for the others [jobs.overrides].',
+    ...job,
+  ),
   disabledSince: earliestGauge(
     'automation_job_disabled_since_timestamp_seconds',
     'Time since which a scheduled job, or its schedule, is switched off, as far as it was seen; absent while it is on [project/jobs].',

@@ -8,6 +8,7 @@ export type RowsInput = {
   readonly jobs: Iterable<WatchedJob>;
   readonly tallies: Iterable<Tally>;
   readonly nowMs: number;
+  readonly isCritical: (job: WatchedJob) => boolean;
   /** Upper bounds of the buckets of delays, in seconds. */
   readonly buckets: readonly number[];
   readonly hour: Contention;
@@ -15,14 +16,14 @@ export type RowsInput = {
 };
 
 /** Builds the series of the schedule watch. A tally that was never shown is shown as 0 first. */
-export function toScheduleRows({ jobs, tallies, nowMs, buckets, hour, day }: RowsInput): Row[] {
+export function toScheduleRows({ jobs, tallies, nowMs, buckets, hour, day, isCritical }: RowsInput): Row[] {
   const there = new Set<string>();
   const rows: Row[] = [];
   for (const job of jobs) {
     if (job.goneAtMs !== undefined) continue;
     there.add(job.project);
     there.add(toKey([job.project, job.group, job.name]));
-    rows.push(...toJobRows(job, nowMs));
+    rows.push(...toJobRows(job, { nowMs, isCritical }));
   }
   for (const tally of tallies) if (isThere(tally, there)) rows.push(...toTallyRows(tally, buckets));
   return [
@@ -33,10 +34,11 @@ export function toScheduleRows({ jobs, tallies, nowMs, buckets, hour, day }: Row
   ];
 }
 
-function toJobRows(job: WatchedJob, nowMs: number): Row[] {
+function toJobRows(job: WatchedJob, { nowMs, isCritical }: Pick<RowsInput, 'nowMs' | 'isCritical'>): Row[] {
   const labels = { project: job.project, job_group: job.group, job_name: job.name };
   return [
     ...families.nextRun.rows(toSeconds(nextTime(job, nowMs)), labels),
+    ...families.critical.rows(isCritical(job) ? 1 : undefined, labels),
     ...families.lastMissed.rows(toSeconds(job.lastMissedMs), labels),
     ...job.off.flatMap(({ what, sinceMs, untilMs }) =>
       untilMs === undefined ? families.disabledSince.rows(toSeconds(sinceMs), { ...labels, what }) : [],

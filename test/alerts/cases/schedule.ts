@@ -35,6 +35,26 @@ export const scheduleCases: readonly Case[] = [
     page: '/schedule/prod',
   },
   {
+    alert: 'AutomationScheduleMissedCritical',
+    series: {
+      [`${missed}{${job},reason="passive"}`]: counter(0, 1),
+      [`${missed}{${other},reason="passive"}`]: counter(0, 1),
+      [`automation_schedule_critical{${job}}`]: gauge(1, 1),
+    },
+    below: {
+      [`${missed}{${job},reason="passive"}`]: counter(0, 0),
+      [`${missed}{${other},reason="passive"}`]: counter(0, 1),
+    },
+    firesAfter: 0,
+    resolvesAfter: 30,
+    labels: { server: 'prod', reason: 'passive', severity: 'critical' },
+    summary: 'Critical scheduled runs on prod did not happen: passive',
+    description:
+      'About 1 scheduled runs of critical jobs on prod did not happen within the last 30m; the cause is passive.',
+    dashboard: ofSchedule,
+    page: '/schedule/prod',
+  },
+  {
     alert: 'AutomationScheduleOwnerGone',
     series: { [`${missed}{${job},reason="orphaned"}`]: counter(0, 1) },
     below: { [`${missed}{${job},reason="orphaned"}`]: counter(0, 0) },
