@@ -11,6 +11,7 @@ const cardNames = [
   'pause inside',
   'reload',
   'cut',
+  'lost answer',
   'away',
   'lost tail',
   'deleted lease',
@@ -113,11 +114,16 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     void process.reload();
     return;
   }
-  if (card === 'cut') {
-    process.link.isCut = true;
-    time.after(forMs, () => {
-      process.link.isCut = false;
-    });
+  if (card === 'cut' || card === 'lost answer') {
+    const cut = (): void => {
+      process.link.onCommitted = undefined;
+      process.link.isCut = true;
+      time.after(forMs, () => {
+        process.link.isCut = false;
+      });
+    };
+    if (card === 'lost answer') process.link.onCommitted = cut;
+    else cut();
   } else if (card === 'pause' || card === 'pause inside') {
     const pause = (): void => {
       process.link.onWrite = undefined;

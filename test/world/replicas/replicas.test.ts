@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { startChild } from '../../support/child.ts';
 import { findLost } from '../planting.ts';
 import { replicaPlants } from './plants.ts';
 import { playReplicas } from './play.ts';
@@ -7,6 +9,13 @@ import { playReplicas } from './play.ts';
 const budgetMs = 20_000;
 const leastSeeds = 10;
 const mostSeeds = 100;
+
+/** What worlds say that are played by the command. */
+async function run(given: readonly string[]): Promise<string> {
+  const child = startChild(process.execPath, [join(import.meta.dirname, 'run.ts'), ...given]);
+  await child.ended;
+  return child.output();
+}
 
 describe('world/replicas', () => {
   it('is the same world for the same seed', async () => {
@@ -33,4 +42,15 @@ describe('world/replicas', () => {
   it('knows where each planted fault goes', () => {
     expect(findLost(replicaPlants)).toEqual([]);
   });
+
+  it.each(replicaPlants)(
+    'finds: $name, and nothing where it is not planted',
+    async ({ name, shownBy }) => {
+      const planted = await run([...shownBy.split(' '), `--plant=${name.replaceAll(' ', '_')}`]);
+      const sound = await run(shownBy.split(' '));
+      expect(planted).toContain('FAILED seed');
+      expect(sound).toContain('0 of 1 failed');
+    },
+    180_000,
+  );
 });

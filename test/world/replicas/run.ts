@@ -1,4 +1,5 @@
 import { plant } from '../planting.ts';
+import type { ReplicaCard } from './cards.ts';
 import { replicaPlants } from './plants.ts';
 import type { ReplicaReport } from './play.ts';
 
@@ -20,7 +21,11 @@ const gapsMs: number[] = [];
 let failed = 0;
 
 for (let seed = first; seed < first + seeds; seed += 1) {
-  const report = await playReplicas(seed, options.has('log') ? { onEvent: say } : {});
+  const cards = options.get('cards');
+  const report = await playReplicas(seed, {
+    ...(options.has('log') ? { onEvent: say } : {}),
+    ...(cards === undefined ? {} : { cards: cards === '' ? [] : cards.split(',').map(toCard) }),
+  });
   gapsMs.push(...report.gapsMs);
   if (report.faults.length > 0) {
     failed += 1;
@@ -34,6 +39,14 @@ print(`${failed} of ${seeds} failed, ${((performance.now() - startedMs) / 1000).
 print(`${gapsMs.length} gaps: median ${at(0.5)} s, p95 ${at(0.95)} s, longest ${at(1)} s`);
 process.exitCode = failed > 0 ? 1 : 0;
 
+/** Reads a card as it is printed: its name, whom it is about, when, and for how long. */
+function toCard(text: string): ReplicaCard {
+  const [, name = '', whom = 'owner', atMs = '0', forMs = '0'] = /^(.+)_(\w+?)@(\d+)\+(\d+)$/.exec(text) ?? [];
+  // The cast is true for what this command printed.
+  const card = name.replaceAll('_', ' ') as ReplicaCard['card'];
+  return { card, whom: whom === 'owner' ? whom : Number(whom), atMs: Number(atMs), forMs: Number(forMs) };
+}
+
 function say(atMs: number, text: string): void {
   print(`${(atMs / 1000).toFixed(4)} ${text}`);
 }
@@ -45,9 +58,9 @@ function tell(report: ReplicaReport): void {
 
 function describe({ seed, hash, cards, requests, executions, traces }: ReplicaReport): string {
   const played = cards.map(
-    ({ card, atMs, forMs, whom }) => `${card} ${whom} @${Math.round(atMs)}+${Math.round(forMs)}`,
+    ({ card, atMs, forMs, whom }) => `${card.replaceAll(' ', '_')}_${whom}@${Math.round(atMs)}+${Math.round(forMs)}`,
   );
-  return `seed ${seed} ${hash}: ${requests} requests, ${executions} executions, ${traces} traces [${played.join(', ')}]`;
+  return `seed ${seed} ${hash}: ${requests} requests, ${executions} executions, ${traces} traces [${played.join(',')}]`;
 }
 
 function print(line: string): void {
