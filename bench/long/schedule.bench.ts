@@ -1,0 +1,74 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createScene } from '../../test/expected-runs/scene.ts';
+import { measureCost } from '../cost.ts';
+
+const projects = 5;
+const jobs = 2000;
+const hours = 6;
+const minuteMs = 60_000;
+
+/** Two thousand scheduled jobs of five projects, watched for eight hours of virtual time: requests, memory, and a round's time. */
+export async function run() {
+  const collect = toCollector();
+  const seconds: number[] = [];
+  const scene = createScene({ around: async (read) => void seconds.push((await measureCost(read)).cpuSeconds) });
+  for (let project = 0; project < projects; project++) scene.control.createProject(`project ${project}`);
+  for (let index = 0; index < jobs; index++)
+    scene.control.createJob(`project ${index % projects}`, {
+      name: `job ${index}`,
+      group: 'nightly',
+      schedule: { everyMs: toEveryMs(index), offsetMs: (index % 60) * 1000 },
+    });
+  // A first look at all of them takes more than half an hour; then they are refreshed.
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  await scene.minutes(120);
+  collect();
+  const keptMb = (process.memoryUsage().heapUsed - before) / 2 ** 20;
+  const asked = scene.requests().length;
+  seconds.splice(0);
+  await scene.minutes(60 * hours);
+  const requests = scene
+    .requests()
+    .slice(asked)
+    .filter(({ path }) => /\/jobs$|\/forecast$/.test(path)).length;
+  const unknown = scene.jobs().filter(({ timetable }) => timetable === undefined).length;
+  await scene.stop();
+  const sorted = seconds.toSorted((one, other) => one - other);
+  const typicalMs = (sorted[Math.floor(sorted.length / 2)] ?? Number.NaN) * 1000;
+  const longestMs = (sorted.at(-1) ?? Number.NaN) * 1000;
+  return [
+    toFigure('jobs whose schedule is not known', unknown, 0, ''),
+    toFigure(
+      'requests an hour for lists of jobs and forecasts, those of executions included',
+      requests / hours,
+      400,
+      '',
+    ),
+    toFigure('memory of jobs, timetables and the simulated server', keptMb, 128, ' MB'),
+    toFigure('processor time of a round, typically', typicalMs, 250, ' ms'),
+    toFigure('processor time of a round, at most', longestMs, 2000, ' ms'),
+  ];
+}
+
+/** Half of them daily, a third hourly, the rest every five minutes. */
+function toEveryMs(index: number): number {
+  if (index % 2 === 0) return 24 * 60 * minuteMs;
+  return index % 3 === 0 ? 5 * minuteMs : 60 * minuteMs;
+}
+
+function toCollector(): () => void {
+  setFlagsFromString('--expose-gc');
+  // The cast is true: with that flag there is such a function.
+  return runInNewContext('gc') as () => void;
+}
+
+function toFigure(what: string, figure: number, limit: number, unit: string) {
+  return {
+    what,
+    figure: `${figure.toFixed(1)}${unit}`,
+    mustReach: `at most ${limit}${unit}`,
+    reached: figure <= limit,
+  };
+}
