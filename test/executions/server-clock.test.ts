@@ -86,7 +86,7 @@ describe('executions/server-clock', () => {
   });
 
   it('says how far back a step takes what was read: to where the clock had gone ahead', async () => {
-    const { read, pass, rewindTo } = createScene(refuse);
+    const { read, pass, rewindTo, reached } = createScene(refuse);
     await read(1_000_000);
     pass(15_000);
     await read(1_615_000);
@@ -94,6 +94,8 @@ describe('executions/server-clock', () => {
     pass(60_000);
     await read(1_075_000);
     expect(rewindTo()).toBe(1_015_000);
+    // Its dates may have been cut to the second.
+    expect(reached()).toBe(1_676_000);
     pass(15_000);
     await read(1_045_000);
     expect(rewindTo()).toBe(1_030_000);
@@ -179,6 +181,7 @@ function createScene(answer: (nowMs: number) => number) {
       return time.nowMs;
     },
     rewindTo: () => latest?.rewindToMs,
+    reached: () => latest?.reachedMs,
     wasUnseen: () => latest?.wasUnseen,
     asked: () => asked,
     pass: (ms: number) => {

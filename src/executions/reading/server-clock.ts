@@ -112,7 +112,8 @@ function createBelief() {
 
   function toReachedMs(at: { readonly toldMs: number; readonly reckonedMs: number; readonly ticks: number }) {
     const doubtedMs = doubted === undefined ? at.toldMs : doubted.ms + at.ticks - doubted.ticks;
-    const reachedMs = Math.ceil(Math.max(doubtedMs, at.reckonedMs));
+    // Dates are cut to the second: it was ahead by up to one more.
+    const reachedMs = Math.ceil(Math.max(doubtedMs, at.reckonedMs)) + 1000;
     return reachedMs - at.toldMs > stepMs ? reachedMs : undefined;
   }
 
