@@ -127,6 +127,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   } else if (card === 'pause' || card === 'pause inside') {
     const pause = (): void => {
       process.link.onWrite = undefined;
+      truth.troubles.push({ ...trouble, fromMs: time.nowMs() });
       process.pause();
       time.after(forMs, () => {
         process.resume();
