@@ -117,6 +117,9 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   if (card === 'cut' || card === 'lost answer') {
     const cut = (): void => {
       process.link.onCommitted = undefined;
+      // An answer is lost later than its card is played, and the owner goes on to send until its lease has run out.
+      for (const fromMs of [time.nowMs(), time.nowMs() + 10 * secondMs])
+        truth.troubles.push({ ...trouble, fromMs, toMs: fromMs + forMs + minuteMs });
       process.link.isCut = true;
       time.after(forMs, () => {
         process.link.isCut = false;
