@@ -1,6 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.ts';
@@ -22,7 +24,21 @@ const bodies = [
   ),
   gzipSync(`{${Array.from({ length: 600_000 }, (_, index) => `"${index.toString(36)}":1`).join(',')}}`),
   gzipSync(`[${'{"id":"a","name":"n"},'.repeat(380_000)}{"id":"a","name":"n"}]`),
+  gzipSync('['.repeat(100_000)),
+  gzipSync('['.repeat(100_000) + ']'.repeat(100_000)),
+  gzipSync(`["${'x'.repeat(100 * mb)}"]`),
 ];
+
+/** Rows for as long as the connection takes them. */
+function sendEndless(response: ServerResponse): void {
+  function* rows(): Generator<string> {
+    yield '[';
+    for (let count = 0; count < 1000; count += 1) yield '{"id":"a","name":"n"},'.repeat(50_000);
+  }
+  Readable.from(rows())
+    .on('error', () => undefined)
+    .pipe(response);
+}
 
 function readMemory(pid: number, field: 'VmHWM' | 'VmRSS'): number {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -42,8 +58,13 @@ it('end-to-end/hostile upstream: stays under 256 MB whatever it is answered, and
       asked += 1;
       return;
     }
+    const body = bodies[asked++ % (bodies.length + 1)];
+    if (body === undefined) {
+      sendEndless(response.on('error', () => undefined));
+      return;
+    }
     response.setHeader('content-encoding', 'gzip');
-    response.end(bodies[asked++ % bodies.length]);
+    response.end(body);
   });
   const simulator = await startSimulator({ scenario: 'quiet-day' });
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-hostile-'));
