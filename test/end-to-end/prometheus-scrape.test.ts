@@ -10,8 +10,16 @@ import { describeWithTools } from '../support/tools.ts';
 import { toSeries } from './scraped.ts';
 import { startDemo } from './start-demo.ts';
 
+const noDatabase = 'the state is a file';
+
 /** What is on by default and yet may have no series in the demo. */
 const reasons: Readonly<Record<string, string>> = {
+  automation_schedule_critical: 'no job is configured as critical',
+  automation_exporter_state_up: noDatabase,
+  automation_exporter_state_commit_duration_seconds: noDatabase,
+  automation_exporter_lease_owned: noDatabase,
+  automation_exporter_lease_epoch: noDatabase,
+  automation_exporter_lease_takeovers_total: noDatabase,
   automation_schedule_delay_seconds: 'no scheduled run has started since the exporter did',
   automation_job_last_missed_timestamp_seconds: 'no run was missed',
   automation_scheduler_expected_saturation_timestamp_seconds: 'the threads suffice',
