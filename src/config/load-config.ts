@@ -8,7 +8,7 @@ import { resolveCollectors } from './read/collectors.ts';
 import type { Arguments } from './read/command-line.ts';
 import type { ConfigFileOptions } from './read/config-file.ts';
 import { readEnvironment } from './read/environment.ts';
-import { settleExclusions } from './read/exclusions.ts';
+import { checkDatabase, settleExclusions } from './read/exclusions.ts';
 import { checkBackfill } from './read/execution-rules.ts';
 import { resolveFamilies } from './read/families.ts';
 import type { FileValues } from './read/file-values.ts';
@@ -68,6 +68,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const sources: Sources = { flags, environment, file: file.values };
   const general = settleExclusions(resolveAll(listGeneralLeaves(), sources, complaints), complaints);
   checkBackfill(general, complaints);
+  checkDatabase(general, complaints);
   const polled = resolveCollectors(
     { ...options, disableDefaults: launch.collector.disableDefaults },
     sources,

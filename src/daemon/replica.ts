@@ -70,7 +70,8 @@ export function createReplica(options: ReplicaOptions): Replica {
     begin: units.begin,
     end: async (unit, reason) => {
       // What is being delivered is noted as delivered while the servers are still owned.
-      await Promise.all([units.end(unit), isStopping ? traces?.stop() : undefined]);
+      if (isStopping) await traces?.stop();
+      await units.end(unit);
       notes.unowned(unit);
       if (reason === 'left') traces?.forget(unit);
     },

@@ -64,9 +64,20 @@ type UnitSpool = { readonly unit: string; readonly spool: Spool };
 function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   const unitOf = new Map<string, string>();
   let turn = 0;
+  let summing: Promise<SpoolSize> | undefined;
 
   function note(unit: string, traces: readonly { readonly key: string }[]): void {
     for (const { key } of traces) unitOf.set(key, unit);
+  }
+
+  /** Sums up once for all who ask at the same time: each sum asks the database for every unit. */
+  function sum(): Promise<SpoolSize> {
+    summing ??= Promise.all(spools().map(({ spool }) => spool.size()))
+      .then(sumSizes)
+      .finally(() => {
+        summing = undefined;
+      });
+    return summing;
   }
 
   async function change(keys: readonly string[], act: (spool: Spool, keys: readonly string[]) => Promise<number>) {
@@ -110,7 +121,10 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
     remove,
     quarantine: async (key, why, bounds) => {
       const own = spools().find(({ unit }) => unitOf.get(key) === unit);
-      return own === undefined ? [] : unlessFenced(() => own.spool.quarantine(key, why, bounds), []);
+      if (own === undefined) return [];
+      const dropped = await unlessFenced(() => own.spool.quarantine(key, why, bounds), []);
+      for (const gone of [key, ...dropped.map((trace) => trace.key)]) unitOf.delete(gone);
+      return dropped;
     },
     quarantined: async () => {
       const all: QuarantinedTrace[] = [];
@@ -122,10 +136,15 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
       return all.sort((one, other) => one.atMs - other.atMs);
     },
     retry: (keys) => change(keys, (spool, own) => unlessFenced(() => spool.retry(own), 0)),
-    drop: (keys) => change(keys, (spool, own) => unlessFenced(() => spool.drop(own), 0)),
-    size: async () => sumSizes(await Promise.all(spools().map(({ spool }) => spool.size()))),
+    drop: (keys) =>
+      change(keys, async (spool, own) => {
+        const dropped = await unlessFenced(() => spool.drop(own), 0);
+        for (const key of own) unitOf.delete(key);
+        return dropped;
+      }),
+    size: sum,
     hasRoom: async (bounds) => {
-      const { traces, bytes } = sumSizes(await Promise.all(spools().map(({ spool }) => spool.size())));
+      const { traces, bytes } = await sum();
       return traces < bounds.maxTraces && bytes < bounds.maxBytes;
     },
   };

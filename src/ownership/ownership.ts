@@ -63,7 +63,11 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   let listed: ReturnType<Ownership['leases']>;
   let running = new AbortController();
   running.abort();
+  let isStopped = false;
+  /** The epochs of units that a change of the configuration has ended. */
+  let between: ReadonlyMap<string, number> = new Map();
   const changes = createChanges();
+  let line: Promise<void> = Promise.resolve();
   const acquire = createAcquire({ ...options, reach, tenures, known }, { units: () => units, running: () => running });
 
   async function look(): Promise<void> {
@@ -85,7 +89,10 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   async function acquirePatiently(unit: string, signal: AbortSignal): Promise<void> {
     const waitMs = toPatienceMs(tenures.epochs().size, clock.random());
     await sleep(clock, waitMs, signal).catch(() => undefined);
-    await acquire(unit);
+    // One at a time: where the database is slow, renewals have to get through.
+    const turn = line.then(() => acquire(unit));
+    line = turn;
+    await turn;
   }
 
   /** Once it has ended, a unit is acquired again only when nothing of it is under way. */
@@ -113,11 +120,21 @@ export function createOwnership(options: OwnershipOptions): Ownership {
 
   return {
     start,
-    stop: () => endAll('left'),
+    stop: async () => {
+      isStopped = true;
+      const epochs = between;
+      await endAll('left');
+      for (const [unit, epoch] of epochs) await reach(() => leases.release(unit, epoch));
+    },
     goOver: async (next, changeConfiguration) => {
-      const epochs = tenures.epochs();
+      const epochs = new Map(tenures.epochs());
+      between = epochs;
       await endAll('reloaded');
+      if (isStopped) return;
       await changeConfiguration();
+      between = new Map();
+      // A stop may have come meanwhile, and it released them.
+      if (isStopped) return;
       units = next;
       start();
       for (const [unit, epoch] of epochs) {

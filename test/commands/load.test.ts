@@ -102,6 +102,12 @@ const cases: readonly Case[] = [
     'config.yaml:3:13 servers[1].name: "prod" is used by two servers (the other is config.yaml:2:13 servers[0].name)\n',
   ),
 
+  inFile(
+    'a database without its host',
+    `${good}state: { postgres: { user: exporter, password_file: ./token } }\n`,
+    'config.yaml:3:53 state.postgres.password_file: has no meaning without state.postgres.host (give the host of the database)\n',
+  ),
+
   inFlags(
     'a configuration file that does not exist',
     ['serve', '--config.file=nowhere.yaml'],

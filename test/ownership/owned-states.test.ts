@@ -46,6 +46,23 @@ describe('ownership/owned-states', () => {
     expect(await kept.spool.size()).toMatchObject({ traces: 1 });
   });
 
+  it('asks each queue once for its size, however many traces ask for room at the same time', async () => {
+    const { state, put } = createOwnedStates();
+    const kept = openState();
+    let asked = 0;
+    const size = async () => {
+      asked += 1;
+      return kept.spool.size();
+    };
+    put('a', { ...kept, spool: { ...kept.spool, size } });
+    expect(await Promise.all(Array.from({ length: 25 }, () => state.spool.hasRoom(bounds)))).toEqual(
+      Array.from({ length: 25 }, () => true),
+    );
+    expect(asked).toBe(1);
+    await state.spool.hasRoom(bounds);
+    expect(asked).toBe(2);
+  });
+
   it('writes nothing of a server that is not owned', async () => {
     const { state } = createOwnedStates();
     await expect(state.ledger.commit('a', {})).rejects.toBeInstanceOf(FencedError);

@@ -21,3 +21,10 @@ export function settleExclusions(
   }
   return settled;
 }
+
+/** Complains about a password for a database without a host: the state would be kept in a file, and each replica would count by itself. */
+export function checkDatabase(general: ReadonlyMap<string, Resolved>, complaints: Complaints): void {
+  const password = general.get('state.postgres.password_file')?.place;
+  if (password === undefined || general.get('state.postgres.host')?.place !== undefined) return;
+  complaints.add(password, 'has no meaning without state.postgres.host', 'give the host of the database');
+}

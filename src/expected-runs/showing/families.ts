@@ -32,7 +32,7 @@ export const scheduleFamilies = {
   ),
   critical: newestGauge(
     'automation_schedule_critical',
-    '1 for each scheduled job whose missed runs are critical by configuration; absent for the others [jobs.overrides].',
+    'Is 1 for each scheduled job whose missed runs are critical by configuration; absent for the others [jobs.overrides].',
     ...job,
   ),
   disabledSince: earliestGauge(

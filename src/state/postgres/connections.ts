@@ -168,7 +168,8 @@ function openPool(settings: PostgresSettings, credentials: () => Credentials | u
 
 const connectMs = 5000;
 /** What a stopped process has open holds the rows of others for no longer. */
-const idleInTransactionMs = 5000;
+/** Shorter than the time between two renewals, which wait for an open transaction of the same unit. */
+const idleInTransactionMs = 2500;
 
 type Credentials = { readonly password: string | undefined; readonly tls: ConnectionOptions | undefined };
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Ledger, LedgerChange, LedgerDocument, LedgerEntry } from '../ledger.ts';
 import type { Sql } from './connections.ts';
 import type { OwnedUnit } from './owned-unit.ts';
@@ -102,16 +103,27 @@ async function putDocuments(sql: Sql, unit: string, documents: readonly LedgerDo
   const kept = last.filter(({ body }) => body !== undefined);
   if (gone.length > 0) {
     await sql(
-      `DELETE FROM ledger_document USING unnest($2::text[], $3::text[]) AS gone (kind, key)
-       WHERE unit = $1 AND ledger_document.kind = gone.kind AND ledger_document.key = gone.key`,
-      [unit, gone.map(({ kind }) => kind), gone.map(({ key }) => key)],
+      `DELETE FROM ledger_document USING unnest($2::text[], $3::text[]) AS gone (kind, digest)
+       WHERE unit = $1 AND ledger_document.kind = gone.kind AND ledger_document.digest = gone.digest`,
+      [unit, gone.map(({ kind }) => kind), gone.map(({ key }) => digestOf(key))],
     );
   }
   if (kept.length === 0) return;
   await sql(
-    `INSERT INTO ledger_document (unit, kind, key, body)
-     SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[])
-     ON CONFLICT (unit, kind, key) DO UPDATE SET body = excluded.body`,
-    [unit, kept.map(({ kind }) => kind), kept.map(({ key }) => key), kept.map(({ body }) => toText(body ?? ''))],
+    `INSERT INTO ledger_document (unit, kind, digest, key, body)
+     SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
+     ON CONFLICT (unit, kind, digest) DO UPDATE SET body = excluded.body`,
+    [
+      unit,
+      kept.map(({ kind }) => kind),
+      kept.map(({ key }) => digestOf(key)),
+      kept.map(({ key }) => key),
+      kept.map(({ body }) => toText(body ?? '')),
+    ],
   );
+}
+
+/** Stands for a key in the index, which refuses keys of more than about 2,700 bytes: names of jobs may be longer. */
+function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64url');
 }

@@ -38,9 +38,10 @@ const versions: readonly (readonly string[])[] = [
     `CREATE TABLE ledger_document (
        unit text COLLATE "C" NOT NULL,
        kind text COLLATE "C" NOT NULL,
+       digest text COLLATE "C" NOT NULL,
        key text COLLATE "C" NOT NULL,
        body text NOT NULL,
-       PRIMARY KEY (unit, kind, key)
+       PRIMARY KEY (unit, kind, digest)
      ) WITH (fillfactor = 70)`,
     `CREATE TABLE spooled_trace (
        unit text COLLATE "C" NOT NULL,

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { createOwnership } from '../../src/ownership/ownership.ts';
+import type { Leases } from '../../src/state/shared-state.ts';
+
+/** Leases in memory: whoever asks owns, and each request is noted. */
+function createScene(units: readonly string[]) {
+  const happened: string[] = [];
+  let acquiring = 0;
+  let most = 0;
+  const leases: Leases = {
+    list: async () => [],
+    acquire: async (unit) => {
+      acquiring += 1;
+      most = Math.max(most, acquiring);
+      await new Promise((resolve) => setImmediate(resolve));
+      acquiring -= 1;
+      happened.push(`acquire ${unit}`);
+      const lease = { unit, owner: 'me', address: '', epoch: 1, commits: 0, remainingMs: 10_000 };
+      return { isOurs: true, lease };
+    },
+    renew: async () => true,
+    release: async (unit) => void happened.push(`release ${unit}`),
+  };
+  const ownership = createOwnership({
+    units,
+    leases,
+    clock: { ticks: () => 0, after: (ms, work) => (ms < 1000 ? wait(work) : () => undefined), random: () => 0 },
+    begin: ({ unit }) => void happened.push(`begin ${unit}`),
+    end: async (unit, reason) => void happened.push(`end ${unit} ${reason}`),
+    observe: { reached: () => undefined, gained: () => undefined, lost: () => undefined },
+  });
+  return { ownership, happened, most: () => most };
+}
+
+function wait(work: () => void): () => void {
+  const timer = setImmediate(work);
+  return () => clearImmediate(timer);
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('ownership/ownership', () => {
+  it('acquires one server at a time, so that renewals get through', async () => {
+    const { ownership, happened, most } = createScene(['a', 'b', 'c', 'd']);
+    ownership.start();
+    await settle();
+    await settle();
+    expect(happened.filter((each) => each.startsWith('begin')).toSorted()).toEqual([
+      'begin a',
+      'begin b',
+      'begin c',
+      'begin d',
+    ]);
+    expect(most()).toBe(1);
+    await ownership.stop();
+  });
+
+  it('releases what it owned, and begins nothing again, where it is stopped during a reload', async () => {
+    const { ownership, happened } = createScene(['a']);
+    ownership.start();
+    await settle();
+    let change = (): void => undefined;
+    const over = ownership.goOver(['a'], () => new Promise((resolve) => (change = resolve)));
+    await settle();
+    await ownership.stop();
+    change();
+    await over;
+    await settle();
+    expect(happened).toEqual(['acquire a', 'begin a', 'end a reloaded', 'release a']);
+  });
+});
