@@ -1,7 +1,10 @@
+import type { Execution } from '../domain/execution.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 
 export type ClearTimes = {
   readonly note: (port: Pick<ExecutionsPort, 'progress' | 'running'>) => void;
+  /** Returns the executions of the lists that this rests on: one may have ended since, and its end be unread. */
+  readonly listed: () => readonly Execution[];
   /** Every run of the project that started up to this time is known. */
   readonly of: (project: string) => number;
 };
@@ -12,21 +15,25 @@ export type ClearTimes = {
  */
 export function createClearTimes(): ClearTimes {
   const clear = new Map<string, number>();
-  const waiting = new Map<string, number>();
+  const waiting = new Map<string, { readonly readAtMs: number; readonly executions: readonly Execution[] }>();
+  const lists = new Map<string, readonly Execution[]>();
   return {
     note: (port) => {
       const running = port.running();
       for (const [project, { scannedThroughMs }] of port.progress() ?? []) {
         const candidate = waiting.get(project);
-        if (candidate !== undefined && scannedThroughMs >= candidate + lateMs) {
-          clear.set(project, candidate);
+        if (candidate !== undefined && scannedThroughMs >= candidate.readAtMs + lateMs) {
+          clear.set(project, candidate.readAtMs);
+          const executions = candidate.executions.filter((execution) => execution.project === project);
+          lists.set(project, executions);
           waiting.delete(project);
         }
         // A clock that was set back lives through it again.
         clear.set(project, Math.min(clear.get(project) ?? Number.NEGATIVE_INFINITY, scannedThroughMs));
-        if (running !== undefined && !waiting.has(project)) waiting.set(project, running.readAtMs);
+        if (running !== undefined && !waiting.has(project)) waiting.set(project, running);
       }
     },
+    listed: () => [...lists.values()].flat(),
     of: (project) => clear.get(project) ?? Number.NEGATIVE_INFINITY,
   };
 }

@@ -64,20 +64,10 @@ type UnitSpool = { readonly unit: string; readonly spool: Spool };
 function joinSpools(spools: () => readonly UnitSpool[]): Spool {
   const unitOf = new Map<string, string>();
   let turn = 0;
-  let summing: Promise<SpoolSize> | undefined;
+  const sum = createSum(spools);
 
   function note(unit: string, traces: readonly { readonly key: string }[]): void {
     for (const { key } of traces) unitOf.set(key, unit);
-  }
-
-  /** Sums up once for all who ask at the same time: each sum asks the database for every unit. */
-  function sum(): Promise<SpoolSize> {
-    summing ??= Promise.all(spools().map(({ spool }) => spool.size()))
-      .then(sumSizes)
-      .finally(() => {
-        summing = undefined;
-      });
-    return summing;
   }
 
   async function change(keys: readonly string[], act: (spool: Spool, keys: readonly string[]) => Promise<number>) {
@@ -147,6 +137,19 @@ function joinSpools(spools: () => readonly UnitSpool[]): Spool {
       const { traces, bytes } = await sum();
       return traces < bounds.maxTraces && bytes < bounds.maxBytes;
     },
+  };
+}
+
+/** Sums up the queues once for all who ask at the same time: each sum asks the database for every unit. */
+function createSum(spools: () => readonly UnitSpool[]): () => Promise<SpoolSize> {
+  let summing: Promise<SpoolSize> | undefined;
+  return () => {
+    summing ??= Promise.all(spools().map(({ spool }) => spool.size()))
+      .then(sumSizes)
+      .finally(() => {
+        summing = undefined;
+      });
+    return summing;
   };
 }
 

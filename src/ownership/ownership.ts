@@ -63,11 +63,8 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   let listed: ReturnType<Ownership['leases']>;
   let running = new AbortController();
   running.abort();
-  let isStopped = false;
-  /** The epochs of units that a change of the configuration has ended. */
-  let between: ReadonlyMap<string, number> = new Map();
+  const changeover = createChangeover((unit, epoch) => reach(() => leases.release(unit, epoch)));
   const changes = createChanges();
-  let line: Promise<void> = Promise.resolve();
   const acquire = createAcquire({ ...options, reach, tenures, known }, { units: () => units, running: () => running });
 
   async function look(): Promise<void> {
@@ -89,10 +86,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   async function acquirePatiently(unit: string, signal: AbortSignal): Promise<void> {
     const waitMs = toPatienceMs(tenures.epochs().size, clock.random());
     await sleep(clock, waitMs, signal).catch(() => undefined);
-    // One at a time: where the database is slow, renewals have to get through.
-    const turn = line.then(() => acquire(unit));
-    line = turn;
-    await turn;
+    await acquire(unit);
   }
 
   /** Once it has ended, a unit is acquired again only when nothing of it is under way. */
@@ -120,20 +114,10 @@ export function createOwnership(options: OwnershipOptions): Ownership {
 
   return {
     start,
-    stop: async () => {
-      isStopped = true;
-      const epochs = between;
-      await endAll('left');
-      for (const [unit, epoch] of epochs) await reach(() => leases.release(unit, epoch));
-    },
+    stop: () => changeover.stop(() => endAll('left')),
     goOver: async (next, changeConfiguration) => {
       const epochs = new Map(tenures.epochs());
-      between = epochs;
-      await endAll('reloaded');
-      if (isStopped) return;
-      await changeConfiguration();
-      between = new Map();
-      // A stop may have come meanwhile, and it released them.
+      const isStopped = await changeover.make(epochs, () => endAll('reloaded'), changeConfiguration);
       if (isStopped) return;
       units = next;
       start();
@@ -147,6 +131,28 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     check: tenures.check,
     owned: tenures.epochs,
     leases: () => listed,
+  };
+}
+
+/** A change of the configuration; a stop that comes meanwhile releases what the change has ended. */
+function createChangeover(release: (unit: string, epoch: number) => Promise<unknown>) {
+  let isStopped = false;
+  let ended: ReadonlyMap<string, number> = new Map();
+  return {
+    /** Ends what there is, and makes a change; returns true if nothing is to begin after it. */
+    make: async (epochs: ReadonlyMap<string, number>, end: () => Promise<void>, change: () => Promise<void>) => {
+      ended = epochs;
+      await end();
+      if (!isStopped) await change();
+      ended = new Map();
+      return isStopped;
+    },
+    stop: async (endAll: () => Promise<void>): Promise<void> => {
+      isStopped = true;
+      const left = ended;
+      await endAll();
+      for (const [unit, epoch] of left) await release(unit, epoch);
+    },
   };
 }
 
@@ -175,9 +181,13 @@ type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'
 
 type Now = { readonly units: () => readonly string[]; readonly running: () => AbortController };
 
-/** Acquires a unit and begins it, if its lease is free and this replica still runs. */
+/**
+ * Acquires a unit and begins it, if its lease is free and this replica still runs. One at a time: where the database is slow,
+ * renewals have to get through.
+ */
 function createAcquire({ leases, clock, observe, begin, reach, tenures, known }: Acquiring, { units, running }: Now) {
-  return async (unit: string): Promise<void> => {
+  let line: Promise<void> = Promise.resolve();
+  const acquire = async (unit: string): Promise<void> => {
     const { signal } = running();
     if (signal.aborted || !units().includes(unit)) return;
     const sentTicks = clock.ticks();
@@ -192,6 +202,11 @@ function createAcquire({ leases, clock, observe, begin, reach, tenures, known }:
     tenures.begin(unit, lease, sentTicks);
     observe.gained(gained);
     begin(gained);
+  };
+  return async (unit: string): Promise<void> => {
+    const turn = line.then(() => acquire(unit));
+    line = turn.catch(() => undefined);
+    await turn;
   };
 }
 

@@ -115,7 +115,7 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
   if (reason === 'job_disabled') return isOff(job);
   const isOfProject = reason === 'executions_disabled' || reason === 'schedule_disabled';
   const mode = timelineOf(sources, sourceKeys.project(project)).at(-1)?.value ?? 'active';
-  return isOfProject && mode !== 'active' && lastModifiedMs <= timetable.askedAtMs;
+  return (isOfProject || reason !== 'unknown') && mode !== 'active' && lastModifiedMs <= timetable.askedAtMs;
 }
 
 /** A source that is not read any longer does not hold a decision up for ever. */
@@ -132,7 +132,8 @@ function toDecided(job: WatchedJob, verdicts: readonly Verdict[], { decidedMs, u
   const missed = verdicts.findLast(({ is }) => is === 'missed');
   const { timetable } = job;
   // The last time that is decided shows how far the window of the next one reaches back.
-  const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs) ?? [];
+  // Those after the question are the pattern that continues beyond the answer.
+  const timesMs = timetable?.timesMs.filter((time) => time >= decidedMs || time > timetable.askedAtMs) ?? [];
   // What satisfied a time satisfies no other, and still takes up time.
   const kept = job.runs.filter(({ endedAtMs = Infinity }) => endedAtMs >= decidedMs);
   return {
