@@ -194,6 +194,7 @@ function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHook {
   const hooks = given.filter((hook) => hook !== undefined);
   return {
     keep: (...counted) => hooks.flatMap((hook) => hook.keep(...counted)),
+    readThrough: (endedAtMs) => hooks.flatMap((hook) => hook.readThrough?.(endedAtMs) ?? []),
     kept: (...counted) => {
       for (const hook of hooks) hook.kept(...counted);
     },

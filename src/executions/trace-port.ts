@@ -7,6 +7,8 @@ import { createExemplars, type Exemplars, type TracedRun } from './series/exempl
 export type CommitHook = {
   readonly keep: (project: string, runs: readonly Finished[], epoch: number) => readonly LedgerDocument[];
   readonly kept: (project: string, runs: readonly Finished[]) => void;
+  /** Called with the latest end of a transaction, also where it is of a job that is not wanted. */
+  readonly readThrough?: (endedAtMs: number) => readonly LedgerDocument[];
 };
 
 /** Tracing calls it: the half of the port that asks executions, and reports to them. */

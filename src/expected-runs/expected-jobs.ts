@@ -174,6 +174,11 @@ function createRunNotes(all: Map<string, WatchedJob>, noted: { throughMs: number
       noted.throughMs = Math.max(noted.throughMs, ...runs.map(({ endedAtMs }) => endedAtMs));
       return [...changed.map(toJobDocument), toNotedDocument(noted.throughMs)];
     },
+    readThrough: (endedAtMs) => {
+      if (endedAtMs <= noted.throughMs) return [];
+      noted.throughMs = endedAtMs;
+      return [toNotedDocument(endedAtMs)];
+    },
     kept: (_project, runs) => {
       for (const job of pending.get(runs) ?? []) all.set(job.id, job);
     },

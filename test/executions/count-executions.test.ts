@@ -21,7 +21,7 @@ describe('executions/count-executions', () => {
     await accept([run(991, 126), run(2, 128), run(1, 127)]);
     await accept([run(992, 126.5)]);
     await accept([run(3, 129)]);
-    expect(traced).toEqual(['990 in 1', '2 in 2', '1 in 2', '991 in 1', '992 in 1', '3 in 2']);
+    expect(traced).toEqual(['990 in 1', '991 in 1', '2 in 2', '1 in 2', '992 in 1', '3 in 2']);
   });
 
   it('forgets the ids of the database before, over a restart too', async () => {

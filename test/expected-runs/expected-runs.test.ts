@@ -76,6 +76,21 @@ describe('expected-runs', () => {
     expect(ahead?.hours.slice(0, 3).map(({ starts }) => starts)).toEqual([0, 1, 1]);
   });
 
+  it('decides after a restart what was open, although a job that is left out ran last', async () => {
+    const { control, minutes, shown, away } = createHourly();
+    const often = { everyMs: 300_000, offsetMs: 0 };
+    control.createJob('pay', { name: 'unwanted', group: '', schedule: often });
+    await minutes(110);
+    control.setExecutionMode('passive');
+    await minutes(12);
+    control.setExecutionMode('active');
+    away(1);
+    await minutes(30);
+    expect(shown('schedule_missed_total').filter((line) => line.includes('passive'))).toEqual([
+      `automation_schedule_missed_total{${job},reason="passive"} 1`,
+    ]);
+  });
+
   it('finds the runs of its own absence, and no miss in it', async () => {
     const { minutes, shown, away } = createHourly();
     await minutes(30);

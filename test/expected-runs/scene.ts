@@ -15,6 +15,9 @@ import { createTestClient, fixedSecret } from '../support/client.ts';
 import { createDirectSimulator, type DirectOptions } from '../support/direct-simulator.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
+/** The configuration leaves out jobs of this name. */
+const isWantedJob = (path: string): boolean => !path.includes('unwanted');
+
 /** Executions and the schedule watch of one server before a simulated service, on one clock that is moved by hand. */
 export function createScene({
   catchUpLimitMs = usual.catchUpLimitMs,
@@ -60,7 +63,7 @@ export function createScene({
         buckets: defaultDelayBuckets,
         mostJobs: 5000,
         isWantedProject: () => true,
-        isWantedJob: () => true,
+        isWantedJob,
         isCriticalJob: (path) => path.includes('critical'),
       },
       readProjects: list.read,
@@ -74,7 +77,7 @@ export function createScene({
       everyMs: 15_000,
       requestsPerSecond: 10,
       readProjects: list.readDated,
-      settings: { ...usual, overlapMs: 120_000, catchUpLimitMs },
+      settings: { ...usual, overlapMs: 120_000, catchUpLimitMs, isWantedJob },
       commitHook: expected.commitHook,
       publish: async (published) => published.length,
       observe: toObserver([], () => undefined),

@@ -100,7 +100,10 @@ export function createCountExecutions(
       const count = await judge(request, state);
       made.count = count;
       const advanced = await prune(advance?.(state) ?? state);
-      const alongside = count.byEpoch.flatMap(({ runs, epoch }) => commitHook?.keep(project, runs, epoch) ?? []);
+      const latestMs = Math.max(...count.found.entries.map(({ endedAtMs }) => endedAtMs));
+      const read = count.found.entries.length === 0 ? [] : (commitHook?.readThrough?.(latestMs) ?? []);
+      const kept = count.byEpoch.flatMap(({ runs, epoch }) => commitHook?.keep(project, runs, epoch) ?? []);
+      const alongside = [...read, ...kept];
       return { ...toChange(count, { before: state, after: advanced }, cache.facts()), alongside };
     });
     if (made.count === undefined) return [];
@@ -160,8 +163,9 @@ type RunsOfEpoch = { readonly runs: readonly Finished[]; readonly epoch: number 
 /** Rows of a database before may turn up with the first of the next one, or after them. */
 function toRunsByEpoch({ counted, ofEpochBefore }: Reconciled, epoch: number): RunsOfEpoch[] {
   const byEpoch = [
-    { runs: counted.filter((run) => !ofEpochBefore.has(run)), epoch },
+    // What is kept of one job by both is of the present one.
     { runs: [...ofEpochBefore], epoch: Math.max(1, epoch - 1) },
+    { runs: counted.filter((run) => !ofEpochBefore.has(run)), epoch },
   ];
   return byEpoch.filter(({ runs }) => runs.length > 0);
 }
