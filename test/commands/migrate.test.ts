@@ -57,7 +57,8 @@ describeWithTools('commands/migrate', ['postgresql'], ({ postgresql }) => {
       code: 2,
       stderr: 'migrate: say where to: postgres or directory\n',
     });
-    const { AUTOMATION_EXPORTER_STATE_POSTGRES_HOST: _, ...without } = env;
+    const names = ['AUTOMATION_EXPORTER_STATE_POSTGRES_HOST', 'AUTOMATION_EXPORTER_STATE_POSTGRES_PASSWORD_FILE'];
+    const without = Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
     expect(await runCli(['migrate', 'postgres'], { env: without })).toMatchObject({
       code: 2,
       stderr: 'migrate: set state.postgres.host and state.dir\n',
