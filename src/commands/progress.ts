@@ -7,7 +7,7 @@ type Terminal = {
   readonly write: (text: string) => unknown;
 };
 
-/** Draws on a terminal; in files, pipes and logs there is no progress. */
+/** Draws on a terminal; draws nothing in files, pipes and logs. */
 export function createProgress(stream: Terminal, env: Readonly<Record<string, string | undefined>>): Progress {
   if (stream.isTTY !== true || env['TERM'] === 'dumb' || env['CI'] === 'true') return () => {};
   let isShown = false;

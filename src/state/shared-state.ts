@@ -56,8 +56,8 @@ export type Replica = Pick<Lease, 'owner' | 'address'>;
 /** The series that the owner of a unit shows, for replicas that show all units. */
 export type Segments = {
   /**
-   * Replaces families of a unit in one transaction, which is fenced by the epoch only: it is not a commit. An empty body is a
-   * family that is no longer shown.
+   * Replaces families of a unit in one transaction, which is fenced by the epoch only: it is not a commit. An empty body
+   * removes the family.
    */
   readonly write: (unit: string, epoch: number, families: readonly FamilySegment[]) => Promise<void>;
   /** Reads what changed after the given versions, by unit; a unit without one is read whole. */

@@ -140,7 +140,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
       /^the database cannot be used: no-such-host\.invalid:\d+ cannot be reached \((?:ENOTFOUND|EAI_AGAIN)\); start the database, or correct its address$/,
     );
     expect(await complaintOf({ database: 'none' })).toBe(
-      'the database cannot be used: there is no database none; create it, or correct `state.postgres.database`',
+      'the database cannot be used: the database none does not exist; create it, or correct `state.postgres.database`',
     );
     expect(await complaintOf({ user: 'nobody' })).toBe(
       'the database cannot be used: it refuses the user or the password; correct `state.postgres.password_file`',

@@ -30,7 +30,7 @@ const bySqlState: Readonly<Record<string, string>> = {
   '25P03': 'the transaction waited too long in this process, and the database ended it',
   '28000': 'it refuses this user, address or TLS; correct its pg_hba.conf, or `state.postgres`',
   '28P01': 'it refuses the user or the password; correct `state.postgres.password_file`',
-  '3D000': 'there is no database DATABASE; create it, or correct `state.postgres.database`',
+  '3D000': 'the database DATABASE does not exist; create it, or correct `state.postgres.database`',
   '40': 'it had too many conflicts between transactions; they are tried again',
   '42501': 'no permission; grant this user the rights that the documentation of the state lists',
   '53100': 'its disk is full; make room there',
