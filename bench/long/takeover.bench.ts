@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTool } from '../../scripts/tools.ts';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
 import { toSeries } from '../../test/end-to-end/scraped.ts';
 import { type Child, startCli } from '../../test/support/child.ts';
-import { type PostgresServer, startPostgres } from '../../test/support/postgres.ts';
+import { startPostgres, writeReplicaConfig } from '../../test/support/postgres.ts';
 
 const rounds = Number(process.env['TAKEOVERS'] ?? 20);
 const counter =
@@ -55,7 +55,7 @@ async function startScene(tool: NonNullable<ReturnType<typeof findTool>>) {
   simulator.control.createProject('shop');
   simulator.control.createJob('shop', { name: 'settle', group: 'nightly' }, 'settle');
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-takeover-'));
-  writeConfig(folder, server, simulator);
+  writeReplicaConfig(folder, server, simulator.url);
   const replicas: Replica[] = [];
   let finished = 0;
   let highest = 0;
@@ -157,26 +157,6 @@ async function startScene(tool: NonNullable<ReturnType<typeof findTool>>) {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-function writeConfig(folder: string, server: PostgresServer, simulator: Simulator): void {
-  writeFileSync(join(folder, 'token'), 'a-token\n', { mode: 0o600 });
-  writeFileSync(join(folder, 'password'), `${server.password}\n`, { mode: 0o600 });
-  writeFileSync(
-    join(folder, 'config.yaml'),
-    `servers: [{ name: prod, url: '${simulator.url}', token_file: ${join(folder, 'token')} }]
-collectors: { executions: { every: 1s } }
-metrics: { hold_new_series: 0s }
-state:
-  postgres:
-    host: 127.0.0.1
-    port: ${server.port}
-    database: postgres
-    user: postgres
-    password_file: ${join(folder, 'password')}
-    tls: { disable: true }
-`,
-  );
 }
 
 function readProcess(pid: number): { readonly cpuSeconds: number; readonly memoryMb: number } {

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type PostgresServer, startPostgres, writeReplicaConfig } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { toSeries } from './scraped.ts';
 
@@ -30,23 +30,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     simulator.control.createProject('shop');
     simulator.control.createJob('shop', { name: 'settle', group: 'nightly' }, 'settle');
     folder = mkdtempSync(join(tmpdir(), 'automation-exporter-replicas-'));
-    writeFileSync(join(folder, 'token'), 'a-token\n', { mode: 0o600 });
-    writeFileSync(join(folder, 'password'), `${server.password}\n`, { mode: 0o600 });
-    writeFileSync(
-      join(folder, 'config.yaml'),
-      `servers: [{ name: prod, url: '${simulator.url}', token_file: ${join(folder, 'token')} }]
-collectors: { executions: { every: 1s } }
-metrics: { hold_new_series: 0s }
-state:
-  postgres:
-    host: 127.0.0.1
-    port: ${server.port}
-    database: postgres
-    user: postgres
-    password_file: ${join(folder, 'password')}
-    tls: { disable: true }
-`,
-    );
+    writeReplicaConfig(folder, server, simulator.url);
   }, 60_000);
   afterAll(async () => {
     for (const { child } of replicas) {

@@ -145,3 +145,24 @@ export async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
+
+/** Writes `config.yaml` for replicas that watch one server as `prod` and share a database, with the secrets that it names. */
+export function writeReplicaConfig(folder: string, server: PostgresServer, url: string): void {
+  writeFileSync(join(folder, 'token'), 'a-token\n', { mode: 0o600 });
+  writeFileSync(join(folder, 'password'), `${server.password}\n`, { mode: 0o600 });
+  writeFileSync(
+    join(folder, 'config.yaml'),
+    `servers: [{ name: prod, url: '${url}', token_file: ${join(folder, 'token')} }]
+collectors: { executions: { every: 1s } }
+metrics: { hold_new_series: 0s }
+state:
+  postgres:
+    host: 127.0.0.1
+    port: ${server.port}
+    database: postgres
+    user: postgres
+    password_file: ${join(folder, 'password')}
+    tls: { disable: true }
+`,
+  );
+}
