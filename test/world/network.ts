@@ -95,7 +95,9 @@ export function createNetwork({ time, service, climate, dice, onSent, onEnd }: N
   function answer(path: string, headers: Readonly<Record<string, string>>): DirectAnswer {
     const weather = toWeather(climate);
     const isBroken = weather.brokenPath?.test(path) === true;
-    if (weather.way === 'unavailable') return { status: 503, headers: {}, body: 'no server is available' };
+    // A silence that begins meanwhile does not end it.
+    const isUnavailable = climate.fronts.some(({ way }) => way === 'unavailable');
+    if (isUnavailable) return { status: 503, headers: {}, body: 'no server is available' };
     if (isBroken || (weather.failShare > 0 && dice.chance(weather.failShare)))
       return {
         status: weather.failStatus,
