@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startSimulator } from '../src/simulator/simulator.ts';
+import { eventually } from './support/eventually.ts';
 import { type ImageStore, openImageStore } from './support/image-store.ts';
 import { describeWithTools } from './support/tools.ts';
 
@@ -87,8 +89,9 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       expect(daemon.output()).not.toMatch(/was rejected/);
     }, 60_000);
 
-    it('starts, is healthy and serves what ships with it', async () => {
-      const environment = { AUTOMATION_EXPORTER_URL: 'http://127.0.0.1:9', AUTOMATION_EXPORTER_TOKEN: 'none' };
+    it('starts, is healthy, shows a server, and serves what ships with it', async () => {
+      const simulator = await startSimulator({ scenario: 'quiet-day' });
+      const environment = { AUTOMATION_EXPORTER_URL: simulator.url, AUTOMATION_EXPORTER_TOKEN: simulator.token };
       const command = ['node', 'cli.js', 'serve', '--web.listen-address=127.0.0.1:0'];
       const daemon = await store.start('automation-exporter', command, environment);
       try {
@@ -96,14 +99,20 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
         const pages = ['-/healthy', 'alerts/rules.yaml', 'dashboards/overview.json'];
         const answers = await Promise.all(pages.map(async (page) => (await fetch(new URL(page, url))).status));
         expect(answers).toEqual([200, 200, 200]);
+        await eventually(async () => expect(await scrape(url)).toMatch(/^automation_up\{server="[^"]+"\} 1$/m));
         await expect(checkHealth(store, new URL('-/healthy', url))).resolves.toBe('');
         await expect(checkHealth(store, new URL('http://127.0.0.1:9/-/healthy'))).rejects.toThrow('exit status 1');
       } finally {
         await daemon.stop();
+        await simulator.stop();
       }
     }, 60_000);
   });
 });
+
+async function scrape(url: string): Promise<string> {
+  return (await fetch(new URL('metrics', url))).text();
+}
 
 /** The health check as an engine runs it; fails as it does. */
 async function checkHealth(store: ImageStore, url: URL): Promise<string> {
