@@ -48,26 +48,22 @@ function countLost(final: Final, onFault: OnFault): Map<Execution, string> {
   const { scene } = final;
   const counted = new Map<Execution, string>();
   const owners = new Map<string, Execution>();
-  const miss = (execution: Execution): void => {
-    counted.delete(execution);
-    if (!isLeftOut(scene, execution)) onFault('every execution is counted', `${tell(execution)} is not`);
-  };
   for (const execution of scene.service.world.history) {
     if (!execution.ended || isImport(scene, execution)) continue;
     const entry = findEntry(final, execution);
     if (entry === undefined) {
-      miss(execution);
+      if (!isLeftOut(scene, execution)) onFault('every execution is counted', `${tell(execution)} is not`);
       continue;
     }
-    // Of two databases two runs may have one id and nearly one start: an entry is of the one that it is nearer to.
+    // Of two databases two runs may have one id and nearly one start. They count as one: the one that the entry is nearer to.
     const key = `${entry.id} ${entry.startedAtMs}`;
     const other = owners.get(key);
     const isNearer = other === undefined || toDistance(entry, execution) < toDistance(entry, other);
     if (isNearer) {
       owners.set(key, execution);
       counted.set(execution, entry.project);
-      if (other !== undefined) miss(other);
-    } else miss(execution);
+      if (other !== undefined) counted.delete(other);
+    }
   }
   return counted;
 }
