@@ -41,6 +41,12 @@ describe('executions/backlog', () => {
     expect(withNewestReadBehind(state, window(80, 300), read).againFromMs).toBeUndefined();
   });
 
+  it('asks for no window that ends before it begins', () => {
+    const state = behind(100, 200, [window(150, 190)]);
+    const read = { rest: [window(80, 140)], sinceMs: 80, newFromMs: 201 };
+    expect(toText(withNewestReadBehind(state, window(80, 300), read))).toBe('300');
+  });
+
   it('comes as far as its oldest part is read', () => {
     const state = behind(100, 200, [window(80, 150), window(170, 180)]);
     expect(toText(withPastRead(state, window(80, 150), [window(120, 150)]))).toBe('119 ahead 200 but 120-150,170-180');

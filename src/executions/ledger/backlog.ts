@@ -42,7 +42,8 @@ export function withNewestReadBehind(
 
 /** Cuts a window to the part from a time on. */
 export function from({ beginMs, endMs }: Window, fromMs: number): Window[] {
-  return endMs < fromMs ? [] : [{ beginMs: Math.max(beginMs, fromMs), endMs }];
+  const laterMs = Math.max(beginMs, fromMs);
+  return endMs < laterMs ? [] : [{ beginMs: laterMs, endMs }];
 }
 
 function common(one: Window, other: Window): Window[] {
