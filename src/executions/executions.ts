@@ -9,6 +9,7 @@ import { type OpenRound, openRound } from './open-round.ts';
 import type { ExecutionsOptions } from './options.ts';
 import { createActivities } from './reading/activities.ts';
 import { createActivityHint } from './reading/activity-hint.ts';
+import type { LearnJobs } from './reading/job-lists.ts';
 import { createOddRows } from './reading/odd-rows.ts';
 import { planProjects } from './reading/plan-projects.ts';
 import { createReadNotes } from './reading/read-notes.ts';
@@ -47,6 +48,8 @@ export type Executions = {
   readonly factsOf: (project: string, group: string, name: string) => JobFacts | undefined;
   /** The duration that three of four runs of a job do not exceed; its average where that is not counted. */
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
+  /** Begins before the jobs of a project are asked for, to learn from the list which are gone; undefined before the first round. */
+  readonly beginJobList: (project: string) => LearnJobs | undefined;
   /** Returns the runs of the last round and the newest finished runs, for pages. */
   readonly status: () => ExecutionsStatus;
 };
@@ -122,6 +125,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     progress: () => found?.cache.states,
     factsOf: (...job) => found?.cache.totals.jobs.get(toJobKey(...job)),
     durationMs: (...job) => found && toTypicalDuration(found.cache.totals, job, options.settings.buckets),
+    beginJobList: (project) => found?.jobLists.begin(project),
     status: () => ({
       running: latest?.running ?? [],
       recent: found?.cache.recent() ?? [],

@@ -11,6 +11,8 @@ export type ExecutionsPort = {
   /** Keeps documents in a transaction of the ledger: one change at a time, counting included. */
   readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
   readonly factsOf: Executions['factsOf'];
+  /** Begins before the jobs of a project are asked for: the rounds learn from the list, and need not ask for it. */
+  readonly beginJobList: Executions['beginJobList'];
   /** The duration that three of four runs of a job do not exceed. */
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
 };
@@ -31,6 +33,7 @@ export function toExecutionsPort(executions: () => Executions | undefined): Exec
       return readAtMs === undefined ? undefined : { executions: executions()?.status().running ?? [], readAtMs };
     },
     commit: async (make) => executions()?.commit(make),
+    beginJobList: (project) => executions()?.beginJobList(project),
     factsOf: (...job) => executions()?.factsOf(...job),
     durationMs: (...job) => executions()?.durationMs(...job),
   };

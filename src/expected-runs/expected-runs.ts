@@ -177,17 +177,20 @@ type Round = ExpectedRunsOptions & {
 
 /** Lists the jobs of the projects whose turn it is; one that cannot be read waits for its next turn. */
 async function listJobs(round: Round, api: Api): Promise<void> {
-  const { jobs, settings, notes, clock, changed, listedTicks } = round;
+  const { jobs, port, settings, notes, clock, changed, listedTicks } = round;
   const projects = (await round.readProjects(api)).map(({ name }) => name).filter(settings.isWantedProject);
   for (const project of listedTicks.keys()) if (!projects.includes(project)) listedTicks.delete(project);
   for (const project of planLists(projects, listedTicks)) {
     const atMs = notes.serverNowMs();
     listedTicks.set(project, clock.ticks());
+    const learn = port.beginJobList(project);
     const list = await tolerate(() => api.get(projectJobs, { path: { project } }));
-    const wanted = list?.filter(
+    if (list === undefined) continue;
+    await learn?.(list, atMs);
+    const wanted = list.filter(
       (job) => job.isScheduled === true && settings.isWantedJob(toJobPath({ ...job, project })),
     );
-    if (wanted !== undefined) for (const id of await jobs.list(project, wanted, atMs)) changed.add(id);
+    for (const id of await jobs.list(project, wanted, atMs)) changed.add(id);
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { toFacts } from '../../src/executions/counting/job-facts.ts';
 import { openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
-import { toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { type Hold, toNewProject } from '../../src/executions/ledger/project-state.ts';
 import { createJobLists } from '../../src/executions/reading/job-lists.ts';
 import { createFakeApi, refusal } from './fake-api.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
@@ -139,6 +139,28 @@ describe('executions/job-lists', () => {
     ]);
   });
 
+  it('learns from a list that another poll reads, and asks for none of that project for ten minutes', async () => {
+    const { lists, end, gone, asked, passMs } = await openLists();
+    await end('old', 999_000);
+    await end('listed', 999_000);
+    const learn = lists.begin('pay');
+    await end('new', 1_000_000);
+    await learn([{ group: '', name: 'listed' }], 1_000_000);
+    expect(gone()).toEqual(['old']);
+    await passMs(599_999);
+    expect(asked).toEqual([]);
+    await passMs(1);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('learns nothing from the list of a project that is hidden, which may lack what is there', async () => {
+    const { lists, end, gone, hold } = await openLists();
+    await end('old', 999_000);
+    await hold('hidden');
+    await lists.begin('pay')([], 1_000_000);
+    expect(gone()).toEqual([]);
+  });
+
   it('looks once in ten minutes for jobs to forget', async () => {
     const cache = await openLedgerCache(createMemoryLedger(), 'prod');
     let nowTicks = 0;
@@ -201,6 +223,33 @@ describe('executions/job-lists', () => {
 });
 
 const dayMs = 86_400_000;
+
+/** The lists of a ledger with one project, before a server whose lists are empty. */
+async function openLists() {
+  const cache = await openLedgerCache(createMemoryLedger(), 'prod');
+  let nowTicks = 0;
+  const settings = { isWantedProject: () => true, isWantedJob: () => true };
+  const lists = createJobLists({ cache, settings, ticks: () => nowTicks });
+  const { api, asked } = createFakeApi(async () => []);
+  const state = toNewProject('pay', 0);
+  return {
+    lists,
+    asked,
+    end: (name: string, endedAtMs: number) => {
+      const run = someRun({ startedAtMs: 1, endedAtMs });
+      return cache.update(async () => ({
+        states: [state],
+        jobs: [toFacts({ project: 'pay', group: '', name }, run, undefined)],
+      }));
+    },
+    hold: (hold: Hold) => cache.update(async () => ({ states: [{ ...state, hold }] })),
+    gone: () => [...cache.totals.jobs.values()].flatMap((job) => (job.goneSinceMs === undefined ? [] : [job.name])),
+    passMs: async (ms: number) => {
+      nowTicks += ms;
+      await lists.look(() => api, nowTicks);
+    },
+  };
+}
 
 async function play(options: SceneOptions = {}) {
   played = await startPlay(options);

@@ -21,11 +21,18 @@ export type JobLists = {
    */
   readonly look: (api: () => Api, nowMs: number, mayGoOn?: () => boolean) => Promise<void>;
   /**
+   * Begins before another poll asks for the jobs of a project, and learns from the list that it reads: that project is not asked
+   * about again meanwhile.
+   */
+  readonly begin: (project: string) => LearnJobs;
+  /**
    * Forgets the counts of jobs that are gone, or are excluded by configuration, thirty days after their last run. Other
    * jobs without a run for as long are forgotten only where running jobs need the room.
    */
   readonly forgetMissing: (nowMs: number) => Promise<void>;
 };
+
+export type LearnJobs = (list: readonly Pick<JobFacts, 'group' | 'name'>[], nowMs: number) => Promise<void>;
 
 /** Finds out which of the jobs that the ledger knows are gone, one project at a time. */
 export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 }: JobListsOptions): JobLists {
@@ -49,13 +56,22 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
     });
   }
 
+  function begin(project: string): LearnJobs {
+    const asked = new Map([...totals.jobs].filter(([, job]) => job.project === project));
+    return async (list, nowMs) => {
+      // What is hidden may be missing in the list.
+      if (cache.states.get(project)?.hold !== undefined) return;
+      due.note(project);
+      await note(new Set(list.map(({ group, name }) => toJobKey(project, group, name))), asked, nowMs);
+    };
+  }
+
   /** Returns false for a list that cannot be read: it must not keep executions from being counted, nor should others follow. */
   async function lookAt(project: string, api: () => Api, nowMs: number): Promise<boolean> {
     due.note(project);
     try {
-      const asked = new Map([...totals.jobs].filter(([, job]) => job.project === project));
-      const list = await api().get(projectJobs, { path: { project } });
-      await note(new Set(list.map(({ group, name }) => toJobKey(project, group, name))), asked, nowMs);
+      const learn = begin(project);
+      await learn(await api().get(projectJobs, { path: { project } }), nowMs);
       return true;
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -75,6 +91,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
   }
 
   return {
+    begin,
     look: async (api, nowMs, mayGoOn = () => true) => {
       const elapsedMs = ticks() - lookedTicks;
       lookedTicks = ticks();
