@@ -1,7 +1,7 @@
 import type { Ledger } from '../state/ledger.ts';
 import { FencedError, type FenceReason, UnansweredError } from '../state/shared-state.ts';
 import type { QuarantinedTrace, Spool, SpooledTrace, SpoolSize } from '../state/spool.ts';
-import type { MemoryKey, State } from '../state/state.ts';
+import { type State, toOwner } from '../state/state.ts';
 
 /** The states of the units that this replica owns, as one: each request goes to the unit that it is about. */
 export type OwnedStates = {
@@ -32,27 +32,13 @@ export function createOwnedStates(): OwnedStates {
         commit: async (server, change) => find(server).ledger.commit(server, change),
       },
       spool: joinSpools(() => [...states].map(([unit, { spool }]) => ({ unit, spool }))),
-      recall: async (key) => {
-        const ofUnit = toUnitKey(key, states);
-        return states.get(ofUnit.server)?.recall(ofUnit);
-      },
-      remember: async (key, memory) => {
-        const ofUnit = toUnitKey(key, states);
-        await find(ofUnit.server).remember(ofUnit, memory);
-      },
+      recall: async (key) => states.get(toOwner(key.server).unit)?.recall(key),
+      remember: async (key, memory) => find(toOwner(key.server).unit).remember(key, memory),
       backUp: async () => undefined,
       bytes: () => 0,
       close: async () => undefined,
     },
   };
-}
-
-/** Finds the unit of a memory: that of a member of a cluster, named `SERVER/MEMBER`, is kept with its server. */
-function toUnitKey(key: MemoryKey, states: ReadonlyMap<string, State>): MemoryKey {
-  const { server: name, collector } = key;
-  if (states.has(name)) return key;
-  const unit = [...states.keys()].find((each) => name.startsWith(`${each}/`));
-  return unit === undefined ? key : { server: unit, collector: `${collector} ${name.slice(unit.length + 1)}` };
 }
 
 type UnitSpool = { readonly unit: string; readonly spool: Spool };

@@ -2,7 +2,7 @@ import type { Memory } from '../domain/memory.ts';
 import { toChecksum } from './checksum.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { State } from './state.ts';
-import type { StateRows, TraceRow } from './state-rows.ts';
+import { batchSizes, type StateRows, type TraceRow } from './state-rows.ts';
 
 /** The number of rows of a unit, and a checksum over all of them. */
 export type UnitSummary = {
@@ -19,10 +19,13 @@ type Copy = { readonly from: StateRows; readonly unit: string; readonly to: Stat
 /** Copies everything that is kept of a unit into a state that has nothing of it. */
 export async function copyUnit({ from, unit, to }: Copy): Promise<void> {
   for await (const entries of readEntries(from, unit)) await to.ledger.commit(unit, { entries });
-  await to.ledger.commit(unit, { documents: await from.documents(unit) });
-  for (const { collector, memory } of await from.memories(unit)) {
+  const documents = await from.documents(unit);
+  for (let done = 0; done < documents.length; done += batchSizes.documents) {
+    await to.ledger.commit(unit, { documents: documents.slice(done, done + batchSizes.documents) });
+  }
+  for (const { memory, ...key } of await from.memories(unit)) {
     // The cast is true: every engine writes memories as JSON.
-    await to.remember({ server: unit, collector }, JSON.parse(memory) as Memory);
+    await to.remember(key, JSON.parse(memory) as Memory);
   }
   for await (const rows of readTraces(from, unit)) {
     await to.ledger.commit(unit, { spooled: rows.map(({ trace }) => trace) });
@@ -38,7 +41,7 @@ export async function summarizeUnit(rows: StateRows, unit: string): Promise<Unit
   const documents = await rows.documents(unit);
   for (const { kind, key, body } of documents) parts.push(kind, key, body ?? '');
   const memories = await rows.memories(unit);
-  for (const { collector, memory } of memories) parts.push(collector, memory);
+  for (const { server, collector, memory } of memories) parts.push(server, collector, memory);
   let entries = 0;
   for await (const batch of readEntries(rows, unit)) {
     entries += batch.length;

@@ -17,6 +17,7 @@ import {
   toDamage,
 } from './sqlite-open.ts';
 import { StateError, type StateOrigin } from './state.ts';
+import { hasUnfinishedCopy, refuseUnfinishedCopy } from './unfinished-copy.ts';
 
 export type OpenedFile = {
   readonly database: DatabaseSync;
@@ -35,6 +36,8 @@ export type FileOptions = {
   readonly dir: string;
   readonly now: () => number;
   readonly isSound?: IsSound | undefined;
+  /** True where a copy into this directory begins, continues or ends; others refuse what is not whole. */
+  readonly isCopying?: boolean | undefined;
 };
 
 type Paths = { readonly file: string; readonly copy: string; readonly commits: string };
@@ -46,7 +49,12 @@ export function openStateFile(options: FileOptions): OpenedFile {
   const paths = toPaths(dir);
   return explained(dir, () => {
     makeDirectory(dir);
-    return toOpenedFile(openOrRestore(paths, now(), isSound), options);
+    const opened = openOrRestore(paths, now(), isSound);
+    if (options.isCopying !== true && hasUnfinishedCopy(opened.database)) {
+      opened.database.close();
+      refuseUnfinishedCopy('directory');
+    }
+    return toOpenedFile(opened, options);
   });
 }
 

@@ -17,7 +17,8 @@ export function createSqliteRows(database: DatabaseSync): StateRows {
       database
         .prepare(
           `SELECT server FROM ledger_entry UNION SELECT server FROM ledger_document
-           UNION SELECT server FROM collector_memory UNION SELECT server FROM spooled_trace ORDER BY server`,
+           UNION SELECT iif(instr(server, '/') > 0, substr(server, 1, instr(server, '/') - 1), server) FROM collector_memory
+           UNION SELECT server FROM spooled_trace ORDER BY server`,
         )
         .all()
         .map(({ server }) => String(server)),
@@ -27,8 +28,11 @@ export function createSqliteRows(database: DatabaseSync): StateRows {
         .all(unit) as unknown as LedgerDocument[],
     memories: async (unit) =>
       database
-        .prepare('SELECT collector, memory FROM collector_memory WHERE server = ? ORDER BY collector')
-        .all(unit) as unknown as MemoryRow[],
+        .prepare(
+          `SELECT server, collector, memory FROM collector_memory
+           WHERE server = :unit OR substr(server, 1, length(:unit) + 1) = :unit || '/' ORDER BY server, collector`,
+        )
+        .all({ unit }) as unknown as MemoryRow[],
     entries: async (unit, after) =>
       database
         .prepare(
@@ -56,8 +60,13 @@ function toTraceRow({ position, reason, atMs, ...trace }: SpoolRow): TraceRow {
 
 /** Forgets everything, so that another state can take its place. */
 export function clearSqlite(database: DatabaseSync): void {
-  database.exec(
-    `BEGIN IMMEDIATE; DELETE FROM ledger_entry; DELETE FROM ledger_document; DELETE FROM collector_memory;
-     DELETE FROM spooled_trace; COMMIT;`,
-  );
+  for (const [table, key, most] of [
+    ['ledger_entry', 'server, id, started_at', batchSizes.entries],
+    ['ledger_document', 'server, kind, key', batchSizes.documents],
+    ['collector_memory', 'server, collector', batchSizes.documents],
+    ['spooled_trace', 'position', batchSizes.traces],
+  ] as const) {
+    const some = database.prepare(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} LIMIT ${most})`);
+    while (some.run().changes > 0);
+  }
 }

@@ -6,7 +6,7 @@ import { toChecksum } from './checksum.ts';
 import { isDamage } from './explain-fault.ts';
 import { migrate } from './migrations.ts';
 import { type Commit, createCommit } from './sqlite-commits.ts';
-import { type OpenedFile, openStateFile } from './sqlite-file.ts';
+import { type FileOptions, type OpenedFile, openStateFile } from './sqlite-file.ts';
 import type { IsSound } from './sqlite-health.ts';
 import { createSqliteLedger } from './sqlite-ledger.ts';
 import { createSqliteSpool } from './sqlite-spool.ts';
@@ -14,7 +14,10 @@ import { type State, StateError } from './state.ts';
 
 /** A limit of pages stands for a full disk. */
 export type SqliteOptions = Partial<StateRules> &
-  ({ readonly dir: string; readonly mostPages?: number } | { readonly memory: true });
+  (
+    | ({ readonly dir: string; readonly mostPages?: number } & Pick<FileOptions, 'isCopying'>)
+    | { readonly memory: true }
+  );
 
 type StateRules = {
   /** Reports whether the parsed body of a document has the shape of its kind; a state with another is damaged. */
@@ -29,8 +32,7 @@ type StateRules = {
 
 /** State in one embedded SQLite file, locked by its owner for as long as it is open. */
 export function openSqliteState(options: SqliteOptions, clock: Pick<Clock, 'now'> = systemClock): State {
-  const { isSound } = options;
-  const opened = 'dir' in options ? openStateFile({ dir: options.dir, now: clock.now, isSound }) : openMemory();
+  const opened = 'dir' in options ? openStateFile({ ...options, now: clock.now }) : openMemory();
   if ('dir' in options && options.mostPages !== undefined)
     opened.database.exec(`PRAGMA max_page_count = ${options.mostPages}`);
   const kept = keepFile(opened, options, clock);

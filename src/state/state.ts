@@ -26,7 +26,15 @@ export type StateOrigin =
   | { readonly kind: 'behind'; readonly lostCommits: number }
   | { readonly kind: 'restored' | 'anew'; readonly damaged: string };
 
+/** The server of a member of a cluster is `SERVER/MEMBER`. */
 export type MemoryKey = { readonly server: string; readonly collector: string };
+
+/** Splits the owner of a memory; names of servers have no slash. */
+export function toOwner(server: string): { readonly unit: string; readonly member: string | undefined } {
+  const slash = server.indexOf('/');
+  if (slash < 0) return { unit: server, member: undefined };
+  return { unit: server.slice(0, slash), member: server.slice(slash + 1) };
+}
 
 /** State that cannot be opened or written. The message says what to do. */
 export class StateError extends Error {

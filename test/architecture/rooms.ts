@@ -52,7 +52,7 @@ export const rooms: readonly Room[] = [
   { room: 'state/sqlite-open', knows: ['state'], packages: ['node:sqlite'] },
   { room: 'state/sqlite-health', knows: ['state'], packages: ['node:sqlite'] },
 
-  { room: 'ownership', knows: ['domain', 'state/shared-state'] },
+  { room: 'ownership', knows: ['domain', 'state/shared-state', 'state/state'] },
   { room: 'ownership/tenure', pure: true },
 
   { room: 'config/complaint' },

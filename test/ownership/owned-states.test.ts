@@ -78,7 +78,7 @@ describe('ownership/owned-states', () => {
     await state.remember({ server: 'prod/one', collector: 'mode' }, { mode: 'active' });
     await state.remember({ server: 'prod/two', collector: 'mode' }, { mode: 'passive' });
     expect(await state.recall({ server: 'prod/one', collector: 'mode' })).toEqual({ mode: 'active' });
-    expect(await kept.recall({ server: 'prod', collector: 'mode two' })).toEqual({ mode: 'passive' });
+    expect(await kept.recall({ server: 'prod/two', collector: 'mode' })).toEqual({ mode: 'passive' });
   });
 
   it('reports a write that was fenced, and one without an answer', async () => {

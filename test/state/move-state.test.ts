@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createOwnedStates } from '../../src/ownership/owned-states.ts';
 import { moveState } from '../../src/state/postgres/move-state.ts';
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
 import type { SpooledTrace } from '../../src/state/spool.ts';
@@ -48,6 +49,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     });
     await state.spool.quarantine('2', { reason: 'HTTP 400', atMs: 5 }, all);
     await state.remember({ server: 'prod', collector: 'execution-mode' }, { mode: 'active', changedAtMs: 5 });
+    await state.remember({ server: 'prod/node-2', collector: 'execution-mode' }, { mode: 'passive', changedAtMs: 7 });
     await state.remember({ server: 'other', collector: 'execution-mode' }, { mode: 'passive' });
     await state.close();
   });
@@ -70,7 +72,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
       there.map(({ unit, documents, memories, entries, traces }) => ({ unit, documents, memories, entries, traces })),
     ).toEqual([
       { unit: 'other', documents: 0, memories: 1, entries: 0, traces: 0 },
-      { unit: 'prod', documents: 2, memories: 1, entries: 4500, traces: 3 },
+      { unit: 'prod', documents: 2, memories: 2, entries: 4500, traces: 3 },
     ]);
     const back = join(parent, `${schema}-back`);
     expect(await move('directory', { dir: back })).toEqual(there);
@@ -89,6 +91,83 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     expect(await state.spool.retry(['2'])).toBe(1);
     expect((await state.spool.next(all)).map(({ key }) => key)).toEqual(['1', '2', '3']);
     await state.close();
+  });
+
+  it('moves the memories of the members of a cluster, where replicas and a daemon look for them', async () => {
+    const key = { server: 'prod/node-2', collector: 'execution-mode' };
+    const memory = { mode: 'passive', changedAtMs: 7 };
+    await move('postgres');
+    const replica = { owner: 'replica-1', address: '' };
+    const shared = await openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock });
+    const owned = createOwnedStates();
+    owned.put('prod', shared.owned('prod', (await shared.leases.acquire('prod', 60_000)).lease));
+    expect(await owned.state.recall(key)).toEqual(memory);
+    await owned.state.remember(key, { ...memory, changedAtMs: 8 });
+    await shared.leases.release('prod', 2);
+    await shared.close();
+
+    await move('directory', { overwrite: true });
+    const state = openSqliteState({ dir });
+    expect(await state.recall(key)).toEqual({ mode: 'passive', changedAtMs: 8 });
+    expect(await state.recall({ server: 'prod', collector: 'execution-mode' })).toEqual({
+      mode: 'active',
+      changedAtMs: 5,
+    });
+    await state.close();
+  });
+
+  it('lets no replica use a database into which a copy broke, until it is copied again', async () => {
+    await move('postgres');
+    await server.query(`CREATE FUNCTION "${schema}".refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'no more' USING ERRCODE = '53100'; END $$;
+      CREATE TRIGGER refuse BEFORE INSERT ON "${schema}".spooled_trace EXECUTE FUNCTION "${schema}".refuse()`);
+    await expect(move('postgres', { overwrite: true })).rejects.toThrow('its disk is full');
+
+    const replica = { owner: 'replica-1', address: '' };
+    const open = () => openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock });
+    const says =
+      'the state in the database is not whole, because `automation-exporter migrate postgres` has not ended; run it again, or choose another `state.postgres.schema`';
+    await expect(open()).rejects.toThrow(says);
+    await expect(move('directory', { overwrite: true })).rejects.toThrow(says);
+
+    await server.query(`DROP TRIGGER refuse ON "${schema}".spooled_trace`);
+    expect((await move('postgres')).map(({ unit }) => unit)).toEqual(['other', 'prod']);
+    await (await open()).close();
+  });
+
+  it('gives no server to a replica that ran already when a copy broke', async () => {
+    const replica = { owner: 'replica-1', address: '' };
+    const shared = await openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock });
+    await server.query(`INSERT INTO "${schema}".unfinished_copy VALUES ('prod')`);
+    await expect(shared.leases.acquire('other', 60_000)).rejects.toThrow('the state in the database is not whole');
+    await shared.close();
+  });
+
+  it('lets no daemon use a directory into which a copy broke, until it is copied again', async () => {
+    const there = await move('postgres');
+    const body = `"${schema}".collector_memory SET memory`;
+    await server.query(`UPDATE ${body} = '{' WHERE unit = 'prod' AND collector = 'execution-mode'`);
+    await expect(move('directory', { overwrite: true })).rejects.toThrow(SyntaxError);
+
+    const says =
+      'the state in the state directory is not whole, because `automation-exporter migrate directory` has not ended; run it again, or choose another `state.dir`';
+    expect(() => openSqliteState({ dir })).toThrow(says);
+    await expect(move('postgres', { overwrite: true })).rejects.toThrow(says);
+
+    await server.query(
+      `UPDATE ${body} = '{"mode":"active","changedAtMs":5}' WHERE unit = 'prod' AND collector = 'execution-mode'`,
+    );
+    expect(await move('directory')).toEqual(there);
+    await openSqliteState({ dir }).close();
+  });
+
+  it('clears a large state in small transactions', async () => {
+    await move('postgres');
+    await server.query(`CREATE FUNCTION "${schema}".limit_rows() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN IF (SELECT count(*) FROM gone) > 2000 THEN RAISE EXCEPTION 'too many' USING ERRCODE = '53100'; END IF; RETURN NULL; END $$;
+      CREATE TRIGGER limit_rows AFTER DELETE ON "${schema}".ledger_entry REFERENCING OLD TABLE AS gone
+      FOR EACH STATEMENT EXECUTE FUNCTION "${schema}".limit_rows()`);
+    expect((await move('postgres', { overwrite: true })).map(({ entries }) => entries)).toEqual([0, 4500]);
   });
 
   it('refuses a target that has something of the same server, unless it may replace it', async () => {

@@ -6,9 +6,10 @@ import { openStateFile } from '../sqlite-file.ts';
 import { clearSqlite, createSqliteRows } from '../sqlite-rows.ts';
 import { StateError } from '../state.ts';
 import type { StateRows } from '../state-rows.ts';
+import { hasUnfinishedCopy, markCopy } from '../unfinished-copy.ts';
 import { type Connections, createConnections, type PostgresSettings } from './connections.ts';
-import { toState } from './open-postgres.ts';
-import { createOwnedUnit, type OwnedUnit } from './owned-unit.ts';
+import { readUnfinished, refuseHalf, toState } from './open-postgres.ts';
+import { createOwnedUnit, type OwnedUnit, requireLease } from './owned-unit.ts';
 import { createPostgresLeases } from './postgres-leases.ts';
 import { clearUnit, createPostgresRows } from './postgres-rows.ts';
 import { prepareSchema } from './schema.ts';
@@ -26,7 +27,8 @@ export type Move = {
 
 /**
  * Copies the state of every server from the state directory into the database, or back, and compares both. The source stays as
- * it is. No daemon may use either of them: the directory is locked, and the servers are owned meanwhile.
+ * it is. No daemon may use either of them: the directory is locked, and the servers are owned meanwhile. Until the copy is whole,
+ * its target has a mark with which no daemon opens it.
  */
 export async function moveState(move: Move): Promise<readonly UnitSummary[]> {
   const connections = createConnections(move.settings, move.clock);
@@ -44,17 +46,27 @@ async function moveIn(move: Move, connections: Connections): Promise<readonly Un
     const from = createSqliteRows(file.database);
     const to = createPostgresRows(connections.sql);
     const units = await from.units();
-    if (!move.overwrite) refuseRows(await to.units(), units, 'the database');
-    return await withUnits(move, connections, units, async (owned) => {
-      await owned.write((sql) => clearUnit(sql, owned.unit));
-      try {
-        await copyUnit({ from, unit: owned.unit, to: toState(owned) });
-        return await compare(owned.unit, from, to);
-      } catch (error) {
-        // Half a state would be taken for a whole one.
-        await owned.write((sql) => clearUnit(sql, owned.unit)).catch(() => undefined);
-        throw error;
+    const unfinished = await readUnfinished(connections.sql);
+    // What an earlier try has left is not worth keeping.
+    if (!move.overwrite && unfinished.length === 0) refuseRows(await to.units(), units, 'the database');
+    const all = [...new Set([...unfinished, ...units])];
+    return await withUnits(move, connections, all, async (owned) => {
+      await connections.transact(async (sql) => {
+        await sql('INSERT INTO unfinished_copy SELECT unnest($1::text[]) ON CONFLICT DO NOTHING', [all]);
+      });
+      const summaries: UnitSummary[] = [];
+      for (const each of owned) {
+        await clearUnit(each);
+        if (!units.includes(each.unit)) continue;
+        await copyUnit({ from, unit: each.unit, to: toState(each) });
+        summaries.push(await compare(each.unit, from, to));
       }
+      // The last write: of a copy that ends before it nothing is used.
+      await connections.transact(async (sql) => {
+        for (const { lease } of owned) await requireLease(sql, lease);
+        await sql('DELETE FROM unfinished_copy');
+      });
+      return summaries;
     });
   } finally {
     file.close();
@@ -62,35 +74,47 @@ async function moveIn(move: Move, connections: Connections): Promise<readonly Un
 }
 
 async function moveOut(move: Move, connections: Connections): Promise<readonly UnitSummary[]> {
+  await refuseHalf(connections.sql);
   const from = createPostgresRows(connections.sql);
   const units = await from.units();
-  return withUnits(move, connections, units, async ({ unit }, index) => {
-    if (index === 0) await emptyDirectory(move);
-    const state = openSqliteState({ dir: move.dir }, move.clock);
+  return withUnits(move, connections, units, async () => {
+    if (units.length === 0) return [];
+    await emptyDirectory(move);
+    const state = openSqliteState({ dir: move.dir, isCopying: true }, move.clock);
     try {
-      await copyUnit({ from, unit, to: state });
+      for (const unit of units) await copyUnit({ from, unit, to: state });
     } finally {
       await state.close();
     }
-    const file = openFile(move);
-    try {
-      return await compare(unit, from, createSqliteRows(file.database));
-    } finally {
-      file.close();
-    }
+    return finishDirectory(move, from, units);
   });
 }
 
-function openFile({ dir, clock }: Move) {
-  return openStateFile({ dir, now: clock.now });
+function openFile({ dir, clock }: Move, isCopying = false) {
+  return openStateFile({ dir, now: clock.now, isCopying });
 }
 
 async function emptyDirectory(move: Move): Promise<void> {
-  const file = openFile(move);
+  const file = openFile(move, true);
   try {
     const units = await createSqliteRows(file.database).units();
-    if (!move.overwrite) refuseRows(units, units, 'the state directory');
+    if (!move.overwrite && !hasUnfinishedCopy(file.database)) refuseRows(units, units, 'the state directory');
+    markCopy(file.database, true);
     clearSqlite(file.database);
+  } finally {
+    file.close();
+  }
+}
+
+/** Takes the mark away from a copy that equals its source, and makes the copy that a damaged file is restored from. */
+async function finishDirectory(move: Move, from: StateRows, units: readonly string[]): Promise<readonly UnitSummary[]> {
+  const file = openFile(move, true);
+  try {
+    const summaries: UnitSummary[] = [];
+    for (const unit of units) summaries.push(await compare(unit, from, createSqliteRows(file.database)));
+    markCopy(file.database, false);
+    await file.backUp();
+    return summaries;
   } finally {
     file.close();
   }
@@ -102,12 +126,14 @@ function refuseRows(found: readonly string[], wanted: readonly string[], place: 
   throw new StateError(`${place} has a state of ${both.join(', ')} already; to replace it, add \`--overwrite\``);
 }
 
-/** Works on one unit after the other, as the owner of all of them. */
+type Held = OwnedUnit & { readonly lease: Lease };
+
+/** Works as the owner of all units. */
 async function withUnits(
   { settings, owner, clock }: Move,
   connections: Connections,
   units: readonly string[],
-  work: (owned: OwnedUnit, index: number) => Promise<UnitSummary>,
+  work: (owned: readonly Held[]) => Promise<readonly UnitSummary[]>,
 ): Promise<readonly UnitSummary[]> {
   const forLeases = createConnections({ ...settings, connections: 1 }, clock);
   const leases = createPostgresLeases(forLeases, { owner, address: '' });
@@ -124,11 +150,7 @@ async function withUnits(
       if (!isOurs) throw new StateError(`${lease.owner} owns ${unit}; stop every replica first`);
       held.set(unit, lease);
     }
-    const summaries: UnitSummary[] = [];
-    for (const [index, lease] of [...held.values()].entries()) {
-      summaries.push(await work(createOwnedUnit(connections, { ...lease, owner }), index));
-    }
-    return summaries;
+    return await work([...held.values()].map((lease) => ({ ...createOwnedUnit(connections, lease), lease })));
   } finally {
     cancel();
     for (const [unit, { epoch }] of held) await leases.release(unit, epoch).catch(() => undefined);

@@ -1,11 +1,12 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { Memory } from '../../domain/memory.ts';
 import type { Replica, SharedState } from '../shared-state.ts';
 import type { State } from '../state.ts';
-import { createConnections, type PostgresSettings } from './connections.ts';
+import { refuseUnfinishedCopy } from '../unfinished-copy.ts';
+import { createConnections, type PostgresSettings, type Sql } from './connections.ts';
 import { createOwnedUnit, type OwnedUnit, requireLease } from './owned-unit.ts';
 import { createPostgresLeases } from './postgres-leases.ts';
 import { createPostgresLedger } from './postgres-ledger.ts';
+import { createPostgresMemories } from './postgres-memories.ts';
 import { readSegments, writeSegments } from './postgres-segments.ts';
 import { createPostgresSpool } from './postgres-spool.ts';
 import { prepareSchema } from './schema.ts';
@@ -26,12 +27,13 @@ export async function openPostgresState({ settings, replica, clock }: PostgresOp
   };
   try {
     await prepareSchema(connections, settings.schema);
+    await refuseHalf(connections.sql);
   } catch (error) {
     await close();
     throw error;
   }
   return {
-    leases: createPostgresLeases(forLeases, replica),
+    leases: createPostgresLeases(forLeases, replica, refuseHalf),
     segments: {
       write: (unit, epoch, families) =>
         connections.transact(async (sql) => {
@@ -46,6 +48,17 @@ export async function openPostgresState({ settings, replica, clock }: PostgresOp
   };
 }
 
+/** Refuses a database that `migrate` has begun to fill. */
+export async function refuseHalf(sql: Sql): Promise<void> {
+  if ((await readUnfinished(sql)).length > 0) refuseUnfinishedCopy('database');
+}
+
+/** Reads the units that `migrate` has begun to fill. */
+export async function readUnfinished(sql: Sql): Promise<readonly string[]> {
+  const rows = await sql<{ unit: string }>('SELECT unit FROM unfinished_copy ORDER BY unit');
+  return rows.map(({ unit }) => unit);
+}
+
 /** The state of a unit, as its owner uses it. */
 export function toState(owned: OwnedUnit): State {
   return {
@@ -57,27 +70,5 @@ export function toState(owned: OwnedUnit): State {
     backUp: async () => undefined,
     bytes: () => 0,
     close: async () => undefined,
-  };
-}
-
-function createPostgresMemories({ unit, sql, write }: OwnedUnit): Pick<State, 'recall' | 'remember'> {
-  return {
-    recall: async ({ collector }) => {
-      const [row] = await sql<{ memory: string }>(
-        'SELECT memory FROM collector_memory WHERE unit = $1 AND collector = $2',
-        [unit, collector],
-      );
-      // The cast is true: only `remember` writes this column.
-      return row === undefined ? undefined : (JSON.parse(row.memory) as Memory);
-    },
-    remember: async ({ collector }, memory) => {
-      await write((sql) =>
-        sql(
-          `INSERT INTO collector_memory (unit, collector, memory) VALUES ($1, $2, $3)
-           ON CONFLICT (unit, collector) DO UPDATE SET memory = excluded.memory`,
-          [unit, collector, JSON.stringify(memory)],
-        ),
-      );
-    },
   };
 }

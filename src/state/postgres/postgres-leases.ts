@@ -1,11 +1,19 @@
 import type { Acquired, Lease, Leases, Replica } from '../shared-state.ts';
 import type { Connections, Sql } from './connections.ts';
 
-/** The leases of all units, by the clock of the database. */
-export function createPostgresLeases({ sql, transact }: Connections, replica: Replica): Leases {
+/** The leases of all units, by the clock of the database; each is acquired only where a check passes. */
+export function createPostgresLeases(
+  { sql, transact }: Connections,
+  replica: Replica,
+  check: (sql: Sql) => Promise<void> = async () => undefined,
+): Leases {
   const { owner, address } = replica;
   return {
-    acquire: (unit, ttlMs) => transact((within) => acquire(within, { unit, ttlMs, ...replica })),
+    acquire: (unit, ttlMs) =>
+      transact(async (within) => {
+        await check(within);
+        return acquire(within, { unit, ttlMs, ...replica });
+      }),
     renew: async (unit, epoch, ttlMs) => {
       const renewed = await sql(
         `UPDATE lease SET address = $4, expires = clock_timestamp() + $5::bigint * interval '1 millisecond'

@@ -2,6 +2,8 @@ import type { LedgerDocument, LedgerEntry } from '../ledger.ts';
 import type { SpooledTrace } from '../spool.ts';
 import { batchSizes, type MemoryRow, type StateRows } from '../state-rows.ts';
 import type { Sql } from './connections.ts';
+import type { OwnedUnit } from './owned-unit.ts';
+import { toMemoryKey } from './postgres-memories.ts';
 
 type SpoolRow = Omit<SpooledTrace, 'bytes'> & {
   readonly position: number;
@@ -22,8 +24,15 @@ export function createPostgresRows(sql: Sql): StateRows {
     },
     documents: (unit) =>
       sql<LedgerDocument>('SELECT kind, key, body FROM ledger_document WHERE unit = $1 ORDER BY kind, key', [unit]),
-    memories: (unit) =>
-      sql<MemoryRow>('SELECT collector, memory FROM collector_memory WHERE unit = $1 ORDER BY collector', [unit]),
+    memories: async (unit) => {
+      const rows = await sql<Omit<MemoryRow, 'server'>>(
+        'SELECT collector, memory FROM collector_memory WHERE unit = $1',
+        [unit],
+      );
+      return rows
+        .map(({ collector: kept, memory }) => ({ ...toMemoryKey(unit, kept), memory }))
+        .sort((one, other) => compareTexts(one.server, other.server) || compareTexts(one.collector, other.collector));
+    },
     entries: (unit, after) =>
       sql<LedgerEntry>(
         `SELECT project, id, started_at AS "startedAtMs", ended_at AS "endedAtMs" FROM ledger_entry
@@ -48,16 +57,23 @@ export function createPostgresRows(sql: Sql): StateRows {
 
 const lowest = Number.MIN_SAFE_INTEGER;
 
-/** Forgets everything of a unit but its lease, within the caller's transaction. */
-export async function clearUnit(sql: Sql, unit: string): Promise<void> {
-  for (const table of [
-    'ledger_entry',
-    'ledger_document',
-    'collector_memory',
-    'spooled_trace',
-    'spool_sums',
-    'segment',
-  ]) {
-    await sql(`DELETE FROM ${table} WHERE unit = $1`, [unit]);
+/** Compares as both databases do: by bytes, which for names of servers and collectors are those of their characters. */
+function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
+
+/** Forgets everything of a unit but its lease: a part in each transaction, so that none of them grows with the state. */
+export async function clearUnit({ unit, write }: OwnedUnit): Promise<void> {
+  for (const [table, key, most] of [
+    ['ledger_entry', 'unit, id, started_at', batchSizes.entries],
+    ['ledger_document', 'unit, kind, digest', batchSizes.documents],
+    ['collector_memory', 'unit, collector', batchSizes.documents],
+    ['spooled_trace', 'unit, key', batchSizes.traces],
+    ['spool_sums', 'unit', 1],
+    ['segment', 'unit, family', batchSizes.documents],
+  ] as const) {
+    const some = `DELETE FROM ${table}
+      WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE unit = $1 LIMIT ${most}) RETURNING 1`;
+    for (let gone = 1; gone > 0; ) gone = await write(async (sql) => (await sql(some, [unit])).length);
   }
 }

@@ -77,6 +77,8 @@ const versions: readonly (readonly string[])[] = [
        PRIMARY KEY (unit, family)
      ) WITH (fillfactor = 70)`,
   ],
+  // The units that `migrate` has begun to fill, until all of them are whole.
+  ['CREATE TABLE unfinished_copy (unit text COLLATE "C" PRIMARY KEY)'],
 ];
 
 export const newestSchema = versions.length;

@@ -1,0 +1,25 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { StateError } from './state.ts';
+
+/** Marks a state file as a target that `migrate` has begun to fill, or as whole again. */
+export function markCopy(database: DatabaseSync, isUnderWay: boolean): void {
+  database.exec(`PRAGMA application_id = ${isUnderWay ? underWay : whole}`);
+}
+
+export function hasUnfinishedCopy(database: DatabaseSync): boolean {
+  return database.prepare('PRAGMA application_id').get()?.['application_id'] === underWay;
+}
+
+/** The number in the header of the file that says what it is: it changes in a transaction, as rows do. */
+const [whole, underWay] = [0, 0x68616c66];
+
+/** Refuses to use a part of a state as if it were all of it. */
+export function refuseUnfinishedCopy(place: 'database' | 'directory'): never {
+  const [where, target, option] =
+    place === 'database'
+      ? ['in the database', 'postgres', 'state.postgres.schema']
+      : ['in the state directory', 'directory', 'state.dir'];
+  throw new StateError(
+    `the state ${where} is not whole, because \`automation-exporter migrate ${target}\` has not ended; run it again, or choose another \`${option}\``,
+  );
+}
