@@ -91,7 +91,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     expect(await state.spool.retry(['2'])).toBe(1);
     expect((await state.spool.next(all)).map(({ key }) => key)).toEqual(['1', '2', '3']);
     await state.close();
-  });
+  }, 60_000);
 
   it('moves the memories of the members of a cluster, where replicas and a daemon look for them', async () => {
     const key = { server: 'prod/node-2', collector: 'execution-mode' };
@@ -114,7 +114,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
       changedAtMs: 5,
     });
     await state.close();
-  });
+  }, 60_000);
 
   it('lets no replica use a database into which a copy broke, until it is copied again', async () => {
     await move('postgres');
@@ -133,7 +133,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await server.query(`DROP TRIGGER refuse ON "${schema}".spooled_trace`);
     expect((await move('postgres')).map(({ unit }) => unit)).toEqual(['other', 'prod']);
     await (await open()).close();
-  });
+  }, 60_000);
 
   it('gives no server to a replica that ran already when a copy broke', async () => {
     const replica = { owner: 'replica-1', address: '' };
@@ -141,7 +141,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await server.query(`INSERT INTO "${schema}".unfinished_copy VALUES ('prod')`);
     await expect(shared.leases.acquire('other', 60_000)).rejects.toThrow('the state in the database is not whole');
     await shared.close();
-  });
+  }, 60_000);
 
   it('lets no daemon use a directory into which a copy broke, until it is copied again', async () => {
     const there = await move('postgres');
@@ -159,7 +159,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     );
     expect(await move('directory')).toEqual(there);
     await openSqliteState({ dir }).close();
-  });
+  }, 60_000);
 
   it('clears a large state in small transactions', async () => {
     await move('postgres');
@@ -168,7 +168,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
       CREATE TRIGGER limit_rows AFTER DELETE ON "${schema}".ledger_entry REFERENCING OLD TABLE AS gone
       FOR EACH STATEMENT EXECUTE FUNCTION "${schema}".limit_rows()`);
     expect((await move('postgres', { overwrite: true })).map(({ entries }) => entries)).toEqual([0, 4500]);
-  });
+  }, 60_000);
 
   it('refuses a target that has something of the same server, unless it may replace it', async () => {
     const there = await move('postgres');
@@ -180,7 +180,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     );
     expect(await move('postgres', { overwrite: true })).toEqual(there);
     expect(await move('directory', { overwrite: true })).toEqual(there);
-  });
+  }, 60_000);
 
   it('refuses to copy while a replica or a daemon runs', async () => {
     const replica = { owner: 'replica-1', address: '' };
@@ -194,7 +194,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await expect(move('postgres')).rejects.toThrow('another process uses it');
     await state.close();
     expect((await move('postgres')).map(({ unit }) => unit)).toEqual(['other', 'prod']);
-  });
+  }, 60_000);
 });
 
 function toTrace(key: string): SpooledTrace {
