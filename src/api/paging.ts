@@ -89,8 +89,9 @@ function divide<Item>(
 ): Pick<Part<Item>, 'items' | 'counted' | 'rest'> {
   const ends = items.flatMap((item) => endOf(item) ?? []);
   const oldestMs = ends.at(-1);
-  // If few rows are shown, or in another order, it is unknown how far the page reaches.
-  if (oldestMs === undefined || ends.length < pageSize / 4 || !isNewestFirst(ends)) {
+  // If few rows are shown, or in another order, or with other times than the window's, it is unknown how far the page reaches.
+  const isUnclear = ends.length < pageSize / 4 || !isNewestFirst(ends);
+  if (oldestMs === undefined || isUnclear || !isWithin(window, oldestMs)) {
     return { items, counted: 0, rest: halve(window) };
   }
   const secondMs = toSecond(oldestMs) * 1000;
@@ -140,6 +141,10 @@ function halve(window: Window): readonly Window[] {
 
 function toSecond(timestampMs: number): number {
   return Math.floor(timestampMs / 1000);
+}
+
+function isWithin({ beginMs, endMs }: Window, timestampMs: number): boolean {
+  return toSecond(timestampMs) >= toSecond(beginMs) && toSecond(timestampMs) <= toSecond(endMs);
 }
 
 function isNewestFirst(ends: readonly number[]): boolean {

@@ -167,6 +167,21 @@ describe('api/paging', () => {
     expect(await readIds(disordered, { beginMs: 0, endMs: 5999 }, 20)).toHaveLength(60);
   });
 
+  it.each([-3_600_000, 3_600_000])('finds every row of a server that shows ends %s ms off', async (shiftMs) => {
+    const beginMs = 7_200_000;
+    const rows = Array.from({ length: 1000 }, (_, id) => ({ id, endMs: beginMs + id * 900, hidden: false }));
+    const list = createList(rows);
+    const read = async (request: PageRequest): Promise<Page<Row>> => {
+      const { total, items } = await list.read(request);
+      return { total, items: items.map((row) => ({ ...row, endMs: row.endMs + shiftMs })) };
+    };
+
+    const found = await readIds({ ...list, read }, { beginMs, endMs: beginMs + 3_600_000 }, 100);
+
+    expect(found).toEqual(rows.map(({ id }) => id));
+    expect(list.asked.every(({ beginMs, endMs }) => beginMs <= endMs)).toBe(true);
+  });
+
   it('reads on behind a full page although the total, which some servers keep for a while, says that it is all', async () => {
     const list = createList(Array.from({ length: 30 }, (_, id) => ({ id, endMs: id * 1000, hidden: false })));
     const stale = {
