@@ -63,9 +63,7 @@ describe('expected-runs, clocks that are set', () => {
     control.setExecutionMode('active');
     await minutes(30);
     expect(misses()).toEqual([
-      // The last reading before it said active: everything is read once a minute here.
-      'job_name="job 0",reason="unknown"} 1',
-      'job_name="job 0",reason="passive"} 59',
+      'job_name="job 0",reason="passive"} 60',
       'job_name="job 1",reason="passive"} 4',
       'job_name="job 2",reason="passive"} 1',
     ]);

@@ -1,5 +1,5 @@
 import { type Sources, sourceKeys, timelineOf } from './sources.ts';
-import { firstAfter, isUnwatched, lastBefore, type Timeline } from './timeline.ts';
+import { firstAfter, firstSoonAfter, isUnwatched, lastBefore, type Timeline } from './timeline.ts';
 import {
   type Fact,
   longestListGapMs,
@@ -37,13 +37,16 @@ type Judge = (input: CauseInput) => Cause | undefined;
 
 const allJudges: readonly Judge[] = [
   toDown,
-  toPassive,
-  toProjectOff,
+  (input) => toPassive(input, lastBefore),
+  (input) => toProjectOff(input, lastBefore),
   toJobOff,
   toOrphaned,
   toOverlap,
   toSaturated,
   toRestart,
+  // Where nothing else held, it became so between the reading before the time and the one after it.
+  (input) => toPassive(input, firstSoonAfter),
+  (input) => toProjectOff(input, firstSoonAfter),
 ];
 
 function unwatched({ sources, atMs }: CauseInput): Fact {
@@ -63,15 +66,15 @@ function toDown({ sources, atMs }: CauseInput): Cause | undefined {
   return { reason: 'down', facts: [{ fact: 'the server did not answer', atMs: failed.fromMs, source: 'any request' }] };
 }
 
-function toPassive({ job, sources, atMs }: CauseInput): Cause | undefined {
-  const span = lastBefore(ofOwner(sources, sourceKeys.mode, job.ownerUuid), atMs);
+function toPassive({ job, sources, atMs }: CauseInput, find: typeof lastBefore): Cause | undefined {
+  const span = find(ofOwner(sources, sourceKeys.mode, job.ownerUuid), atMs);
   if (span?.value !== 'passive') return undefined;
   const fact = { fact: 'the server was passive', atMs: span.fromMs, source: 'execution-mode' };
   return { reason: 'passive', facts: [fact] };
 }
 
-function toProjectOff({ job, sources, atMs }: CauseInput): Cause | undefined {
-  const span = lastBefore(timelineOf(sources, sourceKeys.project(job.project)), atMs);
+function toProjectOff({ job, sources, atMs }: CauseInput, find: typeof lastBefore): Cause | undefined {
+  const span = find(timelineOf(sources, sourceKeys.project(job.project)), atMs);
   if (span === undefined || span.value === 'active') return undefined;
   const isScheduleOnly = span.value === 'schedule_disabled';
   const what = isScheduleOnly ? 'schedule' : 'executions';

@@ -31,6 +31,12 @@ export function firstAfter(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.find(({ throughMs }) => throughMs > atMs);
 }
 
+/** The span of the first reading after a time, where it follows without a gap. */
+export function firstSoonAfter(timeline: Timeline, atMs: number): Span | undefined {
+  const span = firstAfter(timeline, atMs);
+  return span !== undefined && span.fromMs - atMs <= longestGapMs ? span : undefined;
+}
+
 /** Reports whether the last reading before a time is so old that nobody was looking. */
 export function isUnwatched(timeline: Timeline, atMs: number): boolean {
   const span = lastBefore(timeline, atMs);
