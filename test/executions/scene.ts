@@ -24,6 +24,8 @@ export type Scene = {
   readonly rounds: (count: number, afterMs?: number) => Promise<void>;
   /** The samples of a family that a scrape would show. */
   readonly shown: (family: string) => string[];
+  /** The names and labels of all samples, but those of some families. */
+  readonly names: (but: readonly string[]) => string[];
   readonly publishes: () => number;
   /** Somebody else asks for the projects, whose answer is shared. */
   readonly listProjects: () => Promise<void>;
@@ -145,6 +147,10 @@ export async function createScene({
       }
     },
     shown: (family) => toLines(rows.filter((row) => row.family.name === family)),
+    names: (but) => {
+      const left = rows.filter((row) => !but.includes(row.family.name));
+      return left.map(({ family: { name }, labels, suffix, extra }) => [name, suffix, ...labels, extra].join());
+    },
     publishes: () => publishes,
     listProjects: async () => {
       await list.read(client.within({ lane: 'normal', forMs: 10_000 }));

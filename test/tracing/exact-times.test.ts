@@ -71,6 +71,12 @@ function planWork(ms: number, parts: readonly Work[], isParallel = false) {
   return { truth, spans: planSource(record(startMs, endMs + 3, steps)).trace.spans };
 }
 
+/** A step that began in that second and took that long. */
+function partOf(path: string, second: number, duration: number): object {
+  const at = toSecond(birthMs + second * 1000);
+  return { stepctx: path, executionState: 'SUCCEEDED', startTime: at, endTime: at, duration };
+}
+
 function toSecond(ms: number): string {
   return new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000', '');
 }
@@ -90,6 +96,12 @@ function byPath(spans: readonly Span[]): ReadonlyMap<string, Span> {
   return new Map(spans.map((span) => [String(span.attributes['cicd.pipeline.task.run.id'] ?? ''), span]));
 }
 
+/** From the first start to the last end of what is below a span. */
+function hullOf({ id }: Span, spans: readonly Span[]): readonly [startMs: number, endMs: number] {
+  const below = spans.filter(({ parentId }) => parentId === id);
+  return [Math.min(...below.map(({ startMs }) => startMs)), Math.max(...below.map(({ endMs }) => endMs))];
+}
+
 const lengthOf = ({ startMs, endMs }: Pick<Span, 'startMs' | 'endMs'>): number => endMs - startMs;
 const birthMs = 1_716_200_000_000;
 
@@ -101,7 +113,10 @@ describe('tracing/times, exact durations', () => {
       for (const [path, { startMs, lengthMs, isTold }] of truth) {
         const span = shown.get(path);
         if (span === undefined) throw new Error(`${path} is not shown`);
-        if (!isTold) continue;
+        if (!isTold) {
+          expect([path, span.startMs, span.endMs]).toEqual([path, ...hullOf(span, spans)]);
+          continue;
+        }
         expect(Math.abs(lengthOf(span) - lengthMs)).toBeLessThan(1);
         expect([path, Math.floor(span.startMs / 1000)]).toEqual([path, Math.floor(startMs / 1000)]);
       }
@@ -165,6 +180,57 @@ describe('tracing/times, exact durations', () => {
     const span = byPath(planSource(record(birthMs, birthMs + 2500, [step])).trace.spans).get('1');
     expect([(span?.startMs ?? 0) - birthMs, (span?.endMs ?? 0) - birthMs]).toEqual(expected);
     expect(span?.attributes['automation.span.clamped']).toBe(isClamped);
+  });
+
+  it.each([
+    ['nothing of its times', {}, [2000, 4700]],
+    ['only its start', { startTime: toSecond(birthMs + 1000) }, [1000, 4700]],
+    ['only its end', { endTime: toSecond(birthMs + 6000) }, [2000, 6000]],
+    ['only its duration', { duration: 3000 }, [2000, 5000]],
+    ['only that it runs', { executionState: 'RUNNING' }, [2000, 9000]],
+  ] as const)('shows a step that tells %s around what is below it', (_, told, expected) => {
+    const step = { stepctx: '1', executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: -1, ...told };
+    const state = {
+      ...step,
+      hasSubworkflow: true,
+      workflow: { steps: [partOf('1/1', 2, 1500), partOf('1/2', 4, 700)] },
+    };
+    const { spans } = planSource(record(birthMs, birthMs + 9000, [state])).trace;
+    const shown = [...byPath(spans)].filter(([path]) => path !== '');
+    expect(shown.map(([path, span]) => [path, span.startMs - birthMs, span.endMs - birthMs])).toEqual([
+      ['1', ...expected],
+      ['1/1', 2000, 3500],
+      ['1/2', 4000, 4700],
+    ]);
+  });
+
+  it('shows a step without times around where what is below it is shown, not around what was told of it', () => {
+    const untold = { executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: -1, hasSubworkflow: true };
+    const inner = { ...untold, stepctx: '1/1', workflow: { steps: [partOf('1/1/1', 0, 500)] } };
+    const outer = { ...untold, stepctx: '1', workflow: { steps: [inner] } };
+    const { spans } = planSource(record(birthMs + 900, birthMs + 4000, [outer])).trace;
+    const shown = spans.map(({ startMs, endMs, attributes }) => [
+      startMs - birthMs,
+      endMs - birthMs,
+      attributes['automation.span.clamped'],
+    ]);
+    expect(shown).toEqual([
+      [900, 4000, undefined],
+      [900, 1400, undefined],
+      [900, 1400, undefined],
+      [900, 1400, true],
+    ]);
+  });
+
+  it('shows a step without times for as long as what is below it still runs', () => {
+    const second = toSecond(birthMs + 2000);
+    const running = { stepctx: '1/1', executionState: 'RUNNING', startTime: second, endTime: null, duration: -1 };
+    const untold = { stepctx: '1', executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: -1 };
+    const step = { ...untold, hasSubworkflow: true, workflow: { steps: [running] } };
+    const shown = byPath(planSource(record(birthMs, birthMs + 9000, [step])).trace.spans);
+    const timesOf = (path: string) => [shown.get(path)?.startMs, shown.get(path)?.endMs];
+    expect(timesOf('1')).toEqual([birthMs + 2000, birthMs + 9000]);
+    expect(timesOf('1/1')).toEqual([birthMs + 2000, birthMs + 9000]);
   });
 
   it('shows a duration whose times are not told', () => {
