@@ -6,7 +6,7 @@ import type { Collector } from './collector.ts';
 import { judgeJobs } from './job-facts.ts';
 import type { Scene } from './scene.ts';
 import { countRuns, type Shown } from './shown.ts';
-import { isLeftOut, tell } from './watch-scrapes.ts';
+import { isLeftOut, isRestoredAfterEarlyStep, tell } from './watch-scrapes.ts';
 
 type Final = {
   readonly scene: Scene;
@@ -136,9 +136,13 @@ function compareTraces(
 }
 
 /** Runs that had their trace, and are gone: after a restored copy nobody knows of them any longer. */
-function findForgotten({ truth, service }: Scene): Set<string> {
+function findForgotten(scene: Scene): Set<string> {
+  const { truth, plan, service } = scene;
   if (truth.troubles.every(({ what }) => what !== 'restored')) return new Set();
-  const gone = service.world.history.filter(({ project, deletedAtMs }) => project.deleted || deletedAtMs !== undefined);
+  const beginMs = isRestoredAfterEarlyStep(scene) ? truth.beganMs - plan.backfillMs + 60_000 : Number.NEGATIVE_INFINITY;
+  const gone = service.world.history.filter(
+    ({ project, deletedAtMs, end }) => project.deleted || deletedAtMs !== undefined || (end?.atMs ?? beginMs) < beginMs,
+  );
   return new Set(gone.map(({ id }) => String(id)));
 }
 

@@ -24,6 +24,7 @@ export type ScrapeWatch = {
 const minuteMs = 60_000;
 /** How old a copy may be, at most, and a little more. */
 const copiedEveryMs = 660_000;
+const longestStepMs = 660_000;
 
 /** What must hold at every scrape. */
 export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: string) => void): ScrapeWatch {
@@ -68,7 +69,7 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
 
   /** Where a project is gone, or what was counted after a copy was made is not there to be counted again. */
   function mayFall(project: string): boolean {
-    if (truth.gone.has(project)) return true;
+    if (truth.gone.has(project) || isRestoredAfterEarlyStep(scene)) return true;
     return truth.troubles.some(
       ({ what, fromMs, toMs }) =>
         what === 'restored' && truth.lostAt.some((atMs) => atMs > fromMs - copiedEveryMs && atMs < toMs + 5 * minuteMs),
@@ -167,6 +168,14 @@ export function createScrapeWatch(scene: Scene, onFault: (oracle: string, says: 
       await health(sight);
     },
   };
+}
+
+/** A clock set back to before counting began dates there what counts, with what does not. A copy of before that knows of none. */
+export function isRestoredAfterEarlyStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>): boolean {
+  const steps = truth.troubles.filter(
+    ({ what, fromMs }) => what === 'step' && fromMs - longestStepMs < truth.beganMs - plan.backfillMs,
+  );
+  return truth.troubles.some(({ what, fromMs }) => what === 'restored' && steps.some((step) => step.fromMs < fromMs));
 }
 
 /** What need not be counted. */
