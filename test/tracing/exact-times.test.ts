@@ -209,7 +209,7 @@ describe('tracing/times, exact durations', () => {
     ]);
   });
 
-  it('shows a step without times around where what is below it is shown, not around what was known it', () => {
+  it('shows a step without times around the spans below it, not around the times that the server gave them', () => {
     const untold = { executionState: 'SUCCEEDED', startTime: null, endTime: null, duration: -1, hasSubworkflow: true };
     const inner = { ...untold, stepctx: '1/1', workflow: { steps: [partOf('1/1/1', 0, 500)] } };
     const outer = { ...untold, stepctx: '1', workflow: { steps: [inner] } };
