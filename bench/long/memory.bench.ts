@@ -6,6 +6,8 @@ import { watchEstate } from './small-estate.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 600);
 const wanted = process.env['BENCH_SERIES']?.split(',').map(Number);
+/** Executions a minute: idle, and ten a second. */
+const rates = (process.env['BENCH_PER_MINUTE'] ?? '1,600').split(',').map(Number);
 
 /** Jobs enough for about so many series, each of them with a run an hour ago, and the anonymous memory that the daemon may take. */
 const sizes = [
@@ -24,7 +26,7 @@ export async function run() {
     await buildPackage(folder);
     const rows = [];
     for (const size of sizes.filter(({ series }) => wanted?.includes(series) ?? true)) {
-      for (const executionsPerMinute of [1, 600]) {
+      for (const executionsPerMinute of rates) {
         rows.push(await measure(size, executionsPerMinute, join(folder, 'cli.js')));
       }
     }
