@@ -49,7 +49,7 @@ export type App = {
   /** Opens the state, then the port, then polls; a failed start leaves nothing behind. */
   readonly start: () => Promise<{ readonly url: string }>;
   /** Ends polls, connections and files; told beforehand how long a large state takes. */
-  readonly stop: (mayTake?: (ms: number) => void) => Promise<void>;
+  readonly stop: (mayTake: (ms: number) => void) => Promise<void>;
   /** Goes over to another configuration, or rejects and stays with the one it has. */
   readonly reload: (config: Config) => Promise<void>;
   /** Called after every reload, so that a failed one is seen. */
@@ -85,7 +85,7 @@ export function createApp(options: AppOptions): App {
     return started;
   }
 
-  async function stop(mayTake?: (ms: number) => void): Promise<void> {
+  async function stop(mayTake: (ms: number) => void): Promise<void> {
     if (started === undefined) return;
     const { state, keeping, server, watching, replica } = started;
     started = undefined;

@@ -14,7 +14,7 @@ type KeepingOptions = {
 };
 type Keeping = {
   /** Copies it once more; told beforehand how long that may take. */
-  readonly stop: (mayTake?: (ms: number) => void) => Promise<void>;
+  readonly stop: (mayTake: (ms: number) => void) => Promise<void>;
 };
 type StateOptions = Omit<KeepingOptions, 'clock'> & { readonly clock: Pick<Clock, 'now'> };
 
@@ -64,7 +64,7 @@ export function keepState(state: State, { log, self, clock }: KeepingOptions): K
       const ms = Math.ceil(mebibytes * msPerMebibyte);
       if (ms > worthSayingMs) log.info({ mebibytes: Math.round(mebibytes) }, 'backing up the state before exit');
       // One may be under way, and must end first.
-      mayTake?.(2 * ms);
+      mayTake(2 * ms);
       await copying;
       copy();
       await copying;

@@ -1,11 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { endInTime } from '../../src/commands/ending.ts';
 import { keepState } from '../../src/daemon/state-backup.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { startDaemon } from '../support/daemon.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
 const mebibyte = 2 ** 20;
+
+const largeTrace = {
+  key: 'prod/1',
+  server: 'prod',
+  executionId: '1',
+  startedAtMs: 1000,
+  spooledAtMs: 2000,
+  encoding: 'protobuf',
+  spans: 3,
+} as const;
 
 /** What is said, and how long it may take, when a state of that size is copied for the last time. */
 async function stop(bytes: number, backUp: () => Promise<void> = async () => undefined) {
@@ -35,6 +50,36 @@ describe('daemon/state-backup', () => {
     expect(await stop(mebibyte)).toEqual({ said: [], allowed: [400] });
   });
 
+  it('has the daemon wait for the copy of a large state before it gives up its end', async () => {
+    const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-large-'));
+    const before = openSqliteState({ dir: stateDirectory });
+    await before.ledger.commit('prod', { spooled: [{ ...largeTrace, bytes: Buffer.alloc(8 * mebibyte, 1) }] });
+    await before.close();
+    const yaml = "servers: [{ name: prod, url: 'http://127.0.0.1:9', token_file: TOKEN }]\n";
+    const daemon = await startDaemon({
+      yaml,
+      token: 'a-token',
+      flags: ['--collector.disable-defaults'],
+      stateDirectory,
+    });
+    const waits: number[] = [];
+    const clock = {
+      after: (ms: number) => {
+        waits.push(ms);
+        return () => undefined;
+      },
+    };
+    await endInTime({ log: { error: () => undefined }, clock, leaveLate: () => undefined }, daemon.app.stop);
+    await daemon.stop();
+    rmSync(stateDirectory, { recursive: true, force: true });
+
+    const [first, second = 0, ...others] = waits;
+    expect([first, others]).toEqual([5000, []]);
+    // A fifth of a second for each mebibyte, twice: one copy may be under way.
+    expect(second).toBeGreaterThanOrEqual(8200);
+    expect(second).toBeLessThan(8400);
+  });
+
   it('begins no copy while one takes longer than the time between two', async () => {
     const due: (() => void)[] = [];
     const ends: (() => void)[] = [];
@@ -53,7 +98,7 @@ describe('daemon/state-backup', () => {
     due[0]?.();
     due[1]?.();
     expect(ends).toHaveLength(1);
-    const stopped = keeping.stop();
+    const stopped = keeping.stop(() => undefined);
     ends[0]?.();
     await setImmediate();
     ends[1]?.();

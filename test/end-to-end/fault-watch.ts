@@ -90,7 +90,7 @@ export async function watchFaults(options: WatchOptions, test: (watch: Watch) =>
     await test({ healthyRounds, simulator, upstream, directory, clockShift, scrape, isWell, logged });
     expect(upstream.mostOpen()).toBeLessThanOrEqual(8);
   } finally {
-    await app.stop();
+    await app.stop(() => undefined);
     await upstream.die();
     await Promise.all([simulator.stop(), healthy.stop()]);
     rmSync(directory, { recursive: true, force: true });

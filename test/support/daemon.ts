@@ -79,7 +79,7 @@ export async function startDaemon({
     load,
     metrics: async (query = '') => (await fetch(`${url}/metrics${query}`)).text(),
     stop: async () => {
-      await app.stop();
+      await app.stop(() => undefined);
       rmSync(directory, { recursive: true, force: true });
     },
   };
