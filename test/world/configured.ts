@@ -78,6 +78,7 @@ export function toYaml(plan: Plan, { exclude = [] as readonly string[] } = {}): 
     'traces:',
     `  enabled: ${plan.traces === 'off' ? 'off' : 'on'}`,
     ...(plan.traces === 'root' ? ['  detail: root'] : []),
+    ...(plan.mostTraceAgeMs === undefined ? [] : [`  max_age: ${plan.mostTraceAgeMs / 1000}s`]),
     'collectors:',
     ...(plan.isComplete === true ? all : few),
     '',

@@ -42,6 +42,8 @@ export type Plan = {
   readonly cards: readonly PlayedCard[];
   /** Between the times of one poll and the next. */
   readonly apartMs?: number;
+  /** The age after which an execution gets no trace, if not the usual one. */
+  readonly mostTraceAgeMs?: number;
   /** Every collector at its usual times, those too that are off by default. */
   readonly isComplete?: boolean;
 };

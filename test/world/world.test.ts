@@ -47,6 +47,17 @@ describe('world', () => {
     expect(sqlite.traces).toBe(memory.traces);
   }, 60_000);
 
+  it.each([-1_200_000, 1_200_000])(
+    'makes a trace of all that ended a while ago by the clock of a server that is %i ms ahead of ours',
+    async (serverAheadMs) => {
+      const plan = { ...planWorld(2, []), traces: 'root', serverAheadMs, mostTraceAgeMs: 600_000 } as const;
+      const report = await playWorld(plan);
+      expect(report.faults).toEqual([]);
+      expect(report.traces).toBeGreaterThan(20);
+    },
+    60_000,
+  );
+
   it('finds nothing in the worlds that found something once', async () => {
     const faults: string[] = [];
     for (const given of corpus) faults.push(...(await playPlan(given)));
