@@ -30,6 +30,14 @@ describe('executions/residues', () => {
     ]);
   });
 
+  it('keeps what is known of every hour of a week, of however many projects', () => {
+    const residues = createResidues();
+    const projects = Array.from({ length: 400 }, (_, index) => `p${index}`);
+    for (const project of projects) for (let hour = 0; hour < 168; hour += 1) residues.set(project, hour, 1);
+    const week = { beginMs: 0, endMs: 168 * hourMs - 1 };
+    expect(projects.filter((project) => residues.sum(project, week) !== 168)).toEqual([]);
+  });
+
   it('forgets what is no longer compared', () => {
     const residues = createResidues();
     for (const hour of [2, 3]) residues.set('pay', hour, 1);

@@ -182,7 +182,10 @@ export const cards = {
   'collector is silent': mood('silent'),
   'collector is busy': mood('busy'),
   'collector loses answers': mood('takes and loses the answer'),
-  'collector resets large bodies': mood('resets large bodies'),
+  // The limit of a gateway stays: what waits has to come in smaller requests.
+  'collector resets large bodies': ({ collector }) => {
+    collector.mood.way = 'resets large bodies';
+  },
   poison: ({ collector, service }) => {
     const id = service.world.nextId;
     collector.poison(String(id));

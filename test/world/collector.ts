@@ -45,7 +45,7 @@ export function createCollector({ time, dice, timeoutMs }: CollectorOptions): Co
     return toAnswer(200, '{}');
   }
 
-  function exchange(content: Content): PostAnswer | 'reset' | 'never' {
+  function exchange(content: Content): PostAnswer | 'refused' | 'reset' | 'never' {
     switch (mood.way) {
       case 'takes':
         return take(content);
@@ -57,7 +57,7 @@ export function createCollector({ time, dice, timeoutMs }: CollectorOptions): Co
       case 'resets large bodies':
         return content.bytes.length > 20_000 ? 'reset' : take(content);
       case 'refused':
-        return 'reset';
+        return 'refused';
       case 'silent':
         return 'never';
     }
@@ -79,8 +79,10 @@ export function createCollector({ time, dice, timeoutMs }: CollectorOptions): Co
             if (answer === 'never') return;
             time.after(mood.leastMs * dice.next(), () => {
               signal.removeEventListener('abort', stop);
-              if (answer === 'reset') reject(new PostFault('collector: reset', { kind: 'network' }));
-              else resolve(answer);
+              // A connection that was reset may have carried the request; one that was refused did not.
+              const isLost = answer === 'reset';
+              if (typeof answer === 'object') resolve(answer);
+              else reject(new PostFault(`collector: ${answer}`, { kind: 'network', isLost }));
             });
           });
         }),

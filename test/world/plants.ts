@@ -250,4 +250,16 @@ export const plants: readonly Plant[] = [
     ],
     shownBy: '--seed=3 --cards=kill@200000+10000 --length=300000',
   },
+  {
+    name: 'a request that is too large is sent again as it is',
+    patches: [
+      {
+        file: 'src/tracing/deliver/selection.ts',
+        find: 'if (!isLost || !batchSize.lost()) return isSuspect;',
+        replace: 'if (isSuspect || batch.length > 0) return isSuspect;',
+      },
+    ],
+    shownBy:
+      '--seed=3 --cards=collector_refuses@100000+60000,flood@110000+30000,collector_resets_large_bodies@161000+1000 --length=192000 --projects=1 --traces=root',
+  },
 ];
