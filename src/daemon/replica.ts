@@ -10,11 +10,12 @@ import {
   type OwnershipObserver,
 } from '../ownership/ownership.ts';
 import type { PollStatus } from '../schedule/scheduler.ts';
-import type { SharedState } from '../state/shared-state.ts';
+import { FencedError, type SharedState } from '../state/shared-state.ts';
 import type { State } from '../state/state.ts';
 import type { LeaseStatus } from '../status/status.ts';
 import { startGeneration, stopGeneration, type ToTimetable, type Watching, watchAll } from './generation.ts';
 import type { Traces } from './trace-pipeline.ts';
+import { createViewOfAll, startSegmentWriter, type ViewOfAll } from './view-of-all.ts';
 import type { WatchOptions } from './watch-server.ts';
 
 export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
@@ -41,6 +42,8 @@ export type Replica = {
   readonly toOwned: () => ReadonlySet<string>;
   /** Returns the lease of a server as it was last read. */
   readonly leaseOf: (server: string) => LeaseStatus | undefined;
+  /** Shows the servers of all replicas; undefined where the database does not keep what they show. */
+  readonly viewOfAll: ViewOfAll | undefined;
 };
 
 export function createReplica(options: ReplicaOptions): Replica {
@@ -106,7 +109,12 @@ export function createReplica(options: ReplicaOptions): Replica {
       return new Set(ownership.owned().keys());
     },
     leaseOf: (server) => readLease(ownership, server, clock.ticks()),
+    viewOfAll: hasViewOfAll(config) ? createViewOfAll(shared.segments) : undefined,
   };
+}
+
+function hasViewOfAll({ state }: Config): boolean {
+  return state.postgres.viewAll;
 }
 
 function readLease({ leases, owned }: Ownership, server: string, nowTicks: number): LeaseStatus | undefined {
@@ -147,7 +155,16 @@ function createUnits(options: UnitsOptions) {
       const only = { ...config, servers: config.servers.filter(({ name }) => name === unit) };
       const parts = { ...options, config: only, state, traces: options.traces(), snapshots: gate.snapshots };
       const watching = watchAll(parts, undefined, options.toTimetable);
-      watched.set(unit, { watching, shut: gate.shut });
+      const writer = hasViewOfAll(config)
+        ? startSegmentWriter({
+            ...{ unit, epoch: lease.epoch, snapshots, segments: shared.segments, clock },
+            onFault: (error) => {
+              if (error instanceof FencedError) note.fault(unit, lease.epoch, error.why);
+              else log.warn({ server: unit, error }, 'view of all servers not written: will be retried');
+            },
+          })
+        : undefined;
+      watched.set(unit, { watching, shut: gate.shut, writer });
       // Traces are made for all servers at once, and go on.
       startGeneration({ ...watching, traces: undefined });
     },
@@ -157,8 +174,9 @@ function createUnits(options: UnitsOptions) {
       const ending = watched.get(unit);
       if (ending === undefined) return;
       watched.delete(unit);
-      const { watching, shut } = ending;
+      const { watching, shut, writer } = ending;
       shut();
+      await writer?.stop();
       for (const { key } of watching.scheduler.status()) watching.watched.get(unit)?.withdraw(key);
       await stopGeneration({ ...watching, traces: undefined }, onFault);
       await forgetSeries(self.registry, ({ server }, name) => server === unit && name !== takeovers);
@@ -212,7 +230,11 @@ function createLeaseNotes({ self, log }: Pick<ReplicaOptions, 'self' | 'log'>, c
 /** A counter of this process: it stays whoever owns the server. */
 const takeovers = 'automation_exporter_lease_takeovers_total';
 
-type Unit = { readonly watching: Watching; readonly shut: () => void };
+type Unit = {
+  readonly watching: Watching;
+  readonly shut: () => void;
+  readonly writer: ReturnType<typeof startSegmentWriter> | undefined;
+};
 
 function listUnits({ servers }: Pick<Config, 'servers'>): string[] {
   return servers.map(({ name }) => name);

@@ -28,6 +28,8 @@ export type Snapshots = {
   /** Ends once the rows can be scraped, or are out of date already. */
   readonly publish: (snapshot: Snapshot) => Promise<void>;
   readonly withdraw: (source: string) => void;
+  /** Returns the families of one server that are not too old, each joined from all its snapshots. */
+  readonly ofServer: (server: string) => readonly Segment[];
   /** Renders all snapshots that are not too old: families sorted by name, each with its header. */
   readonly show: (format: Format, selection?: Selection) => Block;
 };
@@ -66,6 +68,10 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
     withdraw: (source) => {
       publishing.delete(source);
       if (latest.delete(source)) everything = undefined;
+    },
+    ofServer: (server) => {
+      dropOld(ticks());
+      return joinByFamily([...latest.values()].filter((snapshot) => snapshot.server === server));
     },
     show: (format, selection) => {
       const nowTicks = ticks();
@@ -110,6 +116,23 @@ function joinFamilies(snapshots: readonly Rendered[], headers: ReadonlyMap<strin
   }
   const names = [...byName.keys()].sort();
   return joinBlocks(names.flatMap((name) => byName.get(name) ?? []));
+}
+
+function joinByFamily(snapshots: readonly Rendered[]): readonly Segment[] {
+  const byName = new Map<string, Segment[]>();
+  for (const segment of snapshots.flatMap(({ segments }) => segments)) {
+    const same = byName.get(segment.family.name);
+    if (same === undefined) byName.set(segment.family.name, [segment]);
+    else same.push(segment);
+  }
+  return [...byName.values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined || same.length === 1) return same;
+    const text = joinBlocks(same.map(({ samples }) => samples.text));
+    const isPlain = same.every(({ samples }) => samples.openmetrics === samples.text);
+    const openmetrics = isPlain ? text : joinBlocks(same.map(({ samples }) => samples.openmetrics));
+    return { family: first.family, samples: { text, openmetrics } };
+  });
 }
 
 function toHeader(family: Family): Header {

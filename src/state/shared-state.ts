@@ -60,6 +60,8 @@ export type Segments = {
    * removes the family.
    */
   readonly write: (unit: string, epoch: number, families: readonly FamilySegment[]) => Promise<void>;
+  /** Returns the epoch of each unit whose lease has not expired, or expired no longer ago than this. */
+  readonly epochs: (expiredMs: number) => Promise<ReadonlyMap<string, number>>;
   /** Reads what changed after the given versions, by unit; a unit without one is read whole. */
   readonly read: (after: ReadonlyMap<string, number>) => Promise<readonly Segment[]>;
 };

@@ -163,4 +163,24 @@ describe('http/metrics', () => {
     fails = false;
     expect((await ask('/metrics')).body).toBe('one 1\n');
   });
+
+  it('shows the servers of all replicas where that is possible, and otherwise says what to do', async () => {
+    const { ask, wishes } = await serveMetrics();
+    await ask('/metrics?view=all&server[]=prod');
+    expect(wishes).toMatchObject([{ viewAll: true, servers: new Set(['prod']) }]);
+    expect(await ask('/metrics?view=some')).toMatchObject({
+      status: 400,
+      body: expect.stringContaining('The only view is view=all.\n') as unknown,
+    });
+    expect(await ask('/metrics?view=all&collect[]=jobs')).toMatchObject({
+      status: 400,
+      body: expect.stringContaining('A scrape with view=all takes neither collect[] nor exclude[].\n') as unknown,
+    });
+    const without = await serveMetrics({ refuseView: () => 'For view=all, set state.postgres.view_all.\n' });
+    expect(await without.ask('/metrics?view=all')).toMatchObject({
+      status: 400,
+      body: 'For view=all, set state.postgres.view_all.\n',
+    });
+    expect(await without.ask('/metrics')).toMatchObject({ status: 200 });
+  });
 });

@@ -26,6 +26,13 @@ export const postgresOptions = {
   connections: untilRestart(
     option(wholeNumber({ min: 2, max: 100 }), 8, 'Maximum number of connections for the state; leases have 2 more.'),
   ),
+  view_all: untilRestart(
+    option(
+      boolean,
+      false,
+      'Keep in the database what the exporters show, so that /metrics?view=all of each of them has the servers of all.',
+    ),
+  ),
   tls: {
     disable: untilRestart(
       option(

@@ -18,6 +18,7 @@ export async function writeSegments(
      ) WHERE unit = $1 RETURNING segment_version AS version`,
     [unit],
   );
+  await sql('DELETE FROM segment WHERE unit = $1 AND epoch < $2', [unit, epoch]);
   for (const { family, bytes } of families) {
     await sql(
       `INSERT INTO segment (unit, family, epoch, version, bytes) VALUES ($1, $2, $3, $4, $5)
@@ -26,6 +27,15 @@ export async function writeSegments(
       [unit, family, epoch, row?.version ?? 1, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)],
     );
   }
+}
+
+/** Reads the epochs of the units that are owned, or were so until this time ago. */
+export async function readEpochs(sql: Sql, expiredMs: number): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql<{ unit: string; epoch: number }>(
+    `SELECT unit, epoch FROM lease WHERE expires > clock_timestamp() - $1::bigint * interval '1 millisecond'`,
+    [expiredMs],
+  );
+  return new Map(rows.map(({ unit, epoch }) => [unit, epoch]));
 }
 
 /** Reads what changed after the given versions. */

@@ -196,7 +196,11 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
     unit,
     connect: (replica, link) => ({
       leases: createLeases(replica, link),
-      segments: { write: async () => undefined, read: async (): Promise<readonly Segment[]> => [] },
+      segments: {
+        write: async () => undefined,
+        epochs: async () => new Map(),
+        read: async (): Promise<readonly Segment[]> => [],
+      },
       owned: (name, lease) => own(name, lease, { ...replica, link }),
       close: async () => undefined,
     }),

@@ -1,0 +1,48 @@
+import { promisify } from 'node:util';
+import { deflateRaw, inflateRaw } from 'node:zlib';
+import { type Block, joinBlocks, toBlock, toBlockNow } from './block.ts';
+import { type MetricType, metricTypes } from './family.ts';
+import type { Format } from './format.ts';
+import { renderEnd, renderHeader } from './render.ts';
+import type { Segment } from './segment.ts';
+
+/** Writes a segment as bytes that another process can show. */
+export async function toSegmentBytes({ family: { name, help, type }, samples }: Segment): Promise<Uint8Array> {
+  const { text, openmetrics } = samples;
+  const head = JSON.stringify({ name, help, type, text: text.length });
+  const others = openmetrics === text ? [] : openmetrics.text;
+  return deflate(Buffer.concat([Buffer.from(`${head}\n`), ...text.text, ...others]));
+}
+
+/** Reads a segment of another process. */
+export async function readSegmentBytes(bytes: Uint8Array): Promise<Segment> {
+  const whole = await inflate(bytes, { maxOutputLength: mostBytes });
+  const end = whole.indexOf('\n');
+  // The cast is true: only `toSegmentBytes` writes this line.
+  const head = JSON.parse(whole.toString('utf8', 0, end)) as Head;
+  const { name, help, type, text: length } = head;
+  const split = end + 1 + length;
+  const text = await toBlock(Buffer.from(whole.subarray(end + 1, split)));
+  const openmetrics = split === whole.length ? text : await toBlock(Buffer.from(whole.subarray(split)));
+  const known = metricTypes.find((each) => each === type) ?? 'gauge';
+  return { family: { name, help, type: known, labels: [], merge: 'sum' }, samples: { text, openmetrics } };
+}
+
+type Head = { readonly name: string; readonly help: string; readonly type: MetricType; readonly text: number };
+
+const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
+/** More than the limits of series let one family be. */
+const mostBytes = 2 ** 28;
+
+/** Joins the segments of several servers to one scrape: families sorted by name, each with one header. */
+export function joinSegments(segments: readonly Segment[], format: Format): Block {
+  const byName = new Map<string, Block[]>();
+  for (const { family, samples } of segments) {
+    const blocks = byName.get(family.name) ?? [toBlockNow(renderHeader(family, format))];
+    blocks.push(samples[format]);
+    byName.set(family.name, blocks);
+  }
+  const names = [...byName.keys()].sort();
+  return joinBlocks([...names.flatMap((name) => byName.get(name) ?? []), toBlockNow(renderEnd(format))]);
+}

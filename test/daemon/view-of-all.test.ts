@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { createViewOfAll, startSegmentWriter } from '../../src/daemon/view-of-all.ts';
+import { gauge } from '../../src/metrics/family.ts';
+import { createSnapshots } from '../../src/metrics/snapshot.ts';
+import type { FamilySegment, Segment, Segments } from '../../src/state/shared-state.ts';
+import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+
+const up = gauge('automation_up', 'Up.');
+const jobs = gauge('automation_jobs', 'Jobs.', 'project');
+
+/** What replicas share: who owns which server, and what was written. */
+function createShared() {
+  const epochs = new Map<string, number>();
+  const rows = new Map<string, Segment>();
+  const writes: string[] = [];
+  let version = 0;
+  const segments: Segments = {
+    write: async (unit, epoch, families) => {
+      version += 1;
+      writes.push(families.map(({ family }: FamilySegment) => family).join(' '));
+      for (const { family, bytes } of families) rows.set(`${unit} ${family}`, { unit, family, epoch, version, bytes });
+    },
+    epochs: async () => new Map(epochs),
+    read: async (after) => [...rows.values()].filter((row) => row.version > (after.get(row.unit) ?? 0)),
+  };
+  return { segments, epochs, writes };
+}
+
+/** A clock whose one timer begins again when its work is done. */
+function createSteppedClock() {
+  let nowTicks = 0;
+  let timer: { readonly atTicks: number; readonly run: () => void } | undefined;
+  return {
+    ...fakeClock({
+      ticks: () => nowTicks,
+      after: (ms, run) => {
+        timer = { atTicks: nowTicks + ms, run };
+        return () => {
+          timer = undefined;
+        };
+      },
+    }),
+    advance: async (ms: number): Promise<void> => {
+      const endTicks = nowTicks + ms;
+      while (timer !== undefined && timer.atTicks <= endTicks) {
+        const { atTicks, run } = timer;
+        nowTicks = atTicks;
+        timer = undefined;
+        run();
+        await eventually(async () => {
+          if (timer === undefined) throw new Error('the work is not done');
+        });
+      }
+      nowTicks = endTicks;
+    },
+  };
+}
+
+function createReplica(shared: ReturnType<typeof createShared>) {
+  const clock = createSteppedClock();
+  const snapshots = createSnapshots(clock);
+  const view = createViewOfAll(shared.segments);
+  return {
+    clock,
+    publish: (server: string, rows: Parameters<typeof snapshots.publish>[0]['rows'], validForMs = 600_000) =>
+      snapshots.publish({
+        source: server,
+        server,
+        collector: 'health',
+        baseLabels: [['server', server]],
+        rows,
+        validForMs,
+      }),
+    write: (unit: string, epoch: number) =>
+      startSegmentWriter({
+        ...{ unit, epoch, snapshots, segments: shared.segments, clock },
+        onFault: (error) => {
+          throw error;
+        },
+      }),
+    scrape: async (servers?: readonly string[]) =>
+      Buffer.concat(
+        await view.scrape({ format: 'text', gzip: false, ...(servers && { servers: new Set(servers) }) }),
+      ).toString(),
+  };
+}
+
+describe('daemon/view-of-all', () => {
+  it('shows the servers of every owner on each replica, and one header for each family', async () => {
+    const shared = createShared();
+    const [one, other] = [createReplica(shared), createReplica(shared)];
+    shared.epochs.set('a', 1).set('b', 4);
+    await one.publish('a', [...up.rows(1), ...jobs.rows(3, { project: 'pay' })]);
+    await other.publish('b', [...up.rows(0)]);
+    one.write('a', 1);
+    other.write('b', 4);
+    await one.clock.advance(1000);
+    await other.clock.advance(1000);
+
+    const text = `# HELP automation_jobs Jobs.
+# TYPE automation_jobs gauge
+automation_jobs{server="a",project="pay"} 3
+# HELP automation_up Up.
+# TYPE automation_up gauge
+automation_up{server="a"} 1
+automation_up{server="b"} 0
+`;
+    expect(await one.scrape()).toBe(text);
+    expect(await other.scrape()).toBe(text);
+    expect(await other.scrape(['b'])).toBe(`# HELP automation_up Up.
+# TYPE automation_up gauge
+automation_up{server="b"} 0
+`);
+  });
+
+  it('writes only what has changed, at most once in five seconds', async () => {
+    const shared = createShared();
+    const { clock, publish, write } = createReplica(shared);
+    await publish('a', [...up.rows(1), ...jobs.rows(3, { project: 'pay' })]);
+    write('a', 1);
+    await clock.advance(20_000);
+    expect(shared.writes).toEqual(['automation_up automation_jobs']);
+    for (const value of [4, 5, 6, 7]) {
+      await publish('a', [...up.rows(1), ...jobs.rows(value, { project: 'pay' })]);
+      await clock.advance(1000);
+    }
+    expect(shared.writes).toEqual(['automation_up automation_jobs', 'automation_jobs']);
+    await clock.advance(5000);
+    expect(shared.writes).toEqual(['automation_up automation_jobs', 'automation_jobs', 'automation_jobs']);
+  });
+
+  it('shows no family that its owner shows no longer', async () => {
+    const shared = createShared();
+    const { clock, publish, write, scrape } = createReplica(shared);
+    shared.epochs.set('a', 1);
+    await publish('a', [...up.rows(1), ...jobs.rows(3, { project: 'pay' })]);
+    write('a', 1);
+    await clock.advance(1000);
+    await publish('a', [...up.rows(1)]);
+    await clock.advance(6000);
+    expect(await scrape()).toBe('# HELP automation_up Up.\n# TYPE automation_up gauge\nautomation_up{server="a"} 1\n');
+  });
+
+  it('shows nothing that an earlier epoch has written, and nothing without an owner', async () => {
+    const shared = createShared();
+    const { clock, publish, write, scrape } = createReplica(shared);
+    shared.epochs.set('a', 1);
+    await publish('a', [...up.rows(1)]);
+    const first = write('a', 1);
+    await clock.advance(1000);
+    expect(await scrape()).toContain('automation_up{server="a"} 1');
+    await first.stop();
+
+    shared.epochs.set('a', 2);
+    expect(await scrape()).toBe('');
+    expect(await createReplica(shared).scrape()).toBe('');
+    await publish('a', [...up.rows(0)]);
+    write('a', 2);
+    await clock.advance(1000);
+    expect(await scrape()).toContain('automation_up{server="a"} 0');
+    shared.epochs.delete('a');
+    expect(await scrape()).toBe('');
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { counter, info } from '../../src/metrics/family.ts';
+import { renderSegments } from '../../src/metrics/segment.ts';
+import { joinSegments, readSegmentBytes, toSegmentBytes } from '../../src/metrics/shared-view.ts';
+
+const runs = counter('automation_executions_total', 'Finished \\ executions.', 'project');
+const about = info('automation_info', 'About.', 'release');
+
+describe('metrics/shared-view', () => {
+  it('shows on another replica what was shown here, with exemplars where the format has them', async () => {
+    const exemplar = { traceId: 'aa', spanId: 'bb', value: 2, atMs: 1000 };
+    const rows = [
+      ...runs.rows(5, { project: 'größe "1"' }).map((row) => ({ ...row, exemplar })),
+      ...about.rows({ release: '5' }),
+    ];
+    const segments = await renderSegments(rows, [['server', 'prod']], { nextTurn: async () => undefined });
+    const read = await Promise.all(segments.map(async (segment) => readSegmentBytes(await toSegmentBytes(segment))));
+    const show = (format: 'text' | 'openmetrics') => Buffer.concat(joinSegments(read, format).text).toString();
+
+    expect(show('text')).toBe(`# HELP automation_executions_total Finished \\\\ executions.
+# TYPE automation_executions_total counter
+automation_executions_total{server="prod",project="größe \\"1\\""} 5
+# HELP automation_info About.
+# TYPE automation_info gauge
+automation_info{server="prod",release="5"} 1
+`);
+    expect(show('openmetrics')).toBe(`# HELP automation_executions Finished \\\\ executions.
+# TYPE automation_executions counter
+automation_executions_total{server="prod",project="größe \\"1\\""} 5 # {trace_id="aa",span_id="bb"} 2 1
+# HELP automation About.
+# TYPE automation info
+automation_info{server="prod",release="5"} 1
+# EOF
+`);
+  });
+});
