@@ -87,6 +87,8 @@ export interface Thresholds {
   readonly burnFailures: number;
   readonly burnFastFor: string;
   readonly burnSlowFor: string;
+  /** For so long after an alert that names the cause of misses, the budget of punctuality does not page for them. */
+  readonly punctualityToldWindow: string;
 
   readonly collectorFailingFor: string;
   readonly collectorDeniedFor: string;
@@ -180,6 +182,8 @@ export const defaultThresholds: Thresholds = {
   burnFailures: 10,
   burnFastFor: '2m',
   burnSlowFor: '15m',
+  // The short window of the burn rate and the margin after which a run is missed.
+  punctualityToldWindow: '45m',
 
   collectorFailingFor: '10m',
   collectorDeniedFor: '10m',

@@ -54,11 +54,14 @@ function noRecentSuccess(limits: Thresholds): Alert {
 }
 
 function overdue(limits: Thresholds): Alert {
-  const { newest } = createExpressions(limits);
+  const { newest, once } = createExpressions(limits);
+  const running = 'automation_executions_running_overdue';
+  // A job of which nothing runs has no series: it is over at once, unless the whole scrape is missing.
+  const ended = `(${newest(running)} unless ${once(running)})\n  and on (job, server, project) ${once(`${running}{job_group="",job_name=""}`)}`;
   return {
     alert: 'AutomationExecutionOverdue',
     // What runs now is read in every round, however far behind the reading of finished executions is.
-    expr: `${newest('automation_executions_running_overdue')} > 0`,
+    expr: `${newest(running)} > 0\nunless\n(\n  ${ended}\n)`,
     for: limits.executionOverdueFor,
     severity: 'warning',
     summary: `Job ${jobText} takes much longer than usual`,

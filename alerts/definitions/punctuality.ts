@@ -34,6 +34,12 @@ function toErrors(total: string, good: string): string {
   return `(${total} - (${good} or 0 * ${total}))`;
 }
 
+/** What kept runs from starting has paged; the windows hold the misses for a while after it is over. */
+function toUnlessTold({ punctualityToldWindow: window }: Thresholds): string {
+  const causes = 'AutomationServiceDown|AutomationExecutionModePassive|AutomationSchedulerSaturated';
+  return `unless on (server)\n  max_over_time(ALERTS{alertname=~"${causes}",alertstate="firing"}[${window}])`;
+}
+
 /** Is the budget of runs that are late or missed spent faster than it lasts? */
 export function punctualityAlerts(limits: Thresholds): Alert[] {
   const { unlessBehind } = createExpressions(limits);
@@ -43,7 +49,7 @@ export function punctualityAlerts(limits: Thresholds): Alert[] {
     {
       ...shared,
       alert: 'AutomationPunctualityBurnFast',
-      expr: `(\n${toBurning(punctuality, fast, limits)}\n)\n${guard}`,
+      expr: `(\n${toBurning(punctuality, fast, limits)}\n)\n${guard}\n${toUnlessTold(limits)}`,
       for: limits.burnFastFor,
       severity: 'critical',
       summary: 'Very many scheduled runs on {{ $labels.server }} are late or missing',

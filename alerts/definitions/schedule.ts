@@ -108,8 +108,7 @@ function disabledTooLong(limits: Thresholds): Alert {
     for: limits.jobDisabledFor,
     severity: 'info',
     summary: 'Scheduled jobs of {{ $labels.project }} on {{ $labels.server }} have been off for long',
-    description:
-      'For more than 7 days {{ $value }} scheduled jobs of {{ $labels.project }} on {{ $labels.server }}, or their schedules, have been switched off.',
+    description: `For more than ${limits.jobDisabledSeconds / 86_400} days {{ $value }} scheduled jobs of {{ $labels.project }} on {{ $labels.server }}, or their schedules, have been switched off.`,
     dashboard: dashboardOf.schedule,
     page: pageOf.switchedOff,
     needs: ['schedule'],

@@ -30,12 +30,16 @@ type Trouble = {
   readonly consequences?: readonly string[];
 };
 
+/** What did not run is told when runs start again: as a warning, which says what to make up for. */
+const missing = ['AutomationScheduleMissed', 'AutomationScheduleLate', 'AutomationPunctualityBurnSlow'];
+
 const troubles: readonly Trouble[] = [
   {
     server: 'passive',
     begin: ({ simulator }) => simulator.control.setExecutionMode('passive'),
     end: ({ simulator }) => simulator.control.setExecutionMode('active'),
     alert: 'AutomationExecutionModePassive',
+    consequences: missing,
   },
   { server: 'down', begin: ({ door }) => door.close(), end: ({ door }) => door.open(), alert: 'AutomationServiceDown' },
   {
@@ -89,6 +93,7 @@ const troubles: readonly Trouble[] = [
       for (const { id, status } of simulator.truth().executions) if (status === 'running') simulator.control.abort(id);
     },
     alert: 'AutomationSchedulerSaturated',
+    consequences: missing,
   },
 ];
 
