@@ -11,7 +11,7 @@ import {
 } from '../ownership/ownership.ts';
 import type { PollStatus } from '../schedule/scheduler.ts';
 import { FencedError, type SharedState } from '../state/shared-state.ts';
-import type { State } from '../state/state.ts';
+import { type State, StateError } from '../state/state.ts';
 import type { LeaseStatus } from '../status/status.ts';
 import { startGeneration, stopGeneration, type ToTimetable, type Watching, watchAll } from './generation.ts';
 import type { Traces } from './trace-pipeline.ts';
@@ -157,10 +157,15 @@ function createUnits(options: UnitsOptions) {
       const watching = watchAll(parts, undefined, options.toTimetable);
       const writer = hasViewOfAll(config)
         ? startSegmentWriter({
-            ...{ unit, epoch: lease.epoch, snapshots, segments: shared.segments, clock },
+            unit,
+            epoch: lease.epoch,
+            snapshots,
+            segments: shared.segments,
+            clock,
             onFault: (error) => {
               if (error instanceof FencedError) note.fault(unit, lease.epoch, error.why);
-              else log.warn({ server: unit, error }, 'view of all servers not written: will be retried');
+              // That the database is away is said once, for all that needs it.
+              else if (!(error instanceof StateError)) log.error({ server: unit, error }, 'view of all not written');
             },
           })
         : undefined;

@@ -1,9 +1,9 @@
+import type { Cancel, Clock } from '../domain/clock.ts';
 import { toGzip } from '../metrics/block.ts';
 import type { Wanted } from '../metrics/exposition.ts';
 import type { Segment } from '../metrics/segment.ts';
 import { joinSegments, readSegmentBytes, toSegmentBytes } from '../metrics/shared-view.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
-import type { Cancel, Clock } from '../domain/clock.ts';
 import type { FamilySegment, Segments, Segment as StoredSegment } from '../state/shared-state.ts';
 
 type WriterOptions = {

@@ -74,7 +74,11 @@ function createReplica(shared: ReturnType<typeof createShared>) {
       }),
     write: (unit: string, epoch: number) =>
       startSegmentWriter({
-        ...{ unit, epoch, snapshots, segments: shared.segments, clock },
+        unit,
+        epoch,
+        snapshots,
+        segments: shared.segments,
+        clock,
         onFault: (error) => {
           throw error;
         },
