@@ -315,5 +315,6 @@ const postgres = {
   passwordFile: undefined,
   schema: 'automation_exporter',
   connections: 8,
+  viewAll: false,
   tls: { disable: false, caFile: undefined, certFile: undefined, keyFile: undefined },
 };
