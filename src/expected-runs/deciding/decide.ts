@@ -86,10 +86,13 @@ function decideOne(job: WatchedJob, input: OneInput): Verdict | 'wait' | 'needs-
   if (!isOwnerHeard) return 'wait';
   const given = { job, expectedMs, atMs: expectedMs - aheadMs, marginMs, runs: input.all, sources };
   const cause = findCause(given);
-  if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
-    return job.goneAtMs === undefined ? 'needs-answer' : { is: 'undecided', expectedMs, why: 'gone' };
-  }
   const isLate = nowMs > window.throughMs + longestWaitMs;
+  if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
+    if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
+    // Nothing answers while it is off, which may be for ever: the times after this one are not to wait for that.
+    const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(job, sources));
+    return isWithoutAnswer ? { is: 'undecided', expectedMs, why: 'unconfirmed' } : 'needs-answer';
+  }
   if (!isLate && !(areReadAfter(sources, job, given.atMs) && job.listedAtMs > given.atMs)) return 'wait';
   return { is: 'missed', expectedMs, ...cause };
 }
@@ -109,13 +112,19 @@ const noTimes = { timesMs: [], untilMs: 0 };
  * is none: what was known when it was switched off is all there is.
  */
 function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, sources: Sources): boolean {
-  const { timetable, project, lastModifiedMs = -Infinity } = job;
+  const { timetable, lastModifiedMs, listedAtMs } = job;
   if (timetable === undefined) return false;
   if (timetable.confirmedMs > expectedMs) return true;
   if (reason === 'job_disabled') return isOff(job);
   const isOfProject = reason === 'executions_disabled' || reason === 'schedule_disabled';
-  const mode = timelineOf(sources, sourceKeys.project(project)).at(-1)?.value ?? 'active';
-  return (isOfProject || reason !== 'unknown') && mode !== 'active' && lastModifiedMs <= timetable.askedAtMs;
+  if (!isProjectOff(job, sources)) return false;
+  if (lastModifiedMs === undefined) return isOfProject || reason !== 'unknown';
+  // The list shows every edit, and there was none.
+  return lastModifiedMs <= timetable.askedAtMs && (isOfProject || reason !== 'unknown' || listedAtMs > expectedMs);
+}
+
+function isProjectOff({ project }: WatchedJob, sources: Sources): boolean {
+  return (timelineOf(sources, sourceKeys.project(project)).at(-1)?.value ?? 'active') !== 'active';
 }
 
 /** A source that is not read any longer does not hold a decision up for ever. */

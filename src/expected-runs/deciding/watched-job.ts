@@ -77,7 +77,7 @@ export type Verdict = { readonly expectedMs: number } & (
   | { readonly is: 'ran'; readonly delayMs: number; readonly runId: number }
   | { readonly is: 'missed'; readonly reason: MissReason; readonly facts: readonly Fact[] }
   | { readonly is: 'off'; readonly what: OffPeriod['what']; readonly facts: readonly Fact[] }
-  | { readonly is: 'undecided'; readonly why: 'edited' | 'unread' | 'gone' | 'clock' | 'switched' }
+  | { readonly is: 'undecided'; readonly why: 'edited' | 'unread' | 'gone' | 'clock' | 'switched' | 'unconfirmed' }
 );
 
 /** A job, and what was decided about it now. */

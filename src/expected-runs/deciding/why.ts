@@ -76,6 +76,7 @@ const undecided = {
   gone: 'the job was removed',
   clock: 'a clock was set ahead over it',
   switched: 'the job was switched off while the exporter was not watching',
+  unconfirmed: 'the job or its project was switched off before its schedule could be asked for again',
 } as const;
 
 function toWhen({ atMs }: Fact, expectedMs: number, nowMs: number): string {
