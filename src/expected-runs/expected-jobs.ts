@@ -34,6 +34,8 @@ export type ExpectedJobs = {
   /** Changes jobs in one transaction, with what that comes to. */
   readonly change: (make: () => readonly Judged[]) => Promise<void>;
   readonly list: (project: string, listed: readonly Job[], atMs: number) => Promise<ReadonlySet<string>>;
+  /** Notes that all jobs of a project have been gone from that time on. */
+  readonly leaveOut: (project: string, sinceMs: number) => Promise<void>;
   /** Joins answers to the jobs that they are about; by `doubtMs` the clocks of the members differ. */
   readonly answer: (answers: ReadonlyMap<string, Answer>, doubtMs: number) => Promise<void>;
   /** Marks tallies as shown for long enough. */
@@ -109,6 +111,8 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
       const changed = judged.filter(({ job }) => isChanged(before.get(job.id), job));
       return new Set(changed.map(({ job }) => job.id));
     },
+    leaveOut: (project, sinceMs) =>
+      change(() => [...all.values()].flatMap((job) => (job.project === project ? toGone(job, sinceMs) : []))),
     answer: (answers, doubtMs) =>
       change(() =>
         [...answers].flatMap(([id, answer]) => findAll(all, [id]).map((job) => noteAnswer(job, answer, doubtMs))),
@@ -119,7 +123,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
         tallies: findAll(tallies, keys).map((tally) => ({ ...tally, isReleased: true })),
       })),
     forgetGone: async (nowMs) => {
-      const { ids, keys } = findLongGone(all, tallies, nowMs);
+      const { ids, keys } = findLongGone({ all, tallies, nowMs, mostJobs: settings.mostJobs });
       if (ids.length === 0) return;
       await port.commit(() => [...ids.map(toForgottenJob), ...keys.map(toForgottenTally)]);
       for (const id of ids) all.delete(id);
@@ -143,12 +147,14 @@ function planListed(
   all: ReadonlyMap<string, WatchedJob>,
   { project, listed, atMs, mostJobs }: Listed,
 ): readonly Judged[] {
-  let room = mostJobs - all.size;
-  let chars = mostNameChars - [...all.values()].reduce((sum, { group, name }) => sum + group.length + name.length, 0);
-  const fitting = listed.filter(({ id, group, name }) => {
-    if (all.has(id)) return true;
+  const there = [...all.values()].filter(isThere);
+  let room = mostJobs - there.length;
+  let chars = mostNameChars - there.reduce((sum, job) => sum + toNameChars(job), 0);
+  const fitting = listed.filter((each) => {
+    const known = all.get(each.id);
+    if (known !== undefined && isThere(known)) return true;
     room -= 1;
-    chars -= group.length + name.length;
+    chars -= toNameChars(each);
     return room >= 0 && chars >= 0;
   });
   const seen = new Set(fitting.map(({ id }) => id));
@@ -157,6 +163,14 @@ function planListed(
     ...fitting.map((each) => noteListed(all.get(each.id), each, { project, atMs })),
     ...gone.flatMap((job) => toGone(job, atMs)),
   ];
+}
+
+function isThere({ goneAtMs }: WatchedJob): boolean {
+  return goneAtMs === undefined;
+}
+
+function toNameChars({ group, name }: Pick<Job, 'group' | 'name'>): number {
+  return group.length + name.length;
 }
 
 /** Notes the runs that a transaction counts, for the jobs that may wait for them. */
@@ -185,15 +199,31 @@ function createRunNotes(all: Map<string, WatchedJob>, noted: { throughMs: number
   };
 }
 
-/** The jobs that have been gone for long, and what was counted under names that no other job has. */
-function findLongGone(all: ReadonlyMap<string, WatchedJob>, tallies: Tallies, nowMs: number) {
-  const gone = [...all.values()].filter(({ goneAtMs = nowMs }) => nowMs - goneAtMs > keptForMs);
-  const ids = gone.map(({ id }) => id);
-  const owners = new Set(gone.map(toOwner));
-  for (const job of all.values()) if (!ids.includes(job.id)) owners.delete(toOwner(job));
+type Gone = {
+  readonly all: ReadonlyMap<string, WatchedJob>;
+  readonly tallies: Tallies;
+  readonly nowMs: number;
+  readonly mostJobs: number;
+};
+
+/**
+ * Finds the jobs that have been gone for long, or for longest where more are gone than may be watched, and what was counted under
+ * names that no other job has.
+ */
+function findLongGone({ all, tallies, nowMs, mostJobs }: Gone) {
+  const gone = [...all.values()].flatMap((job) => (job.goneAtMs === undefined ? [] : [{ job, atMs: job.goneAtMs }]));
+  gone.sort((one, other) => other.atMs - one.atMs);
+  let chars = mostNameChars;
+  const long = gone.filter(({ job, atMs }, index) => {
+    chars -= toNameChars(job);
+    return nowMs - atMs > keptForMs || index >= mostJobs || chars < 0;
+  });
+  const ids = new Set(long.map(({ job }) => job.id));
+  const owners = new Set(long.map(({ job }) => toOwner(job)));
+  for (const job of all.values()) if (!ids.has(job.id)) owners.delete(toOwner(job));
   const isOfGone = ({ kind, labels }: Tally): boolean =>
     kind === 'missed' && owners.has(JSON.stringify(labels.slice(0, 3)));
-  return { ids, keys: [...tallies].flatMap(([key, tally]) => (isOfGone(tally) ? [key] : [])) };
+  return { ids: [...ids], keys: [...tallies].flatMap(([key, tally]) => (isOfGone(tally) ? [key] : [])) };
 }
 
 function findAll<Value>(known: ReadonlyMap<string, Value>, keys: Iterable<string>): readonly Value[] {
@@ -246,7 +276,8 @@ function toGone(job: WatchedJob, atMs: number): Judged[] {
   if (job.goneAtMs !== undefined) return [];
   const { timetable } = job;
   const timesMs = timetable?.timesMs.filter((time) => time <= atMs) ?? [];
-  const kept = timetable === undefined ? job : { ...job, timetable: { ...timetable, timesMs } };
+  const untilMs = Math.min(timetable?.untilMs ?? atMs, atMs);
+  const kept = timetable === undefined ? job : { ...job, timetable: { ...timetable, timesMs, untilMs } };
   return [{ job: noteGone(kept, atMs), verdicts: [] }];
 }
 

@@ -1,14 +1,14 @@
 import type { Api, Client } from '../api/client.ts';
-import { jobInfo, projectJobs } from '../api/endpoints/jobs.ts';
+import { jobInfo } from '../api/endpoints/jobs.ts';
 import type { Project } from '../api/endpoints/projects.ts';
-import { ApiError, isOfWholeServer } from '../api/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import { toJobPath } from '../domain/job-path.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
 import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
 import { askSchedule } from './asking/ask-schedule.ts';
-import { planLists, planQuestions } from './asking/plan-questions.ts';
+import { planQuestions } from './asking/plan-questions.ts';
+import { createRests, type Rests } from './asking/rests.ts';
 import { createClearTimes } from './clear-times.ts';
 import { findContention } from './deciding/contention.ts';
 import { decide } from './deciding/decide.ts';
@@ -19,6 +19,7 @@ import { isOff, type Judged, type WatchedJob } from './deciding/watched-job.ts';
 import { explain, type Why, type WhyInput } from './deciding/why.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
+import { createListing } from './listing.ts';
 import { toSeenRuns } from './seen-runs.ts';
 import type { ExpectedRunsSettings } from './settings.ts';
 import { createTallyHold } from './showing/hold-tallies.ts';
@@ -26,6 +27,7 @@ import { toScheduleRows } from './showing/rows.ts';
 import { type ScheduledJob, type TimesOfJob, toScheduledJob, toTimes } from './showing/scheduled-job.ts';
 import { type Ahead, type ServerSchedule, toServerSchedule } from './showing/server-schedule.ts';
 import type { SourceNotes } from './sources.ts';
+import { tolerate } from './tolerate.ts';
 
 type Outcome =
   | { readonly result: 'success'; readonly series: number }
@@ -73,9 +75,9 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     clear: createClearTimes(),
     changed: new Set(),
     waiting: new Set(),
-    restsUntilTicks: new Map(),
-    listedTicks: new Map(),
+    rests: createRests(clock.ticks),
   };
+  const listing = createListing({ ...options, jobs });
   const findReleased = createTallyHold(settings.holdNewSeriesMs, clock);
 
   let ahead: Ahead | undefined;
@@ -108,7 +110,10 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
       const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
       if (!(await api.supports(jobInfo))) return tooOld;
       round.clear.note(options.port);
-      await listJobs(round, api);
+      for (const id of await listing.read(api)) {
+        round.changed.add(id);
+        round.rests.end(id);
+      }
       await decideAll(round);
       if (await askJobs(round, api, signal)) await decideAll(round);
       notes.forget(notes.serverNowMs() - settings.catchUpLimitMs - hourMs);
@@ -171,38 +176,19 @@ type Round = ExpectedRunsOptions & {
   /** Jobs that the list of jobs showed as changed, and jobs with a miss that an answer has to confirm. */
   readonly changed: Set<string>;
   readonly waiting: Set<string>;
-  readonly restsUntilTicks: Map<string, number>;
-  readonly listedTicks: Map<string, number>;
+  readonly rests: Rests;
 };
-
-/** Lists the jobs of the projects whose turn it is; one that cannot be read waits for its next turn. */
-async function listJobs(round: Round, api: Api): Promise<void> {
-  const { jobs, port, settings, notes, clock, changed, listedTicks } = round;
-  const projects = (await round.readProjects(api)).map(({ name }) => name).filter(settings.isWantedProject);
-  for (const project of listedTicks.keys()) if (!projects.includes(project)) listedTicks.delete(project);
-  for (const project of planLists(projects, listedTicks)) {
-    const atMs = notes.serverNowMs();
-    listedTicks.set(project, clock.ticks());
-    const learn = port.beginJobList(project);
-    const list = await tolerate(() => api.get(projectJobs, { path: { project } }));
-    if (list === undefined) continue;
-    await learn?.(list, atMs);
-    const wanted = list.filter(
-      (job) => job.isScheduled === true && settings.isWantedJob(toJobPath({ ...job, project })),
-    );
-    for (const id of await jobs.list(project, wanted, atMs)) changed.add(id);
-  }
-}
 
 /** Asks for the schedules that are due, as long as the run of the collector lasts; reports whether any was answered. */
 async function askJobs(round: Round, api: Api, signal: AbortSignal): Promise<boolean> {
-  const { jobs, notes, clock, changed, waiting, restsUntilTicks, everyMs } = round;
+  const { jobs, notes, clock, changed, waiting, rests, everyMs } = round;
   const sources = notes.all();
   const questions = planQuestions(jobs.all.values(), {
     nowMs: notes.serverNowMs(),
     changed,
     waiting,
-    isResting: (id) => (restsUntilTicks.get(id) ?? 0) > clock.ticks(),
+    isResting: rests.isResting,
+    isRefused: rests.isRefused,
     isProjectOff: (project) => {
       const mode = timelineOf(sources, sourceKeys.project(project)).at(-1)?.value;
       return mode !== undefined && mode !== 'active';
@@ -215,21 +201,15 @@ async function askJobs(round: Round, api: Api, signal: AbortSignal): Promise<boo
     changed.delete(job.id);
     const askedAtMs = notes.serverNowMs();
     const answer = await tolerate(() => askSchedule(api, job, askedAtMs));
-    if (answer !== undefined) answers.set(job.id, answer);
-    else restsUntilTicks.set(job.id, clock.ticks() + restMs);
+    if (answer === undefined) {
+      rests.begin(job.id);
+      continue;
+    }
+    rests.end(job.id);
+    answers.set(job.id, answer);
   }
   if (answers.size > 0) await jobs.answer(answers, notes.clocks.behindMs(undefined));
   return answers.size > 0;
-}
-
-/** What the server refuses about one project or job is left out; a fault of the server itself ends the run. */
-async function tolerate<Value>(ask: () => Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (!(error instanceof ApiError) || isOfWholeServer(error)) throw error;
-    return undefined;
-  }
 }
 
 async function decideAll(round: Round): Promise<void> {
@@ -285,5 +265,3 @@ function toUnderWay(port: Pick<ExecutionsPort, 'running' | 'durationMs'>): reado
 const hourMs = 3_600_000;
 const leastValidMs = 60_000;
 const mostOfInterval = 0.7;
-/** For this long a job is not asked about again whose answer has no times, or was refused. */
-const restMs = 600_000;

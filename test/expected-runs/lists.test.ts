@@ -28,4 +28,87 @@ describe('expected-runs/lists', () => {
       .filter(({ path }) => path.endsWith('/jobs'));
     expect(lists).toHaveLength(60);
   });
+
+  it('ends the series of a project that was deleted, and asks about its jobs no longer', async () => {
+    const { control, minutes, shown, requests, id } = createHourly();
+    control.createProject('other');
+    control.createJob('other', { name: 'copy', schedule: hour });
+    await minutes(10);
+    control.deleteProject('pay');
+    await minutes(12);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([next('other', '', 'copy', 13)]);
+    expect(shown('schedule_missed_total')).toEqual([
+      'automation_schedule_missed_total{project="other",job_group="",job_name="copy",reason="unknown"} 0',
+    ]);
+    const before = requests().length;
+    await minutes(120);
+    const asked = requests().slice(before);
+    expect(asked.filter(({ path }) => path.endsWith('/pay/jobs') || path.includes(id))).toEqual([]);
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="other"} 0']);
+  });
+
+  it('continues to expect the runs of a project that cannot be seen for some minutes', async () => {
+    const { control, minutes, shown, token } = createHourly();
+    control.createProject('other');
+    await minutes(57);
+    control.addToken({ token, policy: { projects: ['other'] } });
+    await minutes(8);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'settle', 14)]);
+    control.addToken({ token });
+    await minutes(20);
+    expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
+      'automation_schedule_delay_seconds_count{project="pay"} 1',
+    ]);
+    expect(shown('schedule_missed_total')).toEqual([missed(0)]);
+  });
+
+  it('counts no miss of a project that cannot be seen for hours, and expects its runs again afterwards', async () => {
+    const { control, minutes, shown, token } = createHourly();
+    control.createProject('other');
+    await minutes(57);
+    control.setExecutionMode('passive');
+    control.addToken({ token, policy: { projects: ['other'] } });
+    await minutes(150);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([]);
+    control.addToken({ token });
+    control.setExecutionMode('active');
+    await minutes(60);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'settle', 17)]);
+    expect(shown('schedule_missed_total')).toEqual([missed(0)]);
+    expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
+      'automation_schedule_delay_seconds_count{project="pay"} 1',
+    ]);
+  });
+
+  it('ends the series of a project at once that configuration leaves out', async () => {
+    const leftOut = new Set<string>();
+    const { minutes, shown } = createHourly({ settings: { isWantedProject: (project) => !leftOut.has(project) } });
+    await minutes(2);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', 'nightly', 'settle', 13)]);
+    leftOut.add('pay');
+    await minutes(1);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([]);
+  });
+
+  it('watches a new job in the place of one that is gone', async () => {
+    const { control, minutes, shown, jobs, id } = createHourly({ settings: { mostJobs: 1 } });
+    await minutes(2);
+    control.deleteJob(id);
+    control.createJob('pay', { name: 'copy', schedule: hour });
+    await minutes(2);
+    expect(shown('job_next_run_timestamp_seconds')).toEqual([next('pay', '', 'copy', 13)]);
+    const [copy] = jobs().filter(({ name }) => name === 'copy');
+    control.deleteJob(copy?.id ?? '');
+    await minutes(2);
+    // As many are remembered as may be watched, those that went last.
+    expect(jobs().map(({ name }) => name)).toEqual(['copy']);
+  });
 });
+
+const next = (project: string, group: string, name: string, atHour: number): string =>
+  `automation_job_next_run_timestamp_seconds{project="${project}",job_group="${group}",job_name="${name}"} ${
+    Date.UTC(2026, 0, 15, atHour) / 1000
+  }`;
+
+const missed = (count: number): string =>
+  `automation_schedule_missed_total{project="pay",job_group="nightly",job_name="settle",reason="unknown"} ${count}`;

@@ -5,7 +5,7 @@ import { createExecutions, type Executions } from '../../src/executions/executio
 import { toExecutionsPort } from '../../src/expected-runs/executions-port.ts';
 import { createExpectedRuns } from '../../src/expected-runs/expected-runs.ts';
 import { listenTo } from '../../src/expected-runs/listen.ts';
-import { defaultDelayBuckets } from '../../src/expected-runs/settings.ts';
+import { defaultDelayBuckets, type ExpectedRunsSettings } from '../../src/expected-runs/settings.ts';
 import { createSourceNotes } from '../../src/expected-runs/sources.ts';
 import type { Row } from '../../src/metrics/family.ts';
 import { renderSamples } from '../../src/metrics/render.ts';
@@ -22,6 +22,7 @@ const isWantedJob = (path: string): boolean => !path.includes('unwanted');
 export function createScene({
   catchUpLimitMs = usual.catchUpLimitMs,
   around = (read) => read(),
+  settings = {},
   ...options
 }: SceneOptions = {}) {
   const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47, retained: 1e9, ...options });
@@ -65,6 +66,7 @@ export function createScene({
         isWantedProject: () => true,
         isWantedJob,
         isCriticalJob: (path) => path.includes('critical'),
+        ...settings,
       },
       readProjects: list.read,
       publish: async (published) => {
@@ -102,6 +104,7 @@ export function createScene({
 
   return {
     control: simulator.control,
+    token: simulator.token,
     requests: simulator.requests,
     /** When each run truly started. */
     starts: () => simulator.truth().executions.map(({ startedAtMs }) => startedAtMs),
@@ -143,4 +146,6 @@ type SceneOptions = DirectOptions & {
   readonly catchUpLimitMs?: number;
   /** Runs each round of the schedule watch, as for measuring it. */
   readonly around?: (read: () => Promise<void>) => Promise<void>;
+  /** Other settings of the schedule watch than the usual ones. */
+  readonly settings?: Partial<ExpectedRunsSettings>;
 };

@@ -8,16 +8,20 @@ export type QuestionInput = {
   readonly waiting: ReadonlySet<string>;
   /** Jobs that are not asked about for a while. */
   readonly isResting: (id: string) => boolean;
+  /** Jobs whose last answer had no times, or was refused. */
+  readonly isRefused: (id: string) => boolean;
   readonly isProjectOff: (project: string) => boolean;
 };
 
 /**
- * Chooses the jobs whose schedule is asked for now: those that are unknown, then what misses wait for, then the rest.
+ * Chooses the jobs whose schedule is asked for now: those that are unknown, then what misses wait for, then those that are due,
+ * and at last those that were refused: however many they are, they hold up no other.
  */
 export function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput): readonly WatchedJob[] {
-  const { nowMs, changed, waiting, isResting, isProjectOff } = input;
+  const { nowMs, changed, waiting, isResting, isRefused, isProjectOff } = input;
   const toRank = (job: WatchedJob): number | undefined => {
     if (job.goneAtMs !== undefined || isOff(job) || isResting(job.id) || isProjectOff(job.project)) return undefined;
+    if (isRefused(job.id)) return 4;
     if (job.timetable === undefined) return 0;
     if (changed.has(job.id)) return 1;
     if (waiting.has(job.id)) return 2;
@@ -36,9 +40,9 @@ export function planQuestions(jobs: Iterable<WatchedJob>, input: QuestionInput):
 
 /** A server that tells one time for an answer is asked about a few jobs only. */
 function spare(jobs: readonly WatchedJob[]): readonly WatchedJob[] {
-  const fromList = jobs.filter(({ timetable }) => timetable?.source !== 'next-run');
-  const one = jobs.filter(({ timetable }) => timetable?.source === 'next-run').slice(0, mostSingle);
-  return [...fromList, ...one].slice(0, mostAtOnce);
+  let single = 0;
+  const chosen = jobs.filter(({ timetable }) => timetable?.source !== 'next-run' || ++single <= mostSingle);
+  return chosen.slice(0, mostAtOnce);
 }
 
 const mostAtOnce = 60;

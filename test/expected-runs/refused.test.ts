@@ -1,0 +1,37 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createScene } from './scene.ts';
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+const hour = { everyMs: 3_600_000, offsetMs: 0 };
+
+describe('expected-runs, jobs whose schedule may not be asked for', () => {
+  it('learns the schedule of a new job at once, although hundreds are refused, and asks about those ever less', {
+    timeout: 60_000,
+  }, async () => {
+    const scene = createScene({});
+    stops.push(scene.stop);
+    const { control, minutes, shown, requests } = scene;
+    control.createProject('pay');
+    const create = (name: string, id?: string): string => control.createJob('pay', { name, schedule: hour }, id);
+    for (let index = 0; index < 600; index++) create(`refused ${index}`, `refused-${index}`);
+    const body = '{"error":true,"errorCode":"api.error.item.unauthorized"}';
+    control.addFault({ kind: 'status', path: 'refused-\\d+/forecast', status: 403, body });
+    await minutes(15);
+    const asked = async (): Promise<number> => {
+      const before = requests().length;
+      await minutes(60);
+      return requests()
+        .slice(before)
+        .filter(({ path }) => path.endsWith('forecast')).length;
+    };
+    // After 10, 20, 40 and 80 minutes, and so on.
+    expect([await asked(), await asked()]).toEqual([1200, 300]);
+    create('new');
+    await minutes(2);
+    expect(shown('job_next_run_timestamp_seconds')).toHaveLength(1);
+  });
+});
