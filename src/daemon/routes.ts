@@ -165,13 +165,12 @@ function readDaemonStatus({ version, clock, reloads, current, watching, state, l
   });
 }
 
-function toJobPages({ clock, current, watching }: Served) {
+function toJobPages({ current, watching }: Served) {
   const ofServer = (name: string): readonly ScheduledJob[] => watching().watched.get(name)?.scheduled() ?? [];
   return [
     jobListRoute({
       jobs: () => current().servers.flatMap(({ name }) => ofServer(name)),
       ended: (server) => watching().watched.get(server)?.ended() ?? [],
-      nowMs: clock.now,
     }),
     schedulePageRoute({
       servers: () => current().servers.map(({ name }) => name),

@@ -6,16 +6,15 @@ import { toJobPath } from '../domain/job-path.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
 import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
+import { lookAhead } from './ahead.ts';
 import { askSchedule } from './asking/ask-schedule.ts';
 import { planQuestions } from './asking/plan-questions.ts';
 import { createRests, type Rests } from './asking/rests.ts';
 import { createClearTimes } from './clear-times.ts';
-import { findContention } from './deciding/contention.ts';
 import { decide } from './deciding/decide.ts';
-import { type JobStart, planHoursAhead, type RunUnderWay } from './deciding/hours-ahead.ts';
-import { sourceKeys, timelineOf } from './deciding/sources.ts';
-import { type Answer, timesWithin } from './deciding/timetable.ts';
-import { isOff, type Judged, type WatchedJob } from './deciding/watched-job.ts';
+import { isProjectOff } from './deciding/sources.ts';
+import type { Answer } from './deciding/timetable.ts';
+import type { Judged, WatchedJob } from './deciding/watched-job.ts';
 import { explain, type Why, type WhyInput } from './deciding/why.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 import { createExpectedJobs, type ExpectedJobs } from './expected-jobs.ts';
@@ -84,18 +83,16 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
 
   async function show(): Promise<number> {
     const nowMs = notes.serverNowMs();
-    const underWay = toUnderWay(options.port);
-    const starts = toStarts(round, nowMs, 24 * hourMs);
-    const window = { running: underWay.map(({ endMs }) => endMs), fromMs: nowMs, threads: notes.threads() };
-    ahead = { atMs: nowMs, threads: window.threads, hours: planHoursAhead(starts, { ...window, underWay }) };
+    const { hours, hour, day } = lookAhead(round);
+    ahead = { atMs: nowMs, threads: notes.threads(), hours };
     const rows = toScheduleRows({
       jobs: jobs.all.values(),
       tallies: jobs.tallies.values(),
       nowMs,
       isCritical: (job) => settings.isCriticalJob(toJobPath(job)),
       buckets: settings.buckets,
-      hour: findContention(starts, { ...window, toMs: nowMs + hourMs }),
-      day: findContention(starts, { ...window, toMs: nowMs + 24 * hourMs }),
+      hour,
+      day,
     });
     return publish(rows, Math.max(3 * everyMs, leastValidMs));
   }
@@ -189,10 +186,7 @@ async function askJobs(round: Round, api: Api, signal: AbortSignal): Promise<boo
     waiting,
     isResting: rests.isResting,
     isRefused: rests.isRefused,
-    isProjectOff: (project) => {
-      const mode = timelineOf(sources, sourceKeys.project(project)).at(-1)?.value;
-      return mode !== undefined && mode !== 'active';
-    },
+    isProjectOff: (project) => isProjectOff(sources, project),
   });
   const untilTicks = clock.ticks() + everyMs * mostOfInterval;
   const answers = new Map<string, Answer>();
@@ -239,26 +233,6 @@ async function decideAll(round: Round): Promise<void> {
       if (decided.job !== job) judged.push(decided);
     }
     return judged;
-  });
-}
-
-/** The starts that are expected; a run whose duration is not known is taken to last for a moment. */
-function toStarts({ jobs, port }: Round, fromMs: number, forMs: number): readonly JobStart[] {
-  const starts: JobStart[] = [];
-  for (const job of jobs.all.values()) {
-    if (job.timetable === undefined || job.goneAtMs !== undefined || isOff(job)) continue;
-    const durationMs = port.durationMs(job.project, job.group, job.name) ?? 0;
-    for (const atMs of timesWithin(job.timetable, fromMs, fromMs + forMs)) starts.push({ atMs, durationMs, job });
-  }
-  return starts;
-}
-
-function toUnderWay(port: Pick<ExecutionsPort, 'running' | 'durationMs'>): readonly RunUnderWay[] {
-  return (port.running()?.executions ?? []).flatMap(({ status, startedAtMs, project = '', job }) => {
-    if (status === 'scheduled' || status === 'queued') return [];
-    const names = { project, group: job?.group ?? '', name: job?.name ?? '' };
-    const durationMs = port.durationMs(project, names.group, names.name) ?? job?.averageDurationMs ?? 0;
-    return [{ endMs: startedAtMs + durationMs, job: names }];
   });
 }
 

@@ -68,10 +68,53 @@ describe('expected-runs/deciding/hours-ahead', () => {
     job: { project: 'pay', group: '', name },
   });
 
+  const plan = (starts: readonly JobStart[], window: Omit<Parameters<typeof planHoursAhead>[0], 'startsWithin'>) =>
+    planHoursAhead({
+      ...window,
+      startsWithin: (fromMs, toMs) => starts.filter(({ atMs }) => atMs > fromMs && atMs <= toMs),
+    });
+
+  it('counts a run that is overdue as one that still runs, until the hour is over', () => {
+    const job = { project: 'pay', group: '', name: 'overdue' };
+    const underWay = [{ endMs: at(8), job }];
+    const { hours, hour } = plan([toStart('a', at(10), 1)], { underWay, fromMs: at(9, 10), threads: 0 });
+    expect(hours.slice(0, 3).map(({ most }) => most)).toEqual([1, 1, 0]);
+    expect(hours[0]?.exceeded).toEqual({ atMs: at(9, 10), jobCount: 1, jobs: [job] });
+    expect(hour).toEqual({ most: 1, exceededMs: at(9, 10) });
+  });
+
+  it('plans sixty minutes, and a day to the minute', () => {
+    const starts = [toStart('a', at(10, 10), 1), toStart('b', at(33, 10), 5), toStart('c', at(33, 12), 1)];
+    const window = { underWay: [], threads: 1 };
+    expect(plan(starts, { ...window, fromMs: at(9, 10) })).toMatchObject({
+      hour: { most: 1, exceededMs: undefined },
+      day: { most: 1, exceededMs: undefined },
+    });
+    expect(plan(starts, { ...window, fromMs: at(9, 12) })).toMatchObject({
+      hour: { most: 1, exceededMs: undefined },
+      day: { most: 2, exceededMs: at(33, 12) },
+    });
+  });
+
+  it('asks for the starts of one hour at a time', () => {
+    const asked: number[] = [];
+    planHoursAhead({
+      underWay: [],
+      fromMs: at(9, 10),
+      threads: 1,
+      startsWithin: (fromMs, toMs) => {
+        asked.push((toMs - fromMs) / minuteMs);
+        return [];
+      },
+    });
+    expect(Math.max(...asked)).toBe(60);
+    expect(asked).toHaveLength(26);
+  });
+
   it('finds the most runs at once of each hour, those that last into it included, and what collides', () => {
     const starts = [toStart('long', at(9, 30), 90), toStart('a', at(10), 10), toStart('b', at(10), 10)];
     const underWay = [{ endMs: at(9, 20), job: { project: 'pay', group: '', name: 'now' } }];
-    const hours = planHoursAhead(starts, { underWay, fromMs: at(9, 10), threads: 2 });
+    const hours = plan(starts, { underWay, fromMs: at(9, 10), threads: 2 }).hours;
     expect(hours.slice(0, 4)).toEqual([
       { startMs: at(9), starts: 1, most: 1, exceeded: undefined },
       {
@@ -96,17 +139,35 @@ describe('expected-runs/deciding/hours-ahead', () => {
 
   it('names at most twenty of the jobs that collide, and says how many there are', () => {
     const starts = Array.from({ length: 30 }, (_, index) => toStart(`job ${index}`, at(2), 1));
-    const [, , hour] = planHoursAhead(starts, { underWay: [], fromMs: at(0), threads: 10 });
+    const [, , hour] = plan(starts, { underWay: [], fromMs: at(0), threads: 10 }).hours;
     expect({ named: hour?.exceeded?.jobs.length, of: hour?.exceeded?.jobCount }).toEqual({ named: 20, of: 30 });
   });
 
   it('exceeds nothing where the number of threads is not known', () => {
-    const hours = planHoursAhead([toStart('a', at(2), 1)], { underWay: [], fromMs: at(0), threads: undefined });
+    const { hours } = plan([toStart('a', at(2), 1)], { underWay: [], fromMs: at(0), threads: undefined });
     expect(hours.filter(({ exceeded }) => exceeded !== undefined)).toEqual([]);
   });
 });
 
 describe('expected-runs/showing/server-schedule', () => {
+  it('counts the times of each hour that are not decided yet', () => {
+    const times = {
+      askedAtMs: at(6),
+      untilMs: at(18),
+      timesMs: [at(10), at(10, 5), at(11), at(12)],
+      confirmedMs: at(6),
+    };
+    const open = job({ timetable: { source: 'forecast', ...times } });
+    const { hours } = toServerSchedule({
+      server: 'prod',
+      jobs: [open],
+      hours: [],
+      nowMs: at(11, 30),
+      ahead: undefined,
+    });
+    expect(hours.slice(-3).map(({ openCount }) => openCount)).toEqual([0, 2, 1]);
+  });
+
   it('shows what is not a run in time, the newest first, what is open, and what starts next', () => {
     const nowMs = at(12, 30);
     const timetable = {

@@ -36,6 +36,22 @@ describe('expected-runs/deciding/why', () => {
   });
 
   it.each([
+    ['not known', { timetable: { source: 'forecast', askedAtMs: 0, untilMs: two, confirmedMs: 0, timesMs: [two] } }],
+    [
+      'not before 2026-11-23 02:00 UTC',
+      { timetable: { source: 'forecast', askedAtMs: 0, untilMs: two + 86_400_000, confirmedMs: 0, timesMs: [two] } },
+    ],
+    [
+      'never',
+      { goneAtMs: two, timetable: { source: 'forecast', askedAtMs: 0, untilMs: 0, confirmedMs: 0, timesMs: [] } },
+    ],
+  ] as const)('says that the next run is %s where no answer has one', (expected, fields) => {
+    expect(sentence({ is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 }, fields)).toContain(
+      `Next expected: ${expected}.`,
+    );
+  });
+
+  it.each([
     [
       { is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 },
       'Ran at 02:00 UTC, 3 s late (#4712). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next expected: 2026-11-23 02:00 UTC.',

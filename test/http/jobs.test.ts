@@ -16,7 +16,7 @@ const missed: Verdict = { is: 'missed', expectedMs: nowMs - hourMs, reason: 'pas
 
 function job(fields: Partial<ScheduledJob> = {}): ScheduledJob {
   const usual = { server: 'prod', project: 'pay', group: 'nightly', name: 'settle', nextMs: nowMs + hourMs };
-  return { ...usual, verdicts: [ran], off: [], lastRun: undefined, ...fields };
+  return { ...usual, nowMs, quietUntilMs: undefined, verdicts: [ran], off: [], lastRun: undefined, ...fields };
 }
 
 const jobs = [
@@ -27,7 +27,7 @@ const jobs = [
 ];
 
 async function read(path: string, shown: readonly ScheduledJob[] = jobs): Promise<string> {
-  const { ask } = await serve([jobListRoute({ jobs: () => shown, ended: () => [], nowMs: () => nowMs })]);
+  const { ask } = await serve([jobListRoute({ jobs: () => shown, ended: () => [] })]);
   return (await ask(path)).body;
 }
 
@@ -51,6 +51,15 @@ describe('http/jobs', () => {
     );
     expect(page).toContain('<a href="./jobs/prod/pay/nightly/settle">');
     expect(page).toContain('<a href="./jobs/prod/pay/%3Cb%3Eindex">');
+  });
+
+  it.each([
+    ['in 60 min', { nowMs: nowMs - hourMs, nextMs: nowMs }],
+    ['not known', { nextMs: undefined }],
+    ['not before 10:00 UTC', { nextMs: undefined, quietUntilMs: nowMs + 2 * hourMs }],
+    ['– schedule off', { nextMs: undefined, off: ['schedule'] }],
+  ] as const)('says %s of the next run, by the clock of the server', async (expected, fields) => {
+    expect(rowsOf(await read('/jobs', [job(fields)])).join()).toContain(expected);
   });
 
   it.each([

@@ -23,7 +23,9 @@ export function someJobPages(longWord: string) {
     server: 'prod',
     project: 'pay',
     group: 'nightly',
+    nowMs: atMs,
     nextMs: atMs + 3_600_000,
+    quietUntilMs: undefined,
     off: [],
     lastRun: undefined,
   } as const;
@@ -45,7 +47,7 @@ export function someJobPages(longWord: string) {
     sentence: 'Did not run: the server was passive.',
   };
   return [
-    jobListRoute({ jobs: () => jobs, ended: () => someRuns(), nowMs: () => atMs }),
+    jobListRoute({ jobs: () => jobs, ended: () => someRuns() }),
     jobPageRoute({ find: (server, path) => someJob(server, path, { job, why }) }),
     schedulePageRoute({ servers: () => ['prod'], find: () => someSchedule(longWord) }),
   ];
@@ -95,12 +97,18 @@ export function someSchedule(longWord = 'index'): ServerSchedule {
     offCount: 1,
     hours: Array.from({ length: 13 }, (_, place) => {
       const startMs = thisHourMs - (12 - place) * hourMs;
-      if (place < 2) return { startMs, known: undefined };
-      if (place === 3) return { startMs, known: { ...nothing, startMs } };
+      const openCount = place === 12 ? 2 : 0;
+      if (place < 2) return { startMs, openCount, known: undefined };
+      if (place === 3 || place === 12) return { startMs, openCount, known: { ...nothing, startMs } };
       if (place === 5)
-        return { startMs, known: { ...nothing, startMs, ran: 3, off: 2, missed: { passive: 9, job_disabled: 1 } } };
+        return {
+          startMs,
+          openCount,
+          known: { ...nothing, startMs, ran: 3, off: 2, missed: { passive: 9, job_disabled: 1 } },
+        };
       return {
         startMs,
+        openCount,
         known: { ...nothing, startMs, ran: 12, late: place === 7 ? 2 : 0, undecided: place === 8 ? 1 : 0 },
       };
     }),

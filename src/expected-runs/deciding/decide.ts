@@ -1,6 +1,6 @@
 import { areReadAfter, findCause, isOffSince, mayBeOff, ownerSilenceMs, toOffFact } from './cause.ts';
 import { findNearest, type StartWindow, toStartWindow } from './match.ts';
-import { type Sources, sourceKeys, timelineOf } from './sources.ts';
+import { isProjectOff, type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { isOff, type Judged, openTimes, type SeenRun, type Verdict, type WatchedJob } from './watched-job.ts';
 
 /** What is known when the times of a job are decided. Times are the server's. */
@@ -90,7 +90,7 @@ function decideOne(job: WatchedJob, input: OneInput): Verdict | 'wait' | 'needs-
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
     // Nothing answers while it is off, which may be for ever: the times after this one are not to wait for that.
-    const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(job, sources));
+    const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(sources, job.project));
     return isWithoutAnswer ? { is: 'undecided', expectedMs, why: 'unconfirmed' } : 'needs-answer';
   }
   if (!isLate && !(areReadAfter(sources, job, given.atMs) && job.listedAtMs > given.atMs)) return 'wait';
@@ -117,14 +117,10 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
   if (timetable.confirmedMs > expectedMs) return true;
   if (reason === 'job_disabled') return isOff(job);
   const isOfProject = reason === 'executions_disabled' || reason === 'schedule_disabled';
-  if (!isProjectOff(job, sources)) return false;
+  if (!isProjectOff(sources, job.project)) return false;
   if (lastModifiedMs === undefined) return isOfProject || reason !== 'unknown';
   // The list shows every edit, and there was none.
   return lastModifiedMs <= timetable.askedAtMs && (isOfProject || reason !== 'unknown' || listedAtMs > expectedMs);
-}
-
-function isProjectOff({ project }: WatchedJob, sources: Sources): boolean {
-  return (timelineOf(sources, sourceKeys.project(project)).at(-1)?.value ?? 'active') !== 'active';
 }
 
 /** A source that is not read any longer does not hold a decision up for ever. */

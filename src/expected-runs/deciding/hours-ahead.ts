@@ -20,48 +20,63 @@ export type HourAhead = {
     | undefined;
 };
 
-type Window = {
+/** What is ahead: hour by hour, and over all. */
+export type PlannedAhead = {
+  /** The 24 hours from the one under way on. */
+  readonly hours: readonly HourAhead[];
+  /** The next sixty minutes, and the next 24 hours to the minute. */
+  readonly hour: Contention;
+  readonly day: Contention;
+};
+
+type AheadInput = {
+  /** Returns the starts that are expected in a window; the first moment does not belong to it, the last one does. */
+  readonly startsWithin: (fromMs: number, toMs: number) => readonly JobStart[];
   readonly underWay: readonly RunUnderWay[];
   readonly fromMs: number;
   readonly threads: number | undefined;
 };
 
-/** Plans the next 24 hours, the one under way first: how much starts, how many runs there are at once, and what collides. */
-export function planHoursAhead(
-  starts: readonly JobStart[],
-  { underWay, fromMs, threads }: Window,
-): readonly HourAhead[] {
-  const hours = Array.from({ length: 24 }, (_, index) => toHour(fromMs) + index * hourMs);
-  const byHour = toPieces(starts, hours[0] ?? fromMs);
-  return hours.map((startMs, index) => {
-    const beginMs = Math.max(startMs, fromMs);
-    const carried = byHour.carried[index] ?? [];
-    const own = byHour.own[index] ?? [];
-    const before = [...underWay.filter(({ endMs }) => endMs > beginMs), ...carried];
-    const contention = findContention(own, {
-      running: before.map(({ endMs }) => endMs),
-      // A start on the hour belongs to it.
-      fromMs: startMs > fromMs ? startMs - 1 : fromMs,
-      toMs: startMs + hourMs - 1,
-      threads,
-    });
-    return { startMs, starts: own.length, most: contention.most, exceeded: toExceeded(contention, before, own) };
-  });
+/**
+ * Plans the next 24 hours: how much starts, how many runs there are at once, and what collides. The starts of one hour are there at
+ * a time, and of the earlier ones those that last: there may be hundreds of thousands in a day.
+ */
+export function planHoursAhead({ startsWithin, underWay, fromMs, threads }: AheadInput): PlannedAhead {
+  const dayMs = 24 * hourMs;
+  // What is overdue runs still, and is expected to end at any moment.
+  const now = underWay.map((run) => ({ ...run, endMs: Math.max(run.endMs, fromMs + 1) }));
+  const hours: HourAhead[] = [];
+  let lasting: readonly RunUnderWay[] = now;
+  let day: Contention = { most: now.length, exceededMs: undefined };
+  // The last piece is the part of the day that lies beyond 24 full hours of the clock.
+  for (let startMs = toHour(fromMs); startMs <= fromMs + dayMs; startMs += hourMs) {
+    const afterMs = startMs > fromMs ? startMs - 1 : fromMs;
+    const throughMs = Math.min(startMs + hourMs - 1, fromMs + dayMs);
+    const own = startsWithin(afterMs, throughMs);
+    const before = lasting.filter(({ endMs }) => endMs > Math.max(startMs, fromMs));
+    const running = before.map(({ endMs }) => endMs);
+    const contention = findContention(own, { running, fromMs: afterMs, toMs: throughMs, threads });
+    day = { most: Math.max(day.most, contention.most), exceededMs: day.exceededMs ?? contention.exceededMs };
+    if (hours.length < 24)
+      hours.push({
+        startMs,
+        starts: own.length,
+        most: contention.most,
+        exceeded: toExceeded(contention, before, own),
+      });
+    lasting = [...before, ...toLasting(own, startMs + hourMs)];
+  }
+  const running = now.map(({ endMs }) => endMs);
+  const toMs = fromMs + hourMs;
+  const hour = findContention(startsWithin(fromMs, toMs), { running, fromMs, toMs, threads });
+  return { hours, hour, day };
 }
 
-/** Sorts starts into the hours that they begin in, and those that they last into. */
-function toPieces(starts: readonly JobStart[], firstMs: number) {
-  const own: JobStart[][] = Array.from({ length: 24 }, () => []);
-  const carried: RunUnderWay[][] = Array.from({ length: 24 }, () => []);
-  for (const start of starts) {
-    const index = Math.floor((start.atMs - firstMs) / hourMs);
-    own[index]?.push(start);
-    const endMs = start.atMs + Math.max(start.durationMs, 1);
-    for (let later = index + 1; later < 24 && firstMs + later * hourMs < endMs; later++) {
-      carried[later]?.push({ endMs, job: start.job });
-    }
-  }
-  return { own, carried };
+function toLasting(starts: readonly JobStart[], throughMs: number): readonly RunUnderWay[] {
+  return starts.flatMap(({ atMs, durationMs, job }) => {
+    const endMs = atMs + Math.max(durationMs, 1);
+    return endMs > throughMs ? [{ endMs, job }] : [];
+  });
 }
 
 function toExceeded(

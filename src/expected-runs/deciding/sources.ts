@@ -22,6 +22,12 @@ export const sourceKeys = {
   project: (project: string) => `project ${project}`,
 } as const;
 
+/** Reports whether a switch of a project is off, as far as was read. */
+export function isProjectOff(sources: Sources, project: string): boolean {
+  const mode = timelineOf(sources, sourceKeys.project(project)).at(-1)?.value;
+  return mode !== undefined && mode !== 'active';
+}
+
 const nothing: Timeline = [];
 
 export function timelineOf(sources: Sources, key: string): Timeline {

@@ -142,16 +142,30 @@ export function timesWithin(
   fromMs: number,
   toMs: number,
 ): readonly number[] {
-  const known = timesMs.filter((time) => time > fromMs && time <= toMs);
+  const times = timesMs.slice(placeAfter(timesMs, fromMs), placeAfter(timesMs, toMs));
   const periodMs = untilMs - askedAtMs;
-  const pattern = timesMs.filter((time) => time > askedAtMs);
-  if (toMs <= untilMs || periodMs <= 0 || pattern.length < 2) return known;
-  const repeated: number[] = [];
-  for (let shiftMs = periodMs; askedAtMs + shiftMs < toMs; shiftMs += periodMs) {
-    for (const time of pattern) {
-      const moved = time + shiftMs;
-      if (moved > Math.max(fromMs, untilMs) && moved <= toMs) repeated.push(moved);
+  const first = placeAfter(timesMs, askedAtMs);
+  if (toMs <= untilMs || periodMs <= 0 || timesMs.length - first < 2) return times;
+  const afterMs = Math.max(fromMs, untilMs);
+  // Earlier repetitions are over before the window begins.
+  const firstShiftMs = Math.max(1, Math.floor((fromMs - untilMs) / periodMs)) * periodMs;
+  for (let shiftMs = firstShiftMs; askedAtMs + shiftMs < toMs; shiftMs += periodMs) {
+    const end = placeAfter(timesMs, toMs - shiftMs);
+    for (let place = Math.max(first, placeAfter(timesMs, afterMs - shiftMs)); place < end; place++) {
+      times.push((timesMs[place] ?? 0) + shiftMs);
     }
   }
-  return [...known, ...repeated];
+  return times;
+}
+
+/** Finds the place of the first of ascending times that is after another one. */
+function placeAfter(timesMs: readonly number[], atMs: number): number {
+  let low = 0;
+  let high = timesMs.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((timesMs[middle] ?? 0) > atMs) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

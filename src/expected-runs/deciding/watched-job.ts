@@ -94,6 +94,12 @@ export function nextTime(job: WatchedJob, nowMs: number): number | undefined {
   return job.timetable?.timesMs.find((time) => time > nowMs);
 }
 
+/** Returns the time up to which nothing is expected, as far as the last answer reaches; undefined where it is over. */
+export function quietUntil(job: WatchedJob, nowMs: number): number | undefined {
+  const { untilMs = nowMs } = job.timetable ?? {};
+  return untilMs > nowMs && nextTime(job, nowMs) === undefined ? untilMs : undefined;
+}
+
 export function isOff({ off }: Pick<WatchedJob, 'off'>): boolean {
   return off.some(({ untilMs }) => untilMs === undefined);
 }

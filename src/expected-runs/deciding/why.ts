@@ -1,5 +1,13 @@
 import { toDuration, toTime } from '../../domain/ages.ts';
-import { type Fact, isOff, type MissReason, nextTime, type Verdict, type WatchedJob } from './watched-job.ts';
+import {
+  type Fact,
+  isOff,
+  type MissReason,
+  nextTime,
+  quietUntil,
+  type Verdict,
+  type WatchedJob,
+} from './watched-job.ts';
 
 /** Why a job ran, or did not, at the last time that is decided; times as text, as JSON has them. */
 export type Why = {
@@ -36,7 +44,7 @@ export function explain(job: WatchedJob, { server, nowMs, lastRun }: WhyInput): 
   const sentences = [
     toSentence(verdict, facts, nowMs),
     toLastRun(lastRun, nowMs),
-    `Next expected: ${nextMs === undefined ? 'never' : toTime(nextMs, nowMs)}.`,
+    `Next expected: ${toNext(job, nowMs)}.`,
     ...(mend === undefined ? [] : [`To mend: ${mend}.`]),
   ];
   return {
@@ -88,6 +96,14 @@ function toLastRun(run: LastRun | undefined, nowMs: number): string {
   if (run === undefined) return 'No run of it is known.';
   const took = run.seconds === undefined ? '' : `, ${toDuration(run.seconds * 1000)}`;
   return `It last ran ${toTime(Date.parse(run.started), nowMs)} (#${run.id}, ${run.status}${took}).`;
+}
+
+function toNext(job: WatchedJob, nowMs: number): string {
+  const nextMs = nextTime(job, nowMs);
+  if (nextMs !== undefined) return toTime(nextMs, nowMs);
+  if (isOff(job) || job.goneAtMs !== undefined) return 'never';
+  const untilMs = quietUntil(job, nowMs);
+  return untilMs === undefined ? 'not known' : `not before ${toTime(untilMs, nowMs)}`;
 }
 
 /** What a person can do about it; nothing is offered to be done from here. */

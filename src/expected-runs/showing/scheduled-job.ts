@@ -1,10 +1,14 @@
 import type { JobFacts } from '../../executions/counting/totals.ts';
-import { isOff, nextTime, type OffPeriod, openTimes, type WatchedJob } from '../deciding/watched-job.ts';
+import { isOff, nextTime, type OffPeriod, openTimes, quietUntil, type WatchedJob } from '../deciding/watched-job.ts';
 
 /** A scheduled job as the list of jobs shows it. Times are the server's. */
 export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verdicts'> & {
   readonly server: string;
+  /** The server's time. */
+  readonly nowMs: number;
   readonly nextMs: number | undefined;
+  /** The time up to which nothing is expected; undefined where that is not known, or something is. */
+  readonly quietUntilMs: number | undefined;
   /** The switches that are off. */
   readonly off: readonly OffPeriod['what'][];
   /** The run that ended last; undefined if none is known. */
@@ -23,7 +27,8 @@ export function toScheduledJob(job: WatchedJob, { server, nowMs, facts }: About)
   const lastRun = facts && { id: facts.lastId, ending: facts.lastEnding, endedAtMs: facts.lastEndMs };
   const isOffNow = ({ untilMs }: OffPeriod): boolean => untilMs === undefined;
   const switches = off.filter(isOffNow).map(({ what }) => what);
-  return { server, project, group, name, verdicts, nextMs: nextTime(job, nowMs), off: switches, lastRun };
+  const next = { nextMs: nextTime(job, nowMs), quietUntilMs: quietUntil(job, nowMs) };
+  return { server, project, group, name, verdicts, nowMs, ...next, off: switches, lastRun };
 }
 
 export function toTimes(job: WatchedJob, nowMs: number): TimesOfJob {

@@ -18,7 +18,12 @@ export type ServerSchedule = {
   readonly jobCount: number;
   readonly offCount: number;
   /** The last twelve hours and the one under way; undefined where nothing is known of an hour. */
-  readonly hours: readonly { readonly startMs: number; readonly known: HourOfTimes | undefined }[];
+  readonly hours: readonly {
+    readonly startMs: number;
+    readonly known: HourOfTimes | undefined;
+    /** Times of this hour that are over and not decided yet. */
+    readonly openCount: number;
+  }[];
   /** Times that are over and not decided yet. */
   readonly openCount: number;
   /** The newest decisions of these hours that are not runs in time, the newest first, and the number of all that are kept. */
@@ -53,13 +58,14 @@ export function toServerSchedule({ server, jobs, hours, nowMs, ahead }: Input): 
     const atMs = nextTime(job, nowMs);
     return atMs === undefined ? [] : [{ job, atMs }];
   });
+  const open = countOpen(there, nowMs);
   return {
     server,
     nowMs,
     jobCount: there.length,
     offCount: there.filter(isOff).length,
-    hours: lastHours(hours, nowMs, 13),
-    openCount: there.reduce((sum, job) => sum + countOpen(job, nowMs), 0),
+    hours: lastHours(hours, nowMs, 13).map((hour) => ({ ...hour, openCount: open.get(hour.startMs) ?? 0 })),
+    openCount: [...open.values()].reduce((sum, count) => sum + count, 0),
     notable: notable.sort((one, other) => other.verdict.expectedMs - one.verdict.expectedMs).slice(0, mostNotable),
     notableCount: notable.length,
     next: next.sort((one, other) => one.atMs - other.atMs).slice(0, mostNext),
@@ -71,14 +77,17 @@ function isNotable(verdict: Verdict): boolean {
   return verdict.is !== 'ran' || isLate(verdict);
 }
 
-/** Counts in place: dense jobs have hundreds of times each. */
-function countOpen({ timetable, decidedMs, sinceMs }: WatchedJob, nowMs: number): number {
-  let count = 0;
-  for (const time of timetable?.timesMs ?? []) {
-    if (time > nowMs) break;
-    if (time > decidedMs && time >= sinceMs) count += 1;
+/** Counts the open times of each hour, in place: dense jobs have hundreds of times each. */
+function countOpen(jobs: readonly WatchedJob[], nowMs: number): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const { timetable, decidedMs, sinceMs } of jobs) {
+    for (const time of timetable?.timesMs ?? []) {
+      if (time > nowMs) break;
+      if (time <= decidedMs || time < sinceMs) continue;
+      counts.set(toHour(time), (counts.get(toHour(time)) ?? 0) + 1);
+    }
   }
-  return count;
+  return counts;
 }
 
 const mostNotable = 100;

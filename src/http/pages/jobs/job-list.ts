@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { toAge, toWait } from '../../../domain/ages.ts';
+import { toAge, toTime, toWait } from '../../../domain/ages.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
 import { toCount } from '../../../domain/sizes.ts';
 import { isLate } from '../../../expected-runs/deciding/hours.ts';
@@ -20,17 +20,16 @@ export type JobListOptions = {
   readonly jobs: () => readonly ScheduledJob[];
   /** Returns the finished executions of a server that are kept for pages, the newest end first. */
   readonly ended: (server: string) => readonly EndedStatus[];
-  readonly nowMs: () => number;
 };
 
 /** `/jobs`: every watched scheduled job, what went wrong first; the choice stands in the address. */
-export function jobListRoute({ jobs, ended, nowMs }: JobListOptions): Router {
+export function jobListRoute({ jobs, ended }: JobListOptions): Router {
   const router = createRoutes();
   router.get('/jobs', (request, response) => {
     const query = new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]);
     const wish = { text: (query.get('text') ?? '').trim().slice(0, longest), state: query.get('state') ?? '' };
     const page = Math.max(1, Math.trunc(Number(query.get('page') ?? '1')) || 1);
-    const body = renderList(jobs(), { wish, page, root: toRoot(request), nowMs: nowMs(), ended });
+    const body = renderList(jobs(), { wish, page, root: toRoot(request), ended });
     allowForms(response);
     response.set('cache-control', 'no-store').send(renderPage({ title: 'Scheduled jobs', body, path: request.path }));
   });
@@ -42,7 +41,6 @@ type About = Pick<JobListOptions, 'ended'> & {
   readonly wish: Wish;
   readonly page: number;
   readonly root: string;
-  readonly nowMs: number;
 };
 
 const longest = 200;
@@ -132,24 +130,24 @@ function toKey(server: string, path: string): string {
   return JSON.stringify([server, path]);
 }
 
-type At = Pick<About, 'root' | 'nowMs'> & {
+type At = Pick<About, 'root'> & {
   /** True if all jobs are of one server. */
   readonly isOne: boolean;
 };
 
-function renderRow(job: ScheduledJob, runs: readonly EndedStatus[], { root, nowMs, isOne }: At): Html {
-  const { server, lastRun, nextMs, off, verdicts } = job;
-  const next =
-    off.length > 0
-      ? html`<span class="off">– ${off.join(' and ')} off</span>`
-      : nextMs === undefined
-        ? 'never'
-        : toWait(nextMs, nowMs);
+function renderRow(job: ScheduledJob, runs: readonly EndedStatus[], { root, isOne }: At): Html {
+  const { server, lastRun, verdicts, nowMs } = job;
   const last =
     lastRun &&
     html`${renderEnding(lastRun.ending)} <a href="${root}${toExecutionAddress(server, lastRun.id)}">${toAge(lastRun.endedAtMs, nowMs)}</a>`;
-  return html`<tr><th scope="row"><a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a></th>${isOne ? undefined : html`<td data-is="Server" class="server"><bdi>${server}</bdi></td>`}${toCell('Last run', last)}${toCell('Last times', renderStrip(verdicts))}${toCell('Durations', renderSparkline(runs))}${toCell('24 h', toSuccess(runs, nowMs))}<td data-is="Next" class="brief">${next}</td></tr>
+  return html`<tr><th scope="row"><a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a></th>${isOne ? undefined : html`<td data-is="Server" class="server"><bdi>${server}</bdi></td>`}${toCell('Last run', last)}${toCell('Last times', renderStrip(verdicts))}${toCell('Durations', renderSparkline(runs))}${toCell('24 h', toSuccess(runs, nowMs))}<td data-is="Next" class="brief">${toNext(job)}</td></tr>
 `;
+}
+
+function toNext({ nextMs, quietUntilMs, off, nowMs }: ScheduledJob): Html | string {
+  if (off.length > 0) return html`<span class="off">– ${off.join(' and ')} off</span>`;
+  if (nextMs !== undefined) return toWait(nextMs, nowMs);
+  return quietUntilMs === undefined ? 'not known' : `not before ${toTime(quietUntilMs, nowMs)}`;
 }
 
 function toCell(name: string, value: Html | string | undefined): Html {

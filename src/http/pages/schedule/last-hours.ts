@@ -52,9 +52,10 @@ function toExpected(hour: Known): number {
   return hour.ran + hour.late + hour.undecided + toMissed(hour);
 }
 
-function toBar({ startMs, known }: Hour, nowMs: number): Bar {
+function toBar({ startMs, known, openCount }: Hour, nowMs: number): Bar {
   const from = toTime(startMs, nowMs);
-  if (known === undefined) return { parts: [], label: `from ${from}: not known` };
+  const open = openCount === 0 ? '' : `${openCount} not decided yet`;
+  if (known === undefined) return { parts: [], label: `from ${from}: ${open === '' ? 'not known' : open}` };
   const { ran, late, undecided } = known;
   const missed = toMissed(known);
   return {
@@ -64,27 +65,29 @@ function toBar({ startMs, known }: Hour, nowMs: number): Bar {
       { height: undecided, mood: 'plain' },
       { height: missed, mood: 'bad' },
     ],
-    label: `from ${from}: ${ran} in time, ${late} late, ${missed} missed, ${undecided} undecided`,
+    label: `from ${from}: ${ran} in time, ${late} late, ${missed} missed, ${undecided} undecided${open === '' ? '' : `, ${open}`}`,
   };
 }
 
 function renderTable(hours: readonly Hour[], nowMs: number): Html {
-  const rows = hours.flatMap(({ known }) => (known === undefined ? [] : [known]));
+  const rows = hours.filter(({ known, openCount }) => known !== undefined || openCount > 0);
   const from = rows[0]?.startMs;
   return html`<table>
-<thead><tr><th>From</th><th class="number">Expected</th><th class="number">In time</th><th class="number">Late</th><th class="number">Undecided</th><th class="number">Off</th><th class="wide">Missed</th></tr></thead>
+<thead><tr><th>From</th><th class="number">Expected</th><th class="number">In time</th><th class="number">Late</th><th class="number">Undecided</th><th class="number">Off</th><th class="number">Open</th><th class="wide">Missed</th></tr></thead>
 <tbody>${rows.toReversed().map((hour) => renderRow(hour, nowMs))}</tbody>
 </table>
 ${from === undefined || rows.length === hours.length ? undefined : html`<p class="note">Nothing is known of the time before ${toTime(from, nowMs)}.</p>\n`}`;
 }
 
-function renderRow(known: Known, nowMs: number): Html {
-  const { startMs, ran, late, undecided, off } = known;
+function renderRow({ startMs, known = nothing, openCount }: Hour, nowMs: number): Html {
+  const { ran, late, undecided, off } = known;
   const from = html`<th scope="row" class="brief">${toTime(startMs, nowMs)}</th>`;
-  const expected = toExpected(known);
-  if (expected + off === 0) return html`<tr>${from}<td colspan="6">nothing was expected</td></tr>\n`;
-  return html`<tr>${from}${toCell('Expected', expected)}${toCell('In time', ran)}${toCell('Late', late === 0 ? 0 : html`<span class="off">! ${late}</span>`)}${toCell('Undecided', undecided)}${toCell('Off', off)}<td data-is="Missed" class="wide">${renderMissed(known)}</td></tr>\n`;
+  const expected = toExpected(known) + openCount;
+  if (expected + off === 0) return html`<tr>${from}<td colspan="7">nothing was expected</td></tr>\n`;
+  return html`<tr>${from}${toCell('Expected', expected)}${toCell('In time', ran)}${toCell('Late', late === 0 ? 0 : html`<span class="off">! ${late}</span>`)}${toCell('Undecided', undecided)}${toCell('Off', off)}${toCell('Open', openCount)}<td data-is="Missed" class="wide">${renderMissed(known)}</td></tr>\n`;
 }
+
+const nothing: Known = { startMs: 0, ran: 0, late: 0, off: 0, undecided: 0, missed: {} };
 
 function toCell(name: string, value: number | Html): Html {
   return value === 0 ? html`<td class="none number">0</td>` : html`<td data-is="${name}" class="number">${value}</td>`;

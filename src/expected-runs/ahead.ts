@@ -1,0 +1,49 @@
+import { type JobStart, type PlannedAhead, planHoursAhead, type RunUnderWay } from './deciding/hours-ahead.ts';
+import { isProjectOff } from './deciding/sources.ts';
+import { timesWithin } from './deciding/timetable.ts';
+import { isOff } from './deciding/watched-job.ts';
+import type { ExecutionsPort } from './executions-port.ts';
+import type { ExpectedJobs } from './expected-jobs.ts';
+import type { SourceNotes } from './sources.ts';
+
+type AheadOptions = {
+  readonly jobs: Pick<ExpectedJobs, 'all'>;
+  readonly port: Pick<ExecutionsPort, 'running' | 'durationMs'>;
+  readonly notes: Pick<SourceNotes, 'all' | 'serverNowMs' | 'threads'>;
+};
+
+/** Looks ahead over the next day: what runs now, and what the timetables of all jobs start. */
+export function lookAhead({ jobs, port, notes }: AheadOptions): PlannedAhead {
+  return planHoursAhead({
+    startsWithin: toStarts({ jobs, port, notes }),
+    underWay: toUnderWay(port),
+    fromMs: notes.serverNowMs(),
+    threads: notes.threads(),
+  });
+}
+
+/** The starts that are expected; a run whose duration is not known is taken to last for a moment. */
+function toStarts({ jobs, port, notes }: AheadOptions): (fromMs: number, toMs: number) => readonly JobStart[] {
+  const expected = [...jobs.all.values()].flatMap((job) => {
+    const { timetable, project, group, name } = job;
+    const isQuiet = job.goneAtMs !== undefined || isOff(job) || isProjectOff(notes.all(), project);
+    if (timetable === undefined || isQuiet) return [];
+    return [{ job, timetable, durationMs: port.durationMs(project, group, name) ?? 0 }];
+  });
+  return (fromMs, toMs) => {
+    const starts: JobStart[] = [];
+    for (const { job, timetable, durationMs } of expected) {
+      for (const atMs of timesWithin(timetable, fromMs, toMs)) starts.push({ atMs, durationMs, job });
+    }
+    return starts;
+  };
+}
+
+function toUnderWay(port: AheadOptions['port']): readonly RunUnderWay[] {
+  return (port.running()?.executions ?? []).flatMap(({ status, startedAtMs, project = '', job }) => {
+    if (status === 'scheduled' || status === 'queued') return [];
+    const names = { project, group: job?.group ?? '', name: job?.name ?? '' };
+    const durationMs = port.durationMs(project, names.group, names.name) ?? job?.averageDurationMs ?? 0;
+    return [{ endMs: startedAtMs + durationMs, job: names }];
+  });
+}
