@@ -267,7 +267,7 @@ async function hasUnnoted(
 }
 
 function beginAgain(job: WatchedJob, nowMs: number): WatchedJob {
-  const { timetable: _times, ...rest } = job;
+  const { timetable: _times, held: _held, ...rest } = job;
   return { ...rest, sinceMs: nowMs, decidedMs: nowMs, runs: [] };
 }
 

@@ -7,8 +7,8 @@ afterEach(async () => {
 });
 
 /** A job that starts every hour on the hour; it is half past one, and nobody watched the passive server at one. */
-async function comeBack(apiVersion: number) {
-  const scene = createScene({ apiVersion });
+async function comeBack(options: Parameters<typeof createScene>[0]) {
+  const scene = createScene(options);
   stops.push(scene.stop);
   const { control, minutes, away } = scene;
   control.createProject('pay');
@@ -25,30 +25,57 @@ const missed = (reason: string, count: number): string =>
   `automation_schedule_missed_total{project="pay",job_group="nightly",job_name="settle",reason="${reason}"} ${count}`;
 
 describe('expected-runs, what is switched off before it is confirmed', () => {
-  it('decides what a project that is switched off misses, although nothing confirms an earlier time', async () => {
-    const { control, minutes, shown } = await comeBack(47);
+  it('decides what a project that is switched off misses, although nothing confirms an earlier miss yet', async () => {
+    const { control, minutes, shown } = await comeBack({ apiVersion: 47 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
+    expect(shown('schedule_missed_total')).toEqual([missed('unknown', 0), missed('schedule_disabled', 1)]);
+    control.changeProject('pay', { scheduleEnabled: true });
+    await minutes(10);
+    expect(shown('schedule_missed_total')).toEqual([missed('unknown', 1), missed('schedule_disabled', 1)]);
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
+  });
+
+  it('counts no miss where the schedule is another one when it is switched on again', async () => {
+    const { control, minutes, shown, id } = await comeBack({ apiVersion: 47 });
+    control.changeProject('pay', { scheduleEnabled: false });
+    await minutes(60);
+    control.changeJob(id, { schedule: { everyMs: 3_600_000, offsetMs: 1_500_000 } });
+    control.changeProject('pay', { scheduleEnabled: true });
+    await minutes(10);
     expect(shown('schedule_missed_total')).toEqual([missed('unknown', 0), missed('schedule_disabled', 1)]);
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
-  it('counts the earlier miss, too, where the list of jobs tells that no schedule was edited', async () => {
-    const { control, minutes, shown } = await comeBack(58);
+  it('does not decide it where the project stays off', async () => {
+    const { control, minutes, shown } = await comeBack({ apiVersion: 47, catchUpLimitMs: 3 * 3_600_000 });
+    control.changeProject('pay', { scheduleEnabled: false });
+    await minutes(160);
+    expect(shown('schedule_missed_total')[0]).toBe(missed('unknown', 0));
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
+  });
+
+  it('counts the earlier miss at once where the list of jobs tells that no schedule was edited', async () => {
+    const { control, minutes, shown } = await comeBack({ apiVersion: 58 });
     control.changeProject('pay', { scheduleEnabled: false });
     await minutes(60);
     expect(shown('schedule_missed_total')).toEqual([missed('unknown', 1), missed('schedule_disabled', 1)]);
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
   });
 
-  it('decides that a job which was switched off is off, although nothing confirms an earlier time', async () => {
-    const { control, minutes, shown, jobs, id } = await comeBack(47);
+  it('decides that a job which was switched off is off, and counts the earlier miss when it is on again', async () => {
+    const { control, minutes, shown, jobs, id } = await comeBack({ apiVersion: 47 });
     await minutes(28);
     control.setExecutionMode('passive');
     await minutes(6);
     control.changeJob(id, { scheduleEnabled: false });
     await minutes(90);
-    expect(jobs()[0]?.verdicts.map(({ is }) => is)).toEqual(['missed', 'undecided', 'off']);
-    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
+    expect(jobs()[0]?.verdicts.map(({ is }) => is)).toEqual(['missed', 'off']);
+    control.setExecutionMode('active');
+    control.changeJob(id, { scheduleEnabled: true });
+    await minutes(10);
+    expect(jobs()[0]?.verdicts.map(({ is }) => is)).toEqual(['missed', 'missed', 'off']);
+    expect(shown('schedule_missed_total')).toEqual([missed('unknown', 1), missed('passive', 1)]);
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 0']);
   });
 });

@@ -13,21 +13,23 @@ export function findContention(
   starts: readonly ExpectedStart[],
   { running, fromMs, toMs, threads }: Window,
 ): Contention {
-  const changes: (readonly [atMs: number, by: number])[] = [];
-  for (const endMs of running) changes.push([Math.max(endMs, fromMs + 1), -1]);
-  for (const { atMs, durationMs } of starts) {
-    if (atMs <= fromMs || atMs > toMs) continue;
-    changes.push([atMs, 1], [atMs + Math.max(durationMs, 1), -1]);
-  }
-  // What ends makes room for what starts at the same moment.
-  changes.sort((one, other) => one[0] - other[0] || one[1] - other[1]);
+  const own = starts.filter(({ atMs }) => atMs > fromMs && atMs <= toMs);
+  const begins = Float64Array.from(own, ({ atMs }) => atMs).sort();
+  const ends = new Float64Array(running.length + own.length);
+  for (const [place, endMs] of running.entries()) ends[place] = Math.max(endMs, fromMs + 1);
+  for (const [place, { atMs, durationMs }] of own.entries())
+    ends[running.length + place] = atMs + Math.max(durationMs, 1);
+  ends.sort();
+  let ended = 0;
   let now = running.length;
   let most = now;
   let exceededMs = threads !== undefined && now > threads ? fromMs : undefined;
-  for (const [atMs, by] of changes) {
-    now += by;
-    most = Math.max(most, now);
-    if (threads !== undefined && now > threads) exceededMs ??= atMs;
+  for (const atMs of begins) {
+    // What ends makes room for what starts at the same moment.
+    while ((ends[ended] ?? Infinity) <= atMs) ended += 1;
+    now += 1;
+    most = Math.max(most, now - ended);
+    if (threads !== undefined && now - ended > threads) exceededMs ??= atMs;
   }
   return { most, exceededMs };
 }

@@ -1,7 +1,15 @@
 import { areReadAfter, findCause, isOffSince, mayBeOff, ownerSilenceMs, toOffFact } from './cause.ts';
 import { findNearest, type StartWindow, toStartWindow } from './match.ts';
 import { isProjectOff, type Sources, sourceKeys, timelineOf } from './sources.ts';
-import { isOff, type Judged, openTimes, type SeenRun, type Verdict, type WatchedJob } from './watched-job.ts';
+import {
+  isOff,
+  type Judged,
+  type Missed,
+  openTimes,
+  type SeenRun,
+  type Verdict,
+  type WatchedJob,
+} from './watched-job.ts';
 
 /** What is known when the times of a job are decided. Times are the server's. */
 export type DecideInput = {
@@ -31,7 +39,9 @@ export function decide(job: WatchedJob, input: DecideInput): Decided {
   const times = job.timetable?.timesMs ?? [];
   const runs = joinRuns(job.runs, input.running);
   const used = new Set<number>();
-  const verdicts: Verdict[] = [];
+  const { held, settled } = settleHeld(job, input);
+  const verdicts: Verdict[] = [...settled];
+  const waiting = [...held];
   let decidedMs = job.decidedMs;
   let needsAnswer = false;
   for (const time of openTimes(job)) {
@@ -43,16 +53,39 @@ export function decide(job: WatchedJob, input: DecideInput): Decided {
     needsAnswer = step === 'needs-answer';
     if (typeof step === 'string') break;
     if (step.is === 'ran') used.add(step.runId);
-    verdicts.push(step);
+    if (step.is === 'held') waiting.push(step.miss);
+    else verdicts.push(step);
     decidedMs = time;
   }
-  if (verdicts.length === 0) return { job, verdicts, needsAnswer };
-  return { job: toDecided(job, verdicts, { decidedMs, used }), verdicts, needsAnswer };
+  needsAnswer ||= waiting.length > 0;
+  if (verdicts.length === 0 && decidedMs === job.decidedMs) return { job, verdicts, needsAnswer };
+  return { job: toDecided(job, verdicts, { decidedMs, used, held: waiting }), verdicts, needsAnswer };
+}
+
+/** Decides the misses that are held, as far as an answer has come, or none is to be waited for. */
+function settleHeld(
+  { held = [], timetable, goneAtMs }: WatchedJob,
+  { nowMs, catchUpLimitMs, aheadMs = 0 }: DecideInput,
+) {
+  const settled: Verdict[] = [];
+  const left = held.filter((miss) => {
+    const { expectedMs } = miss;
+    if ((timetable?.confirmedMs ?? -Infinity) > expectedMs) settled.push(miss);
+    else if (goneAtMs !== undefined) settled.push({ is: 'undecided', expectedMs, why: 'gone' });
+    else if (nowMs + aheadMs - expectedMs > catchUpLimitMs)
+      settled.push({ is: 'undecided', expectedMs, why: 'unconfirmed' });
+    else return true;
+    return false;
+  });
+  return { held: left, settled };
 }
 
 type OneInput = DecideInput & { readonly expectedMs: number; readonly index: number; readonly all: readonly SeenRun[] };
 
-function decideOne(job: WatchedJob, input: OneInput): Verdict | 'wait' | 'needs-answer' {
+type Step = Verdict | Held | 'wait' | 'needs-answer';
+type Held = { readonly is: 'held'; readonly miss: Missed };
+
+function decideOne(job: WatchedJob, input: OneInput): Step {
   const { expectedMs, index, countedFromMs, catchUpLimitMs, sources, aheadMs = 0, behindMs = 0 } = input;
   const nowMs = input.nowMs + aheadMs;
   const clearMs = input.clearMs - behindMs;
@@ -91,7 +124,7 @@ function decideOne(job: WatchedJob, input: OneInput): Verdict | 'wait' | 'needs-
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
     // Nothing answers while it is off, which may be for ever: the times after this one are not to wait for that.
     const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(sources, job.project));
-    return isWithoutAnswer ? { is: 'undecided', expectedMs, why: 'unconfirmed' } : 'needs-answer';
+    return isWithoutAnswer ? { is: 'held', miss: { is: 'missed', expectedMs, ...cause } } : 'needs-answer';
   }
   if (!isLate && !(areReadAfter(sources, job, given.atMs) && job.listedAtMs > given.atMs)) return 'wait';
   return { is: 'missed', expectedMs, ...cause };
@@ -131,10 +164,15 @@ function joinRuns(ended: readonly SeenRun[], running: readonly SeenRun[]): reado
   return [...ended, ...running.filter(({ id }) => !known.has(id))];
 }
 
-type After = { readonly decidedMs: number; readonly used: ReadonlySet<number> };
+type After = {
+  readonly decidedMs: number;
+  readonly used: ReadonlySet<number>;
+  readonly held: readonly Missed[];
+};
 
-function toDecided(job: WatchedJob, verdicts: readonly Verdict[], { decidedMs, used }: After): WatchedJob {
-  const missed = verdicts.findLast(({ is }) => is === 'missed');
+function toDecided(before: WatchedJob, verdicts: readonly Verdict[], { decidedMs, used, held }: After): WatchedJob {
+  const { held: _before, ...job } = before;
+  const missedMs = verdicts.flatMap(({ is, expectedMs }) => (is === 'missed' ? [expectedMs] : []));
   const { timetable } = job;
   // The last time that is decided shows how far the window of the next one reaches back.
   // Those after the question are the pattern that continues beyond the answer.
@@ -146,9 +184,14 @@ function toDecided(job: WatchedJob, verdicts: readonly Verdict[], { decidedMs, u
     decidedMs,
     ...(timetable === undefined ? {} : { timetable: { ...timetable, timesMs } }),
     runs: kept.map((run) => (used.has(run.id) ? { ...run, kind: 'other' } : run)),
-    verdicts: [...job.verdicts, ...verdicts].slice(-mostVerdicts),
-    ...(missed === undefined ? {} : { lastMissedMs: missed.expectedMs }),
+    ...(held.length === 0 ? {} : { held }),
+    verdicts: [...job.verdicts, ...verdicts].toSorted(byTime).slice(-mostVerdicts),
+    ...(missedMs.length === 0 ? {} : { lastMissedMs: Math.max(job.lastMissedMs ?? -Infinity, ...missedMs) }),
   };
+}
+
+function byTime(one: Verdict, other: Verdict): number {
+  return one.expectedMs - other.expectedMs;
 }
 
 const mostVerdicts = 20;

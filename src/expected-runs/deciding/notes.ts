@@ -7,6 +7,7 @@ import {
   type OffPeriod,
   openTimes,
   type SeenRun,
+  undecidedTimes,
   type WatchedJob,
 } from './watched-job.ts';
 
@@ -38,7 +39,7 @@ type At = { readonly project: string; readonly atMs: number };
 
 /** The schedule may be another one since: what was expected after that, and is over, cannot be judged. */
 function withdrawSince(job: WatchedJob, fromMs: number, nowMs: number): Judged {
-  const times = openTimes(job).filter((time) => time > fromMs && time <= nowMs);
+  const times = undecidedTimes(job).filter((time) => time > fromMs && time <= nowMs);
   return withdraw(job, times, 'edited');
 }
 
@@ -47,8 +48,10 @@ function withdraw(job: WatchedJob, times: readonly number[], why: 'edited' | 'go
   if (times.length === 0 || timetable === undefined) return { job, verdicts: [] };
   const gone = new Set(times);
   const timesMs = timetable.timesMs.filter((time) => !gone.has(time));
+  const { held = [], ...rest } = job;
+  const left = held.filter(({ expectedMs }) => !gone.has(expectedMs));
   return {
-    job: { ...job, timetable: { ...timetable, timesMs } },
+    job: { ...rest, ...(left.length === 0 ? {} : { held: left }), timetable: { ...timetable, timesMs } },
     verdicts: times.map((expectedMs) => ({ is: 'undecided', expectedMs, why })),
   };
 }
@@ -82,13 +85,15 @@ function noteSwitches(before: WatchedJob | undefined, listed: Job, atMs: number)
 /** Notes an answer about the schedule. Of a job that is off there is none, and what is kept stays as it is. */
 export function noteAnswer(job: WatchedJob, answer: Answer, doubtMs = 0): Judged {
   const { timetable: before } = job;
-  const { timetable, withdrawnMs } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
+  const { timetable, withdrawnMs, isSame } = joinAnswer(before, answer, { decidedMs: job.decidedMs, doubtMs });
   const sinceMs = before === undefined ? answer.askedAtMs : job.sinceMs;
   const decidedMs = before === undefined ? answer.askedAtMs : job.decidedMs;
   const open = withdrawnMs.filter((time) => time > decidedMs && time >= sinceMs);
+  const { held = [], ...rest } = job;
+  const doubtfulMs = isSame ? [] : held.map(({ expectedMs }) => expectedMs);
   return {
-    job: { ...job, sinceMs, decidedMs, timetable },
-    verdicts: open.map((expectedMs) => ({ is: 'undecided', expectedMs, why: 'edited' })),
+    job: { ...rest, ...(isSame && held.length > 0 ? { held } : {}), sinceMs, decidedMs, timetable },
+    verdicts: [...doubtfulMs, ...open].map((expectedMs) => ({ is: 'undecided', expectedMs, why: 'edited' })),
   };
 }
 

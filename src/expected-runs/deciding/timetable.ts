@@ -19,6 +19,8 @@ export type Joined = {
   readonly timetable: Timetable;
   /** Times that the new answer puts in doubt: somebody has changed the schedule. */
   readonly withdrawnMs: readonly number[];
+  /** True if the answer continues the times that are kept. */
+  readonly isSame: boolean;
 };
 
 /**
@@ -33,7 +35,8 @@ export function joinAnswer(before: Timetable | undefined, told: Answer, { decide
   // What fell into the time of the request may be in the answer or not.
   const confirmedMs = askedAtMs - slackMs;
   const coming = answer.timesMs.filter((time) => time > askedAtMs);
-  if (before === undefined) return { timetable: { ...answer, timesMs: coming, confirmedMs }, withdrawnMs: [] };
+  if (before === undefined)
+    return { timetable: { ...answer, timesMs: coming, confirmedMs }, withdrawnMs: [], isSame: false };
   const past = before.timesMs.filter((time) => time <= askedAtMs + slackMs);
   const isSame = continues(before, answer, slackMs);
   const sureMs = Math.max(before.confirmedMs, decidedMs);
@@ -43,6 +46,7 @@ export function joinAnswer(before: Timetable | undefined, told: Answer, { decide
   const isGapOpen = gapAfterMs !== undefined && timesMs.some((time) => time > decidedMs && time <= gapAfterMs);
   return {
     timetable: { ...answer, timesMs, confirmedMs, ...(isGapOpen ? { gapAfterMs } : {}) },
+    isSame,
     withdrawnMs: isSame ? [] : past.filter((time) => time > sureMs && !timesMs.includes(time)),
   };
 }

@@ -23,7 +23,9 @@ export type WatchedJob = {
   readonly runs: readonly SeenRun[];
   /** Of the runs that started up to here not all are kept: there were too many. */
   readonly lostRunsMs?: number;
-  /** The newest decisions, oldest first. */
+  /** Misses that an answer about the schedule has to confirm, which nothing gives while the job or its project is off. */
+  readonly held?: readonly Missed[];
+  /** The newest decisions, in the order of their times. */
   readonly verdicts: readonly Verdict[];
   readonly lastMissedMs?: number;
   /** When the list lacked it. */
@@ -80,12 +82,19 @@ export type Verdict = { readonly expectedMs: number } & (
   | { readonly is: 'undecided'; readonly why: 'edited' | 'unread' | 'gone' | 'clock' | 'switched' | 'unconfirmed' }
 );
 
+export type Missed = Extract<Verdict, { is: 'missed' }>;
+
 /** A job, and what was decided about it now. */
 export type Judged = { readonly job: WatchedJob; readonly verdicts: readonly Verdict[] };
 
 /** The times that are not decided yet. */
 export function openTimes({ timetable, sinceMs, decidedMs }: WatchedJob): readonly number[] {
   return timetable?.timesMs.filter((time) => time > decidedMs && time >= sinceMs) ?? [];
+}
+
+/** The times that are not decided yet, those included that are held. */
+export function undecidedTimes(job: WatchedJob): readonly number[] {
+  return [...(job.held ?? []).map(({ expectedMs }) => expectedMs), ...openTimes(job)];
 }
 
 /** The first expected time after now; undefined for a job that is off. */

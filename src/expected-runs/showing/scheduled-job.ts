@@ -1,5 +1,12 @@
 import type { JobFacts } from '../../executions/counting/totals.ts';
-import { isOff, nextTime, type OffPeriod, openTimes, quietUntil, type WatchedJob } from '../deciding/watched-job.ts';
+import {
+  isOff,
+  nextTime,
+  type OffPeriod,
+  quietUntil,
+  undecidedTimes,
+  type WatchedJob,
+} from '../deciding/watched-job.ts';
 
 /** A scheduled job as the list of jobs shows it. Times are the server's. */
 export type ScheduledJob = Pick<WatchedJob, 'project' | 'group' | 'name' | 'verdicts'> & {
@@ -33,5 +40,5 @@ export function toScheduledJob(job: WatchedJob, { server, nowMs, facts }: About)
 
 export function toTimes(job: WatchedJob, nowMs: number): TimesOfJob {
   const coming = isOff(job) ? [] : (job.timetable?.timesMs.filter((time) => time > nowMs) ?? []);
-  return { openMs: openTimes(job).filter((time) => time <= nowMs), comingMs: coming };
+  return { openMs: undecidedTimes(job).filter((time) => time <= nowMs), comingMs: coming };
 }

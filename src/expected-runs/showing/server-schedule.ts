@@ -80,11 +80,14 @@ function isNotable(verdict: Verdict): boolean {
 /** Counts the open times of each hour, in place: dense jobs have hundreds of times each. */
 function countOpen(jobs: readonly WatchedJob[], nowMs: number): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
-  for (const { timetable, decidedMs, sinceMs } of jobs) {
+  const add = (time: number): void => {
+    counts.set(toHour(time), (counts.get(toHour(time)) ?? 0) + 1);
+  };
+  for (const { timetable, decidedMs, sinceMs, held = [] } of jobs) {
+    for (const { expectedMs } of held) add(expectedMs);
     for (const time of timetable?.timesMs ?? []) {
       if (time > nowMs) break;
-      if (time <= decidedMs || time < sinceMs) continue;
-      counts.set(toHour(time), (counts.get(toHour(time)) ?? 0) + 1);
+      if (time > decidedMs && time >= sinceMs) add(time);
     }
   }
   return counts;
