@@ -46,7 +46,7 @@ export function startGeneration({ scheduler, watched, traces }: Watching): void 
 }
 
 /** Builds what follows from a configuration; nothing of it begins. */
-export function watchAll(parts: WatchOptions, before: Watching | undefined, toTimetable?: ToTimetable): Watching {
+export function watchAll(parts: WatchOptions, before: Watching | undefined, toPollTimes?: ToPollTimes): Watching {
   const { config, log, clock, traces } = parts;
   const shared = { ...parts, memoryOf: recallAddresses(before) };
   const watched = new Map(
@@ -56,10 +56,10 @@ export function watchAll(parts: WatchOptions, before: Watching | undefined, toTi
     ]),
   );
   const polls = [...watched.values()].flatMap((server) => server.polls);
-  return { config, watched, scheduler: createScheduler(polls, { log, clock, toTimetable }), traces };
+  return { config, watched, scheduler: createScheduler(polls, { log, clock, toPollTimes }), traces };
 }
 
-export type ToTimetable = Parameters<typeof createScheduler>[1]['toTimetable'];
+export type ToPollTimes = Parameters<typeof createScheduler>[1]['toPollTimes'];
 
 /** Gives out what was known of addresses before, each once: its budget goes with the address, its faults with the way to it. */
 function recallAddresses(before: Watching | undefined): NonNullable<WatchOptions['memoryOf']> {

@@ -13,7 +13,7 @@ import type { PollStatus } from '../schedule/scheduler.ts';
 import { FencedError, type SharedState } from '../state/shared-state.ts';
 import { type State, StateError } from '../state/state.ts';
 import type { LeaseStatus } from '../status/status.ts';
-import { startGeneration, stopGeneration, type ToTimetable, type Watching, watchAll } from './generation.ts';
+import { startGeneration, stopGeneration, type ToPollTimes, type Watching, watchAll } from './generation.ts';
 import type { Traces } from './trace-pipeline.ts';
 import { createViewOfAll, startSegmentWriter, type ViewOfAll } from './view-of-all.ts';
 import type { WatchOptions } from './watch-server.ts';
@@ -23,8 +23,8 @@ export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 
   readonly shared: SharedState;
   /** Makes the traces of a configuration. */
   readonly toTraces: (config: Config, state: State) => Traces | undefined;
-  /** Makes timetables, if not by cron. */
-  readonly toTimetable?: ToTimetable | undefined;
+  /** Creates the times of polls, if not by cron. */
+  readonly toPollTimes?: ToPollTimes | undefined;
 };
 
 /** A daemon that shares its servers with others: it watches those that it owns, and nothing of the rest. */
@@ -154,7 +154,7 @@ function createUnits(options: UnitsOptions) {
       const state = { ...owned.state, origin };
       const only = { ...config, servers: config.servers.filter(({ name }) => name === unit) };
       const parts = { ...options, config: only, state, traces: options.traces(), snapshots: gate.snapshots };
-      const watching = watchAll(parts, undefined, options.toTimetable);
+      const watching = watchAll(parts, undefined, options.toPollTimes);
       const writer = hasViewOfAll(config)
         ? startSegmentWriter({
             unit,

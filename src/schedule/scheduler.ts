@@ -4,7 +4,7 @@ import { spreadEvenly, toPauseMs } from './again.ts';
 import type { Outcome } from './outcome.ts';
 import type { LastPoll, Poll } from './poll.ts';
 import type { PollKey } from './poll-key.ts';
-import { createTimetable } from './timetable.ts';
+import { createPollTimes } from './poll-times.ts';
 import { isAway, type Seen, type Vitality } from './vitality.ts';
 
 export type ScheduledPoll = {
@@ -34,16 +34,16 @@ export type Scheduler = {
 type SchedulerOptions = {
   readonly log: Log;
   readonly clock: Pick<Clock, 'now' | 'ticks' | 'after' | 'random'>;
-  /** Creates the timetable, if not by cron. */
-  readonly toTimetable?: typeof createTimetable | undefined;
+  /** Creates the times of polls, if not by cron. */
+  readonly toPollTimes?: typeof createPollTimes | undefined;
 };
 
 /** Runs all polls, each at its own times and sooner after a failure, until it is stopped. */
 export function createScheduler(polls: readonly ScheduledPoll[], options: SchedulerOptions): Scheduler {
-  const { clock, toTimetable = createTimetable } = options;
+  const { clock, toPollTimes = createPollTimes } = options;
   const ending = new AbortController();
   const lines = polls.map((scheduled) => ({ scheduled, ...createRunner(scheduled, options, ending.signal) }));
-  const timetable = toTimetable(
+  const times = toPollTimes(
     lines.map(({ entry }) => entry),
     clock,
   );
@@ -60,14 +60,14 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
     vitality.onBack((before) => recover(vitality, before));
   }
   return {
-    start: timetable.start,
+    start: times.start,
     stop: async () => {
       ending.abort();
-      await timetable.stop();
+      await times.stop();
       for (const { underWay } of lines) await underWay();
     },
     status: () => {
-      const nextRunsAtMs = timetable.nextRunsAtMs();
+      const nextRunsAtMs = times.nextRunsAtMs();
       return lines.map(({ status }, index) => status(nextRunsAtMs[index]));
     },
   };

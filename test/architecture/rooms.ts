@@ -144,7 +144,7 @@ export const rooms: readonly Room[] = [
 
   { room: 'schedule', knows: ['domain', 'api/errors', 'api/verdict', 'metrics'] },
   { room: 'schedule/interval' },
-  { room: 'schedule/timetable', knows: ['schedule/interval'], packages: ['node-cron'] },
+  { room: 'schedule/poll-times', knows: ['schedule/interval'], packages: ['node-cron'] },
 
   {
     room: 'status',

@@ -10,7 +10,7 @@ import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import type { State } from '../../src/state/state.ts';
 import type { Post } from '../../src/tracing/deliver/post.ts';
 import { readOtlpSettings } from '../../src/tracing/deliver/settings.ts';
-import { createVirtualTimetable } from './timetable.ts';
+import { createVirtualPollTimes } from './poll-times.ts';
 import type { DaemonClock } from './virtual-time.ts';
 
 export type DaemonOptions = {
@@ -70,7 +70,7 @@ export function createDaemon(options: DaemonOptions): Daemon {
       traces,
       toDispatcher,
     };
-    return watchAll(parts, before, createVirtualTimetable(clock, apartMs));
+    return watchAll(parts, before, createVirtualPollTimes(clock, apartMs));
   }
 
   return {

@@ -9,7 +9,7 @@ import { createSnapshots } from '../../../src/metrics/snapshot.ts';
 import type { Post } from '../../../src/tracing/deliver/post.ts';
 import { otlp, toPlainBlock } from '../daemon.ts';
 import type { Dice } from '../dice.ts';
-import { createVirtualTimetable } from '../timetable.ts';
+import { createVirtualPollTimes } from '../poll-times.ts';
 import { createDaemonClock, type Hands, type VirtualTime } from '../virtual-time.ts';
 import type { Engine, Link } from './engine.ts';
 
@@ -74,7 +74,7 @@ export function startReplicaProcess(options: ProcessOptions): Process {
     shared: engine.connect({ owner: name, address: `http://${name}` }, link),
     onSecret: () => undefined,
     toDispatcher: (...asked) => dispatchThrough(options.toDispatcher(...asked), gate),
-    toTimetable: createVirtualTimetable(clock, apartMs),
+    toPollTimes: createVirtualPollTimes(clock, apartMs),
     toTraces: (given, state) =>
       given.traces.enabled === 'off'
         ? undefined

@@ -2,7 +2,7 @@ import { parse } from 'node-cron';
 import type { Cancel, Clock } from '../domain/clock.ts';
 import { findNextMs, type TimesOfDay, toCronExpression } from './interval.ts';
 
-export type TimetableEntry = {
+export type TimedPoll = {
   readonly name: string;
   readonly everyMs: number;
   readonly run: () => void;
@@ -10,7 +10,7 @@ export type TimetableEntry = {
   readonly onMissed: () => void;
 };
 
-export type Timetable = {
+export type PollTimes = {
   /** Runs every entry once, at once, and then at its times. */
   readonly start: () => void;
   readonly stop: () => Promise<void>;
@@ -19,7 +19,7 @@ export type Timetable = {
 };
 
 /** When things run. Each entry has its own second, so that they do not all start together. */
-export function createTimetable(entries: readonly TimetableEntry[], clock: TimetableClock): Timetable {
+export function createPollTimes(entries: readonly TimedPoll[], clock: PollTimesClock): PollTimes {
   const lines = entries.map((entry, index) => createLine(entry, index, clock));
   return {
     start: () => {
@@ -32,14 +32,14 @@ export function createTimetable(entries: readonly TimetableEntry[], clock: Timet
   };
 }
 
-type TimetableClock = Pick<Clock, 'now' | 'ticks' | 'after'>;
+type PollTimesClock = Pick<Clock, 'now' | 'ticks' | 'after'>;
 
 /**
  * Runs one entry at the times of a cron expression, which node-cron computes. A timer without a wall clock waits for the next
  * of them, never longer than an interval: node-cron's own timers visit every time that a clock set forward skipped, and wait
  * for as long as a clock was set back.
  */
-function createLine({ everyMs, run, onMissed }: TimetableEntry, offsetSeconds: number, clock: TimetableClock) {
+function createLine({ everyMs, run, onMissed }: TimedPoll, offsetSeconds: number, clock: PollTimesClock) {
   const times: TimesOfDay = parse(toCronExpression(everyMs, offsetSeconds));
   let next: { readonly atMs: number; readonly atTicks: number; readonly cancel: Cancel } | undefined;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTimetable } from '../../src/schedule/timetable.ts';
+import { createPollTimes } from '../../src/schedule/poll-times.ts';
 import { createDice } from '../world/dice.ts';
 import { createDaemonClock, createVirtualTime } from '../world/virtual-time.ts';
 
@@ -28,17 +28,17 @@ function open({ everyMs = 15 * second, entries = 1, wallMs = startMs } = {}) {
       missed += 1;
     },
   };
-  const timetable = createTimetable(
+  const times = createPollTimes(
     Array.from({ length: entries }, () => entry),
     late,
   );
-  timetable.start();
+  times.start();
   return {
     time,
     hands,
     runs,
     missed: () => missed,
-    timetable,
+    times,
     run: (untilMs: number) => time.run(startMs + untilMs),
     after: (trueMs: number): Run[] => runs.filter((run) => run.trueMs > trueMs),
   };
@@ -54,7 +54,7 @@ const jumps = [
   { jump: 'less than a second back', byMs: -700 },
 ];
 
-describe('schedule/timetable', () => {
+describe('schedule/poll-times', () => {
   describe.each([second, 15 * second, minute, 5 * minute, hour, day])('every %d ms', (everyMs) => {
     it.each(jumps)('is back on its times within two intervals of a clock that is set $jump', async ({ byMs }) => {
       const { hands, after, run, runs, missed } = open({ everyMs });
@@ -126,17 +126,17 @@ describe('schedule/timetable', () => {
   });
 
   it('gives each entry a second of its own, tells when each runs next, and nothing once it is stopped', async () => {
-    const { timetable, run, runs } = open({ entries: 3 });
+    const { times, run, runs } = open({ entries: 3 });
     await run(100);
-    expect(timetable.nextRunsAtMs().map((atMs) => new Date(atMs ?? 0).toISOString())).toEqual([
+    expect(times.nextRunsAtMs().map((atMs) => new Date(atMs ?? 0).toISOString())).toEqual([
       '2024-05-20T10:00:15.000Z',
       '2024-05-20T10:00:01.000Z',
       '2024-05-20T10:00:02.000Z',
     ]);
     const before = runs.length;
-    await timetable.stop();
+    await times.stop();
     await run(hour);
-    expect(timetable.nextRunsAtMs()).toEqual([undefined, undefined, undefined]);
+    expect(times.nextRunsAtMs()).toEqual([undefined, undefined, undefined]);
     expect(runs.length).toBe(before);
   });
 });

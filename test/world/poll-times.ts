@@ -1,11 +1,8 @@
 import type { Cancel, Clock } from '../../src/domain/clock.ts';
-import type { Timetable, TimetableEntry } from '../../src/schedule/timetable.ts';
+import type { PollTimes, TimedPoll } from '../../src/schedule/poll-times.ts';
 
 /** Times as cron keeps them, by the wall clock of a daemon; never later than one interval. Entries follow one another so far apart. */
-export function createVirtualTimetable(
-  clock: Clock,
-  apartMs: number,
-): (entries: readonly TimetableEntry[]) => Timetable {
+export function createVirtualPollTimes(clock: Clock, apartMs: number): (entries: readonly TimedPoll[]) => PollTimes {
   return (entries) => {
     const lines = entries.map(({ everyMs, run }, index) => {
       const offsetMs = (index * apartMs) % everyMs;
