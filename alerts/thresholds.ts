@@ -87,7 +87,7 @@ export interface Thresholds {
   readonly burnFailures: number;
   readonly burnFastFor: string;
   readonly burnSlowFor: string;
-  /** For so long after an alert that names the cause of misses, the budget of punctuality does not page for them. */
+  /** The time after an alert that names the cause of misses, in which the budget of punctuality does not page for them. */
   readonly punctualityToldWindow: string;
 
   readonly collectorFailingFor: string;

@@ -56,7 +56,7 @@ function noRecentSuccess(limits: Thresholds): Alert {
 function overdue(limits: Thresholds): Alert {
   const { newest, once } = createExpressions(limits);
   const running = 'automation_executions_running_overdue';
-  // A job of which nothing runs has no series: it is over at once, unless the whole scrape is missing.
+  // A job without running executions has no series: its alert ends at once, unless the whole scrape is missing.
   const ended = `(${newest(running)} unless ${once(running)})\n  and on (job, server, project) ${once(`${running}{job_group="",job_name=""}`)}`;
   return {
     alert: 'AutomationExecutionOverdue',
