@@ -103,9 +103,9 @@ async function live({ daemon, simulator, jobs, estate, seconds }: Life): Promise
       visibleSeconds.push((Date.now() - (open.shift() ?? 0)) / 1000);
     }
   };
-  const until = async (ms: number): Promise<void> => {
+  const until = async (ms: number, hasRuns: boolean): Promise<void> => {
     for (let nextRunMs = performance.now(), nextScrapeMs = nextRunMs; performance.now() < ms; ) {
-      if (estate.executionsPerMinute > 0 && performance.now() >= nextRunMs) {
+      if (hasRuns && estate.executionsPerMinute > 0 && performance.now() >= nextRunMs) {
         run();
         nextRunMs += 60_000 / estate.executionsPerMinute;
       }
@@ -116,11 +116,12 @@ async function live({ daemon, simulator, jobs, estate, seconds }: Life): Promise
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
-  await until(startedMs + settleMs);
+  // What ends before the first round does not count.
+  await until(startedMs + settleMs, false);
   const cpuMs = readCpuMs(daemon.pid);
   const requests = simulator.requests().length;
   const measuredMs = performance.now();
-  await until(measuredMs + seconds * 1000);
+  await until(measuredMs + seconds * 1000, true);
   const minutes = (performance.now() - measuredMs) / 60_000;
   const valueOf = (name: string): number => sumOf(scraped.text, name) / 1e6;
   return {
