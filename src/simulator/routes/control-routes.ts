@@ -26,7 +26,7 @@ export function createControlRouter(control: Control, { truth, requests }: Views
       example,
       about,
     }));
-    const stories = scenarios.map(({ name, about }) => ({ name, about }));
+    const stories = scenarios.map(({ name, about, alerts }) => ({ name, about, alerts }));
     const views = ['truth', 'requests', 'traces'].map((view) => `GET /simulator/${view}`);
     send(request, response, { status: 200, json: { controls, views, faultKinds, scenarios: stories } });
   });

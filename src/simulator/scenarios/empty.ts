@@ -4,6 +4,7 @@ import type { Scenario } from './scenario.ts';
 export const empty: Scenario = {
   name: 'empty',
   about: 'No projects, no past; everything comes through the controls.',
+  alerts: [],
   members: 1,
   historyMs: 0,
   build: () => undefined,

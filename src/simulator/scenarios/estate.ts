@@ -2,6 +2,9 @@ import type { Job } from '../world/job.ts';
 import type { World } from '../world/world.ts';
 import { addHabit, addJob, addProject, command, every, reference, references, work } from './build.ts';
 
+/** The alerts of this installation in any scenario: one of its jobs always fails. */
+export const ofEstate: readonly string[] = ['AutomationJobFailingRepeatedly'];
+
 /** The installation most scenarios live in: a few teams, their jobs and their habits. */
 export function buildEstate(world: World): ReadonlyMap<string, Job> {
   return new Map([...addPayments(world), ...addWarehouse(world), ...addWebShop(world), ...addOthers(world)]);

@@ -1,12 +1,13 @@
 import { loseMember } from '../engine/restart.ts';
 import { addIncident, addJob, addProject, command, every, work } from './build.ts';
-import { buildEstate } from './estate.ts';
+import { buildEstate, ofEstate } from './estate.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Three servers share the estate; the third goes away and the first takes over its schedules. */
 export const clusterTakeover: Scenario = {
   name: 'cluster-takeover',
   about: 'Three members; two minutes after the start one is lost, its runs stay running, another takes its jobs.',
+  alerts: [...ofEstate, 'AutomationErrorBudgetBurnSlow', 'AutomationExporterSeriesDropped'],
   members: 3,
   historyMs: 3 * 3_600_000,
   build: (world, liveMs) => {
@@ -22,6 +23,7 @@ export const clusterTakeover: Scenario = {
 export const thousandProjects: Scenario = {
   name: 'thousand-projects',
   about: 'A thousand projects with two jobs each; about ten of them run something every minute.',
+  alerts: [],
   members: 1,
   historyMs: 600_000,
   build: (world) => {

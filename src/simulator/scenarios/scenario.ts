@@ -8,6 +8,8 @@ import { troubles } from './troubles.ts';
 export type Scenario = {
   readonly name: string;
   readonly about: string;
+  /** The alerts that fire within its first hour, by name, with the reason where there are several. */
+  readonly alerts: readonly string[];
   readonly members: number;
   readonly historyMs: number;
   readonly threadPoolSize?: number;

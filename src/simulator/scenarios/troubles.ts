@@ -3,7 +3,7 @@ import { resumeIncomplete } from '../engine/storage.ts';
 import type { Conditions } from '../world/work.ts';
 import type { World } from '../world/world.ts';
 import { addIncident, addJob, addProject, command, every, work } from './build.ts';
-import { buildEstate } from './estate.ts';
+import { buildEstate, ofEstate } from './estate.ts';
 import type { Scenario } from './scenario.ts';
 
 const minute = 60_000;
@@ -13,7 +13,8 @@ const hour = 60 * minute;
 export const troubles: readonly Scenario[] = [
   {
     name: 'failing-night',
-    about: 'For 20 minutes of every 40 steps fail six times as often and take longer.',
+    about: 'For 20 minutes of every 40 steps fail twelve times as often and take longer.',
+    alerts: [...ofEstate, 'AutomationErrorBudgetBurnFast', 'AutomationErrorBudgetBurnSlow'],
     members: 1,
     historyMs: 3 * hour,
     build: (world, liveMs) => {
@@ -22,13 +23,24 @@ export const troubles: readonly Scenario[] = [
         world,
         liveMs,
         { everyMs: 40 * minute, lastMs: 20 * minute },
-        { failureFactor: 6, durationFactor: 1.6 },
+        { failureFactor: 12, durationFactor: 1.6 },
       );
     },
   },
   {
     name: 'stuck-queue',
     about: 'Three jobs hang for 15 minutes of every 30, hold all three scheduler threads, and the others wait.',
+    alerts: [
+      ...ofEstate,
+      'AutomationSchedulerSaturated',
+      'AutomationSchedulerWillSaturate',
+      'AutomationExecutionOverdue',
+      'AutomationScheduleLate',
+      'AutomationScheduleMissed (overlap)',
+      'AutomationScheduleMissed (saturated)',
+      'AutomationScheduleMissed (unknown)',
+      'AutomationPunctualityBurnSlow',
+    ],
     members: 1,
     historyMs: hour,
     threadPoolSize: 3,
@@ -41,6 +53,13 @@ export const troubles: readonly Scenario[] = [
   {
     name: 'passive-window',
     about: 'Passive for 3 minutes of every 10, beginning one minute after the start.',
+    alerts: [
+      ...ofEstate,
+      'AutomationExecutionModePassiveBriefly',
+      'AutomationScheduleMissed (passive)',
+      'AutomationPunctualityBurnFast',
+      'AutomationPunctualityBurnSlow',
+    ],
     members: 1,
     historyMs: 3 * hour,
     build: (world, liveMs) => {
@@ -55,6 +74,7 @@ export const troubles: readonly Scenario[] = [
   {
     name: 'log-storage-outage',
     about: 'The log storage refuses everything for 10 minutes of every 25, beginning one minute after the start.',
+    alerts: [...ofEstate, 'AutomationLogStorageFailing'],
     members: 1,
     historyMs: 3 * hour,
     build: (world, liveMs) => {
@@ -71,6 +91,12 @@ export const troubles: readonly Scenario[] = [
   {
     name: 'node-down',
     about: 'The node pay02 cannot be reached for 15 minutes of every 30.',
+    alerts: [
+      ...ofEstate,
+      'AutomationNodeFailingEverywhere',
+      'AutomationErrorBudgetBurnFast',
+      'AutomationErrorBudgetBurnSlow',
+    ],
     members: 1,
     historyMs: 3 * hour,
     build: (world, liveMs) => {
@@ -81,6 +107,12 @@ export const troubles: readonly Scenario[] = [
   {
     name: 'missed-night',
     about: 'The server is passive for 12 minutes of every 30: what was scheduled in between does not happen.',
+    alerts: [
+      ...ofEstate,
+      'AutomationExecutionModePassive',
+      'AutomationScheduleMissed (passive)',
+      'AutomationPunctualityBurnSlow',
+    ],
     members: 1,
     historyMs: 3 * hour,
     build: (world, liveMs) => {
@@ -96,6 +128,12 @@ export const troubles: readonly Scenario[] = [
   {
     name: 'overlap',
     about: 'A job takes longer than the time to its next run, so that every second run does not happen.',
+    alerts: [
+      ...ofEstate,
+      'AutomationScheduleMissed (overlap)',
+      'AutomationPunctualityBurnFast',
+      'AutomationPunctualityBurnSlow',
+    ],
     members: 1,
     historyMs: 3 * hour,
     build: (world) => {
@@ -112,6 +150,15 @@ export const troubles: readonly Scenario[] = [
   {
     name: 'tight-pool',
     about: 'The scheduler has two threads: runs wait, start late, and more are expected at once than it can run.',
+    alerts: [
+      ...ofEstate,
+      'AutomationSchedulerSaturated',
+      'AutomationSchedulerWillSaturate',
+      'AutomationScheduleMissed (overlap)',
+      'AutomationScheduleMissed (saturated)',
+      'AutomationScheduleMissed (unknown)',
+      'AutomationPunctualityBurnSlow',
+    ],
     members: 1,
     historyMs: 3 * hour,
     threadPoolSize: 2,
@@ -120,6 +167,14 @@ export const troubles: readonly Scenario[] = [
   {
     name: 'orphaned-schedule',
     about: 'A member of a cluster stays away for 15 minutes of every 40, and its schedules with it.',
+    alerts: [
+      ...ofEstate,
+      'AutomationScheduleOwnerGone (orphaned)',
+      'AutomationScheduleMissed (unknown)',
+      'AutomationPunctualityBurnFast',
+      'AutomationPunctualityBurnSlow',
+      'AutomationExporterSeriesDropped',
+    ],
     members: 3,
     historyMs: 3 * hour,
     build: (world, liveMs) => {
@@ -136,6 +191,7 @@ export const troubles: readonly Scenario[] = [
   {
     name: 'retry-storm',
     about: 'What may be tried again fails nearly always, so that most runs are retries.',
+    alerts: [...ofEstate, 'AutomationErrorBudgetBurnSlow'],
     members: 1,
     historyMs: 3 * hour,
     build: (world) => {

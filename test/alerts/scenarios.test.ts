@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { allAlerts } from '../../alerts/generate.ts';
+import { scenarios } from '../../src/simulator/scenarios/scenario.ts';
+import { describeWithTools } from '../support/tools.ts';
+import { playScenario, type Scrapes, scrapeSeconds } from './cases/play-scenario.ts';
+import { groupOrder, toRulesOf } from './cases/rules-of.ts';
+
+/** Scenarios that have raised all their alerts before an hour is over. */
+const minutesOf: Readonly<Record<string, number>> = {
+  'passive-window': 26,
+  'log-storage-outage': 20,
+  'thousand-projects': 15,
+  empty: 15,
+};
+const usualMinutes = 60;
+
+const exporter = 'job="automation-exporter",instance="exporter:9720"';
+
+describeWithTools('alerts, in the scenarios of the demo', ['promtool'], ({ promtool }) => {
+  const rules = toRulesOf(allAlerts().map(({ alert }) => alert));
+  const asked = new Set(rules.match(/automation_[a-z_]+/g));
+  let directory = '';
+
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'automation-exporter-scenarios-'));
+    writeFileSync(join(directory, 'rules.json'), rules);
+  });
+
+  afterAll(() => {
+    rmSync(directory, { recursive: true });
+  });
+
+  it.each(scenarios)(
+    '$name raises the alerts that it promises, and no other',
+    async ({ name, alerts }) => {
+      const minutes = minutesOf[name] ?? usualMinutes;
+      const series = toSeries(await playScenario(name, minutes), asked);
+      writeFileSync(join(directory, `${name}.json`), JSON.stringify(toTest(series, minutes, alerts)));
+      const { stdout, stderr } = spawnSync(promtool, ['test', 'rules', `${name}.json`], {
+        cwd: directory,
+        encoding: 'utf8',
+      });
+      expect((stdout + stderr).replace(/^Unit Testing: .*\n {2}SUCCESS\n+/gm, '')).toBe('');
+    },
+    300_000,
+  );
+});
+
+/** The series that rules ask for, as promtool takes them. */
+function toSeries(scrapes: Scrapes, asked: ReadonlySet<string>): object[] {
+  const length = Math.max(...[...scrapes.values()].map((values) => values.length));
+  const shown = [...scrapes].filter(([series]) => asked.has(series.split('{', 1)[0] ?? ''));
+  const toSample = (values: readonly (string | undefined)[], index: number): string =>
+    values[index] ?? (values[index - 1] === undefined ? '_' : 'stale');
+  return [
+    { series: `up{${exporter}}`, values: `1x${length}` },
+    ...shown.map(([series, values]) => ({
+      series: series.includes('{') ? series.replace('{', `{${exporter},`) : `${series}{${exporter}}`,
+      values: Array.from({ length }, (_, index) => toSample(values, index)).join(' '),
+    })),
+  ];
+}
+
+/** All alerts that fired at any time, by name, with the cause where there are several. */
+function toTest(series: readonly object[], minutes: number, alerts: readonly string[]): object {
+  const toLabels = (alert: string): string => {
+    const [, name = '', reason] = /^(\w+)(?: \((\w+)\))?$/.exec(alert) ?? [];
+    return `{alertname="${name}"${reason === undefined ? '' : `, reason="${reason}"`}}`;
+  };
+  return {
+    rule_files: ['rules.json'],
+    evaluation_interval: `${scrapeSeconds}s`,
+    group_eval_order: groupOrder,
+    tests: [
+      {
+        interval: `${scrapeSeconds}s`,
+        input_series: series,
+        promql_expr_test: [
+          {
+            expr: `group by (alertname, reason) (max_over_time(ALERTS{alertstate="firing"}[${minutes}m]))`,
+            eval_time: `${minutes}m`,
+            exp_samples: alerts.map((alert) => ({ labels: toLabels(alert), value: 1 })),
+          },
+        ],
+      },
+    ],
+  };
+}
