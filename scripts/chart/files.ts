@@ -118,7 +118,8 @@ function renderReadme(): string {
 
 Generated from \`scripts/chart\`: change that, then run \`npm run generate\`.
 
-The chart runs one exporter as a StatefulSet, because it keeps what it has counted on a volume. Secrets are never values: they
+The chart runs one exporter as a StatefulSet, because it keeps what it has counted on a volume. With \`config.state.postgres.host\` it runs
+as many as \`replicas\` says, without a volume: they share the servers through that database. Secrets are never values: they
 are existing Secrets.
 
 \`\`\`sh

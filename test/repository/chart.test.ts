@@ -38,6 +38,10 @@ prometheusRule: { enabled: true }
 `,
   'no volume': `${server}persistence: { enabled: false }\n`,
   'a volume of its own': `${server}persistence: { existingClaim: state-of-prod }\n`,
+  'three replicas': `${server}  state: { postgres: { host: database.example.org, password_file: /run/secrets/database/password } }
+replicas: 3
+serviceMonitor: { enabled: true }
+`,
   'a class of volumes': `${server}persistence: { storageClassName: fast, size: 10Gi, annotations: { keep: "yes" } }\n`,
   'traces, and a prefix': `${server}  web: { route_prefix: /automation }
 traces: { endpoint: "http://collector:4318", headersSecret: { name: otlp } }
@@ -228,6 +232,39 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     });
   });
 
+  it('runs several replicas on a database: without a volume, on different nodes, one down at a time', () => {
+    const objects = renderChart(helm, valueSets['three replicas']);
+    const spec = find(objects, 'StatefulSet').spec as {
+      readonly replicas: number;
+      readonly volumeClaimTemplates?: unknown;
+      readonly template: { readonly spec: { readonly affinity: unknown } };
+    };
+    const own = { 'app.kubernetes.io/name': 'automation-exporter', 'app.kubernetes.io/instance': 'prod' };
+    expect(spec.replicas).toBe(3);
+    expect(spec.volumeClaimTemplates).toBeUndefined();
+    const pod = podOf(objects);
+    expect(pod.volumes.map(({ name }) => name)).toEqual(['tmp', 'config', 'secret-automation']);
+    expect(pod.containers[0]?.volumeMounts.map(({ mountPath }) => mountPath)).not.toContain(
+      '/var/lib/automation-exporter',
+    );
+    expect(pod.containers[0]?.args).toEqual([
+      'serve',
+      '--config.file=/etc/automation-exporter/config.yaml',
+      '--web.listen-address=:9720',
+    ]);
+    expect(spec.template.spec.affinity).toEqual({
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          {
+            weight: 100,
+            podAffinityTerm: { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: own } },
+          },
+        ],
+      },
+    });
+    expect(find(objects, 'PodDisruptionBudget').spec).toEqual({ maxUnavailable: 1, selector: { matchLabels: own } });
+  });
+
   it('has helm test run check with all that the exporter has, and no state', () => {
     const objects = renderChart(helm, everything);
     const pod = find(objects, 'Pod');
@@ -250,6 +287,7 @@ describeWithTools('deploy/helm', ['helm'], ({ helm }) => {
     ['a port that does not exist', 'service: { port: 99999 }', /port/],
     ['a mistake in the configuration', 'config: { servers: [{ urll: "https://x" }] }', /urll/],
     ['a secret where its name belongs', 'secrets: ["Token=abc"]', /secrets/],
+    ['several replicas without a database', 'replicas: 2', /set config\.state\.postgres\.host/],
     ['both monitors', 'serviceMonitor: { enabled: true }\npodMonitor: { enabled: true }', /exclude each other/],
   ])('refuses %s', (_, values, complaint) => {
     expect(() => renderChart(helm, values)).toThrow(complaint);

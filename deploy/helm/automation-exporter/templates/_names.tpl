@@ -50,6 +50,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if ne $prefix "/" -}}{{ $prefix }}{{- end -}}
 {{- end -}}
 
+{{/* Not empty where the state is in a database, which several replicas can share. */}}
+{{- define "automation-exporter.shared" -}}
+{{- if dig "state" "postgres" "host" "" .Values.config -}}yes{{- end -}}
+{{- end -}}
+
 {{- define "automation-exporter.scheme" -}}
 {{- if and .Values.webConfig.existingSecret .Values.webConfig.tls -}}HTTPS{{- else -}}HTTP{{- end -}}
 {{- end -}}
