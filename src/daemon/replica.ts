@@ -172,6 +172,8 @@ function createUnits(options: UnitsOptions) {
       watched.set(unit, { watching, shut: gate.shut, writer });
       // Traces are made for all servers at once, and go on.
       startGeneration({ ...watching, traces: undefined });
+      // The last owner may have left some.
+      options.traces()?.wake();
     },
     /** Shows nothing of a server at once, and resolves when nothing of it is under way. */
     end: async (unit: string): Promise<void> => {

@@ -41,6 +41,7 @@ export const createDelivery: ToDelivery = (options, pending) => {
         handled: (action, count) => log.warn({ action, traces: count }, 'quarantined traces changed on request'),
       },
     }),
+    wake: sender.wake,
     start: sender.start,
     stop: async () => {
       await sender.stop(stopLimitMs);

@@ -45,6 +45,7 @@ export type Delivery = {
   readonly spooling: Spooling;
   readonly status: () => DeliveryStatus;
   readonly quarantined: Quarantine;
+  readonly wake: () => void;
   readonly start: () => void;
   /** Ends the request under way; what was not delivered stays in the spool. */
   readonly stop: () => Promise<void>;
@@ -59,6 +60,8 @@ export type Traces = {
   /** Undefined where none is sent. */
   readonly delivery: () => DeliveryStatus | undefined;
   readonly quarantined: Quarantine | undefined;
+  /** Called when there may be traces to deliver that were spooled by another process. */
+  readonly wake: () => void;
   /** Forgets what waits for a trace of a server that is watched no longer. */
   readonly forget: (server: string) => void;
   readonly start: () => void;
@@ -89,6 +92,7 @@ export function createTraces(options: TracesOptions): Traces {
     delivery: () => delivery?.status(),
     quarantined: delivery?.quarantined,
     forget: (server) => enrichers.delete(server),
+    wake: () => delivery?.wake(),
     start: () => delivery?.start(),
     stop: async () => delivery?.stop(),
   };

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
 import { FencedError, type SharedState, UnansweredError } from '../../src/state/shared-state.ts';
@@ -71,6 +72,24 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await a.leases.renew('prod', 1, 60_000)).toBe(false);
     expect(await a.leases.acquire('prod', 60_000)).toMatchObject({ isOurs: true, lease: { epoch: 2 } });
   });
+
+  it('renews a lease at once, although the units that it waits for are locked', async () => {
+    const a = await open('a');
+    for (const unit of ['prod', 'x', 'y']) await a.leases.acquire(unit, 60_000);
+    const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'postgres', password: server.password });
+    await client.connect();
+    await client.query(`BEGIN; SELECT 1 FROM ${schema}.lease WHERE unit IN ('x', 'y') FOR SHARE`);
+    const order: string[] = [];
+    const acquired = ['x', 'y'].map(async (unit) => {
+      await a.leases.acquire(unit, 60_000);
+      order.push(unit);
+    });
+    order.push(`renewed: ${await a.leases.renew('prod', 1, 60_000)}`);
+    await client.query('COMMIT');
+    await client.end();
+    await Promise.all(acquired);
+    expect(order[0]).toBe('renewed: true');
+  }, 30_000);
 
   it('lets one of many replicas win that ask at once', async () => {
     const replicas = await Promise.all(['a', 'b', 'c', 'd'].map((owner) => open(owner)));

@@ -24,7 +24,11 @@ export const postgresOptions = {
     option(schemaName(), 'automation_exporter', 'Schema of the tables, which is created if it is missing.'),
   ),
   connections: untilRestart(
-    option(wholeNumber({ min: 2, max: 100 }), 8, 'Maximum number of connections for the state; leases have 2 more.'),
+    option(
+      wholeNumber({ min: 2, max: 100 }),
+      8,
+      'Maximum number of connections for the state; leases have up to 4 more.',
+    ),
   ),
   view_all: untilRestart(
     option(

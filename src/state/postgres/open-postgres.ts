@@ -20,10 +20,11 @@ export type PostgresOptions = {
 /** Opens the state that replicas share in one database, whose tables are created or brought up to date. */
 export async function openPostgresState({ settings, replica, clock }: PostgresOptions): Promise<SharedState> {
   const connections = createConnections(settings, clock);
-  // Of their own: a lease must be renewed however much there is to write.
   const forLeases = createConnections({ ...settings, connections: 2 }, clock);
+  // Of their own: a lease must be renewed however much there is to write, and while others wait to be acquired.
+  const forRenewals = createConnections({ ...settings, connections: 2 }, clock);
   const close = async (): Promise<void> => {
-    await Promise.all([connections.close(), forLeases.close()]);
+    await Promise.all([connections.close(), forLeases.close(), forRenewals.close()]);
   };
   try {
     await prepareSchema(connections, settings.schema);
@@ -33,7 +34,10 @@ export async function openPostgresState({ settings, replica, clock }: PostgresOp
     throw error;
   }
   return {
-    leases: createPostgresLeases(forLeases, replica, refuseHalf),
+    leases: {
+      ...createPostgresLeases(forLeases, replica, refuseHalf),
+      renew: createPostgresLeases(forRenewals, replica).renew,
+    },
     segments: {
       write: (unit, epoch, families) =>
         connections.transact(async (sql) => {
