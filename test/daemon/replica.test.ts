@@ -58,7 +58,7 @@ describe('daemon/replica', () => {
       shared: createShared(),
       onSecret: () => undefined,
       toTraces: (given, state) => createTraces({ ...common, config: given, otlp, state, toDelivery: () => delivery }),
-      toTimetable: () => ({ start: () => undefined, stop: async () => undefined, nextRunsAtMs: () => [] }),
+      toPollTimes: () => ({ start: () => undefined, stop: async () => undefined, nextRunsAtMs: () => [] }),
     });
     replica.start();
     expect(woken).toEqual(['start']);

@@ -31,7 +31,7 @@ export const replicaPlants: readonly Plant[] = [
         replace: 'found.lease.expiresMs <= link.wallMs()',
       },
     ],
-    shownBy: '--seed=1 --cards=kill_owner@100000+9000,kill_owner@150000+9000',
+    shownBy: '--seed=1 --cards=pause_owner@140735+6567,pause_owner@291523+8847',
   },
   {
     name: 'a renewal that renewed nothing counts',
