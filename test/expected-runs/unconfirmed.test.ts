@@ -47,6 +47,27 @@ describe('expected-runs, what is switched off before it is confirmed', () => {
     expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
   });
 
+  it('counts no miss where the schedule was edited unseen, and its project was switched off just after the time', async () => {
+    const scene = createScene({ apiVersion: 47 });
+    stops.push(scene.stop);
+    const { control, minutes, shown } = scene;
+    control.createProject('pay');
+    const hour = { everyMs: 3_600_000, offsetMs: 0 };
+    const id = control.createJob('pay', { name: 'settle', group: 'nightly', schedule: hour });
+    await minutes(30);
+    control.setExecutionMode('passive');
+    control.changeJob(id, { schedule: { ...hour, offsetMs: 1_500_000 } });
+    await minutes(32);
+    control.changeProject('pay', { scheduleEnabled: false });
+    await minutes(30);
+    expect(shown('schedule_missed_total')).toEqual([missed('unknown', 0)]);
+    control.setExecutionMode('active');
+    control.changeProject('pay', { scheduleEnabled: true });
+    await minutes(10);
+    expect(shown('schedule_missed_total')).toEqual([missed('unknown', 0)]);
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 1']);
+  });
+
   it('does not decide it where the project stays off', async () => {
     const { control, minutes, shown } = await comeBack({ apiVersion: 47, catchUpLimitMs: 3 * 3_600_000 });
     control.changeProject('pay', { scheduleEnabled: false });

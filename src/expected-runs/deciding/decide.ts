@@ -1,6 +1,7 @@
 import { areReadAfter, findCause, isOffSince, mayBeOff, ownerSilenceMs, toOffFact } from './cause.ts';
 import { findNearest, type StartWindow, toStartWindow } from './match.ts';
 import { isProjectOff, type Sources, sourceKeys, timelineOf } from './sources.ts';
+import { lastBefore } from './timeline.ts';
 import {
   isOff,
   type Judged,
@@ -151,9 +152,15 @@ function isConfirmed(job: WatchedJob, expectedMs: number, reason: string, source
   if (reason === 'job_disabled') return isOff(job);
   const isOfProject = reason === 'executions_disabled' || reason === 'schedule_disabled';
   if (!isProjectOff(sources, job.project)) return false;
-  if (lastModifiedMs === undefined) return isOfProject || reason !== 'unknown';
+  // Before it was off, the schedule may have been edited, and nobody has asked since.
+  if (lastModifiedMs === undefined)
+    return isOfProject || (reason !== 'unknown' && wasProjectOff(job, expectedMs, sources));
   // The list shows every edit, and there was none.
   return lastModifiedMs <= timetable.askedAtMs && (isOfProject || reason !== 'unknown' || listedAtMs > expectedMs);
+}
+
+function wasProjectOff({ project }: WatchedJob, atMs: number, sources: Sources): boolean {
+  return (lastBefore(timelineOf(sources, sourceKeys.project(project)), atMs)?.value ?? 'active') !== 'active';
 }
 
 /** A source that is not read any longer does not hold a decision up for ever. */
