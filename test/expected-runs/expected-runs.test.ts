@@ -261,6 +261,7 @@ describe('expected-runs', () => {
     ['Europe/Berlin', '30 2 * * *', Date.UTC(2026, 9, 23, 12), 3],
     ['America/New_York', '30 2 * * *', Date.UTC(2026, 2, 6, 12), 2],
     ['America/New_York', '30 1 * * *', Date.UTC(2026, 9, 30, 12), 3],
+    ['America/New_York', '30 2 * * *', Date.UTC(2026, 9, 30, 12), 3],
   ])(
     'finds no miss and no delay where the clocks of %s change',
     { timeout: 60_000 },
