@@ -40,8 +40,8 @@ export type Executions = {
   readonly withdraw: () => void;
   /** Keeps documents of others in a transaction of the ledger, one change at a time with those of counting. */
   readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
-  /** The server's time at which the running executions were read; undefined where the last round did not. */
-  readonly runningReadMs: () => number | undefined;
+  /** The server's time at which the running executions of a project were read; undefined where they may not be, or were not. */
+  readonly runningReadMs: (project: string) => number | undefined;
   /** How far each project is read; undefined before the first round. */
   readonly progress: () => ReadonlyMap<string, ProjectState> | undefined;
   /** The facts of a job as its runs have told them; undefined for one that is not known. */
@@ -121,7 +121,13 @@ export function createExecutions(options: ExecutionsOptions): Executions {
         return alongside.length === 0 ? undefined : { alongside };
       });
     },
-    runningReadMs: () => (latest?.running === undefined ? undefined : latest.nowMs),
+    runningReadMs: (project) => {
+      if (latest?.running === undefined || visibility.all().runningDenied.includes(project)) return undefined;
+      const { readTicks, sinceTicks, nowMs } = latest;
+      if (readTicks === undefined) return nowMs;
+      const ticks = readTicks.get(project);
+      return ticks === undefined ? undefined : nowMs - Math.max(0, sinceTicks - ticks);
+    },
     progress: () => found?.cache.states,
     factsOf: (...job) => found?.cache.totals.jobs.get(toJobKey(...job)),
     durationMs: (...job) => found && toTypicalDuration(found.cache.totals, job, options.settings.buckets),

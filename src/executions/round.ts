@@ -32,6 +32,7 @@ export type RoundTools = {
 /** The state of the moment, as a round reads it. */
 export type RoundNow = {
   readonly running: Running['executions'];
+  readonly readTicks: Running['readTicks'];
   readonly nowMs: number;
   readonly sinceTicks: number;
 };
@@ -49,7 +50,8 @@ export async function playRound(tools: RoundTools, of: Omit<Round, keyof RoundTo
   const { signal, showing, projectList, visibility } = round;
   const running = await readRunningOnce(round);
   const time = round.serverClock.now(running.serverMs);
-  const now = { running: running.executions, nowMs: time.nowMs, sinceTicks: tools.options.clock.ticks() };
+  const sinceTicks = tools.options.clock.ticks();
+  const now = { running: running.executions, readTicks: running.readTicks, nowMs: time.nowMs, sinceTicks };
   onNow(now);
   visibility.noteRunning(running);
   const toShown = () => ({ ...now, names: projectList.names() });

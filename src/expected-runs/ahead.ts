@@ -40,7 +40,7 @@ function toStarts({ jobs, port, notes }: AheadOptions): (fromMs: number, toMs: n
 }
 
 function toUnderWay(port: AheadOptions['port']): readonly RunUnderWay[] {
-  return (port.running()?.executions ?? []).flatMap(({ status, startedAtMs, project = '', job }) => {
+  return port.running().flatMap(({ status, startedAtMs, project = '', job }) => {
     if (status === 'scheduled' || status === 'queued') return [];
     const names = { project, group: job?.group ?? '', name: job?.name ?? '' };
     const durationMs = port.durationMs(project, names.group, names.name) ?? job?.averageDurationMs ?? 0;

@@ -2,7 +2,7 @@ import type { Execution } from '../domain/execution.ts';
 import type { ExecutionsPort } from './executions-port.ts';
 
 export type ClearTimes = {
-  readonly note: (port: Pick<ExecutionsPort, 'progress' | 'running'>) => void;
+  readonly note: (port: Pick<ExecutionsPort, 'progress' | 'running' | 'runningReadMs'>) => void;
   /** Returns the executions of the lists that this rests on: one may have ended since, and its end be unread. */
   readonly listed: () => readonly Execution[];
   /** Every run of the project that started up to this time is known. */
@@ -19,7 +19,7 @@ export function createClearTimes(): ClearTimes {
   const lists = new Map<string, readonly Execution[]>();
   return {
     note: (port) => {
-      const running = port.running();
+      const executions = port.running();
       for (const [project, { scannedThroughMs }] of port.progress() ?? []) {
         const candidate = waiting.get(project);
         if (candidate !== undefined && scannedThroughMs >= candidate.readAtMs + lateMs) {
@@ -30,7 +30,8 @@ export function createClearTimes(): ClearTimes {
         }
         // A clock that was set back lives through it again.
         clear.set(project, Math.min(clear.get(project) ?? Number.NEGATIVE_INFINITY, scannedThroughMs));
-        if (running !== undefined && !waiting.has(project)) waiting.set(project, running);
+        const readAtMs = port.runningReadMs(project);
+        if (readAtMs !== undefined && !waiting.has(project)) waiting.set(project, { readAtMs, executions });
       }
     },
     listed: () => [...lists.values()].flat(),

@@ -6,8 +6,10 @@ import type { LedgerDocument } from '../state/ledger.ts';
 export type ExecutionsPort = {
   /** How far each project is read; undefined before the first round. */
   readonly progress: () => ReadonlyMap<string, Progress> | undefined;
-  /** The runs under way, and when they were read; undefined where they may not be read. */
-  readonly running: () => { readonly executions: readonly Execution[]; readonly readAtMs: number } | undefined;
+  /** The runs under way, as far as they may be read. */
+  readonly running: () => readonly Execution[];
+  /** When those of a project were read; undefined where they may not be. */
+  readonly runningReadMs: (project: string) => number | undefined;
   /** Keeps documents in a transaction of the ledger: one change at a time, counting included. */
   readonly commit: (make: () => readonly LedgerDocument[]) => Promise<void>;
   readonly factsOf: Executions['factsOf'];
@@ -28,10 +30,8 @@ export type Progress = {
 export function toExecutionsPort(executions: () => Executions | undefined): ExecutionsPort {
   return {
     progress: () => executions()?.progress(),
-    running: () => {
-      const readAtMs = executions()?.runningReadMs();
-      return readAtMs === undefined ? undefined : { executions: executions()?.status().running ?? [], readAtMs };
-    },
+    running: () => executions()?.status().running ?? [],
+    runningReadMs: (project) => executions()?.runningReadMs(project),
     commit: async (make) => executions()?.commit(make),
     beginJobList: (project) => executions()?.beginJobList(project),
     factsOf: (...job) => executions()?.factsOf(...job),

@@ -210,7 +210,7 @@ async function decideAll(round: Round): Promise<void> {
   const { jobs, port, notes, settings, clear, waiting } = round;
   const progress = port.progress();
   if (progress === undefined) return;
-  const running = toSeenRuns([...(port.running()?.executions ?? []), ...clear.listed()]);
+  const running = toSeenRuns([...port.running(), ...clear.listed()]);
   const nowMs = notes.serverNowMs();
   await jobs.change(() => {
     const judged: Judged[] = [];

@@ -54,6 +54,27 @@ describe('executions/running-reader', () => {
     expect(asked[0]).toBe('*');
   });
 
+  it('tells when it read each project, which may be several rounds ago', async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
+    const { read, pass } = setUp((project) => {
+      if (project === 'p7') throw refusal('forbidden', 'api.error.item.unauthorized');
+      return [];
+    });
+    await read(names);
+    pass(15_000);
+    const { readTicks } = await read(names);
+    expect(['p0', 'p7', 'p10', 'p24', 'p25', 'p39'].map((name) => readTicks?.get(name))).toEqual([
+      15_000,
+      undefined,
+      0,
+      0,
+      15_000,
+      15_000,
+    ]);
+    pass(3_600_000);
+    expect((await read(names.slice(0, 1))).readTicks?.size).toBe(1);
+  });
+
   it('leaves out projects that are gone or may not be read', async () => {
     const { read } = setUp((project) => {
       if (project === 'gone') throw refusal('not_found', 'api.error.project.missing');

@@ -86,7 +86,8 @@ export function watchDay(day: Day, parts: Parts = soundParts): WatchedDay {
     const running = day.runs.filter(({ startedAtMs, endedAtMs }) => startedAtMs <= nowMs && endedAtMs > nowMs);
     clear.note({
       progress: () => new Map([['pay', { countedFromMs: 0, scannedThroughMs: scannedMs }]]),
-      running: () => ({ executions: [], readAtMs: nowMs }),
+      running: () => [],
+      runningReadMs: () => nowMs,
     });
     const waiting = new Set<string>();
     for (const job of day.jobs) {

@@ -10,6 +10,8 @@ export type Running = {
   readonly serverMs: number | undefined;
   /** Projects whose running executions may not be read; undefined where the answer covers all and names none. */
   readonly denied?: 'all' | ReadonlySet<string> | undefined;
+  /** When each project was read that could be; absent where all were read just now. */
+  readonly readTicks?: ReadonlyMap<string, number> | undefined;
 };
 
 type Open = (lane: 'vital' | 'normal') => Api;
@@ -21,6 +23,7 @@ type Open = (lane: 'vital' | 'normal') => Api;
 export function createRunningReader(ticks: () => number, onOddRows: OddRows['note']) {
   const known = new Map<string, readonly Execution[]>();
   const denied = new Set<string>();
+  const readTicks = new Map<string, number>();
   let isComplete = false;
   let oneByOneUntilTicks = Number.NEGATIVE_INFINITY;
   let lastAsked = '';
@@ -31,18 +34,23 @@ export function createRunningReader(ticks: () => number, onOddRows: OddRows['not
     for (const project of [...known.keys(), ...denied]) if (!names.has(project)) forget(project);
     for (const project of chooseNext(projects)) {
       lastAsked = project;
+      const askedTicks = ticks();
       const read = await readList(open('normal'), project, onOddRows).catch(toNothing);
       serverMs ??= read.serverMs;
       known.set(project, read.executions ?? []);
+      if (read.executions === undefined) readTicks.delete(project);
+      else readTicks.set(project, askedTicks);
       if (read.denied === undefined) denied.delete(project);
       else denied.add(project);
     }
     isComplete ||= projects.every((project) => known.has(project));
-    return { executions: isComplete ? [...known.values()].flat() : undefined, serverMs, denied: new Set(denied) };
+    const executions = isComplete ? [...known.values()].flat() : undefined;
+    return { executions, serverMs, denied: new Set(denied), readTicks: new Map(readTicks) };
   }
 
   function forget(project: string): void {
     known.delete(project);
+    readTicks.delete(project);
     denied.delete(project);
   }
 
