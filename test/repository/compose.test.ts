@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { runCli } from '../commands/run-cli.ts';
+import { load } from '../config/fixtures.ts';
 import { describeWithTools } from '../support/tools.ts';
 
 const top = join(import.meta.dirname, '..', '..');
@@ -17,6 +18,7 @@ type Service = {
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
+  readonly profiles?: readonly string[];
 };
 
 // The cast names only what is looked at.
@@ -36,6 +38,25 @@ describe('repository/compose', () => {
     expect(Object.values(secrets).filter(({ file }) => !existsSync(join(folder, file)))).toEqual([]);
   });
 
+  it('runs two exporters on one database where that is asked for', async () => {
+    const replicas = ['replica-1', 'replica-2'].map((name) => services[name]);
+    expect(replicas.map((replica) => replica?.command)).toEqual([
+      ['serve', '--web.listen-address=:9731'],
+      ['serve', '--web.listen-address=:9732'],
+    ]);
+    const files = {
+      '/run/secrets/automation-token': 'a-token',
+      '/run/secrets/database-password': 'a-password',
+    };
+    for (const replica of replicas) {
+      const { config } = await load({ env: { ...replica?.environment }, files });
+      expect(config.state.postgres).toMatchObject({ host: 'database', viewAll: true });
+      expect(replica?.volumes).toBeUndefined();
+    }
+    const asked = Object.entries(services).filter(([, { profiles }]) => profiles?.includes('replicas'));
+    expect(asked.map(([name]) => name)).toEqual(['replica-1', 'replica-2', 'service-of-replicas', 'database']);
+  });
+
   it('shows every dashboard', () => {
     const shown = mounts.map(([source = '']) => source).filter((source) => source.includes('/dashboards/'));
     expect(shown.map((path) => basename(path)).sort()).toEqual(
@@ -47,7 +68,9 @@ describe('repository/compose', () => {
 
   it('runs pinned versions, and listens on this machine only', () => {
     const images = Object.values(services).map(({ image }) => image);
-    expect(images.filter((image) => image !== 'automation-exporter' && !/:v?\d+\.\d+\.\d+$/.test(image))).toEqual([]);
+    expect(images.filter((image) => image !== 'automation-exporter' && !/:v?\d+\.\d+(\.\d+)?$/.test(image))).toEqual(
+      [],
+    );
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);
     expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
   });
