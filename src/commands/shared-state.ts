@@ -47,9 +47,9 @@ export function toPostgresSettings(
   };
 }
 
-async function readTls({ caFile, certFile, keyFile }: PostgresConfig['tls']) {
+async function readTls({ caFile, certFile, keyFile, serverName }: PostgresConfig['tls']) {
   const read = async (file: string | undefined) => (file === undefined ? undefined : readText(file));
-  return { ca: await read(caFile), cert: await read(certFile), key: await read(keyFile) };
+  return { ca: await read(caFile), cert: await read(certFile), key: await read(keyFile), serverName };
 }
 
 function readText(path: string): Promise<string> {

@@ -45,7 +45,7 @@ export const rooms: readonly Room[] = [
   { room: 'api', knows: ['domain'] },
 
   { room: 'state', types: ['node:sqlite'] },
-  { room: 'state/postgres', knows: ['state', 'domain/clock'], types: ['node:tls'], packages: ['pg'] },
+  { room: 'state/postgres', knows: ['state', 'domain/clock'], packages: ['pg', 'node:tls'] },
   { room: 'state/sqlite', knows: ['state', 'system-clock'], packages: ['node:sqlite'] },
   { room: 'state/commit-file', packages: ['node:fs'] },
   { room: 'state/sqlite-file', knows: ['state'], packages: ['node:sqlite'] },

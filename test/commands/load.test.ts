@@ -108,6 +108,12 @@ const cases: readonly Case[] = [
     'config.yaml:3:53 state.postgres.password_file: has no meaning without state.postgres.host (give the host of the database)\n',
   ),
 
+  inFile(
+    'a client certificate for the database without its key',
+    `${good}state: { postgres: { host: db, tls: { cert_file: ./token } } }\n`,
+    'config.yaml:3:50 state.postgres.tls.cert_file: needs state.postgres.tls.key_file beside it\n',
+  ),
+
   inFlags(
     'a configuration file that does not exist',
     ['serve', '--config.file=nowhere.yaml'],

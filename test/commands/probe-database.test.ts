@@ -34,7 +34,7 @@ describeWithTools('commands/probe-database', ['postgresql'], ({ postgresql }) =>
           schema: 'automation_exporter',
           connections: 2,
           viewAll: false,
-          tls: { disable: true, caFile: undefined, certFile: undefined, keyFile: undefined },
+          tls: { disable: true, caFile: undefined, certFile: undefined, keyFile: undefined, serverName: undefined },
           ...settings,
         },
       },

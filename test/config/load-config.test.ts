@@ -316,5 +316,5 @@ const postgres = {
   schema: 'automation_exporter',
   connections: 8,
   viewAll: false,
-  tls: { disable: false, caFile: undefined, certFile: undefined, keyFile: undefined },
+  tls: { disable: false, caFile: undefined, certFile: undefined, keyFile: undefined, serverName: undefined },
 };

@@ -134,6 +134,17 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     );
   });
 
+  it('accepts a certificate for the name that is configured, whatever the host is called', async () => {
+    const ca = certificates.pem('ca.pem');
+    await server.useCertificate(certificates.pem('elsewhere.key'), certificates.pem('elsewhere.pem'));
+    const tls = async () => ({ ca, servername: 'elsewhere.example' });
+    const state = await eventually(async () => own(await open({ host: 'localhost', tls })));
+    await state.ledger.commit('prod', { entries: [entry(1)] });
+    expect(await complaintOf({ host: 'localhost', tls: async () => ({ ca, servername: 'other.example' }) })).toMatch(
+      /is not accepted \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
+    );
+  });
+
   it('says what to do about a wrong address, database, user or right', async () => {
     await server.query(`CREATE ROLE poor LOGIN PASSWORD 'poor'`);
     expect(await complaintOf({ host: 'no-such-host.invalid' })).toMatch(
@@ -161,7 +172,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     await (await open()).leases.list();
     await server.query(`UPDATE ${schema}.schema_version SET version = 99`);
     expect(await complaintOf({})).toBe(
-      'the state in the database is of a newer version (99, this one knows 1); run that release, or choose another `state.postgres.schema`',
+      'the state in the database is of a newer version (99, this one knows 2); run that release, or choose another `state.postgres.schema`',
     );
     await server.query(`CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`);
     expect(await complaintOf({ database: 'latin' })).toBe(
@@ -177,7 +188,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
   it('prepares the tables once, however many replicas start at the same time', async () => {
     const all = await Promise.all([open(), open(), open(), open()]);
     expect(await Promise.all(all.map(({ leases }) => leases.list()))).toEqual([[], [], [], []]);
-    expect(await server.query(`SELECT version FROM ${schema}.schema_version`)).toEqual([{ version: '1' }]);
+    expect(await server.query(`SELECT version FROM ${schema}.schema_version`)).toEqual([{ version: '2' }]);
   });
 
   it('gives up on a database that does not answer, and says so', async () => {

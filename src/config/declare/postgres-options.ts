@@ -1,5 +1,5 @@
 import { wholeNumber } from '../values/number.ts';
-import { databaseHost, pemFile, plainName, schemaName, userName } from '../values/texts.ts';
+import { databaseHost, hostName, pemFile, plainName, schemaName, userName } from '../values/texts.ts';
 import { boolean, path } from '../values/value-type.ts';
 import { type OptionTree, option, optional, untilRestart } from './option.ts';
 
@@ -50,5 +50,6 @@ export const postgresOptions = {
     ),
     cert_file: untilRestart(optional(pemFile(), 'File with the client certificate.')),
     key_file: untilRestart(optional(pemFile(), 'File with the private key of the client certificate.')),
+    server_name: untilRestart(optional(hostName(), 'Expected name in the certificate of the database.')),
   },
 } as const satisfies OptionTree;

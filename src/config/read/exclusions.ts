@@ -22,8 +22,17 @@ export function settleExclusions(
   return settled;
 }
 
-/** Complains about a password for a database without a host: the state would be kept in a file, and each replica would count by itself. */
+/** Complains about a client certificate without its key, or the other way round, and about a password for a database without a host: the state would be kept in a file, and each replica would count by itself. */
 export function checkDatabase(general: ReadonlyMap<string, Resolved>, complaints: Complaints): void {
+  const placeOf = (key: string) => general.get(`state.postgres.tls.${key}`)?.place;
+  for (const [given, lacking] of [
+    ['cert_file', 'key_file'],
+    ['key_file', 'cert_file'],
+  ] as const) {
+    const place = placeOf(given);
+    if (place !== undefined && placeOf(lacking) === undefined)
+      complaints.add(place, `needs state.postgres.tls.${lacking} beside it`);
+  }
   const password = general.get('state.postgres.password_file')?.place;
   if (password === undefined || general.get('state.postgres.host')?.place !== undefined) return;
   complaints.add(password, 'has no meaning without state.postgres.host', 'give the host of the database');

@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from 'node:tls';
+import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import { Client, type ClientBase, type ClientConfig, DatabaseError, Pool, type PoolClient, types } from 'pg';
 import { type Cancel, type Clock, sleep } from '../../domain/clock.ts';
 import { UnansweredError } from '../shared-state.ts';
@@ -178,8 +178,15 @@ function createClientWith(user: string, credentials: () => Credentials | undefin
   return function createClient(options: ClientConfig): Client {
     const { password = '', tls = false } = credentials() ?? {};
     // Without a password the library would look for one in files and variables of its own.
-    return new Client({ ...options, user, password, ssl: tls });
+    return new Client({ ...options, user, password, ssl: tls && toSsl(tls) });
   };
+}
+
+/** The library asks for the certificate of the host, whatever name is configured; so the name is compared here. */
+function toSsl(tls: ConnectionOptions): ConnectionOptions {
+  const { servername } = tls;
+  if (servername === undefined) return tls;
+  return { ...tls, checkServerIdentity: (_host, certificate) => checkServerIdentity(servername, certificate) };
 }
 
 async function prepareSession(client: ClientBase, { schema, statementTimeoutMs }: PostgresSettings): Promise<void> {
