@@ -138,7 +138,8 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
     const fill = ({ control }: Simulator): void => {
       control.createProject('pay');
       const nowMs = Date.now();
-      for (let job = 0; job < runs; job += 1) {
+      // The oldest first: the simulated server keeps them in the order of their ends.
+      for (let job = runs - 1; job >= 0; job -= 1) {
         const name = job < longNames ? `${String(job)} ${'x'.repeat(10_000)}` : `job ${job}`;
         const jobId = control.createJob('pay', { name, group: '' });
         control.addFinished('pay', { jobId, startedAtMs: nowMs - 3_000_000, endedAtMs: nowMs - 60_000 - job * 50 });
@@ -191,7 +192,7 @@ describe('end-to-end/faults of data', { timeout: 240_000 }, () => {
       control.createProject('pay');
       const jobId = control.createJob('pay', { name: 'busy', group: '' });
       const nowMs = Date.now();
-      for (let run = 0; run < runs; run += 1) {
+      for (let run = runs - 1; run >= 0; run -= 1) {
         const endedAtMs = nowMs - 60_000 - Math.floor((run / runs) * 3_540_000);
         control.addFinished('pay', { jobId, startedAtMs: endedAtMs - 20, endedAtMs });
       }
