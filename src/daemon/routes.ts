@@ -197,7 +197,7 @@ function toExecutionList({ clock, current }: Served, endedOf: EndedOf) {
 
 type Kept = { readonly hasPage: (server: string, id: number) => boolean; readonly endedOf: EndedOf };
 
-function toExecutionPage({ clock, current, watching }: Served, { hasPage, endedOf }: Kept) {
+function toExecutionPage({ clock, current, watching, lease }: Served, { hasPage, endedOf }: Kept) {
   return executionPageRoute({
     find: async (name, id) => {
       const plan = watching().traces?.planOf(name, id);
@@ -211,6 +211,10 @@ function toExecutionPage({ clock, current, watching }: Served, { hasPage, endedO
     tracing: () => ({
       isOn: watching().traces !== undefined,
       servers: current().servers.map(({ name }) => name),
+      ownerOf: (name) => {
+        const owner = lease(name);
+        return owner?.isOurs === false && owner.expiresInMs > 0 ? owner.address : undefined;
+      },
     }),
     traceLink: () => current().traces.link,
     nowMs: clock.now,

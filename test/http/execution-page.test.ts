@@ -27,7 +27,11 @@ async function read({ path = '/executions/prod/4711', isOn = true, ...given }: G
     },
     ended: (server) => (server === 'prod' ? (given.ended ?? []) : []),
     running: (server, id) => (server === 'prod' && id === 4711 ? given.running : undefined),
-    tracing: () => ({ isOn, servers: ['prod', 'test'] }),
+    tracing: () => ({
+      isOn,
+      servers: ['prod', 'test', 'elsewhere'],
+      ownerOf: (server) => (server === 'elsewhere' ? 'http://replica-2:9720/' : undefined),
+    }),
     traceLink: () => given.link,
     nowMs: () => startMs + 400_000,
   });
@@ -212,9 +216,14 @@ web899 1@web899 |  | +1 min 29 s | 5 s | ✗ failed (failed, NonZeroResultCode)
   it.each([
     ['/executions/prod/4711', 'Execution 4711 of prod not found', 'Possible reasons:'],
     [
+      '/executions/elsewhere/4711',
+      'Execution 4711 of elsewhere not found',
+      'Another exporter watches this server now, and has the pages of its executions: http://replica-2:9720/executions/elsewhere/4711',
+    ],
+    [
       '/executions/away/4711',
       'Execution 4711 of away not found',
-      'No watched server has this name. Watched servers: prod, test.',
+      'No watched server has this name. Watched servers: prod, test, elsewhere.',
     ],
     [
       '/executions/prod/x%3Ci%3E',
