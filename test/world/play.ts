@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Self } from '../../src/metrics/self.ts';
-import type { Execution } from '../../src/simulator/world/execution.ts';
+import { type Execution, endedAt } from '../../src/simulator/world/execution.ts';
 import type { LedgerEntry } from '../../src/state/ledger.ts';
 import { denseMs } from './card-kinds.ts';
 import { playCard } from './cards.ts';
@@ -200,8 +200,11 @@ export async function playWorld(
   const leastRestMs = plan.size === 'small' && calmMs === undefined ? 2 * minuteMs + plan.holdMs : restMs;
   await time.run(Math.min(restUntilMs, time.nowMs() + leastRestMs));
   let last = await judgeNow();
-  while (last.length > 0 && time.nowMs() < restUntilMs) {
-    await time.run(Math.min(restUntilMs, time.nowMs() + minuteMs));
+  // What is dated ahead counts when the clock of the server gets there.
+  const latestMs = Math.max(...service.world.history.map(endedAt));
+  const untilMs = Math.max(restUntilMs, Math.min(latestMs, time.nowMs() + hourMs) + 4 * plan.executionsEveryMs);
+  while (last.length > 0 && time.nowMs() < untilMs) {
+    await time.run(Math.min(untilMs, time.nowMs() + minuteMs));
     last = await judgeNow();
   }
   for (const { oracle, says } of last) onFault(oracle, says);
