@@ -12,6 +12,8 @@ export type Waiting = {
   retryAtTicks: number;
   /** It was asked for, and no answer came. */
   isUnanswered: boolean;
+  /** The number of its tries that ended in a fault of the server, one after the other. */
+  faults: number;
 };
 
 export type WaitingTraces = {
@@ -72,7 +74,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
   return {
     add: (pending) => {
       for (const each of pending) {
-        const entry = { pending: each, sinceTicks: undefined, retryAtTicks: 0, isUnanswered: false };
+        const entry = { pending: each, sinceTicks: undefined, retryAtTicks: 0, isUnanswered: false, faults: 0 };
         waiting.set(toPendingKey(each), entry);
       }
       hasNew ||= pending.length > 0;
@@ -88,9 +90,16 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     },
     hasNew: () => hasNew,
     isLate,
-    isLastTry: (entry) => toAskedMs(entry) > sealTimeoutMs,
+    isLastTry: (entry) => {
+      // In a long queue a try comes many minutes after the one before, and two of them say little.
+      const isTooEarly = entry.faults > 0 && entry.faults < fewestFaults;
+      return toAskedMs(entry) > sealTimeoutMs && !isTooEarly;
+    },
     isDue: ({ retryAtTicks }) => retryAtTicks <= clock.ticks(),
-    noteAnswer,
+    noteAnswer: (entry) => {
+      noteAnswer(entry);
+      entry.faults = 0;
+    },
     postpone: (entry) => {
       const ageMs = toAskedMs(entry);
       const laterMs = Math.min(longestRetryMs, Math.max(pendingRetryMs, ageMs / 4));
@@ -105,7 +114,9 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
       else if (isUnsent) sealClock.answered();
       else noteAnswer(entry);
       // A request that was not sent is not a fault of this one.
-      if (!isUnsent) entry.isUnanswered = true;
+      if (isUnsent) return;
+      entry.isUnanswered = true;
+      entry.faults += 1;
     },
   };
 }
@@ -114,3 +125,5 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
 export const pendingRetryMs = 5000;
 const longestRetryMs = 60_000;
 const faultRetryMs = 15_000;
+/** So often at least a state is asked for before it is given up. */
+const fewestFaults = 10;

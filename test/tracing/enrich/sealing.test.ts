@@ -122,6 +122,20 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).toContain('degraded seal_timeout');
   });
 
+  it('asks more than twice for what got a fault and then stood in line for longer than that', async () => {
+    const { simulator, run, wait, plans, told } = await setUp({ backlogAgeMs: 60 * minuteMs });
+    simulator.control.addFault({ kind: 'status', status: 500, path: ofState, times: 9 });
+    for (let tries = 0; tries < 3; tries += 1) {
+      await run();
+      expect(plans).toEqual([]);
+      wait(11 * minuteMs);
+    }
+    simulator.control.clearFaults();
+    await run();
+    expect(plans[0]?.trace.spans).toHaveLength(3);
+    expect(told).not.toContain('degraded seal_timeout');
+  });
+
   it('waits for the state of what stood in line for longer than that', async () => {
     const { simulator, run, add, wait, plans, told, pending } = await setUp({ backlogAgeMs: 60 * minuteMs });
     await run();
