@@ -91,7 +91,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     hasNew: () => hasNew,
     isLate,
     isLastTry: (entry) => {
-      // In a long queue a try comes many minutes after the one before, and two of them say little.
+      // In a long queue a try comes many minutes after the previous one, and two of them say little.
       const isTooEarly = entry.faults > 0 && entry.faults < fewestFaults;
       return toAskedMs(entry) > sealTimeoutMs && !isTooEarly;
     },
