@@ -147,6 +147,12 @@ describe('expected-runs/deciding/hours-ahead', () => {
     const { hours } = plan([toStart('a', at(2), 1)], { underWay: [], fromMs: at(0), threads: undefined });
     expect(hours.filter(({ exceeded }) => exceeded !== undefined)).toEqual([]);
   });
+
+  it('says that too much runs from the hour on, where it runs already when the hour begins', () => {
+    const starts = [57, 58, 59].map((minute) => ({ atMs: at(4, minute), durationMs: 120 * minuteMs, job: job() }));
+    const { hours } = plan(starts, { underWay: [], fromMs: at(4, 30), threads: 2 });
+    expect(hours.slice(0, 3).map(({ exceeded }) => exceeded?.atMs)).toEqual([at(4, 59), at(5), at(6)]);
+  });
 });
 
 describe('expected-runs/showing/server-schedule', () => {

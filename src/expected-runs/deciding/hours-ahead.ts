@@ -55,7 +55,8 @@ export function planHoursAhead({ startsWithin, underWay, fromMs, threads }: Ahea
     const own = startsWithin(afterMs, throughMs);
     const before = lasting.filter(({ endMs }) => endMs > Math.max(startMs, fromMs));
     const running = before.map(({ endMs }) => endMs);
-    const contention = findContention(own, { running, fromMs: afterMs, toMs: throughMs, threads });
+    const found = findContention(own, { running, fromMs: afterMs, toMs: throughMs, threads });
+    const contention = within(found, Math.max(startMs, fromMs));
     day = { most: Math.max(day.most, contention.most), exceededMs: day.exceededMs ?? contention.exceededMs };
     if (hours.length < 24)
       hours.push({
@@ -70,6 +71,11 @@ export function planHoursAhead({ startsWithin, underWay, fromMs, threads }: Ahea
   const toMs = fromMs + hourMs;
   const hour = findContention(startsWithin(fromMs, toMs), { running, fromMs, toMs, threads });
   return { hours, hour, day };
+}
+
+/** What runs at the beginning exceeds the threads from then on, and not from the moment before. */
+function within({ most, exceededMs }: Contention, beginMs: number): Contention {
+  return { most, exceededMs: exceededMs === undefined ? undefined : Math.max(exceededMs, beginMs) };
 }
 
 function toLasting(starts: readonly JobStart[], throughMs: number): readonly RunUnderWay[] {
