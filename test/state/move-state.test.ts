@@ -182,6 +182,14 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     expect(await move('directory', { overwrite: true })).toEqual(there);
   }, 60_000);
 
+  it('replaces no whole state without being told, although a copy of another server broke', async () => {
+    await move('postgres');
+    await server.query(`INSERT INTO "${schema}".unfinished_copy VALUES ('other')`);
+    await expect(move('postgres')).rejects.toThrow(
+      'the database has a state of prod already; to replace it, add `--overwrite`',
+    );
+  }, 60_000);
+
   it('refuses to copy while a replica or a daemon runs', async () => {
     const replica = { owner: 'replica-1', address: '' };
     const shared = await openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock });

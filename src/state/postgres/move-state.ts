@@ -48,7 +48,8 @@ async function moveIn(move: Move, connections: Connections): Promise<readonly Un
     const units = await from.units();
     const unfinished = await readUnfinished(connections.sql);
     // What an earlier try has left is not worth keeping.
-    if (!move.overwrite && unfinished.length === 0) refuseRows(await to.units(), units, 'the database');
+    const whole = (await to.units()).filter((unit) => !unfinished.includes(unit));
+    if (!move.overwrite) refuseRows(whole, units, 'the database');
     const all = [...new Set([...unfinished, ...units])];
     return await withUnits(move, connections, all, async (owned) => {
       await connections.transact(async (sql) => {
@@ -64,7 +65,7 @@ async function moveIn(move: Move, connections: Connections): Promise<readonly Un
       // The last write: of a copy that ends before it nothing is used.
       await connections.transact(async (sql) => {
         for (const { lease } of owned) await requireLease(sql, lease);
-        await sql('DELETE FROM unfinished_copy');
+        await sql('DELETE FROM unfinished_copy WHERE unit = ANY($1::text[])', [all]);
       });
       return summaries;
     });
