@@ -78,8 +78,13 @@ export function createViewOfAll(segments: Pick<Segments, 'epochs' | 'read'>): Vi
   async function refresh(): Promise<ReadonlyMap<string, number>> {
     const epochs = await segments.epochs(graceMs);
     const versions = new Map([...units].map(([unit, { version }]) => [unit, version]));
-    for (const stored of await segments.read(versions)) await keep(units, stored);
-    for (const unit of units.keys()) if (!epochs.has(unit)) units.delete(unit);
+    try {
+      for (const stored of await segments.read(versions)) await keep(units, stored);
+    } catch (error) {
+      // What was read of them is a part: all of it is read again.
+      units.clear();
+      throw error;
+    }
     return epochs;
   }
 

@@ -1,10 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { createViewOfAll, startSegmentWriter } from '../../src/daemon/view-of-all.ts';
+import { toBlock } from '../../src/metrics/block.ts';
 import { gauge } from '../../src/metrics/family.ts';
+import { toSegmentBytes } from '../../src/metrics/shared-view.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import type { FamilySegment, Segment, Segments } from '../../src/state/shared-state.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+
+const bytesOf = async (name: string) => {
+  const block = await toBlock(Buffer.from(`${name}{server="a"} 1\n`));
+  return toSegmentBytes({
+    family: { name, help: 'H.', type: 'gauge', labels: [], merge: 'sum' },
+    samples: { text: block, openmetrics: block },
+  });
+};
+const wish = { format: 'text', gzip: false } as const;
+const text = async (view: ReturnType<typeof createViewOfAll>) => Buffer.concat(await view.scrape(wish)).toString();
 
 const up = gauge('automation_up', 'Up.');
 const jobs = gauge('automation_jobs', 'Jobs.', 'project');
@@ -165,5 +177,36 @@ automation_up{server="b"} 0
     expect(await scrape()).toContain('automation_up{server="a"} 0');
     shared.epochs.delete('a');
     expect(await scrape()).toBe('');
+  });
+
+  it('reads what a server has left that nobody owns any longer once, not at each scrape', async () => {
+    const rows: Segment[] = [{ unit: 'old', family: 'x', epoch: 1, version: 5, bytes: await bytesOf('x') }];
+    const read: number[] = [];
+    const view = createViewOfAll({
+      epochs: async () => new Map(),
+      read: async (after) => {
+        const found = rows.filter((row) => row.version > (after.get(row.unit) ?? 0));
+        read.push(found.length);
+        return found;
+      },
+    });
+    for (let n = 0; n < 3; n++) await view.scrape(wish);
+    expect(read).toEqual([1, 0, 0]);
+  });
+
+  it('shows the families after one that could not be read, once it can', async () => {
+    const broken = { unit: 'a', family: 'b', epoch: 1, version: 3, bytes: new Uint8Array([1, 2, 3]) };
+    const rows: Segment[] = [
+      { unit: 'a', family: 'a', epoch: 1, version: 9, bytes: await bytesOf('a') },
+      broken,
+      { unit: 'a', family: 'c', epoch: 1, version: 4, bytes: await bytesOf('c') },
+    ];
+    const view = createViewOfAll({
+      epochs: async () => new Map([['a', 1]]),
+      read: async (after) => rows.filter((row) => row.version > (after.get(row.unit) ?? 0)),
+    });
+    await expect(view.scrape(wish)).rejects.toThrow('unexpected end of file');
+    rows[1] = { ...broken, version: 10, bytes: await bytesOf('b') };
+    expect(await text(view)).toContain('c{server="a"} 1');
   });
 });
