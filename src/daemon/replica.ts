@@ -183,9 +183,11 @@ function createUnits(options: UnitsOptions) {
       watched.delete(unit);
       const { watching, shut, writer } = ending;
       shut();
-      await writer?.stop();
+      // A database that does not answer must not hold up the end of the polls.
+      const written = writer?.stop();
       for (const { key } of watching.scheduler.status()) watching.watched.get(unit)?.withdraw(key);
       await stopGeneration({ ...watching, traces: undefined }, onFault);
+      await written;
       await forgetSeries(self.registry, ({ server }, name) => server === unit && name !== takeovers);
     },
   };

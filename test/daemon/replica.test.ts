@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createReplica } from '../../src/daemon/replica.ts';
 import { createTraces, type Delivery } from '../../src/daemon/trace-pipeline.ts';
+import { gauge } from '../../src/metrics/family.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import type { Lease, SharedState } from '../../src/state/shared-state.ts';
@@ -65,6 +66,60 @@ describe('daemon/replica', () => {
     await vi.advanceTimersByTimeAsync(1000);
     expect([...replica.toOwned()]).toEqual(['prod']);
     expect(woken).toEqual(['start', 'wake']);
+    const stopped = replica.stop();
+    await vi.advanceTimersByTimeAsync(5000);
+    await stopped;
+  });
+
+  it('asks a server nothing more once its lease is lost, although the database does not answer a write of the view', async () => {
+    const { config } = await load({
+      yaml: "state: { postgres: { host: db, view_all: true } }\nservers: [{ name: prod, url: 'http://127.0.0.1:9', token_file: /token }]",
+      files: { '/token': 'a-token' },
+    });
+    const said: string[] = [];
+    const shared = createShared();
+    const answered = Promise.withResolvers<undefined>();
+    const snapshots = createSnapshots(systemClock);
+    const replica = createReplica({
+      log,
+      clock: systemClock,
+      self: createSelf({ version: 'test', nodeVersion: 'test' }),
+      config,
+      snapshots,
+      shared: {
+        ...shared,
+        leases: { ...shared.leases, renew: async () => !said.includes('write') },
+        segments: {
+          ...shared.segments,
+          write: async () => {
+            said.push('write');
+            await answered.promise;
+          },
+        },
+      },
+      onSecret: () => undefined,
+      toTraces: () => undefined,
+      toPollTimes: () => ({
+        start: () => undefined,
+        stop: async () => void said.push('polls end'),
+        nextRunsAtMs: () => [],
+      }),
+    });
+    replica.start();
+    await vi.advanceTimersByTimeAsync(1000);
+    const published = snapshots.publish({
+      source: 'x',
+      server: 'prod',
+      collector: 'health',
+      baseLabels: [['server', 'prod']],
+      rows: gauge('automation_up', 'Up.').rows(1),
+      validForMs: 600_000,
+    });
+    await vi.waitFor(() => expect(said).toEqual(['write']), { timeout: 10_000 });
+    await published;
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(said).toEqual(['write', 'polls end']);
+    answered.resolve(undefined);
     const stopped = replica.stop();
     await vi.advanceTimersByTimeAsync(5000);
     await stopped;
