@@ -44,12 +44,12 @@ describe('state/killed', () => {
     let least = 0;
     const isDone = () => phases.every((phase) => deaths.has(phase));
     for (let kill = 0; kill < 20 || (kill < 80 && !isDone()); kill += 1) {
-      const line = random.pick(['opening', 'committed \\d+', 'closing', 'closing']);
+      const line = random.pick(['opening', 'committed \\d+', 'backing up', 'closing', 'closing']);
       // The very first start is killed too, with no file there yet.
       const nth = kill === 0 ? 1 : random.between(1, 3);
       const { died, opened, committed } = await killAfter(line, {
         nth,
-        turns: random.between(0, line === 'closing' ? 3 : 60),
+        turns: random.between(0, line === 'closing' || line === 'backing up' ? 3 : 60),
       });
       deaths.set(died, (deaths.get(died) ?? 0) + 1);
       for (const said of opened) {
