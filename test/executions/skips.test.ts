@@ -10,7 +10,7 @@ const firstMs = Date.UTC(2024, 4, 1);
 
 describe('executions/skips', () => {
   it('counts what was skipped a week at a time, the oldest first, and says once how many they were', async () => {
-    const scene = await createScene([skip(0, 15), skip(20, 21, 'outage')], () => 4);
+    const scene = await createScene([toSkip(0, 15), toSkip(20, 21, 'outage')], () => 4);
     await scene.look();
     expect(scene.asked).toEqual(['0 … 7', '7 … 14', '14 … 15', '20 … 21']);
     expect(scene.skipped).toEqual(['disabled 4', 'disabled 4', 'disabled 4', 'outage 4']);
@@ -24,10 +24,10 @@ describe('executions/skips', () => {
   });
 
   it('asks five times at once at most, and no longer than it may', async () => {
-    const scene = await createScene([skip(0, 70)], () => 1);
+    const scene = await createScene([toSkip(0, 70)], () => 1);
     await scene.look();
     expect(scene.asked).toHaveLength(5);
-    expect(scene.left()).toEqual([{ ...skip(35, 70), runs: 5, isUnknown: false }]);
+    expect(scene.left()).toEqual([{ ...toSkip(35, 70), runs: 5, isUnknown: false }]);
     let questions = 2;
     await scene.look(() => questions-- > 0);
     expect(scene.asked).toHaveLength(7);
@@ -36,20 +36,20 @@ describe('executions/skips', () => {
   });
 
   it('says nothing of a time in which nothing ended', async () => {
-    const scene = await createScene([skip(0, 3)], () => 0);
+    const scene = await createScene([toSkip(0, 3)], () => 0);
     await scene.look();
     expect([scene.skipped, scene.told, scene.left()]).toEqual([[], [], undefined]);
   });
 
   it('tries three times to count a week that the server does not count, and says what it lacks', async () => {
-    const scene = await createScene([skip(0, 10)], (fromDay) => {
+    const scene = await createScene([toSkip(0, 10)], (fromDay) => {
       if (fromDay === 0) throw refusal('server');
       return 3;
     });
     let questions = 2;
     await scene.look(() => questions-- > 0);
     expect(scene.asked).toEqual(['0 … 7', '0 … 7']);
-    expect(scene.left()).toEqual([skip(0, 10)]);
+    expect(scene.left()).toEqual([toSkip(0, 10)]);
     await scene.look();
     expect(scene.asked).toEqual(['0 … 7', '0 … 7', '0 … 7', '7 … 10']);
     expect(scene.skipped).toEqual(['disabled 3']);
@@ -60,7 +60,7 @@ describe('executions/skips', () => {
 
   it('begins again to count tries with each week', async () => {
     let asked = 0;
-    const scene = await createScene([skip(0, 14)], () => {
+    const scene = await createScene([toSkip(0, 14)], () => {
       asked += 1;
       if (asked !== 3 && asked !== 6) throw refusal('server');
       return 1;
@@ -72,16 +72,16 @@ describe('executions/skips', () => {
   });
 
   it('ends where the credentials are refused, and tries the same again', async () => {
-    const scene = await createScene([skip(0, 3)], () => {
+    const scene = await createScene([toSkip(0, 3)], () => {
       throw refusal('unauthorized');
     });
     for (let times = 0; times < 4; times += 1) await expect(scene.look()).rejects.toThrow('refused: unauthorized');
-    expect(scene.left()).toEqual([skip(0, 3)]);
+    expect(scene.left()).toEqual([toSkip(0, 3)]);
   });
 });
 
 /** From the beginning of one day of the month to that of another. */
-function skip(fromDay: number, toDay: number, reason = 'disabled'): Skip {
+function toSkip(fromDay: number, toDay: number, reason = 'disabled'): Skip {
   return { beginMs: firstMs + fromDay * dayMs, endMs: firstMs + toDay * dayMs - 1, reason };
 }
 

@@ -1,20 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createScene } from './scene.ts';
+import { createHourly, createStoppable, hour, stopScenes } from './hourly.ts';
 
-const hour = { everyMs: 3_600_000, offsetMs: 0 };
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
-
-/** One project with a job that starts every hour on the hour; the day begins at noon. */
-function createHourly(options: Parameters<typeof createScene>[0] = {}) {
-  const scene = createScene(options);
-  stops.push(scene.stop);
-  scene.control.createProject('pay');
-  const id = scene.control.createJob('pay', { name: 'settle', group: 'nightly', schedule: hour });
-  return { ...scene, id };
-}
+afterEach(stopScenes);
 
 const job = 'project="pay",job_group="nightly",job_name="settle"';
 
@@ -199,8 +186,7 @@ describe('expected-runs', () => {
   });
 
   it('finds the runs of a job that starts every ten seconds, and the misses of a passive server', async () => {
-    const scene = createScene({});
-    stops.push(scene.stop);
+    const scene = createStoppable({});
     const { control, minutes, shown } = scene;
     control.createProject('pay');
     control.createJob('pay', { name: 'settle', group: 'nightly', schedule: { everyMs: 10_000, offsetMs: 2000 } });

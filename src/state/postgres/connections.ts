@@ -167,8 +167,7 @@ function openPool(settings: PostgresSettings, credentials: () => Credentials | u
 }
 
 const connectMs = 5000;
-/** What a stopped process has open holds the rows of others for no longer. */
-/** Shorter than the time between two renewals, which wait for an open transaction of the same unit. */
+/** A stopped process holds no rows for longer than this, which is shorter than the time between two renewals. */
 const idleInTransactionMs = 2500;
 
 type Credentials = { readonly password: string | undefined; readonly tls: ConnectionOptions | undefined };
