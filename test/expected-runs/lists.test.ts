@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHourly, hour, stopScenes } from './hourly.ts';
 
-const minute = 60_000;
 afterEach(stopScenes);
 
 describe('expected-runs/lists', () => {
