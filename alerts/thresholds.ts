@@ -61,6 +61,8 @@ export interface Thresholds {
   readonly nodeFailureRatio: number;
   readonly nodeFailingJobs: number;
   readonly nodeFailingFor: string;
+  /** The time after an alert about a node, in which a job that has not run since is not reported for its failures there. */
+  readonly nodeToldWindow: string;
   /** Runs in this time that all took longer than the average, by this factor and at least this long. */
   readonly durationWindow: string;
   readonly durationRuns: number;
@@ -161,6 +163,7 @@ export const defaultThresholds: Thresholds = {
   nodeFailureRatio: 0.8,
   nodeFailingJobs: 2,
   nodeFailingFor: '5m',
+  nodeToldWindow: '6h',
   durationWindow: '6h',
   durationRuns: 3,
   durationFactor: 2,

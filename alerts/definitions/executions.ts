@@ -14,6 +14,7 @@ export function slowExecutionAlerts(limits: Thresholds): Alert[] {
 }
 
 const jobOfServer = `${jobText} on {{ $labels.server }}`;
+const nodeAlert = 'AutomationNodeFailingEverywhere';
 const lastFailedId = 'automation_job_last_failed_execution_id';
 
 function failingRepeatedly(limits: Thresholds): Alert {
@@ -22,7 +23,7 @@ function failingRepeatedly(limits: Thresholds): Alert {
   const unlessNode = `unless on (job, server, project) (\n${brokenNode(limits)}\n)`;
   return {
     alert: 'AutomationJobFailingRepeatedly',
-    expr: `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}\n${unlessDown}\n${unlessNode}\n${unlessBehind}`,
+    expr: `${newest('automation_job_consecutive_failures')} >= ${limits.jobConsecutiveFailures}\n${unlessDown}\n${unlessNode}\n${toUnlessNodeTold(limits)}\n${unlessBehind}`,
     for: limits.jobFailingFor,
     severity: 'warning',
     summary: `Job ${jobText} keeps failing`,
@@ -31,6 +32,13 @@ function failingRepeatedly(limits: Thresholds): Alert {
     page: pageOf.job,
     needs: ['executions'],
   };
+}
+
+/** A node that works again leaves the failures of its jobs behind until each of them has run once more. */
+function toUnlessNodeTold(limits: Thresholds): string {
+  const lastEnd = createExpressions(limits).newest('automation_job_last_end_timestamp_seconds');
+  const told = `timestamp(ALERTS{alertname="${nodeAlert}",alertstate="firing"})[${limits.nodeToldWindow}:1m]`;
+  return `unless on (job, server, project, job_group, job_name) (\n  ${lastEnd}\n  <= on (job, server, project) group_left ()\n  max by (job, server, project) (max_over_time(${told}))\n)`;
 }
 
 function noRecentSuccess(limits: Thresholds): Alert {
@@ -88,7 +96,7 @@ function brokenNode(limits: Thresholds): string {
 function nodeFailingEverywhere(limits: Thresholds): Alert {
   const { unlessBehind } = createExpressions(limits);
   return {
-    alert: 'AutomationNodeFailingEverywhere',
+    alert: nodeAlert,
     expr: `${brokenNode(limits)}\n${unlessBehind}`,
     for: limits.nodeFailingFor,
     severity: 'warning',
