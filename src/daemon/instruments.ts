@@ -1,7 +1,9 @@
 import type { ClientObserver } from '../api/client.ts';
+import type { Config } from '../config/config.ts';
 import type { RoundObserver } from '../executions/options.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
+import type { OwnershipObserver } from '../ownership/ownership.ts';
 import type { RejectReason, SenderObserver } from '../tracing/deliver/observer.ts';
 
 /** Whom the daemon's own series are about. */
@@ -78,3 +80,53 @@ const rejectReasons = [
   'unanswered',
   'dropped',
 ] as const satisfies readonly RejectReason[];
+
+type Noted = { readonly self: Self; readonly log: Pick<Log, 'info' | 'warn' | 'error'> };
+
+/** Reports the leases in the daemon's own metrics and in its log. */
+export function createLeaseNotes({ self, log }: Noted, config: () => Config) {
+  let isAway = false;
+  const shown = new Set<string>();
+  function unowned(unit: string): void {
+    if (!listUnits(config()).includes(unit)) return;
+    shown.add(unit);
+    self.leaseOwned.set({ server: unit }, 0);
+  }
+  const observe: OwnershipObserver = {
+    reached: (isReached, error) => {
+      self.stateUp.set(Number(isReached));
+      if (!isReached && !isAway) log.error({ error }, 'shared state unreachable: will be retried');
+      if (isReached && isAway) log.info({}, 'shared state reachable again');
+      isAway = !isReached;
+    },
+    gained: ({ unit, lease: { epoch }, lostCommits }) => {
+      self.leaseTakeovers.inc({ server: unit });
+      self.leaseOwned.set({ server: unit }, 1);
+      self.leaseEpoch.set({ server: unit }, epoch);
+      if (lostCommits > 0) {
+        self.stateResets.inc();
+        log.error({ server: unit, lostCommits }, 'state lost its last changes: reading executions again from then on');
+      }
+      log.info({ server: unit, epoch }, 'server acquired');
+    },
+    lost: (unit, reason) => {
+      const level = reason === 'left' || reason === 'reloaded' ? 'info' : 'warn';
+      log[level]({ server: unit, reason }, 'server given up');
+    },
+  };
+  return {
+    observe,
+    unowned,
+    /** Shows each configured server, and none that is configured no longer. */
+    all: (): void => {
+      for (const unit of shown) self.leaseOwned.remove({ server: unit });
+      shown.clear();
+      for (const unit of listUnits(config())) unowned(unit);
+    },
+  };
+}
+
+/** Lists the servers that replicas share. */
+export function listUnits({ servers }: Pick<Config, 'servers'>): string[] {
+  return servers.map(({ name }) => name);
+}

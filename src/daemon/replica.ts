@@ -2,18 +2,13 @@ import type { Config } from '../config/config.ts';
 import { forgetSeries } from '../metrics/forget.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
 import { createOwnedStates, type OwnedStates, observeWrites } from '../ownership/owned-states.ts';
-import {
-  createOwnership,
-  type Gained,
-  type LossReason,
-  type Ownership,
-  type OwnershipObserver,
-} from '../ownership/ownership.ts';
+import { createOwnership, type Gained, type LossReason, type Ownership } from '../ownership/ownership.ts';
 import type { PollStatus } from '../schedule/scheduler.ts';
 import { FencedError, type SharedState } from '../state/shared-state.ts';
 import { type State, StateError } from '../state/state.ts';
 import type { LeaseStatus } from '../status/status.ts';
 import { startGeneration, stopGeneration, type ToPollTimes, type Watching, watchAll } from './generation.ts';
+import { createLeaseNotes, listUnits } from './instruments.ts';
 import type { Traces } from './trace-pipeline.ts';
 import { createViewOfAll, startSegmentWriter, type ViewOfAll } from './view-of-all.ts';
 import type { WatchOptions } from './watch-server.ts';
@@ -193,49 +188,6 @@ function createUnits(options: UnitsOptions) {
   };
 }
 
-/** Reports the leases in the daemon's own metrics and in its log. */
-function createLeaseNotes({ self, log }: Pick<ReplicaOptions, 'self' | 'log'>, config: () => Config) {
-  let isAway = false;
-  const shown = new Set<string>();
-  function unowned(unit: string): void {
-    if (!listUnits(config()).includes(unit)) return;
-    shown.add(unit);
-    self.leaseOwned.set({ server: unit }, 0);
-  }
-  const observe: OwnershipObserver = {
-    reached: (isReached, error) => {
-      self.stateUp.set(Number(isReached));
-      if (!isReached && !isAway) log.error({ error }, 'shared state unreachable: will be retried');
-      if (isReached && isAway) log.info({}, 'shared state reachable again');
-      isAway = !isReached;
-    },
-    gained: ({ unit, lease: { epoch }, lostCommits }) => {
-      self.leaseTakeovers.inc({ server: unit });
-      self.leaseOwned.set({ server: unit }, 1);
-      self.leaseEpoch.set({ server: unit }, epoch);
-      if (lostCommits > 0) {
-        self.stateResets.inc();
-        log.error({ server: unit, lostCommits }, 'state lost its last changes: reading executions again from then on');
-      }
-      log.info({ server: unit, epoch }, 'server acquired');
-    },
-    lost: (unit, reason) => {
-      const level = reason === 'left' || reason === 'reloaded' ? 'info' : 'warn';
-      log[level]({ server: unit, reason }, 'server given up');
-    },
-  };
-  return {
-    observe,
-    unowned,
-    /** Shows each configured server, and none that is configured no longer. */
-    all: (): void => {
-      for (const unit of shown) self.leaseOwned.remove({ server: unit });
-      shown.clear();
-      for (const unit of listUnits(config())) unowned(unit);
-    },
-  };
-}
-
 /** A counter of this process: it stays whoever owns the server. */
 const takeovers = 'automation_exporter_lease_takeovers_total';
 
@@ -244,10 +196,6 @@ type Unit = {
   readonly shut: () => void;
   readonly writer: ReturnType<typeof startSegmentWriter> | undefined;
 };
-
-function listUnits({ servers }: Pick<Config, 'servers'>): string[] {
-  return servers.map(({ name }) => name);
-}
 
 /** Lets snapshots through until it is shut. */
 function createGate(snapshots: Snapshots): { readonly snapshots: Snapshots; readonly shut: () => void } {
