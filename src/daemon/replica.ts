@@ -5,10 +5,10 @@ import { createOwnedStates, type OwnedStates, observeWrites } from '../ownership
 import { createOwnership, type Gained, type LossReason, type Ownership } from '../ownership/ownership.ts';
 import type { PollStatus } from '../schedule/scheduler.ts';
 import { FencedError, type SharedState } from '../state/shared-state.ts';
-import { type State, StateError } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 import type { LeaseStatus } from '../status/status.ts';
 import { startGeneration, stopGeneration, type ToPollTimes, type Watching, watchAll } from './generation.ts';
-import { createLeaseNotes, listUnits } from './instruments.ts';
+import { createLeaseNotes, createViewNotes, listUnits } from './instruments.ts';
 import type { Traces } from './trace-pipeline.ts';
 import { createViewOfAll, startSegmentWriter, type ViewOfAll } from './view-of-all.ts';
 import type { WatchOptions } from './watch-server.ts';
@@ -104,11 +104,13 @@ export function createReplica(options: ReplicaOptions): Replica {
       return new Set(ownership.owned().keys());
     },
     leaseOf: (server) => readLease(ownership, server, clock.ticks()),
-    viewOfAll: hasViewOfAll(config) ? createViewOfAll(shared.segments) : undefined,
+    viewOfAll: isViewShared(config)
+      ? createViewOfAll({ segments: shared.segments, servers: () => listUnits(config) })
+      : undefined,
   };
 }
 
-function hasViewOfAll({ state }: Config): boolean {
+function isViewShared({ state }: Config): boolean {
   return state.postgres.viewAll;
 }
 
@@ -134,6 +136,7 @@ type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {
 function createUnits(options: UnitsOptions) {
   const { shared, clock, log, self, snapshots, owned, note } = options;
   const watched = new Map<string, Unit>();
+  const viewNotes = createViewNotes({ self, log });
   const onFault = (error: unknown): void => log.error({ error }, 'end of a watched server incomplete');
   return {
     all: () => [...watched.values()],
@@ -150,17 +153,19 @@ function createUnits(options: UnitsOptions) {
       const only = { ...config, servers: config.servers.filter(({ name }) => name === unit) };
       const parts = { ...options, config: only, state, traces: options.traces(), snapshots: gate.snapshots };
       const watching = watchAll(parts, undefined, options.toPollTimes);
-      const writer = hasViewOfAll(config)
+      const writer = isViewShared(config)
         ? startSegmentWriter({
             unit,
             epoch: lease.epoch,
             snapshots,
             segments: shared.segments,
             clock,
-            onFault: (error) => {
-              if (error instanceof FencedError) note.fault(unit, lease.epoch, error.why);
-              // That the database is away is said once, for all that needs it.
-              else if (!(error instanceof StateError)) log.error({ server: unit, error }, 'view of all not written');
+            observe: {
+              written: () => viewNotes.written(unit),
+              failed: (error) => {
+                viewNotes.failed(unit, error);
+                if (error instanceof FencedError) note.fault(unit, lease.epoch, error.why);
+              },
             },
           })
         : undefined;
@@ -183,13 +188,17 @@ function createUnits(options: UnitsOptions) {
       for (const { key } of watching.scheduler.status()) watching.watched.get(unit)?.withdraw(key);
       await stopGeneration({ ...watching, traces: undefined }, onFault);
       await written;
-      await forgetSeries(self.registry, ({ server }, name) => server === unit && name !== takeovers);
+      viewNotes.ended(unit);
+      await forgetSeries(self.registry, ({ server }, name) => server === unit && !ofProcess.has(name));
     },
   };
 }
 
-/** A counter of this process: it stays whoever owns the server. */
-const takeovers = 'automation_exporter_lease_takeovers_total';
+/** Counters of this process: they stay whoever owns the server. */
+const ofProcess = new Set([
+  'automation_exporter_lease_takeovers_total',
+  'automation_exporter_view_write_failures_total',
+]);
 
 type Unit = {
   readonly watching: Watching;

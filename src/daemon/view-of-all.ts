@@ -4,7 +4,8 @@ import type { Wanted } from '../metrics/exposition.ts';
 import type { Segment } from '../metrics/segment.ts';
 import { joinSegments, readSegmentBytes, toSegmentBytes } from '../metrics/shared-view.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
-import type { FamilySegment, Segments, Segment as StoredSegment } from '../state/shared-state.ts';
+import { leaseMs } from '../ownership/tenure.ts';
+import type { FamilySegment, SegmentOwner, Segments, Segment as StoredSegment } from '../state/shared-state.ts';
 
 type WriterOptions = {
   readonly unit: string;
@@ -12,15 +13,22 @@ type WriterOptions = {
   readonly snapshots: Pick<Snapshots, 'ofServer'>;
   readonly segments: Pick<Segments, 'write'>;
   readonly clock: Pick<Clock, 'after' | 'ticks'>;
-  /** Called with each failed write; what it would have written is written later. */
-  readonly onFault: (error: unknown) => void;
+  readonly observe: {
+    readonly written: () => void;
+    /** Called with each failed write; what it would have written is written later. */
+    readonly failed: (error: unknown) => void;
+  };
 };
 
-/** Writes what the owner of a server shows, for all replicas: families that have changed, once in a while. */
+/**
+ * Writes what the owner of a server shows, for all replicas: families that have changed, once in a while. Where none has, an
+ * empty write says that they are still shown.
+ */
 export function startSegmentWriter(options: WriterOptions): { readonly stop: () => Promise<void> } {
-  const { unit, epoch, snapshots, segments, clock, onFault } = options;
-  let written: ReadonlyMap<string, string> = new Map();
+  const { unit, epoch, snapshots, segments, clock, observe } = options;
+  const written = new Map<string, string>();
   let nextTicks = clock.ticks();
+  let confirmTicks = nextTicks;
   let isStopped = false;
   let writing = Promise.resolve();
   let cancel: Cancel = clock.after(lookEveryMs, look);
@@ -30,20 +38,25 @@ export function startSegmentWriter(options: WriterOptions): { readonly stop: () 
     const now = new Map([...shown].map(([name, segment]) => [name, toFingerprint(segment)]));
     const changed = [...now].filter(([name, print]) => written.get(name) !== print).map(([name]) => name);
     const gone = [...written.keys()].filter((name) => !now.has(name));
-    if (changed.length + gone.length === 0) return;
+    if (changed.length + gone.length === 0 && (now.size === 0 || clock.ticks() < confirmTicks)) return;
     nextTicks = clock.ticks() + writeEveryMs;
     const families: FamilySegment[] = gone.map((family) => ({ family, bytes: new Uint8Array() }));
     for (const family of changed) {
       const segment = shown.get(family);
       if (segment !== undefined) families.push({ family, bytes: await toSegmentBytes(segment) });
     }
+    // Until the write is answered nobody knows which of them the database has.
+    for (const { family } of families) written.set(family, '');
     await segments.write(unit, epoch, families);
-    written = now;
+    for (const family of gone) written.delete(family);
+    for (const family of changed) written.set(family, now.get(family) ?? '');
+    confirmTicks = clock.ticks() + confirmEveryMs;
+    observe.written();
   }
 
   function look(): void {
     const due = clock.ticks() >= nextTicks;
-    writing = due ? write().catch(onFault) : Promise.resolve();
+    writing = due ? write().catch(observe.failed) : Promise.resolve();
     void writing.then(() => {
       if (!isStopped) cancel = clock.after(lookEveryMs, look);
     });
@@ -60,6 +73,7 @@ export function startSegmentWriter(options: WriterOptions): { readonly stop: () 
 
 const lookEveryMs = 1000;
 const writeEveryMs = 5000;
+const confirmEveryMs = 10_000;
 
 function toFingerprint({ samples: { text, openmetrics } }: Segment): string {
   return [text, openmetrics].map(({ crc, length }) => `${crc} ${length}`).join(' ');
@@ -70,59 +84,85 @@ export type ViewOfAll = {
   readonly scrape: (wanted: Pick<Wanted, 'format' | 'gzip' | 'servers'>) => Promise<readonly Buffer[]>;
 };
 
+type ViewOptions = {
+  readonly segments: Pick<Segments, 'owners' | 'read'>;
+  /** Returns the configured servers: of others nothing is shown, whatever the database still has. */
+  readonly servers: () => readonly string[];
+};
+
 /** Shows the servers of all replicas. A scrape sees all that was written before it, so no counter falls, whoever answers. */
-export function createViewOfAll(segments: Pick<Segments, 'epochs' | 'read'>): ViewOfAll {
+export function createViewOfAll({ segments, servers: toServers }: ViewOptions): ViewOfAll {
   const units = new Map<string, Unit>();
   let reading: Promise<unknown> = Promise.resolve();
 
-  async function refresh(): Promise<ReadonlyMap<string, number>> {
-    const epochs = await segments.epochs(graceMs);
-    const versions = new Map([...units].map(([unit, { version }]) => [unit, version]));
+  async function refresh(): Promise<void> {
+    keepOwned(units, await segments.owners(graceMs), toServers());
     try {
-      for (const stored of await segments.read(versions)) await keep(units, stored);
+      for (const stored of await segments.read(units)) await keep(units, stored);
     } catch (error) {
       // What was read of them is a part: all of it is read again.
       units.clear();
       throw error;
     }
-    return epochs;
   }
 
   return {
     scrape: async ({ format, gzip, servers }) => {
       const turn = reading.then(refresh);
       reading = turn.catch(() => undefined);
-      const body = joinSegments(listShown(units, await turn, servers), format);
+      await turn;
+      const body = joinSegments(listShown(units, servers), format);
       return gzip ? toGzip(body) : body.text;
     },
   };
 }
 
-type Unit = { epoch: number; version: number; readonly families: Map<string, Segment> };
+/** What is known of the segments of a server, all of them by one owner in one epoch. */
+type Unit = {
+  readonly owner: string;
+  readonly epoch: number;
+  version: number;
+  readonly families: Map<string, Segment>;
+};
 
 /** For as long a server without an owner is shown as its last owner did: a takeover takes less. */
 const graceMs = 30_000;
 
-async function keep(units: Map<string, Unit>, { unit, family, epoch, version, bytes }: StoredSegment): Promise<void> {
+/** For as long an owner that renews its lease is shown although it writes nothing: it writes every ten seconds. */
+const silentMs = 30_000;
+
+/**
+ * Forgets all but what the present owners have written: what an earlier epoch wrote may be more than the database still has, and
+ * after lost transactions the same versions, or the same epoch, may mean something else.
+ */
+function keepOwned(
+  units: Map<string, Unit>,
+  owners: ReadonlyMap<string, SegmentOwner>,
+  servers: readonly string[],
+): void {
+  const owned = new Map(
+    [...owners].filter(([unit, { unwrittenMs }]) => servers.includes(unit) && unwrittenMs <= leaseMs + silentMs),
+  );
+  for (const unit of units.keys()) if (!owned.has(unit)) units.delete(unit);
+  for (const [unit, { owner, epoch }] of owned) {
+    const known = units.get(unit);
+    if (known?.owner === owner && known.epoch === epoch) continue;
+    units.set(unit, { owner, epoch, version: 0, families: new Map() });
+  }
+}
+
+async function keep(units: ReadonlyMap<string, Unit>, { unit, family, version, bytes }: StoredSegment): Promise<void> {
   const segment = bytes.length === 0 ? undefined : await readSegmentBytes(bytes);
-  const known = units.get(unit) ?? { epoch, version: 0, families: new Map<string, Segment>() };
-  units.set(unit, known);
+  const known = units.get(unit);
+  if (known === undefined) return;
   known.version = Math.max(known.version, version);
-  if (epoch < known.epoch) return;
-  if (epoch > known.epoch) known.families.clear();
-  known.epoch = epoch;
   if (segment === undefined) known.families.delete(family);
   else known.families.set(family, segment);
 }
 
-/** Lists what may be shown: what an earlier epoch has written may be more than the database still has. */
-function listShown(
-  units: ReadonlyMap<string, Unit>,
-  epochs: ReadonlyMap<string, number>,
-  servers: ReadonlySet<string> | undefined,
-): readonly Segment[] {
+function listShown(units: ReadonlyMap<string, Unit>, servers: ReadonlySet<string> | undefined): readonly Segment[] {
   return [...units]
-    .filter(([unit, { epoch }]) => epochs.get(unit) === epoch && servers?.has(unit) !== false)
+    .filter(([unit]) => servers?.has(unit) !== false)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .flatMap(([, { families }]) => [...families.values()]);
 }

@@ -176,6 +176,11 @@ const instruments = {
     help: 'Number of times that this replica has acquired the server.',
     labelNames: ['server'],
   }),
+  viewWriteFailures: counter({
+    name: 'automation_exporter_view_write_failures_total',
+    help: 'Failed writes of the series for view=all, by reason: fenced (another replica owns the server), database (it did not answer, or refused the write), internal (any other error). After 30 seconds without a write view=all omits the server.',
+    labelNames: ['server', 'reason'],
+  }),
   unknownValues: counter({
     name: 'automation_exporter_unknown_values_total',
     help: 'Unknown enum values in API responses and executions that cannot be read, by field.',

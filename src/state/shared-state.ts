@@ -57,13 +57,18 @@ export type Replica = Pick<Lease, 'owner' | 'address'>;
 export type Segments = {
   /**
    * Replaces families of a unit in one transaction, which is fenced by the epoch only: it is not a commit. An empty body
-   * removes the family.
+   * removes the family, and no family at all confirms that the owner still shows the others.
    */
   readonly write: (unit: string, epoch: number, families: readonly FamilySegment[]) => Promise<void>;
-  /** Returns the epoch of each unit whose lease has not expired, or expired no longer ago than this. */
-  readonly epochs: (expiredMs: number) => Promise<ReadonlyMap<string, number>>;
-  /** Reads what changed after the given versions, by unit; a unit without one is read whole. */
-  readonly read: (after: ReadonlyMap<string, number>) => Promise<readonly Segment[]>;
+  /** Returns who shows each unit whose lease has not expired, or expired no longer ago than this. */
+  readonly owners: (expiredMs: number) => Promise<ReadonlyMap<string, SegmentOwner>>;
+  /** Reads what these epochs of units have written after these versions, and nothing of other units. */
+  readonly read: (after: ReadonlyMap<string, Pick<Segment, 'epoch' | 'version'>>) => Promise<readonly Segment[]>;
+};
+
+export type SegmentOwner = Pick<Lease, 'owner' | 'epoch'> & {
+  /** The time from the last write of the unit's segments, by any owner, to the end of the lease. */
+  readonly unwrittenMs: number;
 };
 
 export type FamilySegment = { readonly family: string; readonly bytes: Uint8Array };

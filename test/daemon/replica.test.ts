@@ -5,6 +5,7 @@ import { gauge } from '../../src/metrics/family.ts';
 import { createSelf } from '../../src/metrics/self.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import type { Lease, SharedState } from '../../src/state/shared-state.ts';
+import { StateError } from '../../src/state/state.ts';
 import { systemClock } from '../../src/system-clock.ts';
 import { load } from '../config/fixtures.ts';
 import { createDisk, openMemoryState } from '../world/memory-state.ts';
@@ -28,7 +29,7 @@ function createShared(): SharedState {
       release: async () => undefined,
       list: async () => [],
     },
-    segments: { write: async () => undefined, epochs: async () => new Map(), read: async () => [] },
+    segments: { write: async () => undefined, owners: async () => new Map(), read: async () => [] },
     owned: () => openMemoryState(createDisk(), { wait: async () => undefined }),
     close: async () => undefined,
   };
@@ -124,4 +125,57 @@ describe('daemon/replica', () => {
     await vi.advanceTimersByTimeAsync(5000);
     await stopped;
   });
+
+  it('counts and logs that the series of a server could not be written for view=all', async () => {
+    const { config } = await load({
+      yaml: "state: { postgres: { host: db, view_all: true } }\nservers: [{ name: prod, url: 'http://127.0.0.1:9', token_file: /token }]",
+      files: { '/token': 'a-token' },
+    });
+    const said: string[] = [];
+    const say = (_fields: object, text: string): void => void said.push(text);
+    const shared = createShared();
+    const snapshots = createSnapshots(systemClock);
+    const self = createSelf({ version: 'test', nodeVersion: 'test' });
+    const replica = createReplica({
+      log: { ...log, info: say, error: say },
+      clock: systemClock,
+      self,
+      config,
+      snapshots,
+      shared: {
+        ...shared,
+        segments: {
+          ...shared.segments,
+          write: async () => {
+            throw new StateError('the state cannot be written: no space left on device');
+          },
+        },
+      },
+      onSecret: () => undefined,
+      toTraces: () => undefined,
+      toPollTimes: () => ({ start: () => undefined, stop: async () => undefined, nextRunsAtMs: () => [] }),
+    });
+    replica.start();
+    await vi.advanceTimersByTimeAsync(1000);
+    void snapshots.publish({
+      source: 'x',
+      server: 'prod',
+      collector: 'health',
+      baseLabels: [['server', 'prod']],
+      rows: gauge('automation_up', 'Up.').rows(1),
+      validForMs: 600_000,
+    });
+    await vi.waitFor(
+      () => expect(said).toEqual(['server acquired', 'series for view=all not written: will be retried']),
+      {
+        timeout: 60_000,
+      },
+    );
+    expect(await self.registry.getSingleMetricAsString('automation_exporter_view_write_failures_total')).toContain(
+      '{server="prod",reason="database"} 1',
+    );
+    const stopped = replica.stop();
+    await vi.advanceTimersByTimeAsync(5000);
+    await stopped;
+  }, 120_000);
 });

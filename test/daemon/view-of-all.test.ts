@@ -4,7 +4,7 @@ import { toBlock } from '../../src/metrics/block.ts';
 import { gauge } from '../../src/metrics/family.ts';
 import { toSegmentBytes } from '../../src/metrics/shared-view.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
-import type { FamilySegment, Segment, Segments } from '../../src/state/shared-state.ts';
+import type { FamilySegment, Segment, SegmentOwner, Segments } from '../../src/state/shared-state.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
@@ -23,7 +23,7 @@ const jobs = gauge('automation_jobs', 'Jobs.', 'project');
 
 /** What replicas share: who owns which server, and what was written. */
 function createShared() {
-  const epochs = new Map<string, number>();
+  const owners = new Map<string, SegmentOwner>();
   const rows = new Map<string, Segment>();
   const writes: string[] = [];
   let version = 0;
@@ -33,10 +33,17 @@ function createShared() {
       writes.push(families.map(({ family }: FamilySegment) => family).join(' '));
       for (const { family, bytes } of families) rows.set(`${unit} ${family}`, { unit, family, epoch, version, bytes });
     },
-    epochs: async () => new Map(epochs),
-    read: async (after) => [...rows.values()].filter((row) => row.version > (after.get(row.unit) ?? 0)),
+    owners: async () => new Map(owners),
+    read: async (after) => [...rows.values()].filter((row) => isNew(row, after)),
   };
-  return { segments, epochs, writes };
+  return { segments, owners, writes, rows };
+}
+
+const ownedBy = (owner: string, epoch: number, unwrittenMs = 10_000): SegmentOwner => ({ owner, epoch, unwrittenMs });
+
+function isNew({ unit, epoch, version }: Segment, after: Parameters<Segments['read']>[0]): boolean {
+  const seen = after.get(unit);
+  return seen?.epoch === epoch && version > seen.version;
 }
 
 /** A clock whose one timer begins again when its work is done. */
@@ -69,10 +76,10 @@ function createSteppedClock() {
   };
 }
 
-function createReplica(shared: ReturnType<typeof createShared>) {
+function createReplica(shared: ReturnType<typeof createShared>, servers: readonly string[] = ['a', 'b']) {
   const clock = createSteppedClock();
   const snapshots = createSnapshots(clock);
-  const view = createViewOfAll(shared.segments);
+  const view = createViewOfAll({ segments: shared.segments, servers: () => servers });
   return {
     clock,
     publish: (server: string, rows: Parameters<typeof snapshots.publish>[0]['rows'], validForMs = 600_000) =>
@@ -84,16 +91,14 @@ function createReplica(shared: ReturnType<typeof createShared>) {
         rows,
         validForMs,
       }),
-    write: (unit: string, epoch: number) =>
+    write: (unit: string, epoch: number, failed = fail) =>
       startSegmentWriter({
         unit,
         epoch,
         snapshots,
         segments: shared.segments,
         clock,
-        onFault: (error) => {
-          throw error;
-        },
+        observe: { written: () => undefined, failed },
       }),
     scrape: async (servers?: readonly string[]) =>
       Buffer.concat(
@@ -102,11 +107,15 @@ function createReplica(shared: ReturnType<typeof createShared>) {
   };
 }
 
+const fail = (error: unknown): void => {
+  throw error;
+};
+
 describe('daemon/view-of-all', () => {
   it('shows the servers of every owner on each replica, and one header for each family', async () => {
     const shared = createShared();
     const [one, other] = [createReplica(shared), createReplica(shared)];
-    shared.epochs.set('a', 1).set('b', 4);
+    shared.owners.set('a', ownedBy('one', 1)).set('b', ownedBy('other', 4));
     await one.publish('a', [...up.rows(1), ...jobs.rows(3, { project: 'pay' })]);
     await other.publish('b', [...up.rows(0)]);
     one.write('a', 1);
@@ -135,7 +144,7 @@ automation_up{server="b"} 0
     const { clock, publish, write } = createReplica(shared);
     await publish('a', [...up.rows(1), ...jobs.rows(3, { project: 'pay' })]);
     write('a', 1);
-    await clock.advance(20_000);
+    await clock.advance(9000);
     expect(shared.writes).toEqual(['automation_up automation_jobs']);
     for (const value of [4, 5, 6, 7]) {
       await publish('a', [...up.rows(1), ...jobs.rows(value, { project: 'pay' })]);
@@ -146,10 +155,86 @@ automation_up{server="b"} 0
     expect(shared.writes).toEqual(['automation_up automation_jobs', 'automation_jobs', 'automation_jobs']);
   });
 
+  it('says every ten seconds that what has not changed is still shown', async () => {
+    const shared = createShared();
+    const { clock, publish, write } = createReplica(shared);
+    await publish('a', [...up.rows(1)]);
+    write('a', 1);
+    await clock.advance(32_000);
+    expect(shared.writes).toEqual(['automation_up', '', '', '']);
+  });
+
+  it('shows nothing of an owner that renews its lease and has written nothing for 30 seconds', async () => {
+    const shared = createShared();
+    const { clock, publish, write, scrape } = createReplica(shared);
+    await publish('a', [...up.rows(1)]);
+    write('a', 1);
+    await clock.advance(1000);
+    shared.owners.set('a', ownedBy('one', 1, 40_000));
+    expect(await scrape()).toContain('automation_up{server="a"} 1');
+    shared.owners.set('a', ownedBy('one', 1, 40_001));
+    expect(await scrape()).toBe('');
+    shared.owners.set('a', ownedBy('one', 1, 5000));
+    expect(await scrape()).toContain('automation_up{server="a"} 1');
+  });
+
+  it('shows nothing of a server that is configured no longer', async () => {
+    const shared = createShared();
+    const { clock, publish, write } = createReplica(shared);
+    shared.owners.set('a', ownedBy('one', 1));
+    await publish('a', [...up.rows(1)]);
+    write('a', 1);
+    await clock.advance(1000);
+    expect(await createReplica(shared, ['a']).scrape()).toContain('automation_up{server="a"} 1');
+    expect(await createReplica(shared, ['b']).scrape()).toBe('');
+  });
+
+  it('reads a server anew when its epoch is given a second time, to another owner, with lower versions', async () => {
+    const bytes = { up: await bytesOf('automation_up'), jobs: await bytesOf('automation_jobs') };
+    const shared = createShared();
+    const { scrape } = createReplica(shared);
+    const put = (family: 'up' | 'jobs', version: number) =>
+      shared.rows.set(family, { unit: 'a', family: `automation_${family}`, epoch: 5, version, bytes: bytes[family] });
+    shared.owners.set('a', ownedBy('one', 5));
+    put('up', 1000);
+    put('jobs', 1000);
+    expect(await scrape()).toContain('automation_jobs{server="a"} 1');
+
+    // The database has lost its last transactions, and its clock is behind.
+    shared.rows.clear();
+    shared.owners.set('a', ownedBy('other', 5));
+    put('up', 700);
+    expect(await scrape()).toBe('# HELP automation_up H.\n# TYPE automation_up gauge\nautomation_up{server="a"} 1\n');
+  });
+
+  it('removes a family that was written without an answer, and is shown no longer', async () => {
+    const shared = createShared();
+    const { write: writeSegments } = shared.segments;
+    let isAnswered = false;
+    const segments = {
+      ...shared.segments,
+      write: async (...asked: Parameters<typeof writeSegments>) => {
+        await writeSegments(...asked);
+        if (!isAnswered) throw new Error('the answer is lost');
+      },
+    };
+    const failures: unknown[] = [];
+    const { clock, publish, write, scrape } = createReplica({ ...shared, segments });
+    shared.owners.set('a', ownedBy('one', 1));
+    await publish('a', [...up.rows(1), ...jobs.rows(3, { project: 'pay' })]);
+    write('a', 1, (error) => void failures.push(error));
+    await clock.advance(1000);
+    expect(failures).toHaveLength(1);
+    isAnswered = true;
+    await publish('a', [...up.rows(1)]);
+    await clock.advance(5000);
+    expect(await scrape()).toBe('# HELP automation_up Up.\n# TYPE automation_up gauge\nautomation_up{server="a"} 1\n');
+  });
+
   it('shows no family that its owner shows no longer', async () => {
     const shared = createShared();
     const { clock, publish, write, scrape } = createReplica(shared);
-    shared.epochs.set('a', 1);
+    shared.owners.set('a', ownedBy('one', 1));
     await publish('a', [...up.rows(1), ...jobs.rows(3, { project: 'pay' })]);
     write('a', 1);
     await clock.advance(1000);
@@ -161,37 +246,38 @@ automation_up{server="b"} 0
   it('shows nothing that an earlier epoch has written, and nothing without an owner', async () => {
     const shared = createShared();
     const { clock, publish, write, scrape } = createReplica(shared);
-    shared.epochs.set('a', 1);
+    shared.owners.set('a', ownedBy('one', 1));
     await publish('a', [...up.rows(1)]);
     const first = write('a', 1);
     await clock.advance(1000);
     expect(await scrape()).toContain('automation_up{server="a"} 1');
     await first.stop();
 
-    shared.epochs.set('a', 2);
+    shared.owners.set('a', ownedBy('one', 2));
     expect(await scrape()).toBe('');
     expect(await createReplica(shared).scrape()).toBe('');
     await publish('a', [...up.rows(0)]);
     write('a', 2);
     await clock.advance(1000);
     expect(await scrape()).toContain('automation_up{server="a"} 0');
-    shared.epochs.delete('a');
+    shared.owners.delete('a');
     expect(await scrape()).toBe('');
   });
 
-  it('reads what a server has left that nobody owns any longer once, not at each scrape', async () => {
-    const rows: Segment[] = [{ unit: 'old', family: 'x', epoch: 1, version: 5, bytes: await bytesOf('x') }];
-    const read: number[] = [];
+  it('reads nothing of a server that nobody owns any longer', async () => {
+    const asked: string[][] = [];
     const view = createViewOfAll({
-      epochs: async () => new Map(),
-      read: async (after) => {
-        const found = rows.filter((row) => row.version > (after.get(row.unit) ?? 0));
-        read.push(found.length);
-        return found;
+      segments: {
+        owners: async () => new Map(),
+        read: async (after) => {
+          asked.push([...after.keys()]);
+          return [];
+        },
       },
+      servers: () => ['old'],
     });
-    for (let n = 0; n < 3; n++) await view.scrape(wish);
-    expect(read).toEqual([1, 0, 0]);
+    for (let n = 0; n < 2; n++) await view.scrape(wish);
+    expect(asked).toEqual([[], []]);
   });
 
   it('shows the families after one that could not be read, once it can', async () => {
@@ -202,8 +288,11 @@ automation_up{server="b"} 0
       { unit: 'a', family: 'c', epoch: 1, version: 4, bytes: await bytesOf('c') },
     ];
     const view = createViewOfAll({
-      epochs: async () => new Map([['a', 1]]),
-      read: async (after) => rows.filter((row) => row.version > (after.get(row.unit) ?? 0)),
+      segments: {
+        owners: async () => new Map([['a', ownedBy('one', 1)]]),
+        read: async (after) => rows.filter((row) => isNew(row, after)),
+      },
+      servers: () => ['a'],
     });
     await expect(view.scrape(wish)).rejects.toThrow('unexpected end of file');
     rows[1] = { ...broken, version: 10, bytes: await bytesOf('b') };

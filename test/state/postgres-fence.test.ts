@@ -123,7 +123,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect((await young.ledger.find('prod', [1, 2, 3])).map(({ id }) => id)).toEqual([1, 3]);
     expect(await young.spool.size()).toMatchObject({ traces: 1 });
     expect(await young.recall(memory)).toBeUndefined();
-    expect(await b.segments.read(new Map())).toEqual([]);
+    expect(await b.segments.read(new Map([['prod', { epoch: 1, version: 0 }]]))).toEqual([]);
   });
 
   it('fences a stopped process that continues within its transaction after a takeover', async () => {
@@ -197,18 +197,43 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     await a.leases.acquire('prod', 60_000);
     const segment = (family: string, byte: number) => ({ family, bytes: new Uint8Array([byte]) });
     await a.segments.write('prod', 1, [segment('automation_up', 1), segment('automation_info', 2)]);
-    const first = await b.segments.read(new Map());
+    const first = await b.segments.read(new Map([['prod', { epoch: 1, version: 0 }]]));
     expect(first.map(({ unit, family, epoch, bytes }) => [unit, family, epoch, [...bytes]])).toEqual([
       ['prod', 'automation_info', 1, [2]],
       ['prod', 'automation_up', 1, [1]],
     ]);
-    const seen = new Map([['prod', Math.max(...first.map(({ version }) => version))]]);
+    const version = Math.max(...first.map((each) => each.version));
+    const seen = new Map([['prod', { epoch: 1, version }]]);
     expect(await b.segments.read(seen)).toEqual([]);
+    expect(await b.segments.read(new Map([['other', { epoch: 1, version: 0 }]]))).toEqual([]);
 
     await a.segments.write('prod', 1, [segment('automation_up', 3)]);
     expect((await b.segments.read(seen)).map(({ family, bytes }) => [family, [...bytes]])).toEqual([
       ['automation_up', [3]],
     ]);
+
+    await a.leases.acquire('prod', 60_000);
+    expect(await b.segments.read(new Map([['prod', { epoch: 2, version: 0 }]]))).toEqual([]);
+    await a.segments.write('prod', 2, []);
+    expect(await b.segments.read(new Map([['prod', { epoch: 1, version: 0 }]]))).toEqual([]);
+  });
+
+  it('says who shows a server, and how long before the end of its lease it was written', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    await a.leases.acquire('prod', 60_000);
+    await a.segments.write('prod', 1, []);
+    await server.query(`UPDATE ${schema}.unit SET segment_version = segment_version - 3600000`);
+    const written = await b.segments.owners(0);
+    expect([...written.keys()]).toEqual(['prod']);
+    expect(written.get('prod')).toMatchObject({ owner: 'a', epoch: 1 });
+    // The write came less than the time of the lease after it.
+    expect(written.get('prod')?.unwrittenMs).toBeGreaterThan(3_600_000);
+    expect(written.get('prod')?.unwrittenMs).toBeLessThanOrEqual(3_660_000);
+    await a.segments.write('prod', 1, []);
+    expect((await b.segments.owners(0)).get('prod')?.unwrittenMs).toBeLessThanOrEqual(60_000);
+    await a.leases.release('prod', 1);
+    expect([...(await b.segments.owners(0)).keys()]).toEqual([]);
+    expect([...(await b.segments.owners(600_000)).keys()]).toEqual(['prod']);
   });
 });
 

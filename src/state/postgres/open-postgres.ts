@@ -7,7 +7,7 @@ import { createOwnedUnit, type OwnedUnit, requireLease } from './owned-unit.ts';
 import { createPostgresLeases } from './postgres-leases.ts';
 import { createPostgresLedger } from './postgres-ledger.ts';
 import { createPostgresMemories } from './postgres-memories.ts';
-import { readEpochs, readSegments, writeSegments } from './postgres-segments.ts';
+import { readOwners, readSegments, writeSegments } from './postgres-segments.ts';
 import { createPostgresSpool } from './postgres-spool.ts';
 import { prepareSchema } from './schema.ts';
 
@@ -44,7 +44,7 @@ export async function openPostgresState({ settings, replica, clock }: PostgresOp
           await requireLease(sql, { unit, epoch, owner: replica.owner });
           await writeSegments(sql, { unit, epoch }, families);
         }),
-      epochs: (expiredMs) => readEpochs(connections.sql, expiredMs),
+      owners: (expiredMs) => readOwners(connections.sql, expiredMs),
       read: (after) => readSegments(connections.sql, after),
     },
     owned: (unit, { epoch, commits }) =>

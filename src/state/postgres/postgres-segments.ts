@@ -1,11 +1,11 @@
-import type { FamilySegment, Segment } from '../shared-state.ts';
+import type { FamilySegment, Segment, SegmentOwner } from '../shared-state.ts';
 import type { Sql } from './connections.ts';
 
 type SegmentRow = Omit<Segment, 'bytes'> & { readonly bytes: Buffer };
 
 /**
- * Writes families within the caller's transaction. Their version is the time of the database where that is further: after lost
- * transactions it does not take a number that readers have seen.
+ * Writes families within the caller's transaction. Their version is the time of the database in milliseconds, or the next number
+ * where that is more: the last one says when the segments were written.
  */
 export async function writeSegments(
   sql: Sql,
@@ -29,22 +29,28 @@ export async function writeSegments(
   }
 }
 
-/** Reads the epochs of the units that are owned, or were so until this time ago. */
-export async function readEpochs(sql: Sql, expiredMs: number): Promise<ReadonlyMap<string, number>> {
-  const rows = await sql<{ unit: string; epoch: number }>(
-    `SELECT unit, epoch FROM lease WHERE expires > clock_timestamp() - $1::bigint * interval '1 millisecond'`,
+/** Reads the owners of the units that are owned, or were so until this time ago. */
+export async function readOwners(sql: Sql, expiredMs: number): Promise<ReadonlyMap<string, SegmentOwner>> {
+  const rows = await sql<SegmentOwner & { unit: string }>(
+    `SELECT unit, owner, epoch, (extract(epoch FROM expires) * 1000)::bigint - segment_version AS "unwrittenMs"
+     FROM lease JOIN unit USING (unit) WHERE expires > clock_timestamp() - $1::bigint * interval '1 millisecond'`,
     [expiredMs],
   );
-  return new Map(rows.map(({ unit, epoch }) => [unit, epoch]));
+  return new Map(rows.map(({ unit, ...owner }) => [unit, owner]));
 }
 
-/** Reads what changed after the given versions. */
-export async function readSegments(sql: Sql, after: ReadonlyMap<string, number>): Promise<readonly Segment[]> {
+/** Reads what these epochs have written after these versions. */
+export async function readSegments(
+  sql: Sql,
+  after: ReadonlyMap<string, Pick<Segment, 'epoch' | 'version'>>,
+): Promise<readonly Segment[]> {
+  const seen = [...after.values()];
   const rows = await sql<SegmentRow>(
-    `SELECT segment.unit, family, epoch, segment.version, bytes
-     FROM segment LEFT JOIN unnest($1::text[], $2::bigint[]) AS seen (unit, version) ON seen.unit = segment.unit
-     WHERE seen.version IS NULL OR segment.version > seen.version ORDER BY segment.unit, family`,
-    [[...after.keys()], [...after.values()]],
+    `SELECT segment.unit, family, segment.epoch, segment.version, bytes
+     FROM segment JOIN unnest($1::text[], $2::bigint[], $3::bigint[]) AS seen (unit, epoch, version)
+       ON seen.unit = segment.unit AND seen.epoch = segment.epoch
+     WHERE segment.version > seen.version ORDER BY segment.unit, family`,
+    [[...after.keys()], seen.map(({ epoch }) => epoch), seen.map(({ version }) => version)],
   );
   return rows.map(({ bytes, ...rest }) => ({
     ...rest,

@@ -198,7 +198,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
       leases: createLeases(replica, link),
       segments: {
         write: async () => undefined,
-        epochs: async () => new Map(),
+        owners: async () => new Map(),
         read: async (): Promise<readonly Segment[]> => [],
       },
       owned: (name, lease) => own(name, lease, { ...replica, link }),
