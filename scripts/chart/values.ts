@@ -49,7 +49,7 @@ export const chartValues: readonly ChartValue[] = [
     'replicas',
     1,
     { type: 'integer', minimum: 0, maximum: 10 },
-    'Number of exporters; more than one need config.state.postgres.host, a database in which they share the servers.',
+    'Number of exporters; for more than one, set config.state.postgres.host: they share the servers through that database.',
   ),
   row(
     'secrets',

@@ -244,7 +244,7 @@ function toMetrics({ fixed, log, exposition, current, viewOfAll }: Served) {
       collectors: [...collectors.map(({ name }) => name), ownCollector],
     }),
     maxRequests,
-    refuseView: () => (viewOfAll() === undefined ? 'For view=all, set state.postgres.view_all.\n' : undefined),
+    refuseView: () => (viewOfAll() === undefined ? 'view=all needs state.postgres.view_all: true.\n' : undefined),
     scrape: async ({ accept, viewAll, ...wish }) => {
       const format = chooseFormat(accept);
       const view = viewAll ? viewOfAll() : undefined;

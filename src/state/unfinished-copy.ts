@@ -20,6 +20,6 @@ export function refuseUnfinishedCopy(place: 'database' | 'directory'): never {
       ? ['in the database', 'postgres', 'state.postgres.schema']
       : ['in the state directory', 'directory', 'state.dir'];
   throw new StateError(
-    `the state ${where} is not whole, because \`automation-exporter migrate ${target}\` has not ended; run it again, or choose another \`${option}\``,
+    `the state ${where} is incomplete, because \`automation-exporter migrate ${target}\` did not finish; run it again, or choose another \`${option}\``,
   );
 }

@@ -176,10 +176,10 @@ describe('http/metrics', () => {
       status: 400,
       body: expect.stringContaining('A scrape with view=all takes neither collect[] nor exclude[].\n') as unknown,
     });
-    const without = await serveMetrics({ refuseView: () => 'For view=all, set state.postgres.view_all.\n' });
+    const without = await serveMetrics({ refuseView: () => 'view=all needs state.postgres.view_all: true.\n' });
     expect(await without.ask('/metrics?view=all')).toMatchObject({
       status: 400,
-      body: 'For view=all, set state.postgres.view_all.\n',
+      body: 'view=all needs state.postgres.view_all: true.\n',
     });
     expect(await without.ask('/metrics')).toMatchObject({ status: 200 });
   });

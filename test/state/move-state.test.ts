@@ -126,7 +126,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     const replica = { owner: 'replica-1', address: '' };
     const open = () => openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock });
     const says =
-      'the state in the database is not whole, because `automation-exporter migrate postgres` has not ended; run it again, or choose another `state.postgres.schema`';
+      'the state in the database is incomplete, because `automation-exporter migrate postgres` did not finish; run it again, or choose another `state.postgres.schema`';
     await expect(open()).rejects.toThrow(says);
     await expect(move('directory', { overwrite: true })).rejects.toThrow(says);
 
@@ -139,7 +139,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     const replica = { owner: 'replica-1', address: '' };
     const shared = await openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock });
     await server.query(`INSERT INTO "${schema}".unfinished_copy VALUES ('prod')`);
-    await expect(shared.leases.acquire('other', 60_000)).rejects.toThrow('the state in the database is not whole');
+    await expect(shared.leases.acquire('other', 60_000)).rejects.toThrow('the state in the database is incomplete');
     await shared.close();
   }, 60_000);
 
@@ -150,7 +150,7 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await expect(move('directory', { overwrite: true })).rejects.toThrow(SyntaxError);
 
     const says =
-      'the state in the state directory is not whole, because `automation-exporter migrate directory` has not ended; run it again, or choose another `state.dir`';
+      'the state in the state directory is incomplete, because `automation-exporter migrate directory` did not finish; run it again, or choose another `state.dir`';
     expect(() => openSqliteState({ dir })).toThrow(says);
     await expect(move('postgres', { overwrite: true })).rejects.toThrow(says);
 

@@ -34,7 +34,7 @@ export const postgresOptions = {
     option(
       boolean,
       false,
-      'Keep in the database what the exporters show, so that /metrics?view=all of each of them has the servers of all.',
+      'Store the series of every exporter in the database, so that /metrics?view=all on each of them shows all servers.',
     ),
   ),
   tls: {

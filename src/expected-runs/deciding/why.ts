@@ -82,7 +82,7 @@ const undecided = {
   edited: 'its schedule was changed around that time',
   unread: 'what ran then could not be read',
   gone: 'the job was removed',
-  clock: 'a clock was set ahead over it',
+  clock: 'a clock was set forward past that time',
   switched: 'the job was switched off while the exporter was not watching',
   unconfirmed: 'the job or its project was switched off before its schedule could be asked for again',
 } as const;
