@@ -189,7 +189,7 @@ automation_up{server="b"} 0
     expect(await createReplica(shared, ['b']).scrape()).toBe('');
   });
 
-  it('reads a server anew when its epoch is given a second time, to another owner, with lower versions', async () => {
+  it('reads a server from the beginning when its epoch is given a second time, to another owner, with lower versions', async () => {
     const bytes = { up: await bytesOf('automation_up'), jobs: await bytesOf('automation_jobs') };
     const shared = createShared();
     const { scrape } = createReplica(shared);
