@@ -20,7 +20,12 @@ export async function run() {
   const dir = mkdtempSync(join(tmpdir(), 'shared-state-bench-'));
   const server = await startPostgres(postgres, { shared_buffers: '128MB' });
   const replica = { owner: 'bench', address: '' };
-  const shared = await openPostgresState({ settings: toSettings(server, 'bench'), replica, clock: systemClock });
+  const shared = await openPostgresState({
+    settings: toSettings(server, 'bench'),
+    replica,
+    clock: systemClock,
+    units: ['prod'],
+  });
   try {
     const file = openSqliteState({ dir });
     const onFile = await measure([file]);
@@ -64,6 +69,7 @@ export async function run() {
       settings: toSettings(server, 'bench'),
       replica: { owner: 'other', address: '' },
       clock: systemClock,
+      units: ['prod'],
     });
     const { lease } = await shared.leases.acquire('handed-over', 600_000);
     const startedAt = performance.now();

@@ -10,14 +10,14 @@ type PostgresConfig = Config['state']['postgres'];
 
 /** Opens the database that replicas share; undefined where the state is this process's own. The client is loaded only then. */
 export function toOpenShared(
-  { state }: Pick<Config, 'state'>,
+  { state, servers }: Pick<Config, 'state' | 'servers'>,
   onSecret: (value: string) => void,
 ): ((replica: Replica) => Promise<SharedState>) | undefined {
   const settings = toPostgresSettings(state.postgres, onSecret);
   if (settings === undefined) return undefined;
   return async (replica) => {
     const { openPostgresState } = await import('../state/postgres/open-postgres.ts');
-    return openPostgresState({ settings, replica, clock: systemClock });
+    return openPostgresState({ settings, replica, clock: systemClock, units: servers.map(({ name }) => name) });
   };
 }
 

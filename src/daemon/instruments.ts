@@ -86,9 +86,10 @@ const rejectReasons = [
 type Noted = { readonly self: Self; readonly log: Pick<Log, 'info' | 'warn' | 'error'> };
 
 /** Reports the leases in the daemon's own metrics and in its log. */
-export function createLeaseNotes({ self, log }: Noted, config: () => Config) {
+export function createLeaseNotes({ self, log }: Noted, config: () => Pick<Config, 'servers'>) {
   let isAway = false;
   const shown = new Set<string>();
+  const heldBack = new Set<string>();
   function unowned(unit: string): void {
     if (!listUnits(config()).includes(unit)) return;
     shown.add(unit);
@@ -101,7 +102,12 @@ export function createLeaseNotes({ self, log }: Noted, config: () => Config) {
       if (isReached && isAway) log.info({}, 'shared state reachable again');
       isAway = !isReached;
     },
+    heldBack: (unit, error) => {
+      if (!heldBack.has(unit)) log.error({ server: unit, error }, 'server cannot be acquired: will be retried');
+      heldBack.add(unit);
+    },
     gained: ({ unit, lease: { epoch }, lostCommits }) => {
+      heldBack.delete(unit);
       self.leaseTakeovers.inc({ server: unit });
       self.leaseOwned.set({ server: unit }, 1);
       self.leaseEpoch.set({ server: unit }, epoch);

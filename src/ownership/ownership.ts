@@ -1,5 +1,11 @@
 import { type Clock, sleep } from '../domain/clock.ts';
-import type { FenceReason, Lease, Leases } from '../state/shared-state.ts';
+import {
+  type Acquired,
+  type FenceReason,
+  type Lease,
+  type Leases,
+  UnfinishedCopyError,
+} from '../state/shared-state.ts';
 import { countLost, leaseMs, listFree, lookEveryMs, toPatienceMs } from './tenure.ts';
 import { createTenures, type Tenures, type TenuresOptions } from './tenures.ts';
 
@@ -33,6 +39,8 @@ export type OwnershipObserver = {
   readonly reached: (isReached: boolean, error?: unknown) => void;
   readonly gained: (gained: Gained) => void;
   readonly lost: (unit: string, reason: LossReason) => void;
+  /** Called each time that a unit is free and may not be acquired yet, because a copy of it is unfinished. */
+  readonly heldBack: (unit: string, error: unknown) => void;
 };
 
 export type Ownership = {
@@ -187,11 +195,20 @@ type Now = { readonly units: () => readonly string[]; readonly running: () => Ab
  */
 function createAcquire({ leases, clock, observe, begin, reach, tenures, known }: Acquiring, { units, running }: Now) {
   let line: Promise<void> = Promise.resolve();
+  const ask = async (unit: string): Promise<Acquired | undefined> => {
+    try {
+      return await leases.acquire(unit, leaseMs);
+    } catch (error) {
+      if (!(error instanceof UnfinishedCopyError)) throw error;
+      observe.heldBack(unit, error);
+      return undefined;
+    }
+  };
   const acquire = async (unit: string): Promise<void> => {
     const { signal } = running();
     if (signal.aborted || !units().includes(unit)) return;
     const sentTicks = clock.ticks();
-    const acquired = await reach(() => leases.acquire(unit, leaseMs));
+    const acquired = await reach(() => ask(unit));
     if (acquired?.isOurs !== true) return;
     const { lease } = acquired;
     if (signal.aborted) {

@@ -94,6 +94,11 @@ export class FencedError extends StateError {
 /** Another epoch owns the unit; or the database has lost commits (with a standby that was behind), and with them what we know. */
 export type FenceReason = 'taken' | 'behind';
 
+/** A unit that `migrate` has begun to fill, and that nobody may own until the copy is complete. */
+export class UnfinishedCopyError extends StateError {
+  override readonly name = 'UnfinishedCopyError';
+}
+
 /**
  * A commit that was sent and not answered: it may have happened, now or later. Whoever made it acquires the unit again, which
  * fences what may still be under way, and loads what is there.

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { StateError } from './state.ts';
+import { UnfinishedCopyError } from './shared-state.ts';
 
 /** Marks a state file as a target that `migrate` has begun to fill, or as whole again. */
 export function markCopy(database: DatabaseSync, isUnderWay: boolean): void {
@@ -19,7 +19,7 @@ export function refuseUnfinishedCopy(place: 'database' | 'directory'): never {
     place === 'database'
       ? ['in the database', 'postgres', 'state.postgres.schema']
       : ['in the state directory', 'directory', 'state.dir'];
-  throw new StateError(
+  throw new UnfinishedCopyError(
     `the state ${where} is incomplete, because \`automation-exporter migrate ${target}\` did not finish; run it again, or choose another \`${option}\``,
   );
 }

@@ -1,9 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { createViewNotes, forgetTraces, toDeliveryObserver } from '../../src/daemon/instruments.ts';
+import { createLeaseNotes, createViewNotes, forgetTraces, toDeliveryObserver } from '../../src/daemon/instruments.ts';
 import { readOwnFamilies } from '../../src/metrics/own-rows.ts';
 import { createSelf, type Self } from '../../src/metrics/self.ts';
-import { FencedError } from '../../src/state/shared-state.ts';
+import { FencedError, UnfinishedCopyError } from '../../src/state/shared-state.ts';
 import { StateError } from '../../src/state/state.ts';
+
+describe('notes of leases', () => {
+  it('says once that a server cannot be acquired because its copy is unfinished', async () => {
+    const said: object[] = [];
+    const log = { info: () => undefined, warn: () => undefined, error: (fields: object) => void said.push(fields) };
+    const { observe } = createLeaseNotes({ self: create(), log }, () => ({ servers: [] }));
+    const error = new UnfinishedCopyError('the state in the database is incomplete');
+    observe.heldBack('a', error);
+    observe.heldBack('a', error);
+    observe.heldBack('b', error);
+    expect(said).toEqual([
+      { server: 'a', error },
+      { server: 'b', error },
+    ]);
+  });
+});
 
 describe('notes of the series for view=all', () => {
   it('counts each write that fails, and logs an outage once however many servers it has', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createOwnership } from '../../src/ownership/ownership.ts';
-import type { Leases } from '../../src/state/shared-state.ts';
+import { type Leases, UnfinishedCopyError } from '../../src/state/shared-state.ts';
 
 /** Leases in memory: whoever asks owns, and each request is noted. */
-function createScene(units: readonly string[]) {
+function createScene(units: readonly string[], copied: readonly string[] = []) {
   const happened: string[] = [];
   let acquiring = 0;
   let most = 0;
@@ -14,6 +14,7 @@ function createScene(units: readonly string[]) {
       most = Math.max(most, acquiring);
       await new Promise((resolve) => setImmediate(resolve));
       acquiring -= 1;
+      if (copied.includes(unit)) throw new UnfinishedCopyError('the state is incomplete');
       happened.push(`acquire ${unit}`);
       const lease = { unit, owner: 'me', address: '', epoch: 1, commits: 0, remainingMs: 10_000 };
       return { isOurs: true, lease };
@@ -27,7 +28,12 @@ function createScene(units: readonly string[]) {
     clock: { ticks: () => 0, after: (ms, work) => (ms < 1000 ? wait(work) : () => undefined), random: () => 0 },
     begin: ({ unit }) => void happened.push(`begin ${unit}`),
     end: async (unit, reason) => void happened.push(`end ${unit} ${reason}`),
-    observe: { reached: () => undefined, gained: () => undefined, lost: () => undefined },
+    observe: {
+      reached: (isReached) => void (isReached || happened.push('unreachable')),
+      gained: () => undefined,
+      lost: () => undefined,
+      heldBack: (unit) => void happened.push(`held back ${unit}`),
+    },
   });
   return { ownership, happened, most: () => most };
 }
@@ -69,5 +75,14 @@ describe('ownership/ownership', () => {
     await over;
     await settle();
     expect(happened).toEqual(['acquire a', 'begin a', 'end a reloaded', 'release a']);
+  });
+
+  it('acquires the other servers while one is being copied, and does not call the database unreachable', async () => {
+    const { ownership, happened } = createScene(['a', 'b', 'c'], ['b']);
+    ownership.start();
+    await settle();
+    await settle();
+    expect(happened.toSorted()).toEqual(['acquire a', 'acquire c', 'begin a', 'begin c', 'held back b']);
+    await ownership.stop();
   });
 });

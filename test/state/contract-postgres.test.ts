@@ -19,7 +19,12 @@ describeWithTools('state/postgres keeps the contract', ['postgresql'], ({ postgr
     const schema = `contract ${schemas}`;
     const open = async (): Promise<Engine> => {
       const replica = { owner: `replica-${schema}`, address: '' };
-      const shared = await openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock });
+      const shared = await openPostgresState({
+        settings: toSettings(server, schema),
+        replica,
+        clock: systemClock,
+        units: ['prod'],
+      });
       const own = async (unit: string) => shared.owned(unit, (await shared.leases.acquire(unit, 60_000)).lease);
       return {
         prod: await own('prod'),

@@ -98,7 +98,12 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     const memory = { mode: 'passive', changedAtMs: 7 };
     await move('postgres');
     const replica = { owner: 'replica-1', address: '' };
-    const shared = await openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock });
+    const shared = await openPostgresState({
+      settings: toSettings(server, schema),
+      replica,
+      clock: systemClock,
+      units: ['prod'],
+    });
     const owned = createOwnedStates();
     owned.put('prod', shared.owned('prod', (await shared.leases.acquire('prod', 60_000)).lease));
     expect(await owned.state.recall(key)).toEqual(memory);
@@ -124,7 +129,8 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await expect(move('postgres', { overwrite: true })).rejects.toThrow('its disk is full');
 
     const replica = { owner: 'replica-1', address: '' };
-    const open = () => openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock });
+    const open = () =>
+      openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock, units: ['prod'] });
     const says =
       'the state in the database is incomplete, because `automation-exporter migrate postgres` did not finish; run it again, or choose another `state.postgres.schema`';
     await expect(open()).rejects.toThrow(says);
@@ -135,12 +141,21 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
     await (await open()).close();
   }, 60_000);
 
-  it('gives no server to a replica that ran already when a copy broke', async () => {
+  it('gives a server to no replica while its copy is unfinished, and other servers as usual', async () => {
     const replica = { owner: 'replica-1', address: '' };
-    const shared = await openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock });
+    const shared = await openPostgresState({
+      settings: toSettings(server, schema),
+      replica,
+      clock: systemClock,
+      units: ['prod'],
+    });
     await server.query(`INSERT INTO "${schema}".unfinished_copy VALUES ('prod')`);
-    await expect(shared.leases.acquire('other', 60_000)).rejects.toThrow('the state in the database is incomplete');
+    await expect(shared.leases.acquire('prod', 60_000)).rejects.toThrow('the state in the database is incomplete');
+    expect(await shared.leases.acquire('other', 60_000)).toMatchObject({ isOurs: true });
     await shared.close();
+
+    const others = { settings: toSettings(server, schema), replica, clock: systemClock, units: ['other'] };
+    await (await openPostgresState(others)).close();
   }, 60_000);
 
   it('lets no daemon use a directory into which a copy broke, until it is copied again', async () => {
@@ -192,7 +207,12 @@ describeWithTools('state/postgres/move-state', ['postgresql'], ({ postgresql }) 
 
   it('refuses to copy while a replica or a daemon runs', async () => {
     const replica = { owner: 'replica-1', address: '' };
-    const shared = await openPostgresState({ settings: toSettings(server, schema), replica, clock: systemClock });
+    const shared = await openPostgresState({
+      settings: toSettings(server, schema),
+      replica,
+      clock: systemClock,
+      units: ['prod'],
+    });
     const { lease } = await shared.leases.acquire('prod', 60_000);
     await expect(move('postgres')).rejects.toThrow('replica-1 owns prod; stop every replica first');
     await shared.leases.release('prod', lease.epoch);

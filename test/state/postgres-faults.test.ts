@@ -42,6 +42,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
       settings: { ...toSettings(server, schema), ...settings },
       replica: { owner: 'a', address: '' },
       clock: systemClock,
+      units: ['prod'],
     });
     opened.push(shared);
     return shared;

@@ -34,6 +34,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
       settings,
       replica: { owner, address: `${owner}:9720` },
       clock: systemClock,
+      units: ['prod'],
     });
     opened.push(shared);
     return shared;

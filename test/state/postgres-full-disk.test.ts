@@ -39,6 +39,7 @@ describeWithTools('state/postgres on a full disk', ['postgresql'], ({ postgresql
           settings: toSettings(server, 'full'),
           replica: { owner: 'a', address: '' },
           clock: systemClock,
+          units: ['prod'],
         });
         const state = shared.owned('prod', (await shared.leases.acquire('prod', 600_000)).lease);
         let kept = 0;

@@ -15,10 +15,12 @@ export type PostgresOptions = {
   readonly settings: PostgresSettings;
   readonly replica: Replica;
   readonly clock: Pick<Clock, 'after' | 'random'>;
+  /** The units that this replica may own: while one of them is being copied, the database is not opened. */
+  readonly units: readonly string[];
 };
 
 /** Opens the state that replicas share in one database, whose tables are created or brought up to date. */
-export async function openPostgresState({ settings, replica, clock }: PostgresOptions): Promise<SharedState> {
+export async function openPostgresState({ settings, replica, clock, units }: PostgresOptions): Promise<SharedState> {
   const connections = createConnections(settings, clock);
   const forLeases = createConnections({ ...settings, connections: 2 }, clock);
   // Of their own: a lease must be renewed however much there is to write, and while others wait to be acquired.
@@ -28,14 +30,14 @@ export async function openPostgresState({ settings, replica, clock }: PostgresOp
   };
   try {
     await prepareSchema(connections, settings.schema);
-    await refuseHalf(connections.sql);
+    await refuseHalf(connections.sql, units);
   } catch (error) {
     await close();
     throw error;
   }
   return {
     leases: {
-      ...createPostgresLeases(forLeases, replica, refuseHalf),
+      ...createPostgresLeases(forLeases, replica, (sql, unit) => refuseHalf(sql, [unit])),
       renew: createPostgresLeases(forRenewals, replica).renew,
     },
     segments: {
@@ -53,9 +55,10 @@ export async function openPostgresState({ settings, replica, clock }: PostgresOp
   };
 }
 
-/** Refuses a database that `migrate` has begun to fill. */
-export async function refuseHalf(sql: Sql): Promise<void> {
-  if ((await readUnfinished(sql)).length > 0) refuseUnfinishedCopy('database');
+/** Refuses a database in which `migrate` has begun to fill one of these units; by default, any unit. */
+export async function refuseHalf(sql: Sql, units?: readonly string[]): Promise<void> {
+  const unfinished = await readUnfinished(sql);
+  if (unfinished.some((unit) => units?.includes(unit) !== false)) refuseUnfinishedCopy('database');
 }
 
 /** Reads the units that `migrate` has begun to fill. */

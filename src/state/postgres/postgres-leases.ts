@@ -1,17 +1,17 @@
 import type { Acquired, Lease, Leases, Replica } from '../shared-state.ts';
 import type { Connections, Sql } from './connections.ts';
 
-/** The leases of all units, by the clock of the database; each is acquired only where a check passes. */
+/** The leases of all units, by the clock of the database; a unit is acquired only where its check passes. */
 export function createPostgresLeases(
   { sql, transact }: Connections,
   replica: Replica,
-  check: (sql: Sql) => Promise<void> = async () => undefined,
+  check: (sql: Sql, unit: string) => Promise<void> = async () => undefined,
 ): Leases {
   const { owner, address } = replica;
   return {
     acquire: (unit, ttlMs) =>
       transact(async (within) => {
-        await check(within);
+        await check(within, unit);
         return acquire(within, { unit, ttlMs, ...replica });
       }),
     renew: async (unit, epoch, ttlMs) => {
