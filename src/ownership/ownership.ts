@@ -66,7 +66,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   const { leases, clock, observe } = options;
   const reach = createReach(observe);
   const tenures = createTenures({ leases, clock, reach, onEnd: (unit, reason) => lose(unit, reason) });
-  const known = createKnownCommits();
+  const known = createKnown();
   let { units } = options;
   let listed: ReturnType<Ownership['leases']>;
   let running = new AbortController();
@@ -184,7 +184,7 @@ function createChanges() {
 type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'> & {
   readonly reach: TenuresOptions['reach'];
   readonly tenures: Tenures;
-  readonly known: ReturnType<typeof createKnownCommits>;
+  readonly known: ReturnType<typeof createKnown>;
 };
 
 type Now = { readonly units: () => readonly string[]; readonly running: () => AbortController };
@@ -197,7 +197,7 @@ function createAcquire({ leases, clock, observe, begin, reach, tenures, known }:
   let line: Promise<void> = Promise.resolve();
   const ask = async (unit: string): Promise<Acquired | undefined> => {
     try {
-      return await leases.acquire(unit, leaseMs);
+      return await leases.acquire(unit, leaseMs, known.epochOf(unit));
     } catch (error) {
       if (!(error instanceof UnfinishedCopyError)) throw error;
       observe.heldBack(unit, error);
@@ -241,16 +241,24 @@ function createReach({ reached }: Pick<OwnershipObserver, 'reached'>): TenuresOp
   };
 }
 
-/** The highest number of commits that is known of each unit: of others from their leases, of our own from each commit. */
-function createKnownCommits() {
+/** The highest epoch and number of commits that are known of each unit: of others from their leases, of our own from each commit. */
+function createKnown() {
   const commits = new Map<string, number>();
+  const epochs = new Map<string, number>();
+  const epochOf = (unit: string): number => epochs.get(unit) ?? 0;
+  const seeEpoch = ({ unit, epoch }: Lease): void => void epochs.set(unit, Math.max(epoch, epochOf(unit)));
   return {
-    see: (lease: Lease): void => void commits.set(lease.unit, Math.max(lease.commits, commits.get(lease.unit) ?? 0)),
+    epochOf,
+    see: (lease: Lease): void => {
+      seeEpoch(lease);
+      commits.set(lease.unit, Math.max(lease.commits, commits.get(lease.unit) ?? 0));
+    },
     add: (unit: string): void => void commits.set(unit, (commits.get(unit) ?? 0) + 1),
     /** Starts from what the database has now; returns the number of commits that it has lost. */
     take: (lease: Lease): number => {
       const lost = countLost(lease, commits.get(lease.unit));
       commits.set(lease.unit, lease.commits);
+      seeEpoch(lease);
       return lost;
     },
   };

@@ -21,9 +21,10 @@ export type SharedState = {
 export type Leases = {
   /**
    * Takes a unit that nobody has owned, whose lease has expired, or that this replica owns already. The epoch grows each time, so
-   * that every write under way with an earlier one is fenced. Otherwise returns the lease of the other replica.
+   * that every write under way with an earlier one is fenced; it also exceeds the highest one that the caller knows, which a
+   * database may have lost. Otherwise returns the lease of the other replica.
    */
-  readonly acquire: (unit: string, ttlMs: number) => Promise<Acquired>;
+  readonly acquire: (unit: string, ttlMs: number, knownEpoch?: number) => Promise<Acquired>;
   /** Extends the lease; false if the unit has another owner or epoch by now. */
   readonly renew: (unit: string, epoch: number, ttlMs: number) => Promise<boolean>;
   /** Lets the lease of this epoch expire now; another epoch stays as it is. */

@@ -9,13 +9,13 @@ function createScene(units: readonly string[], copied: readonly string[] = []) {
   let most = 0;
   const leases: Leases = {
     list: async () => [],
-    acquire: async (unit) => {
+    acquire: async (unit, _ttlMs, knownEpoch = 0) => {
       acquiring += 1;
       most = Math.max(most, acquiring);
       await new Promise((resolve) => setImmediate(resolve));
       acquiring -= 1;
       if (copied.includes(unit)) throw new UnfinishedCopyError('the state is incomplete');
-      happened.push(`acquire ${unit}`);
+      happened.push(knownEpoch === 0 ? `acquire ${unit}` : `acquire ${unit} after epoch ${knownEpoch}`);
       const lease = { unit, owner: 'me', address: '', epoch: 1, commits: 0, remainingMs: 10_000 };
       return { isOurs: true, lease };
     },
@@ -75,6 +75,16 @@ describe('ownership/ownership', () => {
     await over;
     await settle();
     expect(happened).toEqual(['acquire a', 'begin a', 'end a reloaded', 'release a']);
+  });
+
+  it('asks for an epoch after the last one that it knows, when the database has lost its last transactions', async () => {
+    const { ownership, happened } = createScene(['a']);
+    ownership.start();
+    await settle();
+    ownership.noteFault('a', 1, 'behind');
+    await settle();
+    expect(happened).toEqual(['acquire a', 'begin a', 'end a behind', 'acquire a after epoch 1', 'begin a']);
+    await ownership.stop();
   });
 
   it('acquires the other servers while one is being copied, and does not call the database unreachable', async () => {

@@ -74,6 +74,15 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await a.leases.acquire('prod', 60_000)).toMatchObject({ isOurs: true, lease: { epoch: 2 } });
   });
 
+  it('gives no epoch twice to a replica that knows it, although the database has lost it', async () => {
+    const a = await open('a');
+    for (let n = 0; n < 3; n += 1) await a.leases.acquire('prod', 60_000);
+    await server.query(`UPDATE ${schema}.lease SET epoch = 1; UPDATE ${schema}.unit SET last_epoch = 1`);
+    expect(await a.leases.acquire('prod', 60_000, 3)).toMatchObject({ isOurs: true, lease: { epoch: 4 } });
+    await server.query(`DELETE FROM ${schema}.lease; DELETE FROM ${schema}.unit`);
+    expect(await a.leases.acquire('prod', 60_000, 4)).toMatchObject({ isOurs: true, lease: { epoch: 5 } });
+  });
+
   it('renews a lease at once, although the units that it waits for are locked', async () => {
     const a = await open('a');
     for (const unit of ['prod', 'x', 'y']) await a.leases.acquire(unit, 60_000);

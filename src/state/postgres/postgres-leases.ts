@@ -9,10 +9,10 @@ export function createPostgresLeases(
 ): Leases {
   const { owner, address } = replica;
   return {
-    acquire: (unit, ttlMs) =>
+    acquire: (unit, ttlMs, knownEpoch = 0) =>
       transact(async (within) => {
         await check(within, unit);
-        return acquire(within, { unit, ttlMs, ...replica });
+        return acquire(within, { unit, ttlMs, knownEpoch, ...replica });
       }),
     renew: async (unit, epoch, ttlMs) => {
       const renewed = await sql(
@@ -37,22 +37,22 @@ const leases = `SELECT lease.unit, lease.owner, lease.address, lease.epoch, coal
     ceil(extract(epoch FROM lease.expires - clock_timestamp()) * 1000)::bigint AS "remainingMs"
   FROM lease LEFT JOIN unit ON unit.unit = lease.unit`;
 
-type Wanted = Replica & { readonly unit: string; readonly ttlMs: number };
+type Wanted = Replica & { readonly unit: string; readonly ttlMs: number; readonly knownEpoch: number };
 
 /**
  * Waits for the writes that are under way: each holds the lease until it has ended. An epoch is never given twice, even after
  * somebody deleted the lease.
  */
-async function acquire(sql: Sql, { unit, ttlMs, owner, address }: Wanted): Promise<Acquired> {
+async function acquire(sql: Sql, { unit, ttlMs, knownEpoch, owner, address }: Wanted): Promise<Acquired> {
   const [taken] = await sql<{ epoch: number }>(
     `INSERT INTO lease (unit, owner, address, epoch, expires)
-     VALUES ($1, $2, $3, 1 + coalesce((SELECT last_epoch FROM unit WHERE unit = $1), 0),
+     VALUES ($1, $2, $3, 1 + greatest((SELECT last_epoch FROM unit WHERE unit = $1), $5::bigint),
        clock_timestamp() + $4::bigint * interval '1 millisecond')
-     ON CONFLICT (unit) DO UPDATE SET owner = excluded.owner, address = excluded.address, epoch = lease.epoch + 1,
+     ON CONFLICT (unit) DO UPDATE SET owner = excluded.owner, address = excluded.address, epoch = 1 + greatest(lease.epoch, $5::bigint),
        expires = clock_timestamp() + $4::bigint * interval '1 millisecond'
      WHERE lease.expires < clock_timestamp() OR lease.owner = excluded.owner
      RETURNING epoch`,
-    [unit, owner, address, ttlMs],
+    [unit, owner, address, ttlMs, knownEpoch],
   );
   if (taken !== undefined) {
     await sql(

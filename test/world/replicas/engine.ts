@@ -85,14 +85,14 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
 
   function createLeases({ owner, address }: Replica, link: Link): Leases {
     return {
-      acquire: (name, ttlMs) =>
+      acquire: (name, ttlMs, knownEpoch = 0) =>
         ask(
           link,
           () => {
             const found = unit(name);
             const isFree = found.lease === undefined || found.lease.expiresMs <= nowMs() || found.lease.owner === owner;
             if (isFree) {
-              found.lastEpoch += 1;
+              found.lastEpoch = 1 + Math.max(found.lastEpoch, knownEpoch);
               found.lease = { owner, address, epoch: found.lastEpoch, expiresMs: nowMs() + ttlMs };
             }
             const [lease] = toLease(name, found);
