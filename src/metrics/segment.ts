@@ -69,6 +69,30 @@ export async function renderSegments(
   return segments;
 }
 
+/** Groups segments by the name of their family, in the order in which the families appear. */
+export function groupByFamily(segments: readonly Segment[]): Group[] {
+  const byName = new Map<string, Group>();
+  for (const segment of segments) {
+    const same = byName.get(segment.family.name);
+    if (same === undefined) byName.set(segment.family.name, [segment]);
+    else same.push(segment);
+  }
+  return [...byName.values()];
+}
+
+type Group = [Segment, ...Segment[]];
+
+/** Lists the blocks of segments: families sorted by name, each with its header. */
+export function listBlocks(
+  segments: readonly Segment[],
+  format: Format,
+  toHeader: (family: Family) => Block,
+): readonly Block[] {
+  return groupByFamily(segments)
+    .sort(([one], [other]) => (one.family.name < other.family.name ? -1 : 1))
+    .flatMap((same) => [toHeader(same[0].family), ...same.map(({ samples }) => samples[format])]);
+}
+
 type Growing = {
   readonly render: (row: Row) => string;
   readonly text: Stream;

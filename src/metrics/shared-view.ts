@@ -4,7 +4,7 @@ import { type Block, joinBlocks, toBlock, toBlockNow } from './block.ts';
 import { type MetricType, metricTypes } from './family.ts';
 import type { Format } from './format.ts';
 import { renderEnd, renderHeader } from './render.ts';
-import type { Segment } from './segment.ts';
+import { listBlocks, type Segment } from './segment.ts';
 
 /** Writes a segment as bytes that another process can show. */
 export async function toSegmentBytes({ family: { name, help, type }, samples }: Segment): Promise<Uint8Array> {
@@ -35,14 +35,8 @@ const inflate = promisify(inflateRaw);
 /** More than the limits of series let one family be. */
 const mostBytes = 2 ** 28;
 
-/** Joins the segments of several servers to one scrape: families sorted by name, each with one header. */
+/** Joins the segments of several servers to one scrape. */
 export function joinSegments(segments: readonly Segment[], format: Format): Block {
-  const byName = new Map<string, Block[]>();
-  for (const { family, samples } of segments) {
-    const blocks = byName.get(family.name) ?? [toBlockNow(renderHeader(family, format))];
-    blocks.push(samples[format]);
-    byName.set(family.name, blocks);
-  }
-  const names = [...byName.keys()].sort();
-  return joinBlocks([...names.flatMap((name) => byName.get(name) ?? []), toBlockNow(renderEnd(format))]);
+  const blocks = listBlocks(segments, format, (family) => toBlockNow(renderHeader(family, format)));
+  return joinBlocks([...blocks, toBlockNow(renderEnd(format))]);
 }

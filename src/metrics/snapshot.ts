@@ -3,7 +3,7 @@ import { type Block, emptyBlock, joinBlocks, toBlockNow } from './block.ts';
 import type { Family, LabelPair, Row } from './family.ts';
 import type { Format } from './format.ts';
 import { renderHeader } from './render.ts';
-import { renderSegments, type Segment, type ToBlock } from './segment.ts';
+import { groupByFamily, listBlocks, renderSegments, type Segment, type ToBlock } from './segment.ts';
 import { createTurns } from './turns.ts';
 
 export type Snapshot = {
@@ -105,29 +105,14 @@ function isOf({ servers, collectors }: Selection): (snapshot: Rendered) => boole
 }
 
 function joinFamilies(snapshots: readonly Rendered[], headers: ReadonlyMap<string, Header>, format: Format): Block {
-  const byName = new Map<string, Block[]>();
-  for (const { segments } of snapshots) {
-    for (const { family, samples } of segments) {
-      const blocks = byName.get(family.name);
-      if (blocks === undefined)
-        byName.set(family.name, [headers.get(family.name)?.[format] ?? emptyBlock, samples[format]]);
-      else blocks.push(samples[format]);
-    }
-  }
-  const names = [...byName.keys()].sort();
-  return joinBlocks(names.flatMap((name) => byName.get(name) ?? []));
+  const segments = snapshots.flatMap((snapshot) => snapshot.segments);
+  return joinBlocks(listBlocks(segments, format, ({ name }) => headers.get(name)?.[format] ?? emptyBlock));
 }
 
 function joinByFamily(snapshots: readonly Rendered[]): readonly Segment[] {
-  const byName = new Map<string, Segment[]>();
-  for (const segment of snapshots.flatMap(({ segments }) => segments)) {
-    const same = byName.get(segment.family.name);
-    if (same === undefined) byName.set(segment.family.name, [segment]);
-    else same.push(segment);
-  }
-  return [...byName.values()].flatMap((same) => {
+  return groupByFamily(snapshots.flatMap(({ segments }) => segments)).map((same) => {
     const [first] = same;
-    if (first === undefined || same.length === 1) return same;
+    if (same.length === 1) return first;
     const text = joinBlocks(same.map(({ samples }) => samples.text));
     const isPlain = same.every(({ samples }) => samples.openmetrics === samples.text);
     const openmetrics = isPlain ? text : joinBlocks(same.map(({ samples }) => samples.openmetrics));
