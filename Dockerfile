@@ -1,20 +1,22 @@
-# Node and the bundle, and nothing else: no shell, no package manager. Where the target is another kind of machine than the
-# builder, the first stage runs emulated.
-FROM docker.io/library/node:24-slim AS build
+# Node and the bundle, and nothing else: no shell, no package manager. Everything is put together on the machine that builds, also
+# for another architecture: only what fills the compile cache is emulated then.
+FROM --platform=$BUILDPLATFORM docker.io/library/node:24-slim AS build
 WORKDIR /source
 COPY package.json package-lock.json .npmrc ./
 # The bundler has its binary among the optional packages, so none is left out.
 RUN npm ci --ignore-scripts
 COPY . .
 RUN node scripts/build.ts /app
+# Node in the version that package-lock.json pins, and the libraries that it is linked with.
+ARG TARGETARCH
+RUN node scripts/build/image.ts /image "$TARGETARCH"
 # Compiled code is kept for each user, and is found by the path of its file.
 RUN install -d -o 65532 -g 65532 /cache
 USER 65532:65532
-RUN HOME=/tmp NODE_COMPILE_CACHE=/cache node scripts/build/warm-up.ts /app
+RUN HOME=/tmp node scripts/build/warm-up.ts /app /image /cache "$TARGETARCH"
 USER 0:0
-# Node with the libraries that it is linked with; of the two folders that anybody may write, one keeps the state.
+# Of the two folders that anybody may write, one keeps the state.
 RUN install -d /image/etc /image/var/lib \
- && cp --parents --dereference /usr/local/bin/node $(ldd /usr/local/bin/node | grep -o '/[^ ]*') /image \
  && cp -a /app /cache /image/ \
  # Whoever could write compiled code would decide what runs.
  && chown -R 0:0 /image/app /image/cache && chmod -R a+rX,go-w /image/app /image/cache \

@@ -88,6 +88,12 @@ export const tools = [
     usedBy: 'the test of the Debian package',
   },
   {
+    name: 'qemu-aarch64',
+    commands: ['qemu-aarch64-static', '/usr/aarch64-linux-gnu/lib/ld-linux-aarch64.so.1'],
+    packages: ['qemu-user-static', 'libc6-arm64-cross', 'libgcc-s1-arm64-cross', 'libstdc++6-arm64-cross'],
+    usedBy: 'the tests that run the packages for arm64',
+  },
+  {
     name: 'systemd-analyze',
     commands: ['systemd-analyze'],
     packages: ['systemd'],

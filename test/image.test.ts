@@ -64,6 +64,21 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       await expect(store.run('automation-exporter', ['sh', '-c', 'true'])).rejects.toThrow(/sh/);
     }, 60_000);
 
+    it('carries the licences of everything that is in it', async () => {
+      const script = `
+        import { statSync } from 'node:fs';
+        const documents = ['libc6', 'libgcc-s1', 'libstdc++6'].map((name) => '/usr/share/doc/' + name + '/copyright');
+        for (const path of [...documents, '/usr/share/doc/nodejs/LICENSE', '/app/LICENSE', '/app/THIRD-PARTY-LICENSES'])
+          console.log(path, statSync(path).size > 1000);
+      `;
+      expect(await evaluate(script)).toBe(`/usr/share/doc/libc6/copyright true
+/usr/share/doc/libgcc-s1/copyright true
+/usr/share/doc/libstdc++6/copyright true
+/usr/share/doc/nodejs/LICENSE true
+/app/LICENSE true
+/app/THIRD-PARTY-LICENSES true`);
+    }, 60_000);
+
     it('writes to its state directory and nowhere else', async () => {
       const script = `
         import { accessSync, constants, globSync } from 'node:fs';

@@ -12,58 +12,62 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { allocatorSettings, nodeFlags } from '../../src/commands/process-settings.ts';
+import { type Architecture, findArchitecture, provideNode, type ShippedNode } from './node.ts';
 import { buildPackage } from './package.ts';
 
 const top = join(import.meta.dirname, '..', '..');
 const name = 'automation-exporter';
 const home = `usr/lib/${name}`;
-const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
-
 type Choice = {
   readonly compression?: 'xz' | 'none';
   /** The program that stands for Node: tests of everything else take a small one. */
   readonly node?: string;
+  readonly architecture?: Architecture;
 };
 
-const installedNode = join(top, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
-
-/** Writes the Debian package of this machine's architecture into a folder, and returns its path; Node comes along. */
+/** Writes the Debian package of an architecture, or else of this machine's, into a folder, and returns its path; Node comes along. */
 export async function buildDebianPackage(
   folder: string,
-  { compression = 'xz', node = installedNode }: Choice = {},
+  { compression = 'xz', node, architecture = findArchitecture() }: Choice = {},
 ): Promise<string> {
-  const architecture = architectures[process.arch];
-  if (architecture === undefined) throw new Error(`no Debian package is made for ${process.arch}`);
-  const root = mkdtempSync(join(tmpdir(), 'automation-exporter-deb-'));
+  const scratch = mkdtempSync(join(tmpdir(), 'automation-exporter-deb-'));
+  const root = join(scratch, 'root');
   try {
     await buildPackage(join(root, home));
     const version = readVersion(join(root, home));
-    addNode(root, node);
+    const shipped = provideNode(architecture, join(scratch, 'node'));
+    addNode(root, { ...shipped, ...(node === undefined ? {} : { binary: node }) });
     moveDocuments(root, version);
     addService(root);
-    addControl(root, { version, architecture });
+    addControl(root, { version, architecture: architecture.debian });
     setModes(root);
     mkdirSync(folder, { recursive: true });
-    const file = join(folder, `${name}_${version}_${architecture}.deb`);
+    const file = join(folder, `${name}_${version}_${architecture.debian}.deb`);
     run('dpkg-deb', ['--root-owner-group', `-Z${compression}`, '--build', root, file]);
     return file;
   } finally {
-    rmSync(root, { recursive: true, force: true });
+    rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-if (import.meta.main) console.log(await buildDebianPackage(process.argv[2] ?? join(top, 'dist-deb')));
+/** `npm run build:deb [-- --arch=arm64] [folder]`. */
+if (import.meta.main) {
+  const { values, positionals } = parseArgs({ options: { arch: { type: 'string' } }, allowPositionals: true });
+  const architecture = findArchitecture(values.arch);
+  console.log(await buildDebianPackage(positionals[0] ?? join(top, 'dist-deb'), { architecture }));
+}
 
 function readVersion(folder: string): string {
   // The cast is true: the build wrote it.
   return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly version: string }).version;
 }
 
-function addNode(root: string, node: string): void {
-  cpSync(node, join(root, home, 'node'), { dereference: true });
-  cpSync(join(dirname(dirname(installedNode)), 'LICENSE'), join(root, home, 'NODE-LICENSE'));
+function addNode(root: string, { binary, licence }: ShippedNode): void {
+  cpSync(binary, join(root, home, 'node'), { dereference: true });
+  cpSync(licence, join(root, home, 'NODE-LICENSE'));
   // Started by the script below: the first line stays, because maps of the code count it.
   const cli = join(root, home, 'cli.js');
   writeFileSync(cli, readFileSync(cli, 'utf8').replace(/^#!.*/, ''));

@@ -1,14 +1,24 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { allocatorSettings, nodeFlags } from '../../src/commands/process-settings.ts';
+import { findArchitecture } from './node.ts';
 
 /**
- * Fills the compile cache that `NODE_COMPILE_CACHE` names: `node warm-up.ts FOLDER` lets the package in that folder watch a
- * simulated server until its pages have been served and a trace has been sent, then ends it.
+ * Fills a compile cache: `node warm-up.ts PACKAGE IMAGE CACHE [ARCHITECTURE]` lets the package in the first folder watch a
+ * simulated server until its pages have been served and a trace has been sent, then ends it. The Node in IMAGE runs it, emulated
+ * where it is of another architecture. Compiled code fits only the flags of Node that it was compiled with.
  */
-const [folder = ''] = process.argv.slice(2);
+const [folder = '', image = '', cache = '', name] = process.argv.slice(2);
+const architecture = findArchitecture(name === '' ? undefined : name);
+const node = join(image, 'usr/local/bin/node');
+const [command, ...before] =
+  architecture.node === process.arch ? ([node] as const) : ([architecture.emulator, '-L', image, node] as const);
 const flags = ['demo', '--state.memory', '--web.listen-address=127.0.0.1:0', '--port=0'];
-const daemon = spawn(process.execPath, [join(folder, 'cli.js'), ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
+const daemon = spawn(command, [...before, ...nodeFlags, join(folder, 'cli.js'), ...flags], {
+  stdio: ['ignore', 'ignore', 'pipe'],
+  env: { ...process.env, ...allocatorSettings, NODE_COMPILE_CACHE: cache },
+});
 const ended = once(daemon, 'close');
 let log = '';
 daemon.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));

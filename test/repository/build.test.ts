@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { renderBill } from '../../scripts/build/bill.ts';
 import { findRefusedLicences, renderLicences } from '../../scripts/build/licences.ts';
+import { checkArchive, findArchitecture } from '../../scripts/build/node.ts';
 import { explainOldNode } from '../../src/commands/node-version.ts';
 
 const inside = [
@@ -74,6 +76,20 @@ Its package carries no text of its licence, (MIT OR GPL-3.0).
       ],
       dependencies: [{ ref: 'pkg:npm/exporter@1.0.0', dependsOn: ['pkg:npm/%40a/b@1.2.3', 'pkg:npm/c@4.0.0'] }],
     });
+  });
+
+  it('ships only the Node that the lockfile pins, for the architectures that there are packages for', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-node-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'archive.tgz');
+    writeFileSync(file, 'abc');
+    const digest = '3a81oZNherrMQXNJriBBMRLm+k6JqX6iCp7u5ktV05ohkpkqJ0/BqDa6PCOj/uu9RU1EI2Q86A4qmslPpUyknw==';
+    expect(() => checkArchive(file, `sha512-${digest}`)).not.toThrow();
+    expect(() => checkArchive(file, `sha512-${digest.replace('3', '4')}`)).toThrow(
+      'is not what package-lock.json pins',
+    );
+    expect(['x64', 'amd64', 'arm64'].map((name) => findArchitecture(name).debian)).toEqual(['amd64', 'amd64', 'arm64']);
+    expect(() => findArchitecture('riscv64')).toThrow('no package is made for riscv64; there are amd64 and arm64');
   });
 
   it('refuses exactly the versions of Node that its package refuses', () => {

@@ -35,7 +35,7 @@ describe('repository/ci', () => {
     });
     expect(runs.filter((run) => run === '.ci/run')).toHaveLength(2);
     const named = runs.flatMap((run) => /npm run (\S+)/.exec(run)?.[1] ?? []);
-    expect(named).toEqual(['build:npm', 'build:deb']);
+    expect(named).toEqual(['build:npm', 'build:deb', 'build:deb']);
     expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findArchitecture } from '../../scripts/build/node.ts';
 import { type Child, startChild } from './child.ts';
 import { provideBaseStore } from './image-base.ts';
 import { runCommand } from './process.ts';
@@ -11,13 +12,17 @@ import { runCommand } from './process.ts';
 const npmDefaults = '/usr/local/lib/node_modules/npm/npmrc';
 const npmGlobal = '/usr/local/etc/npmrc';
 
+const hostArchitecture = findArchitecture().debian;
+
 type Environment = Readonly<Record<string, string>>;
 
 export type ImageStore = {
-  /** Builds the Dockerfile of a folder under a name. */
-  readonly build: (folder: string, name: string) => Promise<void>;
+  /** Builds the Dockerfile of a folder under a name, for this architecture or another one. */
+  readonly build: (folder: string, name: string, architecture?: string) => Promise<void>;
   /** What the image says of itself, as Docker keeps it. */
   readonly inspect: (name: string) => Promise<unknown>;
+  /** The files of an image, in a folder of this machine. */
+  readonly mount: (name: string) => Promise<string>;
   /** Runs a command in a new container, as the user of the image, to its end. */
   readonly run: (name: string, command: readonly string[], env?: Environment) => Promise<string>;
   /** Starts a command that lives on; buildah takes it along when it is stopped. */
@@ -40,14 +45,23 @@ export async function openImageStore(buildah: string): Promise<ImageStore> {
   };
 
   return {
-    async build(folder, name) {
+    async build(folder, name, architecture) {
       const volumes = await planVolumes(directory);
       const flags = ['--quiet', '--isolation', 'chroot', '--pull-never', '--format', 'docker', ...volumes];
+      // Docker names the platform that builds by itself; this buildah does not.
+      if (architecture !== undefined) {
+        flags.push('--platform', `linux/${architecture}`, '--build-arg', `BUILDPLATFORM=linux/${hostArchitecture}`);
+      }
       await call('bud', ...flags, '--tag', name, folder);
     },
     async inspect(name) {
       const { Docker } = JSON.parse(await call('inspect', '--type', 'image', name)) as { Docker: { config: unknown } };
       return Docker.config;
+    },
+    async mount(name) {
+      const container = `mount-${randomUUID()}`;
+      await call('from', '--pull-never', '--name', container, name);
+      return call('mount', container);
     },
     async run(name, command, env) {
       return call(...(await enter(name, env)), ...command);
