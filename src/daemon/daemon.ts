@@ -108,6 +108,7 @@ export function createApp(options: AppOptions): App {
       watching: () => watchingOf(inUse()),
       state: () => inUse().state,
       lease: (server) => inUse().replica?.leaseOf(server),
+      differing: () => inUse().replica?.differing() ?? [],
       viewOfAll: () => inUse().replica?.viewOfAll,
       externalUrl: () => current().web.externalUrl ?? url,
     });

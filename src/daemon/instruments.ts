@@ -1,10 +1,12 @@
 import type { ClientObserver } from '../api/client.ts';
 import type { Config } from '../config/config.ts';
+import { toConfigDigest } from '../config/show/effective-settings.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { RoundObserver } from '../executions/options.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import type { OwnershipObserver } from '../ownership/ownership.ts';
-import { FencedError } from '../state/shared-state.ts';
+import { FencedError, type Lease } from '../state/shared-state.ts';
 import { StateError } from '../state/state.ts';
 import type { RejectReason, SenderObserver } from '../tracing/deliver/observer.ts';
 
@@ -86,10 +88,12 @@ const rejectReasons = [
 type Noted = { readonly self: Self; readonly log: Pick<Log, 'info' | 'warn' | 'error'> };
 
 /** Reports the leases in the daemon's own metrics and in its log. */
-export function createLeaseNotes({ self, log }: Noted, config: () => Pick<Config, 'servers'>) {
+export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () => Config) {
+  const { self, log } = noted;
   let isAway = false;
   const shown = new Set<string>();
   const heldBack = new Set<string>();
+  const differences = createDifferences(noted);
   function unowned(unit: string): void {
     if (!listUnits(config()).includes(unit)) return;
     shown.add(unit);
@@ -102,6 +106,7 @@ export function createLeaseNotes({ self, log }: Noted, config: () => Pick<Config
       if (isReached && isAway) log.info({}, 'shared state reachable again');
       isAway = !isReached;
     },
+    listed: (leases) => differences.see(leases),
     heldBack: (unit, error) => {
       if (!heldBack.has(unit)) log.error({ server: unit, error }, 'server cannot be acquired: will be retried');
       heldBack.add(unit);
@@ -125,14 +130,50 @@ export function createLeaseNotes({ self, log }: Noted, config: () => Pick<Config
   return {
     observe,
     unowned,
+    differing: differences.addresses,
     /** Shows each configured server, and none that is configured no longer. */
     all: (): void => {
+      differences.configure(toConfigDigest(config()));
       for (const unit of shown) self.leaseOwned.remove({ server: unit });
       shown.clear();
       for (const unit of listUnits(config())) unowned(unit);
     },
   };
 }
+
+type DifferencesOptions = {
+  readonly clock: Pick<Clock, 'ticks'>;
+  /** Called with the digest of our configuration. */
+  readonly configure: (digest: string) => void;
+};
+
+/** Notices that an owner of servers has had another configuration for a while: replicas are reloaded one after the other. */
+function createDifferences({ self, log, clock, configure }: Noted & DifferencesOptions) {
+  let own = '';
+  let sinceTicks: number | undefined;
+  let addresses: readonly string[] = [];
+  return {
+    addresses: () => addresses,
+    configure: (digest: string): void => {
+      own = digest;
+      configure(digest);
+      self.configDiffers.set(Number(addresses.length > 0));
+    },
+    see: (leases: readonly Lease[]): void => {
+      const others = leases.filter(({ configuration = own, remainingMs }) => configuration !== own && remainingMs > 0);
+      sinceTicks = others.length === 0 ? undefined : (sinceTicks ?? clock.ticks());
+      const isLong = sinceTicks !== undefined && clock.ticks() - sinceTicks >= differsForMs;
+      const found = isLong ? [...new Set(others.map(({ address }) => address))] : [];
+      if (found.length > 0 && addresses.length === 0)
+        log.warn({ owners: found }, 'configuration differs from that of other replicas');
+      if (found.length === 0 && addresses.length > 0) log.info({}, 'configuration equals that of other replicas again');
+      addresses = found;
+      self.configDiffers.set(Number(found.length > 0));
+    },
+  };
+}
+
+const differsForMs = 60_000;
 
 /** Reports the writes of what owners show for all replicas: counts each failure, and logs once until all succeed again. */
 export function createViewNotes({ self, log }: Noted) {

@@ -35,6 +35,8 @@ export type Replica = {
   readonly goOver: (config: Config, toTraces?: ReplicaOptions['toTraces']) => Promise<void>;
   /** Returns the servers that are owned at this moment, the only ones that a scrape may show. */
   readonly toOwned: () => ReadonlySet<string>;
+  /** Lists the addresses of owners whose configuration has differed from ours for a while. */
+  readonly differing: () => readonly string[];
   /** Returns the lease of a server as it was last read. */
   readonly leaseOf: (server: string) => LeaseStatus | undefined;
   /** Shows the servers of all replicas; undefined where the database does not keep what they show. */
@@ -47,7 +49,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   let isStopping = false;
   const owned = createOwnedStates();
   let traces = toTraces(config, owned.state);
-  const notes = createLeaseNotes(options, () => config);
+  const notes = createLeaseNotes({ ...options, configure: shared.leases.configure }, () => config);
   const units = createUnits({
     ...options,
     owned,
@@ -103,6 +105,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       ownership.check();
       return new Set(ownership.owned().keys());
     },
+    differing: notes.differing,
     leaseOf: (server) => readLease(ownership, server, clock.ticks()),
     viewOfAll: isViewShared(config)
       ? createViewOfAll({ segments: shared.segments, servers: () => listUnits(config) })

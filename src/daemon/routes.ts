@@ -55,6 +55,8 @@ export type Served = {
   readonly state: () => State;
   /** Returns the lease of a server, where replicas share them. */
   readonly lease: (server: string) => LeaseStatus | undefined;
+  /** Lists the addresses of replicas whose configuration differs from this one's. */
+  readonly differing: () => readonly string[];
   /** Shows the servers of all replicas, where the database keeps what they show. */
   readonly viewOfAll: () => ViewOfAll | undefined;
   /** The address under which browsers reach us. */
@@ -146,7 +148,8 @@ function listRoutes(served: Served) {
   ];
 }
 
-function readDaemonStatus({ version, clock, reloads, current, watching, state, lease }: Served): Promise<Status> {
+function readDaemonStatus(served: Served): Promise<Status> {
+  const { version, clock, reloads, current, watching, state, lease, differing } = served;
   return readStatus({
     version,
     servers: current().servers,
@@ -161,6 +164,7 @@ function readDaemonStatus({ version, clock, reloads, current, watching, state, l
     startedAtMs: reloads.startedAtMs,
     loadedAtMs: reloads.loadedAtMs,
     failedReload: reloads.failed,
+    differing,
     clock,
   });
 }

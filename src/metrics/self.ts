@@ -176,6 +176,11 @@ const instruments = {
     help: 'Number of times that this replica has acquired the server.',
     labelNames: ['server'],
   }),
+  configDiffers: gauge({
+    name: 'automation_exporter_config_differs',
+    help: 'Whether another replica that owns servers has had a different configuration for a minute; absent where the state is a file.',
+    startsAbsent: true,
+  }),
   viewWriteFailures: counter({
     name: 'automation_exporter_view_write_failures_total',
     help: 'Failed writes of the series for view=all, by reason: fenced (another replica owns the server), database (it did not answer, or refused the write), internal (any other error). After 30 seconds without a write view=all omits the server.',

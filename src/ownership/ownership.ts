@@ -37,6 +37,8 @@ export type OwnershipOptions = {
 export type OwnershipObserver = {
   /** Called after each answer of the database, or its lack. */
   readonly reached: (isReached: boolean, error?: unknown) => void;
+  /** Called with all leases each time that the database has listed them. */
+  readonly listed: (leases: readonly Lease[]) => void;
   readonly gained: (gained: Gained) => void;
   readonly lost: (unit: string, reason: LossReason) => void;
   /** Called each time that a unit is free and may not be acquired yet, because a copy of it is unfinished. */
@@ -84,6 +86,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     signal.addEventListener('abort', cancel, { once: true });
     if (found === undefined) return;
     listed = { leases: found, readTicks };
+    observe.listed(found);
     const epochs = tenures.epochs();
     for (const lease of found) if (!epochs.has(lease.unit)) known.see(lease);
     for (const unit of listFree(units, found)) {

@@ -27,6 +27,8 @@ export type Leases = {
   readonly acquire: (unit: string, ttlMs: number, knownEpoch?: number) => Promise<Acquired>;
   /** Extends the lease; false if the unit has another owner or epoch by now. */
   readonly renew: (unit: string, epoch: number, ttlMs: number) => Promise<boolean>;
+  /** Sets the digest of the configuration that each lease of this replica bears once it is acquired or renewed. */
+  readonly configure: (digest: string) => void;
   /** Lets the lease of this epoch expire now; another epoch stays as it is. */
   readonly release: (unit: string, epoch: number) => Promise<void>;
   /** Returns every lease, expired ones too. */
@@ -49,6 +51,8 @@ export type Lease = {
    * its last transactions.
    */
   readonly commits: number;
+  /** The digest of the owner's configuration, where it has given one. */
+  readonly configuration?: string | undefined;
 };
 
 /** The replica that a connection to the shared state acts for. */

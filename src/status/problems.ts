@@ -10,6 +10,7 @@ export const problemKinds = [
   'passive',
   'unwell',
   'not_reloaded',
+  'differs',
   'unreadable',
   'failing',
   'late',
@@ -36,7 +37,7 @@ export type Problem = {
 };
 
 /** Everything that is wrong, the worst first, and among equals in the order of the page. */
-export function findProblems({ servers, traces, atMs, failedReload }: Status): readonly Problem[] {
+export function findProblems({ servers, traces, atMs, failedReload, differing }: Status): readonly Problem[] {
   const ofServers = servers.flatMap((server): Problem[] => [
     ...findIn(server, { server: server.name }, atMs),
     ...server.members.flatMap((member) => [...findIn(member, { server: server.name, member: member.name }, atMs)]),
@@ -45,7 +46,12 @@ export function findProblems({ servers, traces, atMs, failedReload }: Status): r
     ...findHidden(server),
     ...findLeftOut(server),
   ]);
-  const problems = [...ofServers, ...findInReload(failedReload, atMs), ...findInTraces(traces, atMs)];
+  const problems = [
+    ...ofServers,
+    ...findInReload(failedReload, atMs),
+    ...findDifference(differing),
+    ...findInTraces(traces, atMs),
+  ];
   const brief = problems.map((problem) => toBrief(problem));
   return problemKinds.flatMap((kind) => brief.filter((problem) => problem.kind === kind));
 }
@@ -110,6 +116,12 @@ function findInReload(failed: Status['failedReload'], nowMs: number): Problem[] 
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
   const detail = `Tried ${toAge(failed.atMs, nowMs)}, the previous one stays in force: ${first}${more}`;
   return [{ kind: 'not_reloaded', title: 'The configuration was not reloaded', detail }];
+}
+
+function findDifference(addresses: readonly string[] = []): Problem[] {
+  if (addresses.length === 0) return [];
+  const detail = `Reload every exporter with the same configuration; others: ${addresses.join(', ')}`;
+  return [{ kind: 'differs', title: 'Another exporter has a different configuration', detail }];
 }
 
 type Place = { readonly server: string; readonly member?: string };

@@ -37,6 +37,7 @@ export type StatusParts = {
   readonly startedAtMs: number;
   readonly loadedAtMs: () => number;
   readonly failedReload?: () => Status['failedReload'];
+  readonly differing?: () => readonly string[];
   readonly clock: Pick<Clock, 'now'>;
 };
 
@@ -66,6 +67,7 @@ export async function readStatus(parts: StatusParts): Promise<Status> {
     servers,
     traces,
     failedReload: parts.failedReload?.(),
+    differing: parts.differing?.() ?? [],
   };
 }
 

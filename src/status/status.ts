@@ -186,6 +186,8 @@ export type Status = {
   readonly startedAtMs: number;
   /** The time at which the configuration in force was read. */
   readonly loadedAtMs: number;
+  /** The addresses of replicas whose configuration differs from this one's. */
+  readonly differing?: readonly string[];
   /** The last reload, where it failed. */
   readonly failedReload?: { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
   readonly servers: readonly ServerStatus[];

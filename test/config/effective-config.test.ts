@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toEffectiveYaml } from '../../src/config/show/effective-config.ts';
+import { toConfigDigest } from '../../src/config/show/effective-settings.ts';
 import { load } from './fixtures.ts';
 
 const yaml = `
@@ -173,5 +174,18 @@ collectors:
   it('leaves out what a switch excludes', async () => {
     const { config } = await load({ argv: ['--state.memory'], yaml: 'state: { dir: /x }' });
     expect(toEffectiveYaml(config)).toMatch(/\nstate:\n {2}memory: true\n {2}postgres:\n {4}port: 5432\n/);
+  });
+
+  it('has the same digest for exporters that watch the same, wherever they listen and keep their state', async () => {
+    const digestOf = async (yaml: string) =>
+      toConfigDigest((await load({ yaml, files: { '/token': 'secret-1' } })).config);
+    const servers = "servers: [{ url: 'https://a.example', token_file: /token }]";
+    const first = await digestOf(servers);
+    expect(first).toMatch(/^[0-9a-f]{16}$/);
+    expect(await digestOf(`${servers}\nweb: { external_url: 'https://one.example' }\nstate: { dir: /two }`)).toBe(
+      first,
+    );
+    expect(await digestOf(`${servers}\nexecutions: { backfill: 1h }`)).not.toBe(first);
+    expect(await digestOf(servers.replace('a.example', 'b.example'))).not.toBe(first);
   });
 });

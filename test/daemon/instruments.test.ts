@@ -4,12 +4,18 @@ import { readOwnFamilies } from '../../src/metrics/own-rows.ts';
 import { createSelf, type Self } from '../../src/metrics/self.ts';
 import { FencedError, UnfinishedCopyError } from '../../src/state/shared-state.ts';
 import { StateError } from '../../src/state/state.ts';
+import { load } from '../config/fixtures.ts';
 
 describe('notes of leases', () => {
   it('says once that a server cannot be acquired because its copy is unfinished', async () => {
+    const { config } = await load({
+      yaml: "servers: [{ url: 'http://127.0.0.1:9', token_file: /t }]",
+      files: { '/t': 'a' },
+    });
     const said: object[] = [];
     const log = { info: () => undefined, warn: () => undefined, error: (fields: object) => void said.push(fields) };
-    const { observe } = createLeaseNotes({ self: create(), log }, () => ({ servers: [] }));
+    const noted = { self: create(), log, clock: { ticks: () => 0 }, configure: () => undefined };
+    const { observe } = createLeaseNotes(noted, () => config);
     const error = new UnfinishedCopyError('the state in the database is incomplete');
     observe.heldBack('a', error);
     observe.heldBack('a', error);
@@ -18,6 +24,57 @@ describe('notes of leases', () => {
       { server: 'a', error },
       { server: 'b', error },
     ]);
+  });
+
+  it('says once that the owner of a server has had another configuration for a minute, and when it has the same again', async () => {
+    const { config } = await load({
+      yaml: "servers: [{ url: 'http://127.0.0.1:9', token_file: /t }]",
+      files: { '/t': 'a' },
+    });
+    const self = create();
+    const said: object[] = [];
+    const say = (fields: object, text: string): void => void said.push({ ...fields, text });
+    let nowTicks = 0;
+    let own = '';
+    const configure = (digest: string): void => void (own = digest);
+    const log = { info: say, warn: say, error: say };
+    const { observe, all, differing } = createLeaseNotes(
+      { self, log, clock: { ticks: () => nowTicks }, configure },
+      () => config,
+    );
+    all();
+    const lease = { unit: 'a', owner: 'other', epoch: 1, commits: 0, remainingMs: 5000 };
+    const see = (ticks: number, configuration: string | undefined, remainingMs = 5000): void => {
+      nowTicks = ticks;
+      observe.listed([
+        { ...lease, remainingMs, address: 'http://two', configuration },
+        { ...lease, unit: 'b', address: 'http://one', configuration: own },
+        { ...lease, unit: 'c', address: 'http://older', configuration: undefined },
+      ]);
+    };
+    see(0, 'else');
+    see(59_999, 'else');
+    see(59_999, own);
+    see(60_000, 'else');
+    see(119_999, 'else');
+    expect(said).toEqual([]);
+    expect(await shown()).toBe('automation_exporter_config_differs 0');
+    see(120_000, 'else');
+    see(130_000, 'else');
+    expect(differing()).toEqual(['http://two']);
+    expect(await shown()).toBe('automation_exporter_config_differs 1');
+    see(140_000, 'else', 0);
+    expect(said).toEqual([
+      { owners: ['http://two'], text: 'configuration differs from that of other replicas' },
+      { text: 'configuration equals that of other replicas again' },
+    ]);
+    expect(differing()).toEqual([]);
+    expect(await shown()).toBe('automation_exporter_config_differs 0');
+
+    async function shown(): Promise<string | undefined> {
+      const text = await self.registry.getSingleMetricAsString('automation_exporter_config_differs');
+      return text.split('\n')[2];
+    }
   });
 });
 

@@ -28,6 +28,7 @@ function createShared(): SharedState {
       renew: async () => true,
       release: async () => undefined,
       list: async () => [],
+      configure: () => undefined,
     },
     segments: { write: async () => undefined, owners: async () => new Map(), read: async () => [] },
     owned: () => openMemoryState(createDisk(), { wait: async () => undefined }),

@@ -20,6 +20,7 @@ function createScene(units: readonly string[], copied: readonly string[] = []) {
       return { isOurs: true, lease };
     },
     renew: async () => true,
+    configure: () => undefined,
     release: async (unit) => void happened.push(`release ${unit}`),
   };
   const ownership = createOwnership({
@@ -30,6 +31,7 @@ function createScene(units: readonly string[], copied: readonly string[] = []) {
     end: async (unit, reason) => void happened.push(`end ${unit} ${reason}`),
     observe: {
       reached: (isReached) => void (isReached || happened.push('unreachable')),
+      listed: () => undefined,
       gained: () => undefined,
       lost: () => undefined,
       heldBack: (unit) => void happened.push(`held back ${unit}`),

@@ -83,6 +83,21 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await a.leases.acquire('prod', 60_000, 4)).toMatchObject({ isOurs: true, lease: { epoch: 5 } });
   });
 
+  it('says the configuration of an owner, and nothing of one whose release does not give it', async () => {
+    const [a, b] = [await open('a'), await open('b')];
+    const shown = async () => (await b.leases.list()).map(({ owner, configuration }) => [owner, configuration]);
+    await a.leases.acquire('prod', 60_000);
+    expect(await shown()).toEqual([['a', undefined]]);
+    a.leases.configure('first');
+    await a.leases.renew('prod', 1, 60_000);
+    expect(await shown()).toEqual([['a', 'first']]);
+    a.leases.configure('second');
+    await a.leases.acquire('prod', 60_000);
+    expect(await shown()).toEqual([['a', 'second']]);
+    await server.query(`UPDATE ${schema}.lease SET owner = 'of an older release', epoch = 3`);
+    expect(await shown()).toEqual([['of an older release', undefined]]);
+  });
+
   it('renews a lease at once, although the units that it waits for are locked', async () => {
     const a = await open('a');
     for (const unit of ['prod', 'x', 'y']) await a.leases.acquire(unit, 60_000);

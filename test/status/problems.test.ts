@@ -182,6 +182,13 @@ describe('status/problems', () => {
     expect(text.length).toBe('"prod" gives no usable answer. '.length + 301);
   });
 
+  it('names the exporters whose configuration differs', () => {
+    const problems = findProblems({ ...status(server('prod')), differing: ['http://one:9720', 'http://two:9720'] });
+    expect(problems.map(toSentences)).toEqual([
+      'Another exporter has a different configuration. Reload every exporter with the same configuration; others: http://one:9720, http://two:9720.',
+    ]);
+  });
+
   it('says that the last reload failed, and why', () => {
     const failed = (...complaints: string[]) =>
       findProblems({ ...status(server('prod')), failedReload: { atMs: atMs - 120_000, complaints } });

@@ -35,10 +35,16 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
     await close();
     throw error;
   }
+  const leases = createPostgresLeases(forLeases, replica, (sql, unit) => refuseHalf(sql, [unit]));
+  const renewals = createPostgresLeases(forRenewals, replica);
   return {
     leases: {
-      ...createPostgresLeases(forLeases, replica, (sql, unit) => refuseHalf(sql, [unit])),
-      renew: createPostgresLeases(forRenewals, replica).renew,
+      ...leases,
+      renew: renewals.renew,
+      configure: (digest) => {
+        leases.configure(digest);
+        renewals.configure(digest);
+      },
     },
     segments: {
       write: (unit, epoch, families) =>

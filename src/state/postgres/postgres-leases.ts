@@ -8,17 +8,23 @@ export function createPostgresLeases(
   check: (sql: Sql, unit: string) => Promise<void> = async () => undefined,
 ): Leases {
   const { owner, address } = replica;
+  let configuration: string | undefined;
+  const toOwn = (): string | undefined => configuration && `${owner} ${configuration}`;
   return {
+    configure: (digest) => {
+      configuration = digest;
+    },
     acquire: (unit, ttlMs, knownEpoch = 0) =>
       transact(async (within) => {
         await check(within, unit);
-        return acquire(within, { unit, ttlMs, knownEpoch, ...replica });
+        return acquire(within, { unit, ttlMs, knownEpoch, configuration: toOwn(), ...replica });
       }),
     renew: async (unit, epoch, ttlMs) => {
       const renewed = await sql(
-        `UPDATE lease SET address = $4, expires = clock_timestamp() + $5::bigint * interval '1 millisecond'
+        `UPDATE lease SET address = $4, expires = clock_timestamp() + $5::bigint * interval '1 millisecond',
+           owner_configuration = $6
          WHERE unit = $1 AND owner = $2 AND epoch = $3 RETURNING 1`,
-        [unit, owner, epoch, address, ttlMs],
+        [unit, owner, epoch, address, ttlMs, toOwn()],
       );
       return renewed.length > 0;
     },
@@ -29,30 +35,44 @@ export function createPostgresLeases(
         [unit, owner, epoch],
       );
     },
-    list: () => sql<Lease>(`${leases} ORDER BY unit`),
+    list: async () => (await sql<LeaseRow>(`${leases} ORDER BY unit`)).map(toLease),
   };
 }
 
-const leases = `SELECT lease.unit, lease.owner, lease.address, lease.epoch, coalesce(unit.commits, 0) AS commits,
+type LeaseRow = Omit<Lease, 'configuration'> & { readonly described: string | null };
+
+/** An older release that acquires a lease leaves what the last owner has said of its configuration. */
+function toLease({ described, ...lease }: LeaseRow): Lease {
+  const name = `${lease.owner} `;
+  return { ...lease, configuration: described?.startsWith(name) === true ? described.slice(name.length) : undefined };
+}
+
+const leases = `SELECT lease.unit, lease.owner, lease.address, lease.epoch, lease.owner_configuration AS described, coalesce(unit.commits, 0) AS commits,
     ceil(extract(epoch FROM lease.expires - clock_timestamp()) * 1000)::bigint AS "remainingMs"
   FROM lease LEFT JOIN unit ON unit.unit = lease.unit`;
 
-type Wanted = Replica & { readonly unit: string; readonly ttlMs: number; readonly knownEpoch: number };
+type Wanted = Replica & {
+  readonly unit: string;
+  readonly ttlMs: number;
+  readonly knownEpoch: number;
+  readonly configuration: string | undefined;
+};
 
 /**
  * Waits for the writes that are under way: each holds the lease until it has ended. An epoch is never given twice, even after
  * somebody deleted the lease.
  */
-async function acquire(sql: Sql, { unit, ttlMs, knownEpoch, owner, address }: Wanted): Promise<Acquired> {
+async function acquire(sql: Sql, wanted: Wanted): Promise<Acquired> {
+  const { unit, ttlMs, knownEpoch, configuration, owner, address } = wanted;
   const [taken] = await sql<{ epoch: number }>(
-    `INSERT INTO lease (unit, owner, address, epoch, expires)
+    `INSERT INTO lease (unit, owner, address, epoch, expires, owner_configuration)
      VALUES ($1, $2, $3, 1 + greatest((SELECT last_epoch FROM unit WHERE unit = $1), $5::bigint),
-       clock_timestamp() + $4::bigint * interval '1 millisecond')
+       clock_timestamp() + $4::bigint * interval '1 millisecond', $6)
      ON CONFLICT (unit) DO UPDATE SET owner = excluded.owner, address = excluded.address, epoch = 1 + greatest(lease.epoch, $5::bigint),
-       expires = clock_timestamp() + $4::bigint * interval '1 millisecond'
+       expires = clock_timestamp() + $4::bigint * interval '1 millisecond', owner_configuration = $6
      WHERE lease.expires < clock_timestamp() OR lease.owner = excluded.owner
      RETURNING epoch`,
-    [unit, owner, address, ttlMs, knownEpoch],
+    [unit, owner, address, ttlMs, knownEpoch, configuration],
   );
   if (taken !== undefined) {
     await sql(
@@ -61,7 +81,7 @@ async function acquire(sql: Sql, { unit, ttlMs, knownEpoch, owner, address }: Wa
       [unit, taken.epoch],
     );
   }
-  const [lease] = await sql<Lease>(`${leases} WHERE lease.unit = $1`, [unit]);
-  if (lease === undefined) throw new Error(`the lease of ${unit} was deleted just now`);
-  return { isOurs: taken !== undefined, lease };
+  const [row] = await sql<LeaseRow>(`${leases} WHERE lease.unit = $1`, [unit]);
+  if (row === undefined) throw new Error(`the lease of ${unit} was deleted just now`);
+  return { isOurs: taken !== undefined, lease: toLease(row) };
 }

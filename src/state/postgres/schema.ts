@@ -79,6 +79,8 @@ const versions: readonly (readonly string[])[] = [
   ],
   // The units that `migrate` has begun to fill, until all of them are whole.
   ['CREATE TABLE unfinished_copy (unit text COLLATE "C" PRIMARY KEY)'],
+  // An owner's name and the digest of its configuration; a release that does not know the column leaves another owner's.
+  ['ALTER TABLE lease ADD COLUMN owner_configuration text'],
 ];
 
 export const newestSchema = versions.length;

@@ -85,6 +85,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
 
   function createLeases({ owner, address }: Replica, link: Link): Leases {
     return {
+      configure: () => undefined,
       acquire: (name, ttlMs, knownEpoch = 0) =>
         ask(
           link,

@@ -64,7 +64,7 @@ function renderOthers(problems: readonly Problem[], about: About): Html | undefi
 const kindsOfRights: readonly ProblemKind[] = ['unreadable', 'denied'];
 
 function toPlace({ kind, server }: Problem, { root }: About): string {
-  if (server === undefined) return kind === 'not_reloaded' ? `${root}config` : `${root}traces`;
+  if (server === undefined) return kind === 'not_reloaded' || kind === 'differs' ? `${root}config` : `${root}traces`;
   return `#${kindsOfRights.includes(kind) ? toRightsAnchor(server) : toAnchor(server)}`;
 }
 
@@ -75,6 +75,7 @@ export const alertOf: Readonly<Record<ProblemKind, string | undefined>> = {
   passive: 'AutomationExecutionModePassive',
   unwell: 'AutomationHealthcheckFailing',
   not_reloaded: 'AutomationExporterConfigReloadFailed',
+  differs: undefined,
   unreadable: 'AutomationExporterExecutionsHidden',
   failing: 'AutomationExporterCollectorFailing',
   late: 'AutomationExporterCollectorFailing',

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../config.ts';
+import { isOption, type Option, type OptionTree, toSettingName } from '../declare/option.ts';
+import {
+  defineCollectorOptions,
+  exclusions,
+  familyOptions,
+  generalOptions,
+  serverOptions,
+} from '../declare/options.ts';
+import { Secret } from '../secret.ts';
+
+/** Converts the configuration in force to the keys and values of its file; of a secret it has only the path of its file. */
+export function toEffectiveSettings(config: Config): Nested {
+  const { servers, collectors, ...general } = config;
+  // Only the types of a collector's options matter here, and those are the same for all.
+  const collectorOptions = defineCollectorOptions({ name: '', on: true, every: '15s', help: '', projects: '' });
+  const polled = Object.entries(collectors).map(([name, polls]) => [name, toYaml(collectorOptions, polls)] as const);
+  const ruled = [...config.metrics.families].map(([name, rules]) => [name, toYaml(familyOptions, rules)] as const);
+  return {
+    servers: servers.map((server) => toYaml(serverOptions, server)),
+    collectors: Object.fromEntries(polled),
+    ...toYaml(generalOptions, general, listExcluded(general)),
+    metrics: { ...toYaml(generalOptions.metrics, config.metrics), ...Object.fromEntries(ruled) },
+  };
+}
+
+/** Computes a short text that two configurations share if they watch, count and trace the same in the same way. */
+export function toConfigDigest(config: Config): string {
+  const shared = Object.entries(toEffectiveSettings(config)).filter(([section]) => !ofOneProcess.includes(section));
+  return createHash('sha256').update(JSON.stringify(shared)).digest('hex').slice(0, 16);
+}
+
+const ofOneProcess = ['web', 'log', 'state'];
+
+type Nested = Readonly<Record<string, unknown>>;
+
+function toYaml(tree: OptionTree, settings: unknown, skip: readonly string[] = [], path = ''): Nested {
+  const entries = Object.entries(tree).flatMap(([key, node]): [string, unknown][] => {
+    const here = path === '' ? key : `${path}.${key}`;
+    if (!isOption(node)) return [[key, toYaml(node, readKey(settings, toSettingName(key, 'plain')), skip, here)]];
+    const value = toYamlValue(node, readKey(settings, toSettingName(key, node.type.kind)));
+    return value === undefined || skip.includes(here) ? [] : [[key, value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function toYamlValue({ type }: Option<unknown>, value: unknown): unknown {
+  if (value instanceof Secret) return 'file' in value.source ? value.source.file : undefined;
+  return value === undefined ? undefined : type.format(value);
+}
+
+// Options that a switch excludes would be refused when the text is loaded again.
+function listExcluded(general: Nested): string[] {
+  return exclusions.filter((pair) => readPath(general, pair.switch) === true).map(({ option }) => option);
+}
+
+function readPath(settings: unknown, path: string): unknown {
+  let found = settings;
+  for (const key of path.split('.')) found = readKey(found, toSettingName(key, 'plain'));
+  return found;
+}
+
+/** Reads a setting of an object, if it has one of this name. */
+export function readKey(settings: unknown, key: string): unknown {
+  return typeof settings === 'object' && settings !== null && Object.hasOwn(settings, key)
+    ? Reflect.get(settings, key)
+    : undefined;
+}
