@@ -5,7 +5,7 @@ import { addToHours, type HourOfTimes } from './deciding/hours.ts';
 import { noteAnswer, noteGone, noteListed, noteRuns } from './deciding/notes.ts';
 import { addVerdicts, type Tallies, type Tally, toFirstTallies, toTallyKey } from './deciding/tally.ts';
 import type { Answer } from './deciding/timetable.ts';
-import type { Judged, WatchedJob } from './deciding/watched-job.ts';
+import { type Judged, undecidedTimes, type WatchedJob } from './deciding/watched-job.ts';
 import {
   keptKinds,
   readKept,
@@ -60,6 +60,8 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const noted = { throughMs: 0 };
   let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
+  /** Times of jobs that begin again, which the next transaction counts. */
+  let unread: readonly Judged[] = [];
 
   async function load(): Promise<void> {
     const kept = readKept(await options.ledger.load(options.server, keptKinds));
@@ -69,7 +71,10 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     noted.throughMs = kept.notedThroughMs ?? 0;
     const isUnnoted = await hasUnnoted(options, kept.notedThroughMs, kept.jobs);
     const nowMs = notes.serverNowMs();
-    for (const [id, job] of kept.jobs) all.set(id, isUnnoted ? beginAgain(job, nowMs) : job);
+    const begun = isUnnoted ? [...kept.jobs.values()].map((job) => beginAgain(job, nowMs)) : [];
+    for (const job of kept.jobs.values()) all.set(job.id, job);
+    for (const { job } of begun) all.set(job.id, job);
+    unread = begun.filter(({ verdicts }) => verdicts.length > 0);
   }
 
   async function commit(make: () => Made): Promise<void> {
@@ -86,7 +91,10 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     for (const tally of made.tallies) tallies.set(toTallyKey(tally), tally);
   }
 
-  const change: ExpectedJobs['change'] = (make) => commit(() => toMade({ tallies, hours }, make(), settings.buckets));
+  async function change(make: () => readonly Judged[]): Promise<void> {
+    await commit(() => toMade({ tallies, hours }, [...unread, ...make()], settings.buckets));
+    unread = [];
+  }
 
   return {
     all,
@@ -266,9 +274,13 @@ async function hasUnnoted(
   return (await ledger.countEnds(server, { projects, beginMs, endMs: Number.MAX_SAFE_INTEGER })) > 0;
 }
 
-function beginAgain(job: WatchedJob, nowMs: number): WatchedJob {
+function beginAgain(job: WatchedJob, nowMs: number): Judged {
   const { timetable: _times, held: _held, ...rest } = job;
-  return { ...rest, sinceMs: nowMs, decidedMs: nowMs, runs: [] };
+  const times = job.goneAtMs === undefined ? undecidedTimes(job).filter((time) => time <= nowMs) : [];
+  return {
+    job: { ...rest, sinceMs: nowMs, decidedMs: nowMs, runs: [] },
+    verdicts: times.map((expectedMs) => ({ is: 'undecided', expectedMs, why: 'unread' })),
+  };
 }
 
 /** What was to come of a job that is gone is not expected any longer. */

@@ -90,6 +90,22 @@ describe('expected-runs', () => {
     ]);
   });
 
+  it('counts times that nobody can judge because the watch was switched off', async () => {
+    const { minutes, shown, restart } = createHourly();
+    await minutes(50);
+    restart(false);
+    await minutes(120);
+    restart(true);
+    await minutes(20);
+    restart(true);
+    await minutes(70);
+    expect(shown('schedule_missed_total')).toEqual([`automation_schedule_missed_total{${job},reason="unknown"} 0`]);
+    expect(shown('schedule_undecided_total')).toEqual(['automation_schedule_undecided_total{project="pay"} 2']);
+    expect(shown('schedule_delay_seconds').filter((line) => line.includes('_count'))).toEqual([
+      'automation_schedule_delay_seconds_count{project="pay"} 2',
+    ]);
+  });
+
   it('expects nothing of a job that is switched off, and shows since when it is', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);

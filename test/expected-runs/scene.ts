@@ -40,7 +40,7 @@ export function createScene({
     clock,
   });
 
-  function start() {
+  function start(isWatched = true) {
     const notes = createSourceNotes(clock);
     const client = listenTo(plain, notes.ear(undefined));
     const list = createProjectList({ isWanted: () => true, clock });
@@ -80,11 +80,11 @@ export function createScene({
       requestsPerSecond: 10,
       readProjects: list.readDated,
       settings: { ...usual, overlapMs: 120_000, catchUpLimitMs, isWantedJob },
-      commitHook: expected.commitHook,
+      ...(isWatched ? { commitHook: expected.commitHook } : {}),
       publish: async (published) => published.length,
       observe: toObserver([], () => undefined),
     });
-    return { executions, expected, client };
+    return { executions, expected, client, isWatched };
   }
 
   let daemon = start();
@@ -95,11 +95,11 @@ export function createScene({
     simulator.advance(ms);
     const signal = new AbortController().signal;
     const api = daemon.client.within({ lane: 'normal', forMs: 10_000 });
-    await daemon.expected.open();
+    if (daemon.isWatched) await daemon.expected.open();
     await api.get(systemInfo);
     if (await api.supports(projectsWithModes)) await api.get(projectsWithModes, { query: { meta: 'config' } });
     await daemon.executions.read(signal);
-    await around(async () => void (await daemon.expected.read(signal)));
+    if (daemon.isWatched) await around(async () => void (await daemon.expected.read(signal)));
   }
 
   return {
@@ -128,6 +128,10 @@ export function createScene({
       nowMs += minutes * 60_000;
       simulator.advance(minutes * 60_000);
       daemon = start();
+    },
+    /** Starts the daemon again with the schedule watch switched on or off. */
+    restart: (isWatched: boolean): void => {
+      daemon = start(isWatched);
     },
     shown: (family: string): string[] =>
       renderSamples(rows.filter((row) => row.family.name === `automation_${family}`))

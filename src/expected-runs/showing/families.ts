@@ -22,7 +22,7 @@ export const scheduleFamilies = {
   ),
   undecided: counter(
     'automation_schedule_undecided_total',
-    'Expected times that could not be decided: the schedule was edited, or the executions could not be read [job/forecast, project/*/executions].',
+    'Expected times that could not be decided, for example because the schedule was edited, or because executions could not be read [job/forecast, project/*/executions].',
     'project',
   ),
   lastMissed: newestGauge(
