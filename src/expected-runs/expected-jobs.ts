@@ -2,7 +2,8 @@ import type { Job } from '../api/endpoints/jobs.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
 import type { Ledger } from '../state/ledger.ts';
 import { addToHours, type HourOfTimes } from './deciding/hours.ts';
-import { noteAnswer, noteGone, noteListed, noteRuns } from './deciding/notes.ts';
+import { findLongGone, planListed, toGone } from './deciding/listed-jobs.ts';
+import { noteAnswer, noteRuns } from './deciding/notes.ts';
 import { addVerdicts, type Tallies, type Tally, toFirstTallies, toTallyKey } from './deciding/tally.ts';
 import type { Answer } from './deciding/timetable.ts';
 import { type Judged, undecidedTimes, type WatchedJob } from './deciding/watched-job.ts';
@@ -64,17 +65,12 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   let unread: readonly Judged[] = [];
 
   async function load(): Promise<void> {
-    const kept = readKept(await options.ledger.load(options.server, keptKinds));
+    const kept = await readAll(options);
     for (const [key, tally] of kept.tallies) tallies.set(key, tally);
-    notes.restore(kept.sources);
     hours = kept.hours;
     noted.throughMs = kept.notedThroughMs ?? 0;
-    const isUnnoted = await hasUnnoted(options, kept.notedThroughMs, kept.jobs);
-    const nowMs = notes.serverNowMs();
-    const begun = isUnnoted ? [...kept.jobs.values()].map((job) => beginAgain(job, nowMs)) : [];
-    for (const job of kept.jobs.values()) all.set(job.id, job);
-    for (const { job } of begun) all.set(job.id, job);
-    unread = begun.filter(({ verdicts }) => verdicts.length > 0);
+    for (const { job } of kept.judged) all.set(job.id, job);
+    unread = kept.judged.filter(({ verdicts }) => verdicts.length > 0);
   }
 
   async function commit(make: () => Made): Promise<void> {
@@ -82,9 +78,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     await port.commit(() => {
       Object.assign(made, make());
       const sources = notes.takeChanged().map((key) => toSourceDocument(key, notes.all().get(key) ?? []));
-      const written = made.jobs.filter((job) => !isOnlyListed(all.get(job.id), job));
-      const changedHours = made.hours === undefined ? [] : [toHoursDocument(made.hours)];
-      return [...written.map(toJobDocument), ...made.tallies.map(toTallyDocument), ...sources, ...changedHours];
+      return [...toDocuments(made, all), ...sources];
     });
     hours = made.hours ?? hours;
     for (const job of made.jobs) all.set(job.id, job);
@@ -140,47 +134,6 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   };
 }
 
-type Listed = {
-  readonly project: string;
-  readonly listed: readonly Job[];
-  readonly atMs: number;
-  readonly mostJobs: number;
-};
-
-/** The most characters in the names of jobs that are watched: a few thousand jobs with names of a usual length. */
-const mostNameChars = 1_000_000;
-
-/** Plans what the list of a project changes: jobs that it shows, and those that it lacks. */
-function planListed(
-  all: ReadonlyMap<string, WatchedJob>,
-  { project, listed, atMs, mostJobs }: Listed,
-): readonly Judged[] {
-  const there = [...all.values()].filter(isThere);
-  let room = mostJobs - there.length;
-  let chars = mostNameChars - there.reduce((sum, job) => sum + toNameChars(job), 0);
-  const fitting = listed.filter((each) => {
-    const known = all.get(each.id);
-    if (known !== undefined && isThere(known)) return true;
-    room -= 1;
-    chars -= toNameChars(each);
-    return room >= 0 && chars >= 0;
-  });
-  const seen = new Set(fitting.map(({ id }) => id));
-  const gone = [...all.values()].filter((job) => job.project === project && !seen.has(job.id));
-  return [
-    ...fitting.map((each) => noteListed(all.get(each.id), each, { project, atMs })),
-    ...gone.flatMap((job) => toGone(job, atMs)),
-  ];
-}
-
-function isThere({ goneAtMs }: WatchedJob): boolean {
-  return goneAtMs === undefined;
-}
-
-function toNameChars({ group, name }: Pick<Job, 'group' | 'name'>): number {
-  return group.length + name.length;
-}
-
 /** Notes the runs that a transaction counts, for the jobs that may wait for them. */
 function createRunNotes(all: Map<string, WatchedJob>, noted: { throughMs: number }): CommitHook {
   const pending = new WeakMap<readonly unknown[], readonly WatchedJob[]>();
@@ -207,33 +160,6 @@ function createRunNotes(all: Map<string, WatchedJob>, noted: { throughMs: number
   };
 }
 
-type Gone = {
-  readonly all: ReadonlyMap<string, WatchedJob>;
-  readonly tallies: Tallies;
-  readonly nowMs: number;
-  readonly mostJobs: number;
-};
-
-/**
- * Finds the jobs that have been gone for long, or for longest where more are gone than may be watched, and what was counted under
- * names that no other job has.
- */
-function findLongGone({ all, tallies, nowMs, mostJobs }: Gone) {
-  const gone = [...all.values()].flatMap((job) => (job.goneAtMs === undefined ? [] : [{ job, atMs: job.goneAtMs }]));
-  gone.sort((one, other) => other.atMs - one.atMs);
-  let chars = mostNameChars;
-  const long = gone.filter(({ job, atMs }, index) => {
-    chars -= toNameChars(job);
-    return nowMs - atMs > keptForMs || index >= mostJobs || chars < 0;
-  });
-  const ids = new Set(long.map(({ job }) => job.id));
-  const owners = new Set(long.map(({ job }) => toOwner(job)));
-  for (const job of all.values()) if (!ids.has(job.id)) owners.delete(toOwner(job));
-  const isOfGone = ({ kind, labels }: Tally): boolean =>
-    kind === 'missed' && owners.has(JSON.stringify(labels.slice(0, 3)));
-  return { ids: [...ids], keys: [...tallies].flatMap(([key, tally]) => (isOfGone(tally) ? [key] : [])) };
-}
-
 function findAll<Value>(known: ReadonlyMap<string, Value>, keys: Iterable<string>): readonly Value[] {
   return [...keys].flatMap((key) => known.get(key) ?? []);
 }
@@ -256,10 +182,15 @@ type Made = {
   readonly hours?: readonly HourOfTimes[] | undefined;
 };
 
-const keptForMs = 30 * 86_400_000;
-
-function toOwner({ project, group, name }: WatchedJob): string {
-  return JSON.stringify([project, group, name]);
+/** Reads what was kept; jobs begin again if their runs were counted without being noted. */
+async function readAll(options: Options) {
+  const { server, ledger, notes } = options;
+  const kept = readKept(await ledger.load(server, keptKinds));
+  notes.restore(kept.sources);
+  const isUnnoted = await hasUnnoted(options, kept.notedThroughMs, kept.jobs);
+  const nowMs = notes.serverNowMs();
+  const judged = [...kept.jobs.values()].map((job) => (isUnnoted ? beginAgain(job, nowMs) : { job, verdicts: [] }));
+  return { ...kept, judged };
 }
 
 /** Runs were counted while the schedule watch was switched off: what ran for a time that is open is not known. */
@@ -283,14 +214,10 @@ function beginAgain(job: WatchedJob, nowMs: number): Judged {
   };
 }
 
-/** What was to come of a job that is gone is not expected any longer. */
-function toGone(job: WatchedJob, atMs: number): Judged[] {
-  if (job.goneAtMs !== undefined) return [];
-  const { timetable } = job;
-  const timesMs = timetable?.timesMs.filter((time) => time <= atMs) ?? [];
-  const untilMs = Math.min(timetable?.untilMs ?? atMs, atMs);
-  const kept = timetable === undefined ? job : { ...job, timetable: { ...timetable, timesMs, untilMs } };
-  return [{ job: noteGone(kept, atMs), verdicts: [] }];
+function toDocuments({ jobs, tallies, hours }: Made, all: ReadonlyMap<string, WatchedJob>) {
+  const written = jobs.filter((job) => !isOnlyListed(all.get(job.id), job));
+  const changedHours = hours === undefined ? [] : [toHoursDocument(hours)];
+  return [...written.map(toJobDocument), ...tallies.map(toTallyDocument), ...changedHours];
 }
 
 /** Reports whether nothing is new of a job but that the list shows it still: not worth writing once a minute. */

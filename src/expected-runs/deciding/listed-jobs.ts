@@ -1,0 +1,88 @@
+import type { Job } from '../../api/endpoints/jobs.ts';
+import { noteGone, noteListed } from './notes.ts';
+import type { Tallies, Tally } from './tally.ts';
+import type { Judged, WatchedJob } from './watched-job.ts';
+
+type Listed = {
+  readonly project: string;
+  readonly listed: readonly Job[];
+  readonly atMs: number;
+  readonly mostJobs: number;
+};
+
+/** The most characters in the names of jobs that are watched: a few thousand jobs with names of a usual length. */
+const mostNameChars = 1_000_000;
+
+/** Plans what the list of a project changes: jobs that it shows, and those that it lacks. */
+export function planListed(
+  all: ReadonlyMap<string, WatchedJob>,
+  { project, listed, atMs, mostJobs }: Listed,
+): readonly Judged[] {
+  const there = [...all.values()].filter(isThere);
+  let room = mostJobs - there.length;
+  let chars = mostNameChars - there.reduce((sum, job) => sum + toNameChars(job), 0);
+  const fitting = listed.filter((each) => {
+    const known = all.get(each.id);
+    if (known !== undefined && isThere(known)) return true;
+    room -= 1;
+    chars -= toNameChars(each);
+    return room >= 0 && chars >= 0;
+  });
+  const seen = new Set(fitting.map(({ id }) => id));
+  const gone = [...all.values()].filter((job) => job.project === project && !seen.has(job.id));
+  return [
+    ...fitting.map((each) => noteListed(all.get(each.id), each, { project, atMs })),
+    ...gone.flatMap((job) => toGone(job, atMs)),
+  ];
+}
+
+function isThere({ goneAtMs }: WatchedJob): boolean {
+  return goneAtMs === undefined;
+}
+
+function toNameChars({ group, name }: Pick<Job, 'group' | 'name'>): number {
+  return group.length + name.length;
+}
+
+/** What was to come of a job that is gone is not expected any longer. */
+export function toGone(job: WatchedJob, atMs: number): Judged[] {
+  if (job.goneAtMs !== undefined) return [];
+  const { timetable } = job;
+  const timesMs = timetable?.timesMs.filter((time) => time <= atMs) ?? [];
+  const untilMs = Math.min(timetable?.untilMs ?? atMs, atMs);
+  const kept = timetable === undefined ? job : { ...job, timetable: { ...timetable, timesMs, untilMs } };
+  return [{ job: noteGone(kept, atMs), verdicts: [] }];
+}
+
+type Gone = {
+  readonly all: ReadonlyMap<string, WatchedJob>;
+  readonly tallies: Tallies;
+  readonly nowMs: number;
+  readonly mostJobs: number;
+};
+
+/**
+ * Finds the jobs that have been gone for long, or for longest where more are gone than may be watched, and what was counted under
+ * names that no other job has.
+ */
+export function findLongGone({ all, tallies, nowMs, mostJobs }: Gone) {
+  const gone = [...all.values()].flatMap((job) => (job.goneAtMs === undefined ? [] : [{ job, atMs: job.goneAtMs }]));
+  gone.sort((one, other) => other.atMs - one.atMs);
+  let chars = mostNameChars;
+  const long = gone.filter(({ job, atMs }, index) => {
+    chars -= toNameChars(job);
+    return nowMs - atMs > keptForMs || index >= mostJobs || chars < 0;
+  });
+  const ids = new Set(long.map(({ job }) => job.id));
+  const owners = new Set(long.map(({ job }) => toOwner(job)));
+  for (const job of all.values()) if (!ids.has(job.id)) owners.delete(toOwner(job));
+  const isOfGone = ({ kind, labels }: Tally): boolean =>
+    kind === 'missed' && owners.has(JSON.stringify(labels.slice(0, 3)));
+  return { ids: [...ids], keys: [...tallies].flatMap(([key, tally]) => (isOfGone(tally) ? [key] : [])) };
+}
+
+const keptForMs = 30 * 86_400_000;
+
+function toOwner({ project, group, name }: WatchedJob): string {
+  return JSON.stringify([project, group, name]);
+}
