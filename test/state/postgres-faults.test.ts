@@ -173,7 +173,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     await (await open()).leases.list();
     await server.query(`UPDATE ${schema}.schema_version SET version = 99`);
     expect(await complaintOf({})).toBe(
-      'the state in the database is of a newer version (99, this one knows 2); run that release, or choose another `state.postgres.schema`',
+      'the state in the database is of a newer version (99, this one knows 3); run that release, or choose another `state.postgres.schema`',
     );
     await server.query(`CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`);
     expect(await complaintOf({ database: 'latin' })).toBe(
@@ -189,7 +189,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
   it('prepares the tables once, however many replicas start at the same time', async () => {
     const all = await Promise.all([open(), open(), open(), open()]);
     expect(await Promise.all(all.map(({ leases }) => leases.list()))).toEqual([[], [], [], []]);
-    expect(await server.query(`SELECT version FROM ${schema}.schema_version`)).toEqual([{ version: '2' }]);
+    expect(await server.query(`SELECT version FROM ${schema}.schema_version`)).toEqual([{ version: '3' }]);
   });
 
   it('gives up on a database that does not answer, and says so', async () => {
