@@ -13,11 +13,12 @@ export async function probeDatabase({ state }: Pick<Config, 'state'>): Promise<L
   const name = 'state-database';
   const { inspectPostgres } = await import('../state/postgres/inspect.ts');
   try {
+    const { host, port, user } = await settings.login();
     const { version, latencyMs, unsafe, isReadOnly, mayCreate } = await inspectPostgres(settings, systemClock);
-    const found = `PostgreSQL ${version} at ${settings.host}:${settings.port} answers in ${latencyMs.toFixed(1)} ms`;
+    const found = `PostgreSQL ${version} at ${host}:${port} answers in ${latencyMs.toFixed(1)} ms`;
     if (isReadOnly) return { name, verdict: 'broken', message: `${found}, but only reads: connect to the primary` };
     if (!mayCreate) {
-      const message = `${found}, but ${settings.user} may not create tables in the schema ${settings.schema}`;
+      const message = `${found}, but ${user} may not create tables in the schema ${settings.schema}`;
       return { name, verdict: 'broken', message };
     }
     if (unsafe.length > 0) {

@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { toTlsConnect } from '../api/wire/tls-material.ts';
 import type { Config } from '../config/config.ts';
 import { readSecretFile } from '../config/secret.ts';
-import type { PostgresSettings } from '../state/postgres/connections.ts';
+import type { Login, PostgresSettings } from '../state/postgres/connections.ts';
 import type { Replica, SharedState } from '../state/shared-state.ts';
+import { StateError } from '../state/state.ts';
 import { systemClock } from '../system-clock.ts';
 
 type PostgresConfig = Config['state']['postgres'];
@@ -26,26 +27,56 @@ export function toPostgresSettings(
   postgres: PostgresConfig,
   onSecret: (value: string) => void = () => undefined,
 ): PostgresSettings | undefined {
-  const { host, port, database, user, passwordFile, schema, connections, tls } = postgres;
-  if (host === undefined) return undefined;
-  const isLocal = host.startsWith('/');
+  const { host, urlFile, schema, connections, tls } = postgres;
+  if (host === undefined && urlFile === undefined) return undefined;
+  const read = async (file: string): Promise<string> => (await readSecretFile(file, readText, 'form')).reveal();
   return {
-    host,
-    port,
-    database,
-    user,
     schema,
     connections,
     statementTimeoutMs: 10_000,
-    password: async () => {
-      if (passwordFile === undefined) return undefined;
-      const password = (await readSecretFile(passwordFile, readText, 'form')).reveal();
-      onSecret(password);
-      return password;
+    login: async () => {
+      const { passwordFile, ...configured } = postgres;
+      const url = urlFile === undefined ? {} : parseDatabaseUrl(await read(urlFile));
+      const password = url.password ?? (passwordFile === undefined ? undefined : await read(passwordFile));
+      if (password !== undefined) onSecret(password);
+      const { port, database, user } = { ...configured, ...url };
+      return { host: url.host ?? host ?? '', port, database, user, password };
     },
-    tls: async () => (tls.disable || isLocal ? undefined : toTlsConnect(await readTls(tls))),
+    tls: async (at) => (tls.disable || at.startsWith('/') ? undefined : toTlsConnect(await readTls(tls))),
   };
 }
+
+/** Reads the parts that a URL of a database has. A complaint repeats nothing of it: it holds a password. */
+export function parseDatabaseUrl(text: string): Partial<Login> {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isKnown = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:';
+  if (url === undefined || !isKnown || url.hostname === '') throw new StateError(noUrl);
+  for (const [name, value] of url.searchParams) {
+    // What it asks for is done anyway: certificates are verified.
+    if (name === 'sslmode' && ['require', 'verify-ca', 'verify-full'].includes(value)) continue;
+    throw new StateError(
+      'the URL in state.postgres.url_file has a parameter that is not supported; remove it, and set TLS in state.postgres.tls',
+    );
+  }
+  // An address of IPv6 stands in brackets.
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const parts = { host, user: url.username, password: url.password, database: url.pathname.slice(1) };
+  const given = Object.entries(parts).filter(([, part]) => part !== '');
+  return {
+    ...Object.fromEntries(given.map(([name, part]) => [name, decode(part)])),
+    ...(url.port === '' ? {} : { port: Number(url.port) }),
+  };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch (error) {
+    throw new StateError(noUrl, { cause: error });
+  }
+}
+
+const noUrl = 'state.postgres.url_file does not hold a URL as postgresql://USER:PASSWORD@HOST:PORT/DATABASE';
 
 async function readTls({ caFile, certFile, keyFile, serverName }: PostgresConfig['tls']) {
   const read = async (file: string | undefined) => (file === undefined ? undefined : readText(file));

@@ -109,6 +109,12 @@ const cases: readonly Case[] = [
   ),
 
   inFile(
+    'a database with a host and a URL',
+    `${good}state: { postgres: { host: db, url_file: ./token } }\n`,
+    'config.yaml:3:42 state.postgres.url_file: excludes state.postgres.host (remove one of them)\n',
+  ),
+
+  inFile(
     'a client certificate for the database without its key',
     `${good}state: { postgres: { host: db, tls: { cert_file: ./token } } }\n`,
     'config.yaml:3:50 state.postgres.tls.cert_file: needs state.postgres.tls.key_file beside it\n',

@@ -61,7 +61,7 @@ describeWithTools('commands/migrate', ['postgresql'], ({ postgresql }) => {
     const without = Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
     expect(await runCli(['migrate', 'postgres'], { env: without })).toMatchObject({
       code: 2,
-      stderr: 'migrate: set state.postgres.host and state.dir\n',
+      stderr: 'migrate: set state.postgres.host or state.postgres.url_file, and state.dir\n',
     });
     const secret = join(folder, 'no-such-file');
     expect(

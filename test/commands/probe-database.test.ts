@@ -20,13 +20,16 @@ describeWithTools('commands/probe-database', ['postgresql'], ({ postgresql }) =>
     await server.stop();
   }, 60_000);
 
-  async function probe(settings: { readonly user?: string; readonly host?: string | undefined } = {}) {
+  async function probe(
+    settings: { readonly user?: string; readonly host?: string | undefined; readonly urlFile?: string } = {},
+  ) {
     const report = await probeDatabase({
       state: {
         dir: '',
         memory: false,
         postgres: {
           host: '127.0.0.1',
+          urlFile: undefined,
           port: server.port,
           database: 'postgres',
           user: 'postgres',
@@ -48,6 +51,13 @@ describeWithTools('commands/probe-database', ['postgresql'], ({ postgresql }) =>
     const found = `PostgreSQL ${row?.server_version} at 127.0.0.1:${port} answers in MS`;
     expect(await probe()).toBe(`state-database ok: ${found}`);
     expect(await probe({ host: undefined })).toBeUndefined();
+    const urlFile = join(folder, 'url');
+    writeFileSync(urlFile, `postgresql://postgres:${encodeURIComponent(server.password)}@127.0.0.1:${port}/postgres\n`);
+    expect(await probe({ host: undefined, urlFile })).toBe(`state-database ok: ${found}`);
+    writeFileSync(urlFile, 'postgresql://');
+    expect(await probe({ host: undefined, urlFile })).toBe(
+      'state-database broken: state.postgres.url_file does not hold a URL as postgresql://USER:PASSWORD@HOST:PORT/DATABASE',
+    );
 
     await server.query(`CREATE ROLE poor LOGIN PASSWORD '${server.password}'`);
     expect(await probe({ user: 'poor' })).toBe(

@@ -309,6 +309,7 @@ config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
 
 const postgres = {
   host: undefined,
+  urlFile: undefined,
   port: 5432,
   database: 'automation_exporter',
   user: 'automation_exporter',

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createConnections, type PostgresSettings } from '../../src/state/postgres/connections.ts';
+import { createConnections, type Login, type PostgresSettings } from '../../src/state/postgres/connections.ts';
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
 import type { SharedState } from '../../src/state/shared-state.ts';
 import { type State, StateError } from '../../src/state/state.ts';
@@ -9,6 +9,9 @@ import { startCutProxy } from '../support/cut-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { type PostgresServer, startPostgres, toSettings } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
+
+/** Changed settings, and a changed address or user. */
+type Changes = Partial<PostgresSettings> & { readonly at?: Partial<Login> };
 
 describeWithTools('state/postgres, and what can go wrong with its database', ['postgresql'], ({ postgresql }) => {
   let server: PostgresServer;
@@ -37,9 +40,9 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     opened = [];
   });
 
-  async function open(settings: Partial<PostgresSettings> = {}): Promise<SharedState> {
+  async function open({ at, ...settings }: Changes = {}): Promise<SharedState> {
     const shared = await openPostgresState({
-      settings: { ...toSettings(server, schema), ...settings },
+      settings: { ...toSettings(server, schema, at), ...settings },
       replica: { owner: 'a', address: '' },
       clock: systemClock,
       units: ['prod'],
@@ -50,7 +53,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
   async function own(shared: SharedState): Promise<State> {
     return shared.owned('prod', (await shared.leases.acquire('prod', 60_000)).lease);
   }
-  async function complaintOf(settings: Partial<PostgresSettings>): Promise<string> {
+  async function complaintOf(settings: Changes): Promise<string> {
     const error: unknown = await open(settings).then(
       () => undefined,
       (fault: unknown) => fault,
@@ -75,7 +78,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
 
   it('continues after a cut of the network', async () => {
     const proxy = await startCutProxy(server.port);
-    const state = await own(await open({ port: proxy.port }));
+    const state = await own(await open({ at: { port: proxy.port } }));
     proxy.cut();
     await expect(state.ledger.commit('prod', { entries: [entry(1)] })).rejects.toThrow(StateError);
     proxy.mend();
@@ -87,7 +90,9 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
   it('reads the password again for each new connection', async () => {
     await server.query(`CREATE ROLE rotated LOGIN SUPERUSER PASSWORD 'the first'`);
     let password = 'the first';
-    const shared = await open({ user: 'rotated', password: async () => password });
+    const shared = await open({
+      login: async () => ({ ...(await toSettings(server, schema).login()), user: 'rotated', password }),
+    });
     const state = await own(shared);
     await server.query(`ALTER ROLE rotated PASSWORD 'the second'`);
     await state.ledger.commit('prod', { entries: [entry(1)] });
@@ -139,32 +144,32 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     const ca = certificates.pem('ca.pem');
     await server.useCertificate(certificates.pem('elsewhere.key'), certificates.pem('elsewhere.pem'));
     const tls = async () => ({ ca, servername: 'elsewhere.example' });
-    const state = await eventually(async () => own(await open({ host: 'localhost', tls })));
+    const state = await eventually(async () => own(await open({ at: { host: 'localhost' }, tls })));
     await state.ledger.commit('prod', { entries: [entry(1)] });
-    expect(await complaintOf({ host: 'localhost', tls: async () => ({ ca, servername: 'other.example' }) })).toMatch(
-      /is not accepted \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
-    );
+    expect(
+      await complaintOf({ at: { host: 'localhost' }, tls: async () => ({ ca, servername: 'other.example' }) }),
+    ).toMatch(/is not accepted \(ERR_TLS_CERT_ALTNAME_INVALID\)/);
   });
 
   it('says what to do about a wrong address, database, user or right', async () => {
     await server.query(`CREATE ROLE poor LOGIN PASSWORD 'poor'`);
-    expect(await complaintOf({ host: 'no-such-host.invalid' })).toMatch(
+    expect(await complaintOf({ at: { host: 'no-such-host.invalid' } })).toMatch(
       /^the database cannot be used: no-such-host\.invalid:\d+ cannot be reached \((?:ENOTFOUND|EAI_AGAIN)\); start the database, or correct its address$/,
     );
-    expect(await complaintOf({ database: 'none' })).toBe(
+    expect(await complaintOf({ at: { database: 'none' } })).toBe(
       'the database cannot be used: the database none does not exist; create it, or correct `state.postgres.database`',
     );
-    expect(await complaintOf({ user: 'nobody' })).toBe(
+    expect(await complaintOf({ at: { user: 'nobody' } })).toBe(
       'the database cannot be used: it refuses the user or the password; correct `state.postgres.password_file`',
     );
-    expect(await complaintOf({ user: 'poor', password: async () => 'poor' })).toBe(
+    expect(await complaintOf({ at: { user: 'poor', password: 'poor' } })).toBe(
       'the state cannot be written: no permission; grant this user the rights that the documentation of the state lists',
     );
   });
 
   it('needs no more than a schema of its own', async () => {
     await server.query(`CREATE ROLE modest LOGIN PASSWORD 'modest'; CREATE SCHEMA ${schema} AUTHORIZATION modest`);
-    const state = await own(await open({ user: 'modest', password: async () => 'modest' }));
+    const state = await own(await open({ at: { user: 'modest', password: 'modest' } }));
     await state.ledger.commit('prod', { entries: [entry(1)] });
     expect(await state.ledger.size('prod')).toBe(1);
   });
@@ -176,12 +181,12 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
       'the state in the database is of a newer version (99, this one knows 3); run that release, or choose another `state.postgres.schema`',
     );
     await server.query(`CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`);
-    expect(await complaintOf({ database: 'latin' })).toBe(
+    expect(await complaintOf({ at: { database: 'latin' } })).toBe(
       'the database has the encoding LATIN1; create one with the encoding UTF8',
     );
     await server.query('CREATE DATABASE standby');
     await server.query('ALTER DATABASE standby SET default_transaction_read_only = on');
-    expect(await complaintOf({ database: 'standby' })).toBe(
+    expect(await complaintOf({ at: { database: 'standby' } })).toBe(
       'the state cannot be written: it only reads, as a standby does; connect to the primary',
     );
   });

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import type { PostgresSettings } from '../../src/state/postgres/connections.ts';
+import type { Login, PostgresSettings } from '../../src/state/postgres/connections.ts';
 import { type Child, startChild } from './child.ts';
 import { eventually } from './eventually.ts';
 import { runCommand } from './process.ts';
@@ -110,13 +110,10 @@ export async function startPostgres(
 export function toSettings(
   { port, password }: Pick<PostgresServer, 'port' | 'password'>,
   schema: string,
+  login: Partial<Login> = {},
 ): PostgresSettings {
   return {
-    host: '127.0.0.1',
-    port,
-    database: 'postgres',
-    user: 'postgres',
-    password: async () => password,
+    login: async () => ({ host: '127.0.0.1', port, database: 'postgres', user: 'postgres', password, ...login }),
     tls: async () => undefined,
     schema,
     connections: 4,

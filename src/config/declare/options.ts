@@ -261,6 +261,7 @@ export type FamilyFacts = {
 export const exclusions = [
   { option: 'state.dir', switch: 'state.memory' },
   { option: 'state.postgres.host', switch: 'state.memory' },
+  { option: 'state.postgres.url_file', switch: 'state.memory' },
 ] as const;
 
 function projectLabels() {

@@ -11,6 +11,12 @@ export const postgresOptions = {
       'Host of the PostgreSQL that keeps the state instead of state.dir, so that several replicas can share it.',
     ),
   ),
+  url_file: untilRestart(
+    optional(
+      path('/run/secrets/database-url'),
+      'File with the URL of that PostgreSQL instead of host, as postgresql://USER:PASSWORD@HOST:PORT/DATABASE; other options give the parts that it lacks. It is read again for each new connection.',
+    ),
+  ),
   port: untilRestart(option(wholeNumber({ min: 1, max: 65_535 }), 5432, 'Port of the database server.')),
   database: untilRestart(option(plainName(), 'automation_exporter', 'Name of the database.')),
   user: untilRestart(option(userName(), 'automation_exporter', 'User of the database.')),

@@ -33,7 +33,11 @@ export function checkDatabase(general: ReadonlyMap<string, Resolved>, complaints
     if (place !== undefined && placeOf(lacking) === undefined)
       complaints.add(place, `needs state.postgres.tls.${lacking} beside it`);
   }
+  const host = general.get('state.postgres.host')?.place;
+  const url = general.get('state.postgres.url_file')?.place;
+  if (host !== undefined && url !== undefined)
+    complaints.add(url, 'excludes state.postgres.host', 'remove one of them');
   const password = general.get('state.postgres.password_file')?.place;
-  if (password === undefined || general.get('state.postgres.host')?.place !== undefined) return;
+  if (password === undefined || host !== undefined || url !== undefined) return;
   complaints.add(password, 'has no meaning without state.postgres.host', 'give the host of the database');
 }

@@ -3,23 +3,22 @@ import { Client, type ClientBase, type ClientConfig, DatabaseError, Pool, type P
 import { type Cancel, type Clock, sleep } from '../../domain/clock.ts';
 import { UnansweredError } from '../shared-state.ts';
 import { StateError } from '../state.ts';
-import { explainPostgresFault, isRetryable, leavesCommitOpen } from './explain-postgres-fault.ts';
+import { explainPostgresFault, isRetryable, leavesCommitOpen, type Place } from './explain-postgres-fault.ts';
 
 export type PostgresSettings = {
-  readonly host: string;
-  readonly port: number;
-  readonly database: string;
-  readonly user: string;
   /** Asked at each new connection, so that a rotated password works without a restart. */
-  readonly password: () => Promise<string | undefined>;
-  /** The same for certificates; undefined: the connection is not encrypted. */
-  readonly tls: () => Promise<ConnectionOptions | undefined>;
+  readonly login: () => Promise<Login>;
+  /** The same for certificates; undefined: the connection to this host is not encrypted. */
+  readonly tls: (host: string) => Promise<ConnectionOptions | undefined>;
   /** The tables lie in a schema of this name, which is created if it is missing. */
   readonly schema: string;
   /** The most connections of this process. */
   readonly connections: number;
   readonly statementTimeoutMs: number;
 };
+
+/** The address of a database, and the user of it. */
+export type Login = Place & { readonly user: string; readonly password: string | undefined };
 
 /** Runs one statement of plain SQL; returns its rows. */
 export type Sql = <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
@@ -42,15 +41,19 @@ export function createConnections(settings: PostgresSettings, clock: Timing): Co
   const explain = (doing: string, error: unknown): StateError =>
     error instanceof StateError
       ? error
-      : new StateError(`${doing}: ${explainPostgresFault(error, settings)}`, { cause: error });
+      : new StateError(`${doing}: ${explainPostgresFault(error, credentials?.login ?? unread)}`, { cause: error });
   let credentials: Credentials | undefined;
+  const readCredentials = async (): Promise<Credentials> => {
+    const login = await settings.login();
+    return { login, tls: await settings.tls(login.host) };
+  };
   const pool = openPool(settings, () => credentials);
   const prepared = new WeakSet<ClientBase>();
 
   async function connect(): Promise<PoolClient> {
     try {
       // Before the connection, which would wait for a password that cannot be read.
-      if (pool.idleCount === 0) credentials = { password: await settings.password(), tls: await settings.tls() };
+      if (pool.idleCount === 0) credentials = await readCredentials();
       return await pool.connect();
     } catch (error) {
       throw explain('the database cannot be used', error);
@@ -146,9 +149,6 @@ function keepsConnection(error: unknown): boolean {
 
 function openPool(settings: PostgresSettings, credentials: () => Credentials | undefined): Pool {
   const pool = new Pool({
-    host: settings.host,
-    port: settings.port,
-    database: settings.database,
     max: settings.connections,
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: connectMs,
@@ -159,7 +159,7 @@ function openPool(settings: PostgresSettings, credentials: () => Credentials | u
     application_name: 'automation-exporter',
     types: { getTypeParser },
     // The type knows no arguments, and the pool hands its options over.
-    Client: createClientWith(settings.user, credentials) as unknown as new () => ClientBase,
+    Client: createClientWith(credentials) as unknown as new () => ClientBase,
   });
   // An idle connection that ends is replaced when one is needed.
   pool.on('error', ignore);
@@ -170,14 +170,17 @@ const connectMs = 5000;
 /** A stopped process holds no rows for longer than this, which is shorter than the time between two renewals. */
 const idleInTransactionMs = 2500;
 
-type Credentials = { readonly password: string | undefined; readonly tls: ConnectionOptions | undefined };
+type Credentials = { readonly login: Login; readonly tls: ConnectionOptions | undefined };
+
+/** What a message names as long as no address could be read. */
+const unread: Place = { host: 'unknown', port: 0, database: 'unknown' };
 
 /** The pool makes each connection from the same options; this one adds what may have changed. */
-function createClientWith(user: string, credentials: () => Credentials | undefined) {
+function createClientWith(credentials: () => Credentials | undefined) {
   return function createClient(options: ClientConfig): Client {
-    const { password = '', tls = false } = credentials() ?? {};
+    const { login, tls = false } = credentials() ?? {};
     // Without a password the library would look for one in files and variables of its own.
-    return new Client({ ...options, user, password, ssl: tls && toSsl(tls) });
+    return new Client({ ...options, ...login, password: login?.password ?? '', ssl: tls && toSsl(tls) });
   };
 }
 

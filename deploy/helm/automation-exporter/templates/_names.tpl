@@ -52,7 +52,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 
 {{/* Not empty where the state is in a database, which several replicas can share. */}}
 {{- define "automation-exporter.shared" -}}
-{{- if dig "state" "postgres" "host" "" .Values.config -}}yes{{- end -}}
+{{- if or (dig "state" "postgres" "host" "" .Values.config) (dig "state" "postgres" "url_file" "" .Values.config) -}}yes{{- end -}}
 {{- end -}}
 
 {{- define "automation-exporter.scheme" -}}
