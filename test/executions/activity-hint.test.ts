@@ -39,6 +39,19 @@ describe('executions/activity-hint', () => {
     expect(hint.searchedSinceMs()).toBe(2 * roundMs);
   });
 
+  it('searches for a run that ended during a search in vain, because another read had found what was searched', async () => {
+    const { hint, check, readAll } = createScene();
+    await check({ total: 1 });
+    readAll();
+    await check({ total: 2, known: 1, before: 0 });
+    expect(hint.searchedSinceMs()).toBe(2 * roundMs);
+    readAll();
+    hint.noteRead(1);
+    await check({ total: 2, known: 2 });
+    await check({ total: 3, known: 2 });
+    expect(hint.searchedSinceMs()).toBe(4 * roundMs);
+  });
+
   it('waits for no project that is not read at all', async () => {
     const { hint, check, read, readAll } = createScene();
     read('left out');
@@ -143,6 +156,8 @@ const minuteMs = 60_000;
 
 type Given = {
   readonly total?: number;
+  /** How many more than are known ended before the search began; absent where all did. */
+  readonly before?: number;
   readonly known?: number;
   readonly refused?: ErrorKind;
   readonly afterMs?: number;
@@ -152,10 +167,12 @@ type Given = {
 function createScene(projects = ['pay', 'stock']) {
   let answer: Given = {};
   let [nowMs, ticks] = [0, 0];
-  const { api, asked } = createFakeApi(() => {
+  const { api, asked } = createFakeApi(({ query }) => {
     ticks += answer.tookMs ?? 0;
     if (answer.refused !== undefined) throw refusal(answer.refused);
-    return answer.total ?? 0;
+    const isBefore = Number(query['end']) < nowMs;
+    const { total = 0, known = 0, before = total - known } = answer;
+    return isBefore ? known + before : total;
   });
   const hint = createActivityHint({ ticks: () => ticks });
   const activities = createActivities();

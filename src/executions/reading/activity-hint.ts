@@ -27,16 +27,18 @@ export type HintInput = {
   readonly countKnown: (window: Window) => Promise<number>;
 };
 
+type Search = { readonly sinceMs: number; missing: number; found: number };
+
 /**
  * A hint that something ended in an idle project, never a proof: older servers count projects that may not be read, so only a
  * growing difference starts a search; and after some searches in vain the hint is ignored for a while.
  */
 export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
+  const question = createQuestion(clock);
   let usualDifference = 0;
   let searchesInVain = 0;
-  let nextCheckMs = Number.NEGATIVE_INFINITY;
   let ignoredUntilMs = Number.NEGATIVE_INFINITY;
-  let search: { readonly sinceMs: number; missing: number; found: number } | undefined;
+  let search: Search | undefined;
 
   function ignore(nowMs: number): void {
     searchesInVain = 0;
@@ -44,27 +46,29 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
     search = undefined;
   }
 
-  /** Some servers have the endpoint and do not answer it: it is restricted, or their database cannot. */
-  async function readTotal(api: Api, { window, nowMs, projects }: HintInput): Promise<number | undefined> {
-    const askedTicks = clock.ticks();
-    try {
-      const total = await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
-      // A server that has to work for its answer is asked less often, and so is one whose projects take long to search.
-      nextCheckMs = nowMs + Math.max((clock.ticks() - askedTicks) * restForEachMs, projects.length * restForProjectMs);
-      return total;
-    } catch (error) {
-      if (!(error instanceof ApiError) || !refusals.includes(error.kind)) throw error;
-      ignore(nowMs);
-      return undefined;
-    }
+  async function readDifference(api: Api, input: HintInput, window = input.window): Promise<number | undefined> {
+    const answer = await question.ask(api, input, window);
+    if (answer === 'refused') ignore(input.nowMs);
+    return answer === 'refused' ? undefined : answer;
   }
 
-  /** Every project has been read since the search began. */
-  function endSearch(nowMs: number, found: number, difference: number): void {
-    searchesInVain = found > 0 ? 0 : searchesInVain + 1;
-    // What nobody finds may not be read; where something was found, more may have ended meanwhile.
-    if (found === 0) usualDifference = difference;
-    if (searchesInVain >= mostSearchesInVain) ignore(nowMs);
+  /**
+   * Ends a search after which every project has been read. What of the time before it nobody found may not be read; what has
+   * ended since is not what was searched.
+   */
+  async function endSearch(api: Api, input: HintInput, { sinceMs, found }: Pick<Search, 'sinceMs' | 'found'>) {
+    search = undefined;
+    if (found > 0) {
+      searchesInVain = 0;
+      return;
+    }
+    const { beginMs } = input.window;
+    const left = await readDifference(api, input, { beginMs, endMs: Math.max(beginMs, sinceMs - 1000) });
+    // Another read has found it.
+    if (left === undefined || left <= usualDifference) return;
+    usualDifference = left;
+    searchesInVain += 1;
+    if (searchesInVain >= mostSearchesInVain) ignore(input.nowMs);
   }
 
   return {
@@ -74,33 +78,53 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
     },
     rewind: () => {
       search = undefined;
-      nextCheckMs = Number.NEGATIVE_INFINITY;
+      question.rewind();
       ignoredUntilMs = Number.NEGATIVE_INFINITY;
     },
     check: async (api, input) => {
-      const { nowMs, window, activities, projects, countKnown } = input;
+      const { nowMs, activities, projects } = input;
       const isReadSince = (sinceMs: number) => (project: string) =>
         (activities.all.get(project)?.readAtMs ?? 0) >= sinceMs;
       // Where all projects are read anyway there is nothing to find.
-      if (nowMs < Math.max(nextCheckMs, ignoredUntilMs) || projects.every(isReadSince(nowMs))) return;
+      if (nowMs < ignoredUntilMs || !question.isDue(nowMs) || projects.every(isReadSince(nowMs))) return;
       if (!(await api.supports(executionsTotal))) return;
-      const total = await readTotal(api, input);
-      if (total === undefined) return;
-      const difference = total - (await countKnown(window));
+      const difference = await readDifference(api, input);
+      if (difference === undefined) return;
       if (search !== undefined) {
         const { sinceMs, missing, found } = search;
         if (difference <= usualDifference || found >= missing) {
           if (found > 0) searchesInVain = 0;
           search = undefined;
-        } else if (projects.every(isReadSince(sinceMs))) {
-          search = undefined;
-          endSearch(nowMs, found, difference);
-        }
+        } else if (projects.every(isReadSince(sinceMs))) await endSearch(api, input, search);
       }
       if (difference > usualDifference && nowMs >= ignoredUntilMs) {
         search ??= { sinceMs: nowMs, missing: 0, found: 0 };
         search.missing = search.found + difference - usualDifference;
       } else if (difference < usualDifference) usualDifference = difference;
+    },
+  };
+}
+
+/** Asks how many more have ended in a window than are known, as often as the server can take it. */
+function createQuestion(clock: Pick<Clock, 'ticks'>) {
+  let nextMs = Number.NEGATIVE_INFINITY;
+  return {
+    isDue: (nowMs: number): boolean => nowMs >= nextMs,
+    rewind: (): void => {
+      nextMs = Number.NEGATIVE_INFINITY;
+    },
+    /** Some servers have the endpoint and do not answer it: it is restricted, or their database cannot. */
+    ask: async (api: Api, { nowMs, projects, countKnown }: HintInput, window: Window) => {
+      const askedTicks = clock.ticks();
+      try {
+        const total = await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
+        // A server that has to work for its answer is asked less often, and so is one whose projects take long to search.
+        nextMs = nowMs + Math.max((clock.ticks() - askedTicks) * restForEachMs, projects.length * restForProjectMs);
+        return total === undefined ? undefined : total - (await countKnown(window));
+      } catch (error) {
+        if (!(error instanceof ApiError) || !refusals.includes(error.kind)) throw error;
+        return 'refused' as const;
+      }
     },
   };
 }
