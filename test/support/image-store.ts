@@ -30,8 +30,18 @@ export type ImageStore = {
   readonly close: () => Promise<void>;
 };
 
+type StoreOptions = {
+  /** What every container finds, as buildah writes it. */
+  readonly volumes?: readonly string[];
+  /** Containers may install packages too, and not only builds. */
+  readonly withRegistry?: boolean;
+};
+
 /** A store of its own on top of the base, so that nothing of a run stays behind. */
-export async function openImageStore(buildah: string): Promise<ImageStore> {
+export async function openImageStore(
+  buildah: string,
+  { volumes = [], withRegistry = false }: StoreOptions = {},
+): Promise<ImageStore> {
   const base = await provideBaseStore(buildah);
   const directory = await mkdtemp(join(tmpdir(), 'image-store-'));
   const options = ['--root', join(directory, 'root'), '--runroot', join(directory, 'run')];
@@ -41,13 +51,17 @@ export async function openImageStore(buildah: string): Promise<ImageStore> {
     const container = `run-${randomUUID()}`;
     await call('from', '--pull-never', '--name', container, name);
     const variables = Object.entries(env).flatMap(([variable, value]) => ['--env', `${variable}=${value}`]);
-    return ['run', '--isolation', 'chroot', ...variables, container, '--'];
+    const mounts = [
+      ...volumes.flatMap((volume) => ['--volume', volume]),
+      ...(withRegistry ? await planVolumes(directory) : []),
+    ];
+    return ['run', '--isolation', 'chroot', ...variables, ...mounts, container, '--'];
   };
 
   return {
     async build(folder, name, architecture) {
-      const volumes = await planVolumes(directory);
-      const flags = ['--quiet', '--isolation', 'chroot', '--pull-never', '--format', 'docker', ...volumes];
+      const mounts = await planVolumes(directory);
+      const flags = ['--quiet', '--isolation', 'chroot', '--pull-never', '--format', 'docker', ...mounts];
       // Docker names the platform that builds by itself; this buildah does not.
       if (architecture !== undefined) {
         flags.push('--platform', `linux/${architecture}`, '--build-arg', `BUILDPLATFORM=linux/${hostArchitecture}`);

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Simulator, startSimulator } from '../src/simulator/simulator.ts';
+import { strangerPolicy } from '../src/simulator/world/access.ts';
+import { type Child, startCli } from './support/child.ts';
+import { eventually } from './support/eventually.ts';
+import { type ImageStore, openImageStore } from './support/image-store.ts';
+import { addCheckout, installArchive, installDebianPackage, installImage } from './support/installations.ts';
+import { describeWithTools } from './support/tools.ts';
+
+const limitMs = 600_000;
+const dataMs = 240_000;
+
+describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
+  describe.skipIf(process.getuid?.() !== 0)('who is root', () => {
+    let directory: string;
+    let store: ImageStore;
+    let simulator: Simulator;
+
+    beforeAll(async () => {
+      directory = mkdtempSync(join(tmpdir(), 'automation-exporter-newcomer-'));
+      mkdirSync(join(directory, 'etc'));
+      const volumes = [`${join(directory, 'etc')}:/etc/automation-exporter:ro`];
+      store = await openImageStore(buildah, { volumes, withRegistry: true });
+      simulator = await startSimulator({ scenario: 'quiet-day' });
+    }, limitMs);
+
+    afterAll(async () => {
+      await simulator.stop();
+      await store.close();
+      rmSync(directory, { recursive: true, force: true });
+    }, limitMs);
+
+    /** Makes a token with this policy on the server, for a user who may read it, and a configuration that names both. */
+    function prepare(policy: string, user: string): void {
+      const token = `token-${randomUUID()}`;
+      simulator.control.addToken({ token, policy: strangerPolicy });
+      simulator.control.addAccessRules(token, policy);
+      const [uid, gid] = user.split(':').map(Number);
+      const write = (name: string, text: string, mode: number): void => {
+        const path = join(directory, 'etc', name);
+        rmSync(path, { force: true });
+        writeFileSync(path, text, { mode });
+        chownSync(path, uid ?? 0, gid ?? 0);
+      };
+      write('token', `${token}\n`, 0o400);
+      const server = `{ name: prod, url: '${simulator.url}', token_file: /etc/automation-exporter/token }`;
+      write('config.yaml', `servers: [${server}]\n`, 0o444);
+    }
+
+    /** Waits until a daemon shows what only a token with the right policy can read, then ends it. */
+    async function seeServer(daemon: Child): Promise<void> {
+      try {
+        const [, url = ''] = await daemon.waitFor(/msg=serving url=(http:[^\s"]+)/, dataMs);
+        await eventually(
+          async () => {
+            const text = await (await fetch(new URL('metrics', url))).text();
+            expect(text).toMatch(/^automation_up\{server="[^"]+"\} 1$/m);
+            expect(text).toMatch(/^automation_job_info\{/m);
+          },
+          { limitMs: dataMs },
+        );
+      } finally {
+        await daemon.stop();
+      }
+    }
+
+    const ways = [
+      ['the npm archive, without a registry', installArchive],
+      ['the Debian package', installDebianPackage],
+      ['the image', installImage],
+    ] as const;
+
+    it.each(ways)(
+      'watches a server with the policy of acl, from %s',
+      async (_way, install) => {
+        const { image, command, user } = await install(store, directory);
+        prepare(await store.run(image, [...command, 'acl']), user);
+        const config = '--config.file=/etc/automation-exporter/config.yaml';
+        expect(await store.run(image, [...command, 'check', config])).toMatch(allIsWell);
+        await seeServer(await store.start(image, [...command, 'serve', config, '--web.listen-address=127.0.0.1:0']));
+      },
+      limitMs,
+    );
+
+    it(
+      'types the commands of the README, on a machine that has Node 20',
+      async () => {
+        const cli = startCli(['acl']);
+        await cli.ended;
+        prepare(cli.output(), '0:0');
+        const image = await addCheckout(store, directory);
+        const [install = ''] = readBlock('npm ci').split(' && ');
+        const watch = readBlock('export AUTOMATION_EXPORTER_URL')
+          .replace('https://automation.example.org', simulator.url)
+          .replace('/run/secrets/automation-token', '/etc/automation-exporter/token');
+        const script = `set -eu\ntest "$(node --version)" = v20.20.2\n${install}\n${watch}`;
+        const typed = await store.start(image, ['sh', '-c', script], {
+          HOME: '/root',
+          AUTOMATION_EXPORTER_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
+        });
+        await typed.waitFor(allIsWell, limitMs);
+        await seeServer(typed);
+      },
+      limitMs,
+    );
+  });
+});
+
+const allIsWell = /: everything that is enabled can be read or is switched off by the server$/m;
+
+/** The block of the README that begins with these words, with the server and the token of the test. */
+function readBlock(start: string): string {
+  const readme = readFileSync(join(import.meta.dirname, '..', 'README.md'), 'utf8');
+  const block = [...readme.matchAll(/^```\n([^]*?)^```/gm)].map(([, text = '']) => text);
+  return block.find((text) => text.startsWith(start)) ?? '';
+}
