@@ -104,6 +104,7 @@ describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
         });
         await typed.waitFor(allIsWell, limitMs);
         await seeServer(typed);
+        expect(typed.output()).not.toMatch(/denied/);
       },
       limitMs,
     );
