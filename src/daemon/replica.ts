@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import { forgetSeries } from '../metrics/forget.ts';
+import { deflatedSegments, type SegmentCodec } from '../metrics/shared-view.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
 import { createOwnedStates, type OwnedStates, observeWrites } from '../ownership/owned-states.ts';
 import { createOwnership, type Gained, type LossReason, type Ownership } from '../ownership/ownership.ts';
@@ -18,6 +19,8 @@ export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 
   readonly shared: SharedState;
   /** Makes the traces of a configuration. */
   readonly toTraces: (config: Config, state: State) => Traces | undefined;
+  /** The form of segments, if not the usual one. */
+  readonly codec?: SegmentCodec;
   /** Creates the times of polls, if not by cron. */
   readonly toPollTimes?: ToPollTimes | undefined;
 };
@@ -44,7 +47,7 @@ export type Replica = {
 };
 
 export function createReplica(options: ReplicaOptions): Replica {
-  const { shared, clock, self } = options;
+  const { shared, clock, self, codec = deflatedSegments } = options;
   let { config, toTraces } = options;
   let isStopping = false;
   const owned = createOwnedStates();
@@ -52,6 +55,7 @@ export function createReplica(options: ReplicaOptions): Replica {
   const notes = createLeaseNotes({ ...options, configure: shared.leases.configure }, () => config);
   const units = createUnits({
     ...options,
+    codec,
     owned,
     config: () => config,
     traces: () => traces,
@@ -108,7 +112,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     differing: notes.differing,
     leaseOf: (server) => readLease(ownership, server, clock.ticks()),
     viewOfAll: isViewShared(config)
-      ? createViewOfAll({ segments: shared.segments, servers: () => listUnits(config) })
+      ? createViewOfAll({ segments: shared.segments, codec, servers: () => listUnits(config) })
       : undefined,
   };
 }
@@ -126,6 +130,7 @@ function readLease({ leases, owned }: Ownership, server: string, nowTicks: numbe
 }
 
 type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {
+  readonly codec: SegmentCodec;
   readonly owned: OwnedStates;
   readonly config: () => Config;
   readonly traces: () => Traces | undefined;
@@ -137,7 +142,7 @@ type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {
 
 /** The owned servers, each with a generation of its own. */
 function createUnits(options: UnitsOptions) {
-  const { shared, clock, log, self, snapshots, owned, note } = options;
+  const { shared, clock, codec, log, self, snapshots, owned, note } = options;
   const watched = new Map<string, Unit>();
   const viewNotes = createViewNotes({ self, log });
   const onFault = (error: unknown): void => log.error({ error }, 'end of a watched server incomplete');
@@ -162,6 +167,7 @@ function createUnits(options: UnitsOptions) {
             epoch: lease.epoch,
             snapshots,
             segments: shared.segments,
+            codec,
             clock,
             observe: {
               written: () => viewNotes.written(unit),

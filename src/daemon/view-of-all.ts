@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '../domain/clock.ts';
 import { toGzip } from '../metrics/block.ts';
 import type { Wanted } from '../metrics/exposition.ts';
 import type { Segment } from '../metrics/segment.ts';
-import { joinSegments, readSegmentBytes, toSegmentBytes } from '../metrics/shared-view.ts';
+import { joinSegments, type SegmentCodec } from '../metrics/shared-view.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
 import { leaseMs } from '../ownership/tenure.ts';
 import type { FamilySegment, SegmentOwner, Segments, Segment as StoredSegment } from '../state/shared-state.ts';
@@ -13,6 +13,7 @@ type WriterOptions = {
   readonly snapshots: Pick<Snapshots, 'ofServer'>;
   readonly segments: Pick<Segments, 'write'>;
   readonly clock: Pick<Clock, 'after' | 'ticks'>;
+  readonly codec: SegmentCodec;
   readonly observe: {
     readonly written: () => void;
     /** Called with each failed write; what it would have written is written later. */
@@ -25,7 +26,7 @@ type WriterOptions = {
  * empty write says that they are still shown.
  */
 export function startSegmentWriter(options: WriterOptions): { readonly stop: () => Promise<void> } {
-  const { unit, epoch, snapshots, segments, clock, observe } = options;
+  const { unit, epoch, snapshots, segments, clock, codec, observe } = options;
   const written = new Map<string, string>();
   let nextTicks = clock.ticks();
   let confirmTicks = nextTicks;
@@ -43,7 +44,7 @@ export function startSegmentWriter(options: WriterOptions): { readonly stop: () 
     const families: FamilySegment[] = gone.map((family) => ({ family, bytes: new Uint8Array() }));
     for (const family of changed) {
       const segment = shown.get(family);
-      if (segment !== undefined) families.push({ family, bytes: await toSegmentBytes(segment) });
+      if (segment !== undefined) families.push({ family, bytes: await codec.toBytes(segment) });
     }
     // Until the write is answered nobody knows which of them the database has.
     for (const { family } of families) written.set(family, '');
@@ -86,19 +87,20 @@ export type ViewOfAll = {
 
 type ViewOptions = {
   readonly segments: Pick<Segments, 'owners' | 'read'>;
+  readonly codec: SegmentCodec;
   /** Returns the configured servers: of others nothing is shown, whatever the database still has. */
   readonly servers: () => readonly string[];
 };
 
 /** Shows the servers of all replicas. A scrape sees all that was written before it, so no counter falls, whoever answers. */
-export function createViewOfAll({ segments, servers: toServers }: ViewOptions): ViewOfAll {
+export function createViewOfAll({ segments, codec, servers: toServers }: ViewOptions): ViewOfAll {
   const units = new Map<string, Unit>();
   let reading: Promise<unknown> = Promise.resolve();
 
   async function refresh(): Promise<void> {
     keepOwned(units, await segments.owners(graceMs), toServers());
     try {
-      for (const stored of await segments.read(units)) await keep(units, stored);
+      for (const stored of await segments.read(units)) await keep(units, stored, codec);
     } catch (error) {
       // What was read of them is a part: all of it is read again.
       units.clear();
@@ -151,8 +153,12 @@ function keepOwned(
   }
 }
 
-async function keep(units: ReadonlyMap<string, Unit>, { unit, family, version, bytes }: StoredSegment): Promise<void> {
-  const segment = bytes.length === 0 ? undefined : await readSegmentBytes(bytes);
+async function keep(
+  units: ReadonlyMap<string, Unit>,
+  { unit, family, version, bytes }: StoredSegment,
+  { readBytes }: SegmentCodec,
+): Promise<void> {
+  const segment = bytes.length === 0 ? undefined : await readBytes(bytes);
   const known = units.get(unit);
   if (known === undefined) return;
   known.version = Math.max(known.version, version);

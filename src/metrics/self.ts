@@ -183,7 +183,7 @@ const instruments = {
   }),
   viewWriteFailures: counter({
     name: 'automation_exporter_view_write_failures_total',
-    help: 'Failed writes of the series for view=all, by reason: fenced (another replica owns the server), database (it did not answer, or refused the write), internal (any other error). After 30 seconds without a write view=all omits the server.',
+    help: 'Failed writes of the series for view=all, by reason: fenced (another replica owns the server, or the database lost earlier writes), database (it did not answer, or refused the write), internal (any other error). After 30 seconds without a write view=all omits the server.',
     labelNames: ['server', 'reason'],
   }),
   unknownValues: counter({

@@ -6,7 +6,16 @@ import type { Format } from './format.ts';
 import { renderEnd, renderHeader } from './render.ts';
 import { listBlocks, type Segment } from './segment.ts';
 
-/** Writes a segment as bytes that another process can show. */
+/** The form in which replicas hand segments over. */
+export type SegmentCodec = {
+  /** Writes a segment as bytes that another process can show. */
+  readonly toBytes: (segment: Segment) => Promise<Uint8Array>;
+  /** Reads a segment of another process. */
+  readonly readBytes: (bytes: Uint8Array) => Promise<Segment>;
+};
+
+export const deflatedSegments: SegmentCodec = { toBytes: toSegmentBytes, readBytes: readSegmentBytes };
+
 export async function toSegmentBytes({ family: { name, help, type }, samples }: Segment): Promise<Uint8Array> {
   const { text, openmetrics } = samples;
   const head = JSON.stringify({ name, help, type, text: text.length });
@@ -14,7 +23,6 @@ export async function toSegmentBytes({ family: { name, help, type }, samples }: 
   return deflate(Buffer.concat([Buffer.from(`${head}\n`), ...text.text, ...others]));
 }
 
-/** Reads a segment of another process. */
 export async function readSegmentBytes(bytes: Uint8Array): Promise<Segment> {
   const whole = await inflate(bytes, { maxOutputLength: mostBytes });
   const end = whole.indexOf('\n');

@@ -62,7 +62,8 @@ export type Replica = Pick<Lease, 'owner' | 'address'>;
 export type Segments = {
   /**
    * Replaces families of a unit in one transaction, which is fenced by the epoch only: it is not a commit. An empty body
-   * removes the family, and no family at all confirms that the owner still shows the others.
+   * removes the family, and no family at all confirms that the owner still shows the others. It fails as a commit does where
+   * the database has lost what the same epoch wrote before.
    */
   readonly write: (unit: string, epoch: number, families: readonly FamilySegment[]) => Promise<void>;
   /** Returns who shows each unit whose lease has not expired, or expired no longer ago than this. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createViewOfAll, startSegmentWriter } from '../../src/daemon/view-of-all.ts';
 import { toBlock } from '../../src/metrics/block.ts';
 import { gauge } from '../../src/metrics/family.ts';
-import { toSegmentBytes } from '../../src/metrics/shared-view.ts';
+import { deflatedSegments, toSegmentBytes } from '../../src/metrics/shared-view.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
 import type { FamilySegment, Segment, SegmentOwner, Segments } from '../../src/state/shared-state.ts';
 import { eventually } from '../support/eventually.ts';
@@ -79,7 +79,7 @@ function createSteppedClock() {
 function createReplica(shared: ReturnType<typeof createShared>, servers: readonly string[] = ['a', 'b']) {
   const clock = createSteppedClock();
   const snapshots = createSnapshots(clock);
-  const view = createViewOfAll({ segments: shared.segments, servers: () => servers });
+  const view = createViewOfAll({ segments: shared.segments, codec: deflatedSegments, servers: () => servers });
   return {
     clock,
     publish: (server: string, rows: Parameters<typeof snapshots.publish>[0]['rows'], validForMs = 600_000) =>
@@ -98,6 +98,7 @@ function createReplica(shared: ReturnType<typeof createShared>, servers: readonl
         snapshots,
         segments: shared.segments,
         clock,
+        codec: deflatedSegments,
         observe: { written: () => undefined, failed },
       }),
     scrape: async (servers?: readonly string[]) =>
@@ -274,6 +275,7 @@ automation_up{server="b"} 0
           return [];
         },
       },
+      codec: deflatedSegments,
       servers: () => ['old'],
     });
     for (let n = 0; n < 2; n++) await view.scrape(wish);
@@ -292,6 +294,7 @@ automation_up{server="b"} 0
         owners: async () => new Map([['a', ownedBy('one', 1)]]),
         read: async (after) => rows.filter((row) => isNew(row, after)),
       },
+      codec: deflatedSegments,
       servers: () => ['a'],
     });
     await expect(view.scrape(wish)).rejects.toThrow('unexpected end of file');

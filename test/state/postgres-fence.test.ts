@@ -243,6 +243,20 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await b.segments.read(new Map([['prod', { epoch: 1, version: 0 }]]))).toEqual([]);
   });
 
+  it('notices that the database has lost series that it had written', async () => {
+    const a = await open('a');
+    await a.leases.acquire('prod', 60_000);
+    await a.segments.write('prod', 1, []);
+    await a.segments.write('prod', 1, []);
+    await server.query(`UPDATE ${schema}.unit SET segment_version = segment_version - 1`);
+    await expect(a.segments.write('prod', 1, [])).rejects.toThrow(
+      'the database has lost series of prod: nothing was written',
+    );
+    // Nobody knows what the database has; the next write replaces it.
+    await a.segments.write('prod', 1, []);
+    await a.segments.write('prod', 1, []);
+  });
+
   it('says who shows a server, and how long before the end of its lease it was written', async () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.leases.acquire('prod', 60_000);
@@ -254,6 +268,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     // The write came less than the time of the lease after it.
     expect(written.get('prod')?.unwrittenMs).toBeGreaterThan(3_600_000);
     expect(written.get('prod')?.unwrittenMs).toBeLessThanOrEqual(3_660_000);
+    await expect(a.segments.write('prod', 1, [])).rejects.toThrow('has lost series');
     await a.segments.write('prod', 1, []);
     expect((await b.segments.owners(0)).get('prod')?.unwrittenMs).toBeLessThanOrEqual(60_000);
     await a.leases.release('prod', 1);

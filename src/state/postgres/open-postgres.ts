@@ -1,8 +1,8 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { Replica, SharedState } from '../shared-state.ts';
+import type { Replica, Segments, SharedState } from '../shared-state.ts';
 import type { State } from '../state.ts';
 import { refuseUnfinishedCopy } from '../unfinished-copy.ts';
-import { createConnections, type PostgresSettings, type Sql } from './connections.ts';
+import { type Connections, createConnections, type PostgresSettings, type Sql } from './connections.ts';
 import { createOwnedUnit, type OwnedUnit, requireLease } from './owned-unit.ts';
 import { createPostgresLeases } from './postgres-leases.ts';
 import { createPostgresLedger } from './postgres-ledger.ts';
@@ -47,17 +47,29 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
       },
     },
     segments: {
-      write: (unit, epoch, families) =>
-        connections.transact(async (sql) => {
-          await requireLease(sql, { unit, epoch, owner: replica.owner });
-          await writeSegments(sql, { unit, epoch }, families);
-        }),
+      write: createSegmentWrite(connections, replica),
       owners: (expiredMs) => readOwners(connections.sql, expiredMs),
       read: (after) => readSegments(connections.sql, after),
     },
     owned: (unit, { epoch, commits }) =>
       toState(createOwnedUnit(connections, { unit, owner: replica.owner, epoch, commits })),
     close,
+  };
+}
+
+/** Writes segments as long as the database has all that was written before. */
+function createSegmentWrite({ transact }: Connections, { owner }: Replica): Segments['write'] {
+  const written = new Map<string, { readonly epoch: number; readonly version: number }>();
+  return async (unit, epoch, families) => {
+    const last = written.get(unit);
+    // A write that fails may have happened.
+    written.delete(unit);
+    const version = await transact(async (sql) => {
+      await requireLease(sql, { unit, epoch, owner });
+      const expected = last?.epoch === epoch ? last.version : undefined;
+      return writeSegments(sql, { unit, epoch, expected }, families);
+    });
+    written.set(unit, { epoch, version });
   };
 }
 

@@ -1,17 +1,23 @@
-import type { FamilySegment, Segment, SegmentOwner } from '../shared-state.ts';
+import { type FamilySegment, FencedError, type Segment, type SegmentOwner } from '../shared-state.ts';
 import type { Sql } from './connections.ts';
 
 type SegmentRow = Omit<Segment, 'bytes'> & { readonly bytes: Buffer };
 
 /**
  * Writes families within the caller's transaction. Their version is the time of the database in milliseconds, or the next number
- * where that is more: the last one says when the segments were written.
+ * where that is more: the last one says when the segments were written. Returns it.
  */
 export async function writeSegments(
   sql: Sql,
-  { unit, epoch }: { readonly unit: string; readonly epoch: number },
+  { unit, epoch, expected }: SegmentWrite,
   families: readonly FamilySegment[],
-): Promise<void> {
+): Promise<number> {
+  const [before] = await sql<{ version: number }>(
+    'SELECT segment_version AS version FROM unit WHERE unit = $1 FOR UPDATE',
+    [unit],
+  );
+  if (expected !== undefined && before?.version !== expected)
+    throw new FencedError(`the database has lost series of ${unit}: nothing was written`, 'behind');
   const [row] = await sql<{ version: number }>(
     `UPDATE unit SET segment_version = greatest(
        segment_version + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint
@@ -19,15 +25,24 @@ export async function writeSegments(
     [unit],
   );
   await sql('DELETE FROM segment WHERE unit = $1 AND epoch < $2', [unit, epoch]);
+  const version = row?.version ?? 1;
   for (const { family, bytes } of families) {
     await sql(
       `INSERT INTO segment (unit, family, epoch, version, bytes) VALUES ($1, $2, $3, $4, $5)
        ON CONFLICT (unit, family) DO UPDATE SET
          epoch = excluded.epoch, version = excluded.version, bytes = excluded.bytes`,
-      [unit, family, epoch, row?.version ?? 1, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)],
+      [unit, family, epoch, version, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)],
     );
   }
+  return version;
 }
+
+export type SegmentWrite = {
+  readonly unit: string;
+  readonly epoch: number;
+  /** The version that the last write has left; undefined if that is not known. */
+  readonly expected: number | undefined;
+};
 
 /** Reads the owners of the units that are owned, or were so until this time ago. */
 export async function readOwners(sql: Sql, expiredMs: number): Promise<ReadonlyMap<string, SegmentOwner>> {
