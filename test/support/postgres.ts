@@ -26,10 +26,11 @@ export type PostgresServer = {
 
 export const superuserPassword = 'only for this test';
 
-/** A real PostgreSQL with a data directory of its own, which goes with it. */
+/** A real PostgreSQL with a data directory of its own, which goes with it: empty, or the standby of another one. */
 export async function startPostgres(
   binary: string,
   settings: Readonly<Record<string, string>> = {},
+  primary?: Pick<PostgresServer, 'port'>,
 ): Promise<PostgresServer> {
   const dir = mkdtempSync(join(tmpdir(), 'automation-exporter-postgres-'));
   const own = await readUser();
@@ -40,7 +41,11 @@ export async function startPostgres(
   const data = join(dir, 'data');
   const bin = dirname(binary);
   const initialize = ['--no-sync', '-A', 'scram-sha-256', '-U', 'postgres', '-E', 'UTF8', '--locale=C'];
-  await runCommand(...asUser([join(bin, 'initdb'), ...initialize, `--pwfile=${passwordFile}`, '-D', data]));
+  const create =
+    primary === undefined
+      ? [join(bin, 'initdb'), ...initialize, `--pwfile=${passwordFile}`, '-D', data]
+      : [join(bin, 'pg_basebackup'), '-R', '-c', 'fast', '-D', data, '-d', toReplicationAddress(primary)];
+  await runCommand(...asUser(create));
   const port = await freePort();
   const all = {
     listen_addresses: '127.0.0.1',
@@ -104,6 +109,10 @@ export async function startPostgres(
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+function toReplicationAddress({ port }: Pick<PostgresServer, 'port'>): string {
+  return `host=127.0.0.1 port=${port} user=postgres password='${superuserPassword}'`;
 }
 
 /** Settings of a connection as its superuser, without TLS. */
