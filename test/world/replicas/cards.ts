@@ -12,6 +12,7 @@ const cardNames = [
   'reload',
   'cut',
   'lost answer',
+  'lost write',
   'away',
   'lost tail',
   'deleted lease',
@@ -99,6 +100,8 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       // What was known of deliveries, and of when a run was seen, is lost too.
       truth.troubles.push({ ...trouble, what: 'restored', fromMs: time.nowMs() });
       engine.loseTail();
+      // The replicas have not all seen what is lost, until its owner notices.
+      watch.pardonAllUntil(time.nowMs() + 15 * secondMs);
     });
     return;
   }
@@ -114,9 +117,10 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     void process.reload();
     return;
   }
-  if (card === 'cut' || card === 'lost answer') {
+  if (card === 'cut' || card === 'lost answer' || card === 'lost write') {
     const cut = (): void => {
       process.link.onCommitted = undefined;
+      process.link.onWrite = undefined;
       // An answer is lost later than its card is played, and the owner goes on to send until its lease has run out.
       for (const fromMs of [time.nowMs(), time.nowMs() + 10 * secondMs])
         truth.troubles.push({ ...trouble, fromMs, toMs: fromMs + forMs + minuteMs });
@@ -126,6 +130,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       });
     };
     if (card === 'lost answer') process.link.onCommitted = cut;
+    else if (card === 'lost write') process.link.onWrite = cut;
     else cut();
   } else if (card === 'pause' || card === 'pause inside') {
     const pause = (): void => {

@@ -5,9 +5,18 @@ import { StateError } from '../../../src/state/state.ts';
 import type { Dice } from '../dice.ts';
 import { copyDisk, createDisk, type Disk, openMemoryState } from '../memory-state.ts';
 import type { VirtualTime } from '../virtual-time.ts';
+import { createSegments } from './engine-segments.ts';
 
 type KeptLease = Pick<Lease, 'owner' | 'address' | 'epoch'> & { expiresMs: number };
-type Unit = { lease: KeptLease | undefined; lastEpoch: number; commits: number; readonly disk: Disk; version: number };
+export type Unit = {
+  lease: KeptLease | undefined;
+  lastEpoch: number;
+  commits: number;
+  readonly disk: Disk;
+  /** Of what its owners show. */
+  version: number;
+  readonly segments: Map<string, Segment>;
+};
 
 /** A database that several daemons share, with a clock of its own; whatever it has answered is kept until it loses its tail. */
 export type Engine = {
@@ -48,7 +57,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
   function unit(name: string): Unit {
     let found = units.get(name);
     if (found === undefined) {
-      found = { lease: undefined, lastEpoch: 0, commits: 0, disk: createDisk(), version: 0 };
+      found = { lease: undefined, lastEpoch: 0, commits: 0, disk: createDisk(), version: 0, segments: new Map() };
       units.set(name, found);
     }
     return found;
@@ -197,11 +206,10 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
     unit,
     connect: (replica, link) => ({
       leases: createLeases(replica, link),
-      segments: {
-        write: async () => undefined,
-        owners: async () => new Map(),
-        read: async (): Promise<readonly Segment[]> => [],
-      },
+      segments: createSegments(
+        { unit, units: () => units, nowMs, ask: (work, isWrite) => ask(link, work, isWrite) },
+        replica,
+      ),
       owned: (name, lease) => own(name, lease, { ...replica, link }),
       close: async () => undefined,
     }),
@@ -217,9 +225,9 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
 
 function copyUnits(units: ReadonlyMap<string, Unit>): Map<string, Unit> {
   return new Map(
-    [...units].map(([name, { disk, lease, ...rest }]) => [
+    [...units].map(([name, { disk, lease, segments, ...rest }]) => [
       name,
-      { ...rest, lease: lease && { ...lease }, disk: copyDisk(disk) },
+      { ...rest, lease: lease && { ...lease }, disk: copyDisk(disk), segments: new Map(segments) },
     ]),
   );
 }

@@ -1,6 +1,7 @@
 import type { Plant } from '../plants.ts';
 
 const engine = 'test/world/replicas/engine.ts';
+const segments = 'test/world/replicas/engine-segments.ts';
 
 /** Faults of leases and fences, which worlds with several daemons must find; each is shown by a seed. */
 export const replicaPlants: readonly Plant[] = [
@@ -31,7 +32,8 @@ export const replicaPlants: readonly Plant[] = [
         replace: 'found.lease.expiresMs <= link.wallMs()',
       },
     ],
-    shownBy: '--seed=1 --cards=pause_owner@140735+6567,pause_owner@291523+8847',
+    shownBy:
+      '--seed=22 --cards=reload_owner@150374+7015,lost_answer_0@175916+11539,lost_write_0@204815+46580,cut_owner@235485+27128,pause_2@288020+31205',
   },
   {
     name: 'a renewal that renewed nothing counts',
@@ -54,5 +56,35 @@ export const replicaPlants: readonly Plant[] = [
       },
     ],
     shownBy: '--seed=1 --cards=pause_owner@100000+12000,pause_owner@150000+30000,pause_owner@223000+20000',
+  },
+  {
+    name: 'executions are shown before they are committed',
+    patches: [
+      {
+        file: 'src/executions/ledger/ledger-cache.ts',
+        find: '    await ledger.commit(server, { entries,',
+        replace: '    apply(change);\n    await ledger.commit(server, { entries,',
+      },
+    ],
+    shownBy:
+      '--seed=1 --cards=lost_write_owner@100000+2000,lost_write_owner@150000+2000,lost_write_owner@190000+2000,lost_write_owner@223000+2000',
+  },
+  {
+    name: 'the view of all shows what an old epoch has written',
+    patches: [
+      {
+        file: segments,
+        find: '        fenceSegments(found, owner, epoch);\n',
+        replace: '        void fenceSegments;\n',
+      },
+      { file: segments, find: 'before.version !== found.version', replace: 'before.version > found.version' },
+      {
+        file: segments,
+        find: 'seen?.epoch === epoch && version > seen.version',
+        replace: 'seen !== undefined && version > seen.version',
+      },
+    ],
+    shownBy:
+      '--seed=1 --cards=pause_owner@100000+12000,pause_owner@150000+30000,pause_owner@190000+30000,pause_owner@223000+20000,pause_owner@283000+20000',
   },
 ];

@@ -17,7 +17,8 @@ const { playReplicas } = await import('./play.ts');
 const first = Number(options.get('seed') ?? options.get('from') ?? 1);
 const seeds = Number(options.get('seeds') ?? 1);
 const startedMs = performance.now();
-const gapsMs: number[] = [];
+const gaps: { readonly ms: number; readonly seed: number }[] = [];
+let answersOfAll = 0;
 let failed = 0;
 
 for (let seed = first; seed < first + seeds; seed += 1) {
@@ -26,17 +27,21 @@ for (let seed = first; seed < first + seeds; seed += 1) {
     ...(options.has('log') ? { onEvent: say } : {}),
     ...(cards === undefined ? {} : { cards: cards === '' ? [] : cards.split(',').map(toCard) }),
   });
-  gapsMs.push(...report.gapsMs);
+  gaps.push(...report.gapsMs.map((ms) => ({ ms, seed })));
+  answersOfAll += report.answersOfAll;
   if (report.faults.length > 0) {
     failed += 1;
     tell(report);
     if (options.has('bail')) break;
   } else if (seeds === 1) print(describe(report));
 }
-gapsMs.sort((one, other) => one - other);
-const at = (share: number): string => ((gapsMs[Math.floor(share * (gapsMs.length - 1))] ?? 0) / 1000).toFixed(1);
+gaps.sort((one, other) => one.ms - other.ms);
+const at = (share: number): string => ((gaps[Math.floor(share * (gaps.length - 1))]?.ms ?? 0) / 1000).toFixed(1);
 print(`${failed} of ${seeds} failed, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
-print(`${gapsMs.length} gaps: median ${at(0.5)} s, p95 ${at(0.95)} s, longest ${at(1)} s`);
+print(`${answersOfAll} answers of view=all`);
+print(
+  `${gaps.length} gaps: median ${at(0.5)} s, p95 ${at(0.95)} s, longest ${at(1)} s (seed ${gaps.at(-1)?.seed ?? 'none'})`,
+);
 process.exitCode = failed > 0 ? 1 : 0;
 
 /** Reads a card as it is printed: its name, whom it is about, when, and for how long. */

@@ -18,18 +18,36 @@ export function createWatch({
   readonly scene: Scene;
 }) {
   const highest = new Map<string, number>();
+  const highestOfAll = new Map<string, number>();
+  let answers = 0;
+  let turn = 0;
+  let allPardonedUntilMs = 0;
   const gaps: number[] = [];
   let shownAtMs = 0;
   let pardonedUntilMs = 0;
   let isGap = true;
 
-  function noFall(name: string, shown: Shown): void {
+  function noFall(name: string, shown: Shown, before: ReadonlyMap<string, number>, all: Map<string, number>): void {
     for (const [key, value] of shown) {
       if (!isCounter(key)) continue;
-      const before = highest.get(key) ?? 0;
-      if (value < before - 1e-6) onFault('no counter falls', `${name}: ${key}: ${value} after ${before}`);
-      highest.set(key, Math.max(before, value));
+      const least = before.get(key) ?? 0;
+      if (value < least - 1e-6) onFault('no counter falls', `${name}: ${key}: ${value} after ${least}`);
+      all.set(key, Math.max(all.get(key) ?? 0, value));
     }
+  }
+
+  /** Asks for the servers of all, as a load balancer lets a scrape end anywhere. */
+  async function lookAtAll(process: Process): Promise<void> {
+    // Two scrapes at once may be answered in any order.
+    const before = new Map(highestOfAll);
+    const startedMs = scene.time.nowMs();
+    const answered = await process.scrapeAll().catch(() => undefined);
+    if (answered === undefined || process.isPaused()) return;
+    const shown = readShown(answered);
+    if (shown.size > 0) answers += 1;
+    if (startedMs > Math.max(pardonedUntilMs, allPardonedUntilMs))
+      noFall(`${process.name}, view of all`, shown, before, highestOfAll);
+    noneTwice(shown);
   }
 
   function noneTwice(shown: Shown): void {
@@ -46,6 +64,12 @@ export function createWatch({
 
   return {
     gapsMs: () => gaps,
+    /** The number of answers that showed servers of all. */
+    answers: () => answers,
+    /** Until then the answers of view=all may differ between replicas. */
+    pardonAllUntil: (trueMs: number): void => {
+      allPardonedUntilMs = trueMs;
+    },
     /** Until then several may show a server, each what it knows. */
     pardonUntil: (trueMs: number): void => {
       pardonedUntilMs = trueMs;
@@ -57,9 +81,12 @@ export function createWatch({
         if (process.isPaused()) continue;
         const shown = readShown(process.scrape());
         if (shown.size > 0) showing.push(process.name);
-        if (!isPardoned) noFall(process.name, shown);
+        if (!isPardoned) noFall(process.name, shown, highest, highest);
         noneTwice(shown);
       }
+      turn += 1;
+      const chosen = processes[turn % processes.length];
+      if (chosen?.isPaused() === false) void lookAtAll(chosen);
       if (showing.length > 1 && !isPardoned) onFault('one target shows a server', showing.join(' and '));
       if (showing.length > 0) {
         if (isGap && shownAtMs > 0) gaps.push(nowMs() - shownAtMs);

@@ -1,0 +1,58 @@
+import {
+  FencedError,
+  type Replica,
+  type Segment,
+  type SegmentOwner,
+  type Segments,
+} from '../../../src/state/shared-state.ts';
+import type { Unit } from './engine.ts';
+
+type SegmentParts = {
+  readonly unit: (name: string) => Unit;
+  readonly units: () => ReadonlyMap<string, Unit>;
+  readonly nowMs: () => number;
+  readonly ask: <Answer>(work: () => Answer, isWrite: boolean) => Promise<Answer>;
+};
+
+/** What owners show, as the database keeps it: fenced by the lease, and by the version that the owner has left. */
+export function createSegments({ unit, units, nowMs, ask }: SegmentParts, { owner }: Replica): Segments {
+  const left = new Map<string, { readonly epoch: number; readonly version: number }>();
+  return {
+    write: async (name, epoch, families) => {
+      const before = left.get(name);
+      left.delete(name);
+      const version = await ask(() => {
+        const found = unit(name);
+        fenceSegments(found, owner, epoch);
+        if (before?.epoch === epoch && before.version !== found.version)
+          throw new FencedError('the database has lost series', 'behind');
+        found.version = Math.max(found.version + 1, Math.floor(nowMs()));
+        for (const [family, segment] of found.segments) if (segment.epoch < epoch) found.segments.delete(family);
+        for (const { family, bytes } of families)
+          found.segments.set(family, { unit: name, family, epoch, version: found.version, bytes });
+        return found.version;
+      }, true);
+      left.set(name, { epoch, version });
+    },
+    owners: (expiredMs) =>
+      ask(() => new Map([...units()].flatMap(([name, found]) => toOwner(name, found, nowMs() - expiredMs))), false),
+    read: (after) => ask(() => [...units().values()].flatMap(({ segments }) => listNew(segments, after)), false),
+  };
+}
+
+function fenceSegments({ lease }: Unit, owner: string, epoch: number): void {
+  if (lease?.owner !== owner || lease.epoch !== epoch) throw new FencedError('another epoch owns the unit', 'taken');
+}
+
+function toOwner(name: string, { lease, version }: Unit, afterMs: number): [string, SegmentOwner][] {
+  if (lease === undefined || lease.expiresMs <= afterMs) return [];
+  const { owner, epoch, expiresMs } = lease;
+  return [[name, { owner, epoch, unwrittenMs: expiresMs - version }]];
+}
+
+function listNew(segments: ReadonlyMap<string, Segment>, after: Parameters<Segments['read']>[0]): Segment[] {
+  return [...segments.values()].filter(({ unit, epoch, version }) => {
+    const seen = after.get(unit);
+    return seen?.epoch === epoch && version > seen.version;
+  });
+}
