@@ -99,7 +99,10 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       note('the tail is lost');
       // What was known of deliveries, and of when a run was seen, is lost too.
       truth.troubles.push({ ...trouble, what: 'restored', fromMs: time.nowMs() });
+      const before = engine.unit(unitName).lease;
       engine.loseTail();
+      // Where the lease itself is lost, its owner acts for it until it cannot renew it, while another one acquires the server.
+      if (engine.unit(unitName).lease?.epoch !== before?.epoch) watch.pardonUntil(time.nowMs() + 7 * secondMs);
       // The replicas have not all seen what is lost, until its owner notices.
       watch.pardonAllUntil(time.nowMs() + 15 * secondMs);
     });
