@@ -15,6 +15,9 @@ export async function askSchedule(api: Api, job: WatchedJob, askedAtMs: number):
   const { timesMs } = await api.get(jobForecast, { path, query: { time: horizon.time, max: mostTimes } });
   if (timesMs === undefined) return undefined;
   const isCut = timesMs.length >= mostTimes;
-  const untilMs = isCut ? (timesMs.at(-1) ?? askedAtMs) : askedAtMs + horizon.ms;
+  const untilMs = isCut ? (timesMs.at(-1) ?? askedAtMs) : askedAtMs + horizon.ms - edgeMs;
   return { source: 'forecast', askedAtMs, untilMs, timesMs };
 }
+
+/** The server counts the horizon by its own clock, and may cut times to whole seconds: what is due just before its end may be missing. */
+const edgeMs = 30_000;

@@ -1,0 +1,57 @@
+import { afterEach, expect, it } from 'vitest';
+import { askSchedule } from '../../../src/expected-runs/asking/ask-schedule.ts';
+import { joinAnswer, type Timetable } from '../../../src/expected-runs/deciding/timetable.ts';
+import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
+import { birthMs } from '../../executions/scene.ts';
+import { createTestClient, fixedSecret } from '../../support/client.ts';
+import { createDirectSimulator } from '../../support/direct-simulator.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
+
+let close: () => Promise<void> = async () => undefined;
+afterEach(() => close());
+
+it('continues a schedule at any moment, although the server counts the horizon by its own clock and tells whole seconds', async () => {
+  const simulator = createDirectSimulator({ scenario: 'empty', apiVersion: 47 });
+  const { control } = simulator;
+  control.createProject('pay');
+  const id = control.createJob('pay', { name: 'often', group: '', schedule: { everyMs: 10_000, offsetMs: 4500 } });
+  let nowMs = birthMs;
+  const { client, close: end } = createTestClient({
+    url: 'http://127.0.0.1',
+    transport: simulator.transport,
+    token: fixedSecret(simulator.token),
+    dialect: 'rundeck',
+    budget: { requestsPerSecond: 1_000_000, concurrency: 10 },
+    clock: fakeClock({ now: () => nowMs, ticks: () => nowMs }),
+  });
+  close = end;
+  const api = client.within({ lane: 'normal', forMs: 10_000 });
+  const edited: number[] = [];
+  let timetable: Timetable | undefined;
+  const aheadMs = 300;
+  for (let step = 0; step < 100; step += 1) {
+    nowMs += 60_100;
+    simulator.advance(60_100);
+    const job: WatchedJob = { ...asked, id, ...(timetable === undefined ? {} : { timetable }) };
+    const answer = await askSchedule(api, job, nowMs + aheadMs);
+    if (answer === undefined) throw new Error('the forecast has no times');
+    const joined = joinAnswer(timetable, answer, { decidedMs: nowMs, doubtMs: 0 });
+    if (timetable !== undefined && !joined.isSame) edited.push(step);
+    timetable = joined.timetable;
+  }
+  expect(timetable?.timesMs.length).toBeGreaterThan(350);
+  expect(edited).toEqual([]);
+});
+
+const asked: WatchedJob = {
+  id: '',
+  project: 'pay',
+  group: '',
+  name: 'often',
+  sinceMs: 0,
+  decidedMs: 0,
+  listedAtMs: 0,
+  off: [],
+  runs: [],
+  verdicts: [],
+};
