@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { buildDebianPackage } from '../scripts/build/debian.ts';
 import { baseName } from './support/image-base.ts';
 import { openImageStore } from './support/image-store.ts';
@@ -25,6 +26,17 @@ describeWithTools('debian package', ['lintian', 'buildah'], ({ lintian, buildah 
     const small = await buildDebianPackage(join(directory, 'small'), { node: '/bin/true' });
     const flags = ['--allow-root', '--fail-on', 'error,warning'];
     expect(await runCommand(lintian, [...flags, small])).toBe('');
+  }, 120_000);
+
+  it('has the same bytes when the same sources are built again, on another day', async () => {
+    const build = async (folder: string) => {
+      const made = await buildDebianPackage(join(directory, folder), { node: '/bin/true', compression: 'none' });
+      return createHash('sha256').update(readFileSync(made)).digest('hex');
+    };
+    const first = await build('first');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2030-01-01T00:00:00Z') });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await build('second')).toBe(first);
   }, 120_000);
 
   describe.skipIf(process.getuid?.() !== 0)('in a root of its own', () => {

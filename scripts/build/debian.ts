@@ -37,16 +37,19 @@ export async function buildDebianPackage(
   const root = join(scratch, 'root');
   try {
     await buildPackage(join(root, home));
+    const date = readSourceDate();
     const version = readVersion(join(root, home));
     const shipped = provideNode(architecture, join(scratch, 'node'));
     addNode(root, { ...shipped, ...(node === undefined ? {} : { binary: node }) });
-    moveDocuments(root, version);
+    moveDocuments(root, { version, date });
     addService(root);
     addControl(root, { version, architecture: architecture.debian });
     setModes(root);
     mkdirSync(folder, { recursive: true });
     const file = join(folder, `${name}_${version}_${architecture.debian}.deb`);
-    run('dpkg-deb', ['--root-owner-group', `-Z${compression}`, '--build', root, file]);
+    run('dpkg-deb', ['--root-owner-group', `-Z${compression}`, '--build', root, file], {
+      env: { SOURCE_DATE_EPOCH: String(date) },
+    });
     return file;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -58,6 +61,17 @@ if (import.meta.main) {
   const { values, positionals } = parseArgs({ options: { arch: { type: 'string' } }, allowPositionals: true });
   const architecture = findArchitecture(values.arch);
   console.log(await buildDebianPackage(positionals[0] ?? join(top, 'dist-deb'), { architecture }));
+}
+
+/** A version, and the date of its sources in seconds: the same sources give the same bytes. */
+type Release = { readonly version: string; readonly date: number };
+
+/** The date that the environment names, or that of the last commit; outside of a repository, now. */
+function readSourceDate(): number {
+  const named = process.env['SOURCE_DATE_EPOCH'];
+  if (named !== undefined) return Number(named);
+  const { status, stdout } = spawnSync('git', ['log', '-1', '--format=%ct'], { cwd: top, encoding: 'utf8' });
+  return status === 0 ? Number(stdout) : Math.floor(Date.now() / 1000);
 }
 
 function readVersion(folder: string): string {
@@ -84,14 +98,14 @@ exec /${home}/node ${nodeFlags.join(' ')} /${home}/cli.js "$@"
 }
 
 /** Manual, completion and texts lie where Debian looks for them; npm's own files do not ship. */
-function moveDocuments(root: string, version: string): void {
+function moveDocuments(root: string, release: Release): void {
   const from = join(root, home);
   const take = (path: string): string => readFileSync(join(from, path), 'utf8');
   write(root, `usr/share/man/man1/${name}.1.gz`, compress(take(`man/${name}.1`)));
   write(root, `usr/share/bash-completion/completions/${name}`, take(`completion/${name}.bash`));
   write(root, `usr/share/zsh/vendor-completions/_${name}`, take(`completion/_${name}`));
   write(root, `usr/share/doc/${name}/copyright`, readFileSync(join(top, 'deploy', 'debian', 'copyright'), 'utf8'));
-  write(root, `usr/share/doc/${name}/changelog.gz`, compress(renderChangelog(version)));
+  write(root, `usr/share/doc/${name}/changelog.gz`, compress(renderChangelog(release)));
   write(root, `usr/share/doc/${name}/CHANGELOG.md.gz`, compress(take('CHANGELOG.md')));
   write(root, `usr/share/doc/${name}/README.md`, take('README.md'));
   for (const path of ['man', 'completion', 'link-node.cjs', 'healthcheck.js', 'LICENSE', 'CHANGELOG.md', 'README.md']) {
@@ -100,15 +114,14 @@ function moveDocuments(root: string, version: string): void {
   for (const path of globSync('healthcheck.js.map', { cwd: from })) rmSync(join(from, path));
 }
 
-/** Debian's own form; the date is that of the sources where the environment has it. */
-function renderChangelog(version: string): string {
-  const seconds = Number(process.env['SOURCE_DATE_EPOCH'] ?? Math.floor(Date.now() / 1000));
-  const date = new Date(seconds * 1000).toUTCString().replace('GMT', '+0000');
+/** Debian's own form. */
+function renderChangelog({ version, date }: Release): string {
+  const day = new Date(date * 1000).toUTCString().replace('GMT', '+0000');
   return `${name} (${version}) stable; urgency=medium
 
   * Release ${version}; CHANGELOG.md.gz lists its changes.
 
- -- ${name} maintainers <maintainers@${name}.example>  ${date}
+ -- ${name} maintainers <maintainers@${name}.example>  ${day}
 `;
 }
 
@@ -129,7 +142,7 @@ function addControl(
   const control = readFileSync(join(top, 'deploy', 'debian', 'control'), 'utf8');
   const values: Readonly<Record<string, string>> = { VERSION: version, ARCHITECTURE: architecture, KIB: String(kib) };
   const filled = control.replaceAll(/@([A-Z]+)@/g, (whole, key: string) => values[key] ?? whole);
-  const sums = run('md5sum', files, root);
+  const sums = run('md5sum', files, { cwd: root });
   write(root, 'DEBIAN/control', filled);
   write(root, 'DEBIAN/md5sums', sums);
   write(root, 'DEBIAN/conffiles', `/etc/${name}/config.yaml\n/etc/default/${name}\n`);
@@ -166,10 +179,13 @@ function write(root: string, path: string, content: string | Buffer): void {
   writeFileSync(join(root, path), content);
 }
 
-function run(command: string, args: readonly string[], cwd?: string): string {
+type Running = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
+
+function run(command: string, args: readonly string[], { cwd = top, env = {} }: Running = {}): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     encoding: 'utf8',
-    ...(cwd === undefined ? {} : { cwd }),
+    cwd,
+    env: { ...process.env, ...env },
   });
   if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`);
   return stdout;
