@@ -13,7 +13,7 @@ export const leaseMs = 10_000;
 export const renewEveryMs = leaseMs / 3;
 
 /** The database lists a few rows: what is released is acquired soon. */
-export const lookEveryMs = 1000;
+export const lookEveryMs = 500;
 
 /** The time for which an owner acts without an acknowledged renewal; the rest of the lease is for what is under way. */
 const actsForMs = (leaseMs * 2) / 3;

@@ -26,7 +26,7 @@ function createScene(units: readonly string[], copied: readonly string[] = []) {
   const ownership = createOwnership({
     units,
     leases,
-    clock: { ticks: () => 0, after: (ms, work) => (ms < 1000 ? wait(work) : () => undefined), random: () => 0 },
+    clock: { ticks: () => 0, after: (ms, work) => (ms < 500 ? wait(work) : () => undefined), random: () => 0 },
     begin: ({ unit }) => void happened.push(`begin ${unit}`),
     end: async (unit, reason) => void happened.push(`end ${unit} ${reason}`),
     observe: {

@@ -9,7 +9,7 @@ export const replicaPlants: readonly Plant[] = [
     name: 'no fence',
     patches: [{ file: engine, find: '            fence();\n', replace: '            void fence;\n' }],
     shownBy:
-      '--seed=7 --cards=away_owner@81277+19345,pause_inside_owner@152750+3764,lost_tail_1@167297+65053,lost_tail_owner@250041+57950,deleted_lease_1@296055+52306',
+      '--seed=7 --cards=away_owner@81277+19345,reload_owner@152750+3764,away_1@167297+65053,lost_tail_owner@250041+57950,deleted_lease_1@296055+52306',
   },
   {
     name: 'the fence is read outside of the transaction',
@@ -33,7 +33,7 @@ export const replicaPlants: readonly Plant[] = [
       },
     ],
     shownBy:
-      '--seed=22 --cards=reload_owner@150374+7015,lost_answer_0@175916+11539,lost_write_0@204815+46580,cut_owner@235485+27128,pause_2@288020+31205',
+      '--seed=125 --cards=reload_owner@110076+15009,cut_0@122071+2078,pause_owner@195743+73504,stop_owner@222779+1797,pause_inside_0@238404+4594',
   },
   {
     name: 'a renewal that renewed nothing counts',
