@@ -38,8 +38,10 @@ export function renderChart(helm: string, values: string, release = 'prod'): rea
       file,
     ];
     const text = execFileSync(helm, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-    // The cast is true: Helm prints objects of Kubernetes, and the tests hold them against its schemas.
-    return parseAllDocuments(text).flatMap((document) => (document.toJS() as KubernetesObject | null) ?? []);
+    // Kubernetes reads YAML 1.1, where 0440 is octal. The cast is true: Helm prints its objects, and the tests hold them against its schemas.
+    return parseAllDocuments(text, { version: '1.1' }).flatMap(
+      (document) => (document.toJS() as KubernetesObject | null) ?? [],
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }
