@@ -11,6 +11,10 @@ import { type Child, startChild } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
 import { runCommand } from '../support/process.ts';
 
+// The cast names only what is read.
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
+  readonly version: string;
+};
 const limitMs = 60_000;
 let directory: string;
 let simulator: Simulator;
@@ -95,7 +99,7 @@ describe('end-to-end, bundle', () => {
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('MALLOC_TRIM_THRESHOLD_=131072');
       const text = await (await fetch(`${url}/metrics`)).text();
       expect(text).toContain('automation_up{server="prod"} 1\n');
-      expect(text).toContain('automation_exporter_build_info{version="0.1.0"');
+      expect(text).toContain(`automation_exporter_build_info{version="${version}"`);
       const paths = ['/', '/traces', '/config', '/dashboards/overview.json', '/alerts/rules.yaml'];
       for (const path of [...paths, '/runbooks/AutomationServiceDown'])
         expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200]);
