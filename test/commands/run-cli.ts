@@ -41,7 +41,7 @@ function writeInto(directory: string, path: string, text: string): void {
 
 function run(cwd: string, args: readonly string[], env: Readonly<Record<string, string>>) {
   return new Promise<Omit<CliRun, 'left'>>((resolve) => {
-    const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...env }, timeout: 12_000, killSignal: 'SIGKILL' };
+    const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...env }, timeout: 50_000, killSignal: 'SIGKILL' };
     const child = execFile(
       process.execPath,
       [cli, ...args],
