@@ -86,10 +86,13 @@ export type PathParameter<Path extends string> = Path extends `${string}{${infer
 
 /** The input of an endpoint: all parameters of its path, and any of its query. */
 export type EndpointInput<Path extends string, Query extends string> = {
-  readonly query?: Readonly<Partial<Record<Query, string | number | boolean>>>;
+  readonly query?: Readonly<Partial<Record<Query, QueryValue>>>;
 } & ([PathParameter<Path>] extends [never]
   ? { readonly path?: undefined }
   : { readonly path: Readonly<Record<PathParameter<Path>, PathValue>> });
+
+/** A list stands for as many parameters of the same name. */
+type QueryValue = string | number | boolean | readonly string[];
 
 /** A list stands for as many segments: folders within folders. */
 type PathValue = string | number | readonly string[];
@@ -111,15 +114,16 @@ export function toPath(endpoint: Pick<Endpoint<unknown>, 'name' | 'path' | 'quer
   const query = new URLSearchParams();
   for (const name of endpoint.query) {
     const value = input.query[name];
-    if (value !== undefined)
-      query.set(name, typeof value === 'number' ? toWholeNumber(endpoint.name, name, value) : String(value));
+    if (value === undefined) continue;
+    for (const each of typeof value === 'object' ? value : [value])
+      query.append(name, typeof each === 'number' ? toWholeNumber(endpoint.name, name, each) : String(each));
   }
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
 export type AnyInput = {
   readonly path?: Readonly<Record<string, PathValue | undefined>> | undefined;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
+  readonly query?: Readonly<Record<string, QueryValue | undefined>> | undefined;
 };
 
 /** Every number of this API is a whole one: real servers answer a time with a fraction with 400. */

@@ -10,6 +10,7 @@ import type { ExecutionsOptions } from './options.ts';
 import { createActivities } from './reading/activities.ts';
 import { createActivityHint } from './reading/activity-hint.ts';
 import type { LearnJobs } from './reading/job-lists.ts';
+import { createNarrowing } from './reading/narrowing.ts';
 import { createOddRows } from './reading/odd-rows.ts';
 import { planProjects } from './reading/plan-projects.ts';
 import { createReadNotes } from './reading/read-notes.ts';
@@ -154,6 +155,7 @@ function createTools(options: ExecutionsOptions, { exemplars }: Pick<TracePort, 
     projectList: createWatchedProjects({ ...options, list: substitutes.planProjects ?? planProjects }),
     activities,
     activityHint,
+    narrowing: createNarrowing(),
     oddRows,
     visibility,
     serverClock: createServerClock(clock),

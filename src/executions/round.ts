@@ -1,10 +1,13 @@
 import type { Api } from '../api/client.ts';
+import type { Window } from '../api/paging.ts';
 import { runLimited } from '../domain/run-limited.ts';
 import { noteOneTimeRuns } from './ledger/count-executions.ts';
+import type { ProjectState } from './ledger/project-state.ts';
 import type { OpenRound } from './open-round.ts';
 import type { ExecutionsOptions } from './options.ts';
 import type { Activities } from './reading/activities.ts';
 import type { createActivityHint } from './reading/activity-hint.ts';
+import type { Narrowing } from './reading/narrowing.ts';
 import type { OddRows } from './reading/odd-rows.ts';
 import { type PlanInput, type PlannedRead, planReads, planSearch } from './reading/plan-reads.ts';
 import { type createReadNotes, toActiveMs } from './reading/read-notes.ts';
@@ -21,6 +24,7 @@ export type RoundTools = {
   readonly projectList: WatchedProjects;
   readonly activities: Activities;
   readonly activityHint: ReturnType<typeof createActivityHint>;
+  readonly narrowing: Narrowing;
   readonly oddRows: OddRows;
   readonly visibility: Visibility;
   readonly serverClock: ServerClock;
@@ -144,10 +148,39 @@ async function searchProjects(round: Round, plan: PlanInput, read: (each: Planne
   if (sinceMs === undefined) return;
   const { clock, everyMs } = options;
   const untilTicks = Math.max(startedTicks + timeForSearch * everyMs, clock.ticks() + leastForSearch * everyMs);
-  await runLimited(planSearch(plan, sinceMs), width, async (each) => {
-    const isOver = signal.aborted || clock.ticks() >= untilTicks;
-    if (!isOver && activityHint.searchedSinceMs() !== undefined) await read(each);
+  const mayGoOn = (): boolean =>
+    !signal.aborted && clock.ticks() < untilTicks && activityHint.searchedSinceMs() !== undefined;
+  const readAll = (reads: readonly PlannedRead[]): Promise<void> =>
+    runLimited(reads, width, async (each) => {
+      if (mayGoOn()) await read(each);
+    });
+  await round.faults.attempt(() => readSuspects(round, plan, { readAll, mayGoOn }));
+  await readAll(planSearch(plan, sinceMs));
+}
+
+/** Reads first where totals of jobs show that something ended. */
+async function readSuspects(
+  round: Round,
+  plan: PlanInput,
+  { readAll, mayGoOn }: { readAll: (reads: readonly PlannedRead[]) => Promise<void>; mayGoOn: () => boolean },
+): Promise<void> {
+  const { found, activityHint, narrowing, options } = round;
+  if (!activityHint.isQuick()) return;
+  const { nowMs, overlapMs } = plan;
+  // What was read in this round holds nothing that is searched.
+  const reads = planSearch({ ...plan, searchQuota: Number.POSITIVE_INFINITY }, nowMs);
+  const missing = activityHint.missing();
+  const suspects = await narrowing.find(within(round), {
+    candidates: reads.map(({ project }) => ({ project, jobIds: found.jobLists.idsOf(project) })),
+    missing,
+    // What ended before may be known although its job is gone, and would hide what is not.
+    window: toHintWindow(found, nowMs, 2 * overlapMs),
+    nowMs,
+    countKnown: (projects, window) => options.ledger.countEnds(options.server, { projects: [...projects], ...window }),
+    mayGoOn,
   });
+  await readAll(reads.filter(({ project }) => suspects.includes(project)));
+  if (suspects.length > 0 && mayGoOn() && activityHint.missing() === missing) narrowing.noteVain(nowMs);
 }
 
 async function readOne(round: Round, planned: PlannedRead, nowMs: number): Promise<void> {
@@ -162,17 +195,24 @@ async function readOne(round: Round, planned: PlannedRead, nowMs: number): Promi
 
 async function checkHint(round: Round, nowMs: number): Promise<void> {
   const { found, activities, activityHint, options } = round;
-  const states = [...found.cache.states.values()].filter(({ hold }) => hold !== 'excluded');
-  // Of what ended before a project is counted, the server knows and the ledger does not.
-  const beginMs = Math.max(nowMs - options.settings.maxDelayMs, ...states.map(({ countedFromMs }) => countedFromMs));
   await activityHint.check(within(round), {
     nowMs,
     activities,
-    projects: states.map(({ project }) => project),
-    window: { beginMs: Math.min(beginMs, nowMs), endMs: nowMs },
+    projects: toWatched(found).map(({ project }) => project),
+    window: toHintWindow(found, nowMs, options.settings.maxDelayMs),
     countKnown: (window) =>
       options.ledger.countEnds(options.server, { projects: [...found.cache.states.keys()], ...window }),
   });
+}
+
+function toWatched({ cache }: OpenRound): readonly ProjectState[] {
+  return [...cache.states.values()].filter(({ hold }) => hold !== 'excluded');
+}
+
+/** Of what ended before a project is counted, the server knows and the ledger does not. */
+function toHintWindow(found: OpenRound, nowMs: number, lengthMs: number): Window {
+  const beginMs = Math.max(nowMs - lengthMs, ...toWatched(found).map(({ countedFromMs }) => countedFromMs));
+  return { beginMs: Math.min(beginMs, nowMs), endMs: nowMs };
 }
 
 /** Reads the backlog, missed, skipped and hidden executions: for a limited time in each round, after the new ones. */

@@ -53,6 +53,7 @@ describe('api/endpoint', () => {
     const query = { offset: 20, max: 'a&b=c', format: 'xml' };
     expect(toPath(executions, { path, query })).toBe('project/p/job/j/executions?max=a%26b%3Dc&offset=20');
     expect(toPath(executions, { path, query: { max: undefined } })).toBe('project/p/job/j/executions');
+    expect(toPath(executions, { path, query: { max: ['a', 'b'] } })).toBe('project/p/job/j/executions?max=a&max=b');
     expect(toPath(info)).toBe('system/info');
   });
 

@@ -145,12 +145,24 @@ describe('executions/job-lists', () => {
     await end('listed', 999_000);
     const learn = lists.begin('pay');
     await end('new', 1_000_000);
-    await learn([{ group: '', name: 'listed' }], 1_000_000);
+    await learn([{ id: 'a1', group: '', name: 'listed' }], 1_000_000);
     expect(gone()).toEqual(['old']);
     await passMs(599_999);
     expect(asked).toEqual([]);
     await passMs(1);
     expect(asked).toHaveLength(1);
+  });
+
+  it('knows the ids of the jobs of a project, unless they are many', async () => {
+    const { lists } = await openLists();
+    const list = Array.from({ length: 21 }, (_, index) => ({ id: `a${index}`, group: '', name: `job ${index}` }));
+    expect(lists.idsOf('pay')).toBeUndefined();
+    await lists.begin('pay')(list.slice(0, 2), 1_000_000);
+    expect(lists.idsOf('pay')).toEqual(['a0', 'a1']);
+    await lists.begin('pay')(list, 1_000_000);
+    expect(lists.idsOf('pay')).toBeUndefined();
+    await lists.begin('pay')([], 1_000_000);
+    expect(lists.idsOf('pay')).toEqual([]);
   });
 
   it('learns nothing from the list of a project that is hidden, which may lack what is there', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { work } from '../../src/simulator/scenarios/build.ts';
 import { createScene, type Scene, type SceneOptions } from './scene.ts';
 
 const minuteMs = 60_000;
@@ -26,6 +27,37 @@ describe('executions/requests', () => {
     expect(perRound).toBeLessThanOrEqual(30);
     expect(activeRounds).toBeLessThanOrEqual(2);
     expect(idleMs).toBeLessThanOrEqual(16 * minuteMs);
+  }, 60_000);
+
+  it('reads a few projects of sixty to find a short run in a quiet one, once their jobs are known', async () => {
+    const asked: string[] = [];
+    const scene = await createScene({ onRequest: ({ path }) => asked.push(path) });
+    try {
+      const { control, nowMs } = scene;
+      const jobs = Array.from({ length: 60 }, (_, index) => {
+        const project = `p${index}`;
+        control.createProject(project);
+        return { project, jobId: control.createJob(project, { name: 'short', group: '', work: work(['node01'], []) }) };
+      });
+      await scene.round();
+      scene.pass(5000);
+      for (const { project, jobId } of jobs) {
+        control.addFinished(project, { jobId, startedAtMs: nowMs() - 2000, endedAtMs: nowMs() - 1000 });
+      }
+      // The runs are found, their projects are quiet again, and their jobs are listed.
+      await scene.rounds(40);
+      const id = control.addFinished('p40', {
+        jobId: jobs[40]?.jobId ?? '',
+        startedAtMs: nowMs() - 2000,
+        endedAtMs: nowMs() - 1000,
+      });
+      asked.length = 0;
+      await scene.round();
+      expect((await scene.ledger.find('upstream', [id])).map(({ project }) => project)).toEqual(['p40']);
+      expect(asked.filter((path) => /^\/api\/47\/project\/p\d+\/executions/.test(path)).length).toBeLessThanOrEqual(12);
+    } finally {
+      await scene.stop();
+    }
   }, 60_000);
 
   it('loses nothing of sixty a minute in one project and forty thousand an hour in another', async () => {

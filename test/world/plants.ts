@@ -31,8 +31,8 @@ export const plants: readonly Plant[] = [
       },
       {
         file: 'src/api/endpoint.ts',
-        find: `query.set(name, typeof value === 'number' ? toWholeNumber(endpoint.name, name, value) : String(value));`,
-        replace: 'query.set(name, String(value));',
+        find: `query.append(name, typeof each === 'number' ? toWholeNumber(endpoint.name, name, each) : String(each));`,
+        replace: 'query.append(name, String(each));',
       },
     ],
     shownBy: '--seed=6 --cards=server_clock_behind@147671+240000 --length=216000 --projects=1 --traces=off',

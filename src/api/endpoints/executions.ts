@@ -65,11 +65,11 @@ export const runningExecutions = defineEndpoint({
   body: executionList,
 });
 
-/** API reference, "Executions": how many executions ended within a window, in all projects. */
+/** API reference, "Executions": how many executions ended within a window, in all projects, of all jobs or of some. */
 export const executionsTotal = defineEndpoint({
   name: 'executions-total',
   path: 'executions/metrics',
-  query: ['begin', 'end'],
+  query: ['begin', 'end', 'jobIdListFilter'],
   since: 29,
   allowedBy: readEvents,
   body: z.object({ total: number }).transform(({ total }) => total),

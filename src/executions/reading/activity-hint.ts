@@ -8,6 +8,10 @@ import type { Activities } from './activities.ts';
 export type ActivityHint = {
   /** Returns when the search for executions that are not counted yet began; undefined without one, or once all are found. */
   readonly searchedSinceMs: () => number | undefined;
+  /** Returns how many ends are searched and not found yet; 0 without a search. */
+  readonly missing: () => number;
+  /** Reports whether the server did not have to work for its last answer. */
+  readonly isQuick: () => boolean;
   /** Called after a read of a project that was searched, so that a search knows what it found. */
   readonly noteRead: (counted: number) => void;
   /** Resets the schedule after the server's clock was set back. */
@@ -71,8 +75,12 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
     if (searchesInVain >= mostSearchesInVain) ignore(input.nowMs);
   }
 
+  const missing = (): number => (search === undefined ? 0 : Math.max(0, search.missing - search.found));
+
   return {
-    searchedSinceMs: () => (search !== undefined && search.found < search.missing ? search.sinceMs : undefined),
+    missing,
+    isQuick: question.isQuick,
+    searchedSinceMs: () => (missing() > 0 ? search?.sinceMs : undefined),
     noteRead: (counted) => {
       if (search !== undefined) search.found += counted;
     },
@@ -108,7 +116,9 @@ export function createActivityHint(clock: Pick<Clock, 'ticks'>): ActivityHint {
 /** Asks how many more have ended in a window than are known, as often as the server can take it. */
 function createQuestion(clock: Pick<Clock, 'ticks'>) {
   let nextMs = Number.NEGATIVE_INFINITY;
+  let tookMs = 0;
   return {
+    isQuick: (): boolean => tookMs <= quickMs,
     isDue: (nowMs: number): boolean => nowMs >= nextMs,
     rewind: (): void => {
       nextMs = Number.NEGATIVE_INFINITY;
@@ -119,7 +129,8 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
       try {
         const total = await api.get(executionsTotal, { query: { begin: window.beginMs, end: window.endMs } });
         // A server that has to work for its answer is asked less often, and so is one whose projects take long to search.
-        nextMs = nowMs + Math.max((clock.ticks() - askedTicks) * restForEachMs, projects.length * restForProjectMs);
+        tookMs = clock.ticks() - askedTicks;
+        nextMs = nowMs + Math.max(tookMs * restForEachMs, projects.length * restForProjectMs);
         return total === undefined ? undefined : total - (await countKnown(window));
       } catch (error) {
         if (!(error instanceof ApiError) || !refusals.includes(error.kind)) throw error;
@@ -129,9 +140,20 @@ function createQuestion(clock: Pick<Clock, 'ticks'>) {
   };
 }
 
-const refusals: readonly ErrorKind[] = ['forbidden', 'not_found', 'server', 'rejected', 'decode', 'empty', 'html'];
+/** Answers of servers that have the endpoint and do not answer it. */
+export const refusals: readonly ErrorKind[] = [
+  'forbidden',
+  'not_found',
+  'server',
+  'rejected',
+  'decode',
+  'empty',
+  'html',
+];
 const mostSearchesInVain = 3;
 const ignoredForMs = 3_600_000;
+/** An answer that took longer is work for the server. */
+const quickMs = 500;
 /** The time between two questions, for each millisecond that the answer took. */
 const restForEachMs = 20;
 /** The least time between two questions, for each project; up to 200 projects this is less than the usual interval. */

@@ -1,10 +1,11 @@
 import type { Api } from '../../api/client.ts';
-import { projectJobs } from '../../api/endpoints/jobs.ts';
+import { type Job, projectJobs } from '../../api/endpoints/jobs.ts';
 import { ApiError } from '../../api/errors.ts';
 import { toJobPath } from '../counting/naming.ts';
 import { type JobFacts, toJobKey } from '../counting/totals.ts';
 import type { LedgerCache } from '../ledger/ledger-cache.ts';
 import type { ExecutionSettings } from '../settings.ts';
+import { mostJobsOfProject } from './narrowing.ts';
 
 type JobListsOptions = {
   readonly cache: LedgerCache;
@@ -25,6 +26,8 @@ export type JobLists = {
    * about again meanwhile.
    */
   readonly begin: (project: string) => LearnJobs;
+  /** Returns the ids of the jobs of a project; undefined where its list was not read, or is long. */
+  readonly idsOf: (project: string) => readonly string[] | undefined;
   /**
    * Forgets the counts of jobs that are gone, or are excluded by configuration, thirty days after their last run. Other
    * jobs without a run for as long are forgotten only where running jobs need the room.
@@ -32,29 +35,15 @@ export type JobLists = {
   readonly forgetMissing: (nowMs: number) => Promise<void>;
 };
 
-export type LearnJobs = (list: readonly Pick<JobFacts, 'group' | 'name'>[], nowMs: number) => Promise<void>;
+export type LearnJobs = (list: readonly Pick<Job, 'id' | 'group' | 'name'>[], nowMs: number) => Promise<void>;
 
 /** Finds out which of the jobs that the ledger knows are gone, one project at a time. */
 export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 }: JobListsOptions): JobLists {
   const { totals } = cache;
   const due = createDue(cache, ticks);
+  const ids = createKnownIds();
   let forgetTicks = Number.NEGATIVE_INFINITY;
   let lookedTicks = ticks();
-
-  async function note(listed: ReadonlySet<string>, asked: ReadonlyMap<string, JobFacts>, nowMs: number): Promise<void> {
-    await cache.update(async () => {
-      const changed: JobFacts[] = [];
-      for (const [key, job] of asked) {
-        // A job with a run that was counted since the request still existed then.
-        if (totals.jobs.get(key) !== job) continue;
-        const { goneSinceMs, ...rest } = job;
-        const isListed = listed.has(key);
-        if (!isListed && goneSinceMs === undefined) changed.push({ ...rest, goneSinceMs: nowMs });
-        if (isListed && goneSinceMs !== undefined) changed.push(rest);
-      }
-      return changed.length === 0 ? undefined : { jobs: changed };
-    });
-  }
 
   function begin(project: string): LearnJobs {
     const asked = new Map([...totals.jobs].filter(([, job]) => job.project === project));
@@ -62,7 +51,8 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
       // What is hidden may be missing in the list.
       if (cache.states.get(project)?.hold !== undefined) return;
       due.note(project);
-      await note(new Set(list.map(({ group, name }) => toJobKey(project, group, name))), asked, nowMs);
+      ids.note(project, list);
+      await noteListed(cache, new Set(list.map(({ group, name }) => toJobKey(project, group, name))), asked, nowMs);
     };
   }
 
@@ -92,6 +82,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
 
   return {
     begin,
+    idsOf: ids.of,
     look: async (api, nowMs, mayGoOn = () => true) => {
       const elapsedMs = ticks() - lookedTicks;
       lookedTicks = ticks();
@@ -104,6 +95,7 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
     forgetMissing: async (nowMs) => {
       if (ticks() < forgetTicks) return;
       forgetTicks = ticks() + everyMs;
+      ids.keep(cache.states);
       const idle = [...totals.jobs].filter(([, { lastEndMs }]) => nowMs - lastEndMs > keptForMs);
       const gone = idle.filter(([, job]) => !isThere(job));
       const others = idle
@@ -112,6 +104,46 @@ export function createJobLists({ cache, settings, ticks, requestsPerSecond = 10 
         .slice(0, countWanting());
       const keys = [...gone, ...others].map(([key]) => key).slice(0, mostAtOnce);
       if (keys.length > 0) await cache.update(async () => ({ forgetJobs: keys }));
+    },
+  };
+}
+
+/** Notes which jobs a list lacks, and which are in it again. */
+async function noteListed(
+  cache: LedgerCache,
+  listed: ReadonlySet<string>,
+  asked: ReadonlyMap<string, JobFacts>,
+  nowMs: number,
+): Promise<void> {
+  await cache.update(async () => {
+    const changed: JobFacts[] = [];
+    for (const [key, job] of asked) {
+      // A job with a run that was counted since the request still existed then.
+      if (cache.totals.jobs.get(key) !== job) continue;
+      const { goneSinceMs, ...rest } = job;
+      const isListed = listed.has(key);
+      if (!isListed && goneSinceMs === undefined) changed.push({ ...rest, goneSinceMs: nowMs });
+      if (isListed && goneSinceMs !== undefined) changed.push(rest);
+    }
+    return changed.length === 0 ? undefined : { jobs: changed };
+  });
+}
+
+/** Remembers the jobs of projects that have few. */
+function createKnownIds() {
+  const known = new Map<string, readonly string[]>();
+  return {
+    of: (project: string): readonly string[] | undefined => known.get(project),
+    note: (project: string, list: readonly Pick<Job, 'id'>[]): void => {
+      if (list.length > mostJobsOfProject) known.delete(project);
+      else
+        known.set(
+          project,
+          list.map(({ id }) => id),
+        );
+    },
+    keep: (projects: { readonly has: (project: string) => boolean }): void => {
+      for (const project of known.keys()) if (!projects.has(project)) known.delete(project);
     },
   };
 }

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import type { ErrorKind } from '../../src/api/errors.ts';
+import { createNarrowing } from '../../src/executions/reading/narrowing.ts';
+import { createFakeApi, refusal } from './fake-api.ts';
+
+describe('executions/narrowing', () => {
+  it('finds the project of a run among two hundred with about ten totals', async () => {
+    const { find, asked } = createScene({ ends: { p137: 1 } });
+    expect(await find()).toEqual(['p137', 'p138']);
+    expect(asked.length).toBeLessThanOrEqual(10);
+  });
+
+  it('finds the projects of several runs', async () => {
+    const { find } = createScene({ ends: { p0: 1, p40: 2, p199: 1 } });
+    const found = await find({ missing: 4 });
+    expect(found).toEqual(expect.arrayContaining(['p0', 'p40', 'p199']));
+    expect(found.length).toBeLessThanOrEqual(9);
+  });
+
+  it('asks no further once as much is found as is missing', async () => {
+    const { find, asked } = createScene({ ends: { p0: 1 } });
+    expect(await find()).toContain('p0');
+    // One of a group of 75, and one for each half: 38, 19, 10, 5 and 3 projects.
+    expect(asked).toHaveLength(6);
+  });
+
+  it('leaves out what is known', async () => {
+    const { find } = createScene({ ends: { p3: 4, p90: 1 }, known: { p3: 4 } });
+    const found = await find();
+    expect(found).toContain('p90');
+    expect(found).not.toContain('p3');
+  });
+
+  it('finds nothing where a run belongs to no known job, so that all is searched', async () => {
+    expect(await createScene({ ends: {} }).find()).toEqual([]);
+  });
+
+  it('asks nothing where it would cost as much as to read the projects, which have twenty jobs each', async () => {
+    const { find, asked } = createScene({ ends: { p3: 1 }, jobsOfEach: 20 });
+    expect(await find()).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+
+  it('asks for at most 75 jobs at once, so that addresses stay short', async () => {
+    const { find, longest } = createScene({ ends: {}, jobsOfEach: 10 });
+    await find();
+    expect(longest()).toBe(70);
+  });
+
+  it('stops when the time of the search is over', async () => {
+    const { find, asked } = createScene({ ends: { p3: 1 } });
+    expect(await find({ mayGoOn: () => false })).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+
+  it('does without for an hour after nothing was found in the projects that it named', async () => {
+    const { find, noteVain } = createScene({ ends: { p3: 1 } });
+    noteVain();
+    expect(await find({ afterMs: 3_599_999 })).toEqual([]);
+    expect(await find({ afterMs: 3_600_000 })).toContain('p3');
+  });
+
+  it.each(['rejected', 'forbidden', 'server'] as const)(
+    'does without for an hour where the answer is %s',
+    async (kind) => {
+      const { find, asked } = createScene({ ends: { p3: 1 }, refused: kind });
+      expect(await find()).toEqual([]);
+      expect(await find({ afterMs: 3_599_999 })).toEqual([]);
+      expect(asked).toHaveLength(1);
+    },
+  );
+
+  it('reports a fault that is not its own', async () => {
+    await expect(createScene({ ends: {}, refused: 'timeout' }).find()).rejects.toThrow('refused: timeout');
+  });
+});
+
+type Given = {
+  readonly ends: Readonly<Record<string, number>>;
+  readonly known?: Readonly<Record<string, number>>;
+  readonly jobsOfEach?: number;
+  readonly refused?: ErrorKind;
+};
+
+type Asking = { readonly missing?: number; readonly afterMs?: number; readonly mayGoOn?: () => boolean };
+
+/** Two hundred projects; a job id begins with the name of its project. */
+function createScene({ ends, known = {}, jobsOfEach = 1, refused }: Given) {
+  const candidates = Array.from({ length: 200 }, (_, project) => ({
+    project: `p${project}`,
+    jobIds: Array.from({ length: jobsOfEach }, (_job, index) => `p${project}/${index}`),
+  }));
+  const sumOf = (counts: Readonly<Record<string, number>>, projects: Iterable<string>): number =>
+    [...projects].reduce((sum, project) => sum + (counts[project] ?? 0), 0);
+  let longest = 0;
+  const { api, asked } = createFakeApi(({ query }) => {
+    if (refused !== undefined) throw refusal(refused);
+    const ids: readonly unknown[] = [query['jobIdListFilter']].flat();
+    longest = Math.max(longest, ids.length);
+    return sumOf(ends, new Set(ids.map((id) => String(id).split('/')[0] ?? '')));
+  });
+  const narrowing = createNarrowing();
+  return {
+    asked,
+    longest: () => longest,
+    noteVain: () => narrowing.noteVain(0),
+    find: ({ missing = 1, afterMs = 0, mayGoOn = () => true }: Asking = {}) =>
+      narrowing.find(api, {
+        candidates,
+        missing,
+        window: { beginMs: 0, endMs: 1 },
+        nowMs: afterMs,
+        countKnown: async (projects) => sumOf(known, projects),
+        mayGoOn,
+      }),
+  };
+}
