@@ -31,7 +31,7 @@ export function exportJson(name: DashboardName): string {
   const input = 'DS_PROMETHEUS';
   const plugin = { type: 'datasource', name: 'Prometheus', pluginId: 'prometheus', pluginName: 'Prometheus' };
   const __requires = [
-    { type: 'grafana', id: 'grafana', name: 'Grafana', version: '11.0.0' },
+    { type: 'grafana', id: 'grafana', name: 'Grafana', version: '12.0.0' },
     { type: 'datasource', id: 'prometheus', name: 'Prometheus', version: '1.0.0' },
   ];
   // The cast is true: the maker writes an object.
