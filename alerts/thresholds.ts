@@ -98,6 +98,8 @@ export interface Thresholds {
   readonly configReloadFailedFor: string;
   readonly noOwnerFor: string;
   readonly stateDownFor: string;
+  /** Longer than exporters take to be updated one after the other. */
+  readonly configDiffersFor: string;
   /** More changes of the owner than this within the window. */
   readonly leaseFlaps: number;
   readonly leaseFlapsWindow: string;
@@ -194,6 +196,7 @@ export const defaultThresholds: Thresholds = {
   configReloadFailedFor: '5m',
   noOwnerFor: '2m',
   stateDownFor: '2m',
+  configDiffersFor: '15m',
   leaseFlaps: 5,
   leaseFlapsWindow: '30m',
   leaseFlappingFor: '1m',

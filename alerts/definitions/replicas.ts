@@ -32,6 +32,16 @@ export function replicaAlerts(limits: Thresholds): Alert[] {
       ...exporterItself,
     },
     {
+      alert: 'AutomationExporterConfigDiffers',
+      expr: `last_over_time(automation_exporter_config_differs[${gapWindow}]) == 1`,
+      for: limits.configDiffersFor,
+      severity: 'warning',
+      summary: 'Automation exporters that share a database have different configurations',
+      description:
+        '{{ $labels.instance }} has another configuration than an exporter that owns servers. What is shown of a server depends on which of them owns it.',
+      ...exporterItself,
+    },
+    {
       alert: 'AutomationExporterLeaseFlapping',
       expr: `${highest}\n-\n${lowest}\n> ${leaseFlaps}`,
       for: limits.leaseFlappingFor,

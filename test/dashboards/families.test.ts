@@ -17,7 +17,6 @@ const unused: Readonly<Record<string, string>> = {
   automation_executions_recent: 'the counter of executions gives any window',
   automation_exporter_api_inflight: 'momentary; the rate of requests and their durations say more',
   automation_exporter_circuit_open: 'follows from a server that is down',
-  automation_exporter_config_differs: 'only where replicas share a database; the front page and the log name it',
   automation_exporter_credential_file_changes_total: 'for the audit of credentials',
   automation_exporter_execution_pages_forgotten_total: 'pages are a convenience',
   automation_exporter_ledger_entries: 'bounded; for capacity questions',

@@ -3,6 +3,7 @@ import { type Case, gauge, pulse } from './case.ts';
 const dashboard = '/d/automation-exporter';
 const owned = 'automation_exporter_lease_owned{job="automation-exporter",server="prod"}';
 const stateUp = 'automation_exporter_state_up{job="automation-exporter"}';
+const differs = 'automation_exporter_config_differs{job="automation-exporter"}';
 const epoch = 'automation_exporter_lease_epoch{job="automation-exporter",server="prod"}';
 
 /** Troubles of exporters that share one database. */
@@ -30,6 +31,19 @@ export const replicaCases: readonly Case[] = [
     summary: 'An automation exporter cannot reach its database',
     description:
       ' gets no answer from the database that the exporters share. It owns no server until the database answers again; another exporter that reaches it takes over.',
+    dashboard,
+  },
+  {
+    alert: 'AutomationExporterConfigDiffers',
+    series: { [differs]: gauge(0, 1) },
+    below: { [differs]: pulse(0, 1, 15) },
+    firesAfter: 15,
+    resolvesAfter: 0,
+    perExporter: true,
+    labels: { job: 'automation-exporter', severity: 'warning' },
+    summary: 'Automation exporters that share a database have different configurations',
+    description:
+      ' has another configuration than an exporter that owns servers. What is shown of a server depends on which of them owns it.',
     dashboard,
   },
   {
