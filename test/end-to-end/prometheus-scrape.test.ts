@@ -17,6 +17,8 @@ const reasons: Readonly<Record<string, string>> = {
   automation_schedule_critical: 'no job is configured as critical',
   automation_exporter_state_up: noDatabase,
   automation_exporter_state_commit_duration_seconds: noDatabase,
+  automation_exporter_config_differs: noDatabase,
+  automation_exporter_view_write_failures_total: noDatabase,
   automation_exporter_lease_owned: noDatabase,
   automation_exporter_lease_epoch: noDatabase,
   automation_exporter_lease_takeovers_total: noDatabase,
