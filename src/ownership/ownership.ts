@@ -6,7 +6,7 @@ import {
   type Leases,
   UnfinishedCopyError,
 } from '../state/shared-state.ts';
-import { countLost, leaseMs, listFree, lookEveryMs, toPatienceMs } from './tenure.ts';
+import { countLost, leaseMs, listBehind, listFree, lookEveryMs, toPatienceMs } from './tenure.ts';
 import { createTenures, type Tenures, type TenuresOptions } from './tenures.ts';
 
 /**
@@ -70,29 +70,19 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   const tenures = createTenures({ leases, clock, reach, onEnd: (unit, reason) => lose(unit, reason) });
   const known = createKnown();
   let { units } = options;
-  let listed: ReturnType<Ownership['leases']>;
   let running = new AbortController();
   running.abort();
   const changeover = createChangeover((unit, epoch) => reach(() => leases.release(unit, epoch)));
   const changes = createChanges();
   const acquire = createAcquire({ ...options, reach, tenures, known }, { units: () => units, running: () => running });
 
-  async function look(): Promise<void> {
-    const { signal } = running;
-    const readTicks = clock.ticks();
-    const found = await reach(leases.list);
-    if (signal.aborted) return;
-    const cancel = clock.after(lookEveryMs, () => void look());
-    signal.addEventListener('abort', cancel, { once: true });
-    if (found === undefined) return;
-    listed = { leases: found, readTicks };
-    observe.listed(found);
+  const list = createList({ ...options, reach, tenures, known }, (found, behind) => {
+    for (const { unit, epoch } of behind) lose(unit, 'behind', epoch);
     const epochs = tenures.epochs();
-    for (const lease of found) if (!epochs.has(lease.unit)) known.see(lease);
     for (const unit of listFree(units, found)) {
-      if (!epochs.has(unit) && !changes.has(unit)) changes.add(unit, () => acquirePatiently(unit, signal));
+      if (!epochs.has(unit) && !changes.has(unit)) changes.add(unit, () => acquirePatiently(unit, running.signal));
     }
-  }
+  });
 
   async function acquirePatiently(unit: string, signal: AbortSignal): Promise<void> {
     const waitMs = toPatienceMs(tenures.epochs().size, clock.random());
@@ -120,7 +110,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
 
   function start(): void {
     running = new AbortController();
-    void look();
+    list.start(running.signal);
   }
 
   return {
@@ -141,7 +131,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     noteCommit: known.add,
     check: tenures.check,
     owned: tenures.epochs,
-    leases: () => listed,
+    leases: list.last,
   };
 }
 
@@ -182,6 +172,30 @@ function createChanges() {
       while (last.size > 0) await Promise.allSettled(last.values());
     },
   };
+}
+
+type Listing = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe'> & Pick<Acquiring, 'reach' | 'tenures' | 'known'>;
+
+/** Lists the leases again and again until it is aborted; reports those that it found, and those whose commits are lost. */
+function createList(
+  { leases, clock, observe, reach, tenures, known }: Listing,
+  report: (found: readonly Lease[], behind: readonly Lease[]) => void,
+) {
+  let last: ReturnType<Ownership['leases']>;
+  const list = async (signal: AbortSignal): Promise<void> => {
+    const asked = { readTicks: clock.ticks(), epochs: tenures.epochs(), commits: known.commits() };
+    const found = await reach(leases.list);
+    if (signal.aborted) return;
+    const cancel = clock.after(lookEveryMs, () => void list(signal));
+    signal.addEventListener('abort', cancel, { once: true });
+    if (found === undefined) return;
+    last = { leases: found, readTicks: asked.readTicks };
+    observe.listed(found);
+    const epochs = tenures.epochs();
+    for (const lease of found) if (!epochs.has(lease.unit)) known.see(lease);
+    report(found, listBehind(found, asked));
+  };
+  return { start: (signal: AbortSignal): void => void list(signal), last: () => last };
 }
 
 type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'> & {
@@ -252,6 +266,7 @@ function createKnown() {
   const seeEpoch = ({ unit, epoch }: Lease): void => void epochs.set(unit, Math.max(epoch, epochOf(unit)));
   return {
     epochOf,
+    commits: (): ReadonlyMap<string, number> => new Map(commits),
     see: (lease: Lease): void => {
       seeEpoch(lease);
       commits.set(lease.unit, Math.max(lease.commits, commits.get(lease.unit) ?? 0));

@@ -44,3 +44,17 @@ const mostSteps = 8;
 export function countLost({ commits }: Pick<Lease, 'commits'>, knownCommits = 0): number {
   return Math.max(0, knownCommits - commits);
 }
+
+/** What a replica knew of the units that it owned when it asked for the leases. */
+export type Known = {
+  readonly epochs: ReadonlyMap<string, number>;
+  /** The commits that the database had acknowledged. */
+  readonly commits: ReadonlyMap<string, number>;
+};
+
+/** Lists the leases of our own units that lack commits: what was acknowledged before the question is in the answer, unless it is lost. */
+export function listBehind(leases: readonly Lease[], { epochs, commits }: Known): Lease[] {
+  return leases.filter(
+    (lease) => epochs.get(lease.unit) === lease.epoch && countLost(lease, commits.get(lease.unit)) > 0,
+  );
+}

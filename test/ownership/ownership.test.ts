@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { createOwnership } from '../../src/ownership/ownership.ts';
-import { type Leases, UnfinishedCopyError } from '../../src/state/shared-state.ts';
+import { type Lease, type Leases, UnfinishedCopyError } from '../../src/state/shared-state.ts';
 
 /** Leases in memory: whoever asks owns, and each request is noted. */
 function createScene(units: readonly string[], copied: readonly string[] = []) {
   const happened: string[] = [];
+  const listed: Lease[] = [];
   let acquiring = 0;
   let most = 0;
   const leases: Leases = {
-    list: async () => [],
+    list: async () => listed,
     acquire: async (unit, _ttlMs, knownEpoch = 0) => {
       acquiring += 1;
       most = Math.max(most, acquiring);
@@ -37,7 +38,7 @@ function createScene(units: readonly string[], copied: readonly string[] = []) {
       heldBack: (unit) => void happened.push(`held back ${unit}`),
     },
   });
-  return { ownership, happened, most: () => most };
+  return { ownership, happened, listed, most: () => most };
 }
 
 function wait(work: () => void): () => void {
@@ -95,6 +96,18 @@ describe('ownership/ownership', () => {
     await settle();
     await settle();
     expect(happened.toSorted()).toEqual(['acquire a', 'acquire c', 'begin a', 'begin c', 'held back b']);
+    await ownership.stop();
+  });
+
+  it('notices without a write that the database has lost commits of a server that it owns', async () => {
+    const { ownership, happened, listed } = createScene(['a']);
+    ownership.start();
+    await settle();
+    ownership.noteCommit('a');
+    listed.push({ unit: 'a', owner: 'me', address: '', epoch: 1, commits: 0, remainingMs: 10_000 });
+    ownership.start();
+    await settle();
+    expect(happened).toEqual(['acquire a', 'begin a', 'end a behind', 'acquire a after epoch 1', 'begin a']);
     await ownership.stop();
   });
 });
