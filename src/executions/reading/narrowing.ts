@@ -51,10 +51,14 @@ export function createNarrowing(): Narrowing {
         return (total ?? 0) - (await countKnown(projects, window));
       };
       try {
-        return await narrow(groups, missing, { toMissing, mayGoOn });
+        const found = await narrow(groups, missing, { toMissing, mayGoOn });
+        // It took the time of the search that follows.
+        if (!mayGoOn()) ignore(nowMs);
+        return found;
       } catch (error) {
-        if (!(error instanceof ApiError) || !refusals.includes(error.kind)) throw error;
+        if (!(error instanceof ApiError)) throw error;
         ignore(nowMs);
+        if (!refusals.includes(error.kind)) throw error;
         return [];
       }
     },
