@@ -1,6 +1,6 @@
 import type { Job } from '../api/endpoints/jobs.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
-import type { Ledger } from '../state/ledger.ts';
+import type { Ledger, LedgerDocument } from '../state/ledger.ts';
 import { addToHours, type HourOfTimes } from './deciding/hours.ts';
 import { findLongGone, planListed, toGone } from './deciding/listed-jobs.ts';
 import { noteAnswer, noteRuns } from './deciding/notes.ts';
@@ -61,8 +61,8 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   const noted = { throughMs: 0 };
   let hours: readonly HourOfTimes[] = [];
   let opened: Promise<void> | undefined;
-  /** Times of jobs that begin again, which the next transaction counts. */
-  let unread: readonly Judged[] = [];
+  /** Jobs that begin again, which the next transaction writes. */
+  let begun: readonly Judged[] = [];
 
   async function load(): Promise<void> {
     const kept = await readAll(options);
@@ -70,7 +70,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
     hours = kept.hours;
     noted.throughMs = kept.notedThroughMs ?? 0;
     for (const { job } of kept.judged) all.set(job.id, job);
-    unread = kept.judged.filter(({ verdicts }) => verdicts.length > 0);
+    begun = kept.isUnnoted ? kept.judged : [];
   }
 
   async function commit(make: () => Made): Promise<void> {
@@ -86,8 +86,8 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
   }
 
   async function change(make: () => readonly Judged[]): Promise<void> {
-    await commit(() => toMade({ tallies, hours }, [...unread, ...make()], settings.buckets));
-    unread = [];
+    await commit(() => toMade({ tallies, hours }, [...asNow(begun, all), ...make()], settings.buckets));
+    begun = [];
   }
 
   return {
@@ -101,7 +101,7 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
       });
       return opened;
     },
-    commitHook: createRunNotes(all, noted),
+    commitHook: createRunNotes(all, noted, () => begun.length > 0),
     change,
     list: async (project, listed, atMs) => {
       let judged: readonly Judged[] = [];
@@ -135,7 +135,13 @@ export function createExpectedJobs(options: Options): ExpectedJobs {
 }
 
 /** Notes the runs that a transaction counts, for the jobs that may wait for them. */
-function createRunNotes(all: Map<string, WatchedJob>, noted: { throughMs: number }): CommitHook {
+function createRunNotes(
+  all: Map<string, WatchedJob>,
+  noted: { throughMs: number },
+  isBeginning: () => boolean,
+): CommitHook {
+  // Until jobs that begin again are written, they have to begin again after a crash as well.
+  const toNoted = (): LedgerDocument[] => (isBeginning() ? [] : [toNotedDocument(noted.throughMs)]);
   const pending = new WeakMap<readonly unknown[], readonly WatchedJob[]>();
   return {
     keep: (_project, runs) => {
@@ -147,12 +153,12 @@ function createRunNotes(all: Map<string, WatchedJob>, noted: { throughMs: number
       }
       pending.set(runs, changed);
       noted.throughMs = Math.max(noted.throughMs, ...runs.map(({ endedAtMs }) => endedAtMs));
-      return [...changed.map(toJobDocument), toNotedDocument(noted.throughMs)];
+      return [...changed.map(toJobDocument), ...toNoted()];
     },
     readThrough: (endedAtMs) => {
       if (endedAtMs <= noted.throughMs) return [];
       noted.throughMs = endedAtMs;
-      return [toNotedDocument(endedAtMs)];
+      return toNoted();
     },
     kept: (_project, runs) => {
       for (const job of pending.get(runs) ?? []) all.set(job.id, job);
@@ -190,7 +196,7 @@ async function readAll(options: Options) {
   const isUnnoted = await hasUnnoted(options, kept.notedThroughMs, kept.jobs);
   const nowMs = notes.serverNowMs();
   const judged = [...kept.jobs.values()].map((job) => (isUnnoted ? beginAgain(job, nowMs) : { job, verdicts: [] }));
-  return { ...kept, judged };
+  return { ...kept, isUnnoted, judged };
 }
 
 /** Runs were counted while the schedule watch was switched off: what ran for a time that is open is not known. */
@@ -203,6 +209,11 @@ async function hasUnnoted(
   const projects = [...new Set([...jobs.values()].map(({ project }) => project))];
   const beginMs = throughMs === undefined ? 0 : throughMs + 1;
   return (await ledger.countEnds(server, { projects, beginMs, endMs: Number.MAX_SAFE_INTEGER })) > 0;
+}
+
+/** Runs may have been noted since the jobs were judged. */
+function asNow(judged: readonly Judged[], all: ReadonlyMap<string, WatchedJob>): Judged[] {
+  return judged.map(({ job, verdicts }) => ({ job: all.get(job.id) ?? job, verdicts }));
 }
 
 function beginAgain(job: WatchedJob, nowMs: number): Judged {

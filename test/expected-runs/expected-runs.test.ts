@@ -106,6 +106,22 @@ describe('expected-runs', () => {
     ]);
   });
 
+  it('finds no miss where it ended between counting a run and writing that its jobs begin again', async () => {
+    let isDue = true;
+    const { control, minutes, shown, restart } = createHourly({ around: async (read) => (isDue ? read() : undefined) });
+    control.createJob('pay', { name: 'half', group: '', schedule: { everyMs: 3_600_000, offsetMs: 1_800_000 } });
+    await minutes(50);
+    restart(false);
+    await minutes(120);
+    restart(true);
+    isDue = false;
+    await minutes(20);
+    restart(true);
+    isDue = true;
+    await minutes(80);
+    expect(shown('schedule_missed_total').filter((line) => !line.endsWith(' 0'))).toEqual([]);
+  });
+
   it('expects nothing of a job that is switched off, and shows since when it is', async () => {
     const { control, minutes, shown, id } = createHourly();
     await minutes(30);

@@ -10,7 +10,11 @@ export const replicaPlants: readonly Plant[] = [
     name: 'no fence, and nobody compares commits',
     patches: [
       { file: engine, find: '            fence();\n', replace: '            void fence;\n' },
-      { file: 'src/ownership/tenure.ts', find: 'commits.get(lease.unit)) > 0', replace: 'commits.get(lease.unit)) < 0' },
+      {
+        file: 'src/ownership/tenure.ts',
+        find: 'commits.get(lease.unit)) > 0',
+        replace: 'commits.get(lease.unit)) < 0',
+      },
     ],
     shownBy:
       '--seed=7 --cards=away_owner@81277+19345,reload_owner@152750+3764,away_1@167297+65053,lost_tail_owner@250041+57950,deleted_lease_1@296055+52306',
