@@ -7,15 +7,32 @@ export type CutProxy = {
   /** Cuts every connection, and refuses new ones until it is mended. */
   readonly cut: () => void;
   readonly mend: () => void;
+  /** Passes everything on this much later, from now on. */
+  readonly slowDown: (ms: number) => void;
   readonly close: () => Promise<void>;
 };
 
-/** A wire to a server on this machine that can be cut. */
-export async function startCutProxy(target: number): Promise<CutProxy> {
+/** A wire to a server on this machine that can be cut, and slowed down; a target that is a function is asked for each connection. */
+export async function startCutProxy(target: number | (() => number)): Promise<CutProxy> {
   const open = new Set<Socket>();
   let fatal: string | undefined;
   let isCut = false;
+  let delayMs = 0;
+  let slowestMs = 0;
+  let waiting = 0;
 
+  /** What comes later is written later, also when the wire is fast again. */
+  function passOn(upstream: Socket, bytes: Buffer): void {
+    if (delayMs === 0 && waiting === 0) {
+      upstream.write(bytes);
+      return;
+    }
+    waiting += 1;
+    setTimeout(() => {
+      waiting -= 1;
+      upstream.write(bytes);
+    }, delayMs || slowestMs);
+  }
   function cutAll(): void {
     for (const socket of open) socket.destroy();
   }
@@ -24,7 +41,7 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
       client.destroy();
       return;
     }
-    const upstream = connect(target, '127.0.0.1');
+    const upstream = connect(typeof target === 'number' ? target : target(), '127.0.0.1');
     for (const [socket, other] of [[client, upstream] as const, [upstream, client] as const]) {
       open.add(socket);
       socket.on('error', () => undefined);
@@ -35,7 +52,7 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
     }
     client.on('data', (bytes) => {
       if (fatal === undefined || !bytes.includes(fatal)) {
-        upstream.write(bytes);
+        passOn(upstream, bytes);
         return;
       }
       fatal = undefined;
@@ -58,6 +75,10 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
     },
     mend: () => {
       isCut = false;
+    },
+    slowDown: (ms) => {
+      delayMs = ms;
+      slowestMs = Math.max(slowestMs, ms);
     },
     close: async () => {
       cutAll();

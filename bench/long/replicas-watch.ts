@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { readTraces } from '../../test/end-to-end/delivery/otlp-reader.ts';
+import { toSeries } from '../../test/end-to-end/scraped.ts';
+import { isCounter } from '../../test/world/shown.ts';
+import type { Replica } from './replicas-scene.ts';
+
+export const counter =
+  'automation_executions_total{server="prod",project="shop",job_group="nightly",job_name="settle",status="succeeded"}';
+const scrapeEveryMs = 400;
+
+type Values = ReadonlyMap<string, number>;
+type Shown = { readonly replica: Replica; readonly value: number };
+export type ReplicaWatch = ReturnType<typeof createReplicaWatch>;
+
+/** Scrapes every replica, and the view of all servers by turns; notes what must not happen. */
+export function createReplicaWatch(replicas: readonly Replica[], finished: () => number) {
+  const highest = new Map<string, number>();
+  const highestOfAll = new Map<string, number>();
+  const faults: string[] = [];
+  const counts = { scrapes: 0, scrapesOfAll: 0, falls: 0, fallsOfAll: 0, doubles: 0, tooMany: 0, pardonedDoubles: 0 };
+  let during = 'the start';
+  let pardonedUntilTicks = 0;
+  let pardonedAllUntilTicks = 0;
+  let turn = 0;
+  let last: readonly Shown[] = [];
+  const over = new AbortController();
+
+  function note(what: keyof typeof counts, says: string): void {
+    counts[what] += 1;
+    if (faults.length < 100) faults.push(`${new Date().toISOString()} ${during}: ${says}`);
+  }
+
+  function compare(
+    what: 'falls' | 'fallsOfAll',
+    name: string,
+    { values, before, all }: { values: Values; before: Values; all: Map<string, number> },
+  ): void {
+    for (const [key, value] of values) {
+      if (!isCounter(key) || !key.includes('server="prod"') || key.startsWith('automation_exporter_')) continue;
+      const least = before.get(key) ?? 0;
+      if (value < least - 1e-6) note(what, `${name}: ${key}: ${value} after ${least}`);
+      all.set(key, Math.max(all.get(key) ?? 0, value));
+    }
+    const value = values.get(counter) ?? 0;
+    if (value > finished()) note('tooMany', `${name}: ${value} counted of ${finished()}`);
+  }
+
+  async function lookAtOwn(): Promise<void> {
+    const isPardoned = performance.now() < pardonedUntilTicks;
+    const before = new Map(highest);
+    const answers = await Promise.all(replicas.map(async (replica) => ({ replica, values: await ask(replica, '') })));
+    const shown = answers.flatMap(({ replica, values }) => {
+      if (values === undefined) return [];
+      counts.scrapes += 1;
+      if (!isPardoned) compare('falls', replica.name, { values, before, all: highest });
+      const value = values.get(counter);
+      return value === undefined ? [] : [{ replica, value }];
+    });
+    if (shown.length > 1) {
+      const says = shown.map(({ replica, value }) => `${replica.name} ${value}`).join(' and ');
+      note(isPardoned ? 'pardonedDoubles' : 'doubles', `two show the server: ${says}`);
+    }
+    last = shown;
+  }
+
+  async function lookAtAll(): Promise<void> {
+    turn += 1;
+    const replica = replicas[turn % replicas.length];
+    if (replica === undefined) return;
+    const isPardoned = performance.now() < pardonedAllUntilTicks;
+    const before = new Map(highestOfAll);
+    const values = await ask(replica, '?view=all');
+    if (values === undefined) return;
+    counts.scrapesOfAll += 1;
+    if (!isPardoned) compare('fallsOfAll', `${replica.name}, view=all`, { values, before, all: highestOfAll });
+  }
+
+  async function repeat(look: () => Promise<void>): Promise<void> {
+    while (!over.signal.aborted) {
+      await look();
+      await pause(scrapeEveryMs);
+    }
+  }
+  const loops = [repeat(lookAtOwn), repeat(lookAtAll)];
+
+  return {
+    counts,
+    faults,
+    begin: (name: string): void => {
+      during = name;
+    },
+    /** Until then several may show the server, and answers of view=all may differ. */
+    pardon: (ownMs: number, allMs: number): void => {
+      pardonedUntilTicks = performance.now() + ownMs;
+      pardonedAllUntilTicks = performance.now() + allMs;
+    },
+    /** The one replica that shows the server, as last seen. */
+    owner: (): Shown | undefined => (last.length === 1 ? last[0] : undefined),
+    valueOfAll: async (replica: Replica) => (await ask(replica, '?view=all'))?.get(counter),
+    stop: async (): Promise<void> => {
+      over.abort();
+      await Promise.all(loops);
+    },
+  };
+}
+
+async function ask(replica: Replica, query: string): Promise<Values | undefined> {
+  try {
+    const response = await fetch(`${replica.url}/metrics${query}`, { signal: AbortSignal.timeout(2000) });
+    return response.ok ? toSeries(await response.text()) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** A trace backend that keeps the digests of each trace. */
+export async function startDigests() {
+  const traces = new Map<string, { readonly digests: Set<string>; times: number }>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      const isPacked = request.headers['content-encoding'] === 'gzip';
+      for (const { traceId, bytes } of readTraces(isPacked ? gunzipSync(body) : body)) {
+        const found = traces.get(traceId) ?? { digests: new Set<string>(), times: 0 };
+        found.digests.add(createHash('sha256').update(bytes).digest('hex'));
+        found.times += 1;
+        traces.set(traceId, found);
+      }
+      response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+    });
+  });
+  return { traces, server };
+}
+
+/** One address for a Prometheus: `/0/metrics` is the first replica, `/all` is the view of all of any of them. */
+export function createBalancer(replicas: readonly Replica[]) {
+  let turn = 0;
+  return createServer((request, response) => {
+    const [, slot = ''] = (request.url ?? '').split('/');
+    turn += 1;
+    const replica = slot === 'all' ? replicas[turn % replicas.length] : replicas[Number(slot)];
+    fetch(`${replica?.url}/metrics${slot === 'all' ? '?view=all' : ''}`, { signal: AbortSignal.timeout(2000) }).then(
+      async (answer) => {
+        const headers = { 'content-type': answer.headers.get('content-type') ?? 'text/plain' };
+        response.writeHead(answer.status, headers).end(Buffer.from(await answer.arrayBuffer()));
+      },
+      () => response.writeHead(502).end(),
+    );
+  });
+}

@@ -1,0 +1,171 @@
+import { findTool } from '../../scripts/tools.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { mayMount, nemeses } from './replicas-nemeses.ts';
+import { type ReplicaScene, startReplicaScene } from './replicas-scene.ts';
+import { pause } from './replicas-watch.ts';
+
+const rounds = Number(process.env['REPLICA_ROUNDS'] ?? 10);
+const minutes = Number(process.env['REPLICA_MINUTES'] ?? 60);
+const only = process.env['REPLICA_ONLY'];
+const calmMs = Number(process.env['REPLICA_CALM_SECONDS'] ?? 45) * 1000;
+/** The steps of an execution are asked for with what the budget leaves. */
+const tracesMs = 300_000;
+const budgetOfMinute = 600;
+const counted = 'automation_executions_total';
+const job = 'job_name="settle",status="succeeded"';
+const hasRead = 'automation_exporter_collector_success{server="prod",collector="executions"} 1';
+
+/** Three daemons on one PostgreSQL, everything that can go wrong with them, again and again, and what every scrape has to show. */
+export async function run() {
+  const postgres = findTool('postgresql');
+  if (postgres === undefined) return [];
+  const scene = await startReplicaScene({ postgres, prometheus: findTool('prometheus') });
+  try {
+    const alone = await measureAlone(scene);
+    const startedTicks = performance.now();
+    const took = new Map<string, number[]>();
+    for (let round = 0; round < rounds && performance.now() - startedTicks < minutes * 60_000; round += 1) {
+      await playRound(scene, round, took);
+    }
+    await scene.settle();
+    await scene.seeEverywhere();
+    return [...toTimes(took), ...(await judge(scene)), alone];
+  } finally {
+    await scene.stop();
+  }
+}
+
+async function playRound(scene: ReplicaScene, round: number, took: Map<string, number[]>): Promise<void> {
+  for (const { name, kind, play } of nemeses) {
+    if (only !== undefined && !name.includes(only)) continue;
+    if (name.includes('disk') && !mayMount()) continue;
+    scene.watch.begin(`round ${round + 1}, ${name}`);
+    const ms = await play(scene, round);
+    scene.setLoad(false);
+    await scene.settle();
+    const key = `${kind}: ${name}`;
+    took.set(key, [...(took.get(key) ?? []), ms]);
+    console.log(`  ${new Date().toISOString()} round ${round + 1}, ${name}: ${(ms / 1000).toFixed(1)} s`);
+    for (const fault of scene.watch.faults.splice(0)) console.log(`    ${fault}`);
+  }
+  await scene.seeEverywhere();
+}
+
+/** The requests of one daemon, then of three, under the same load. */
+async function measureAlone(scene: ReplicaScene) {
+  const [first, ...others] = scene.replicas;
+  await first?.start();
+  // What ended before the first round is not counted.
+  await eventually(async () => {
+    const text = await (await fetch(`${first?.url}/metrics`)).text();
+    if (!text.includes(hasRead)) throw new Error('the first round is not over');
+  });
+  scene.finish();
+  await scene.settle();
+  scene.setLoad(true);
+  const one = await countRequests(scene);
+  await Promise.all(others.map(({ start }) => start()));
+  await pause(5000);
+  const three = await countRequests(scene);
+  scene.setLoad(false);
+  return {
+    what: 'requests in a minute that the server saw of three replicas, and of one',
+    figure: `${three.toFixed(0)}, ${one.toFixed(0)}`,
+    mustReach: '1.1 times at most',
+    reached: three <= 1.1 * one,
+  };
+}
+
+async function countRequests({ requestTicks }: ReplicaScene): Promise<number> {
+  const before = requestTicks.length;
+  await pause(calmMs);
+  return ((requestTicks.length - before) * 60_000) / calmMs;
+}
+
+async function judge(scene: ReplicaScene) {
+  const { counts } = scene.watch;
+  const [row] = await scene
+    .database()
+    .query('SELECT count(*)::int AS entries, count(DISTINCT id)::int AS ids FROM automation_exporter.ledger_entry');
+  const { entries, ids } = row as { entries: number; ids: number };
+  const finished = scene.finished();
+  await eventually(
+    async () => {
+      if (scene.traces.size < finished) throw new Error(`${scene.traces.size} traces`);
+    },
+    { limitMs: tracesMs },
+  ).catch(() => undefined);
+  const traces = [...scene.traces.values()];
+  return [
+    toRow(`scrapes of ${counts.scrapes} whose counters fell, each replica asked`, counts.falls, 0),
+    toRow(`scrapes of ${counts.scrapesOfAll} of view=all whose counters fell, replicas in turn`, counts.fallsOfAll, 0),
+    toRow('looks at which two replicas showed the server', counts.doubles, 0),
+    toRow('looks at which two showed it in the seconds after lost transactions', counts.pardonedDoubles, Infinity),
+    toRow('scrapes that showed more executions than had ended', counts.tooMany, 0),
+    toRow(`executions of ${finished} that are not in the ledger once`, Math.abs(finished - entries) + entries - ids, 0),
+    toRow(`executions of ${finished} without a trace`, finished - traces.length, 0),
+    toRow('traces that came more than once', traces.filter(({ times }) => times > 1).length, Infinity),
+    toRow('traces of which two versions came', traces.filter(({ digests }) => digests.size > 1).length, Infinity),
+    toRow('requests in the busiest minute', countBusiest(scene.requestTicks), 1.1 * budgetOfMinute),
+    ...(await judgeIncrease(scene)),
+  ];
+}
+
+async function judgeIncrease({ prometheus, finished }: ReplicaScene) {
+  if (prometheus === undefined) return [];
+  const range = `${Math.ceil(performance.now() / 1000) + 60}s`;
+  const views = {
+    'over all replicas': `max without (instance, path) (${counted}{${job},path!="/all"})`,
+    'of view=all': `max without (instance, path) (${counted}{${job},path="/all"})`,
+  };
+  const rows = [];
+  for (const [view, series] of Object.entries(views)) {
+    const read = async (expr: string): Promise<number> => {
+      const [found] = (await prometheus.query(expr)) as readonly { readonly value: readonly [number, string] }[];
+      return Number(found?.value[1]);
+    };
+    const increase = await read(`increase((${series})[${range}:1s])`);
+    const first = await read(`min_over_time((${series})[${range}:1s])`);
+    const truth = finished() - first;
+    rows.push({
+      what: `increase() of a Prometheus over the whole run, ${view}`,
+      figure: `${increase.toFixed(1)} of ${truth}`,
+      mustReach: '0.5 % off at most',
+      reached: Math.abs(increase - truth) <= 0.005 * truth,
+    });
+  }
+  return rows;
+}
+
+function countBusiest(ticks: readonly number[]): number {
+  let first = 0;
+  let most = 0;
+  for (const [index, tick] of ticks.entries()) {
+    while (tick - (ticks[first] ?? tick) > 60_000) first += 1;
+    most = Math.max(most, index - first + 1);
+  }
+  return most;
+}
+
+function toTimes(took: ReadonlyMap<string, readonly number[]>) {
+  const takeovers = [...took].flatMap(([name, ms]) => (name.startsWith('takeover') ? ms : []));
+  return [...took, ['all takeovers', takeovers] as const].map(([what, ms]) => {
+    const sorted = ms.toSorted((one, other) => one - other);
+    const at = (share: number): number => (sorted[Math.ceil(share * sorted.length) - 1] ?? 0) / 1000;
+    return {
+      what: `${what}, ${sorted.length} times: median, p95, longest`,
+      figure: `${at(0.5).toFixed(1)}, ${at(0.95).toFixed(1)}, ${at(1).toFixed(1)} s`,
+      mustReach: '95 % below 20 s, 30 s at most',
+      reached: at(0.95) < 20 && at(1) <= 30,
+    };
+  });
+}
+
+function toRow(what: string, value: number, most: number) {
+  return {
+    what,
+    figure: String(value),
+    mustReach: most === Infinity ? 'reported' : `${most} at most`,
+    reached: value <= most,
+  };
+}
