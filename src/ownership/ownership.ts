@@ -6,7 +6,7 @@ import {
   type Leases,
   UnfinishedCopyError,
 } from '../state/shared-state.ts';
-import { countLost, leaseMs, listBehind, listFree, lookEveryMs, toPatienceMs } from './tenure.ts';
+import { countLost, leaseMs, listBehind, listFree, listGone, lookEveryMs, toPatienceMs } from './tenure.ts';
 import { createTenures, type Tenures, type TenuresOptions } from './tenures.ts';
 
 /**
@@ -76,7 +76,8 @@ export function createOwnership(options: OwnershipOptions): Ownership {
   const changes = createChanges();
   const acquire = createAcquire({ ...options, reach, tenures, known }, { units: () => units, running: () => running });
 
-  const list = createList({ ...options, reach, tenures, known }, (found, behind) => {
+  const list = createList({ ...options, reach, tenures, known }, (found, { gone, behind }) => {
+    for (const { unit, epoch } of gone) lose(unit, 'taken', epoch);
     for (const { unit, epoch } of behind) lose(unit, 'behind', epoch);
     const epochs = tenures.epochs();
     for (const unit of listFree(units, found)) {
@@ -176,14 +177,21 @@ function createChanges() {
 
 type Listing = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe'> & Pick<Acquiring, 'reach' | 'tenures' | 'known'>;
 
-/** Lists the leases again and again until it is aborted; reports those that it found, and those whose commits are lost. */
+type Lacking = { readonly gone: ReturnType<typeof listGone>; readonly behind: readonly Lease[] };
+
+/** Lists the leases again and again until it is aborted; reports those that it found, and our own that are gone or lack commits. */
 function createList(
   { leases, clock, observe, reach, tenures, known }: Listing,
-  report: (found: readonly Lease[], behind: readonly Lease[]) => void,
+  report: (found: readonly Lease[], lacking: Lacking) => void,
 ) {
   let last: ReturnType<Ownership['leases']>;
   const list = async (signal: AbortSignal): Promise<void> => {
-    const asked = { readTicks: clock.ticks(), epochs: tenures.epochs(), commits: known.commits() };
+    const asked = {
+      readTicks: clock.ticks(),
+      owner: known.owner(),
+      epochs: tenures.epochs(),
+      commits: known.commits(),
+    };
     const found = await reach(leases.list);
     if (signal.aborted) return;
     const cancel = clock.after(lookEveryMs, () => void list(signal));
@@ -193,7 +201,7 @@ function createList(
     observe.listed(found);
     const epochs = tenures.epochs();
     for (const lease of found) if (!epochs.has(lease.unit)) known.see(lease);
-    report(found, listBehind(found, asked));
+    report(found, { gone: listGone(found, asked), behind: listBehind(found, asked) });
   };
   return { start: (signal: AbortSignal): void => void list(signal), last: () => last };
 }
@@ -258,14 +266,16 @@ function createReach({ reached }: Pick<OwnershipObserver, 'reached'>): TenuresOp
   };
 }
 
-/** The highest epoch and number of commits that are known of each unit: of others from their leases, of our own from each commit. */
+/** Our own name, and the highest epoch and number of commits that are known of each unit: of others from their leases, of our own from each commit. */
 function createKnown() {
   const commits = new Map<string, number>();
   const epochs = new Map<string, number>();
+  let owner: string | undefined;
   const epochOf = (unit: string): number => epochs.get(unit) ?? 0;
   const seeEpoch = ({ unit, epoch }: Lease): void => void epochs.set(unit, Math.max(epoch, epochOf(unit)));
   return {
     epochOf,
+    owner: () => owner,
     commits: (): ReadonlyMap<string, number> => new Map(commits),
     see: (lease: Lease): void => {
       seeEpoch(lease);
@@ -277,6 +287,7 @@ function createKnown() {
       const lost = countLost(lease, commits.get(lease.unit));
       commits.set(lease.unit, lease.commits);
       seeEpoch(lease);
+      ({ owner } = lease);
       return lost;
     },
   };

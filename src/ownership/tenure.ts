@@ -47,14 +47,29 @@ export function countLost({ commits }: Pick<Lease, 'commits'>, knownCommits = 0)
 
 /** What a replica knew of the units that it owned when it asked for the leases. */
 export type Known = {
+  /** The name of this replica in leases. */
+  readonly owner: string | undefined;
   readonly epochs: ReadonlyMap<string, number>;
   /** The commits that the database had acknowledged. */
   readonly commits: ReadonlyMap<string, number>;
 };
 
 /** Lists the leases of our own units that lack commits: what was acknowledged before the question is in the answer, unless it is lost. */
-export function listBehind(leases: readonly Lease[], { epochs, commits }: Known): Lease[] {
+export function listBehind(leases: readonly Lease[], { epochs, commits }: Omit<Known, 'owner'>): Lease[] {
   return leases.filter(
     (lease) => epochs.get(lease.unit) === lease.epoch && countLost(lease, commits.get(lease.unit)) > 0,
   );
 }
+
+/**
+ * Lists the units that were our own when the leases were asked for, and are not: the lease was deleted, was taken, or was lost
+ * with the last transactions of the database.
+ */
+export function listGone(leases: readonly Lease[], { owner, epochs }: Omit<Known, 'commits'>): Gone[] {
+  return [...epochs].flatMap(([unit, epoch]) => {
+    const isOurs = leases.some((lease) => lease.unit === unit && lease.epoch === epoch && lease.owner === owner);
+    return isOurs ? [] : [{ unit, epoch }];
+  });
+}
+
+type Gone = Pick<Lease, 'unit' | 'epoch'>;

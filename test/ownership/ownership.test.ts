@@ -110,4 +110,19 @@ describe('ownership/ownership', () => {
     expect(happened).toEqual(['acquire a', 'begin a', 'end a behind', 'acquire a after epoch 1', 'begin a']);
     await ownership.stop();
   });
+
+  it.each([
+    { name: 'was deleted', lease: undefined },
+    { name: 'was lost with the last transactions', lease: { owner: 'other', epoch: 0 } },
+    { name: 'was given to another one after it was lost', lease: { owner: 'other', epoch: 1 } },
+  ])('gives up a server as soon as it sees that its lease $name', async ({ lease }) => {
+    const { ownership, happened, listed } = createScene(['a']);
+    ownership.start();
+    await settle();
+    if (lease !== undefined) listed.push({ unit: 'a', address: '', commits: 0, remainingMs: 10_000, ...lease });
+    ownership.start();
+    await settle();
+    expect(happened).toEqual(['acquire a', 'begin a', 'end a taken']);
+    await ownership.stop();
+  });
 });

@@ -101,7 +101,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       truth.troubles.push({ ...trouble, what: 'restored', fromMs: time.nowMs() });
       const before = engine.unit(unitName).lease;
       engine.loseTail();
-      // Where the lease itself is lost, its owner acts for it until it cannot renew it, while another one acquires the server.
+      // Where the lease itself is lost, its owner acts until it sees that; one that is cut off, until its time is over.
       if (engine.unit(unitName).lease?.epoch !== before?.epoch) watch.pardonUntil(time.nowMs() + 7 * secondMs);
       // The replicas have not all seen what is lost, until its owner notices.
       watch.pardonAllUntil(time.nowMs() + 15 * secondMs);
@@ -109,7 +109,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     return;
   }
   if (card === 'deleted lease') {
-    // The owner learns of it when it renews its lease.
+    // The owner learns of it when it lists the leases, and later if it is cut off.
     watch.pardonUntil(time.nowMs() + 5 * secondMs);
     engine.unit(unitName).lease = undefined;
     return;
