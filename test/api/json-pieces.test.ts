@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseInPieces } from '../../src/api/answers/json-pieces.ts';
+import { fc } from '../support/property.ts';
 
 let turns = 0;
 const pause = async (): Promise<void> => {
@@ -28,6 +28,15 @@ describe('api/json-pieces', () => {
       { numRuns: 200 },
     );
   });
+
+  it.each([`{"__proto__":"${filler}"}`, `{"":"${filler}","__proto__":[1]}`, `{"__proto__":{"a":1},"b":"${filler}"}`])(
+    'keeps a member named like the prototype (%#)',
+    async (text) => {
+      const value = await parse(text);
+      expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+      expect(JSON.stringify(value)).toBe(text);
+    },
+  );
 
   it('reads a large list of a large list within an object, with a pause between pieces', async () => {
     const rows = Array.from({ length: 5000 }, (_, id) => ({ id, text: `é "${'y'.repeat(40)}` }));

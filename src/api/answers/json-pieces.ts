@@ -120,13 +120,16 @@ function createList(): Target {
   };
 }
 
+const ownMember = { configurable: true, enumerable: true, writable: true };
+
 function createRecord(): Target {
   const value: Record<string, unknown> = {};
   let size = 0;
   const add = (key: string, item: unknown): void => {
     size += 1;
     // As an assignment it would change what the object is.
-    if (key !== '__proto__') value[key] = item;
+    if (key === '__proto__') Object.defineProperty(value, key, { ...ownMember, value: item });
+    else value[key] = item;
   };
   return {
     value,
