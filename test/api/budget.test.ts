@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   type Budget,
@@ -9,6 +8,7 @@ import {
   lanes,
 } from '../../src/api/budget.ts';
 import { systemClock } from '../../src/system-clock.ts';
+import { fc } from '../support/property.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/api/answers/classify.ts';
 import type { Endpoint } from '../../src/api/endpoint.ts';
@@ -8,6 +7,7 @@ import { healthcheck } from '../../src/api/endpoints/metrics.ts';
 import { executionMode, systemInfo } from '../../src/api/endpoints/system.ts';
 import { ApiError, errorKinds } from '../../src/api/errors.ts';
 import type { TransportAnswer } from '../../src/api/wire/transport.ts';
+import { fc } from '../support/property.ts';
 
 const samples = [
   [

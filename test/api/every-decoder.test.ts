@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/api/answers/classify.ts';
 import type { Endpoint } from '../../src/api/endpoint.ts';
 import { ApiError, errorKinds } from '../../src/api/errors.ts';
+import { fc } from '../support/property.ts';
 
 const folder = join(import.meta.dirname, '../../src/api/endpoints');
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/api/answers/classify.ts';
 import type { Endpoint } from '../../src/api/endpoint.ts';
@@ -7,6 +6,7 @@ import { executionOutput } from '../../src/api/endpoints/execution-output.ts';
 import { executionState } from '../../src/api/endpoints/execution-state.ts';
 import { jobWorkflow } from '../../src/api/endpoints/job-workflow.ts';
 import { ApiError, errorKinds } from '../../src/api/errors.ts';
+import { fc } from '../support/property.ts';
 
 const samples: readonly (readonly [Endpoint<unknown>, string])[] = [
   [

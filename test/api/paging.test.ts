@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Page, type PageRequest, type Part, readWindow, type Window } from '../../src/api/paging.ts';
+import { fc } from '../support/property.ts';
 
 type Row = { readonly id: number; readonly endMs: number; readonly hidden: boolean };
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { generalOptions } from '../../src/config/declare/options.ts';
+import { fc } from '../support/property.ts';
 import { complain, loadIn } from './fixtures.ts';
 
 const keysOfWeb = Object.keys(generalOptions.web).toSorted().join(', ');

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatDuration, parseDuration } from '../../src/config/values/duration.ts';
+import { fc } from '../support/property.ts';
 
 describe('config/duration', () => {
   it.each([

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Pattern, parsePattern } from '../../src/config/patterns/pattern.ts';
+import { fc } from '../support/property.ts';
 
 function compile(source: string): Pattern {
   const parsed = parsePattern(source);

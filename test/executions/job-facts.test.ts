@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toFacts } from '../../src/executions/counting/job-facts.ts';
 import type { Finished } from '../../src/executions/counting/reconcile.ts';
 import type { JobFacts } from '../../src/executions/counting/totals.ts';
+import { fc } from '../support/property.ts';
 import { someRun } from './some-execution.ts';
 
 const labels = { project: 'pay', group: 'nightly', name: 'settle' };

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Execution } from '../../src/domain/execution.ts';
 import type { IdHour } from '../../src/executions/counting/id-hours.ts';
 import { type Entry, reconcile } from '../../src/executions/counting/reconcile.ts';
+import { fc } from '../support/property.ts';
 
 describe('executions/reconcile', () => {
   it('counts the same, whatever the order, the repetition and the split of the rows', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { fc } from '../support/property.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
 import { type Played, play as startPlay } from './play.ts';
 

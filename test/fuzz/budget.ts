@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../support/property.ts';
 
 const seconds = Number(process.env['FUZZ_SECONDS'] ?? 2);
 const firstSeed = Number(process.env['FUZZ_SEED'] ?? 1);

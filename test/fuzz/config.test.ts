@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { collectors } from '../../src/collectors/index.ts';
 import { listFamilies } from '../../src/commands/reserved-labels.ts';
@@ -6,6 +5,7 @@ import { formatComplaint } from '../../src/config/complaint.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { parseArguments } from '../../src/config/read/command-line.ts';
 import { checkInterval } from '../../src/schedule/interval.ts';
+import { fc } from '../support/property.ts';
 import { forAsLong, limitMs, mutated } from './budget.ts';
 
 const secret = 'planted-secret-of-the-fuzzer';

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/api/answers/classify.ts';
 import type { Endpoint } from '../../src/api/endpoint.ts';
@@ -8,6 +7,7 @@ import { logStorage } from '../../src/api/endpoints/log-storage.ts';
 import { healthcheck } from '../../src/api/endpoints/metrics.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { ApiError, errorKinds } from '../../src/api/errors.ts';
+import { fc } from '../support/property.ts';
 import { forAsLong, limitMs, mutated } from './budget.ts';
 
 const samples: readonly (readonly [Endpoint<unknown>, string])[] = [

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toVerdict, type Verdict } from '../../src/tracing/deliver/verdict.ts';
+import { fc } from '../support/property.ts';
 import { forAsLong, limitMs, mutated } from './budget.ts';
 
 const texts = [

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Daemon, startDaemon } from '../support/daemon.ts';
+import { fc } from '../support/property.ts';
 import { forAsLong, limitMs, mutated } from './budget.ts';
 
 const samples = [

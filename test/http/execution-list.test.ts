@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { executionListRoute } from '../../src/http/pages/execution/execution-list.ts';
 import type { EndedExecution } from '../../src/status/status.ts';
+import { fc } from '../support/property.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { atMs, ended } from './some-status.ts';

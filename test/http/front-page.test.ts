@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frontPageRoute } from '../../src/http/pages/front/front-page.ts';
 import { alertOf } from '../../src/http/pages/front/problem-list.ts';
 import { readContent } from '../../src/http/server/content.ts';
 import type { ServerStatus, TracesStatus } from '../../src/status/status.ts';
+import { fc } from '../support/property.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { atMs, collector, ended, executions, running, server, status, stuckTraces, traces } from './some-status.ts';

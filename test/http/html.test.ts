@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { escapeHtml, html } from '../../src/http/pages/html.ts';
+import { fc } from '../support/property.ts';
 
 describe('http/html', () => {
   it('escapes every value', () => {

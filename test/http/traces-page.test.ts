@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
 import type { QuarantineStatus, TracesStatus } from '../../src/status/status.ts';
+import { fc } from '../support/property.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
 import { atMs, quarantine, stuckTraces, traces } from './some-status.ts';

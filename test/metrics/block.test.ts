@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Block, emptyBlock, joinBlocks, toBlock, toBlockNow, toGzip } from '../../src/metrics/block.ts';
+import { fc } from '../support/property.ts';
 
 const gunzip = (block: Block): string => gunzipSync(Buffer.concat(toGzip(block))).toString('utf8');
 const textOf = (block: Block): string => Buffer.concat(block.text).toString('utf8');

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addShifts, combineCrc32, toShift } from '../../src/metrics/crc32.ts';
+import { fc } from '../support/property.ts';
 
 describe('metrics/crc32', () => {
   it('knows the checksum of two pieces from theirs', () => {

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toGzip } from '../../src/metrics/block.ts';
 import { counter, gauge, histogram, info, type LabelPair, type Row, summary } from '../../src/metrics/family.ts';
@@ -8,6 +7,7 @@ import { formats } from '../../src/metrics/format.ts';
 import { renderHeader, renderSamples } from '../../src/metrics/render.ts';
 import { createSnapshots, type Selection, type Snapshot, type Snapshots } from '../../src/metrics/snapshot.ts';
 import { fakeClock } from '../support/fake-clock.ts';
+import { fc } from '../support/property.ts';
 
 const stored = counter('demo_stored_total', 'Stored.');
 const size = gauge('demo_size_bytes', 'Size.', 'project', 'job');

@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SpanSource } from '../../src/domain/span-source.ts';
 import { isRunning, type Progress, type StepState } from '../../src/domain/step-state.ts';
 import { readRecording } from '../../src/tracing/enrich/recording.ts';
 import type { Span } from '../../src/tracing/plan/span.ts';
+import { fc } from '../support/property.ts';
 import { planSource, readRecorded } from './recorded.ts';
 
 /** What happened, to the millisecond. */

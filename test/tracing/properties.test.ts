@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Span } from '../../src/tracing/plan/span.ts';
 import { clampInto } from '../../src/tracing/plan/times.ts';
+import { fc } from '../support/property.ts';
 import { randomSource } from './random-source.ts';
 import { planRecorded, planSource, settings } from './recorded.ts';
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { executionStatuses } from '../../src/domain/execution.ts';
 import type { SpanSource, TracedExecution } from '../../src/domain/span-source.ts';
 import { type NodeState, type Progress, type StepState, stepConditions } from '../../src/domain/step-state.ts';
+import { fc } from '../support/property.ts';
 
 const startedAtMs = 1_716_200_000_123;
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SpooledTrace } from '../../../src/state/spool.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
@@ -7,6 +6,7 @@ import { createPost, type PostAnswer } from '../../../src/tracing/deliver/post.t
 import { PostFault } from '../../../src/tracing/deliver/post-fault.ts';
 import { createSender, type SenderOptions } from '../../../src/tracing/deliver/sender.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
+import { fc } from '../../support/property.ts';
 import { startGateway } from './gateway.ts';
 
 const endings: (() => Promise<void>)[] = [];
