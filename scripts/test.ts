@@ -1,16 +1,16 @@
 import { startVitest } from 'vitest/node';
 import { runSteps, staticSteps } from './check.ts';
 import { installTools } from './install-tools.ts';
-import { createTallyReporter, hasSucceeded, type Tally, toLastLine } from './tally.ts';
+import { createTally, createTallyReporter, hasSucceeded, toSummary } from './tally.ts';
 
-const tally: Tally = { passed: 0, failed: 0, skipped: [] };
+const tally = createTally();
 const inCi = (process.env['CI'] ?? '') !== '' && process.env['CI'] !== 'false';
 
 installTools();
 
-for (const { passed } of await runSteps(staticSteps)) {
+for (const { name, passed } of await runSteps(staticSteps)) {
   if (passed) tally.passed += 1;
-  else tally.failed += 1;
+  else tally.failed.push(name);
 }
 
 const vitest = await startVitest(process.argv.slice(2), {
@@ -20,7 +20,6 @@ const vitest = await startVitest(process.argv.slice(2), {
 });
 await vitest.close();
 
-if (tally.skipped.length > 0) console.log(['Skipped:', ...tally.skipped].join('\n  '));
-console.log(toLastLine(tally));
+console.log(toSummary(tally));
 // A handle that a test left open must not keep the process from ending.
 process.exit(hasSucceeded(tally, inCi) ? 0 : 1);
