@@ -178,14 +178,25 @@ collectors:
 
   it('has the same digest for exporters that watch the same, wherever they listen and keep their state', async () => {
     const digestOf = async (yaml: string) =>
-      toConfigDigest((await load({ yaml, files: { '/token': 'secret-1' } })).config);
+      toConfigDigest((await load({ yaml, files: { '/token': 'secret-1', '/other': 'secret-2' } })).config);
     const servers = "servers: [{ url: 'https://a.example', token_file: /token }]";
     const first = await digestOf(servers);
     expect(first).toMatch(/^[0-9a-f]{16}$/);
     expect(await digestOf(`${servers}\nweb: { external_url: 'https://one.example' }\nstate: { dir: /two }`)).toBe(
       first,
     );
+    expect(await digestOf(servers.replace('/token', '/other'))).toBe(first);
     expect(await digestOf(`${servers}\nexecutions: { backfill: 1h }`)).not.toBe(first);
     expect(await digestOf(servers.replace('a.example', 'b.example'))).not.toBe(first);
+  });
+
+  it('has the same digest in whatever order the servers stand', async () => {
+    const [a, b] = ['a', 'b'].map((name) => `{ name: ${name}, url: 'https://${name}.example', token_file: /token }`);
+    const [first, second] = await Promise.all(
+      [`[${a}, ${b}]`, `[${b}, ${a}]`].map((servers) =>
+        load({ yaml: `servers: ${servers}`, files: { '/token': 'secret-1' } }),
+      ),
+    );
+    expect(first && toConfigDigest(first.config)).toBe(second && toConfigDigest(second.config));
   });
 });

@@ -27,11 +27,18 @@ export function toEffectiveSettings(config: Config): Nested {
 
 /** Computes a short text that two configurations share if they watch, count and trace the same in the same way. */
 export function toConfigDigest(config: Config): string {
-  const shared = Object.entries(toEffectiveSettings(config)).filter(([section]) => !ofOneProcess.includes(section));
-  return createHash('sha256').update(JSON.stringify(shared)).digest('hex').slice(0, 16);
+  const servers = config.servers.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const settings = Object.entries(toEffectiveSettings({ ...config, servers }));
+  const shared = settings.filter(([section]) => !ofOneProcess.includes(section));
+  return createHash('sha256').update(JSON.stringify(shared, leaveOutFiles)).digest('hex').slice(0, 16);
 }
 
 const ofOneProcess = ['web', 'log', 'state'];
+
+/** The same file may lie elsewhere on another host. */
+function leaveOutFiles(key: string, value: unknown): unknown {
+  return key.endsWith('_file') ? undefined : value;
+}
 
 type Nested = Readonly<Record<string, unknown>>;
 
