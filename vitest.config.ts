@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** They hold half a second against real sockets and processes: a neighbour's work would look like a fault. */
@@ -23,12 +24,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Most of them wait for other processes: as many at once as there are cores.
+        // Many of them wait for other processes.
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
           exclude: alone,
-          maxWorkers: '100%',
+          maxWorkers: Math.ceil(availableParallelism() * 1.5),
           sequence: { groupOrder: 2 },
         },
       },

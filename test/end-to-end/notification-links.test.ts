@@ -3,7 +3,7 @@ import { request as ask, createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { dashboardJson, dashboardNames } from '../../dashboards/generate.ts';
 import { command, work } from '../../src/simulator/scenarios/build.ts';
@@ -58,12 +58,13 @@ const ways: readonly Way[] = [
 const wanted = ['AutomationExecutionModePassive', 'AutomationJobFailingRepeatedly', 'AutomationLogStorageFailing'];
 
 const endings: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
+afterAll(async () => {
   for (const end of endings.splice(0).toReversed()) await end();
 });
 
 describeWithTools('end-to-end/notification-links', ['prometheus', 'alertmanager'], (tools) => {
-  it.each(ways)(
+  // They mostly wait.
+  it.concurrent.each(ways)(
     'delivers only links that open, reached by $way',
     async (way) => {
       const simulator = await startSimulator({ scenario: 'empty' });
