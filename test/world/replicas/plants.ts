@@ -44,8 +44,14 @@ export const replicaPlants: readonly Plant[] = [
       '--seed=125 --cards=reload_owner@110076+15009,cut_0@122071+2078,pause_owner@195743+73504,stop_owner@222779+1797,pause_inside_0@238404+4594',
   },
   {
-    name: 'a renewal that renewed nothing counts',
+    // Either of the two notices that the lease is gone.
+    name: 'a renewal that renewed nothing counts, and nobody looks for the own lease',
     patches: [
+      {
+        file: 'src/ownership/tenure.ts',
+        find: 'return isOurs ? [] : [{ unit, epoch }];',
+        replace: 'return isOurs ? [] : [];',
+      },
       {
         file: 'src/ownership/tenures.ts',
         find: 'else if (isOurs) hold(',
