@@ -147,12 +147,17 @@ export function createBalancer(replicas: readonly Replica[]) {
     const [, slot = ''] = (request.url ?? '').split('/');
     turn += 1;
     const replica = slot === 'all' ? replicas[turn % replicas.length] : replicas[Number(slot)];
-    fetch(`${replica?.url}/metrics${slot === 'all' ? '?view=all' : ''}`, { signal: AbortSignal.timeout(2000) }).then(
-      async (answer) => {
-        const headers = { 'content-type': answer.headers.get('content-type') ?? 'text/plain' };
-        response.writeHead(answer.status, headers).end(Buffer.from(await answer.arrayBuffer()));
-      },
-      () => response.writeHead(502).end(),
-    );
+    const answer = async (): Promise<void> => {
+      const url = `${replica?.url}/metrics${slot === 'all' ? '?view=all' : ''}`;
+      const { status, headers, bytes } = await fetch(url, { signal: AbortSignal.timeout(2000) }).then(
+        async (found) => ({
+          status: found.status,
+          headers: { 'content-type': found.headers.get('content-type') ?? 'text/plain' },
+          bytes: Buffer.from(await found.arrayBuffer()),
+        }),
+      );
+      response.writeHead(status, headers).end(bytes);
+    };
+    answer().catch(() => response.writeHead(502).end());
   });
 }

@@ -40,6 +40,8 @@ async function playRound(scene: ReplicaScene, round: number, took: Map<string, n
     if (only !== undefined && !name.includes(only)) continue;
     if (name.includes('disk') && !mayMount()) continue;
     scene.watch.begin(`round ${round + 1}, ${name}`);
+    const said = scene.replicas.map(({ child }) => child());
+    const from = said.map((child) => child.output().length);
     const ms = await play(scene, round);
     scene.setLoad(false);
     await scene.settle();
@@ -47,6 +49,12 @@ async function playRound(scene: ReplicaScene, round: number, took: Map<string, n
     took.set(key, [...(took.get(key) ?? []), ms]);
     console.log(`  ${new Date().toISOString()} round ${round + 1}, ${name}: ${(ms / 1000).toFixed(1)} s`);
     for (const fault of scene.watch.faults.splice(0)) console.log(`    ${fault}`);
+    for (const [index, { name: replica }] of scene.replicas.entries()) {
+      const lines = said[index]?.output().slice(from[index]).split('\n') ?? [];
+      for (const line of lines)
+        if (/level=(?:warn|error)|server (?:acquired|given up)/.test(line))
+          console.log(`      ${replica} ${line.slice(0, 300)}`);
+    }
   }
   await scene.seeEverywhere();
 }
