@@ -80,7 +80,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     for (const { unit, epoch } of gone) lose(unit, 'taken', epoch);
     for (const { unit, epoch } of behind) lose(unit, 'behind', epoch);
     const epochs = tenures.epochs();
-    for (const unit of listFree(units, found)) {
+    for (const unit of listFree(units, found, known.owner())) {
       if (!epochs.has(unit) && !changes.has(unit)) changes.add(unit, () => acquirePatiently(unit, running.signal));
     }
   });

@@ -23,9 +23,11 @@ export function toActingMs({ acknowledgedTicks }: Tenure, nowTicks: number): num
   return acknowledgedTicks + actsForMs - nowTicks;
 }
 
-/** Lists the units that may be acquired: those without a lease, or with an expired one. */
-export function listFree(units: readonly string[], leases: readonly Lease[]): string[] {
-  const held = new Set(leases.filter(({ remainingMs }) => remainingMs > 0).map(({ unit }) => unit));
+/** Lists the units that may be acquired: those without a lease, with an expired one, or with one that is our own already. */
+export function listFree(units: readonly string[], leases: readonly Lease[], ownName: string | undefined): string[] {
+  const held = new Set(
+    leases.filter(({ remainingMs, owner }) => remainingMs > 0 && owner !== ownName).map(({ unit }) => unit),
+  );
   return units.filter((unit) => !held.has(unit));
 }
 

@@ -125,4 +125,18 @@ describe('ownership/ownership', () => {
     expect(happened).toEqual(['acquire a', 'begin a', 'end a taken']);
     await ownership.stop();
   });
+
+  it('continues as soon as the database is back with a server that it could not renew, because the lease is still its own', async () => {
+    const { ownership, happened, listed } = createScene(['a', 'b']);
+    listed.push({ unit: 'b', owner: 'other', address: '', epoch: 1, commits: 0, remainingMs: 10_000 });
+    ownership.start();
+    await settle();
+    ownership.noteFault('a', 1, 'unrenewed');
+    await settle();
+    listed.push({ unit: 'a', owner: 'me', address: '', epoch: 1, commits: 0, remainingMs: 10_000 });
+    ownership.start();
+    await settle();
+    expect(happened).toEqual(['acquire a', 'begin a', 'end a unrenewed', 'acquire a after epoch 1', 'begin a']);
+    await ownership.stop();
+  });
 });

@@ -110,7 +110,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   }
   if (card === 'deleted lease') {
     // The owner learns of it when it lists the leases, and later if it is cut off.
-    watch.pardonUntil(time.nowMs() + 5 * secondMs);
+    watch.pardonUntil(time.nowMs() + 7 * secondMs);
     engine.unit(unitName).lease = undefined;
     return;
   }
