@@ -21,6 +21,7 @@ export function createRowRenderer(family: Family, baseLabels: readonly LabelPair
   // Few and long pieces: what a line is put together from costs more than its characters.
   const openings = labelNames.map((label, index) => `${index > 0 ? '",' : base && ','}${label}="`);
   const closing = labelNames.length > 0 ? '"' : '';
+  const beforeValue = `${closing}} `;
   const isBare = base === '' && labelNames.length === 0;
   // The suffix and the labels of the previous row, and all text up to each of them.
   let suffixBefore: Row['suffix'];
@@ -37,7 +38,7 @@ export function createRowRenderer(family: Family, baseLabels: readonly LabelPair
     }
     let index = 0;
     while (index < labelNames.length && labelsBefore[index] === (labels[index] ?? '')) index++;
-    let text = texts[index] ?? '';
+    let text = toOnePiece(texts[index] ?? '');
     for (; index < labelNames.length; index++) {
       const label = labels[index] ?? '';
       labelsBefore[index] = label;
@@ -49,8 +50,16 @@ export function createRowRenderer(family: Family, baseLabels: readonly LabelPair
       const rest = renderRest(added, extra);
       if (rest !== '') return `${text}${closing}${isBare ? '' : ','}${rest}} ${number}\n`;
     }
-    return isBare ? `${name}${suffix ?? ''} ${number}\n` : text + `${closing}} ${number}\n`;
+    return isBare ? `${name}${suffix ?? ''} ${number}\n` : text + `${beforeValue}${number}\n`;
   };
+}
+
+/**
+ * Returns the same text. V8 keeps a text that was put together as its parts, and copies them one by one for each line that
+ * begins with it; to read a character makes it one piece.
+ */
+function toOnePiece(text: string): string {
+  return Number.isNaN(text.charCodeAt(0)) ? '' : text;
 }
 
 /** The sample line of a row with its exemplar behind it, as OpenMetrics has it. */

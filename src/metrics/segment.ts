@@ -44,10 +44,11 @@ export async function renderSegments(
     text.pending += line;
     if (openmetrics !== undefined) openmetrics.pending += line && row.exemplar ? addExemplar(line, row.exemplar) : line;
     sinceTurn += openmetrics === undefined ? line.length : 2 * line.length;
+    if (text.pending.length >= pieceLength) for (const stream of streamsOf(entry)) encode(stream);
     if (sinceTurn < sliceLength) continue;
     for (const stream of streamsOf(entry)) {
       encode(stream);
-      if (stream.encoded.length >= slicesOfBlock) await deflate(stream, toBlock);
+      if (stream.length >= blockLength) await deflate(stream, toBlock);
     }
     await nextTurn();
     sinceTurn = 0;
@@ -100,58 +101,60 @@ type Growing = {
   openmetrics?: Stream;
 };
 
-type Stream = { pending: string; readonly encoded: Buffer[]; readonly blocks: Block[] };
+/** Rendered lines: blocks, then the first `length` bytes, then text. */
+type Stream = { pending: string; bytes: Buffer; length: number; readonly blocks: Block[] };
 
 function createStream(): Stream {
-  return { pending: '', encoded: [], blocks: [] };
+  return { pending: '', bytes: Buffer.alloc(0), length: 0, blocks: [] };
 }
 
-function fork({ pending, encoded, blocks }: Stream): Stream {
-  return { pending, encoded: [...encoded], blocks: [...blocks] };
+function fork({ pending, bytes, length, blocks }: Stream): Stream {
+  return { pending, bytes: Buffer.from(bytes), length, blocks: [...blocks] };
 }
 
 function streamsOf({ text, openmetrics }: Growing): readonly Stream[] {
   return openmetrics === undefined ? [text] : [text, openmetrics];
 }
 
+/** In characters: long texts of many parts take longer to become bytes. */
+const pieceLength = 4096;
+
 /** In characters: about a millisecond's work. */
 const sliceLength = 131_072;
 
-/** To hand a block over to another thread takes long as well, so it is done for several slices at once. */
-const slicesOfBlock = 4;
+/** In bytes: to hand a block over to another thread takes 0.2 ms, however long it is, so it is done for several slices at once. */
+const blockLength = 8 * sliceLength;
 
 function encode(stream: Stream): void {
-  if (stream.pending !== '') stream.encoded.push(Buffer.from(stream.pending, 'utf8'));
+  const { pending, bytes, length } = stream;
+  // A character takes at most three bytes.
+  const needed = length + 3 * pending.length;
+  if (needed > bytes.length) {
+    stream.bytes = Buffer.allocUnsafeSlow(Math.max(needed, 2 * bytes.length));
+    bytes.copy(stream.bytes, 0, 0, length);
+  }
+  stream.length += stream.bytes.write(pending, length, 'utf8');
   stream.pending = '';
 }
 
-async function deflate({ encoded, blocks }: Stream, toBlock: ToBlock): Promise<void> {
-  const taken = encoded.splice(0);
-  if (taken.length > 0) blocks.push(await toBlock(joinBytes(taken)));
+async function deflate(stream: Stream, toBlock: ToBlock): Promise<void> {
+  const { bytes, length, blocks } = stream;
+  if (length === 0) return;
+  // In memory of its own, because it is kept, and the next block is written over these bytes.
+  const taken = Buffer.allocUnsafeSlow(length);
+  bytes.copy(taken, 0, 0, length);
+  stream.length = 0;
+  blocks.push(await toBlock(taken));
 }
 
 /** True if a block is all that a stream has, as it mostly is where nothing happens. */
-function holds({ text, length }: Block, { encoded, blocks }: Stream): boolean {
+function holds({ text, length }: Block, stream: Stream): boolean {
   const [bytes] = text;
-  if (bytes === undefined || text.length > 1 || blocks.length > 0) return false;
-  let start = 0;
-  for (const part of encoded) {
-    if (start + part.length > length || bytes.compare(part, 0, part.length, start, start + part.length) !== 0)
-      return false;
-    start += part.length;
-  }
-  return start === length;
+  if (bytes === undefined || text.length > 1 || stream.blocks.length > 0 || stream.length !== length) return false;
+  return bytes.compare(stream.bytes, 0, length) === 0;
 }
 
-function takeOver({ encoded, blocks }: Stream, block: Block): void {
-  encoded.splice(0);
-  blocks.push(block);
-}
-
-/** In memory of its own: what is kept must not keep a piece of Node's pool from being used again. */
-function joinBytes(parts: readonly Buffer[]): Buffer {
-  const joined = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0));
-  let end = 0;
-  for (const part of parts) end += part.copy(joined, end);
-  return joined;
+function takeOver(stream: Stream, block: Block): void {
+  stream.length = 0;
+  stream.blocks.push(block);
 }

@@ -6,7 +6,7 @@ import { renderSegments } from '../../src/metrics/segment.ts';
 const size = gauge('demo_size_bytes', 'Size.', 'project');
 
 describe('metrics/segment', () => {
-  it('hands text over to be deflated half a megabyte at a time', async () => {
+  it('hands text over to be deflated a megabyte at a time', async () => {
     // 100 characters a line.
     const rows = Array.from({ length: 15_000 }, (_, index) => size.rows(1, { project: `${index}`.padStart(70, '0') }));
     const lengths: number[] = [];
@@ -17,8 +17,16 @@ describe('metrics/segment', () => {
         return toBlock(bytes);
       },
     });
-    expect(lengths).toEqual([524_400, 524_400, 451_200]);
+    expect(lengths).toEqual([1_048_800, 451_200]);
     expect(segment?.samples.text.length).toBe(1_500_000);
+  });
+
+  it('keeps every byte of labels whose characters take three', async () => {
+    const project = '界'.repeat(60);
+    const rows = Array.from({ length: 1000 }, () => size.rows(1, { project })).flat();
+    const [segment] = await renderSegments(rows, [], { nextTurn: () => Promise.resolve() });
+    const text = Buffer.concat(segment?.samples.text.text ?? []).toString('utf8');
+    expect(text).toBe(`demo_size_bytes{project="${project}"} 1\n`.repeat(1000));
   });
 
   it('deflates only the families that have changed', async () => {
