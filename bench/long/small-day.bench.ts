@@ -11,17 +11,23 @@ const seconds = Number(process.env['BENCH_SECONDS'] ?? 600);
 const yaml = 'metrics: { hold_new_series: 0s }\n';
 const day = { projects: 10, jobsPerProject: 5, executionsPerMinute: 1, yaml };
 
-/** A day in small: 10 projects, 50 jobs, an execution a minute, a scrape each 15 s; the bundle beside the sources. */
+/** The same of 200 projects, on servers that tell the modes of all projects at once, and one by one. */
+const wide = [47, 29].map((apiVersion) => ({ ...day, projects: 200, apiVersion }));
+
+/** A day in small: 10 projects, 50 jobs, an execution a minute, a scrape each 15 s; the bundle beside the sources; and 200 projects. */
 export async function run() {
   const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-build-'));
   try {
     await buildPackage(folder);
+    const cli = join(folder, 'cli.js');
     const [bundle, source, empty] = await Promise.all([
-      watchEstate(day, seconds, join(folder, 'cli.js')),
+      watchEstate(day, seconds, cli),
       watchEstate(day, seconds, sourceCli),
       measureEmpty(),
     ]);
-    return [...report('bundle', bundle, empty), ...report('sources', source, empty)];
+    const rows = [...report('bundle', bundle, empty), ...report('sources', source, empty)];
+    for (const estate of wide) rows.push(reportWide(estate.apiVersion, await watchEstate(estate, seconds, cli), empty));
+    return rows;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -57,6 +63,15 @@ function report(name: string, measured: Day, emptyCpu: number) {
       reached: (sorted[sorted.length >> 1] ?? Number.NaN) <= 35,
     },
   ];
+}
+
+function reportWide(apiVersion: number, { cpuSecondsPerMinute, requestsPerMinute }: Day, emptyCpu: number) {
+  return {
+    what: `200 projects and 1,000 jobs on a server of API ${apiVersion}: processor`,
+    figure: `${cpuSecondsPerMinute.toFixed(2)} s a minute, ${(cpuSecondsPerMinute / emptyCpu).toFixed(0)} times that of an empty Node, with ${requestsPerMinute.toFixed(0)} requests a minute`,
+    mustReach: '<= 0.8 s a minute',
+    reached: cpuSecondsPerMinute <= 0.8,
+  };
 }
 
 /** Seconds a minute of a Node that does nothing but answer the same scrapes. */

@@ -9,6 +9,8 @@ export type Estate = {
   readonly projects: number;
   readonly jobsPerProject: number;
   readonly executionsPerMinute: number;
+  /** The newest version that the server speaks, 47 where it is not given. */
+  readonly apiVersion?: number;
   /** Whether each job has run an hour before. */
   readonly hasRun?: boolean;
   /** The rest of the configuration file. */
@@ -33,7 +35,7 @@ export type Day = {
 /** Lets the daemon of a command line watch an estate in real time, with traces on and a scrape each 15 s, and measures it. */
 export async function watchEstate(estate: Estate, seconds: number, cli: string): Promise<Day> {
   const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-bench-'));
-  const simulator = await startSimulator({ scenario: 'empty', retained: 50_000 });
+  const simulator = await startSimulator({ scenario: 'empty', retained: 50_000, apiVersion: estate.apiVersion ?? 47 });
   const jobs = addJobs(simulator, estate);
   writeFileSync(join(directory, 'token'), simulator.token, { mode: 0o600 });
   writeFileSync(
