@@ -116,6 +116,41 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(order[0]).toBe('renewed: true');
   }, 30_000);
 
+  it('renews its lease while a write of its own is under way, however long that takes', async () => {
+    const a = await open('a');
+    const { lease } = await a.leases.acquire('prod', 60_000);
+    const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'postgres', password: server.password });
+    await client.connect();
+    await client.query(`BEGIN; SELECT 1 FROM ${schema}.unit FOR UPDATE`);
+    const order: string[] = [];
+    const written = a
+      .owned('prod', lease)
+      .ledger.commit('prod', { entries: [entry(1)] })
+      .then(() => order.push('written'));
+    await eventually(async () => {
+      const waiting = await server.query(`SELECT 1 FROM pg_stat_activity WHERE query LIKE 'UPDATE unit SET commits%'`);
+      expect(waiting).toHaveLength(1);
+    });
+    const renewed = a.leases.renew('prod', 1, 60_000).then((isOurs) => order.push(`renewed: ${isOurs}`));
+    const taken = (async () => {
+      await renewed;
+      const b = await open('b');
+      await server.query(`UPDATE ${schema}.lease SET expires = clock_timestamp() - interval '1 second'`);
+      const { isOurs } = await b.leases.acquire('prod', 60_000);
+      order.push(`taken: ${isOurs}`);
+    })();
+    await eventually(async () => {
+      const waiting = await server.query(
+        `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%lease%'`,
+      );
+      expect(waiting).toHaveLength(1);
+    });
+    await client.query('COMMIT');
+    await client.end();
+    await Promise.all([written, renewed, taken]);
+    expect(order).toEqual(['renewed: true', 'written', 'taken: true']);
+  }, 30_000);
+
   it('lets one of many replicas win that ask at once', async () => {
     const replicas = await Promise.all(['a', 'b', 'c', 'd'].map((owner) => open(owner)));
     const answers = await Promise.all(replicas.map(({ leases }) => leases.acquire('prod', 60_000)));

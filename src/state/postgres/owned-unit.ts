@@ -43,7 +43,7 @@ export function createOwnedUnit({ sql, transact }: Connections, ownership: Owner
 
 /** Throws unless this epoch owns the unit; until the transaction ends, nobody else can take it. */
 export async function requireLease(sql: Sql, { unit, owner, epoch }: Omit<Ownership, 'commits'>): Promise<void> {
-  const [lease] = await sql('SELECT 1 FROM lease WHERE unit = $1 AND owner = $2 AND epoch = $3 FOR SHARE', [
+  const [lease] = await sql('SELECT 1 FROM lease WHERE unit = $1 AND owner = $2 AND epoch = $3 FOR KEY SHARE', [
     unit,
     owner,
     epoch,

@@ -59,11 +59,12 @@ type Wanted = Replica & {
 };
 
 /**
- * Waits for the writes that are under way: each holds the lease until it has ended. An epoch is never given twice, even after
- * somebody deleted the lease.
+ * Waits for the writes that are under way: each holds the lease until it has ended, against its taking and not against its renewal.
+ * An epoch is never given twice, even after somebody deleted the lease.
  */
 async function acquire(sql: Sql, wanted: Wanted): Promise<Acquired> {
   const { unit, ttlMs, knownEpoch, configuration, owner, address } = wanted;
+  await sql('SELECT 1 FROM lease WHERE unit = $1 FOR UPDATE', [unit]);
   const [taken] = await sql<{ epoch: number }>(
     `INSERT INTO lease (unit, owner, address, epoch, expires, owner_configuration)
      VALUES ($1, $2, $3, 1 + greatest((SELECT last_epoch FROM unit WHERE unit = $1), $5::bigint),
