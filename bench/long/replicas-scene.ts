@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,7 @@ export type Replica = {
 };
 
 const loadEveryMs = 500;
+export const requestsPerSecond = 30;
 const settleMs = 180_000;
 
 export type ReplicaScene = Awaited<ReturnType<typeof startReplicaScene>>;
@@ -159,6 +160,10 @@ type ReplicaParts = {
 async function createReplica({ name, folder, wire, database, url, sinkUrl }: ReplicaParts): Promise<Replica> {
   mkdirSync(folder);
   writeReplicaConfig(folder, { ...database, port: wire.port }, url);
+  const config = join(folder, 'config.yaml');
+  // The steps of all executions are asked for within the run.
+  const budget = `budget: { requests_per_second: ${requestsPerSecond} } }]`;
+  writeFileSync(config, readFileSync(config, 'utf8').replace(' }]', `, ${budget}`));
   const port = await freePort();
   const clock = join(folder, 'clock');
   const faketime = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1')[0];
@@ -176,7 +181,6 @@ async function createReplica({ name, folder, wire, database, url, sinkUrl }: Rep
       return child;
     },
     start: async () => {
-      const config = join(folder, 'config.yaml');
       child = startCli(['serve', `--config.file=${config}`, `--web.listen-address=127.0.0.1:${port}`], {
         env: {
           HOME: folder,

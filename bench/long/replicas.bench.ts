@@ -1,7 +1,7 @@
 import { findTool } from '../../scripts/tools.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { mayMount, nemeses } from './replicas-nemeses.ts';
-import { type ReplicaScene, startReplicaScene } from './replicas-scene.ts';
+import { type ReplicaScene, requestsPerSecond, startReplicaScene } from './replicas-scene.ts';
 import { pause } from './replicas-watch.ts';
 
 const rounds = Number(process.env['REPLICA_ROUNDS'] ?? 10);
@@ -10,7 +10,7 @@ const only = process.env['REPLICA_ONLY'];
 const calmMs = Number(process.env['REPLICA_CALM_SECONDS'] ?? 45) * 1000;
 /** The steps of an execution are asked for with what the budget leaves. */
 const tracesMs = 300_000;
-const budgetOfMinute = 600;
+const budgetOfMinute = 60 * requestsPerSecond;
 const counted = 'automation_executions_total';
 const job = 'job_name="settle",status="succeeded"';
 const hasRead = 'automation_exporter_collector_success{server="prod",collector="executions"} 1';
