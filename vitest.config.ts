@@ -7,6 +7,22 @@ const alone = [
   'test/end-to-end/{catalogue,failing-night,many-projects,members,permissions,reloading,several-servers}.test.ts',
 ];
 
+/** They leave nothing behind in their process, so that one loads the code for many of them. */
+const pure = [
+  'collectors',
+  'config',
+  'domain',
+  'executions',
+  'expected-runs',
+  'metrics',
+  'simulator',
+  'status',
+  'tracing',
+].map((room) => `test/${room}/**/*.test.ts`);
+
+// Many of them wait for other processes.
+const maxWorkers = Math.ceil(availableParallelism() * 1.5);
+
 export default defineConfig({
   test: {
     allowOnly: false,
@@ -24,14 +40,17 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Many of them wait for other processes.
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: alone,
-          maxWorkers: Math.ceil(availableParallelism() * 1.5),
+          exclude: [...alone, ...pure],
+          maxWorkers,
           sequence: { groupOrder: 2 },
         },
+      },
+      {
+        extends: true,
+        test: { name: 'pure', include: pure, isolate: false, maxWorkers, sequence: { groupOrder: 2 } },
       },
     ],
   },
