@@ -133,7 +133,7 @@ const instruments = {
   }),
   tracesDegraded: counter({
     name: 'automation_exporter_traces_degraded_total',
-    help: 'Traces without some or all steps, by reason: backlog (the execution waited too long), seal_timeout (the server did not report its steps in time).',
+    help: 'Traces without some or all steps, by reason: backlog (the execution waited too long, or more than 10,000 waited), seal_timeout (the server did not report its steps in time).',
     labelNames: ['server', 'reason'],
   }),
   tracesSkipped: counter({

@@ -1,7 +1,7 @@
 import { type ApiError, isOfWholeServer } from '../../api/errors.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { type PendingTrace, toPendingKey } from './pending.ts';
-import { toQueueOrder } from './queue-order.ts';
+import { findCrowdedOut, toQueueOrder } from './queue-order.ts';
 import { createSealClock } from './seal-clock.ts';
 
 /** A pending trace in the queue, with the results of its tries. */
@@ -24,7 +24,7 @@ export type WaitingTraces = {
   readonly inOrder: () => readonly Waiting[];
   /** Reports whether an execution arrived after the queue was ordered: it may be more urgent than the next one. */
   readonly hasNew: () => boolean;
-  /** Reports whether a trace has waited too long for its steps. */
+  /** Reports whether a trace has waited too long for its steps, or in a queue that is too long. */
   readonly isLate: (pending: PendingTrace) => boolean;
   /** Reports whether a state that the server is still writing is waited for no longer. */
   readonly isLastTry: (entry: Waiting) => boolean;
@@ -48,10 +48,11 @@ type WaitingOptions = {
 export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: WaitingOptions): WaitingTraces {
   const waiting = new Map<string, Waiting>();
   const sealClock = createSealClock(clock.ticks);
+  let crowdedOut: ReadonlySet<PendingTrace> = new Set();
   let hasNew = false;
 
-  function isLate({ seenAtMs }: PendingTrace): boolean {
-    return clock.now() - seenAtMs > backlogAgeMs;
+  function isLate(pending: PendingTrace): boolean {
+    return clock.now() - pending.seenAtMs > backlogAgeMs || crowdedOut.has(pending);
   }
 
   function noteAnswer(entry: Waiting): void {
@@ -84,6 +85,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
     inOrder: () => {
       hasNew = false;
       const byPending = new Map([...waiting.values()].map((entry) => [entry.pending, entry]));
+      crowdedOut = new Set(findCrowdedOut(byPending.keys(), mostWaiting));
       const ordered = toQueueOrder(byPending.keys(), isLate).flatMap((pending) => byPending.get(pending) ?? []);
       const isBehind = ({ isUnanswered, pending }: Waiting): boolean => isUnanswered && !isLate(pending);
       return [...ordered.filter((entry) => !isBehind(entry)), ...ordered.filter(isBehind)];
@@ -121,6 +123,8 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
   };
 }
 
+/** More than are asked for within the backlog age; about 5 MB. */
+const mostWaiting = 10_000;
 /** The least wait for a state that the server is still writing. */
 export const pendingRetryMs = 5000;
 const longestRetryMs = 60_000;

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PendingTrace } from '../../../src/tracing/enrich/pending.ts';
-import { toQueueOrder } from '../../../src/tracing/enrich/queue-order.ts';
+import { findCrowdedOut, toQueueOrder } from '../../../src/tracing/enrich/queue-order.ts';
+import { createWaitingTraces } from '../../../src/tracing/enrich/waiting-traces.ts';
+import { fakeClock } from '../../support/fake-clock.ts';
 
 type Given = Partial<Pick<PendingTrace, 'status' | 'startedAtMs' | 'job' | 'seenAtMs'>>;
 
@@ -51,6 +53,30 @@ describe('tracing/enrich/queue-order', () => {
     expect([ids.indexOf(2), ids.indexOf(1), ids.length]).toEqual([0, 21, 52]);
     expect(ids.slice(1, 4)).toEqual([149, 148, 147]);
     expect(ids.at(-1)).toBe(100);
+  });
+
+  it('puts a tenth of a long line of them there', () => {
+    const lateOnes = Array.from({ length: 1000 }, (_, index) => ended(100 + index, index, late));
+    const ids = idsOf([...lateOnes, ended(1, 10), ended(2, 20, failed)]);
+    expect([ids.indexOf(2), ids.indexOf(1)]).toEqual([0, 101]);
+  });
+
+  it('crowds out those that came first, and failures last', () => {
+    const pending = [ended(1, 10, failed), ended(2, 20), ended(3, 30), ended(4, 5), ended(5, 50, failed)];
+    const idsBeyond = (most: number): number[] => findCrowdedOut(pending, most).map(({ id }) => id);
+    expect([5, 4, 3, 1, 0].map(idsBeyond)).toEqual([[], [2], [2, 3], [2, 3, 4, 1], [2, 3, 4, 1, 5]]);
+  });
+
+  it('asks for no steps of what a queue of ten thousand has no room for', () => {
+    const waiting = createWaitingTraces({ clock: fakeClock(), sealTimeoutMs: 1000, backlogAgeMs: 3_600_000 });
+    const pending = Array.from({ length: 10_003 }, (_, index) => ended(index, index, { seenAtMs: fakeClock().now() }));
+    waiting.add(pending);
+    waiting.inOrder();
+    const findLate = (): number[] => pending.filter((each) => waiting.isLate(each)).map(({ id }) => id);
+    expect(findLate()).toEqual([0, 1, 2]);
+    for (const each of pending.slice(0, 2)) waiting.remove(each);
+    waiting.inOrder();
+    expect(findLate()).toEqual([2]);
   });
 
   it('puts each attempt behind the one that it repeats', () => {
