@@ -12,8 +12,9 @@ import { createDisk, openMemoryState } from '../world/memory-state.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** A database in which every server is free. */
+/** A database in which every server is free until it is acquired. */
 function createShared(): SharedState {
+  const held = new Map<string, Lease>();
   const lease = (unit: string): Lease => ({
     unit,
     owner: 'own',
@@ -24,10 +25,13 @@ function createShared(): SharedState {
   });
   return {
     leases: {
-      acquire: async (unit) => ({ isOurs: true, lease: lease(unit) }),
+      acquire: async (unit) => {
+        held.set(unit, lease(unit));
+        return { isOurs: true, lease: lease(unit) };
+      },
       renew: async () => true,
-      release: async () => undefined,
-      list: async () => [],
+      release: async (unit) => void held.delete(unit),
+      list: async () => [...held.values()],
       configure: () => undefined,
     },
     segments: { write: async () => undefined, owners: async () => new Map(), read: async () => [] },
