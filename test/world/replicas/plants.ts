@@ -58,7 +58,7 @@ export const replicaPlants: readonly Plant[] = [
         replace: 'else if (isOurs || !isOurs) hold(',
       },
     ],
-    shownBy: '--seed=1 --cards=deleted_lease_owner@100000+1000,deleted_lease_owner@150000+1000',
+    shownBy: '--seed=20 --cards=lost_answer_owner@222151+3707,deleted_lease_owner@270818+38342',
   },
   {
     name: 'an owner that is not renewed goes on',
