@@ -88,14 +88,15 @@ async function followClock({ found, activities, activityHint, options }: Round, 
   if (time.wasUnseen) found.overlap.noteUnseen();
   // It is told once, and a full disk may take nothing now.
   if (time.reachedMs !== undefined) found.overlap.noteReached(time.reachedMs);
-  const reachedMs = (await found.rewind(time)) ?? time.reachedMs;
+  const ownMs = options.clock.now();
+  const reachedMs = (await found.rewind({ ...time, ownMs })) ?? time.reachedMs;
   if (reachedMs !== undefined) {
     activities.rewind(time.nowMs);
     activityHint.rewind();
     found.reading.rewind();
     found.overlap.noteReached(reachedMs);
   }
-  const { leap, keep } = found.followSkew({ ...time, ownMs: options.clock.now() });
+  const { leap, keep } = found.followSkew({ ...time, ownMs });
   if (leap !== undefined) found.overlap.noteLeap(leap);
   await keep();
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type LedgerFacts, openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
+import { type LedgerCache, type LedgerFacts, openLedgerCache } from '../../src/executions/ledger/ledger-cache.ts';
 import { type ProjectState, toNewProject } from '../../src/executions/ledger/project-state.ts';
+import { isInRestoreGap } from '../../src/executions/ledger/restore-gap.ts';
 import { createRewind } from '../../src/executions/ledger/rewind.ts';
 import type { ServerTime } from '../../src/executions/reading/server-clock.ts';
 import { createMemoryLedger } from './memory-ledger.ts';
@@ -95,6 +96,57 @@ describe('executions/rewind', () => {
     ]);
   });
 
+  it('knows from our own clock how far the clock was set back during an absence', async () => {
+    const { through, facts } = await rewind({ nowMs }, [readThrough('pay', nowMs - 5000)], {
+      listedAtMs: nowMs - 10_000,
+      skewMs: 600_000,
+    });
+    expect(through()).toEqual([`pay ${nowMs - 605_000}`]);
+    expect(facts().listedAtMs).toBe(nowMs - 610_000);
+  });
+
+  it('counts from before the step what a new project ended, of a project from the start only where it read times to come', async () => {
+    const cache = await openLedgerCache(createMemoryLedger(), 'prod');
+    const states = [toNewProject('pay', nowMs - 100_000), toNewProject('new', nowMs - 50_000)];
+    const ahead = { ...toNewProject('ahead', nowMs - 100_000), scannedThroughMs: nowMs + 500_000 };
+    await cache.update(async () => ({
+      states: [...states, ahead],
+      facts: { epoch: 1, epochStartedAtMs: 0, skewMs: 660_000 },
+    }));
+    const rewindTo = createRewind(cache);
+    await rewindTo(usual);
+    const counted = (): unknown =>
+      [...cache.states.values()].map(({ project, countedFromMs }) => [project, countedFromMs]);
+    expect(counted()).toEqual([
+      ['pay', nowMs - 100_000],
+      ['new', nowMs - 710_000],
+      ['ahead', nowMs - 160_000],
+    ]);
+    // It is done once: later the difference is another.
+    await cache.update(async () => ({ states }));
+    await rewindTo(usual);
+    expect(cache.states.get('new')?.countedFromMs).toBe(nowMs - 50_000);
+  });
+
+  it('takes a difference of a few seconds for none, and one of days for a clock that was wrong', async () => {
+    const near = await rewind({ nowMs }, [readThrough('pay', nowMs)], { skewMs: 30_000 });
+    expect(near.through()).toEqual([`pay ${nowMs}`]);
+    const far = await rewind({ nowMs }, [readThrough('pay', nowMs)], { skewMs: 40 * 86_400_000 });
+    expect(far.through()).toEqual([`pay ${nowMs - 86_400_000}`]);
+  });
+
+  it('shows on what was read of a gap after a restored copy, wherever a clock that is set back puts its end', async () => {
+    const gapUntilMs = nowMs + 500_000;
+    const marked = { ...readThrough('marked', nowMs - 10_000), gapReadMs: gapUntilMs };
+    const states = [marked, readThrough('through', gapUntilMs), readThrough('unread', nowMs + 400_000)];
+    const { cache } = await rewind({ nowMs, rewindToMs: nowMs - 20_000 }, states, { gapUntilMs });
+    const shown = [...cache.states.values()].filter((state) => !isInRestoreGap(state, cache.facts()));
+    expect(shown.map(({ project }) => project)).toEqual(['marked', 'through']);
+    const still = await rewind({ nowMs: gapUntilMs, rewindToMs: gapUntilMs - 60_000 }, states, { gapUntilMs });
+    const stillShown = [...still.cache.states.values()].filter((state) => !isInRestoreGap(state, still.facts()));
+    expect(stillShown.map(({ project }) => project)).toEqual(['marked', 'through']);
+  });
+
   it('takes the list of projects for read now where it was read later than now', async () => {
     const { rewound, facts } = await rewind({ nowMs }, [], { listedAtMs: nowMs + 5_000_000 });
     expect(rewound).toBeUndefined();
@@ -102,8 +154,9 @@ describe('executions/rewind', () => {
   });
 });
 
-const usual: ServerTime = {
+const usual: ServerTime & { readonly ownMs: number } = {
   nowMs,
+  ownMs: nowMs,
   rewindToMs: undefined,
   reachedMs: undefined,
   wasUnseen: false,
@@ -120,6 +173,7 @@ async function rewind(
   facts: Partial<LedgerFacts> = {},
 ): Promise<{
   readonly rewound: number | undefined;
+  readonly cache: LedgerCache;
   readonly facts: () => LedgerFacts;
   readonly through: () => readonly string[];
 }> {
@@ -127,6 +181,7 @@ async function rewind(
   await cache.update(async () => ({ states, facts: { epoch: 1, epochStartedAtMs: 0, ...facts } }));
   return {
     rewound: await createRewind(cache)({ ...usual, ...time }),
+    cache,
     facts: cache.facts,
     through: () => [...cache.states.values()].map((state) => `${state.project} ${state.scannedThroughMs}`),
   };

@@ -111,6 +111,22 @@ export function rewindUnseen(state: ProjectState, nowMs: number): ProjectState {
   };
 }
 
+/**
+ * Rewinds a state after the clock was set back by a known difference during an absence. It is certain where times were read that
+ * are still to come, and harmless for a project without earlier runs; otherwise our own clock may have been set, and what ended
+ * before counting began must not be counted.
+ */
+export function rewindAbsent(
+  state: ProjectState,
+  { toMs, isCertain }: { readonly toMs: number; readonly isCertain: boolean },
+): ProjectState {
+  const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
+  return {
+    ...withReadUntil(state, toMs),
+    countedFromMs: isCertain ? Math.min(countedFromMs, Math.max(toMs, prunedThroughMs)) : countedFromMs,
+  };
+}
+
 /** Longer than it takes until system information is asked for again. */
 const mostUnnoticedMs = 60_000;
 const mostUnseenMs = 86_400_000;

@@ -1,26 +1,35 @@
 import type { ServerTime } from '../reading/server-clock.ts';
 import { readThroughMs } from './backlog.ts';
 import type { LedgerCache, LedgerChange, LedgerFacts } from './ledger-cache.ts';
-import { type ProjectState, rewind, rewindUnseen } from './project-state.ts';
+import { type ProjectState, rewind, rewindAbsent, rewindUnseen } from './project-state.ts';
+import { isInRestoreGap } from './restore-gap.ts';
+
+/** The server's time, and ours at that moment. */
+type BothTimes = ServerTime & { readonly ownMs: number };
 
 /**
  * Creates a function that goes back to where the server's clock is; it returns what the clock had reached before it was set back, so
  * that nothing waits for a time that was to come. Undefined where it was not.
  */
-export function createRewind(cache: LedgerCache): (time: ServerTime) => Promise<number | undefined> {
+export function createRewind(cache: LedgerCache): (time: BothTimes) => Promise<number | undefined> {
   /** A step is told once: what a full disk did not take is to be done as soon as it takes something. */
   let owedToMs: number | undefined;
+  /** Known from the first times that are seen, for the same reason. */
+  let backMs: number | undefined;
   return async (time) => {
     let reachedMs = time.rewindToMs === undefined ? undefined : time.reachedMs;
     owedToMs = toEarliest(owedToMs, time.rewindToMs);
     const rewindToMs = owedToMs;
+    backMs ??= toStepBackMs(cache.facts(), time);
+    const absentMs = backMs;
     await cache.update(async () => {
-      const change = planRewind(cache.states.values(), cache.facts(), { ...time, rewindToMs });
+      const change = planRewind(cache.states, cache.facts(), { ...time, rewindToMs, backMs: absentMs });
       const rewound = (change?.states ?? []).flatMap(({ project }) => cache.states.get(project) ?? []);
       if (rewound.length > 0) reachedMs = Math.max(reachedMs ?? time.nowMs, ...rewound.map(readThroughMs));
       return change;
     });
     owedToMs = undefined;
+    backMs = 0;
     return reachedMs;
   };
 }
@@ -30,36 +39,67 @@ function toEarliest(one: number | undefined, other: number | undefined): number 
 }
 
 /**
+ * Returns how far the server's clock was set back while nobody watched: the difference to our own clock shows it. 0 where it was
+ * not.
+ */
+function toStepBackMs({ skewMs }: LedgerFacts, { nowMs, ownMs }: BothTimes): number {
+  const backMs = skewMs === undefined ? 0 : skewMs - Math.floor(nowMs - ownMs);
+  return backMs > usualMs ? Math.min(backMs, mostMs) : 0;
+}
+
+/**
  * Plans the change for a server's clock that was set back, now or during an absence: times that are still to come become
  * unread, unlisted and not skipped. Undefined if nothing is ahead of the clock.
  */
 function planRewind(
-  states: Iterable<ProjectState>,
+  states: ReadonlyMap<string, ProjectState>,
   facts: LedgerFacts,
-  { nowMs, rewindToMs }: ServerTime,
+  { nowMs, rewindToMs, backMs }: Pick<ServerTime, 'nowMs' | 'rewindToMs'> & { readonly backMs: number },
 ): LedgerChange | undefined {
-  const all = [...states];
+  const all = [...states.values()];
   const firstMs = Math.min(...all.map(({ countedFromMs }) => countedFromMs));
-  const changed = all.flatMap((state) => {
-    if (rewindToMs !== undefined) return [rewind(state, rewindToMs, state.countedFromMs > firstMs)];
-    const isAhead = state.countedFromMs > nowMs || readThroughMs(state) > nowMs + usualMs;
-    return isAhead ? [rewindUnseen(state, nowMs)] : [];
-  });
   const { listedAtMs = nowMs, gapUntilMs = unknown } = facts;
   const isListAhead = listedAtMs > nowMs;
   const isGapAhead = gapUntilMs !== unknown && gapUntilMs > nowMs + usualMs;
+  const changed = all.flatMap((state) => {
+    const isNew = state.countedFromMs > firstMs;
+    const isAhead = state.countedFromMs > nowMs || readThroughMs(state) > nowMs + usualMs;
+    const isStill = rewindToMs === undefined && backMs === 0 && !isAhead && !isGapAhead;
+    if (isStill) return [];
+    const unseen = isAhead ? rewindUnseen(state, nowMs) : state;
+    const rewound = rewindToMs === undefined ? unseen : rewind(state, rewindToMs, isNew);
+    if (backMs === 0) return [rewound];
+    return [rewindAbsent(rewound, { toMs: readThroughMs(state) - backMs, isCertain: isAhead || isNew })];
+  });
   if (changed.length === 0 && !isListAhead && !isGapAhead) return undefined;
   return {
-    states: changed,
+    states: changed.map((rewound) =>
+      keepRead(rewound, states.get(rewound.project), facts, isGapAhead ? nowMs : gapUntilMs),
+    ),
     facts: {
       ...facts,
-      ...(facts.listedAtMs === undefined ? {} : { listedAtMs: Math.min(listedAtMs, rewindToMs ?? nowMs) }),
+      ...(facts.listedAtMs === undefined
+        ? {}
+        : { listedAtMs: Math.min(listedAtMs, rewindToMs ?? nowMs, listedAtMs - backMs) }),
       ...(isGapAhead ? { gapUntilMs: nowMs } : {}),
     },
   };
 }
 
+/** What has been read of the gap after a restored copy counts as read, although its end is another now, or is ahead again. */
+function keepRead(
+  rewound: ProjectState,
+  before: ProjectState | undefined,
+  facts: LedgerFacts,
+  gapUntilMs: number,
+): ProjectState {
+  if (facts.gapUntilMs === undefined || facts.gapUntilMs === unknown) return rewound;
+  return isInRestoreGap(before ?? rewound, facts) ? rewound : { ...rewound, gapReadMs: gapUntilMs };
+}
+
 /** Dates are cut to the second, and come with answers that take their time. */
 const usualMs = 30_000;
+/** Reading a day again costs little; a larger difference is a clock that was wrong altogether. */
+const mostMs = 86_400_000;
 /** The end of a gap that no round has seen yet. */
 const unknown = Number.MAX_SAFE_INTEGER;
