@@ -1,15 +1,19 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createOwnership } from '../../src/ownership/ownership.ts';
 import { type Lease, type Leases, UnfinishedCopyError } from '../../src/state/shared-state.ts';
 
 /** Leases in memory: whoever asks owns, and each request is noted. */
-function createScene(units: readonly string[], copied: readonly string[] = []) {
+function createScene(units: readonly string[], copied: readonly string[] = [], waitsMs = 500) {
   const happened: string[] = [];
   const listed: Lease[] = [];
   let acquiring = 0;
   let most = 0;
+  let looks = 0;
   const leases: Leases = {
-    list: async () => listed,
+    list: async () => {
+      looks += 1;
+      return listed;
+    },
     acquire: async (unit, _ttlMs, knownEpoch = 0) => {
       acquiring += 1;
       most = Math.max(most, acquiring);
@@ -27,7 +31,7 @@ function createScene(units: readonly string[], copied: readonly string[] = []) {
   const ownership = createOwnership({
     units,
     leases,
-    clock: { ticks: () => 0, after: (ms, work) => (ms < 500 ? wait(work) : () => undefined), random: () => 0 },
+    clock: { ticks: () => 0, after: (ms, work) => (ms < waitsMs ? wait(work) : () => undefined), random: () => 0 },
     begin: ({ unit }) => void happened.push(`begin ${unit}`),
     end: async (unit, reason) => void happened.push(`end ${unit} ${reason}`),
     observe: {
@@ -38,7 +42,7 @@ function createScene(units: readonly string[], copied: readonly string[] = []) {
       heldBack: (unit) => void happened.push(`held back ${unit}`),
     },
   });
-  return { ownership, happened, listed, most: () => most };
+  return { ownership, happened, listed, most: () => most, looks: () => looks };
 }
 
 function wait(work: () => void): () => void {
@@ -137,6 +141,18 @@ describe('ownership/ownership', () => {
     ownership.start();
     await settle();
     expect(happened).toEqual(['acquire a', 'begin a', 'end a unrenewed', 'acquire a after epoch 1', 'begin a']);
+    await ownership.stop();
+  });
+
+  it('listens for its end once, however often it looks at the leases', async () => {
+    const added = vi.spyOn(AbortSignal.prototype, 'addEventListener');
+    const removed = vi.spyOn(AbortSignal.prototype, 'removeEventListener');
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { ownership, looks } = createScene(['a'], [], Number.POSITIVE_INFINITY);
+    ownership.start();
+    for (let turn = 0; turn < 10; turn += 1) await settle();
+    expect(looks()).toBeGreaterThan(100);
+    expect(added.mock.calls.length - removed.mock.calls.length).toBeLessThan(5);
     await ownership.stop();
   });
 });
