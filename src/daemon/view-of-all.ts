@@ -2,7 +2,7 @@ import type { Cancel, Clock } from '../domain/clock.ts';
 import { toGzip } from '../metrics/block.ts';
 import type { Wanted } from '../metrics/exposition.ts';
 import type { Segment } from '../metrics/segment.ts';
-import { joinSegments, type SegmentCodec } from '../metrics/shared-view.ts';
+import { createSegmentJoin, type SegmentCodec } from '../metrics/shared-view.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
 import { leaseMs } from '../ownership/tenure.ts';
 import type { FamilySegment, SegmentOwner, Segments, Segment as StoredSegment } from '../state/shared-state.ts';
@@ -95,6 +95,7 @@ type ViewOptions = {
 /** Shows the servers of all replicas. A scrape sees all that was written before it, so no counter falls, whoever answers. */
 export function createViewOfAll({ segments, codec, servers: toServers }: ViewOptions): ViewOfAll {
   const units = new Map<string, Unit>();
+  const joinSegments = createSegmentJoin();
   let reading: Promise<unknown> = Promise.resolve();
 
   async function refresh(): Promise<void> {

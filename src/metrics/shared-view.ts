@@ -43,8 +43,21 @@ const inflate = promisify(inflateRaw);
 /** More than the limits of series let one family be. */
 const mostBytes = 2 ** 28;
 
-/** Joins the segments of several servers to one scrape. */
-export function joinSegments(segments: readonly Segment[], format: Format): Block {
-  const blocks = listBlocks(segments, format, (family) => toBlockNow(renderHeader(family, format)));
-  return joinBlocks([...blocks, toBlockNow(renderEnd(format))]);
+/** Creates a function that joins the segments of several servers to one scrape; what it adds to them is deflated once. */
+export function createSegmentJoin(): (segments: readonly Segment[], format: Format) => Block {
+  const known = new Map<string, Block>();
+  const toOwn = (text: string): Block => {
+    const block = known.get(text) ?? toBlockNow(text);
+    // Help texts of earlier releases, and of families that are gone, are not kept for ever.
+    if (known.size >= mostKnown) known.clear();
+    known.set(text, block);
+    return block;
+  };
+  return (segments, format) => {
+    const blocks = listBlocks(segments, format, (family) => toOwn(renderHeader(family, format)));
+    return joinBlocks([...blocks, toOwn(renderEnd(format))]);
+  };
 }
+
+/** Several times as many as there are families. */
+const mostKnown = 2000;

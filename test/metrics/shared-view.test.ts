@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { counter, info } from '../../src/metrics/family.ts';
 import { renderSegments } from '../../src/metrics/segment.ts';
-import { joinSegments, readSegmentBytes, toSegmentBytes } from '../../src/metrics/shared-view.ts';
+import { createSegmentJoin, readSegmentBytes, toSegmentBytes } from '../../src/metrics/shared-view.ts';
 
 const runs = counter('automation_executions_total', 'Finished \\ executions.', 'project');
 const about = info('automation_info', 'About.', 'release');
@@ -15,6 +15,7 @@ describe('metrics/shared-view', () => {
     ];
     const segments = await renderSegments(rows, [['server', 'prod']], { nextTurn: async () => undefined });
     const read = await Promise.all(segments.map(async (segment) => readSegmentBytes(await toSegmentBytes(segment))));
+    const joinSegments = createSegmentJoin();
     const show = (format: 'text' | 'openmetrics') => Buffer.concat(joinSegments(read, format).text).toString();
 
     expect(show('text')).toBe(`# HELP automation_executions_total Finished \\\\ executions.
@@ -32,5 +33,19 @@ automation_executions_total{server="prod",project="größe \\"1\\""} 5 # {trace_
 automation_info{server="prod",release="5"} 1
 # EOF
 `);
+  });
+
+  it('deflates the header of a family once, and shows its help as it is now', async () => {
+    const joinSegments = createSegmentJoin();
+    const segments = await renderSegments(runs.rows(5, { project: 'pay' }), [], { nextTurn: async () => undefined });
+    const first = joinSegments(segments, 'text');
+    const [header] = first.deflated;
+    expect(joinSegments(segments, 'text').deflated[0]).toBe(header);
+    expect(joinSegments(segments, 'openmetrics').deflated[0]).not.toBe(header);
+    for (let turn = 0; turn < 3000; turn += 1) {
+      const renamed = segments.map((segment) => ({ ...segment, family: { ...segment.family, help: `Help ${turn}.` } }));
+      expect(joinSegments(renamed, 'text').text[0]?.toString()).toContain(`Help ${turn}.`);
+    }
+    expect(Buffer.concat(joinSegments(segments, 'text').text)).toEqual(Buffer.concat(first.text));
   });
 });
