@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:https';
@@ -29,8 +29,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** Replaces a file as a whole, as whoever rotates secrets does: a reader of a file that is written in place may find a part. */
 function write(name: string, text: string): string {
-  writeFileSync(join(folder, name), text, { mode: 0o600 });
+  const fresh = join(folder, `${name}.new`);
+  writeFileSync(fresh, text, { mode: 0o600 });
+  renameSync(fresh, join(folder, name));
   return join(folder, name);
 }
 
