@@ -34,15 +34,21 @@ for (let seed = first; seed < first + seeds; seed += 1) {
     tell(report);
     if (options.has('bail')) break;
   } else if (seeds === 1) print(describe(report));
+  const played = seed - first + 1;
+  if (played % 100 === 0) print(`seed ${seed}: ${sum(played)}`);
 }
 gaps.sort((one, other) => one.ms - other.ms);
 const at = (share: number): string => ((gaps[Math.floor(share * (gaps.length - 1))]?.ms ?? 0) / 1000).toFixed(1);
-print(`${failed} of ${seeds} failed, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+print(sum(seeds));
 print(`${answersOfAll} answers of view=all`);
 print(
   `${gaps.length} gaps: median ${at(0.5)} s, p95 ${at(0.95)} s, longest ${at(1)} s (seed ${gaps.at(-1)?.seed ?? 'none'})`,
 );
 process.exitCode = failed > 0 ? 1 : 0;
+
+function sum(played: number): string {
+  return `${failed} of ${played} failed, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`;
+}
 
 /** Reads a card as it is printed: its name, whom it is about, when, and for how long. */
 function toCard(text: string): ReplicaCard {
