@@ -86,6 +86,10 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   // What was on its way may be sent again by the next owner.
   const trouble = { what: 'daemon' as const, fromMs: time.nowMs(), toMs: time.nowMs() + forMs + minuteMs };
   truth.troubles.push(trouble);
+  const noteSpan = (sinceMs: number, lastsMs: number): void => {
+    for (let fromMs = sinceMs; fromMs < sinceMs + lastsMs + 10 * secondMs; fromMs += 10 * secondMs)
+      truth.troubles.push({ ...trouble, fromMs, toMs: fromMs + forMs + minuteMs });
+  };
   if (card === 'away') {
     engine.isAway = true;
     time.after(forMs, () => {
@@ -99,6 +103,8 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       note('the tail is lost');
       // What was known of deliveries, and of when a run was seen, is lost too.
       truth.troubles.push({ ...trouble, what: 'restored', fromMs: time.nowMs() });
+      // Where only series were lost, the owner notices it when it writes the next ones, and begins again.
+      noteSpan(time.nowMs(), 10 * secondMs);
       const before = engine.unit(unitName).lease;
       engine.loseTail();
       // Where the lease itself is lost, its owner acts until it sees that; one that is cut off, until its time is over.
@@ -125,8 +131,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       process.link.onCommitted = undefined;
       process.link.onWrite = undefined;
       // An answer is lost later than its card is played, and the owner goes on to send until its lease has run out.
-      for (const fromMs of [time.nowMs(), time.nowMs() + 10 * secondMs])
-        truth.troubles.push({ ...trouble, fromMs, toMs: fromMs + forMs + minuteMs });
+      noteSpan(time.nowMs(), 10 * secondMs);
       process.link.isCut = true;
       time.after(forMs, () => {
         process.link.isCut = false;
@@ -138,7 +143,8 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   } else if (card === 'pause' || card === 'pause inside') {
     const pause = (): void => {
       process.link.onWrite = undefined;
-      truth.troubles.push({ ...trouble, fromMs: time.nowMs() });
+      // What it was about to send it sends when it wakes up, although the next owner has sent it.
+      noteSpan(time.nowMs(), forMs);
       process.pause();
       time.after(forMs, () => {
         process.resume();
