@@ -206,7 +206,7 @@ async function fillDisk(scene: ReplicaScene): Promise<number> {
   await runCommand('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', small]);
   try {
     chmodSync(small, 0o777);
-    await database.query(`COPY (SELECT 1) TO PROGRAM 'mkdir ${small}/tables'`);
+    await database.query(`COPY (SELECT 1) TO PROGRAM 'cat > /dev/null && mkdir ${small}/tables'`);
     await database.query(`CREATE TABLESPACE small LOCATION '${small}/tables'`);
     await database.query(`ALTER TABLE ${schema}.ledger_entry SET TABLESPACE small`);
     const filler = join(small, 'filler');
