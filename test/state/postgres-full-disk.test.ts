@@ -32,7 +32,7 @@ describeWithTools('state/postgres on a full disk', ['postgresql'], ({ postgresql
       try {
         chmodSync(small, 0o777);
         const location = join(small, 'tables');
-        await server.query(`COPY (SELECT 1) TO PROGRAM 'mkdir ${location}'`);
+        await server.query(`COPY (SELECT 1) TO PROGRAM 'cat > /dev/null && mkdir ${location}'`);
         await server.query(`CREATE TABLESPACE small LOCATION '${location}'`);
         await server.query('ALTER ROLE postgres SET default_tablespace = small');
         const shared = await openPostgresState({
