@@ -175,7 +175,7 @@ describe.concurrent('commands/run-app', () => {
   ])('listens on %s under an address that a browser takes', async (address, line) => {
     const daemon = startCli(['serve', '--state.memory', `--web.listen-address=${address}`], { env });
     try {
-      expect(await daemon.waitFor(line, 8000)).not.toBeNull();
+      expect(await daemon.waitFor(line)).not.toBeNull();
     } finally {
       await daemon.stop();
     }

@@ -75,7 +75,7 @@ type Search = { readonly daemon: Child; readonly stateDirectory: string; readonl
 async function searchEverywhere({ daemon, stateDirectory, servers }: Search): Promise<readonly string[]> {
   const places: [place: string, text: string][] = [];
   try {
-    const [, url = ''] = await daemon.waitFor(/"?url"?[=:]"?(http:\/\/127\.0\.0\.1:\d+)/, 8000);
+    const [, url = ''] = await daemon.waitFor(/"?url"?[=:]"?(http:\/\/127\.0\.0\.1:\d+)/);
     await eventually(async () => {
       const metrics = await read(`${url}/metrics`);
       const missing = servers.filter((server) => !metrics.includes(`automation_up{server="${server}"} `));

@@ -41,7 +41,7 @@ state: { dir: ./state }
   writeFileSync(join(directory, 'config.yaml'), config);
   const daemon = startCli(['serve', '--config.file=config.yaml'], { cwd: directory });
   daemons.push(daemon);
-  const [, url = ''] = await daemon.waitFor(/msg=serving url=(\S+)/, 8000);
+  const [, url = ''] = await daemon.waitFor(/msg=serving url=(\S+)/);
   return { daemon, url };
 }
 

@@ -40,7 +40,7 @@ export function startChild(command: string, args: readonly string[], { env = {},
   }
   const ended = once(child, 'close').then(() => ({ code: child.exitCode, signal: child.signalCode }));
 
-  async function waitFor(pattern: RegExp, limitMs = 20_000): Promise<RegExpExecArray> {
+  async function waitFor(pattern: RegExp, limitMs = 30_000): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {
       const fail = (why: string): void =>
         settle(() => reject(new Error(`${why} before ${String(pattern)}:\n${output}`)));

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Asks again until the answer is there; throws what was wrong last when the limit is over. */
 export async function eventually<Answer>(
   ask: () => Promise<Answer>,
-  { limitMs = 20_000, everyMs = 50 }: { readonly limitMs?: number; readonly everyMs?: number } = {},
+  { limitMs = 30_000, everyMs = 50 }: { readonly limitMs?: number; readonly everyMs?: number } = {},
 ): Promise<Answer> {
   const endMs = Date.now() + limitMs;
   for (;;) {
