@@ -63,8 +63,6 @@ export function createConnections(settings: PostgresSettings, clock: Timing): Co
   /** Lends a connection; one that may be of no use any longer is closed afterwards. */
   async function borrow<Answer>(work: (client: ClientBase) => Promise<Answer>): Promise<Answer> {
     const client = await connect();
-    // A connection that breaks says so to its statement too.
-    client.on('error', ignore);
     let isUsable = false;
     try {
       if (!prepared.has(client)) await prepareSession(client, settings);
@@ -77,7 +75,6 @@ export function createConnections(settings: PostgresSettings, clock: Timing): Co
       isUsable = keepsConnection(error);
       throw error;
     } finally {
-      client.off('error', ignore);
       client.release(!isUsable);
     }
   }
@@ -163,6 +160,8 @@ function openPool(settings: PostgresSettings, credentials: () => Credentials | u
   });
   // An idle connection that ends is replaced when one is needed.
   pool.on('error', ignore);
+  // One that breaks tells its statement. It may break before the first one, in the moment in which it is lent.
+  pool.on('connect', (client) => client.on('error', ignore));
   return pool;
 }
 

@@ -1,0 +1,54 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { createConnections } from '../../src/state/postgres/connections.ts';
+import { systemClock } from '../../src/system-clock.ts';
+import { toSettings } from '../support/postgres.ts';
+
+it('survives a database that ends in the moment in which it takes a connection', async () => {
+  const unexpected: unknown[] = [];
+  const note = (error: unknown): void => void unexpected.push(error);
+  process.on('uncaughtException', note);
+  const { port, stop } = await startEnding();
+  const connections = createConnections(toSettings({ port, password: 'secret' }, 'public'), systemClock);
+  onTestFinished(async () => {
+    process.off('uncaughtException', note);
+    await connections.close();
+    await stop();
+  });
+  for (let count = 0; count < 3; count += 1) {
+    await expect(connections.sql('SELECT 1')).rejects.toThrow('the state cannot be read: ');
+  }
+  expect(unexpected).toEqual([]);
+});
+
+/** Admits whoever comes, and ends the session in the same packet, as a database does whose main process was killed. */
+async function startEnding(): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      const admitted = toMessage('R', Buffer.from([0, 0, 0, 0]));
+      const ready = toMessage('Z', Buffer.from('I'));
+      const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
+      socket.end(Buffer.concat([admitted, ready, toMessage('E', Buffer.from(fields))]));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    // The cast is true: a TCP server has such an address.
+    port: (server.address() as AddressInfo).port,
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A message of PostgreSQL's protocol 3: its kind, the length of what follows with these four bytes, and that. */
+function toMessage(kind: string, body: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.write(kind);
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
