@@ -111,7 +111,7 @@ export function createOwnership(options: OwnershipOptions): Ownership {
 
   function start(): void {
     running = new AbortController();
-    void list.start(running.signal);
+    list.start(running.signal);
   }
 
   return {
@@ -193,22 +193,19 @@ function createList(
       commits: known.commits(),
     };
     const found = await reach(leases.list);
-    if (signal.aborted || found === undefined) return;
+    if (signal.aborted) return;
+    void sleep(clock, lookEveryMs, signal).then(
+      () => list(signal),
+      () => undefined,
+    );
+    if (found === undefined) return;
     last = { leases: found, readTicks: asked.readTicks };
     observe.listed(found);
     const epochs = tenures.epochs();
     for (const lease of found) if (!epochs.has(lease.unit)) known.see(lease);
     report(found, { gone: listGone(found, asked), behind: listBehind(found, asked) });
   };
-  return {
-    start: async (signal: AbortSignal): Promise<void> => {
-      while (!signal.aborted) {
-        await list(signal);
-        await sleep(clock, lookEveryMs, signal).catch(() => undefined);
-      }
-    },
-    last: () => last,
-  };
+  return { start: (signal: AbortSignal): void => void list(signal), last: () => last };
 }
 
 type Acquiring = Pick<OwnershipOptions, 'leases' | 'clock' | 'observe' | 'begin'> & {

@@ -170,8 +170,8 @@ export const plants: readonly Plant[] = [
     patches: [
       {
         file: 'src/executions/round.ts',
-        find: '(await found.rewind(time)) ?? time.reachedMs;',
-        replace: 'time.nowMs < 0 ? await found.rewind(time) : undefined;',
+        find: '(await found.rewind({ ...time, ownMs })) ?? time.reachedMs;',
+        replace: 'time.nowMs < 0 ? await found.rewind({ ...time, ownMs }) : undefined;',
       },
     ],
     shownBy:

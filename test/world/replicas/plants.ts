@@ -29,7 +29,7 @@ export const replicaPlants: readonly Plant[] = [
         replace: '        link.onWrite?.();\n        await ask(link, fence, false);\n',
       },
     ],
-    shownBy: '--seed=29 --cards=pause_inside_owner@235990+10346,lost_tail_owner@243603+3722,kill_owner@291463+6129',
+    shownBy: '--seed=5 --cards=pause_inside_1@270080+66451,pause_owner@290968+26832',
   },
   {
     name: 'leases expire by the clock on the wall',
@@ -40,8 +40,7 @@ export const replicaPlants: readonly Plant[] = [
         replace: 'found.lease.expiresMs <= link.wallMs()',
       },
     ],
-    shownBy:
-      '--seed=125 --cards=reload_owner@110076+15009,cut_0@122071+2078,pause_owner@195743+73504,stop_owner@222779+1797,pause_inside_0@238404+4594',
+    shownBy: '--seed=140 --cards=lost_write_1@201467+6027,away_owner@211278+17441',
   },
   {
     // Either of the two notices that the lease is gone.
