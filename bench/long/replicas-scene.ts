@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { toTraceId } from '../../src/tracing/plan/ids.ts';
 import { type Child, startCli } from '../../test/support/child.ts';
 import { type CutProxy, startCutProxy } from '../../test/support/cut-proxy.ts';
 import { eventually } from '../../test/support/eventually.ts';
@@ -53,10 +54,14 @@ export async function startReplicaScene(tools: { readonly postgres: string; read
   const balancer = createBalancer(replicas);
   const target = new URL(await listen(balancer)).host;
   let finished = 0;
+  /** When each execution ended, and during what, by its trace. */
+  const ended = new Map<string, string>();
   let isLoaded = false;
   const finish = (): void => {
     const nowMs = Date.now();
-    simulator.control.addFinished('shop', { jobId: 'settle', startedAtMs: nowMs - 1000, endedAtMs: nowMs });
+    const run = { jobId: 'settle', startedAtMs: nowMs - 1000, endedAtMs: nowMs };
+    const id = simulator.control.addFinished('shop', run);
+    ended.set(toTraceId(simulator.url, String(id)), `${id} at ${new Date(nowMs).toISOString()}, ${watch.during()}`);
     finished += 1;
   };
   const load = setInterval(() => {
@@ -92,6 +97,7 @@ export async function startReplicaScene(tools: { readonly postgres: string; read
     prometheus,
     requestTicks,
     finished: () => finished,
+    ended,
     database: () => database,
     finish,
     setLoad: (isOn: boolean): void => {

@@ -9,6 +9,8 @@ import type { Replica } from './replicas-scene.ts';
 export const counter =
   'automation_executions_total{server="prod",project="shop",job_group="nightly",job_name="settle",status="succeeded"}';
 const scrapeEveryMs = 400;
+/** What is seen in the seconds after lost transactions. */
+const pardoned = { pardonedDoubles: 0, pardonedFallsOfAll: 0 };
 
 type Values = ReadonlyMap<string, number>;
 type Shown = { readonly replica: Replica; readonly value: number };
@@ -19,7 +21,7 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
   const highest = new Map<string, number>();
   const highestOfAll = new Map<string, number>();
   const faults: string[] = [];
-  const counts = { scrapes: 0, scrapesOfAll: 0, falls: 0, fallsOfAll: 0, doubles: 0, tooMany: 0, pardonedDoubles: 0 };
+  const counts = { scrapes: 0, scrapesOfAll: 0, falls: 0, fallsOfAll: 0, doubles: 0, tooMany: 0, ...pardoned };
   let during = 'the start';
   let pardonedUntilTicks = 0;
   let pardonedAllUntilTicks = 0;
@@ -33,7 +35,7 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
   }
 
   function compare(
-    what: 'falls' | 'fallsOfAll',
+    what: 'falls' | 'fallsOfAll' | 'pardonedFallsOfAll',
     name: string,
     { values, before, all }: { values: Values; before: Values; all: Map<string, number> },
   ): void {
@@ -74,7 +76,8 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
     const values = await ask(replica, '?view=all');
     if (values === undefined) return;
     counts.scrapesOfAll += 1;
-    if (!isPardoned) compare('fallsOfAll', `${replica.name}, view=all`, { values, before, all: highestOfAll });
+    const what = isPardoned ? 'pardonedFallsOfAll' : 'fallsOfAll';
+    compare(what, `${replica.name}, view=all`, { values, before, all: highestOfAll });
   }
 
   async function repeat(look: () => Promise<void>): Promise<void> {
@@ -88,6 +91,7 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
   return {
     counts,
     faults,
+    during: () => during,
     begin: (name: string): void => {
       during = name;
     },

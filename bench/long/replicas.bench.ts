@@ -104,9 +104,11 @@ async function judge(scene: ReplicaScene) {
     { limitMs: tracesMs },
   ).catch(() => undefined);
   const traces = [...scene.traces.values()];
+  for (const [traceId, run] of scene.ended) if (!scene.traces.has(traceId)) console.log(`  without a trace: ${run}`);
   return [
     toRow(`scrapes of ${counts.scrapes} whose counters fell, each replica asked`, counts.falls, 0),
     toRow(`scrapes of ${counts.scrapesOfAll} of view=all whose counters fell, replicas in turn`, counts.fallsOfAll, 0),
+    toRow('counters that fell in view=all in the seconds after lost transactions', counts.pardonedFallsOfAll, Infinity),
     toRow('looks at which two replicas showed the server', counts.doubles, 0),
     toRow('looks at which two showed it in the seconds after lost transactions', counts.pardonedDoubles, Infinity),
     toRow('scrapes that showed more executions than had ended', counts.tooMany, 0),
