@@ -92,6 +92,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   };
   if (card === 'away') {
     engine.isAway = true;
+    watch.prolongPardonOfAll(forMs);
     time.after(forMs, () => {
       engine.isAway = false;
     });

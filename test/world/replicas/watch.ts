@@ -70,6 +70,10 @@ export function createWatch({
     pardonAllUntil: (trueMs: number): void => {
       allPardonedUntilMs = trueMs;
     },
+    /** The same for as much longer as the database is away: nobody notices meanwhile what it has lost. */
+    prolongPardonOfAll: (ms: number): void => {
+      if (allPardonedUntilMs > scene.time.nowMs()) allPardonedUntilMs += ms;
+    },
     /** Until then several may show a server, each what it knows. */
     pardonUntil: (trueMs: number): void => {
       pardonedUntilMs = trueMs;
