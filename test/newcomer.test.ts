@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -102,14 +102,30 @@ describeWithTools('a newcomer', ['buildah', 'lintian'], ({ buildah }) => {
           HOME: '/root',
           AUTOMATION_EXPORTER_WEB_LISTEN_ADDRESS: '127.0.0.1:0',
         });
-        await typed.waitFor(allIsWell, limitMs);
-        await seeServer(typed);
+        try {
+          await typed.waitFor(allIsWell, limitMs);
+          await seeServer(typed);
+        } finally {
+          // The container ends with its shell, and leaves what npm has started.
+          endWith(`AUTOMATION_EXPORTER_URL=${simulator.url}`);
+        }
         expect(typed.output()).not.toMatch(/denied/);
       },
       limitMs,
     );
   });
 });
+
+/** Ends the processes with this variable in their environment. */
+function endWith(variable: string): void {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable)) process.kill(Number(pid));
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+}
 
 const allIsWell = /: everything that is enabled can be read or is switched off by the server$/m;
 
