@@ -151,7 +151,10 @@ describe('cli: process', () => {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const url = `http://127.0.0.1:${port}`;
-    await eventually(async () => expect((await fetch(`${url}/-/healthy`)).status).toBe(200));
+    await eventually(async () => expect((await fetch(`${url}/-/healthy`)).status).toBe(200)).catch((error: unknown) => {
+      child.kill('SIGKILL');
+      throw error;
+    });
     return { child, url, configFile };
   }
 });
