@@ -151,10 +151,12 @@ describe('cli: process', () => {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const url = `http://127.0.0.1:${port}`;
-    await eventually(async () => expect((await fetch(`${url}/-/healthy`)).status).toBe(200)).catch((error: unknown) => {
+    try {
+      await eventually(async () => expect((await fetch(`${url}/-/healthy`)).status).toBe(200));
+    } catch (error) {
       child.kill('SIGKILL');
       throw error;
-    });
+    }
     return { child, url, configFile };
   }
 });
