@@ -42,7 +42,7 @@ export async function run() {
       toFigure('after SIGKILL, until all is counted', afterKill, 'countedMs', 30),
       toFigure('after SIGSTOP, until all is counted', afterPause, 'countedMs', 30),
       toFigure('after the end of a process by SIGTERM, until the lease is acquired', ended, 'acquiredMs', 2),
-      toFigure('the same, until all is counted', ended, 'countedMs', 5),
+      toFigure('the same, until all is counted', ended, 'countedMs', 2),
       toRow('scrapes that showed less than one before, over all replicas', scene.falls(), 0),
       toRow('looks at which two replicas showed the server', scene.doubles(), 0),
       toRow('executions that are not counted once', missing, 0),

@@ -71,7 +71,7 @@ export async function addCheckout(store: ImageStore, directory: string): Promise
     `RUN npm install --prefix /old ${old}@20.20.2`,
     `FROM ${baseName}`,
     `COPY --from=old /old/node_modules/${old}/bin/node /usr/local/bin/node`,
-    'WORKDIR /root/automation-exporter',
+    'WORKDIR /checkout',
     'COPY source .',
     '',
   ];
