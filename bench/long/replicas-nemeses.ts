@@ -192,9 +192,9 @@ async function loseTail(scene: ReplicaScene): Promise<number> {
   await scene.settleUnderLoad();
   await scene.database().crash();
   await standby.start();
-  scene.watch.pardon(9000, 20_000);
+  scene.watch.pardon(9000);
   await scene.failOver(standby);
-  scene.watch.pardon(8000, 16_000);
+  scene.watch.pardon(8000);
   return recover(scene);
 }
 

@@ -9,8 +9,6 @@ import type { Replica } from './replicas-scene.ts';
 export const counter =
   'automation_executions_total{server="prod",project="shop",job_group="nightly",job_name="settle",status="succeeded"}';
 const scrapeEveryMs = 400;
-/** What is seen in the seconds after lost transactions. */
-const pardoned = { pardonedDoubles: 0, pardonedFallsOfAll: 0 };
 
 type Values = ReadonlyMap<string, number>;
 type Shown = { readonly replica: Replica; readonly value: number };
@@ -21,10 +19,9 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
   const highest = new Map<string, number>();
   const highestOfAll = new Map<string, number>();
   const faults: string[] = [];
-  const counts = { scrapes: 0, scrapesOfAll: 0, falls: 0, fallsOfAll: 0, doubles: 0, tooMany: 0, ...pardoned };
+  const counts = { scrapes: 0, scrapesOfAll: 0, falls: 0, fallsOfAll: 0, doubles: 0, pardonedDoubles: 0, tooMany: 0 };
   let during = 'the start';
   let pardonedUntilTicks = 0;
-  let pardonedAllUntilTicks = 0;
   let turn = 0;
   let last: readonly Shown[] = [];
   const over = new AbortController();
@@ -35,7 +32,7 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
   }
 
   function compare(
-    what: 'falls' | 'fallsOfAll' | 'pardonedFallsOfAll',
+    what: 'falls' | 'fallsOfAll',
     name: string,
     { values, before, all }: { values: Values; before: Values; all: Map<string, number> },
   ): void {
@@ -71,13 +68,11 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
     turn += 1;
     const replica = replicas[turn % replicas.length];
     if (replica === undefined) return;
-    const isPardoned = performance.now() < pardonedAllUntilTicks;
     const before = new Map(highestOfAll);
     const values = await ask(replica, '?view=all');
     if (values === undefined) return;
     counts.scrapesOfAll += 1;
-    const what = isPardoned ? 'pardonedFallsOfAll' : 'fallsOfAll';
-    compare(what, `${replica.name}, view=all`, { values, before, all: highestOfAll });
+    compare('fallsOfAll', `${replica.name}, view=all`, { values, before, all: highestOfAll });
   }
 
   async function repeat(look: () => Promise<void>): Promise<void> {
@@ -95,10 +90,9 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
     begin: (name: string): void => {
       during = name;
     },
-    /** Until then several may show the server, and answers of view=all may differ. */
-    pardon: (ownMs: number, allMs: number): void => {
-      pardonedUntilTicks = performance.now() + ownMs;
-      pardonedAllUntilTicks = performance.now() + allMs;
+    /** For as long several may show the server, as after lost transactions. */
+    pardon: (ms: number): void => {
+      pardonedUntilTicks = performance.now() + ms;
     },
     /** The one replica that shows the server, as last seen. */
     owner: (): Shown | undefined => (last.length === 1 ? last[0] : undefined),

@@ -108,7 +108,6 @@ async function judge(scene: ReplicaScene) {
   return [
     toRow(`scrapes of ${counts.scrapes} whose counters fell, each replica asked`, counts.falls, 0),
     toRow(`scrapes of ${counts.scrapesOfAll} of view=all whose counters fell, replicas in turn`, counts.fallsOfAll, 0),
-    toRow('counters that fell in view=all in the seconds after lost transactions', counts.pardonedFallsOfAll, Infinity),
     toRow('looks at which two replicas showed the server', counts.doubles, 0),
     toRow('looks at which two showed it in the seconds after lost transactions', counts.pardonedDoubles, Infinity),
     toRow('scrapes that showed more executions than had ended', counts.tooMany, 0),
@@ -137,6 +136,7 @@ async function judgeIncrease({ prometheus, finished }: ReplicaScene) {
     const increase = await read(`increase((${series})[${range}:1s])`);
     const first = await read(`min_over_time((${series})[${range}:1s])`);
     const truth = finished() - first;
+    for (const fall of await listFalls(prometheus, `${counted}{${job}}`, range)) console.log(`  ${fall}`);
     rows.push({
       what: `increase() of a Prometheus over the whole run, ${view}`,
       figure: `${increase.toFixed(1)} of ${truth}`,
@@ -145,6 +145,19 @@ async function judgeIncrease({ prometheus, finished }: ReplicaScene) {
     });
   }
   return rows;
+}
+
+/** Lists what a Prometheus took for a reset of a counter, with its time. */
+async function listFalls({ query }: NonNullable<ReplicaScene['prometheus']>, selector: string, range: string) {
+  type Found = { readonly metric: Record<string, string>; readonly values: readonly (readonly [number, string])[] };
+  const found = (await query(`${selector}[${range}]`)) as readonly Found[];
+  return found.flatMap(({ metric, values }) =>
+    values.flatMap(([atSeconds, value], index) => {
+      const before = values[index - 1]?.[1] ?? value;
+      if (Number(value) >= Number(before)) return [];
+      return [`${new Date(atSeconds * 1000).toISOString()} ${metric['path']}: ${value} after ${before}`];
+    }),
+  );
 }
 
 function countBusiest(ticks: readonly number[]): number {

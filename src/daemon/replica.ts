@@ -11,7 +11,7 @@ import type { LeaseStatus } from '../status/status.ts';
 import { startGeneration, stopGeneration, type ToPollTimes, type Watching, watchAll } from './generation.ts';
 import { createLeaseNotes, createViewNotes, listUnits } from './instruments.ts';
 import type { Traces } from './trace-pipeline.ts';
-import { createViewOfAll, startSegmentWriter, type ViewOfAll } from './view-of-all.ts';
+import { createViewOfAll, type SegmentWriter, startSegmentWriter, type ViewOfAll } from './view-of-all.ts';
 import type { WatchOptions } from './watch-server.ts';
 
 export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
@@ -79,7 +79,13 @@ export function createReplica(options: ReplicaOptions): Replica {
       notes.unowned(unit);
       if (reason === 'left') traces?.forget(unit);
     },
-    observe: notes.observe,
+    observe: {
+      ...notes.observe,
+      reached: (isReached, error) => {
+        notes.observe.reached(isReached, error);
+        units.noteReach(isReached);
+      },
+    },
   });
   return {
     ownership,
@@ -145,9 +151,15 @@ function createUnits(options: UnitsOptions) {
   const { shared, clock, codec, log, self, snapshots, owned, note } = options;
   const watched = new Map<string, Unit>();
   const viewNotes = createViewNotes({ self, log });
+  let isAway = false;
   const onFault = (error: unknown): void => log.error({ error }, 'end of a watched server incomplete');
   return {
     all: () => [...watched.values()],
+    /** A database that is back may be another server. */
+    noteReach: (isReached: boolean): void => {
+      if (isReached && isAway) for (const { writer } of watched.values()) writer?.confirm();
+      isAway = !isReached;
+    },
     begin: ({ unit, lease, lostCommits }: Gained): void => {
       const config = options.config();
       const observe = {
@@ -212,7 +224,7 @@ const ofProcess = new Set([
 type Unit = {
   readonly watching: Watching;
   readonly shut: () => void;
-  readonly writer: ReturnType<typeof startSegmentWriter> | undefined;
+  readonly writer: SegmentWriter | undefined;
 };
 
 /** Lets snapshots through until it is shut. */

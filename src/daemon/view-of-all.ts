@@ -21,11 +21,17 @@ type WriterOptions = {
   };
 };
 
+export type SegmentWriter = {
+  /** Writes soon, although nothing has changed: another server may have taken the database over. */
+  readonly confirm: () => void;
+  readonly stop: () => Promise<void>;
+};
+
 /**
  * Writes what the owner of a server shows, for all replicas: families that have changed, once in a while. Where none has, an
  * empty write says that they are still shown.
  */
-export function startSegmentWriter(options: WriterOptions): { readonly stop: () => Promise<void> } {
+export function startSegmentWriter(options: WriterOptions): SegmentWriter {
   const { unit, epoch, snapshots, segments, clock, codec, observe } = options;
   const written = new Map<string, string>();
   let nextTicks = clock.ticks();
@@ -46,11 +52,11 @@ export function startSegmentWriter(options: WriterOptions): { readonly stop: () 
       const segment = shown.get(family);
       if (segment !== undefined) families.push({ family, bytes: await codec.toBytes(segment) });
     }
-    // Until the write is answered nobody knows which of them the database has.
-    for (const { family } of families) written.set(family, '');
+    // Until the write is answered nobody knows what the database has: after a failure everything is written.
+    for (const family of [...written.keys(), ...changed]) written.set(family, '');
     await segments.write(unit, epoch, families);
-    for (const family of gone) written.delete(family);
-    for (const family of changed) written.set(family, now.get(family) ?? '');
+    written.clear();
+    for (const [family, print] of now) written.set(family, print);
     confirmTicks = clock.ticks() + confirmEveryMs;
     observe.written();
   }
@@ -64,6 +70,10 @@ export function startSegmentWriter(options: WriterOptions): { readonly stop: () 
   }
 
   return {
+    confirm: () => {
+      nextTicks = clock.ticks();
+      confirmTicks = nextTicks;
+    },
     stop: async () => {
       isStopped = true;
       cancel();
@@ -86,7 +96,7 @@ export type ViewOfAll = {
 };
 
 type ViewOptions = {
-  readonly segments: Pick<Segments, 'owners' | 'read'>;
+  readonly segments: Pick<Segments, 'read'>;
   readonly codec: SegmentCodec;
   /** Returns the configured servers: of others nothing is shown, whatever the database still has. */
   readonly servers: () => readonly string[];
@@ -99,9 +109,9 @@ export function createViewOfAll({ segments, codec, servers: toServers }: ViewOpt
   let reading: Promise<unknown> = Promise.resolve();
 
   async function refresh(): Promise<void> {
-    keepOwned(units, await segments.owners(graceMs), toServers());
     try {
-      for (const stored of await segments.read(units)) await keep(units, stored, codec);
+      const read = await segments.read(graceMs, (owners) => keepOwned(units, owners, toServers()));
+      for (const stored of read) await keep(units, stored, codec);
     } catch (error) {
       // What was read of them is a part: all of it is read again.
       units.clear();
@@ -135,14 +145,14 @@ const graceMs = 30_000;
 const silentMs = 30_000;
 
 /**
- * Forgets all but what the present owners have written: what an earlier epoch wrote may be more than the database still has, and
- * after lost transactions the same versions, or the same epoch, may mean something else.
+ * Forgets all but what the present owners have written, and returns that: what an earlier epoch wrote may be more than the database
+ * still has, and after lost transactions the same versions, or the same epoch, may mean something else.
  */
 function keepOwned(
   units: Map<string, Unit>,
   owners: ReadonlyMap<string, SegmentOwner>,
   servers: readonly string[],
-): void {
+): ReadonlyMap<string, Unit> {
   const owned = new Map(
     [...owners].filter(([unit, { unwrittenMs }]) => servers.includes(unit) && unwrittenMs <= leaseMs + silentMs),
   );
@@ -152,6 +162,7 @@ function keepOwned(
     if (known?.owner === owner && known.epoch === epoch) continue;
     units.set(unit, { owner, epoch, version: 0, families: new Map() });
   }
+  return units;
 }
 
 async function keep(

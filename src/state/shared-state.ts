@@ -66,11 +66,18 @@ export type Segments = {
    * the database has lost what the same epoch wrote before.
    */
   readonly write: (unit: string, epoch: number, families: readonly FamilySegment[]) => Promise<void>;
-  /** Returns who shows each unit whose lease has not expired, or expired no longer ago than this. */
-  readonly owners: (expiredMs: number) => Promise<ReadonlyMap<string, SegmentOwner>>;
-  /** Reads what these epochs of units have written after these versions, and nothing of other units. */
-  readonly read: (after: ReadonlyMap<string, Pick<Segment, 'epoch' | 'version'>>) => Promise<readonly Segment[]>;
+  /**
+   * Finds who shows each unit whose lease has not expired, or expired no longer ago than this, and reads what the chosen epochs of
+   * units have written after these versions. A unit is omitted while the database may have lost series of it: another server has
+   * taken the database over, and the owner of the unit has not written since.
+   */
+  readonly read: (expiredMs: number, choose: SegmentChoice) => Promise<readonly Segment[]>;
 };
+
+/** Chooses what is read; called anew where reading has to begin anew. */
+export type SegmentChoice = (
+  owners: ReadonlyMap<string, SegmentOwner>,
+) => ReadonlyMap<string, Pick<Segment, 'epoch' | 'version'>>;
 
 export type SegmentOwner = Pick<Lease, 'owner' | 'epoch'> & {
   /** The time from the last write of the unit's segments, by any owner, to the end of the lease. */

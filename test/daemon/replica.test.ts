@@ -34,7 +34,7 @@ function createShared(): SharedState {
       list: async () => [...held.values()],
       configure: () => undefined,
     },
-    segments: { write: async () => undefined, owners: async () => new Map(), read: async () => [] },
+    segments: { write: async () => undefined, read: async () => [] },
     owned: () => openMemoryState(createDisk(), { wait: async () => undefined }),
     close: async () => undefined,
   };

@@ -4,7 +4,7 @@ import { toBlock } from '../../src/metrics/block.ts';
 import { gauge } from '../../src/metrics/family.ts';
 import { deflatedSegments, toSegmentBytes } from '../../src/metrics/shared-view.ts';
 import { createSnapshots } from '../../src/metrics/snapshot.ts';
-import type { FamilySegment, Segment, SegmentOwner, Segments } from '../../src/state/shared-state.ts';
+import type { FamilySegment, Segment, SegmentChoice, SegmentOwner, Segments } from '../../src/state/shared-state.ts';
 import { eventually } from '../support/eventually.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
@@ -33,17 +33,18 @@ function createShared() {
       writes.push(families.map(({ family }: FamilySegment) => family).join(' '));
       for (const { family, bytes } of families) rows.set(`${unit} ${family}`, { unit, family, epoch, version, bytes });
     },
-    owners: async () => new Map(owners),
-    read: async (after) => [...rows.values()].filter((row) => isNew(row, after)),
+    read: async (_expiredMs, choose) => listNew([...rows.values()], choose(owners)),
   };
   return { segments, owners, writes, rows };
 }
 
 const ownedBy = (owner: string, epoch: number, unwrittenMs = 10_000): SegmentOwner => ({ owner, epoch, unwrittenMs });
 
-function isNew({ unit, epoch, version }: Segment, after: Parameters<Segments['read']>[0]): boolean {
-  const seen = after.get(unit);
-  return seen?.epoch === epoch && version > seen.version;
+function listNew(rows: readonly Segment[], after: ReturnType<SegmentChoice>): Segment[] {
+  return rows.filter(({ unit, epoch, version }) => {
+    const seen = after.get(unit);
+    return seen?.epoch === epoch && version > seen.version;
+  });
 }
 
 /** A clock whose one timer begins again when its work is done. */
@@ -165,6 +166,42 @@ automation_up{server="b"} 0
     expect(shared.writes).toEqual(['automation_up', '', '', '']);
   });
 
+  it('says it sooner when it is told that the database may be another server', async () => {
+    const shared = createShared();
+    const { clock, publish, write } = createReplica(shared);
+    await publish('a', [...up.rows(1)]);
+    const writer = write('a', 1);
+    await clock.advance(2000);
+    writer.confirm();
+    await clock.advance(1000);
+    expect(shared.writes).toEqual(['automation_up', '']);
+  });
+
+  it('writes everything again after a write that failed: nobody knows what the database has', async () => {
+    const shared = createShared();
+    const { write: writeSegments } = shared.segments;
+    let fails = false;
+    const segments: Segments = {
+      ...shared.segments,
+      write: async (...asked) => {
+        if (fails) throw new Error('the database does not answer');
+        await writeSegments(...asked);
+      },
+    };
+    const failures: unknown[] = [];
+    const { clock, publish, write } = createReplica({ ...shared, segments });
+    await publish('a', [...up.rows(1), ...jobs.rows(3, { project: 'pay' })]);
+    write('a', 1, (error) => void failures.push(error));
+    await clock.advance(1000);
+    fails = true;
+    await publish('a', [...up.rows(1), ...jobs.rows(4, { project: 'pay' })]);
+    await clock.advance(5000);
+    expect(failures).toHaveLength(1);
+    fails = false;
+    await clock.advance(5000);
+    expect(shared.writes).toEqual(['automation_up automation_jobs', 'automation_up automation_jobs']);
+  });
+
   it('shows nothing of an owner that renews its lease and has written nothing for 30 seconds', async () => {
     const shared = createShared();
     const { clock, publish, write, scrape } = createReplica(shared);
@@ -269,9 +306,8 @@ automation_up{server="b"} 0
     const asked: string[][] = [];
     const view = createViewOfAll({
       segments: {
-        owners: async () => new Map(),
-        read: async (after) => {
-          asked.push([...after.keys()]);
+        read: async (_expiredMs, choose) => {
+          asked.push([...choose(new Map()).keys()]);
           return [];
         },
       },
@@ -291,8 +327,7 @@ automation_up{server="b"} 0
     ];
     const view = createViewOfAll({
       segments: {
-        owners: async () => new Map([['a', ownedBy('one', 1)]]),
-        read: async (after) => rows.filter((row) => isNew(row, after)),
+        read: async (_expiredMs, choose) => listNew(rows, choose(new Map([['a', ownedBy('one', 1)]]))),
       },
       codec: deflatedSegments,
       servers: () => ['a'],

@@ -174,11 +174,27 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     expect(await state.ledger.size('prod')).toBe(1);
   });
 
+  it('shows all servers where the database does not say its timeline', async () => {
+    await server.query(`CREATE ROLE unaware LOGIN PASSWORD 'unaware'; CREATE SCHEMA ${schema} AUTHORIZATION unaware`);
+    await server.query('REVOKE EXECUTE ON FUNCTION pg_current_wal_lsn() FROM PUBLIC');
+    const shared = await open({ at: { user: 'unaware', password: 'unaware' } });
+    await own(shared);
+    await shared.segments.write('prod', 1, []);
+    expect(await server.query(`SELECT segment_timeline FROM ${schema}.unit`)).toEqual([{ segment_timeline: '' }]);
+    const seen: string[] = [];
+    await shared.segments.read(0, (owners) => {
+      seen.push(...owners.keys());
+      return new Map();
+    });
+    expect(seen).toEqual(['prod']);
+    await server.query('GRANT EXECUTE ON FUNCTION pg_current_wal_lsn() TO PUBLIC');
+  });
+
   it('refuses a standby, a newer state, and a database of another encoding', async () => {
     await (await open()).leases.list();
     await server.query(`UPDATE ${schema}.schema_version SET version = 99`);
     expect(await complaintOf({})).toBe(
-      'the state in the database is of a newer version (99, this one knows 3); run that release, or choose another `state.postgres.schema`',
+      'the state in the database is of a newer version (99, this one knows 4); run that release, or choose another `state.postgres.schema`',
     );
     await server.query(`CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`);
     expect(await complaintOf({ at: { database: 'latin' } })).toBe(
@@ -194,7 +210,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
   it('prepares the tables once, however many replicas start at the same time', async () => {
     const all = await Promise.all([open(), open(), open(), open()]);
     expect(await Promise.all(all.map(({ leases }) => leases.list()))).toEqual([[], [], [], []]);
-    expect(await server.query(`SELECT version FROM ${schema}.schema_version`)).toEqual([{ version: '3' }]);
+    expect(await server.query(`SELECT version FROM ${schema}.schema_version`)).toEqual([{ version: '4' }]);
   });
 
   it('gives up on a database that does not answer, and says so', async () => {

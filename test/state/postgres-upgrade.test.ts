@@ -10,6 +10,7 @@ import { describeWithTools } from '../support/tools.ts';
 const firstSchema = `
   DROP TABLE unfinished_copy;
   ALTER TABLE lease DROP COLUMN owner_configuration;
+  ALTER TABLE unit DROP COLUMN segment_timeline;
   UPDATE schema_version SET version = 1;`;
 
 /** The statements of the first release, as it sends them. */
@@ -86,7 +87,7 @@ describeWithTools('state/postgres, upgraded while it is in use', ['postgresql'],
       expect(await commit(1, last)).toBe(true);
     }
     opened = await upgrade;
-    expect((await old.query('SELECT version FROM schema_version')).rows).toEqual([{ version: '3' }]);
+    expect((await old.query('SELECT version FROM schema_version')).rows).toEqual([{ version: '4' }]);
     expect((await old.query(renew, [1])).rowCount).toBe(1);
     const { leases, owned } = opened;
     expect(await leases.acquire('prod', 600_000)).toMatchObject({

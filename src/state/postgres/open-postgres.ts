@@ -10,6 +10,7 @@ import { createPostgresMemories } from './postgres-memories.ts';
 import { readOwners, readSegments, writeSegments } from './postgres-segments.ts';
 import { createPostgresSpool } from './postgres-spool.ts';
 import { prepareSchema } from './schema.ts';
+import { chooseTimeline, type Timeline } from './timeline.ts';
 
 export type PostgresOptions = {
   readonly settings: PostgresSettings;
@@ -28,9 +29,11 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
   const close = async (): Promise<void> => {
     await Promise.all([connections.close(), forLeases.close(), forRenewals.close()]);
   };
+  let timeline: Timeline;
   try {
     await prepareSchema(connections, settings.schema);
     await refuseHalf(connections.sql, units);
+    timeline = await chooseTimeline(connections.sql);
   } catch (error) {
     await close();
     throw error;
@@ -47,9 +50,10 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
       },
     },
     segments: {
-      write: createSegmentWrite(connections, replica),
-      owners: (expiredMs) => readOwners(connections.sql, expiredMs),
-      read: (after) => readSegments(connections.sql, after),
+      write: createSegmentWrite(connections, replica, timeline),
+      // By one server of the database: another one may have the same versions of other segments.
+      read: (expiredMs, choose) =>
+        connections.transact(async (sql) => readSegments(sql, choose(await readOwners(sql, timeline, expiredMs)))),
     },
     owned: (unit, { epoch, commits }) =>
       toState(createOwnedUnit(connections, { unit, owner: replica.owner, epoch, commits })),
@@ -58,7 +62,7 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
 }
 
 /** Writes segments as long as the database has all that was written before. */
-function createSegmentWrite({ transact }: Connections, { owner }: Replica): Segments['write'] {
+function createSegmentWrite({ transact }: Connections, { owner }: Replica, timeline: Timeline): Segments['write'] {
   const written = new Map<string, { readonly epoch: number; readonly version: number }>();
   return async (unit, epoch, families) => {
     const last = written.get(unit);
@@ -67,7 +71,7 @@ function createSegmentWrite({ transact }: Connections, { owner }: Replica): Segm
     const version = await transact(async (sql) => {
       await requireLease(sql, { unit, epoch, owner });
       const expected = last?.epoch === epoch ? last.version : undefined;
-      return writeSegments(sql, { unit, epoch, expected }, families);
+      return writeSegments(sql, { unit, epoch, expected, timeline }, families);
     });
     written.set(unit, { epoch, version });
   };

@@ -1,5 +1,6 @@
 import { type FamilySegment, FencedError, type Segment, type SegmentOwner } from '../shared-state.ts';
 import type { Sql } from './connections.ts';
+import type { Timeline } from './timeline.ts';
 
 type SegmentRow = Omit<Segment, 'bytes'> & { readonly bytes: Buffer };
 
@@ -9,7 +10,7 @@ type SegmentRow = Omit<Segment, 'bytes'> & { readonly bytes: Buffer };
  */
 export async function writeSegments(
   sql: Sql,
-  { unit, epoch, expected }: SegmentWrite,
+  { unit, epoch, expected, timeline }: SegmentWrite,
   families: readonly FamilySegment[],
 ): Promise<number> {
   const [before] = await sql<{ version: number }>(
@@ -21,7 +22,7 @@ export async function writeSegments(
   const [row] = await sql<{ version: number }>(
     `UPDATE unit SET segment_version = greatest(
        segment_version + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint
-     ) WHERE unit = $1 RETURNING segment_version AS version`,
+     ), segment_timeline = ${timeline} WHERE unit = $1 RETURNING segment_version AS version`,
     [unit],
   );
   await sql('DELETE FROM segment WHERE unit = $1 AND epoch < $2', [unit, epoch]);
@@ -42,13 +43,22 @@ export type SegmentWrite = {
   readonly epoch: number;
   /** The version that the last write has left; undefined if that is not known. */
   readonly expected: number | undefined;
+  readonly timeline: Timeline;
 };
 
-/** Reads the owners of the units that are owned, or were so until this time ago. */
-export async function readOwners(sql: Sql, expiredMs: number): Promise<ReadonlyMap<string, SegmentOwner>> {
+/**
+ * Reads the owners of the units that are owned, or were so until this time ago, but of those whose segments were last written on
+ * another timeline. Releases that know no timelines have left none.
+ */
+export async function readOwners(
+  sql: Sql,
+  timeline: Timeline,
+  expiredMs: number,
+): Promise<ReadonlyMap<string, SegmentOwner>> {
   const rows = await sql<SegmentOwner & { unit: string }>(
     `SELECT unit, owner, epoch, (extract(epoch FROM expires) * 1000)::bigint - segment_version AS "unwrittenMs"
-     FROM lease JOIN unit USING (unit) WHERE expires > clock_timestamp() - $1::bigint * interval '1 millisecond'`,
+     FROM lease JOIN unit USING (unit) WHERE expires > clock_timestamp() - $1::bigint * interval '1 millisecond'
+       AND (segment_timeline IS NULL OR segment_timeline = ${timeline})`,
     [expiredMs],
   );
   return new Map(rows.map(({ unit, ...owner }) => [unit, owner]));

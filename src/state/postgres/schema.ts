@@ -81,6 +81,8 @@ const versions: readonly (readonly string[])[] = [
   ['CREATE TABLE unfinished_copy (unit text COLLATE "C" PRIMARY KEY)'],
   // An owner's name and the digest of its configuration; a release that does not know the column leaves another owner's.
   ['ALTER TABLE lease ADD COLUMN owner_configuration text'],
+  // The timeline on which the segments were last written.
+  ['ALTER TABLE unit ADD COLUMN segment_timeline text'],
 ];
 
 export const newestSchema = versions.length;

@@ -92,7 +92,6 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   };
   if (card === 'away') {
     engine.isAway = true;
-    watch.prolongPardonOfAll(forMs);
     time.after(forMs, () => {
       engine.isAway = false;
     });
@@ -100,7 +99,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
   }
   if (card === 'lost tail') {
     engine.copy();
-    time.after(200 + 2500 * dice.next(), () => {
+    time.after(200 + 10_000 * dice.next() * dice.next(), () => {
       note('the tail is lost');
       // What was known of deliveries, and of when a run was seen, is lost too.
       truth.troubles.push({ ...trouble, what: 'restored', fromMs: time.nowMs() });
@@ -110,8 +109,8 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       engine.loseTail();
       // Where the lease itself is lost, its owner acts until it sees that; one that is cut off, until its time is over.
       if (engine.unit(unitName).lease?.epoch !== before?.epoch) watch.pardonUntil(time.nowMs() + 7 * secondMs);
-      // The replicas have not all seen what is lost, until its owner notices.
-      watch.pardonAllUntil(time.nowMs() + 15 * secondMs);
+      // Whoever is asked before the owner notices it shows nothing that is less than before.
+      for (let ms = 50; ms < 6000; ms += 150) time.after(ms, () => watch.lookAtAll(slots.alive()));
     });
     return;
   }

@@ -2,6 +2,7 @@ import {
   FencedError,
   type Replica,
   type Segment,
+  type SegmentChoice,
   type SegmentOwner,
   type Segments,
 } from '../../../src/state/shared-state.ts';
@@ -11,11 +12,12 @@ type SegmentParts = {
   readonly unit: (name: string) => Unit;
   readonly units: () => ReadonlyMap<string, Unit>;
   readonly nowMs: () => number;
+  readonly timeline: () => number;
   readonly ask: <Answer>(work: () => Answer, isWrite: boolean) => Promise<Answer>;
 };
 
 /** What owners show, as the database keeps it: fenced by the lease, and by the version that the owner has left. */
-export function createSegments({ unit, units, nowMs, ask }: SegmentParts, { owner }: Replica): Segments {
+export function createSegments({ unit, units, nowMs, timeline, ask }: SegmentParts, { owner }: Replica): Segments {
   const left = new Map<string, { readonly epoch: number; readonly version: number }>();
   return {
     write: async (name, epoch, families) => {
@@ -27,6 +29,7 @@ export function createSegments({ unit, units, nowMs, ask }: SegmentParts, { owne
         if (before?.epoch === epoch && before.version !== found.version)
           throw new FencedError('the database has lost series', 'behind');
         found.version = Math.max(found.version + 1, Math.floor(nowMs()));
+        found.timeline = timeline();
         for (const [family, segment] of found.segments) if (segment.epoch < epoch) found.segments.delete(family);
         for (const { family, bytes } of families)
           found.segments.set(family, { unit: name, family, epoch, version: found.version, bytes });
@@ -34,9 +37,12 @@ export function createSegments({ unit, units, nowMs, ask }: SegmentParts, { owne
       }, true);
       left.set(name, { epoch, version });
     },
-    owners: (expiredMs) =>
-      ask(() => new Map([...units()].flatMap(([name, found]) => toOwner(name, found, nowMs() - expiredMs))), false),
-    read: (after) => ask(() => [...units().values()].flatMap(({ segments }) => listNew(segments, after)), false),
+    read: (expiredMs, choose) =>
+      ask(() => {
+        const shown = [...units()].filter(([, found]) => found.timeline === undefined || found.timeline === timeline());
+        const after = choose(new Map(shown.flatMap(([name, found]) => toOwner(name, found, nowMs() - expiredMs))));
+        return [...units().values()].flatMap(({ segments }) => listNew(segments, after));
+      }, false),
   };
 }
 
@@ -50,7 +56,7 @@ function toOwner(name: string, { lease, version }: Unit, afterMs: number): [stri
   return [[name, { owner, epoch, unwrittenMs: expiresMs - version }]];
 }
 
-function listNew(segments: ReadonlyMap<string, Segment>, after: Parameters<Segments['read']>[0]): Segment[] {
+function listNew(segments: ReadonlyMap<string, Segment>, after: ReturnType<SegmentChoice>): Segment[] {
   return [...segments.values()].filter(({ unit, epoch, version }) => {
     const seen = after.get(unit);
     return seen?.epoch === epoch && version > seen.version;

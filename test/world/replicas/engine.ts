@@ -15,6 +15,8 @@ export type Unit = {
   readonly disk: Disk;
   /** Of what its owners show. */
   version: number;
+  /** Where that was written. */
+  timeline: number | undefined;
   readonly segments: Map<string, Segment>;
 };
 
@@ -52,12 +54,21 @@ const timeoutMs = 5000;
 export function createEngine(time: VirtualTime, dice: Dice): Engine {
   let units = new Map<string, Unit>();
   let copied = new Map<string, Unit>();
+  let timeline = 1;
   const nowMs = (): number => time.nowMs() + engine.skewMs;
 
   function unit(name: string): Unit {
     let found = units.get(name);
     if (found === undefined) {
-      found = { lease: undefined, lastEpoch: 0, commits: 0, disk: createDisk(), version: 0, segments: new Map() };
+      found = {
+        lease: undefined,
+        lastEpoch: 0,
+        commits: 0,
+        disk: createDisk(),
+        version: 0,
+        timeline: undefined,
+        segments: new Map(),
+      };
       units.set(name, found);
     }
     return found;
@@ -207,7 +218,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
     connect: (replica, link) => ({
       leases: createLeases(replica, link),
       segments: createSegments(
-        { unit, units: () => units, nowMs, ask: (work, isWrite) => ask(link, work, isWrite) },
+        { unit, units: () => units, nowMs, timeline: () => timeline, ask: (work, isWrite) => ask(link, work, isWrite) },
         replica,
       ),
       owned: (name, lease) => own(name, lease, { ...replica, link }),
@@ -218,6 +229,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
     },
     loseTail: () => {
       units = copyUnits(copied);
+      timeline += 1;
     },
   };
   return engine;

@@ -100,4 +100,10 @@ export const replicaPlants: readonly Plant[] = [
     shownBy:
       '--seed=1 --cards=pause_owner@100000+12000,pause_owner@150000+30000,pause_owner@190000+30000,pause_owner@223000+20000,pause_owner@283000+20000',
   },
+  {
+    name: 'the view of all shows what another timeline has left',
+    patches: [{ file: segments, find: ' || found.timeline === timeline()', replace: ' || timeline() > 0' }],
+    shownBy:
+      '--seed=6 --cards=lost_tail_owner@100000+2000,lost_tail_owner@130000+2000,lost_tail_owner@160000+2000,lost_tail_owner@200000+2000,lost_tail_owner@240000+2000,lost_tail_owner@280000+2000',
+  },
 ];

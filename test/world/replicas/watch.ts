@@ -21,7 +21,6 @@ export function createWatch({
   const highestOfAll = new Map<string, number>();
   let answers = 0;
   let turn = 0;
-  let allPardonedUntilMs = 0;
   const gaps: number[] = [];
   let shownAtMs = 0;
   let pardonedUntilMs = 0;
@@ -40,14 +39,18 @@ export function createWatch({
   async function lookAtAll(process: Process): Promise<void> {
     // Two scrapes at once may be answered in any order.
     const before = new Map(highestOfAll);
-    const startedMs = scene.time.nowMs();
     const answered = await process.scrapeAll().catch(() => undefined);
     if (answered === undefined || process.isPaused()) return;
     const shown = readShown(answered);
     if (shown.size > 0) answers += 1;
-    if (startedMs > Math.max(pardonedUntilMs, allPardonedUntilMs))
-      noFall(`${process.name}, view of all`, shown, before, highestOfAll);
+    noFall(`${process.name}, view of all`, shown, before, highestOfAll);
     noneTwice(shown);
+  }
+
+  function lookInTurn(processes: readonly Process[]): void {
+    turn += 1;
+    const chosen = processes[turn % processes.length];
+    if (chosen?.isPaused() === false) void lookAtAll(chosen);
   }
 
   function noneTwice(shown: Shown): void {
@@ -66,18 +69,12 @@ export function createWatch({
     gapsMs: () => gaps,
     /** The number of answers that showed servers of all. */
     answers: () => answers,
-    /** Until then the answers of view=all may differ between replicas. */
-    pardonAllUntil: (trueMs: number): void => {
-      allPardonedUntilMs = trueMs;
-    },
-    /** The same for as much longer as the database is away: nobody notices meanwhile what it has lost. */
-    prolongPardonOfAll: (ms: number): void => {
-      if (allPardonedUntilMs > scene.time.nowMs()) allPardonedUntilMs += ms;
-    },
-    /** Until then several may show a server, each what it knows. */
+    /** Until then several may show a server, each what it knows; never in the view of all. */
     pardonUntil: (trueMs: number): void => {
       pardonedUntilMs = trueMs;
     },
+    /** Asks one of them for the servers of all. */
+    lookAtAll: lookInTurn,
     look: (processes: readonly Process[]): void => {
       const isPardoned = scene.time.nowMs() <= pardonedUntilMs;
       const showing: string[] = [];
@@ -88,9 +85,7 @@ export function createWatch({
         if (!isPardoned) noFall(process.name, shown, highest, highest);
         noneTwice(shown);
       }
-      turn += 1;
-      const chosen = processes[turn % processes.length];
-      if (chosen?.isPaused() === false) void lookAtAll(chosen);
+      lookInTurn(processes);
       if (showing.length > 1 && !isPardoned) onFault('one target shows a server', showing.join(' and '));
       if (showing.length > 0) {
         if (isGap && shownAtMs > 0) gaps.push(nowMs() - shownAtMs);
