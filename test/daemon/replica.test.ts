@@ -131,6 +131,63 @@ describe('daemon/replica', () => {
     await stopped;
   });
 
+  it('writes for view=all as soon as the database is back, although nothing has changed', async () => {
+    const { config } = await load({
+      yaml: "state: { postgres: { host: db, view_all: true } }\nservers: [{ name: prod, url: 'http://127.0.0.1:9', token_file: /token }]",
+      files: { '/token': 'a-token' },
+    });
+    const shared = createShared();
+    const snapshots = createSnapshots(systemClock);
+    let writes = 0;
+    let isAway = false;
+    const replica = createReplica({
+      log,
+      clock: systemClock,
+      self: createSelf({ version: 'test', nodeVersion: 'test' }),
+      config,
+      snapshots,
+      shared: {
+        ...shared,
+        leases: {
+          ...shared.leases,
+          list: async () => {
+            if (isAway) throw new StateError('the database is away');
+            return shared.leases.list();
+          },
+        },
+        segments: {
+          ...shared.segments,
+          write: async () => {
+            writes += 1;
+          },
+        },
+      },
+      onSecret: () => undefined,
+      toTraces: () => undefined,
+      toPollTimes: () => ({ start: () => undefined, stop: async () => undefined, nextRunsAtMs: () => [] }),
+    });
+    replica.start();
+    await vi.advanceTimersByTimeAsync(1000);
+    void snapshots.publish({
+      source: 'x',
+      server: 'prod',
+      collector: 'health',
+      baseLabels: [['server', 'prod']],
+      rows: gauge('automation_up', 'Up.').rows(1),
+      validForMs: 600_000,
+    });
+    await vi.waitFor(() => expect(writes).toBe(1), { timeout: 60_000 });
+    isAway = true;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(writes).toBe(1);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(writes).toBe(2);
+    const stopped = replica.stop();
+    await vi.advanceTimersByTimeAsync(5000);
+    await stopped;
+  }, 120_000);
+
   it('counts and logs that the series of a server could not be written for view=all', async () => {
     const { config } = await load({
       yaml: "state: { postgres: { host: db, view_all: true } }\nservers: [{ name: prod, url: 'http://127.0.0.1:9', token_file: /token }]",

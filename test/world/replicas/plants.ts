@@ -57,7 +57,7 @@ export const replicaPlants: readonly Plant[] = [
         replace: 'else if (isOurs || !isOurs) hold(',
       },
     ],
-    shownBy: '--seed=20 --cards=lost_answer_owner@222151+3707,deleted_lease_owner@270818+38342',
+    shownBy: '--seed=16 --cards=lost_tail_owner@100000+2300,lost_tail_owner@200000+2300',
   },
   {
     name: 'an owner that is not renewed goes on',
