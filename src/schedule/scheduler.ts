@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../domain/clock.ts';
+import { type Cancel, type Clock, sleep } from '../domain/clock.ts';
 import type { Log } from '../log.ts';
 import { spreadEvenly, toPauseMs } from './again.ts';
 import type { Outcome } from './outcome.ts';
@@ -43,10 +43,26 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
   const { clock, toPollTimes = createPollTimes } = options;
   const ending = new AbortController();
   const lines = polls.map((scheduled) => ({ scheduled, ...createRunner(scheduled, options, ending.signal) }));
+  let areHeld = true;
+  const held = new Set<() => void>();
   const times = toPollTimes(
-    lines.map(({ entry }) => entry),
+    lines.map(({ scheduled: { vital }, entry }) => ({
+      ...entry,
+      run: () => {
+        if (vital || !areHeld) entry.run();
+        else held.add(entry.run);
+      },
+    })),
     clock,
   );
+
+  /** The vital polls have the whole budget at first: what runs, and what has ended, is shown at once. */
+  async function startOthers(): Promise<void> {
+    const ended = Promise.all(lines.flatMap(({ underWay }) => underWay() ?? []));
+    await Promise.race([ended, sleep(clock, vitalFirstMs, ending.signal)]).catch(() => undefined);
+    areHeld = false;
+    if (!ending.signal.aborted) for (const run of held) run();
+  }
 
   /** Repeats the polls that failed while the server was down, the most frequent first. */
   function recover(vitality: ScheduledPoll['vitality'], { sinceMs }: Seen): void {
@@ -60,7 +76,10 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
     vitality.onBack((before) => recover(vitality, before));
   }
   return {
-    start: times.start,
+    start: () => {
+      times.start();
+      void startOthers();
+    },
     stop: async () => {
       ending.abort();
       await times.stop();
@@ -72,6 +91,9 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
     },
   };
 }
+
+/** On a large estate the first reading of executions takes minutes; the others do not wait for it. */
+const vitalFirstMs = 1000;
 
 /** Runs one poll, never twice at once. Skipped runs are logged once, and counted when it is over. */
 function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions, signal: AbortSignal) {

@@ -74,7 +74,7 @@ export type Segments = {
   readonly read: (expiredMs: number, choose: SegmentChoice) => Promise<readonly Segment[]>;
 };
 
-/** Chooses what is read; called anew where reading has to begin anew. */
+/** Chooses what is read; called once more where the reading has to be repeated. */
 export type SegmentChoice = (
   owners: ReadonlyMap<string, SegmentOwner>,
 ) => ReadonlyMap<string, Pick<Segment, 'epoch' | 'version'>>;

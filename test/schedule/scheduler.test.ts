@@ -43,7 +43,7 @@ function setUp(
       last: () => last,
       wake: () => void woken.push(collector),
     };
-    return { key: { server: 'prod', collector }, vital: true, everyMs, poll, vitality };
+    return { key: { server: 'prod', collector }, vital: !collector.startsWith('later'), everyMs, poll, vitality };
   });
   return {
     skipped,
@@ -57,6 +57,13 @@ function setUp(
         for (const listener of listeners) listener(before);
     },
   };
+}
+
+/** Ends what is under way, however long it still takes. */
+async function stopAtOnce(scheduler: ReturnType<typeof createScheduler>): Promise<void> {
+  const stopped = scheduler.stop();
+  await vi.advanceTimersByTimeAsync(10_000);
+  await stopped;
 }
 
 const ok: Outcome = { result: 'success', series: 1 };
@@ -75,6 +82,39 @@ describe('schedule/scheduler', () => {
     await scheduler.stop();
 
     expect(runs).toEqual(['00:00 a', '00:00 b', '00:01 b', '00:15 a', '00:16 b', '00:30 a', '00:31 b']);
+  });
+
+  it('runs the vital polls first, and the others once these have ended', async () => {
+    const runs: string[] = [];
+    const { scheduler } = setUp(['later', 'a', 'b'], async (name) => {
+      runs.push(`${name} begins`);
+      await new Promise((resolve) => setTimeout(resolve, name === 'a' ? 200 : 100));
+      runs.push(`${name} ends`);
+    });
+    scheduler.start();
+    await vi.advanceTimersByTimeAsync(450);
+    await stopAtOnce(scheduler);
+    expect(runs).toEqual(['a begins', 'b begins', 'b ends', 'a ends', 'later begins', 'later ends']);
+  });
+
+  it('lets the others wait for a vital poll for a second at most, and runs none of them after the end', async () => {
+    const runs: string[] = [];
+    const endless = async (name: string, signal: AbortSignal): Promise<void> => {
+      runs.push(name);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    };
+    const one = setUp(['later', 'a'], endless);
+    one.scheduler.start();
+    await vi.advanceTimersByTimeAsync(999);
+    expect(runs).toEqual(['a']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(runs).toEqual(['a', 'later']);
+    await stopAtOnce(one.scheduler);
+
+    const other = setUp(['later', 'b'], endless);
+    other.scheduler.start();
+    await stopAtOnce(other.scheduler);
+    expect(runs).toEqual(['a', 'later', 'b']);
   });
 
   it('never runs two of the same poll at once, and says so once for each that takes too long but the first', async () => {

@@ -2,7 +2,7 @@ import { DatabaseError } from 'pg';
 import type { Sql } from './connections.ts';
 
 /**
- * An expression of SQL: the name of the history of writes that a server of PostgreSQL goes on with. It changes when a standby takes
+ * An expression of SQL: the name of the history of writes that a server of PostgreSQL continues. It changes when a standby takes
  * over, which may lack the last transactions. The name is the first part of the names of its log files.
  */
 export type Timeline = typeof ofPostgres | typeof none;

@@ -17,7 +17,7 @@ export const replicaPlants: readonly Plant[] = [
       },
     ],
     shownBy:
-      '--seed=7 --cards=away_owner@81277+19345,reload_owner@152750+3764,away_1@167297+65053,lost_tail_owner@250041+57950,deleted_lease_1@296055+52306',
+      '--seed=1 --cards=lost_tail_owner@100000+2000,lost_tail_owner@130000+2000,lost_tail_owner@160000+2000,lost_tail_owner@200000+2000,lost_tail_owner@240000+2000,lost_tail_owner@280000+2000',
   },
   {
     name: 'the fence is read outside of the transaction',
@@ -40,7 +40,8 @@ export const replicaPlants: readonly Plant[] = [
         replace: 'found.lease.expiresMs <= link.wallMs()',
       },
     ],
-    shownBy: '--seed=140 --cards=lost_write_1@201467+6027,away_owner@211278+17441',
+    shownBy:
+      '--seed=22 --cards=reload_owner@150374+7015,lost_answer_0@175916+11539,lost_write_0@204815+46580,cut_owner@235485+27128,pause_2@288020+31205',
   },
   {
     // Either of the two notices that the lease is gone.
