@@ -117,18 +117,20 @@ export async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** A trace backend that keeps the digests of each trace. */
+/** A trace backend that keeps what it got of each trace: how often, and its versions. */
 export async function startDigests() {
-  const traces = new Map<string, { readonly digests: Set<string>; times: number }>();
+  const traces = new Map<string, { readonly versions: Map<string, string>; times: number }>();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks);
       const isPacked = request.headers['content-encoding'] === 'gzip';
-      for (const { traceId, bytes } of readTraces(isPacked ? gunzipSync(body) : body)) {
-        const found = traces.get(traceId) ?? { digests: new Set<string>(), times: 0 };
-        found.digests.add(createHash('sha256').update(bytes).digest('hex'));
+      for (const { traceId, bytes, spans, degraded } of readTraces(isPacked ? gunzipSync(body) : body)) {
+        const found = traces.get(traceId) ?? { versions: new Map<string, string>(), times: 0 };
+        const digest = createHash('sha256').update(bytes).digest('hex');
+        const says = `${spans} spans${degraded === undefined ? '' : `, ${degraded}`}, at ${new Date().toISOString()}`;
+        if (!found.versions.has(digest)) found.versions.set(digest, says);
         found.times += 1;
         traces.set(traceId, found);
       }

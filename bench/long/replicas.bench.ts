@@ -105,6 +105,8 @@ async function judge(scene: ReplicaScene) {
   ).catch(() => undefined);
   const traces = [...scene.traces.values()];
   for (const [traceId, run] of scene.ended) if (!scene.traces.has(traceId)) console.log(`  without a trace: ${run}`);
+  for (const [traceId, { versions }] of scene.traces)
+    if (versions.size > 1) console.log(`  ${scene.ended.get(traceId)}: ${[...versions.values()].join('; ')}`);
   return [
     toRow(`scrapes of ${counts.scrapes} whose counters fell, each replica asked`, counts.falls, 0),
     toRow(`scrapes of ${counts.scrapesOfAll} of view=all whose counters fell, replicas in turn`, counts.fallsOfAll, 0),
@@ -114,7 +116,7 @@ async function judge(scene: ReplicaScene) {
     toRow(`executions of ${finished} that are not in the ledger once`, Math.abs(finished - entries) + entries - ids, 0),
     toRow(`executions of ${finished} without a trace`, finished - traces.length, 0),
     toRow('traces that came more than once', traces.filter(({ times }) => times > 1).length, Infinity),
-    toRow('traces of which two versions came', traces.filter(({ digests }) => digests.size > 1).length, Infinity),
+    toRow('traces of which two versions came', traces.filter(({ versions }) => versions.size > 1).length, Infinity),
     toRow('requests in the busiest minute', countBusiest(scene.requestTicks), 1.1 * budgetOfMinute),
     ...(await judgeIncrease(scene)),
   ];
