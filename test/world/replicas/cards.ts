@@ -1,3 +1,4 @@
+import { renewEveryMs } from '../../../src/ownership/tenure.ts';
 import { createDice, type Dice } from '../dice.ts';
 import type { Scene } from '../scene.ts';
 import type { Engine } from './engine.ts';
@@ -107,8 +108,11 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       noteSpan(time.nowMs(), 10 * secondMs);
       const before = engine.unit(unitName).lease;
       engine.loseTail();
-      // Where the lease itself is lost, its owner acts until it sees that; one that is cut off, until its time is over.
-      if (engine.unit(unitName).lease?.epoch !== before?.epoch) watch.pardonUntil(time.nowMs() + 7 * secondMs);
+      // Where the lease itself is lost, or so many renewals that it expires before the next one, its owner acts until it sees that;
+      // one that is cut off, until its time is over.
+      const { lease } = engine.unit(unitName);
+      const leftMs = (lease?.expiresMs ?? 0) - time.nowMs() - engine.skewMs;
+      if (lease?.epoch !== before?.epoch || leftMs < renewEveryMs) watch.pardonUntil(time.nowMs() + 7 * secondMs);
       // Whoever is asked before the owner notices it shows nothing that is less than before.
       for (let ms = 50; ms < 6000; ms += 150) time.after(ms, () => watch.lookAtAll(slots.alive()));
     });
