@@ -48,11 +48,12 @@ type WaitingOptions = {
 export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: WaitingOptions): WaitingTraces {
   const waiting = new Map<string, Waiting>();
   const sealClock = createSealClock(clock.ticks);
+  const ages = createAges(clock);
   let crowdedOut: ReadonlySet<PendingTrace> = new Set();
   let hasNew = false;
 
   function isLate(pending: PendingTrace): boolean {
-    return clock.now() - pending.seenAtMs > backlogAgeMs || crowdedOut.has(pending);
+    return ages.of(pending) > backlogAgeMs || crowdedOut.has(pending);
   }
 
   function noteAnswer(entry: Waiting): void {
@@ -77,6 +78,7 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
       for (const each of pending) {
         const entry = { pending: each, sinceTicks: undefined, retryAtTicks: 0, isUnanswered: false, faults: 0 };
         waiting.set(toPendingKey(each), entry);
+        ages.begin(each);
       }
       hasNew ||= pending.length > 0;
     },
@@ -120,6 +122,17 @@ export function createWaitingTraces({ clock, sealTimeoutMs, backlogAgeMs }: Wait
       entry.isUnanswered = true;
       entry.faults += 1;
     },
+  };
+}
+
+/** The time since each was seen. Once it is in the queue, the clock on the wall may be set: it makes none of them late. */
+function createAges({ now, ticks }: WaitingOptions['clock']) {
+  const seenTicks = new WeakMap<PendingTrace, number>();
+  return {
+    begin: (pending: PendingTrace): void => {
+      seenTicks.set(pending, ticks() - Math.max(0, now() - pending.seenAtMs));
+    },
+    of: (pending: PendingTrace): number => ticks() - (seenTicks.get(pending) ?? ticks()),
   };
 }
 

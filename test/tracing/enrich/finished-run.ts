@@ -43,7 +43,8 @@ export async function setUp(given: Setting = {}) {
   if (run?.endedAtMs === undefined) throw new Error('the run has not ended');
   const state = openSqliteState({ memory: true });
   let clockMs = Date.UTC(2026, 0, 15, 13);
-  const clock = fakeClock({ now: () => clockMs, ticks: () => clockMs });
+  let wallAheadMs = 0;
+  const clock = fakeClock({ now: () => clockMs + wallAheadMs, ticks: () => clockMs });
   const { client, close } = createTestClient({ url: simulator.url, token: fixedSecret(simulator.token) });
   endings.push(close, () => state.close());
   const pending: PendingTrace = {
@@ -100,6 +101,10 @@ export async function setUp(given: Setting = {}) {
   };
   const left = async () => (await state.ledger.load('prod')).map(({ kind }) => kind);
   const wait = (ms: number) => (clockMs += ms);
+  /** Sets the clock on the wall; the one that only goes forwards goes on. */
+  const setWallAhead = (ms: number): void => {
+    wallAheadMs = ms;
+  };
   const ask = (lane: 'vital') => client.within({ lane, forMs: 5000 });
-  return { simulator, ask, pending, plans, told, run: run1, add: enricher.add, spooled, left, wait };
+  return { simulator, ask, pending, plans, told, run: run1, add: enricher.add, spooled, left, wait, setWallAhead };
 }

@@ -136,6 +136,26 @@ describe('tracing/enrich, when a trace is sealed', () => {
     expect(told).not.toContain('degraded seal_timeout');
   });
 
+  it('gives no steps up because the clock on the wall was set while they were waited for', async () => {
+    const { simulator, run, add, wait, setWallAhead, plans, told, pending } = await setUp({
+      backlogAgeMs: 20 * minuteMs,
+    });
+    simulator.control.configure({ statePending: 'all' });
+    await run();
+    expect(plans).toEqual([]);
+    setWallAhead(60 * minuteMs);
+    simulator.control.configure({ statePending: new Set() });
+    wait(minuteMs);
+    await run();
+    expect(plans[0]?.trace.spans).toHaveLength(3);
+    // Whatever it says, what is older than that by the other clock is late.
+    setWallAhead(-60 * minuteMs);
+    add([{ ...pending, id: 2, seenAtMs: Date.UTC(2026, 0, 15, 12) }]);
+    wait(20 * minuteMs + 1);
+    await run();
+    expect(told).toContain('degraded backlog');
+  });
+
   it('waits for the state of what stood in line for longer than that', async () => {
     const { simulator, run, add, wait, plans, told, pending } = await setUp({ backlogAgeMs: 60 * minuteMs });
     await run();
