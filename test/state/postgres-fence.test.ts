@@ -313,6 +313,8 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     // As a release leaves it that knows no timelines.
     await server.query(`UPDATE ${schema}.unit SET segment_timeline = NULL`);
     expect([...(await readOwners(b, 0)).keys()]).toEqual(['prod']);
+    await server.query(`DROP TABLE ${schema}.segment`);
+    await expect(readOwners(b, 0)).rejects.toThrow('the state cannot be read');
   });
 
   it('says who shows a server, and how long before the end of its lease it was written', async () => {

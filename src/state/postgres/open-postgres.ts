@@ -53,7 +53,10 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
       write: createSegmentWrite(connections, replica, timeline),
       // By one server of the database: another one may have the same versions of other segments.
       read: (expiredMs, choose) =>
-        connections.transact(async (sql) => readSegments(sql, choose(await readOwners(sql, timeline, expiredMs)))),
+        connections.transact(
+          async (sql) => readSegments(sql, choose(await readOwners(sql, timeline, expiredMs))),
+          'read',
+        ),
     },
     owned: (unit, { epoch, commits }) =>
       toState(createOwnedUnit(connections, { unit, owner: replica.owner, epoch, commits })),
