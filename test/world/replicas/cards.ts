@@ -3,7 +3,7 @@ import { createDice, type Dice } from '../dice.ts';
 import type { Scene } from '../scene.ts';
 import type { Engine } from './engine.ts';
 import type { Process } from './process.ts';
-import type { Watch } from './watch.ts';
+import { learnsMs, type Watch } from './watch.ts';
 
 const cardNames = [
   'kill',
@@ -31,6 +31,8 @@ export const unitName = 'upstream';
 
 const secondMs = 1000;
 const minuteMs = 60_000;
+/** The time after which whoever waited for an answer asks again. */
+const givesUpMs = 6 * secondMs;
 /** The number of daemons. */
 export const daemons = 3;
 
@@ -91,8 +93,13 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
     for (let fromMs = sinceMs; fromMs < sinceMs + lastsMs + 10 * secondMs; fromMs += 10 * secondMs)
       truth.troubles.push({ ...trouble, fromMs, toMs: fromMs + forMs + minuteMs });
   };
+  function noteLost(): void {
+    watch.noteLost();
+    time.after(learnsMs + 1, () => watch.look(slots.alive()));
+  }
   if (card === 'away') {
     engine.isAway = true;
+    watch.noteUnreached(forMs + givesUpMs);
     time.after(forMs, () => {
       engine.isAway = false;
     });
@@ -108,19 +115,17 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       noteSpan(time.nowMs(), 10 * secondMs);
       const before = engine.unit(unitName).lease;
       engine.loseTail();
-      // Where the lease itself is lost, or so many renewals that it expires before the next one, its owner acts until it sees that;
-      // one that is cut off, until its time is over.
+      // The lease itself is lost, or so many renewals that it expires before the next one.
       const { lease } = engine.unit(unitName);
       const leftMs = (lease?.expiresMs ?? 0) - time.nowMs() - engine.skewMs;
-      if (lease?.epoch !== before?.epoch || leftMs < renewEveryMs) watch.pardonUntil(time.nowMs() + 7 * secondMs);
+      if (lease?.epoch !== before?.epoch || leftMs < renewEveryMs) noteLost();
       // Whoever is asked before the owner notices it shows nothing that is less than before.
       for (let ms = 50; ms < 6000; ms += 150) time.after(ms, () => watch.lookAtAll(slots.alive()));
     });
     return;
   }
   if (card === 'deleted lease') {
-    // The owner learns of it when it lists the leases, and later if it is cut off.
-    watch.pardonUntil(time.nowMs() + 7 * secondMs);
+    noteLost();
     engine.unit(unitName).lease = undefined;
     return;
   }
@@ -137,6 +142,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       // An answer is lost later than its card is played, and the owner goes on to send until its lease has run out.
       noteSpan(time.nowMs(), 10 * secondMs);
       process.link.isCut = true;
+      watch.noteUnreached(forMs + givesUpMs);
       time.after(forMs, () => {
         process.link.isCut = false;
       });
@@ -150,6 +156,7 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       // What it was about to send it sends when it wakes up, although the next owner has sent it.
       noteSpan(time.nowMs(), forMs);
       process.pause();
+      watch.noteUnreached(forMs + secondMs);
       time.after(forMs, () => {
         process.resume();
         // A scrape that waited is answered before any timer.

@@ -4,6 +4,10 @@ import { countRuns, isCounter, readShown, type Shown } from '../shown.ts';
 import type { Process } from './process.ts';
 
 const minuteMs = 60_000;
+/** The time in which an owner that reaches the database learns that a lease is not its own any longer. */
+export const learnsMs = 1000;
+/** The time after which an owner that does not reach it stops by itself. */
+const stopsMs = 7000;
 
 export type Watch = ReturnType<typeof createWatch>;
 
@@ -23,7 +27,8 @@ export function createWatch({
   let turn = 0;
   const gaps: number[] = [];
   let shownAtMs = 0;
-  let pardonedUntilMs = 0;
+  let lostMs = Number.NEGATIVE_INFINITY;
+  let unreachedUntilMs = Number.NEGATIVE_INFINITY;
   let isGap = true;
 
   function noFall(name: string, shown: Shown, before: ReadonlyMap<string, number>, all: Map<string, number>): void {
@@ -69,14 +74,18 @@ export function createWatch({
     gapsMs: () => gaps,
     /** The number of answers that showed servers of all. */
     answers: () => answers,
-    /** Until then several may show a server, each what it knows; never in the view of all. */
-    pardonUntil: (trueMs: number): void => {
-      pardonedUntilMs = trueMs;
+    /** A lease was lost. Until its owner learns of it two may show the server, each what it knows; never in the view of all. */
+    noteLost: (): void => {
+      lostMs = scene.time.nowMs();
+    },
+    /** Until then somebody may not hear what the database says. */
+    noteUnreached: (forMs: number): void => {
+      unreachedUntilMs = Math.max(unreachedUntilMs, scene.time.nowMs() + forMs);
     },
     /** Asks one of them for the servers of all. */
     lookAtAll: lookInTurn,
     look: (processes: readonly Process[]): void => {
-      const isPardoned = scene.time.nowMs() <= pardonedUntilMs;
+      const isPardoned = scene.time.nowMs() <= lostMs + (unreachedUntilMs > lostMs ? stopsMs : learnsMs);
       const showing: string[] = [];
       for (const process of processes) {
         if (process.isPaused()) continue;
