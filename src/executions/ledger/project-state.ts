@@ -87,12 +87,7 @@ export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: numbe
  * writes the dates of answers, the step is seen late; a project that is new has no earlier runs that could count by mistake.
  */
 export function rewind(state: ProjectState, toMs: number, isNew = false): ProjectState {
-  const { countedFromMs, prunedThroughMs = Number.NEGATIVE_INFINITY } = state;
-  const fromMs = isNew ? toMs - mostUnnoticedMs : toMs;
-  return {
-    ...withReadUntil(state, fromMs),
-    countedFromMs: Math.min(countedFromMs, Math.max(fromMs, prunedThroughMs)),
-  };
+  return rewindAbsent(state, { toMs: isNew ? toMs - mostUnnoticedMs : toMs, isCertain: true });
 }
 
 /**

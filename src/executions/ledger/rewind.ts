@@ -67,15 +67,14 @@ function planRewind(
     const isStill = rewindToMs === undefined && backMs === 0 && !isAhead && !isGapAhead;
     if (isStill) return [];
     const unseen = isAhead ? rewindUnseen(state, nowMs) : state;
-    const rewound = rewindToMs === undefined ? unseen : rewind(state, rewindToMs, isNew);
-    if (backMs === 0) return [rewound];
-    return [rewindAbsent(rewound, { toMs: readThroughMs(state) - backMs, isCertain: isAhead || isNew })];
+    const told = rewindToMs === undefined ? unseen : rewind(state, rewindToMs, isNew);
+    const isCertain = isAhead || isNew;
+    const rewound = backMs === 0 ? told : rewindAbsent(told, { toMs: readThroughMs(state) - backMs, isCertain });
+    return [isReadOfGap(state, facts) ? { ...rewound, gapReadMs: isGapAhead ? nowMs : gapUntilMs } : rewound];
   });
   if (changed.length === 0 && !isListAhead && !isGapAhead) return undefined;
   return {
-    states: changed.map((rewound) =>
-      keepRead(rewound, states.get(rewound.project), facts, isGapAhead ? nowMs : gapUntilMs),
-    ),
+    states: changed,
     facts: {
       ...facts,
       ...(facts.listedAtMs === undefined
@@ -86,15 +85,12 @@ function planRewind(
   };
 }
 
-/** What has been read of the gap after a restored copy counts as read, although its end is another now, or is ahead again. */
-function keepRead(
-  rewound: ProjectState,
-  before: ProjectState | undefined,
-  facts: LedgerFacts,
-  gapUntilMs: number,
-): ProjectState {
-  if (facts.gapUntilMs === undefined || facts.gapUntilMs === unknown) return rewound;
-  return isInRestoreGap(before ?? rewound, facts) ? rewound : { ...rewound, gapReadMs: gapUntilMs };
+/**
+ * Reports whether the gap after a restored copy has been read: it counts as read after the rewind too, although its end is another
+ * now, or is ahead again.
+ */
+function isReadOfGap(state: ProjectState, facts: LedgerFacts): boolean {
+  return facts.gapUntilMs !== undefined && facts.gapUntilMs !== unknown && !isInRestoreGap(state, facts);
 }
 
 /** Dates are cut to the second, and come with answers that take their time. */
