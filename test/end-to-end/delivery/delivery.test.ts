@@ -75,7 +75,7 @@ describe('end-to-end/delivery', () => {
     const replay = `DELIVERY_SEED=${seed} DELIVERY_KILLS=${kills} npx vitest run test/end-to-end/delivery`;
     process.stdout.write(`${text}\n`);
     const faults = reports.flatMap((report, index) => report.faults.map((fault) => `world ${index}: ${fault}`));
-    expect(faults, [`again with ${replay}`, ...faults].join('; ')).toEqual([]);
+    expect(faults, `again with ${replay}: ${faults.join('; ')}`).toEqual([]);
     expect(missing, `seen too seldom; again with ${replay}`).toEqual([]);
   }, 600_000);
 });
