@@ -33,6 +33,8 @@ export type Engine = {
   readonly loseTail: () => void;
   /** How far its clock is from true time. */
   skewMs: number;
+  /** Called when a lease is acquired. */
+  onAcquired: (() => void) | undefined;
 };
 
 /** The way of one process to the database. */
@@ -115,6 +117,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
             if (isFree) {
               found.lastEpoch = 1 + Math.max(found.lastEpoch, knownEpoch);
               found.lease = { owner, address, epoch: found.lastEpoch, expiresMs: nowMs() + ttlMs };
+              engine.onAcquired?.();
             }
             const [lease] = toLease(name, found);
             if (lease === undefined) throw new Error('a lease is there once it was acquired');
@@ -214,6 +217,7 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
   const engine: Engine = {
     isAway: false,
     skewMs: 0,
+    onAcquired: undefined,
     unit,
     connect: (replica, link) => ({
       leases: createLeases(replica, link),

@@ -58,7 +58,7 @@ export const replicaPlants: readonly Plant[] = [
         replace: 'else if (isOurs || !isOurs) hold(',
       },
     ],
-    shownBy: '--seed=16 --cards=lost_tail_owner@100000+2300,lost_tail_owner@200000+2300',
+    shownBy: '--seed=17 --cards=deleted_lease_owner@268101+12341',
   },
   {
     name: 'an owner that is not renewed goes on',

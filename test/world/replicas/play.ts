@@ -112,6 +112,7 @@ export async function playReplicas(seed: number, options: ReplicaPlayOptions = {
     note,
   };
   const watch = createWatch({ onFault, nowMs: atMs, scene });
+  engine.onAcquired = watch.noteAcquired;
   function scrape(): void {
     watch.look(slots.alive());
     time.after(plan.scrapeMs / 5, scrape);

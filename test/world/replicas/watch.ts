@@ -4,7 +4,7 @@ import { countRuns, isCounter, readShown, type Shown } from '../shown.ts';
 import type { Process } from './process.ts';
 
 const minuteMs = 60_000;
-/** The time in which an owner that reaches the database learns that a lease is not its own any longer. */
+/** The time in which an owner that reaches the database learns that its lease is lost, or another's. */
 export const learnsMs = 1000;
 /** The time after which an owner that does not reach it stops by itself. */
 const stopsMs = 7000;
@@ -28,8 +28,15 @@ export function createWatch({
   const gaps: number[] = [];
   let shownAtMs = 0;
   let lostMs = Number.NEGATIVE_INFINITY;
+  let acquiredMs = Number.NEGATIVE_INFINITY;
   let unreachedUntilMs = Number.NEGATIVE_INFINITY;
   let isGap = true;
+
+  function mayBeTwo(): boolean {
+    const trueMs = scene.time.nowMs();
+    const learntMs = Math.max(lostMs, acquiredMs) + learnsMs;
+    return trueMs <= lostMs + stopsMs && (unreachedUntilMs > lostMs || trueMs <= learntMs);
+  }
 
   function noFall(name: string, shown: Shown, before: ReadonlyMap<string, number>, all: Map<string, number>): void {
     for (const [key, value] of shown) {
@@ -78,6 +85,10 @@ export function createWatch({
     noteLost: (): void => {
       lostMs = scene.time.nowMs();
     },
+    /** A lease was acquired: one that expired because its renewals were lost is noticed then. */
+    noteAcquired: (): void => {
+      acquiredMs = scene.time.nowMs();
+    },
     /** Until then somebody may not hear what the database says. */
     noteUnreached: (forMs: number): void => {
       unreachedUntilMs = Math.max(unreachedUntilMs, scene.time.nowMs() + forMs);
@@ -85,7 +96,7 @@ export function createWatch({
     /** Asks one of them for the servers of all. */
     lookAtAll: lookInTurn,
     look: (processes: readonly Process[]): void => {
-      const isPardoned = scene.time.nowMs() <= lostMs + (unreachedUntilMs > lostMs ? stopsMs : learnsMs);
+      const isPardoned = mayBeTwo();
       const showing: string[] = [];
       for (const process of processes) {
         if (process.isPaused()) continue;
