@@ -9,7 +9,7 @@ const minutes = Number(process.env['REPLICA_MINUTES'] ?? 60);
 const only = process.env['REPLICA_ONLY'];
 const calmMs = Number(process.env['REPLICA_CALM_SECONDS'] ?? 45) * 1000;
 /** The steps of an execution are asked for with what the budget leaves. */
-const tracesMs = 300_000;
+const tracesMs = 1_200_000;
 const budgetOfMinute = 60 * requestsPerSecond;
 const counted = 'automation_executions_total';
 const job = 'job_name="settle",status="succeeded"';
@@ -97,12 +97,16 @@ async function judge(scene: ReplicaScene) {
     .query('SELECT count(*)::int AS entries, count(DISTINCT id)::int AS ids FROM automation_exporter.ledger_entry');
   const { entries, ids } = row as { entries: number; ids: number };
   const finished = scene.finished();
+  const waited = performance.now();
+  const left = finished - scene.traces.size;
   await eventually(
     async () => {
       if (scene.traces.size < finished) throw new Error(`${scene.traces.size} traces`);
     },
     { limitMs: tracesMs },
   ).catch(() => undefined);
+  const waitedSeconds = ((performance.now() - waited) / 1000).toFixed(0);
+  console.log(`  ${left} traces waited for their steps at the end, and came within ${waitedSeconds} s`);
   const traces = [...scene.traces.values()];
   for (const [traceId, run] of scene.ended) if (!scene.traces.has(traceId)) console.log(`  without a trace: ${run}`);
   for (const [traceId, { versions }] of scene.traces)
