@@ -134,6 +134,7 @@ export function createViewOfAll({ segments, codec, servers: toServers }: ViewOpt
 type Unit = {
   readonly owner: string;
   readonly epoch: number;
+  readonly timeline: string | null;
   version: number;
   readonly families: Map<string, Segment>;
 };
@@ -157,10 +158,10 @@ function keepOwned(
     [...owners].filter(([unit, { unwrittenMs }]) => servers.includes(unit) && unwrittenMs <= leaseMs + silentMs),
   );
   for (const unit of units.keys()) if (!owned.has(unit)) units.delete(unit);
-  for (const [unit, { owner, epoch }] of owned) {
+  for (const [unit, { owner, epoch, timeline }] of owned) {
     const known = units.get(unit);
-    if (known?.owner === owner && known.epoch === epoch) continue;
-    units.set(unit, { owner, epoch, version: 0, families: new Map() });
+    if (known?.owner === owner && known.epoch === epoch && known.timeline === timeline) continue;
+    units.set(unit, { owner, epoch, timeline, version: 0, families: new Map() });
   }
   return units;
 }

@@ -82,6 +82,8 @@ export type SegmentChoice = (
 export type SegmentOwner = Pick<Lease, 'owner' | 'epoch'> & {
   /** The time from the last write of the unit's segments, by any owner, to the end of the lease. */
   readonly unwrittenMs: number;
+  /** The history of the database in which that write happened; null where it is not known. */
+  readonly timeline: string | null;
 };
 
 export type FamilySegment = { readonly family: string; readonly bytes: Uint8Array };

@@ -38,7 +38,12 @@ function createShared() {
   return { segments, owners, writes, rows };
 }
 
-const ownedBy = (owner: string, epoch: number, unwrittenMs = 10_000): SegmentOwner => ({ owner, epoch, unwrittenMs });
+const ownedBy = (owner: string, epoch: number, unwrittenMs = 10_000, timeline = '00000001'): SegmentOwner => ({
+  owner,
+  epoch,
+  unwrittenMs,
+  timeline,
+});
 
 function listNew(rows: readonly Segment[], after: ReturnType<SegmentChoice>): Segment[] {
   return rows.filter(({ unit, epoch, version }) => {
@@ -114,6 +119,24 @@ const fail = (error: unknown): void => {
 };
 
 describe('daemon/view-of-all', () => {
+  it('reads everything again on another timeline, although the version there is lower than the one that was read', async () => {
+    const shared = createShared();
+    const [one, other] = [createReplica(shared), createReplica(shared)];
+    shared.owners.set('a', ownedBy('one', 1));
+    await one.publish('a', [...up.rows(1), ...jobs.rows(3, { project: 'pay' })]);
+    one.write('a', 1);
+    await one.clock.advance(1000);
+    expect(await other.scrape()).toContain('automation_jobs{server="a",project="pay"} 3');
+    // The clock of the promoted standby is behind, and it had not been told that a family is gone.
+    for (const [key, row] of shared.rows) shared.rows.set(key, { ...row, version: row.version - 1 });
+    shared.rows.delete('a automation_jobs');
+    expect(await other.scrape()).toContain('automation_jobs{server="a",project="pay"} 3');
+    shared.owners.set('a', ownedBy('one', 1, 10_000, '00000002'));
+    for (const [key, row] of shared.rows) shared.rows.set(key, { ...row, version: row.version + 0.5 });
+    expect(await other.scrape()).not.toContain('automation_jobs');
+    expect(await other.scrape()).toContain('automation_up{server="a"} 1');
+  });
+
   it('shows the servers of every owner on each replica, and one header for each family', async () => {
     const shared = createShared();
     const [one, other] = [createReplica(shared), createReplica(shared)];

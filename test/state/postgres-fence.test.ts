@@ -298,19 +298,38 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     await a.segments.write('prod', 1, []);
   });
 
+  it('notices it after a write that failed too: that one may have happened, those before it are not to be lost', async () => {
+    const a = await open('a');
+    await a.leases.acquire('prod', 60_000);
+    const fail = async (): Promise<void> => {
+      await server.query(`ALTER TABLE ${schema}.segment RENAME TO away`);
+      await expect(a.segments.write('prod', 1, [])).rejects.toThrow('cannot be written');
+      await server.query(`ALTER TABLE ${schema}.away RENAME TO segment`);
+    };
+    await a.segments.write('prod', 1, []);
+    await fail();
+    await server.query(`UPDATE ${schema}.unit SET segment_version = segment_version + 1`);
+    await a.segments.write('prod', 1, []);
+    await fail();
+    await fail();
+    await server.query(`UPDATE ${schema}.unit SET segment_version = segment_version - 1`);
+    await expect(a.segments.write('prod', 1, [])).rejects.toThrow('the database has lost series of prod');
+  });
+
   it('omits a server that was last written on another timeline, until its owner writes again', async () => {
     const [a, b] = [await open('a'), await open('b')];
     await a.leases.acquire('prod', 60_000);
     await a.segments.write('prod', 1, []);
     expect([...(await readOwners(b, 0)).keys()]).toEqual(['prod']);
-    expect(await server.query(`SELECT segment_timeline FROM ${schema}.unit`)).toEqual([
-      { segment_timeline: '00000001' },
-    ]);
-    await server.query(`UPDATE ${schema}.unit SET segment_timeline = '00000002'`);
+    expect((await readOwners(b, 0)).get('prod')?.timeline).toBe('00000001');
+    await server.query(`UPDATE ${schema}.unit SET segment_timeline = '00000002/' || segment_version`);
     expect([...(await readOwners(b, 0)).keys()]).toEqual([]);
     await a.segments.write('prod', 1, []);
     expect([...(await readOwners(b, 0)).keys()]).toEqual(['prod']);
-    // As a release leaves it that knows no timelines.
+    // As a release leaves it that knows no timelines: it writes after one that does, or none does.
+    await server.query(`UPDATE ${schema}.unit SET segment_timeline = '00000002/' || segment_version`);
+    await server.query(`UPDATE ${schema}.unit SET segment_version = segment_version + 1`);
+    expect([...(await readOwners(b, 0)).keys()]).toEqual(['prod']);
     await server.query(`UPDATE ${schema}.unit SET segment_timeline = NULL`);
     expect([...(await readOwners(b, 0)).keys()]).toEqual(['prod']);
     await server.query(`DROP TABLE ${schema}.segment`);

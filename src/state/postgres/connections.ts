@@ -36,8 +36,15 @@ export type Connections = {
 
 type Timing = Pick<Clock, 'after' | 'random'>;
 
+/** Counts the broken connections of several pools to one database: those that were opened before the last one are closed. */
+export type Breaks = { count: number };
+
 /** A bounded pool of connections to one database. */
-export function createConnections(settings: PostgresSettings, clock: Timing): Connections {
+export function createConnections(
+  settings: PostgresSettings,
+  clock: Timing,
+  breaks: Breaks = { count: 0 },
+): Connections {
   const explain = (doing: string, error: unknown): StateError =>
     error instanceof StateError
       ? error
@@ -50,15 +57,13 @@ export function createConnections(settings: PostgresSettings, clock: Timing): Co
   const pool = openPool(settings, () => credentials);
   const prepared = new WeakSet<ClientBase>();
 
-  async function connect(): Promise<PoolClient> {
-    try {
-      // Before the connection, which would wait for a password that cannot be read.
-      if (pool.idleCount === 0) credentials = await readCredentials();
-      return await pool.connect();
-    } catch (error) {
+  const generations = createGenerations(breaks);
+  const connect = (): Promise<PoolClient> =>
+    openConnection(pool, generations, async () => {
+      credentials = await readCredentials();
+    }).catch((error: unknown) => {
       throw explain('the database cannot be used', error);
-    }
-  }
+    });
 
   /** Lends a connection; one that may be of no use any longer is closed afterwards. */
   async function borrow<Answer>(work: (client: ClientBase) => Promise<Answer>): Promise<Answer> {
@@ -73,6 +78,7 @@ export function createConnections(settings: PostgresSettings, clock: Timing): Co
     } catch (error) {
       // Only a complaint of the server that leaves the session as it was.
       isUsable = keepsConnection(error);
+      if (!isUsable) generations.noteBreak(client);
       throw error;
     } finally {
       client.release(!isUsable);
@@ -110,6 +116,38 @@ export function createConnections(settings: PostgresSettings, clock: Timing): Co
       }
     },
     close: () => closePool(pool, clock),
+  };
+}
+
+/** Takes a connection from the pool, or opens one. */
+async function openConnection(
+  pool: Pool,
+  { isPresent }: Generations,
+  prepare: () => Promise<void>,
+): Promise<PoolClient> {
+  for (;;) {
+    // Before the connection, which would wait for a password that cannot be read.
+    if (pool.idleCount === 0) await prepare();
+    const client = await pool.connect();
+    if (isPresent(client)) return client;
+    client.release(true);
+  }
+}
+
+type Generations = ReturnType<typeof createGenerations>;
+
+/** A connection that is older than a break may lead to a server that is gone without a word: a statement would wait for its answer. */
+function createGenerations(breaks: Breaks) {
+  /** The breaks that were known when a connection was opened. */
+  const known = new WeakMap<ClientBase, number>();
+  return {
+    isPresent: (client: ClientBase): boolean => {
+      if (!known.has(client)) known.set(client, breaks.count);
+      return known.get(client) === breaks.count;
+    },
+    noteBreak: (client: ClientBase): void => {
+      if (known.get(client) === breaks.count) breaks.count += 1;
+    },
   };
 }
 

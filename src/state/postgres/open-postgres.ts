@@ -1,16 +1,16 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { Replica, Segments, SharedState } from '../shared-state.ts';
+import { FencedError, type Replica, type Segments, type SharedState } from '../shared-state.ts';
 import type { State } from '../state.ts';
 import { refuseUnfinishedCopy } from '../unfinished-copy.ts';
-import { type Connections, createConnections, type PostgresSettings, type Sql } from './connections.ts';
+import { createConnections, type PostgresSettings, type Sql } from './connections.ts';
 import { createOwnedUnit, type OwnedUnit, requireLease } from './owned-unit.ts';
 import { createPostgresLeases } from './postgres-leases.ts';
 import { createPostgresLedger } from './postgres-ledger.ts';
 import { createPostgresMemories } from './postgres-memories.ts';
-import { readOwners, readSegments, writeSegments } from './postgres-segments.ts';
+import { readOwners, readSegments, type SegmentWrite, writeSegments } from './postgres-segments.ts';
 import { createPostgresSpool } from './postgres-spool.ts';
 import { prepareSchema } from './schema.ts';
-import { chooseTimeline, type Timeline } from './timeline.ts';
+import { createTransactOnTimeline, type TransactOnTimeline } from './timeline.ts';
 
 export type PostgresOptions = {
   readonly settings: PostgresSettings;
@@ -22,22 +22,22 @@ export type PostgresOptions = {
 
 /** Opens the state that replicas share in one database, whose tables are created or brought up to date. */
 export async function openPostgresState({ settings, replica, clock, units }: PostgresOptions): Promise<SharedState> {
-  const connections = createConnections(settings, clock);
-  const forLeases = createConnections({ ...settings, connections: 2 }, clock);
+  const breaks = { count: 0 };
+  const connections = createConnections(settings, clock, breaks);
+  const forLeases = createConnections({ ...settings, connections: 2 }, clock, breaks);
   // Of their own: a lease must be renewed however much there is to write, and while others wait to be acquired.
-  const forRenewals = createConnections({ ...settings, connections: 2 }, clock);
+  const forRenewals = createConnections({ ...settings, connections: 2 }, clock, breaks);
   const close = async (): Promise<void> => {
     await Promise.all([connections.close(), forLeases.close(), forRenewals.close()]);
   };
-  let timeline: Timeline;
   try {
     await prepareSchema(connections, settings.schema);
     await refuseHalf(connections.sql, units);
-    timeline = await chooseTimeline(connections.sql);
   } catch (error) {
     await close();
     throw error;
   }
+  const transactOnTimeline = createTransactOnTimeline(connections);
   const leases = createPostgresLeases(forLeases, replica, (sql, unit) => refuseHalf(sql, [unit]));
   const renewals = createPostgresLeases(forRenewals, replica);
   return {
@@ -50,11 +50,11 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
       },
     },
     segments: {
-      write: createSegmentWrite(connections, replica, timeline),
+      write: createSegmentWrite(transactOnTimeline, replica),
       // By one server of the database: another one may have the same versions of other segments.
       read: (expiredMs, choose) =>
-        connections.transact(
-          async (sql) => readSegments(sql, choose(await readOwners(sql, timeline, expiredMs))),
+        transactOnTimeline(
+          async (sql, timeline) => readSegments(sql, choose(await readOwners(sql, timeline, expiredMs))),
           'read',
         ),
     },
@@ -65,20 +65,28 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
 }
 
 /** Writes segments as long as the database has all that was written before. */
-function createSegmentWrite({ transact }: Connections, { owner }: Replica, timeline: Timeline): Segments['write'] {
-  const written = new Map<string, { readonly epoch: number; readonly version: number }>();
+function createSegmentWrite(transactOnTimeline: TransactOnTimeline, { owner }: Replica): Segments['write'] {
+  const written = new Map<string, Written>();
   return async (unit, epoch, families) => {
-    const last = written.get(unit);
+    const known = written.get(unit);
+    const before = known?.epoch === epoch ? known : { epoch, last: 0, isLastKnown: false };
     // A write that fails may have happened.
-    written.delete(unit);
-    const version = await transact(async (sql) => {
-      await requireLease(sql, { unit, epoch, owner });
-      const expected = last?.epoch === epoch ? last.version : undefined;
-      return writeSegments(sql, { unit, epoch, expected, timeline }, families);
-    });
-    written.set(unit, { epoch, version });
+    written.set(unit, { ...before, isLastKnown: false });
+    try {
+      const last = await transactOnTimeline(async (sql, timeline) => {
+        await requireLease(sql, { unit, epoch, owner });
+        return writeSegments(sql, { unit, timeline, ...before }, families);
+      });
+      written.set(unit, { epoch, last, isLastKnown: true });
+    } catch (error) {
+      // It is said once: whoever writes again has begun again.
+      if (error instanceof FencedError) written.delete(unit);
+      throw error;
+    }
   };
 }
+
+type Written = Pick<SegmentWrite, 'epoch' | 'last' | 'isLastKnown'>;
 
 /** Refuses a database in which `migrate` has begun to fill one of these units; by default, any unit. */
 export async function refuseHalf(sql: Sql, units?: readonly string[]): Promise<void> {

@@ -10,23 +10,24 @@ type SegmentRow = Omit<Segment, 'bytes'> & { readonly bytes: Buffer };
  */
 export async function writeSegments(
   sql: Sql,
-  { unit, epoch, expected, timeline }: SegmentWrite,
+  { unit, epoch, last, isLastKnown, timeline }: SegmentWrite,
   families: readonly FamilySegment[],
 ): Promise<number> {
-  const [before] = await sql<{ version: number }>(
-    'SELECT segment_version AS version FROM unit WHERE unit = $1 FOR UPDATE',
+  const [before] = await sql<{ version: number; next: number }>(
+    `SELECT segment_version AS version,
+       greatest(segment_version + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS next
+     FROM unit WHERE unit = $1 FOR UPDATE`,
     [unit],
   );
-  if (expected !== undefined && before?.version !== expected)
+  const { version: found = 0, next: version = 1 } = before ?? {};
+  if (found < last || (isLastKnown && found !== last))
     throw new FencedError(`the database has lost series of ${unit}: nothing was written`, 'behind');
-  const [row] = await sql<{ version: number }>(
-    `UPDATE unit SET segment_version = greatest(
-       segment_version + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint
-     ), segment_timeline = ${timeline} WHERE unit = $1 RETURNING segment_version AS version`,
-    [unit],
-  );
+  await sql('UPDATE unit SET segment_version = $2, segment_timeline = $3 WHERE unit = $1', [
+    unit,
+    version,
+    timeline === null ? null : `${timeline}/${version}`,
+  ]);
   await sql('DELETE FROM segment WHERE unit = $1 AND epoch < $2', [unit, epoch]);
-  const version = row?.version ?? 1;
   for (const { family, bytes } of families) {
     await sql(
       `INSERT INTO segment (unit, family, epoch, version, bytes) VALUES ($1, $2, $3, $4, $5)
@@ -41,14 +42,16 @@ export async function writeSegments(
 export type SegmentWrite = {
   readonly unit: string;
   readonly epoch: number;
-  /** The version that the last write has left; undefined if that is not known. */
-  readonly expected: number | undefined;
+  /** The version that the last acknowledged write of this epoch has left; 0 if there is none. */
+  readonly last: number;
+  /** False where another write may have followed it: one that failed may have happened. */
+  readonly isLastKnown: boolean;
   readonly timeline: Timeline;
 };
 
 /**
  * Reads the owners of the units that are owned, or were so until this time ago, but of those whose segments were last written on
- * another timeline. Releases that know no timelines have left none.
+ * another timeline. A server that says no timeline has left none, and a release that knows none leaves that of an older write.
  */
 export async function readOwners(
   sql: Sql,
@@ -56,10 +59,14 @@ export async function readOwners(
   expiredMs: number,
 ): Promise<ReadonlyMap<string, SegmentOwner>> {
   const rows = await sql<SegmentOwner & { unit: string }>(
-    `SELECT unit, owner, epoch, (extract(epoch FROM expires) * 1000)::bigint - segment_version AS "unwrittenMs"
+    `SELECT unit, owner, epoch, (extract(epoch FROM expires) * 1000)::bigint - segment_version AS "unwrittenMs",
+       split_part(segment_timeline, '/', 1) AS timeline
      FROM lease JOIN unit USING (unit) WHERE expires > clock_timestamp() - $1::bigint * interval '1 millisecond'
-       AND (segment_timeline IS NULL OR segment_timeline = ${timeline})`,
-    [expiredMs],
+       AND coalesce(
+         segment_timeline = $2::text || '/' || segment_version OR split_part(segment_timeline, '/', 2) <> segment_version::text,
+         true
+       )`,
+    [expiredMs, timeline],
   );
   return new Map(rows.map(({ unit, ...owner }) => [unit, owner]));
 }

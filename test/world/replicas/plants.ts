@@ -91,7 +91,7 @@ export const replicaPlants: readonly Plant[] = [
         find: '        fenceSegments(found, owner, epoch);\n',
         replace: '        void fenceSegments;\n',
       },
-      { file: segments, find: 'before.version !== found.version', replace: 'before.version > found.version' },
+      { file: segments, find: 'found.version !== before.version', replace: 'found.version < before.version' },
       {
         file: segments,
         find: 'seen?.epoch === epoch && version > seen.version',
