@@ -89,8 +89,9 @@ describe('end-to-end, reloads in a row', () => {
     await eventually(async () => expect(await isOpen()).toBe('1'));
     simulator.control.clearFaults();
     simulator.control.addFault({ kind: 'hang', path: '.*' });
-    const reloadedAtMs = Date.now();
     await daemon.app.reload(await daemon.load(yaml));
+    // The reload ended one that was under way.
+    const reloadedAtMs = Date.now();
     const probes = () => simulator.requests().filter(({ atMs }) => atMs >= reloadedAtMs);
     await eventually(async () => expect(probes().length).toBeGreaterThan(1));
     // While a circuit is open, one request at a time is sent, and this one is answered after the timeout of 3 s at the earliest.
