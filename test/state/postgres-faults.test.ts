@@ -1,5 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { createConnections, type Login, type PostgresSettings } from '../../src/state/postgres/connections.ts';
+import {
+  createConnections,
+  type Login,
+  type PostgresSettings,
+  type Sql,
+} from '../../src/state/postgres/connections.ts';
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
 import type { SharedState } from '../../src/state/shared-state.ts';
 import { type State, StateError } from '../../src/state/state.ts';
@@ -221,11 +226,19 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
 
   it('opens all connections again after one of them broke: the others may lead to a server that is gone', async () => {
     const connections = createConnections(toSettings(server, schema), systemClock);
-    const pidOf = async (): Promise<number | undefined> => {
-      const [row] = await connections.sql<{ pid: number }>('SELECT pg_backend_pid() AS pid, pg_sleep(0.2)');
-      return row?.pid;
+    /** The processes of three connections that are in use at the same time. */
+    const pids = async (): Promise<Set<number | undefined>> => {
+      const { promise: allBegan, resolve } = Promise.withResolvers<void>();
+      let began = 0;
+      const readPid = async (sql: Sql): Promise<number | undefined> => {
+        const [row] = await sql<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+        began += 1;
+        if (began === 3) resolve();
+        await allBegan;
+        return row?.pid;
+      };
+      return new Set(await Promise.all([1, 2, 3].map(() => connections.transact(readPid))));
     };
-    const pids = async () => new Set(await Promise.all([pidOf(), pidOf(), pidOf()]));
     try {
       const before = await pids();
       expect(before.size).toBe(3);
