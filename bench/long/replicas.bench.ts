@@ -106,7 +106,8 @@ async function judge(scene: ReplicaScene) {
     { limitMs: tracesMs },
   ).catch(() => undefined);
   const waitedSeconds = ((performance.now() - waited) / 1000).toFixed(0);
-  console.log(`  ${left} traces waited for their steps at the end, and came within ${waitedSeconds} s`);
+  const missing = finished - scene.traces.size;
+  console.log(`  ${left} traces waited for their steps at the end; ${waitedSeconds} s later ${missing} were missing`);
   const traces = [...scene.traces.values()];
   for (const [traceId, run] of scene.ended) if (!scene.traces.has(traceId)) console.log(`  without a trace: ${run}`);
   for (const [traceId, { versions }] of scene.traces)

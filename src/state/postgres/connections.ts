@@ -56,7 +56,6 @@ export function createConnections(
   };
   const pool = openPool(settings, () => credentials);
   const prepared = new WeakSet<ClientBase>();
-
   const generations = createGenerations(breaks);
   const connect = (): Promise<PoolClient> =>
     openConnection(pool, generations, async () => {

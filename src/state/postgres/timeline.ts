@@ -48,8 +48,8 @@ async function readTimeline(sql: Sql, isSaid: boolean): Promise<Timeline> {
 }
 
 /**
- * There is no such function; it is not supported here; this user may not call it; or, on Amazon Aurora, only where logical replication
- * is on.
+ * The function does not exist; it is not supported here; this user may not call it; or, on Amazon Aurora, nobody may unless logical
+ * replication is on.
  */
 const refusals: readonly (string | undefined)[] = ['42883', '0A000', '42501', '55000'];
 
