@@ -1,3 +1,4 @@
+import { toShareOfServer } from '../api/answers/large-answers.ts';
 import type { ServerFacts } from '../api/contact.ts';
 import type { ServerConfig } from '../config/config.ts';
 import { type Ear, listenTo } from '../expected-runs/listen.ts';
@@ -27,7 +28,8 @@ export type Targets = {
   readonly find: (member?: string) => Target | undefined;
 };
 
-export function connectTargets(server: ServerConfig, options: TargetOptions): Targets {
+export function connectTargets(server: ServerConfig, given: TargetOptions): Targets {
+  const options = { ...given, largeAnswers: given.largeAnswers && toShareOfServer(given.largeAnswers) };
   const common = connectTarget(server, { member: undefined, url: server.url }, options);
   const members = server.members.map(({ name, url }) => connectTarget(server, { member: name, url }, options));
   const all = [common, ...members];

@@ -69,4 +69,13 @@ describe('api/json-pieces', () => {
   ])('refuses %s', async (_name, text) => {
     await expect(parse(text)).rejects.toMatchObject({ name: 'TooManyValues' });
   });
+
+  it('looks through a long text once, however deep it lies', async () => {
+    const text = `${'{"a":'.repeat(32)}"${'\\"'.repeat(3_900_000)}"${'}'.repeat(32)}`;
+    const before = process.cpuUsage();
+    await parse(text);
+    const { user } = process.cpuUsage(before);
+    // Once a level takes seven seconds.
+    expect(user / 1e6).toBeLessThan(1.5);
+  });
 });

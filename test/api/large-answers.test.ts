@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLargeAnswers } from '../../src/api/answers/large-answers.ts';
+import { createLargeAnswers, toShareOfServer } from '../../src/api/answers/large-answers.ts';
 import { projectJobs } from '../../src/api/endpoints/jobs.ts';
 import { projectNodes } from '../../src/api/endpoints/nodes.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
@@ -133,5 +133,15 @@ describe('api/large-answers', () => {
     }
     expect(await asked).toHaveLength(20_000);
     expect(turns).toBeGreaterThan(40);
+  });
+
+  it('leaves places for other servers, however many members of one send large answers', async () => {
+    const common = createLargeAnswers({ clock: systemClock });
+    const ofCluster = toShareOfServer(common);
+    const leaving = [1, 2, 3, 4, 5].map(() => ofCluster.enter());
+    const others = await Promise.all([1, 2, 3].map(() => toShareOfServer(common).enter()));
+    for (const leave of others) leave();
+    for (const entered of leaving) (await entered)();
+    expect(others).toHaveLength(3);
   });
 });

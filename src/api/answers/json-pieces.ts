@@ -23,6 +23,7 @@ export async function parseInPieces(
     refine,
     containers: 0,
     mostContainers: Math.max(fewContainers, bytes.length / leastBytesOfContainer),
+    longText: { start: -1, end: -1 },
   };
   const start = skipBlanks(bytes, bytes[0] === 0xef ? 3 : 0);
   const { value, end } = await parseValue(source, start, { pause, depth: 0 });
@@ -35,6 +36,8 @@ type Source = {
   readonly refine: (value: unknown, text: string) => unknown;
   containers: number;
   readonly mostContainers: number;
+  /** The last text that is longer than a piece. */
+  longText: { readonly start: number; readonly end: number };
 };
 type Place = Pick<PiecesOptions, 'pause'> & { readonly depth: number };
 type Found = { readonly value: unknown; readonly end: number };
@@ -86,7 +89,7 @@ async function parseMembers(source: Source, start: number, place: Place & { into
     let next = end;
     if (next === undefined) {
       await flush();
-      const key = isRecord ? String(parseText(source, at, findText(bytes, at))) : '';
+      const key = isRecord ? String(parseText(source, at, findText(source, at))) : '';
       const found = await parseValue(source, valueStart, { pause, depth: depth + 1 });
       into.addOne(key, found.value);
       next = found.end;
@@ -158,7 +161,7 @@ function findEnd(source: Source, start: number, limit: number): number | undefin
   while (at < last) {
     const byte = bytes[at];
     if (byte === quote) {
-      at = findText(bytes, at);
+      at = findText(source, at);
       if (depth === 0) return at <= limit ? at : undefined;
       continue;
     }
@@ -184,22 +187,28 @@ function count(source: Source, opened: number, end: number): number {
   return end;
 }
 
-/** Finds the end of the text that starts here: after the next quote without a backslash before it. */
-function findText(bytes: Buffer, start: number): number {
+/**
+ * Finds the end of the text that starts here. The end of a long one is remembered: each level above a text looks through
+ * it once more.
+ */
+function findText(source: Source, start: number): number {
+  const { bytes, longText } = source;
+  if (start === longText.start) return longText.end;
   let at = start + 1;
-  for (;;) {
-    const end = bytes.indexOf(quote, at);
-    if (end === -1) throw new SyntaxError('a text has no end');
-    let backslashes = 0;
-    while (bytes[end - 1 - backslashes] === backslash) backslashes += 1;
-    if (backslashes % 2 === 0) return end + 1;
-    at = end + 1;
+  // A byte at a time: a search for the next quote costs more where a text has many.
+  for (let byte = bytes[at]; byte !== quote; byte = bytes[at]) {
+    if (byte === undefined) throw new SyntaxError('a text has no end');
+    at += byte === backslash ? 2 : 1;
   }
+  const end = at + 1;
+  if (end - start > pieceBytes) source.longText = { start, end };
+  return end;
 }
 
-function skipKey({ bytes }: Source, start: number): number {
+function skipKey(source: Source, start: number): number {
+  const { bytes } = source;
   if (bytes[start] !== quote) throw new SyntaxError('a member has no name');
-  const colonAt = skipBlanks(bytes, findText(bytes, start));
+  const colonAt = skipBlanks(bytes, findText(source, start));
   if (bytes[colonAt] !== colon) throw new SyntaxError('a name is followed by no value');
   return skipBlanks(bytes, colonAt + 1);
 }

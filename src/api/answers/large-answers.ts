@@ -7,7 +7,7 @@ import { type AnswerContext, readAnswer, scrubForms, toShort } from './classify.
 import { type Inflated, InflatedTooLarge, inflate } from './inflate.ts';
 import { parseInPieces, TooManyValues } from './json-pieces.ts';
 
-/** Bounds large answers for the whole process: at most four bodies are received at once, and one of them is decoded. */
+/** Bounds the large answers of all servers: at most four bodies are received at once, and one of them is decoded. */
 export type LargeAnswers = {
   /** Waits for room for one more body; resolves to the function that gives it back. */
   readonly enter: () => Promise<() => void>;
@@ -56,6 +56,22 @@ export function createLargeAnswers({ clock }: { readonly clock: Pick<Clock, 'nex
         leave();
       }
     },
+  };
+}
+
+/** The same for one server with all its members: they take one place together, and wait for each other outside of it. */
+export function toShareOfServer({ enter, read }: LargeAnswers): LargeAnswers {
+  const own = createGate(1);
+  return {
+    enter: async () => {
+      const leaveOwn = await own.enter();
+      const leave = await enter();
+      return () => {
+        leaveOwn();
+        leave();
+      };
+    },
+    read,
   };
 }
 

@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../domain/clock.ts';
-import { createGate, type Gate } from '../../domain/gate.ts';
 import { inflateWhole, toInflated, toText, wholeBytes } from '../answers/inflate.ts';
 import type { LargeAnswers } from '../answers/large-answers.ts';
 import { usualBytes } from '../endpoint.ts';
@@ -76,8 +75,6 @@ export type RenewableTransport = Transport & {
 /** Sends requests to one server: a total deadline, caps on wire and inflated size, no redirects. */
 export function createTransport(options: TransportOptions): RenewableTransport {
   const { url, timeoutMs: longestMs, largeAnswers, clock } = options;
-  // A server that sends large answers only holds up its own.
-  const oneLarge = createGate(1);
   const { origin, pathname } = new URL(url);
   const basePath = pathname.replace(/\/+$/, '');
   let dispatcher: Connections | ReturnType<ToDispatcher> =
@@ -97,8 +94,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
       headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers },
     };
     try {
-      const enter = largeAnswers && (() => enterBoth(oneLarge, largeAnswers));
-      const limits = { limitMs, maxWireBytes: maxBytes, largeBytes: usualBytes, enter, signal, clock };
+      const limits = { limitMs, maxWireBytes: maxBytes, largeBytes: usualBytes, enter: largeAnswers?.enter, signal, clock };
       const received = await exchange(dispatch, request, limits);
       const firstValues = toFirstValues(received.headers);
       const isCompressed = isGzip(firstValues['content-encoding']) && received.bytes.length > 0;
@@ -155,16 +151,6 @@ function toOwnPath(location: string, own: { readonly origin: string; readonly ba
   if (page !== undefined) return page;
   const isBelow = target.origin === origin && target.pathname.startsWith(`${basePath}/`);
   return isBelow ? target.pathname.slice(basePath.length) + target.search : undefined;
-}
-
-/** First its own, so that a server's second body does not wait in a place that another server could have. */
-async function enterBoth(own: Gate, { enter }: Pick<LargeAnswers, 'enter'>): Promise<() => void> {
-  const leaveOwn = await own.enter();
-  const leaveCommon = await enter();
-  return () => {
-    leaveOwn();
-    leaveCommon();
-  };
 }
 
 function isGzip(encoding: string | undefined): boolean {
