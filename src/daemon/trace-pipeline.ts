@@ -14,7 +14,7 @@ import { createTraceCommitHook } from '../tracing/enrich/commit-hook.ts';
 import { createEnricher, type Enricher, type Spooling } from '../tracing/enrich/enricher.ts';
 import { createKeptPlans, type KeptPlans } from '../tracing/enrich/kept-plans.ts';
 import { createEnrichLoop, type EnrichLoop } from '../tracing/enrich/loop.ts';
-import { planTrace } from '../tracing/plan/plan-trace.ts';
+import { planTraceInTurns } from '../tracing/plan/plan-trace.ts';
 import type { TraceSettings } from '../tracing/plan/settings.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import { toTraceSettings } from './trace-settings.ts';
@@ -121,7 +121,7 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
     timeoutMs,
     spooling,
     detail: traces.detail,
-    plan: (source, epoch) => planTrace(source, toSettings(epoch)),
+    plan: (source, epoch) => planTraceInTurns(source, toSettings(epoch), clock.nextTurn),
     sealTimeoutMs: traces.sealTimeoutMs,
     backlogAgeMs: Math.max(backlogAgeMs, 2 * traces.sealTimeoutMs),
     clock,

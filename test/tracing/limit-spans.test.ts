@@ -3,7 +3,8 @@ import type { SpanSource } from '../../src/domain/span-source.ts';
 import type { NodeState, StepState } from '../../src/domain/step-state.ts';
 import { encodeTrace } from '../../src/tracing/deliver/encode.ts';
 import { toTreeText } from '../../src/tracing/enrich/tree-text.ts';
-import { planSource, readRecorded } from './recorded.ts';
+import { planTraceInTurns } from '../../src/tracing/plan/plan-trace.ts';
+import { planSource, readRecorded, settings } from './recorded.ts';
 
 const startMs = 1_716_200_000_000;
 
@@ -107,6 +108,18 @@ RUN shop/load/etl/nightly 0..199877 failure NonZeroResultCode - the execution fa
     const bytes = encodeTrace(plan.trace, 'json').length;
     expect(bytes).toBeLessThanOrEqual(maxBytes);
     expect(bytes).toBeGreaterThan(maxBytes / 2);
+  });
+
+  it.each([
+    ['a large one', createLarge(40, 50), true],
+    ['a small one', createLarge(4, 5), false],
+  ])('plans %s in the same way where others have their turns', async (_name, source, isLarge) => {
+    let turns = 0;
+    const plan = await planTraceInTurns(source, { ...settings, maxSpans: 9 }, async () => {
+      turns += 1;
+    });
+    expect(plan).toEqual(planSource(source, { maxSpans: 9 }));
+    expect(turns > 3).toBe(isLarge);
   });
 
   it('cuts long values, never a character in two, and says so', () => {

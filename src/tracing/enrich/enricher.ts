@@ -30,7 +30,7 @@ export type EnricherOptions = {
   readonly spooling: Spooling | undefined;
   readonly detail: Detail;
   /** Ids are only unique within their epoch. */
-  readonly plan: (source: SpanSource, epoch: number) => Plan | undefined;
+  readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;
   /** The longest wait for a state that the server is still writing. */
   readonly sealTimeoutMs: number;
   /** The wait after which a trace gets no steps, so that later ones may: in our queue, over restarts, or for a state. */
@@ -159,7 +159,7 @@ function createSeal(options: EnricherOptions, attempts: Attempts) {
   return async (pending: PendingTrace, found: SpanSource): Promise<void> => {
     const { id, epoch } = pending;
     const source = { ...found, previousAttemptId: attempts.previousOf({ id, epoch }) };
-    const plan = options.plan(source, epoch);
+    const plan = await options.plan(source, epoch);
     const noted = attempts.note({ id, epoch, nextId: found.execution.nextAttemptId }, clock.now());
     const documents = [toForgetting(pending), ...noted.documents];
     if (plan === undefined) {

@@ -89,7 +89,8 @@ export function dropDuplicates(draft: Draft, taken = new Set<string>()): Draft {
     taken.add(key);
     children.push(child.children.length === 0 ? child : dropDuplicates(child, taken));
   }
-  return { ...draft, children };
+  const isSame = children.every((child, index) => child === draft.children[index]);
+  return isSame && children.length === draft.children.length ? draft : { ...draft, children };
 }
 
 function toKeyText(key: SpanKey): string {

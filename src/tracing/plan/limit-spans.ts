@@ -4,39 +4,43 @@ import type { Timed } from './times.ts';
 
 /**
  * The tree with no more spans than that: what failed, the slowest and the first keep theirs, fairly among all parents; the
- * others become one span under their parent, which counts as one.
+ * others become one span under their parent, which counts as one. The tree is looked through once for all limits.
  */
-export function limitSpans(root: Timed, maxSpans: number): Timed {
-  if (countTimed(root) <= maxSpans) return root;
-  const places = listPlaces(root);
-  const kept = new Set<Timed>([root]);
-  const missing = new Map(places.map(({ timed }) => [timed, timed.children.length]));
-  const parents = new Map(places.map(({ timed, parent }) => [timed, parent]));
-  let count = root.children.length > 0 ? 2 : 1;
+export function createLimiter(root: Timed): (maxSpans: number) => Timed {
+  const total = countTimed(root);
+  let places: readonly Place[] | undefined;
+  return (maxSpans) => {
+    if (total <= maxSpans) return root;
+    places ??= listPlaces(root);
+    return prune(root, choose(places, maxSpans));
+  };
+}
 
-  for (const { timed } of places.toSorted(byImportance)) {
-    const chain: Timed[] = [];
-    for (let up: Timed | undefined = timed; up !== undefined && !kept.has(up); up = parents.get(up)) chain.push(up);
+/** Returns what keeps its span. */
+function choose(places: readonly Place[], maxSpans: number): ReadonlySet<Timed> {
+  const [root] = places;
+  const kept = new Set<Timed>();
+  if (root === undefined) return kept;
+  for (const place of places) place.missing = place.timed.children.length;
+  kept.add(root.timed);
+  let count = root.missing > 0 ? 2 : 1;
+
+  for (const place of places.toSorted(byImportance)) {
     let cost = 0;
-    for (const link of chain) cost += costOf(link);
+    for (let up = place; !kept.has(up.timed) && up.parent !== undefined; up = up.parent) cost += costOf(up, up.parent);
     if (count + cost > maxSpans) continue;
-    for (const link of chain) keep(link);
+    for (let up = place; !kept.has(up.timed) && up.parent !== undefined; up = up.parent) {
+      kept.add(up.timed);
+      up.parent.missing -= 1;
+    }
     count += cost;
   }
-  return prune(root, kept);
+  return kept;
+}
 
-  /** A span, one more for the rest of its children, and one less where its parent has no rest any more. */
-  function costOf(timed: Timed): number {
-    const parent = parents.get(timed);
-    const isLast = parent !== undefined && missing.get(parent) === 1;
-    return 1 + (timed.children.length > 0 ? 1 : 0) - (isLast ? 1 : 0);
-  }
-
-  function keep(timed: Timed): void {
-    kept.add(timed);
-    const parent = parents.get(timed);
-    if (parent !== undefined) missing.set(parent, (missing.get(parent) ?? 1) - 1);
-  }
+/** A span, one more for the rest of its children, and one less where its parent has no rest any more. */
+function costOf({ timed }: Place, parent: Place): number {
+  return 1 + (timed.children.length > 0 ? 1 : 0) - (parent.missing === 1 ? 1 : 0);
 }
 
 /** Counts the spans of a tree before it is limited. */
@@ -48,25 +52,33 @@ export function countTimed(timed: Timed): number {
 
 type Place = {
   readonly timed: Timed;
-  readonly parent: Timed | undefined;
+  readonly parent: Place | undefined;
+  readonly rank: number;
   /** Its position among its siblings: the first, the slowest, the second, the second slowest … */
-  readonly position: number;
+  position: number;
+  /** How many of its children have no span. */
+  missing: number;
 };
 
+/** Parents before their children. */
 function listPlaces(root: Timed): readonly Place[] {
-  const places: Place[] = [{ timed: root, parent: undefined, position: 0 }];
-  for (const { timed } of places) {
-    const slowest = timed.children.toSorted((left, right) => lengthOf(right) - lengthOf(left));
-    const slowness = new Map(slowest.map((child, rank) => [child, rank]));
-    for (const [rank, child] of timed.children.entries()) {
-      places.push({ timed: child, parent: timed, position: Math.min(rank, slowness.get(child) ?? rank) });
+  const places: Place[] = [{ timed: root, parent: undefined, rank: rankOf(root), position: 0, missing: 0 }];
+  for (const parent of places) {
+    const siblings: Place[] = [];
+    for (const timed of parent.timed.children) {
+      const place = { timed, parent, rank: rankOf(timed), position: siblings.length, missing: 0 };
+      siblings.push(place);
+      places.push(place);
     }
+    if (siblings.length < 2) continue;
+    siblings.sort((left, right) => lengthOf(right.timed) - lengthOf(left.timed));
+    for (const [slowness, place] of siblings.entries()) place.position = Math.min(place.position, slowness);
   }
   return places;
 }
 
 function byImportance(left: Place, right: Place): number {
-  return rankOf(left.timed) - rankOf(right.timed) || left.position - right.position;
+  return left.rank - right.rank || left.position - right.position;
 }
 
 function rankOf({ draft }: Timed): number {
@@ -79,6 +91,7 @@ function lengthOf({ startMs, endMs }: Timed): number {
 }
 
 function prune(timed: Timed, kept: ReadonlySet<Timed>): Timed {
+  if (timed.children.length === 0) return timed;
   const children = timed.children.filter((child) => kept.has(child)).map((child) => prune(child, kept));
   const left = timed.children.filter((child) => !kept.has(child));
   return { ...timed, children: left.length === 0 ? children : [...children, toOverflowSpan(timed, left)] };

@@ -1,11 +1,11 @@
 import type { SpanSource } from '../../domain/span-source.ts';
 import { own } from './attribute-names.ts';
 import { reduceTo } from './detail.ts';
-import { dropDuplicates } from './draft.ts';
+import { countSpans, dropDuplicates } from './draft.ts';
 import { draftRoot, type RootDraft } from './draft-root.ts';
 import { estimateBytes } from './estimate.ts';
 import { toSpanId, toTraceId } from './ids.ts';
-import { countTimed, limitSpans } from './limit-spans.ts';
+import { countTimed, createLimiter } from './limit-spans.ts';
 import { toPipeline, toResource } from './root-attributes.ts';
 import type { TraceSettings } from './settings.ts';
 import type { SpanLink, Trace } from './span.ts';
@@ -33,24 +33,53 @@ export type Attempts = {
 
 /** The trace of an execution that is over; none for one that is not, or that never began. */
 export function planTrace(source: SpanSource, settings: TraceSettings): Plan | undefined {
+  const stages = planInStages(source, settings);
+  let stage = stages.next();
+  while (stage.done !== true) stage = stages.next();
+  return stage.value;
+}
+
+/** The same, with turns for others between the stages of a large one. */
+export async function planTraceInTurns(
+  source: SpanSource,
+  settings: TraceSettings,
+  nextTurn: () => Promise<void>,
+): Promise<Plan | undefined> {
+  const stages = planInStages(source, settings);
+  let stage = stages.next();
+  for (; stage.done !== true; stage = stages.next()) if (stage.value >= manyDrafts) await nextTurn();
+  return stage.value;
+}
+
+const manyDrafts = 1000;
+
+/** Gives the number of drafts after each stage. */
+function* planInStages(source: SpanSource, settings: TraceSettings): Generator<number, Plan | undefined> {
   const { execution } = source;
   if (execution.endedAtMs === undefined || execution.status === 'missed') return undefined;
   const root = draftRoot(source, settings);
+  const drafts = countSpans(root.draft);
+  yield drafts;
   const startMs = Math.min(Math.max(0, Math.round(execution.startedAtMs)), latest);
   const endMs = Math.min(Math.max(startMs, Math.round(execution.endedAtMs)), latest);
   const isClamped = startMs !== Math.round(execution.startedAtMs) || endMs !== Math.round(execution.endedAtMs);
-  const settled = { ...settleTimes(dropDuplicates(root.draft), { startMs, endMs }), isClamped };
-  const timed = reduceTo(settings.detail, settled);
+  const draft = dropDuplicates(root.draft);
+  yield drafts;
+  const timed = reduceTo(settings.detail, { ...settleTimes(draft, { startMs, endMs }), isClamped });
+  yield drafts;
   const frame = toFrame(source, root, settings);
   const resource = toResource(source, settings);
 
-  let spans = toSpans(limitSpans(timed, settings.maxSpans), frame);
+  const limit = createLimiter(timed);
+  let spans = toSpans(limit(settings.maxSpans), frame);
   let allowed = Math.min(countTimed(timed), settings.maxSpans);
   for (let bytes = estimateBytes(spans, resource, settings.format); bytes > settings.maxBytes && allowed > 1; ) {
+    yield drafts;
     allowed = Math.max(1, Math.floor(Math.min(allowed * 0.95, (allowed * settings.maxBytes) / bytes)));
-    spans = toSpans(limitSpans(timed, allowed), frame);
+    spans = toSpans(limit(allowed), frame);
     bytes = estimateBytes(spans, resource, settings.format);
   }
+  yield drafts;
   let leftOut = 0;
   for (const { attributes } of spans) leftOut += Number(attributes[own.restSpans] ?? 0);
   const trace = { traceId: frame.traceId, spans, resource, scope: settings.distro };

@@ -65,6 +65,7 @@ function guess(draft: Draft): Guessed {
 
 /** Of those that began in the same second the one with the higher number began no sooner. */
 function inOrder(siblings: readonly Guessed[]): readonly Guessed[] {
+  if (siblings.length < 2) return siblings;
   const latest = new Map<number, number>();
   return siblings.map((sibling) => {
     const toldMs = sibling.draft.timing.startMs;
@@ -77,7 +78,7 @@ function inOrder(siblings: readonly Guessed[]): readonly Guessed[] {
 }
 
 function placeAll(siblings: readonly Guessed[], parent: Bounds): readonly Timed[] {
-  return siblings.map((each) => place(each, parent)).toSorted((left, right) => left.startMs - right.startMs);
+  return siblings.map((each) => place(each, parent)).sort((left, right) => left.startMs - right.startMs);
 }
 
 function place(guessed: Guessed, parent: Bounds): Timed {

@@ -61,7 +61,7 @@ async function runOnce(runs: readonly PendingTrace[], next: Readonly<Record<numb
       onSpooled: ignore,
     },
     detail: 'root',
-    plan: (source) => {
+    plan: async (source) => {
       sources.push(source);
       return planTrace(source, settings);
     },

@@ -81,7 +81,7 @@ export async function setUp(given: Setting = {}) {
       onSpooled: () => told.push('spooled'),
     },
     detail,
-    plan: (source) => (hasNoTrace ? undefined : planTrace(source, { ...settings, detail })),
+    plan: async (source) => (hasNoTrace ? undefined : planTrace(source, { ...settings, detail })),
     sealTimeoutMs: 600_000,
     backlogAgeMs,
     clock,
