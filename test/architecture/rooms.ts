@@ -38,7 +38,7 @@ export const rooms: readonly Room[] = [
   { room: 'api/lenient', knows: ['domain'], packages: ['zod'] },
   { room: 'api/endpoints', knows: ['domain', 'api/endpoint', 'api/lenient'], types: ['api'], packages: ['zod'] },
   { room: 'api/paging', knows: ['api/errors'] },
-  { room: 'api/wire/transport', knows: ['domain', 'api'], types: ['undici'] },
+  { room: 'api/wire/transport', knows: ['api'], types: ['domain', 'undici'] },
   { room: 'api/wire/connections', knows: ['api/wire/tls-material'], packages: ['undici'] },
   { room: 'api/wire/tls-material', packages: ['node:tls'] },
   { room: 'api/auth', knows: ['api'] },
