@@ -94,7 +94,14 @@ export function createTransport(options: TransportOptions): RenewableTransport {
       headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers },
     };
     try {
-      const limits = { limitMs, maxWireBytes: maxBytes, largeBytes: usualBytes, enter: largeAnswers?.enter, signal, clock };
+      const limits = {
+        limitMs,
+        maxWireBytes: maxBytes,
+        largeBytes: usualBytes,
+        enter: largeAnswers?.enter,
+        signal,
+        clock,
+      };
       const received = await exchange(dispatch, request, limits);
       const firstValues = toFirstValues(received.headers);
       const isCompressed = isGzip(firstValues['content-encoding']) && received.bytes.length > 0;
