@@ -12,6 +12,7 @@ import { jobListRoute } from '../http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../http/pages/jobs/job-page.ts';
 import { notFoundRoute } from '../http/pages/not-found.ts';
 import { schedulePageRoute } from '../http/pages/schedule/schedule-page.ts';
+import type { FindSilence } from '../http/pages/silence.ts';
 import { tracesPageRoute } from '../http/pages/traces/traces-page.ts';
 import { alertRoutes } from '../http/routes/alerts.ts';
 import { apiStatusRoute } from '../http/routes/api-status.ts';
@@ -169,24 +170,35 @@ function readDaemonStatus(served: Served): Promise<Status> {
   });
 }
 
-function toJobPages({ current, watching }: Served) {
+/** Finds out whether a server that is watched here is silent. */
+function toFindSilence({ watching }: Served): FindSilence {
+  return (name) => watching().watched.get(name)?.silence();
+}
+
+function toJobPages(served: Served) {
+  const { current, watching } = served;
+  const silence = toFindSilence(served);
   const ofServer = (name: string): readonly ScheduledJob[] => watching().watched.get(name)?.scheduled() ?? [];
   return [
     jobListRoute({
+      servers: () => current().servers.map(({ name }) => name),
       jobs: () => current().servers.flatMap(({ name }) => ofServer(name)),
       ended: (server) => watching().watched.get(server)?.ended() ?? [],
+      silence,
     }),
     schedulePageRoute({
       servers: () => current().servers.map(({ name }) => name),
       find: (server) => watching().watched.get(server)?.schedule(),
+      silence,
     }),
-    jobPageRoute({ find: (server, path) => watching().watched.get(server)?.job(path) }),
+    jobPageRoute({ find: (server, path) => watching().watched.get(server)?.job(path), silence }),
   ];
 }
 
 type EndedOf = (server: string) => readonly EndedStatus[];
 
-function toExecutionList({ clock, current }: Served, endedOf: EndedOf) {
+function toExecutionList(served: Served, endedOf: EndedOf) {
+  const { clock, current } = served;
   const servers = (): readonly string[] => current().servers.map(({ name }) => name);
   return executionListRoute({
     ended: () =>
@@ -195,13 +207,15 @@ function toExecutionList({ clock, current }: Served, endedOf: EndedOf) {
         .sort((one, other) => other.endedAtMs - one.endedAtMs),
     servers,
     endings,
+    silence: toFindSilence(served),
     nowMs: clock.now,
   });
 }
 
 type Kept = { readonly hasPage: (server: string, id: number) => boolean; readonly endedOf: EndedOf };
 
-function toExecutionPage({ clock, current, watching, lease }: Served, { hasPage, endedOf }: Kept) {
+function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
+  const { clock, current, watching, lease } = served;
   return executionPageRoute({
     find: async (name, id) => {
       const plan = watching().traces?.planOf(name, id);
@@ -221,6 +235,7 @@ function toExecutionPage({ clock, current, watching, lease }: Served, { hasPage,
       },
     }),
     traceLink: () => current().traces.link,
+    silence: toFindSilence(served),
     nowMs: clock.now,
   });
 }

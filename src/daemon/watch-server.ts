@@ -5,18 +5,20 @@ import type { ToDispatcher } from '../api/wire/transport.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import { createTracePort } from '../executions/trace-port.ts';
+import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ExpectedRuns } from '../expected-runs/expected-runs.ts';
-import { createSourceNotes } from '../expected-runs/sources.ts';
+import { createSourceNotes, type SourceNotes } from '../expected-runs/sources.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
 import { type PollKey, toPollText } from '../schedule/poll-key.ts';
 import type { ProjectRows } from '../schedule/project-rows.ts';
 import type { ScheduledPoll } from '../schedule/scheduler.ts';
-import type { Seen } from '../schedule/vitality.ts';
+import { isAway, type Seen } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';
 import { findRunning, listEnded, listRunning, toWhatRuns } from '../status/running.ts';
 import { type ShownJob, toShownJob } from '../status/shown-job.ts';
+import { type Silence, toCommonState, toServerState, toSilence, toSilenceText } from '../status/silence.ts';
 import type { EndedStatus, ExecutionsOfServer, RunningExecution } from '../status/status.ts';
 import type { EnrichLoop } from '../tracing/enrich/loop.ts';
 import type { Connection, ConnectionMemory } from './connect.ts';
@@ -59,6 +61,8 @@ export type WatchedServer = {
   readonly facts: (member?: string) => ServerFacts | undefined;
   /** Returns the state of the server, or of one of its members, as its vital polls see it. */
   readonly seen: (member?: string) => Seen | undefined;
+  /** Tells since when the server has not answered, or refused the credentials; undefined while it answers. */
+  readonly silence: () => Silence | undefined;
   /** Returns the running executions and the newest finished ones, once they were read. */
   readonly executions: () => ExecutionsOfServer | undefined;
   /** Returns the finished executions that are kept for pages, the newest end first. */
@@ -96,7 +100,7 @@ export type Handover = {
  */
 export function watchServer(server: ServerConfig, options: WatchOptions, before?: Handover): WatchedServer {
   const { config, log, clock, self } = options;
-  const { name } = server;
+  const { name, members } = server;
   for (const exposure of listExposures(server)) log.warn({ server: name }, exposure);
   const sourceNotes = createSourceNotes(clock);
   const targets = connectTargets(server, { ...options, ear: sourceNotes.ear });
@@ -115,17 +119,24 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     commitHook: traces?.commitHook,
     before,
   });
+  const seen = (member?: string): Seen | undefined =>
+    sinceLastAnswer(targets.find(member)?.vitality.seen(), member === undefined ? sourceNotes : undefined, clock);
+  const silence = (): Silence | undefined => {
+    const common = seen() ?? toCommonState(members.map((member) => toServerState(seen(member.name))));
+    return toSilence(name, common, clock.now());
+  };
   return {
     connections: targets.all.map(({ connection }) => connection),
     polls: polls.map(({ scheduled }) => scheduled),
     traceLoop: traces?.loop,
-    members: server.members.map((member) => member.name),
+    members: members.map((member) => member.name),
     announce: () => announce(server, { targets, off, self }),
     facts: (member) => targets.find(member)?.connection.client.facts(),
-    seen: (member) => targets.find(member)?.vitality.seen(),
+    seen,
+    silence,
     running: (id) => executions && findRunning(executions.status(), executionSettings, { server: name, id }),
     ended: () => (executions === undefined ? [] : listEnded(executions.status(), executionSettings)),
-    why: (job) => expected?.why(job) ?? [],
+    why: (job) => (expected?.why(job) ?? []).map((told) => toldInSilence(told, silence())),
     scheduled: () => expected?.scheduled() ?? [],
     schedule: () => expected?.schedule(),
     job: (path) => toJob(name, path, { executions, expected, executionSettings, clock }),
@@ -137,6 +148,22 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
       for (const { reading } of polls) await reading.resume?.();
     },
   };
+}
+
+/** A server that was silent before the exporter started has been so since its last answer to the exporter before. */
+function sinceLastAnswer(
+  seen: Seen | undefined,
+  notes: Pick<SourceNotes, 'lastAnswerMs' | 'serverNowMs'> | undefined,
+  clock: Pick<Clock, 'now'>,
+): Seen | undefined {
+  const lastMs = notes?.lastAnswerMs();
+  if (notes === undefined || lastMs === undefined || seen === undefined || !isAway(seen)) return seen;
+  return { ...seen, sinceMs: Math.min(seen.sinceMs, clock.now() - (notes.serverNowMs() - lastMs)) };
+}
+
+function toldInSilence(told: Why, silence: Silence | undefined): Why {
+  if (silence === undefined) return told;
+  return { ...told, sentence: `${toSilenceText(silence)}; what follows is as of then. ${told.sentence}` };
 }
 
 type Known = Pick<ServerPolls, 'executions' | 'expected'> &
@@ -154,6 +181,7 @@ function toJob(
     server,
     path,
     nowMs: status?.nowMs ?? clock.now(),
+    seenMs: status?.seenMs,
     schedule: expected?.find(path),
     ended: status === undefined ? [] : listEnded(status, executionSettings),
     running: status === undefined ? [] : listRunning(status, executionSettings),

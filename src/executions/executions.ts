@@ -59,7 +59,10 @@ export type ExecutionsStatus = {
   readonly running: readonly Execution[];
   readonly recent: readonly RecentRun[];
   readonly epoch: number | undefined;
-  readonly nowMs: number | undefined;
+  /** The server's time: that of its last answer, and what has passed since. */
+  readonly nowMs: number;
+  /** The server's time at which the last round read the running executions; undefined before it. */
+  readonly seenMs: number | undefined;
   readonly visibility: Sight;
   /** Jobs without their own series; undefined until the first round. */
   readonly leftOut: LeftOut | undefined;
@@ -137,11 +140,16 @@ export function createExecutions(options: ExecutionsOptions): Executions {
       running: latest?.running ?? [],
       recent: found?.cache.recent() ?? [],
       epoch: found?.cache.facts().epoch,
-      nowMs: latest?.nowMs,
+      nowMs: toServerNow(latest, options.clock),
+      seenMs: latest?.nowMs,
       visibility: visibility.all(),
       leftOut: found?.room.leftOut(),
     }),
   };
+}
+
+function toServerNow(latest: RoundNow | undefined, { now, ticks }: ExecutionsOptions['clock']): number {
+  return Math.floor(latest === undefined ? now() : latest.nowMs + ticks() - latest.sinceTicks);
 }
 
 function createTools(options: ExecutionsOptions, { exemplars }: Pick<TracePort, 'exemplars'>): RoundTools {

@@ -20,6 +20,8 @@ export type SourceNotes = {
   readonly all: () => Sources;
   /** The server's time, as far as its answers tell it. */
   readonly serverNowMs: () => number;
+  /** The server's time at which it answered last, before a restart as well. */
+  readonly lastAnswerMs: () => number | undefined;
   /** How the clocks of its members differ from it. */
   readonly clocks: Pick<Clocks, 'aheadMs' | 'behindMs'>;
   /** Puts back what was kept, before what was heard since. */
@@ -91,6 +93,8 @@ export function createSourceNotes(clock: Pick<Clock, 'now' | 'ticks'>): SourceNo
     }),
     all: () => timelines,
     serverNowMs,
+    lastAnswerMs: () =>
+      timelineOf(timelines, sourceKeys.contact).findLast(({ value }) => value === 'answered')?.throughMs,
     clocks,
     restore: (kept) => {
       clockNotes.restore(kept);

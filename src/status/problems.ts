@@ -87,7 +87,7 @@ export function listAlike({ kind }: Problem, problems: readonly Problem[]): read
 
 /** The problems that a whole server has, as several of them have it. */
 const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
-  down: 'give no usable answer',
+  down: 'are not responding',
   refused: 'reject the credentials',
   passive: 'are passive and run nothing',
   waiting: 'have not been asked yet',
@@ -138,7 +138,7 @@ function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<P
     return;
   }
   if (state === 'down') {
-    yield { kind: 'down', ...place, title: `${name} gives no usable answer`, detail: join(since, message) };
+    yield { kind: 'down', ...place, title: `${name} is not responding`, detail: join(since, message) };
     return;
   }
   if (executionMode === 'passive') {

@@ -7,6 +7,7 @@ import type { Memory } from '../domain/memory.ts';
 import type { PollStatus } from '../schedule/scheduler.ts';
 import type { Seen } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';
+import { toCommonState, toServerState } from './silence.ts';
 import type {
   CollectorStatus,
   DeliveryStatus,
@@ -148,21 +149,6 @@ function recallMode(state: Pick<State, 'recall'>, server: string): Promise<Memor
     (memory) => memory ?? {},
     () => ({}),
   );
-}
-
-type StateOfTarget = Pick<TargetStatus, 'state' | 'sinceMs' | 'message'>;
-
-/** Returns the state that `automation_up` and `automation_credentials_accepted` show. */
-function toServerState(seen: Seen | undefined): StateOfTarget {
-  return seen ?? { state: 'waiting', sinceMs: undefined, message: undefined };
-}
-
-/** A cluster whose members are watched one by one is up while one of them is. */
-function toCommonState(members: readonly TargetStatus[]): StateOfTarget {
-  const best = (['up', 'waiting', 'refused', 'down'] as const).find((state) =>
-    members.some((one) => one.state === state),
-  );
-  return { state: best ?? 'waiting', sinceMs: undefined, message: undefined };
 }
 
 function isSuccess(last: PollStatus['last']): boolean {

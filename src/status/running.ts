@@ -13,24 +13,24 @@ const mostShown = 10;
 
 /** One that runs or waits, however many there are; undefined where it does neither, or is not watched. */
 export function findRunning(
-  { running, nowMs }: ExecutionsStatus,
+  { running, nowMs, seenMs }: ExecutionsStatus,
   settings: Settings,
   of: { readonly server: string; readonly id: number },
 ): RunningExecution | undefined {
   const execution = running.find(({ id, endedAtMs }) => id === of.id && endedAtMs === undefined);
-  if (execution === undefined || nowMs === undefined) return undefined;
-  const told = toRunning(execution, nowMs, settings);
-  return told && { ...told, ...of, isWaiting: isWaiting(execution), serverNowMs: nowMs };
+  if (execution === undefined || seenMs === undefined) return undefined;
+  const told = toRunning(execution, seenMs, settings);
+  return told && { ...told, ...of, isWaiting: isWaiting(execution), serverNowMs: nowMs, seenMs };
 }
 
-/** Builds the page data of one server's executions; undefined until they were read. */
+/** Builds the page data of one server's executions; undefined until they were read, now or before a restart. */
 export function toWhatRuns(status: ExecutionsStatus, settings: Settings): ExecutionsOfServer | undefined {
-  const { nowMs, epoch, visibility } = status;
-  if (nowMs === undefined) return undefined;
+  const { nowMs, seenMs, epoch, visibility } = status;
+  if (seenMs === undefined && status.recent.length === 0) return undefined;
   const running: RunningStatus[] = [];
   let waitingCount = 0;
   for (const execution of status.running) {
-    const told = execution.endedAtMs === undefined ? toRunning(execution, nowMs, settings) : undefined;
+    const told = execution.endedAtMs === undefined ? toRunning(execution, seenMs, settings) : undefined;
     if (told === undefined) continue;
     if (isWaiting(execution)) waitingCount += 1;
     else running.push(told);
@@ -38,6 +38,7 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
   const ended = listEnded(status, settings);
   return {
     serverNowMs: nowMs,
+    seenMs,
     epoch,
     runningSight: visibility.running,
     runningDenied: visibility.runningDenied.filter(settings.isWantedProject),
@@ -54,11 +55,10 @@ export function toWhatRuns(status: ExecutionsStatus, settings: Settings): Execut
 }
 
 /** Lists the executions under way, those that wait left out. */
-export function listRunning({ running, nowMs }: ExecutionsStatus, settings: Settings): readonly RunningStatus[] {
-  if (nowMs === undefined) return [];
+export function listRunning({ running, seenMs }: ExecutionsStatus, settings: Settings): readonly RunningStatus[] {
   return running.flatMap((execution) => {
     if (execution.endedAtMs !== undefined || isWaiting(execution)) return [];
-    return toRunning(execution, nowMs, settings) ?? [];
+    return toRunning(execution, seenMs, settings) ?? [];
   });
 }
 
@@ -86,11 +86,12 @@ export function isFailure({ ending }: Pick<EndedStatus, 'ending'>): boolean {
   return ending === 'failed' || ending === 'timedout' || ending === 'other';
 }
 
-function toRunning(execution: Execution, nowMs: number, settings: Settings): RunningStatus | undefined {
+/** Judges whether it is overdue as of the time when it was last seen. */
+function toRunning(execution: Execution, seenMs: number | undefined, settings: Settings): RunningStatus | undefined {
   const { id, project, startedAtMs, job } = execution;
   const name = toJobName(execution);
   if (project === undefined || !isWanted(project, name, settings)) return undefined;
-  const overdue = !isWaiting(execution) && isOverdue(execution, project, nowMs, settings);
+  const overdue = seenMs !== undefined && !isWaiting(execution) && isOverdue(execution, project, seenMs, settings);
   return { id, project, job: toJob(name), startedAtMs, averageMs: job?.averageDurationMs, isOverdue: overdue };
 }
 

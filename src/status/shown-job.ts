@@ -9,8 +9,9 @@ export type ShownJob = {
   readonly server: string;
   /** Its project, group and name, as one path. */
   readonly path: string;
-  /** The server's time. */
+  /** The server's time, and its time when its running executions were read. */
   readonly nowMs: number;
+  readonly seenMs?: number | undefined;
   /** Undefined for a job that no schedule starts, or that is not watched. */
   readonly schedule: ScheduleOfJob | undefined;
   /** Its newest finished runs that are kept, the newest end first. */
@@ -23,7 +24,7 @@ export type ShownJob = {
 
 export type ScheduleOfJob = TimesOfJob & { readonly job: ScheduledJob; readonly why: Why };
 
-type Input = Pick<ShownJob, 'server' | 'path' | 'nowMs' | 'schedule'> & {
+type Input = Pick<ShownJob, 'server' | 'path' | 'nowMs' | 'seenMs' | 'schedule'> & {
   readonly ended: readonly EndedStatus[];
   readonly running: readonly RunningStatus[];
   readonly factsOf: (project: string, group: string, name: string) => Pick<JobFacts, 'averageDurationMs'> | undefined;
@@ -33,7 +34,7 @@ type Input = Pick<ShownJob, 'server' | 'path' | 'nowMs' | 'schedule'> & {
 
 /** Collects what the page of a job shows; undefined if nothing is known of it. */
 export function toShownJob(input: Input): ShownJob | undefined {
-  const { server, path, nowMs, schedule, ended, factsOf, overdueFactor, overdueFloorMs } = input;
+  const { server, path, nowMs, seenMs, schedule, ended, factsOf, overdueFactor, overdueFloorMs } = input;
   const runs = ended.filter((run) => isOf(run, path)).slice(0, mostRuns);
   const running = input.running.filter((run) => isOf(run, path));
   const { project, group, name } = schedule?.job ?? toNames(path);
@@ -41,7 +42,7 @@ export function toShownJob(input: Input): ShownJob | undefined {
   if (schedule === undefined && facts === undefined && runs.length === 0 && running.length === 0) return undefined;
   const averageMs = facts?.averageDurationMs ?? running[0]?.averageMs;
   const overdueMs = averageMs === undefined ? undefined : Math.max(overdueFactor * averageMs, overdueFloorMs);
-  return { server, path, nowMs, schedule, runs, running, averageMs, overdueMs };
+  return { server, path, nowMs, seenMs, schedule, runs, running, averageMs, overdueMs };
 }
 
 /** Reports whether an execution is a run of the job with a path; a command without a job is of none. */

@@ -71,8 +71,9 @@ export type RunningExecution = RunningStatus & {
   readonly server: string;
   /** True if it is queued or scheduled for later. */
   readonly isWaiting: boolean;
-  /** The server's own time when it was asked. */
+  /** The server's time, and its time when it was asked. */
   readonly serverNowMs: number;
+  readonly seenMs: number;
 };
 
 /** An execution that is over. */
@@ -94,8 +95,10 @@ export type HourOfRuns = {
 
 /** The executions of a server as of the last round: the first few of each list, and the number of all. */
 export type ExecutionsOfServer = {
-  /** The server's own time when it was asked. */
+  /** The server's time. */
   readonly serverNowMs: number;
+  /** The server's time at which its running executions were read; undefined before they were. */
+  readonly seenMs: number | undefined;
   /** The number of times that its ids have started, from 1. */
   readonly epoch: number | undefined;
   /** The right to read running executions: `denied` if they may not in any project, `unknown` until they were read once. */

@@ -130,6 +130,7 @@ describe('http/api-status', () => {
           executions: {
             server_epoch: 2,
             server_time: '2024-05-20T03:19:40.000Z',
+            running_read: '2024-05-20T03:19:40.000Z',
             hidden: [
               { project: 'stock', counted: 7, readable: 0 },
               { project: 'hr', counted: null, readable: 0 },

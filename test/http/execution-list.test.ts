@@ -4,6 +4,7 @@ import type { EndedExecution } from '../../src/status/status.ts';
 import { fc } from '../support/property.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
+import { silence } from './some-jobs.ts';
 import { atMs, ended } from './some-status.ts';
 
 const executions: readonly EndedExecution[] = [
@@ -15,6 +16,7 @@ const executions: readonly EndedExecution[] = [
 
 async function read(path: string, all = executions): Promise<string> {
   const route = executionListRoute({
+    silence,
     ended: () => all,
     servers: () => ['prod', 'test'],
     endings: ['succeeded', 'failed', 'aborted', 'timedout'],

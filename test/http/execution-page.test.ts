@@ -6,6 +6,7 @@ import { fc } from '../support/property.ts';
 import { toText } from './page-text.ts';
 import { type Answer, serve } from './serve.ts';
 import { failure, largeExecution, pastExecution, span, startMs } from './some-execution.ts';
+import { silence } from './some-jobs.ts';
 import { ended } from './some-status.ts';
 
 type Given = {
@@ -32,6 +33,7 @@ async function read({ path = '/executions/prod/4711', isOn = true, ...given }: G
       servers: ['prod', 'test', 'elsewhere'],
       ownerOf: (server) => (server === 'elsewhere' ? 'http://replica-2:9720/' : undefined),
     }),
+    silence,
     traceLink: () => given.link,
     nowMs: () => startMs + 400_000,
   });
@@ -259,6 +261,7 @@ Running executions and the last 1,000 that ended of each server have a page. The
       isOverdue: true,
       isWaiting: false,
       serverNowMs: startMs + 400_000,
+      seenMs: startMs + 400_000,
     };
     const page = await readPage({ running });
     expect(page).toContain('<title>still runs: #4711 nightly/&#60;settle&#62;');
@@ -316,6 +319,7 @@ Overdue: ✗ yes`);
       running: () => undefined,
       ended: () => [],
       tracing: () => tracing,
+      silence,
       traceLink: () => undefined,
       nowMs: () => 0,
     };

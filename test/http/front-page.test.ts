@@ -94,7 +94,7 @@ prod | ✓ up | active | 5.3.0-20240520 | ✗ 3 of 5 |
 still | ✓ up | ✗ passive: runs nothing | 5.3.0-20240520 |  |
 prod ✓ up
 Address: https://prod.example.org
-Seen up: since 01:19 UTC (2 h ago)
+Responding: since 01:19 UTC (2 h ago)
 Started: 2024-05-17 03:19 UTC (3 d ago)
 Execution mode: active
 Release: 5.3.0-20240520
@@ -124,7 +124,7 @@ Collector | Result | Last run | Next | Took | Series
 ping | ok | 12 s ago | in 3 s | 23 ms | 14
 still ✓ up
 Address: https://still.example.org
-Seen up: since 01:19 UTC (2 h ago)
+Responding: since 01:19 UTC (2 h ago)
 Started: 2024-05-17 03:19 UTC (3 d ago)
 Execution mode: ✗ passive: runs nothing, since 2024-05-19 03:19 UTC (24 h ago)
 Release: 5.3.0-20240520
@@ -160,8 +160,8 @@ automation-exporter 0.1.0, up for 5 h; configuration read 2 h ago. This page cov
     const text = toText(await readPage([server('prod', { executions: told, collectors: [] })]));
     expect(text.slice(text.indexOf('Runs now'), text.indexOf('Where to go'))).toBe(`Runs now: 1 overdue, 2 more waiting
 Job | Project | Since | For
-nightly/settle #4700 | pay | 01:19 UTC | 2 h of usually 2 min ✗ overdue
-nightly/settle #4711 | pay | 03:16 UTC | 3 min of usually 2 min
+nightly/settle #4700 | pay | 01:19 UTC | 2 h (usually 2 min) ✗ overdue
+nightly/settle #4711 | pay | 03:16 UTC | 3 min (usually 2 min)
 ad hoc #4712 | pay | 03:19 UTC | 5 s
 and 12 more that run
 Ended last
@@ -205,7 +205,7 @@ All 4 that are kept, failures only
     expect(quiet).toContain('\nRuns now: nothing\nCollectors: 2 up to date\n');
 
     const down = server('prod', { state: 'down', executions: executions({ running: [running()] }) });
-    expect(toText(await readPage([down]))).toContain('\nRan when it last answered\nJob |');
+    expect(toText(await readPage([down]))).toContain('\nLast seen running 03:19 UTC\nJob |');
     expect(toText(await readPage([server('prod')]))).not.toContain('Runs now');
   });
 
@@ -257,12 +257,12 @@ Collectors: 2 up to date
     });
 
     const text = toText(await readPage([down]));
-    expect(text).toContain(`✗"prod" gives no usable answer
+    expect(text).toContain(`✗"prod" is not responding
 Since 01:19 UTC (2 h ago): GET system-info: no answer within 10 s. Runbook
 As of `);
-    expect(text).toContain(`prod ✗ no usable answer
+    expect(text).toContain(`prod ✗ not responding
 Address: https://prod.example.org
-Seen down: since 01:19 UTC (2 h ago)
+Not responding: since 01:19 UTC (2 h ago)
 Started: 2024-05-17 03:19 UTC (3 d ago)
 Where to go`);
   });
@@ -322,7 +322,7 @@ Since 03:09 UTC (10 min ago): collector.example.org:4318: the connection was ref
     const down = ['a', 'b'].map((name) => server(name, { state: 'down', message, collectors: [] }));
     const page = await readPage([...down, server('c')]);
 
-    expect(toText(page)).toContain(`✗2 of 3 servers give no usable answer
+    expect(toText(page)).toContain(`✗2 of 3 servers are not responding
 a, b. Runbook
 GET system-info: no answer within 10 s
 As of `);

@@ -19,7 +19,7 @@ import type { Status } from '../../src/status/status.ts';
 import { type Browser, startBrowser } from '../support/browser.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { failure, largeExecution, pastExecution, span } from './some-execution.ts';
-import { someJobPages } from './some-jobs.ts';
+import { silence, someJobPages } from './some-jobs.ts';
 import { atMs, collector, ended, executions, running, server, status } from './some-status.ts';
 
 // Colours do not change what fits, nor does the width change colours.
@@ -148,6 +148,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
       metrics,
       frontPageRoute({ metricsPath: '/metrics', status: read }),
       executionListRoute({
+        silence,
         ended: () => endedRuns.map((run) => ({ ...run, server: 'prod' })),
         servers: () => ['prod', longWord],
         endings: ['succeeded', 'failed'],
@@ -157,9 +158,12 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
       executionPageRoute({
         find: async (_, id) => pastExecutions[id],
         running: (of, id) =>
-          id > 4710 && id < 4730 ? { ...running({ id }), server: of, isWaiting: false, serverNowMs: atMs } : undefined,
+          id > 4710 && id < 4730
+            ? { ...running({ id }), server: of, isWaiting: false, serverNowMs: atMs, seenMs: atMs }
+            : undefined,
         ended: () => endedRuns,
         tracing: () => ({ isOn: false, servers: [] }),
+        silence,
         traceLink: () => 'https://traces.example.org/trace/{trace_id}',
         nowMs: () => atMs,
       }),

@@ -6,7 +6,7 @@ import { jobListRoute } from '../../src/http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../../src/http/pages/jobs/job-page.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
-import { someJobPages } from './some-jobs.ts';
+import { silence, someJobPages } from './some-jobs.ts';
 
 const nowMs = Date.UTC(2026, 10, 22, 8);
 const hourMs = 3_600_000;
@@ -27,7 +27,14 @@ const jobs = [
 ];
 
 async function read(path: string, shown: readonly ScheduledJob[] = jobs): Promise<string> {
-  const { ask } = await serve([jobListRoute({ jobs: () => shown, ended: () => [] })]);
+  const { ask } = await serve([
+    jobListRoute({
+      servers: () => [...new Set(shown.map(({ server }) => server))],
+      jobs: () => shown,
+      ended: () => [],
+      silence,
+    }),
+  ]);
   return (await ask(path)).body;
 }
 
@@ -65,6 +72,8 @@ describe('http/jobs', () => {
   it.each([
     ['/jobs?state=missed', 1],
     ['/jobs?state=off', 1],
+    ['/jobs?server=test', 1],
+    ['/jobs?server=prod&text=new', 0],
     ['/jobs?text=NIGHTLY%2Fs', 1],
     ['/jobs?text=test%2F', 1],
     ['/jobs?state=nonsense', 0],
@@ -111,7 +120,7 @@ describe('http/jobs', () => {
       const known = { nowMs, runs: [], running: [], averageMs: undefined, overdueMs: undefined };
       return { server, path, schedule, ...known };
     };
-    const { ask } = await serve([jobPageRoute({ find })]);
+    const { ask } = await serve([jobPageRoute({ find, silence })]);
     const { body } = await ask('/jobs/prod/pay/a%20b/index');
     expect(asked).toEqual(['prod pay/a b/index']);
     expect(body).toContain('<p>Did not run at 07:00 UTC.</p>');
@@ -124,12 +133,15 @@ describe('http/jobs', () => {
     expect(text.slice(text.indexOf('Timetable'))).toEqual([
       'Timetable',
       'The last 20 decided times are kept.',
-      'Expected | What became of it',
-      '10:00 UTC | … in 2 h',
-      '09:00 UTC | … in 60 min',
-      '07:59 UTC | … not decided yet',
+      'Expected | Outcome',
+      '07:59 UTC | … still being checked',
       '07:00 UTC | ✗ missed: passive, the server was passive',
       '06:00 UTC | ✓ ran, 3 s late: #4711',
+      'Next times',
+      'Expected | Outcome',
+      '09:00 UTC | in 60 min',
+      '10:00 UTC | in 2 h',
+      '2026-11-23 04:00 UTC | in 20 h',
       'All scheduled jobs, schedule of prod',
     ]);
   });

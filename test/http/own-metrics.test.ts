@@ -20,7 +20,7 @@ describe('http/own-metrics', () => {
   it('says where release 6 tells what is absent, as a scrape configuration to copy', async () => {
     const page = await read(server('prod', { ...facts, url: 'https://jobs.example.org:4443/rundeck/' }));
     expect(toText(page)).toContain(
-      'Metrics that this release serves itself\nOver this API release 6 and newer do not report app-metrics, healthcheck, ping unless',
+      'Metrics that this release serves itself\nRundeck 6 and newer no longer serve app-metrics, healthcheck, ping over this API',
     );
     expect(page).toContain(`<pre tabindex="0"><code>scrape_configs:
   - job_name: rundeck

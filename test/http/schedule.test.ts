@@ -4,14 +4,14 @@ import { type ServerSchedule, toServerSchedule } from '../../src/expected-runs/s
 import { schedulePageRoute } from '../../src/http/pages/schedule/schedule-page.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
-import { someSchedule } from './some-jobs.ts';
+import { silence, someSchedule } from './some-jobs.ts';
 import { atMs } from './some-status.ts';
 
 type Schedules = Readonly<Record<string, ServerSchedule | undefined>>;
 
 async function read(path: string, schedules: Schedules): Promise<{ status: number; body: string }> {
   const servers = (): readonly string[] => Object.keys(schedules);
-  const { ask } = await serve([schedulePageRoute({ servers, find: (server) => schedules[server] })]);
+  const { ask } = await serve([schedulePageRoute({ servers, find: (server) => schedules[server], silence })]);
   return ask(path);
 }
 
@@ -26,7 +26,7 @@ describe('http/schedule', () => {
       'Expected starts by the hour: 112 expected, 99 in time, 2 late, 10 missed, 1 undecided',
       '14 an hour',
       '2024-05-19 15:00 UTCnow',
-      '2 times not decided yet: what ran is still being read.',
+      '2 starts are still being checked.',
       'From | Expected | In time | Late | Undecided | Off | Open | Missed',
       '03:00 UTC | 2 | 0 | 0 | 0 | 0 | 2 | 0',
       '02:00 UTC | 12 | 12 | 0 | 0 | 0 | 0 | 0',
@@ -43,7 +43,7 @@ describe('http/schedule', () => {
       'A run is in time if it starts at most 5 min after its expected time.',
       'Late, missed, off or undecided',
       'The newest first. The last 20 times of each job are kept.',
-      'Job | Expected | What became of it',
+      'Job | Expected | Outcome',
       'pay/nightly/settle | 02:19 UTC | ✗ missed: passive, the server was passive',
       'search/index | 01:19 UTC | ! ran, 15 min late: #4711',
       'Next 24 hours',

@@ -17,6 +17,9 @@ const verdicts: readonly Verdict[] = [
   { is: 'missed', expectedMs: atMs - 3_600_000, reason: 'passive', facts },
 ];
 
+/** Every server answers. */
+export const silence = (): undefined => undefined;
+
 /** The pages of a job that missed a run, and of one with a long name. */
 export function someJobPages(longWord: string) {
   const usual = {
@@ -47,9 +50,9 @@ export function someJobPages(longWord: string) {
     sentence: 'Did not run: the server was passive.',
   };
   return [
-    jobListRoute({ jobs: () => jobs, ended: () => someRuns() }),
-    jobPageRoute({ find: (server, path) => someJob(server, path, { job, why }) }),
-    schedulePageRoute({ servers: () => ['prod'], find: () => someSchedule(longWord) }),
+    jobListRoute({ servers: () => ['prod'], jobs: () => jobs, ended: () => someRuns(), silence }),
+    jobPageRoute({ find: (server, path) => someJob(server, path, { job, why }), silence }),
+    schedulePageRoute({ servers: () => ['prod'], find: () => someSchedule(longWord), silence }),
   ];
 }
 

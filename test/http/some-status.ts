@@ -75,7 +75,16 @@ export function executions(given: Partial<ExecutionsOfServer> = {}): ExecutionsO
   const counts = { runningCount: runs.length, overdueCount: runs.filter(({ isOverdue }) => isOverdue).length };
   const sight = { runningSight: 'known', runningDenied: [], hidden: [] } as const;
   const lists = { running: runs, ended: over, endedCount: over.length, hours: toHours(over, atMs), ...sight };
-  return { serverNowMs: atMs, epoch: 1, waitingCount: 0, leftOut: undefined, ...counts, ...lists, ...given };
+  return {
+    serverNowMs: atMs,
+    seenMs: atMs,
+    epoch: 1,
+    waitingCount: 0,
+    leftOut: undefined,
+    ...counts,
+    ...lists,
+    ...given,
+  };
 }
 
 /** Traces that were all delivered, the last one 12 s ago, except for what is given. */

@@ -29,7 +29,7 @@ describe('status/problems', () => {
 
   it('says a trouble of several servers once', () => {
     const down = ['a', 'b', 'c'].map((name) => server(name, { state: 'down' }));
-    expect(headline(server('prod'), ...down)).toBe('3 of 4 servers give no usable answer');
+    expect(headline(server('prod'), ...down)).toBe('3 of 4 servers are not responding');
     expect(headline(server('prod'), server('test', { state: 'refused' }))).toBe('"test" rejects the credentials');
   });
 
@@ -67,7 +67,7 @@ describe('status/problems', () => {
     ];
 
     expect(tell(...servers)).toEqual([
-      '"dead" gives no usable answer. Since 01:19 UTC (2 h ago): GET system-info: no answer within 10 s.',
+      '"dead" is not responding. Since 01:19 UTC (2 h ago): GET system-info: no answer within 10 s.',
       '"locked" rejects the credentials. Since 01:19 UTC (2 h ago): they are missing, wrong or expired.',
       '"still" is passive and runs nothing. Since 03:09 UTC (10 min ago).',
       '"sick": health check db fails.',
@@ -79,7 +79,7 @@ describe('status/problems', () => {
       'Several members answer as "many". List the members of the cluster in the configuration, or their counters are dropped.',
       '"new" has not been asked yet.',
     ]);
-    expect(headline(...servers)).toBe('"dead" gives no usable answer');
+    expect(headline(...servers)).toBe('"dead" is not responding');
   });
 
   it('reports a passive server once, and better than its collector does', () => {
@@ -95,12 +95,12 @@ describe('status/problems', () => {
   it('reports a server that is down once, not once a collector', () => {
     const failed = { result: 'failed', reason: 'network', message: 'GET ping: no connection' } as const;
     const down = server('dead', { state: 'down', collectors: [collector('ping', failed), collector('users', failed)] });
-    expect(tell(down)).toEqual(['"dead" gives no usable answer. Since 01:19 UTC (2 h ago).']);
+    expect(tell(down)).toEqual(['"dead" is not responding. Since 01:19 UTC (2 h ago).']);
   });
 
   it('reports a member that is down where its server is up', () => {
     const members = [server('a'), server('b', { state: 'down' })];
-    expect(tell(server('prod', { members }))).toEqual(['"prod/b" gives no usable answer. Since 01:19 UTC (2 h ago).']);
+    expect(tell(server('prod', { members }))).toEqual(['"prod/b" is not responding. Since 01:19 UTC (2 h ago).']);
   });
 
   it('reports no denial of what only an administrator may read', () => {
@@ -179,7 +179,7 @@ describe('status/problems', () => {
 
   it('cuts what a server might have sent', () => {
     const [text = ''] = tell(server('prod', { state: 'down', message: 'x'.repeat(10_000) }));
-    expect(text.length).toBe('"prod" gives no usable answer. '.length + 301);
+    expect(text.length).toBe('"prod" is not responding. '.length + 301);
   });
 
   it('names the exporters whose configuration differs', () => {

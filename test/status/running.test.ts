@@ -38,12 +38,20 @@ const settings = {
 const visibility: Sight = { running: 'known', runningDenied: [], history: [] };
 
 function tell(running: readonly Execution[], recent: readonly RecentRun[] = []) {
-  return toWhatRuns({ running, recent, epoch: 1, nowMs, visibility, leftOut: undefined }, settings);
+  return toWhatRuns({ running, recent, epoch: 1, nowMs, seenMs: nowMs, visibility, leftOut: undefined }, settings);
 }
 
 describe('status/running', () => {
   it('reports nothing before the first round', () => {
-    const unread = { running: [], recent: [], epoch: undefined, nowMs: undefined, visibility, leftOut: undefined };
+    const unread = {
+      running: [],
+      recent: [],
+      epoch: undefined,
+      nowMs,
+      seenMs: undefined,
+      visibility,
+      leftOut: undefined,
+    };
     expect(toWhatRuns(unread, settings)).toBeUndefined();
   });
 
@@ -83,7 +91,7 @@ describe('status/running', () => {
       run(41, { endedAtMs: nowMs }),
       run(42, { job }),
     ];
-    const read = { running, recent: [], epoch: 1, nowMs, visibility, leftOut: undefined };
+    const read = { running, recent: [], epoch: 1, nowMs, seenMs: nowMs, visibility, leftOut: undefined };
     const find = (id: number) => findRunning(read, settings, { server: 'prod', id });
     expect(find(29)).toMatchObject({
       server: 'prod',

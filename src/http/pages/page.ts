@@ -6,6 +6,8 @@ import { style } from './style.ts';
 type Page = {
   readonly title: string;
   readonly body: Html;
+  /** Stands above the body. */
+  readonly notice?: Html | undefined;
   /** The path of this page below the route prefix, as it was asked for. */
   readonly path: string;
   /** After how many seconds a browser asks for it again; never, unless told. */
@@ -13,7 +15,7 @@ type Page = {
 };
 
 /** A whole page around a body: no script, light and dark, readable on a phone, each section one press away. */
-export function renderPage({ title, body, path, refreshSeconds }: Page): string {
+export function renderPage({ title, body, notice, path, refreshSeconds }: Page): string {
   const refresh =
     refreshSeconds === undefined ? undefined : html`<meta http-equiv="refresh" content="${refreshSeconds}">`;
   const root = toRoot({ path });
@@ -32,7 +34,7 @@ ${refresh}<link rel="icon" href="data:,">
 <header><a class="brand" href="${root}">automation-exporter</a>
 <nav aria-label="Pages"><ul>${renderSections(root, findSection(path))}</ul></nav></header>
 <main id="content">
-${body}
+${notice}${body}
 </main>
 </body>
 </html>

@@ -30,6 +30,7 @@ p.note { color: var(--soft); margin: .25rem 0 .75rem; font-size: .9rem; }
 .headline p { margin: .5rem 0 0; color: var(--ink); }
 .headline ul { margin: .25rem 0 0; padding-left: 1.25rem; color: var(--ink); }
 .headline .id { font-weight: 400; }
+.silence { border-left: 6px solid; padding: .1rem 0 .1rem .9rem; font-weight: 600; }
 section { border: 1px solid var(--line); border-radius: 8px; padding: .25rem 1rem .5rem; margin: .75rem 0; }
 section > h2 { margin-top: .75rem; }
 .state { font-size: .95rem; font-weight: 600; display: inline-block; }

@@ -78,11 +78,12 @@ function toLease({ lease }: ServerStatus) {
 }
 
 function toExecutions(executions: ExecutionsOfServer) {
-  const { epoch, serverNowMs, runningSight, runningCount, overdueCount, waitingCount, endedCount } = executions;
+  const { epoch, serverNowMs, seenMs, runningSight, runningCount, overdueCount, waitingCount, endedCount } = executions;
   const isKnown = runningSight === 'known';
   return {
     server_epoch: epoch ?? null,
     server_time: toIso(serverNowMs),
+    running_read: toIso(seenMs),
     hidden: executions.hidden.map(({ project, counted = null, readable }) => ({ project, counted, readable })),
     running_readable: runningSight,
     running_denied: executions.runningDenied,

@@ -29,7 +29,7 @@ export function readFilter(query: URLSearchParams): Filter {
 const longest = 200;
 
 /** Writes the filter as the query of an address, without what is not set. */
-export function toQuery(filter: Partial<Filter>): string {
+export function toQuery(filter: Readonly<Record<string, string | number>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(filter)) {
     if (value !== '' && !(name === 'page' && value === 1)) query.set(name, String(value).toWellFormed());

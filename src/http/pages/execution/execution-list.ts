@@ -7,6 +7,7 @@ import { allowForms } from '../../server/security-headers.ts';
 import { renderEnding } from '../ending.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
+import { type FindSilence, renderSilence } from '../silence.ts';
 import { choose, type Filter, readFilter, toQuery } from './execution-filter.ts';
 
 export type ExecutionListOptions = {
@@ -15,20 +16,23 @@ export type ExecutionListOptions = {
   readonly servers: () => readonly string[];
   /** The values of a result, as the executions hold them. */
   readonly endings: readonly string[];
+  readonly silence: FindSilence;
   readonly nowMs: () => number;
 };
 
 /** `/executions`: the executions that ended last, by result, server, project and text; the choice stands in the address. */
-export function executionListRoute({ ended, servers, endings, nowMs }: ExecutionListOptions): Router {
+export function executionListRoute({ ended, servers, endings, silence, nowMs }: ExecutionListOptions): Router {
   const router = createRoutes();
   router.get('/executions', (request, response) => {
     const all = ended();
     const filter = readFilter(new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]));
     const body = renderList(all, { filter, servers: servers(), endings, root: toRoot(request), nowMs: nowMs() });
+    const shown = filter.server === '' ? servers() : [filter.server];
+    const notice = renderSilence(shown, silence);
     allowForms(response);
     response
       .set('cache-control', 'no-store')
-      .send(renderPage({ title: 'Executions that ended last', body, path: request.path }));
+      .send(renderPage({ title: 'Executions that ended last', notice, body, path: request.path }));
   });
   return router;
 }

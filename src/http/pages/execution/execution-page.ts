@@ -6,11 +6,12 @@ import { createRoutes } from '../../server/routes.ts';
 import { renderJobLink } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
+import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderDurations } from './durations-chart.ts';
 import { renderEnded } from './ended-page.ts';
 import { renderMissing, type Tracing } from './missing-execution.ts';
 import { toSentenceOfFailure, toWord } from './root-cause.ts';
-import { renderRunning } from './running-page.ts';
+import { renderRunning, toStanding } from './running-page.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
 export type ExecutionPageOptions = {
@@ -23,42 +24,55 @@ export type ExecutionPageOptions = {
   readonly tracing: () => Tracing;
   /** Returns the address of traces, with `{trace_id}` for the id; undefined if not configured. */
   readonly traceLink: () => string | undefined;
+  readonly silence: FindSilence;
   readonly nowMs: () => number;
 };
 
 /** `/executions/{server}/{id}`: what one execution did, step by step, and why it ended as it did. */
-export function executionPageRoute({ find, running, ended, tracing, traceLink, nowMs }: ExecutionPageOptions): Router {
+export function executionPageRoute(options: ExecutionPageOptions): Router {
   const router = createRoutes();
   router.get('/executions/:server/:id', async (request, response) => {
     const { server, id } = request.params;
-    const root = toRoot(request);
-    const execution = isId(id) ? await find(server, Number(id)) : undefined;
-    response.set('cache-control', 'no-store');
-    const unfinished = execution === undefined && isId(id) ? running(server, Number(id)) : undefined;
-    if (unfinished !== undefined) {
-      const what = unfinished.isWaiting ? 'waits to run' : 'still runs';
-      const title = `${what}: #${unfinished.id} ${unfinished.job ?? 'ad hoc'}`;
-      response.send(renderPage({ title, body: renderRunning(unfinished, root), path: request.path }));
-      return;
-    }
-    const others = ended(server);
-    const over = execution === undefined && isId(id) ? others.find((one) => one.id === Number(id)) : undefined;
-    if (over !== undefined) {
-      const title = `${over.ending}: #${over.id} ${over.job ?? 'ad hoc'}`;
-      const body = renderEnded({ ...over, server }, { others, tracing: tracing(), root, nowMs: nowMs() });
-      response.send(renderPage({ title, body, path: request.path }));
-      return;
-    }
-    if (execution === undefined) {
-      const body = renderMissing({ server, id, isId: isId(id), tracing: tracing() });
-      response.status(404).send(renderPage({ title: 'Execution not found', body, path: request.path }));
-      return;
-    }
-    const body = renderExecution(execution, { link: traceLink(), nowMs: nowMs(), root, others });
-    const title = `${toWord(execution.spans[0].result ?? 'ended')}: #${execution.id} ${execution.job}`;
-    response.send(renderPage({ title, body, path: request.path }));
+    const { status, ...page } = await toPage(options, { server, id, root: toRoot(request) });
+    const notice = renderSilence([server], options.silence);
+    response
+      .status(status)
+      .set('cache-control', 'no-store')
+      .send(renderPage({ ...page, notice, path: request.path }));
   });
   return router;
+}
+
+type Asked = { readonly server: string; readonly id: string; readonly root: string };
+type Found = { readonly status: number; readonly title: string; readonly body: Html };
+
+async function toPage(options: ExecutionPageOptions, { server, id, root }: Asked): Promise<Found> {
+  const { find, running, ended, tracing, traceLink, silence } = options;
+  const nowMs = options.nowMs();
+  if (!isId(id)) return toMissing({ server, id, isId: false, tracing: tracing() });
+  const execution = await find(server, Number(id));
+  const others = ended(server);
+  if (execution !== undefined) {
+    const title = `${toWord(execution.spans[0].result ?? 'ended')}: #${execution.id} ${execution.job}`;
+    return { status: 200, title, body: renderExecution(execution, { link: traceLink(), nowMs, root, others }) };
+  }
+  const unfinished = running(server, Number(id));
+  if (unfinished !== undefined) {
+    const isSilent = silence(server) !== undefined;
+    const title = `${toStanding(unfinished, isSilent)}: #${unfinished.id} ${unfinished.job ?? 'ad hoc'}`;
+    return { status: 200, title, body: renderRunning(unfinished, isSilent, root) };
+  }
+  const over = others.find((one) => one.id === Number(id));
+  if (over !== undefined) {
+    const title = `${over.ending}: #${over.id} ${over.job ?? 'ad hoc'}`;
+    const body = renderEnded({ ...over, server }, { others, tracing: tracing(), root, nowMs });
+    return { status: 200, title, body };
+  }
+  return toMissing({ server, id, isId: true, tracing: tracing() });
+}
+
+function toMissing(missing: Parameters<typeof renderMissing>[0]): Found {
+  return { status: 404, title: 'Execution not found', body: renderMissing(missing) };
 }
 
 function isId(text: string): boolean {

@@ -7,19 +7,20 @@ import { type Html, html } from '../html.ts';
 /** Renders the running executions of a server next to their usual duration, and those that ended last. */
 export function renderExecutions({ name, executions, state }: ServerStatus, root: string): Html | undefined {
   if (executions === undefined) return undefined;
-  const isOld = state !== 'up';
+  const isSilent = state === 'down' || state === 'refused';
   const toAddress = (id: number): string => `${root}executions/${encodeURIComponent(name.toWellFormed())}/${id}`;
   const list = `${root}executions?server=${encodeURIComponent(name.toWellFormed())}`;
-  return html`${renderRunning(executions, isOld, toAddress)}${renderEnded(executions, toAddress, list)}`;
+  return html`${renderRunning(executions, isSilent, toAddress)}${renderEnded(executions, toAddress, list)}`;
 }
 
 type ToAddress = (id: number) => string;
 
-function renderRunning(executions: ExecutionsOfServer, isOld: boolean, toAddress: ToAddress): Html {
-  const { running, runningCount, runningSight, runningDenied, overdueCount, waitingCount, serverNowMs } = executions;
-  const title = isOld ? 'Ran when it last answered' : 'Runs now';
+function renderRunning(executions: ExecutionsOfServer, isSilent: boolean, toAddress: ToAddress): Html {
+  const { running, runningCount, runningSight, runningDenied, overdueCount, waitingCount } = executions;
+  const { serverNowMs, seenMs = serverNowMs } = executions;
+  const title = isSilent ? `Last seen running ${toTime(seenMs, serverNowMs)}` : 'Runs now';
   if (runningSight !== 'known') return html`<h3>${title}: ${notKnown[runningSight]}</h3>\n`;
-  const rows = running.map((execution) => renderRunningRow(execution, serverNowMs, toAddress));
+  const rows = running.map((execution) => renderRunningRow(execution, isSilent ? seenMs : serverNowMs, toAddress));
   const table = html`<table>
 <thead><tr><th>Job</th><th>Project</th><th>Since</th><th>For</th></tr></thead>
 <tbody>${rows}</tbody>
@@ -40,7 +41,7 @@ const notKnown = { unknown: 'not known yet', denied: 'not allowed to see' } as c
 
 function renderRunningRow(execution: RunningStatus, nowMs: number, toAddress: ToAddress): Html {
   const { id, project, startedAtMs, averageMs, isOverdue } = execution;
-  const usually = averageMs === undefined ? '' : ` of usually ${toTook(averageMs)}`;
+  const usually = averageMs === undefined ? '' : ` (usually ${toTook(averageMs)})`;
   const time = `${toDuration(nowMs - startedAtMs)}${usually}`;
   return html`<tr>${renderJob(execution, toAddress(id))}<td data-is="Project">${project}</td><td data-is="Since" class="brief">${toTime(
     startedAtMs,

@@ -18,7 +18,7 @@ export function renderOwnMetrics(server: ServerStatus): Html | undefined {
   if (names.size === 0) return undefined;
   const lines = toScrapeConfig(targets, apiVersion);
   return html`<div class="hint"><h3>Metrics that this release serves itself</h3>
-<p>Over this API release ${firstRelease} and newer do not report ${[...names].join(', ')} unless their old metrics are switched on.
+<p>Rundeck ${firstRelease} and newer no longer serve ${[...names].join(', ')} over this API unless the legacy metrics are enabled.
 They serve JVM and HTTP request metrics at <code>monitoring/prometheus</code>: add it as a scrape target of Prometheus 2.55 or newer.</p>
 <pre tabindex="0"><code>${lines}</code></pre></div>
 `;

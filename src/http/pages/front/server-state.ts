@@ -6,9 +6,9 @@ type StateWords = { readonly mood: 'good' | 'bad' | 'off'; readonly text: string
 
 /** These times are the exporter's, which may have started long after the server. */
 export const states: Readonly<Record<ServerState, StateWords>> = {
-  up: { mood: 'good', text: '✓ up', since: 'Seen up' },
-  refused: { mood: 'bad', text: '✗ credentials refused', since: 'Seen refusing' },
-  down: { mood: 'bad', text: '✗ no usable answer', since: 'Seen down' },
+  up: { mood: 'good', text: '✓ up', since: 'Responding' },
+  refused: { mood: 'bad', text: '✗ credentials refused', since: 'Refusing' },
+  down: { mood: 'bad', text: '✗ not responding', since: 'Not responding' },
   waiting: { mood: 'off', text: '… not asked yet', since: 'Waiting' },
   elsewhere: { mood: 'off', text: '→ watched by another exporter', since: 'Watched elsewhere' },
 };

@@ -10,34 +10,44 @@ import { createRoutes } from '../../server/routes.ts';
 import { allowForms } from '../../server/security-headers.ts';
 import { toExecutionAddress, toJobAddress } from '../addresses.ts';
 import { renderEnding } from '../ending.ts';
+import { toQuery } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
+import { type FindSilence, renderSilence } from '../silence.ts';
 import { toSuccess } from './job-page.ts';
 import { renderSparkline } from './runs-chart.ts';
 import { renderStrip } from './verdict-strip.ts';
 
 export type JobListOptions = {
+  readonly servers: () => readonly string[];
   readonly jobs: () => readonly ScheduledJob[];
   /** Returns the finished executions of a server that are kept for pages, the newest end first. */
   readonly ended: (server: string) => readonly EndedStatus[];
+  readonly silence: FindSilence;
 };
 
 /** `/jobs`: every watched scheduled job, what went wrong first; the choice stands in the address. */
-export function jobListRoute({ jobs, ended }: JobListOptions): Router {
+export function jobListRoute({ servers, jobs, ended, silence }: JobListOptions): Router {
   const router = createRoutes();
   router.get('/jobs', (request, response) => {
     const query = new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]);
-    const wish = { text: (query.get('text') ?? '').trim().slice(0, longest), state: query.get('state') ?? '' };
+    const read = (name: string): string => (query.get(name) ?? '').trim().slice(0, longest);
+    const wish = { text: read('text'), state: read('state'), server: read('server') };
     const page = Math.max(1, Math.trunc(Number(query.get('page') ?? '1')) || 1);
-    const body = renderList(jobs(), { wish, page, root: toRoot(request), ended });
+    const names = servers();
+    const body = renderList(jobs(), { wish, page, root: toRoot(request), ended, servers: names });
+    const notice = renderSilence(wish.server === '' ? names : [wish.server], silence);
     allowForms(response);
-    response.set('cache-control', 'no-store').send(renderPage({ title: 'Scheduled jobs', body, path: request.path }));
+    response
+      .set('cache-control', 'no-store')
+      .send(renderPage({ title: 'Scheduled jobs', notice, body, path: request.path }));
   });
   return router;
 }
 
-type Wish = { readonly text: string; readonly state: string };
+type Wish = { readonly text: string; readonly state: string; readonly server: string };
 type About = Pick<JobListOptions, 'ended'> & {
+  readonly servers: readonly string[];
   readonly wish: Wish;
   readonly page: number;
   readonly root: string;
@@ -72,6 +82,7 @@ function renderList(all: readonly ScheduledJob[], about: About): Html {
   const { wish, page } = about;
   const text = wish.text.toLowerCase();
   const chosen = all
+    .filter(({ server }) => wish.server === '' || server === wish.server)
     .filter((job) => wish.state === '' || toState(job) === wish.state)
     .filter((job) => text === '' || `${job.server}/${toJobPath(job)}`.toLowerCase().includes(text))
     .toSorted(byUrgency);
@@ -79,9 +90,9 @@ function renderList(all: readonly ScheduledJob[], about: About): Html {
   const here = Math.min(page, pages);
   const shown = chosen.slice((here - 1) * onePage, here * onePage);
   return html`<h1>Scheduled jobs</h1>
-${renderForm(wish)}
+${renderForm(wish, about.servers)}
 <p class="note">${chosen.length === all.length ? toCount(all.length, 'job') : `${chosen.length} of ${toCount(all.length, 'job')}`}, those that missed a run or failed first. Durations and success are of the last 1,000 executions of each server.</p>
-${shown.length === 0 ? html`<p>No scheduled job ${all.length === 0 ? 'is watched yet' : 'matches'}.</p>\n` : renderTable(shown, { ...about, isOne: new Set(all.map(({ server }) => server)).size < 2 })}${renderPages(here, pages, wish)}`;
+${shown.length === 0 ? html`<p>No scheduled job ${all.length === 0 ? 'is watched yet' : 'matches'}.</p>\n` : renderTable(shown, { ...about, isOne: about.servers.length < 2 })}${renderPages(here, pages, wish)}`;
 }
 
 const order: Readonly<Record<State, number>> = { missed: 0, failed: 1, late: 2, unknown: 3, ran: 4, off: 5 };
@@ -91,13 +102,13 @@ function byUrgency(one: ScheduledJob, other: ScheduledJob): number {
   return order[toState(one)] - order[toState(other)] || (path(one) < path(other) ? -1 : 1);
 }
 
-function renderForm({ text, state }: Wish): Html {
-  const options = Object.entries(states).map(
-    ([value, word]) => html`<option value="${value}"${value === state ? html` selected` : undefined}>${word}</option>`,
-  );
+function renderForm({ text, state, server }: Wish, servers: readonly string[]): Html {
+  const option = (value: string, word: string, chosen: string): Html =>
+    html`<option value="${value}"${value === chosen ? html` selected` : undefined}>${word}</option>`;
+  const all = ['', ...servers].map((name) => option(name, name === '' ? 'any' : name, server));
   return html`<form class="filter" method="get" action="jobs" role="search">
-<label>State <select name="state">${options}</select></label>
-<label>Job <input name="text" type="search" value="${text}"></label>
+<label>State <select name="state">${Object.entries(states).map(([value, word]) => option(value, word, state))}</select></label>
+${servers.length > 1 ? html`<label>Server <select name="server">${all}</select></label>\n` : undefined}<label>Job <input name="text" type="search" value="${text}"></label>
 <button>Show</button>
 </form>`;
 }
@@ -107,7 +118,7 @@ function renderTable(jobs: readonly ScheduledJob[], { ended, ...at }: At & Pick<
   const rows = jobs.map((job) => renderRow(job, runs.get(toKey(job.server, toJobPath(job))) ?? [], at));
   return html`<section>
 <table>
-<thead><tr><th>Job</th>${at.isOne ? undefined : html`<th>Server</th>`}<th>Last run</th><th>Last times</th><th>Durations</th><th>24 h</th><th>Next</th></tr></thead>
+<thead><tr><th>Job</th>${at.isOne ? undefined : html`<th>Server</th>`}<th>Last run</th><th>Last scheduled times</th><th>Durations</th><th>24 h</th><th>Next</th></tr></thead>
 <tbody>${rows}</tbody>
 </table>
 </section>
@@ -140,7 +151,7 @@ function renderRow(job: ScheduledJob, runs: readonly EndedStatus[], { root, isOn
   const last =
     lastRun &&
     html`${renderEnding(lastRun.ending)} <a href="${root}${toExecutionAddress(server, lastRun.id)}">${toAge(lastRun.endedAtMs, nowMs)}</a>`;
-  return html`<tr><th scope="row"><a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a></th>${isOne ? undefined : html`<td data-is="Server" class="server"><bdi>${server}</bdi></td>`}${toCell('Last run', last)}${toCell('Last times', renderStrip(verdicts))}${toCell('Durations', renderSparkline(runs))}${toCell('24 h', toSuccess(runs, nowMs))}<td data-is="Next" class="brief">${toNext(job)}</td></tr>
+  return html`<tr><th scope="row"><a href="${root}${toJobAddress(server, toJobPath(job))}"><bdi>${toJobPath(job)}</bdi></a></th>${isOne ? undefined : html`<td data-is="Server" class="server"><bdi>${server}</bdi></td>`}${toCell('Last run', last)}${toCell('Last scheduled times', renderStrip(verdicts))}${toCell('Durations', renderSparkline(runs))}${toCell('24 h', toSuccess(runs, nowMs))}<td data-is="Next" class="brief">${toNext(job)}</td></tr>
 `;
 }
 
@@ -154,12 +165,9 @@ function toCell(name: string, value: Html | string | undefined): Html {
   return value === undefined ? html`<td class="none"></td>` : html`<td data-is="${name}">${value}</td>`;
 }
 
-function renderPages(page: number, pages: number, { text, state }: Wish): Html | undefined {
+function renderPages(page: number, pages: number, wish: Wish): Html | undefined {
   if (pages === 1) return undefined;
-  const to = (target: number, words: string): Html | undefined => {
-    if (target < 1 || target > pages) return undefined;
-    const query = new URLSearchParams({ text: text.toWellFormed(), state: state.toWellFormed(), page: String(target) });
-    return html`<a href="jobs?${query.toString()}">${words}</a> `;
-  };
+  const to = (target: number, words: string): Html | undefined =>
+    target < 1 || target > pages ? undefined : html`<a href="jobs${toQuery({ ...wish, page: target })}">${words}</a> `;
   return html`<p>${to(page - 1, '← before')}page ${page} of ${pages} ${to(page + 1, 'after →')}</p>\n`;
 }

@@ -10,6 +10,7 @@ import { renderEnding } from '../ending.ts';
 import { toQuery } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
+import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderRunsChart } from './runs-chart.ts';
 import { renderTimetable } from './timetable.ts';
 import { renderStrip } from './verdict-strip.ts';
@@ -17,10 +18,11 @@ import { renderStrip } from './verdict-strip.ts';
 export type JobPageOptions = {
   /** Finds a job by its path as `{project}/{group}/{name}`. */
   readonly find: (server: string, path: string) => ShownJob | undefined;
+  readonly silence: FindSilence;
 };
 
 /** `/jobs/{server}/{project}/{group}/{name}`: why a job ran or not, its timetable, and how its last runs went. */
-export function jobPageRoute({ find }: JobPageOptions): Router {
+export function jobPageRoute({ find, silence }: JobPageOptions): Router {
   const router = createRoutes();
   router.get('/jobs/:server/*path', (request, response, next) => {
     const { server, path } = request.params;
@@ -30,18 +32,30 @@ export function jobPageRoute({ find }: JobPageOptions): Router {
       return;
     }
     const title = `${found.path} on ${server}`;
-    const body = renderJob(found, title, toRoot(request));
-    response.set('cache-control', 'no-store').send(renderPage({ title, body, path: request.path }));
+    const isSilent = silence(server) !== undefined;
+    const page = {
+      title,
+      notice: renderSilence([server], silence),
+      body: renderJob(found, { title, root: toRoot(request), isSilent }),
+    };
+    response.set('cache-control', 'no-store').send(renderPage({ ...page, path: request.path }));
   });
   return router;
 }
 
-function renderJob(job: ShownJob, title: string, root: string): Html {
+type About = {
+  readonly title: string;
+  readonly root: string;
+  /** True if its server does not answer. */
+  readonly isSilent: boolean;
+};
+
+function renderJob(job: ShownJob, { title, root, isSilent }: About): Html {
   const chart = renderRunsChart(job);
   return html`<h1><bdi>${title}</bdi></h1>
-${job.schedule === undefined ? html`<p>No schedule of this job is watched.</p>\n` : renderWhy(job.schedule, job.nowMs)}${renderFacts(job, root)}${
+${job.schedule === undefined ? html`<p>No schedule of this job is watched.</p>\n` : renderWhy(job.schedule, job.nowMs)}${renderFacts(job, root, isSilent)}${
   chart === undefined ? undefined : html`<section>\n<h2>Last runs</h2>\n${chart}${renderRuns(job, root)}</section>\n`
-}${renderTimetable(job, root)}
+}${renderTimetable(job, root, isSilent)}
 <p><a href="${root}jobs">All scheduled jobs</a>, <a href="${root}${toScheduleAddress(job.server)}">schedule of <bdi>${job.server}</bdi></a></p>
 `;
 }
@@ -55,7 +69,8 @@ function renderWhy({ why: { sentence, facts } }: ScheduleOfJob, nowMs: number): 
 ${lines.length === 0 ? undefined : html`<ul>${lines}</ul>\n`}`;
 }
 
-function renderFacts({ server, schedule, running, runs, averageMs, overdueMs, nowMs }: ShownJob, root: string): Html {
+function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
+  const { server, schedule, running, runs, averageMs, overdueMs, nowMs, seenMs } = job;
   const toRun = (id: number): Html => html`<a href="${root}${toExecutionAddress(server, id)}">#${id}</a>`;
   const links = running.map(
     ({ id, startedAtMs, isOverdue }, index) =>
@@ -64,13 +79,16 @@ function renderFacts({ server, schedule, running, runs, averageMs, overdueMs, no
   const next = schedule?.job.nextMs;
   const off = schedule?.job.off ?? [];
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
-    ['Runs now', links.length === 0 ? undefined : html`${links}`],
+    [
+      isSilent && seenMs !== undefined ? `Last seen running ${toTime(seenMs, nowMs)}` : 'Runs now',
+      links.length === 0 ? undefined : html`${links}`,
+    ],
     ['Next run', next === undefined ? undefined : `${toTime(next, nowMs)} (${toWait(next, nowMs)})`],
     ['Switched off', off.length === 0 ? undefined : html`<span class="off">– ${off.join(', ')}</span>`],
     ['Succeeded in 24 h', toSuccess(runs, nowMs)],
     ['Average', averageMs === undefined ? undefined : toLength(averageMs)],
     ['Overdue after', overdueMs === undefined ? undefined : toLength(overdueMs)],
-    ['Last times', schedule && renderStrip(schedule.job.verdicts)],
+    ['Last scheduled times', schedule && renderStrip(schedule.job.verdicts)],
   ];
   const known = facts.filter(([, value]) => value !== undefined);
   return html`<dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>

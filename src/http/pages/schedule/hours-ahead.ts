@@ -31,7 +31,7 @@ export function renderAhead({ server, ahead, nowMs }: ServerSchedule, root: stri
     line: threads,
     least: 1,
   });
-  return html`${title}${chart}${renderExceeded(exceeded, { server, root, nowMs })}${renderAll(hours, nowMs)}<p class="note">As of ${toTime(ahead.atMs, nowMs)}, from the usual duration of each job. Runs that no schedule starts are not expected.</p>
+  return html`${title}${chart}${renderExceeded(exceeded, { server, root, nowMs })}${renderAll(hours, nowMs)}<p class="note">As of ${toTime(ahead.atMs, nowMs)}, from the usual duration of each job. Manual runs are not included.</p>
 </section>
 `;
 }
@@ -47,7 +47,7 @@ function toBar({ startMs, starts, most, exceeded }: HourAhead, nowMs: number): B
 type About = { readonly server: string; readonly root: string; readonly nowMs: number };
 
 function renderExceeded(hours: readonly HourAhead[], about: About): Html {
-  if (hours.length === 0) return html`<p>In no hour are more runs expected than there are threads.</p>\n`;
+  if (hours.length === 0) return html`<p>No hour needs more threads than the scheduler has.</p>\n`;
   return html`<h3>${toCount(hours.length, 'hour')} with more runs than threads</h3>
 <table>
 <thead><tr><th>From</th><th class="number">At once</th><th>First at</th><th>Jobs that collide</th></tr></thead>

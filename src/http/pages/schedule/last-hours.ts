@@ -8,13 +8,13 @@ type Hour = ServerSchedule['hours'][number];
 type Known = NonNullable<Hour['known']>;
 
 /** Draws the last hours: what was expected against what happened, as bars and as numbers. */
-export function renderHours({ hours, openCount, nowMs }: ServerSchedule): Html {
+export function renderHours({ hours, openCount, nowMs }: ServerSchedule, isSilent: boolean): Html {
   const known = hours.flatMap((hour) => (hour.known === undefined ? [] : [hour.known]));
   const [first] = known;
   const open =
     openCount === 0
       ? undefined
-      : html`<p class="note">${toCount(openCount, 'time')} not decided yet: what ran is still being read.</p>\n`;
+      : html`<p class="note">${toCount(openCount, 'start')} ${openCount === 1 ? 'is' : 'are'} ${isSilent ? 'checked once the server answers' : 'still being checked'}.</p>\n`;
   const title = html`<section>
 <h2>Last 12 hours</h2>
 `;

@@ -8,6 +8,7 @@ import { toExecutionAddress, toJobAddress, toScheduleAddress } from '../addresse
 import { type Html, html } from '../html.ts';
 import { renderVerdict } from '../jobs/verdict-strip.ts';
 import { renderPage, toRoot } from '../page.ts';
+import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderAhead } from './hours-ahead.ts';
 import { renderHours } from './last-hours.ts';
 
@@ -15,19 +16,22 @@ export type SchedulePageOptions = {
   readonly servers: () => readonly string[];
   /** Finds the timetable of a server; undefined if it is not watched, or the collector is off. */
   readonly find: (server: string) => ServerSchedule | undefined;
+  readonly silence: FindSilence;
 };
 
 /** `/schedule` and `/schedule/{server}`: what was expected and what happened in the last 12 hours, and the next 24. */
-export function schedulePageRoute({ servers, find }: SchedulePageOptions): Router {
+export function schedulePageRoute(options: SchedulePageOptions): Router {
+  const { servers, silence } = options;
   const router = createRoutes();
   router.get('/schedule', (request, response) => {
     const names = servers();
     const [only] = names;
     const body =
       only !== undefined && names.length === 1
-        ? renderServer(only, find(only), toRoot(request))
-        : renderServers(names, find, toRoot(request));
-    response.set('cache-control', 'no-store').send(renderPage({ title: 'Schedule', body, path: request.path }));
+        ? renderServer(only, options, toRoot(request))
+        : renderServers(names, options, toRoot(request));
+    const notice = renderSilence(names, silence);
+    response.set('cache-control', 'no-store').send(renderPage({ title: 'Schedule', notice, body, path: request.path }));
   });
   router.get('/schedule/:server', (request, response, next) => {
     const { server } = request.params;
@@ -35,15 +39,18 @@ export function schedulePageRoute({ servers, find }: SchedulePageOptions): Route
       next();
       return;
     }
-    const body = renderServer(server, find(server), toRoot(request));
+    const body = renderServer(server, options, toRoot(request));
+    const notice = renderSilence([server], silence);
     response
       .set('cache-control', 'no-store')
-      .send(renderPage({ title: `Schedule of ${server}`, body, path: request.path }));
+      .send(renderPage({ title: `Schedule of ${server}`, notice, body, path: request.path }));
   });
   return router;
 }
 
-function renderServers(names: readonly string[], find: SchedulePageOptions['find'], root: string): Html {
+type Finding = Pick<SchedulePageOptions, 'find' | 'silence'>;
+
+function renderServers(names: readonly string[], { find, silence }: Finding, root: string): Html {
   const rows = names.map((name) => {
     const schedule = find(name);
     const link = html`<th scope="row"><a href="${root}${toScheduleAddress(name)}"><bdi>${name}</bdi></a></th>`;
@@ -52,7 +59,11 @@ function renderServers(names: readonly string[], find: SchedulePageOptions['find
     const exceeded = schedule.ahead?.hours.find((hour) => hour.exceeded !== undefined)?.exceeded;
     const [next] = schedule.next;
     return html`<tr>${link}<td data-is="Jobs" class="number">${schedule.jobCount}</td><td data-is="Missed in 12 h">${
-      missed === 0 ? 'none' : html`<strong class="bad">✗ ${missed}</strong>`
+      missed === 0
+        ? silence(name) === undefined
+          ? 'none'
+          : 'none known'
+        : html`<strong class="bad">✗ ${missed}</strong>`
     }</td><td data-is="Next start" class="brief">${next === undefined ? 'none' : toWait(next.atMs, schedule.nowMs)}</td><td data-is="More runs than threads" class="brief">${
       exceeded === undefined
         ? 'not expected'
@@ -73,7 +84,8 @@ function sumMissed({ hours }: ServerSchedule): number {
   return hours.flatMap(({ known }) => Object.values(known?.missed ?? {})).reduce((sum, count) => sum + count, 0);
 }
 
-function renderServer(server: string, schedule: ServerSchedule | undefined, root: string): Html {
+function renderServer(server: string, { find, silence }: Finding, root: string): Html {
+  const schedule = find(server);
   const title = html`<h1>Schedule of <bdi>${server}</bdi></h1>`;
   if (schedule === undefined) {
     return html`${title}
@@ -88,8 +100,8 @@ function renderServer(server: string, schedule: ServerSchedule | undefined, root
   }
   const off = offCount === 0 ? '' : `, ${offCount} of them off`;
   return html`${title}
-<p class="note"><a href="${root}jobs?text=${encodeURIComponent(`${server}/`.toWellFormed())}">${toCount(jobCount, 'scheduled job')}</a>${off}. By the server's clock it is ${toTime(nowMs, nowMs)}.</p>
-${renderHours(schedule)}${renderNotable(schedule, root)}${renderAhead(schedule, root)}${renderNext(schedule, root)}`;
+<p class="note"><a href="${root}jobs?server=${encodeURIComponent(server.toWellFormed())}">${toCount(jobCount, 'scheduled job')}</a>${off}. By the server's clock it is ${toTime(nowMs, nowMs)}.</p>
+${renderHours(schedule, silence(server) !== undefined)}${renderNotable(schedule, root)}${renderAhead(schedule, root)}${renderNext(schedule, root)}`;
 }
 
 function renderNotable({ server, notable, notableCount, nowMs }: ServerSchedule, root: string): Html | undefined {
@@ -102,7 +114,7 @@ function renderNotable({ server, notable, notableCount, nowMs }: ServerSchedule,
 <h2>Late, missed, off or undecided</h2>
 <p class="note">The newest first. The last 20 times of each job are kept.</p>
 <table>
-<thead><tr><th>Job</th><th>Expected</th><th>What became of it</th></tr></thead>
+<thead><tr><th>Job</th><th>Expected</th><th>Outcome</th></tr></thead>
 <tbody>${notable.map((time) => renderTime(time, { server, root, nowMs }))}</tbody>
 </table>
 ${more}</section>
@@ -113,7 +125,7 @@ type About = { readonly server: string; readonly root: string; readonly nowMs: n
 
 function renderTime({ job, verdict }: TimeOfJob, { server, root, nowMs }: About): Html {
   const toRun = (id: number): string => `${root}${toExecutionAddress(server, id)}`;
-  return html`<tr>${renderJob(job, server, root)}<td data-is="Expected" class="brief">${toTime(verdict.expectedMs, nowMs)}</td><td data-is="What became of it">${renderVerdict(verdict, toRun)}</td></tr>
+  return html`<tr>${renderJob(job, server, root)}<td data-is="Expected" class="brief">${toTime(verdict.expectedMs, nowMs)}</td><td data-is="Outcome">${renderVerdict(verdict, toRun)}</td></tr>
 `;
 }
 

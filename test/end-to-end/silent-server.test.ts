@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { toText } from '../http/page-text.ts';
+import { type Daemon, startDaemon } from '../support/daemon.ts';
+import { eventually } from '../support/eventually.ts';
+import { fakeClock } from '../support/fake-clock.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).toReversed()) await end();
+});
+
+const minute = 60_000;
+const often = ['system-info', 'execution-mode', 'executions', 'schedule', 'project-jobs']
+  .map((name) => `${name}: { every: 1s }`)
+  .join(', ');
+
+/** A server with a job that starts every ten minutes and one that runs for hours, watched by a clock that can be set ahead. */
+async function watch() {
+  const simulator = await startSimulator({ scenario: 'empty', token: 'a-token' });
+  endings.push(() => simulator.stop());
+  const { control } = simulator;
+  control.createProject('shop');
+  control.createJob('shop', { name: 'settle', group: 'nightly', schedule: { everyMs: 10 * minute, offsetMs: 0 } }, 's');
+  control.createJob('shop', { name: 'long' }, 'l');
+  control.setConditions({ stuckJobs: ['l'] });
+  const runningId = control.runJob('l') ?? 0;
+  const hands = { aheadMs: 0 };
+  const clock = fakeClock({
+    now: () => Date.now() + hands.aheadMs,
+    ticks: () => performance.now() + hands.aheadMs,
+  });
+  const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-silent-'));
+  endings.push(async () => rmSync(stateDirectory, { recursive: true, force: true }));
+  const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN }]\ncollectors: { ${often} }\n`;
+  const start = async (): Promise<Daemon> => {
+    const daemon = await startDaemon({ yaml, token: 'a-token', clock, stateDirectory });
+    endings.push(daemon.stop);
+    return daemon;
+  };
+  const daemon = await start();
+  await eventually(async () => expect(await daemon.metrics()).toContain('automation_executions_running{'));
+  const endedAtMs = Date.now();
+  const endedId = control.addFinished('shop', { jobId: 's', startedAtMs: endedAtMs - 1000, endedAtMs });
+  await eventually(async () => expect(await read(daemon, `executions/prod/${endedId}`)).toContain('#'));
+  await eventually(async () => expect(await read(daemon, 'jobs/prod/shop/nightly/settle')).toContain('Next run'));
+  const pages = ['executions', `executions/prod/${endedId}`, `executions/prod/${runningId}`].concat([
+    'jobs',
+    'jobs?server=prod',
+    'jobs/prod/shop/nightly/settle',
+    'jobs/prod/shop/long',
+    'schedule',
+    'schedule/prod',
+  ]);
+  return { simulator, control, daemon, hands, start, pages, runningId };
+}
+
+async function read({ url }: Daemon, path: string): Promise<string> {
+  const answer = await fetch(`${url}/${path}`, { headers: { accept: 'text/html' } });
+  expect({ path, status: answer.status }).toEqual({ path, status: 200 });
+  return toText(await answer.text());
+}
+
+async function why({ url }: Daemon): Promise<string> {
+  const told = (await (await fetch(`${url}/api/why?server=prod&job=shop/nightly/settle`)).json()) as {
+    sentence: string;
+  };
+  return told.sentence;
+}
+
+async function isSeen({ url }: Daemon, state: string): Promise<void> {
+  await eventually(async () =>
+    expect(await (await fetch(`${url}/api/status`)).json()).toMatchObject({ servers: [{ state }] }),
+  );
+}
+
+describe('end-to-end, pages of a server that does not answer', () => {
+  it('says so on every page, with ages from now, and after a restart of the exporter', async () => {
+    const { simulator, daemon, hands, start, pages, runningId } = await watch();
+    expect(await read(daemon, 'schedule/prod')).not.toContain('No answer');
+    await simulator.stop();
+    await isSeen(daemon, 'down');
+    hands.aheadMs = 25 * minute;
+
+    const silent = /^✗ No answer from "prod" since .* \(25 min ago\)\./;
+    for (const page of pages) expect(await read(daemon, page)).toMatch(silent);
+    expect(await why(daemon)).toMatch(/^No answer from "prod" since .* \(25 min ago\); what follows is as of then\. /);
+    const running = await read(daemon, `executions/prod/${runningId}`);
+    expect(running).toContain(`#${runningId}: last seen running `);
+    expect(running).toMatch(/Running for, when last seen: \d+ m?s$/m);
+    expect(await read(daemon, 'jobs/prod/shop/long')).toMatch(/^Last seen running .*: #\d+ since/m);
+    const job = await read(daemon, 'jobs/prod/shop/nightly/settle');
+    expect(job).toMatch(/^Next run: .* \(in \d+ (s|min)\)$/m);
+    expect(job).toContain('| … checked once the server answers');
+    expect(await read(daemon, 'schedule/prod')).toMatch(/^[23] starts are checked once the server answers\.$/m);
+    const front = await read(daemon, '');
+    expect(front).toMatch(/^nightly\/settle #\d+ \| shop \| ✓ succeeded \| 25 min ago/m);
+    expect(front).toMatch(/^Last seen running /m);
+
+    await daemon.stop();
+    endings.splice(endings.indexOf(daemon.stop), 1);
+    const again = await start();
+    await isSeen(again, 'down');
+    for (const page of pages.filter((page) => !page.endsWith(`/${runningId}`) && !page.endsWith('/long')))
+      expect(await read(again, page)).toMatch(silent);
+    expect(await read(again, '')).toMatch(/^"?.*Since .*\(25 min ago\)/m);
+    expect(await read(again, '')).toMatch(/^nightly\/settle #\d+ \| shop \| ✓ succeeded \| 25 min ago/m);
+  }, 60_000);
+
+  it('says so of a server that refuses the credentials', async () => {
+    const { control, daemon, hands, pages } = await watch();
+    control.expireToken('a-token');
+    await isSeen(daemon, 'refused');
+    hands.aheadMs = 25 * minute;
+    for (const page of pages)
+      expect(await read(daemon, page)).toMatch(/^✗ "prod" has refused the credentials since .* \(25 min ago\)\./);
+  }, 60_000);
+});
