@@ -21,18 +21,54 @@ it('survives a database that ends in the moment in which it takes a connection',
   expect(unexpected).toEqual([]);
 });
 
+const tinyMessages = Buffer.concat(Array.from({ length: 5000 }, () => toMessage('C', Buffer.from('BEGIN\0'))));
+const begunMessage = Buffer.from([0x44, 0x7f, 0xff, 0xff, 0xff]);
+
+it.each([
+  ['messages without an end', Buffer.alloc(0), tinyMessages],
+  ['one message without an end', begunMessage, Buffer.alloc(2 ** 20)],
+])('gives a database up that answers with %s', async (_name, first, again) => {
+  const { port, stop } = await start((socket) => {
+    socket.write(Buffer.concat([admitted, ready]));
+    socket.once('data', () => {
+      socket.write(first);
+      const write = (): void => {
+        while (!socket.destroyed && socket.write(again));
+      };
+      socket.on('drain', write);
+      write();
+    });
+  });
+  const connections = createConnections(toSettings({ port, password: 'secret' }, 'public'), systemClock);
+  onTestFinished(async () => {
+    await connections.close();
+    await stop();
+  });
+  await expect(connections.sql('SELECT 1')).rejects.toThrow(
+    'the state cannot be read: its answer is larger than 256 MB',
+  );
+});
+
 /** Admits whoever comes, and ends the session in the same packet, as a database does whose main process was killed. */
-async function startEnding(): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> {
+function startEnding(): Promise<Started> {
+  return start((socket) => {
+    const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
+    socket.end(Buffer.concat([admitted, ready, toMessage('E', Buffer.from(fields))]));
+  });
+}
+
+const admitted = toMessage('R', Buffer.from([0, 0, 0, 0]));
+const ready = toMessage('Z', Buffer.from('I'));
+
+type Started = { readonly port: number; readonly stop: () => Promise<void> };
+
+/** A database that does this once somebody connects. */
+async function start(onConnect: (socket: Socket) => void): Promise<Started> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
-    socket.once('data', () => {
-      const admitted = toMessage('R', Buffer.from([0, 0, 0, 0]));
-      const ready = toMessage('Z', Buffer.from('I'));
-      const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to unexpected postmaster exit\0\0';
-      socket.end(Buffer.concat([admitted, ready, toMessage('E', Buffer.from(fields))]));
-    });
+    socket.once('data', () => onConnect(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

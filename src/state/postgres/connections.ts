@@ -3,6 +3,7 @@ import { Client, type ClientBase, type ClientConfig, DatabaseError, Pool, type P
 import { type Cancel, type Clock, sleep } from '../../domain/clock.ts';
 import { UnansweredError } from '../shared-state.ts';
 import { StateError } from '../state.ts';
+import { beginAnswer, limitAnswers } from './answer-limit.ts';
 import { explainPostgresFault, isRetryable, leavesCommitOpen, type Place } from './explain-postgres-fault.ts';
 
 export type PostgresSettings = {
@@ -166,6 +167,7 @@ async function commit(client: ClientBase): Promise<void> {
 
 function toSql(client: ClientBase): Sql {
   return async (text, values = []) => {
+    beginAnswer(client);
     const { rows } = await client.query<never>(text, [...values]);
     return rows;
   };
@@ -216,7 +218,7 @@ function createClientWith(credentials: () => Credentials | undefined) {
   return function createClient(options: ClientConfig): Client {
     const { login, tls = false } = credentials() ?? {};
     // Without a password the library would look for one in files and variables of its own.
-    return new Client({ ...options, ...login, password: login?.password ?? '', ssl: tls && toSsl(tls) });
+    return limitAnswers(new Client({ ...options, ...login, password: login?.password ?? '', ssl: tls && toSsl(tls) }));
   };
 }
 
