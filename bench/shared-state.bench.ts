@@ -2,12 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTool } from '../scripts/tools.ts';
-import { startSegmentWriter } from '../src/daemon/view-of-all.ts';
-import { counter } from '../src/metrics/family.ts';
-import { deflatedSegments } from '../src/metrics/shared-view.ts';
-import { createSnapshots } from '../src/metrics/snapshot.ts';
 import { openPostgresState } from '../src/state/postgres/open-postgres.ts';
-import type { SharedState } from '../src/state/shared-state.ts';
 import { openSqliteState } from '../src/state/sqlite.ts';
 import type { State } from '../src/state/state.ts';
 import { systemClock } from '../src/system-clock.ts';
@@ -39,8 +34,6 @@ export async function run() {
     const onDatabase = await measure(states.slice(0, 1));
     const atOnce = await measureCommits(states, commits);
     const takeoverMs = await measureTakeover();
-    const all = await measureSegments(shared, families);
-    const few = await measureSegments(shared, 1);
     return [
       {
         what: 'small commits a second on PostgreSQL (1 execution, 2 documents), fsync on',
@@ -59,12 +52,6 @@ export async function run() {
         figure: `${takeoverMs.toFixed(1)} ms`,
         mustReach: '< 1000 ms',
         reached: takeoverMs < 1000,
-      },
-      {
-        what: `segments of view=all in a minute, ${families * rowsOfFamily} series that are read every 15 s`,
-        figure: `${toKilobytes(all.bytes)} kB in ${all.writes} writes of up to ${all.longestMs.toFixed(0)} ms if all of them change; ${toKilobytes(few.bytes)} kB in ${few.writes} writes if one of ${families} families does`,
-        mustReach: 'reported',
-        reached: true,
       },
     ];
   } finally {
@@ -92,88 +79,6 @@ export async function run() {
     await other.close();
     return isOurs ? ms : Number.POSITIVE_INFINITY;
   }
-}
-
-const families = 20;
-const rowsOfFamily = 1000;
-
-/** Shows many series for a minute of its own clock, in which some families change with each poll, and counts what is written. */
-async function measureSegments({ leases, segments }: SharedState, changing: number) {
-  const unit = `shown-${changing}`;
-  const { lease } = await leases.acquire(unit, 600_000);
-  const minute = createMinute();
-  const snapshots = createSnapshots(minute.clock);
-  const publish = (value: number): Promise<void> =>
-    snapshots.publish({
-      source: unit,
-      server: unit,
-      collector: 'executions',
-      baseLabels: [['server', unit]],
-      rows: listed.flatMap((family, index) =>
-        Array.from({ length: rowsOfFamily }, (_, row) =>
-          family.rows(index < changing ? value + row : row, { project: `project-${row % 30}`, job: `job ${row}` }),
-        ).flat(),
-      ),
-      validForMs: 600_000,
-    });
-  let [bytes, writes, longestMs] = [0, 0, 0];
-  await publish(0);
-  const failed = Promise.withResolvers<never>();
-  const writer = startSegmentWriter({
-    unit,
-    epoch: lease.epoch,
-    snapshots,
-    clock: minute.clock,
-    codec: deflatedSegments,
-    observe: { written: () => undefined, failed: failed.reject },
-    segments: {
-      write: async (...asked) => {
-        const startedAt = performance.now();
-        await segments.write(...asked);
-        longestMs = Math.max(longestMs, performance.now() - startedAt);
-        writes += 1;
-        bytes += asked[2].reduce((sum, family) => sum + family.bytes.length, 0);
-      },
-    },
-  });
-  for (let second = 1; second <= 60; second += 1) {
-    if (second % 15 === 0) await publish(second);
-    await Promise.race([minute.passSecond(), failed.promise]);
-  }
-  await writer.stop();
-  return { bytes, writes, longestMs };
-}
-
-const listed = Array.from({ length: families }, (_, index) =>
-  counter(`automation_bench_${index}_total`, 'A counter.', 'project', 'job'),
-);
-
-/** A clock with one timer, which begins again when its work is done. */
-function createMinute() {
-  let nowTicks = 0;
-  let timer = Promise.withResolvers<() => void>();
-  const clock = {
-    ...systemClock,
-    ticks: () => nowTicks,
-    after: (_ms: number, run: () => void) => {
-      timer.resolve(run);
-      return () => undefined;
-    },
-  };
-  return {
-    clock,
-    passSecond: async (): Promise<void> => {
-      const run = await timer.promise;
-      timer = Promise.withResolvers();
-      nowTicks += 1000;
-      run();
-      await timer.promise;
-    },
-  };
-}
-
-function toKilobytes(bytes: number): string {
-  return (bytes / 1000).toFixed(0);
 }
 
 async function measure([state]: readonly State[]) {

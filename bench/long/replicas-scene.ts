@@ -7,7 +7,6 @@ import { startSimulator } from '../../src/simulator/simulator.ts';
 import { toTraceId } from '../../src/tracing/plan/ids.ts';
 import { type Child, startCli } from '../../test/support/child.ts';
 import { type CutProxy, startCutProxy } from '../../test/support/cut-proxy.ts';
-import { eventually } from '../../test/support/eventually.ts';
 import { freePort, type PostgresServer, startPostgres, writeReplicaConfig } from '../../test/support/postgres.ts';
 import { startPrometheus } from '../../test/support/prometheus.ts';
 import { createBalancer, createReplicaWatch, pause, startDigests } from './replicas-watch.ts';
@@ -75,7 +74,7 @@ export async function startReplicaScene(tools: { readonly postgres: string; read
           prometheus: tools.prometheus,
           target,
           job: 'replicas',
-          paths: ['/0/metrics', '/1/metrics', '/2/metrics', '/all'],
+          paths: ['/0/metrics', '/1/metrics', '/2/metrics'],
         });
 
   /** Waits for a replica that shows the server, as it has to be. */
@@ -124,16 +123,6 @@ export async function startReplicaScene(tools: { readonly postgres: string; read
       database = standby;
       await old.stop();
     },
-    seeEverywhere: () =>
-      eventually(
-        async () => {
-          for (const replica of replicas) {
-            const value = await watch.valueOfAll(replica);
-            if (value !== finished) throw new Error(`${replica.name} shows ${value} of ${finished} in view=all`);
-          }
-        },
-        { limitMs: 60_000 },
-      ),
     stop: async (): Promise<void> => {
       clearInterval(load);
       await watch.stop();

@@ -14,15 +14,13 @@ type Values = ReadonlyMap<string, number>;
 type Shown = { readonly replica: Replica; readonly value: number };
 export type ReplicaWatch = ReturnType<typeof createReplicaWatch>;
 
-/** Scrapes every replica, and the view of all servers by turns; notes what must not happen. */
+/** Scrapes every replica; notes what must not happen. */
 export function createReplicaWatch(replicas: readonly Replica[], finished: () => number) {
   const highest = new Map<string, number>();
-  const highestOfAll = new Map<string, number>();
   const faults: string[] = [];
-  const counts = { scrapes: 0, scrapesOfAll: 0, falls: 0, fallsOfAll: 0, doubles: 0, pardonedDoubles: 0, tooMany: 0 };
+  const counts = { scrapes: 0, falls: 0, doubles: 0, pardonedDoubles: 0, tooMany: 0 };
   let during = 'the start';
   let pardonedUntilTicks = 0;
-  let turn = 0;
   let last: readonly Shown[] = [];
   const over = new AbortController();
 
@@ -31,16 +29,12 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
     if (faults.length < 100) faults.push(`${new Date().toISOString()} ${during}: ${says}`);
   }
 
-  function compare(
-    what: 'falls' | 'fallsOfAll',
-    name: string,
-    { values, before, all }: { values: Values; before: Values; all: Map<string, number> },
-  ): void {
+  function compare(name: string, values: Values, before: Values): void {
     for (const [key, value] of values) {
       if (!isCounter(key) || !key.includes('server="prod"') || key.startsWith('automation_exporter_')) continue;
       const least = before.get(key) ?? 0;
-      if (value < least - 1e-6) note(what, `${name}: ${key}: ${value} after ${least}`);
-      all.set(key, Math.max(all.get(key) ?? 0, value));
+      if (value < least - 1e-6) note('falls', `${name}: ${key}: ${value} after ${least}`);
+      highest.set(key, Math.max(highest.get(key) ?? 0, value));
     }
     const value = values.get(counter) ?? 0;
     if (value > finished()) note('tooMany', `${name}: ${value} counted of ${finished()}`);
@@ -49,11 +43,11 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
   async function lookAtOwn(): Promise<void> {
     const isPardoned = performance.now() < pardonedUntilTicks;
     const before = new Map(highest);
-    const answers = await Promise.all(replicas.map(async (replica) => ({ replica, values: await ask(replica, '') })));
+    const answers = await Promise.all(replicas.map(async (replica) => ({ replica, values: await ask(replica) })));
     const shown = answers.flatMap(({ replica, values }) => {
       if (values === undefined) return [];
       counts.scrapes += 1;
-      if (!isPardoned) compare('falls', replica.name, { values, before, all: highest });
+      if (!isPardoned) compare(replica.name, values, before);
       const value = values.get(counter);
       return value === undefined ? [] : [{ replica, value }];
     });
@@ -64,24 +58,13 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
     last = shown;
   }
 
-  async function lookAtAll(): Promise<void> {
-    turn += 1;
-    const replica = replicas[turn % replicas.length];
-    if (replica === undefined) return;
-    const before = new Map(highestOfAll);
-    const values = await ask(replica, '?view=all');
-    if (values === undefined) return;
-    counts.scrapesOfAll += 1;
-    compare('fallsOfAll', `${replica.name}, view=all`, { values, before, all: highestOfAll });
-  }
-
   async function repeat(look: () => Promise<void>): Promise<void> {
     while (!over.signal.aborted) {
       await look();
       await pause(scrapeEveryMs);
     }
   }
-  const loops = [repeat(lookAtOwn), repeat(lookAtAll)];
+  const looking = repeat(lookAtOwn);
 
   return {
     counts,
@@ -96,17 +79,16 @@ export function createReplicaWatch(replicas: readonly Replica[], finished: () =>
     },
     /** The one replica that shows the server, as last seen. */
     owner: (): Shown | undefined => (last.length === 1 ? last[0] : undefined),
-    valueOfAll: async (replica: Replica) => (await ask(replica, '?view=all'))?.get(counter),
     stop: async (): Promise<void> => {
       over.abort();
-      await Promise.all(loops);
+      await looking;
     },
   };
 }
 
-async function ask(replica: Replica, query: string): Promise<Values | undefined> {
+async function ask(replica: Replica): Promise<Values | undefined> {
   try {
-    const response = await fetch(`${replica.url}/metrics${query}`, { signal: AbortSignal.timeout(2000) });
+    const response = await fetch(`${replica.url}/metrics`, { signal: AbortSignal.timeout(2000) });
     return response.ok ? toSeries(await response.text()) : undefined;
   } catch {
     return undefined;
@@ -140,15 +122,13 @@ export async function startDigests() {
   return { traces, server };
 }
 
-/** One address for a Prometheus: `/0/metrics` is the first replica, `/all` is the view of all of any of them. */
+/** One address for a Prometheus: `/0/metrics` is the first replica. */
 export function createBalancer(replicas: readonly Replica[]) {
-  let turn = 0;
   return createServer((request, response) => {
     const [, slot = ''] = (request.url ?? '').split('/');
-    turn += 1;
-    const replica = slot === 'all' ? replicas[turn % replicas.length] : replicas[Number(slot)];
+    const replica = replicas[Number(slot)];
     const answer = async (): Promise<void> => {
-      const url = `${replica?.url}/metrics${slot === 'all' ? '?view=all' : ''}`;
+      const url = `${replica?.url}/metrics`;
       const { status, headers, bytes } = await fetch(url, { signal: AbortSignal.timeout(2000) }).then(
         async (found) => ({
           status: found.status,

@@ -109,7 +109,6 @@ export function createApp(options: AppOptions): App {
       state: () => inUse().state,
       lease: (server) => inUse().replica?.leaseOf(server),
       differing: () => inUse().replica?.differing() ?? [],
-      viewOfAll: () => inUse().replica?.viewOfAll,
       externalUrl: () => current().web.externalUrl ?? url,
     });
     url = await server.listen();

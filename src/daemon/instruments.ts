@@ -6,8 +6,7 @@ import type { RoundObserver } from '../executions/options.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import type { OwnershipObserver } from '../ownership/ownership.ts';
-import { FencedError, type Lease } from '../state/shared-state.ts';
-import { StateError } from '../state/state.ts';
+import type { Lease } from '../state/shared-state.ts';
 import type { RejectReason, SenderObserver } from '../tracing/deliver/observer.ts';
 
 /** Whom the daemon's own series are about. */
@@ -174,25 +173,6 @@ function createDifferences({ self, log, clock, configure }: Noted & DifferencesO
 }
 
 const differsForMs = 60_000;
-
-/** Reports the writes of what owners show for all replicas: counts each failure, and logs once until all succeed again. */
-export function createViewNotes({ self, log }: Noted) {
-  const failing = new Set<string>();
-  return {
-    failed: (server: string, error: unknown): void => {
-      const reason = error instanceof FencedError ? 'fenced' : error instanceof StateError ? 'database' : 'internal';
-      self.viewWriteFailures.inc({ server, reason });
-      // That the server has another owner is logged when it is given up.
-      if (reason === 'fenced') return;
-      if (failing.size === 0) log.error({ server, error }, 'series for view=all not written: will be retried');
-      failing.add(server);
-    },
-    written: (server: string): void => {
-      if (failing.delete(server) && failing.size === 0) log.info({}, 'series for view=all written again');
-    },
-    ended: (server: string): void => void failing.delete(server),
-  };
-}
 
 /** Lists the servers that replicas share. */
 export function listUnits({ servers }: Pick<Config, 'servers'>): string[] {

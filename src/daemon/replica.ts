@@ -1,17 +1,15 @@
 import type { Config } from '../config/config.ts';
 import { forgetSeries } from '../metrics/forget.ts';
-import { deflatedSegments, type SegmentCodec } from '../metrics/shared-view.ts';
 import type { Snapshots } from '../metrics/snapshot.ts';
 import { createOwnedStates, type OwnedStates, observeWrites } from '../ownership/owned-states.ts';
 import { createOwnership, type Gained, type LossReason, type Ownership } from '../ownership/ownership.ts';
 import type { PollStatus } from '../schedule/scheduler.ts';
-import { FencedError, type SharedState } from '../state/shared-state.ts';
+import type { SharedState } from '../state/shared-state.ts';
 import type { State } from '../state/state.ts';
 import type { LeaseStatus } from '../status/status.ts';
 import { startGeneration, stopGeneration, type ToPollTimes, type Watching, watchAll } from './generation.ts';
-import { createLeaseNotes, createViewNotes, listUnits } from './instruments.ts';
+import { createLeaseNotes, listUnits } from './instruments.ts';
 import type { Traces } from './trace-pipeline.ts';
-import { createViewOfAll, type SegmentWriter, startSegmentWriter, type ViewOfAll } from './view-of-all.ts';
 import type { WatchOptions } from './watch-server.ts';
 
 export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
@@ -19,8 +17,6 @@ export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 
   readonly shared: SharedState;
   /** Makes the traces of a configuration. */
   readonly toTraces: (config: Config, state: State) => Traces | undefined;
-  /** The form of segments, if not the usual one. */
-  readonly codec?: SegmentCodec;
   /** Creates the times of polls, if not by cron. */
   readonly toPollTimes?: ToPollTimes | undefined;
 };
@@ -42,12 +38,10 @@ export type Replica = {
   readonly differing: () => readonly string[];
   /** Returns the lease of a server as it was last read. */
   readonly leaseOf: (server: string) => LeaseStatus | undefined;
-  /** Shows the servers of all replicas; undefined where the database does not keep what they show. */
-  readonly viewOfAll: ViewOfAll | undefined;
 };
 
 export function createReplica(options: ReplicaOptions): Replica {
-  const { shared, clock, self, codec = deflatedSegments } = options;
+  const { shared, clock, self } = options;
   let { config, toTraces } = options;
   let isStopping = false;
   const owned = createOwnedStates();
@@ -55,7 +49,6 @@ export function createReplica(options: ReplicaOptions): Replica {
   const notes = createLeaseNotes({ ...options, configure: shared.leases.configure }, () => config);
   const units = createUnits({
     ...options,
-    codec,
     owned,
     config: () => config,
     traces: () => traces,
@@ -79,13 +72,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       notes.unowned(unit);
       if (reason === 'left') traces?.forget(unit);
     },
-    observe: {
-      ...notes.observe,
-      reached: (isReached, error) => {
-        notes.observe.reached(isReached, error);
-        units.noteReach(isReached);
-      },
-    },
+    observe: notes.observe,
   });
   return {
     ownership,
@@ -117,14 +104,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     },
     differing: notes.differing,
     leaseOf: (server) => readLease(ownership, server, clock.ticks()),
-    viewOfAll: isViewShared(config)
-      ? createViewOfAll({ segments: shared.segments, codec, servers: () => listUnits(config) })
-      : undefined,
   };
-}
-
-function isViewShared({ state }: Config): boolean {
-  return state.postgres.viewAll;
 }
 
 function readLease({ leases, owned }: Ownership, server: string, nowTicks: number): LeaseStatus | undefined {
@@ -136,7 +116,6 @@ function readLease({ leases, owned }: Ownership, server: string, nowTicks: numbe
 }
 
 type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {
-  readonly codec: SegmentCodec;
   readonly owned: OwnedStates;
   readonly config: () => Config;
   readonly traces: () => Traces | undefined;
@@ -148,18 +127,11 @@ type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {
 
 /** The owned servers, each with a generation of its own. */
 function createUnits(options: UnitsOptions) {
-  const { shared, clock, codec, log, self, snapshots, owned, note } = options;
+  const { shared, clock, log, self, snapshots, owned, note } = options;
   const watched = new Map<string, Unit>();
-  const viewNotes = createViewNotes({ self, log });
-  let isAway = false;
   const onFault = (error: unknown): void => log.error({ error }, 'end of a watched server incomplete');
   return {
     all: () => [...watched.values()],
-    /** A database that is back may be another server. */
-    noteReach: (isReached: boolean): void => {
-      if (isReached && isAway) for (const { writer } of watched.values()) writer?.confirm();
-      isAway = !isReached;
-    },
     begin: ({ unit, lease, lostCommits }: Gained): void => {
       const config = options.config();
       const observe = {
@@ -173,24 +145,7 @@ function createUnits(options: UnitsOptions) {
       const only = { ...config, servers: config.servers.filter(({ name }) => name === unit) };
       const parts = { ...options, config: only, state, traces: options.traces(), snapshots: gate.snapshots };
       const watching = watchAll(parts, undefined, options.toPollTimes);
-      const writer = isViewShared(config)
-        ? startSegmentWriter({
-            unit,
-            epoch: lease.epoch,
-            snapshots,
-            segments: shared.segments,
-            codec,
-            clock,
-            observe: {
-              written: () => viewNotes.written(unit),
-              failed: (error) => {
-                viewNotes.failed(unit, error);
-                if (error instanceof FencedError) note.fault(unit, lease.epoch, error.why);
-              },
-            },
-          })
-        : undefined;
-      watched.set(unit, { watching, shut: gate.shut, writer });
+      watched.set(unit, { watching, shut: gate.shut });
       // Traces are made for all servers at once, and go on.
       startGeneration({ ...watching, traces: undefined });
       // The last owner may have left some.
@@ -202,29 +157,21 @@ function createUnits(options: UnitsOptions) {
       const ending = watched.get(unit);
       if (ending === undefined) return;
       watched.delete(unit);
-      const { watching, shut, writer } = ending;
+      const { watching, shut } = ending;
       shut();
-      // A database that does not answer must not hold up the end of the polls.
-      const written = writer?.stop();
       for (const { key } of watching.scheduler.status()) watching.watched.get(unit)?.withdraw(key);
       await stopGeneration({ ...watching, traces: undefined }, onFault);
-      await written;
-      viewNotes.ended(unit);
       await forgetSeries(self.registry, ({ server }, name) => server === unit && !ofProcess.has(name));
     },
   };
 }
 
 /** Counters of this process: they stay whoever owns the server. */
-const ofProcess = new Set([
-  'automation_exporter_lease_takeovers_total',
-  'automation_exporter_view_write_failures_total',
-]);
+const ofProcess = new Set(['automation_exporter_lease_takeovers_total']);
 
 type Unit = {
   readonly watching: Watching;
   readonly shut: () => void;
-  readonly writer: SegmentWriter | undefined;
 };
 
 /** Lets snapshots through until it is shut. */

@@ -31,13 +31,12 @@ import { readSystemdSocket } from '../http/server/systemd-socket.ts';
 import type { Log } from '../log.ts';
 import { type Exposition, ownCollector } from '../metrics/exposition.ts';
 import { chooseFormat, contentTypes } from '../metrics/format.ts';
-import { type State, StateError } from '../state/state.ts';
+import type { State } from '../state/state.ts';
 import { readStatus } from '../status/read-status.ts';
 import type { EndedStatus, LeaseStatus, Status } from '../status/status.ts';
 import type { AppOptions } from './daemon.ts';
 import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
 import type { Traces } from './trace-pipeline.ts';
-import type { ViewOfAll } from './view-of-all.ts';
 import type { WebAccess } from './web-access.ts';
 
 /** The daemon as its routes see it: looked up at each request, because a reload changes it. */
@@ -58,8 +57,6 @@ export type Served = {
   readonly lease: (server: string) => LeaseStatus | undefined;
   /** Lists the addresses of replicas whose configuration differs from this one's. */
   readonly differing: () => readonly string[];
-  /** Shows the servers of all replicas, where the database keeps what they show. */
-  readonly viewOfAll: () => ViewOfAll | undefined;
   /** The address under which browsers reach us. */
   readonly externalUrl: () => string;
 };
@@ -240,21 +237,7 @@ function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
   });
 }
 
-/** While the database is away nothing is shown: what this replica read last may be behind what another one has shown. */
-async function scrapeAll(view: ViewOfAll, wanted: Parameters<ViewOfAll['scrape']>[0], contentType: string) {
-  try {
-    return { contentType, chunks: await view.scrape(wanted) };
-  } catch (error) {
-    if (!(error instanceof StateError)) throw error;
-    return {
-      status: 503,
-      contentType: 'text/plain; charset=utf-8',
-      chunks: [Buffer.from(`${error.message}\n`)],
-    } as const;
-  }
-}
-
-function toMetrics({ fixed, log, exposition, current, viewOfAll }: Served) {
+function toMetrics({ fixed, log, exposition, current }: Served) {
   const { maxRequests, telemetryPath } = fixed.web;
   return metricsRoute({
     path: telemetryPath,
@@ -263,11 +246,8 @@ function toMetrics({ fixed, log, exposition, current, viewOfAll }: Served) {
       collectors: [...collectors.map(({ name }) => name), ownCollector],
     }),
     maxRequests,
-    refuseView: () => (viewOfAll() === undefined ? 'view=all needs state.postgres.view_all: true.\n' : undefined),
-    scrape: async ({ accept, viewAll, ...wish }) => {
+    scrape: async ({ accept, ...wish }) => {
       const format = chooseFormat(accept);
-      const view = viewAll ? viewOfAll() : undefined;
-      if (view !== undefined) return scrapeAll(view, { ...wish, format }, contentTypes[format]);
       return { contentType: contentTypes[format], chunks: await exposition.scrape({ ...wish, format }) };
     },
     onBusy: () => log.warn({ maxRequests }, 'scrapes refused: too many at once'),

@@ -71,7 +71,7 @@ export async function renderSegments(
 }
 
 /** Groups segments by the name of their family, in the order in which the families appear. */
-export function groupByFamily(segments: readonly Segment[]): Group[] {
+function groupByFamily(segments: readonly Segment[]): Group[] {
   const byName = new Map<string, Group>();
   for (const segment of segments) {
     const same = byName.get(segment.family.name);

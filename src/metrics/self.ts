@@ -181,11 +181,6 @@ const instruments = {
     help: 'Whether another replica that owns servers has had a different configuration for a minute; absent where the state is a file.',
     startsAbsent: true,
   }),
-  viewWriteFailures: counter({
-    name: 'automation_exporter_view_write_failures_total',
-    help: 'Failed writes of the series for view=all, by reason: fenced (another replica owns the server, or the database lost earlier writes), database (it did not answer, or refused the write), internal (any other error). After 30 seconds without a write view=all omits the server.',
-    labelNames: ['server', 'reason'],
-  }),
   unknownValues: counter({
     name: 'automation_exporter_unknown_values_total',
     help: 'Unknown enum values in API responses and executions that cannot be read, by field.',

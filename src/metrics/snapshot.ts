@@ -3,7 +3,7 @@ import { type Block, emptyBlock, joinBlocks, toBlockNow } from './block.ts';
 import type { Family, LabelPair, Row } from './family.ts';
 import type { Format } from './format.ts';
 import { renderHeader } from './render.ts';
-import { groupByFamily, listBlocks, renderSegments, type Segment, type ToBlock } from './segment.ts';
+import { listBlocks, renderSegments, type Segment, type ToBlock } from './segment.ts';
 import { createTurns } from './turns.ts';
 
 export type Snapshot = {
@@ -28,8 +28,6 @@ export type Snapshots = {
   /** Ends once the rows can be scraped, or are out of date already. */
   readonly publish: (snapshot: Snapshot) => Promise<void>;
   readonly withdraw: (source: string) => void;
-  /** Returns the families of one server that are not too old, each joined from all its snapshots. */
-  readonly ofServer: (server: string) => readonly Segment[];
   /** Renders all snapshots that are not too old: families sorted by name, each with its header. */
   readonly show: (format: Format, selection?: Selection) => Block;
 };
@@ -69,10 +67,6 @@ export function createSnapshots(clock: Pick<Clock, 'ticks' | 'nextTurn'>, toBloc
       publishing.delete(source);
       if (latest.delete(source)) everything = undefined;
     },
-    ofServer: (server) => {
-      dropOld(ticks());
-      return joinByFamily([...latest.values()].filter((snapshot) => snapshot.server === server));
-    },
     show: (format, selection) => {
       const nowTicks = ticks();
       if (everything !== undefined && nowTicks >= everything.untilTicks) everything = undefined;
@@ -107,17 +101,6 @@ function isOf({ servers, collectors }: Selection): (snapshot: Rendered) => boole
 function joinFamilies(snapshots: readonly Rendered[], headers: ReadonlyMap<string, Header>, format: Format): Block {
   const segments = snapshots.flatMap((snapshot) => snapshot.segments);
   return joinBlocks(listBlocks(segments, format, ({ name }) => headers.get(name)?.[format] ?? emptyBlock));
-}
-
-function joinByFamily(snapshots: readonly Rendered[]): readonly Segment[] {
-  return groupByFamily(snapshots.flatMap(({ segments }) => segments)).map((same) => {
-    const [first] = same;
-    if (same.length === 1) return first;
-    const text = joinBlocks(same.map(({ samples }) => samples.text));
-    const isPlain = same.every(({ samples }) => samples.openmetrics === samples.text);
-    const openmetrics = isPlain ? text : joinBlocks(same.map(({ samples }) => samples.openmetrics));
-    return { family: first.family, samples: { text, openmetrics } };
-  });
 }
 
 function toHeader(family: Family): Header {

@@ -6,7 +6,6 @@ import { type State, StateError } from './state.ts';
  */
 export type SharedState = {
   readonly leases: Leases;
-  readonly segments: Segments;
   /**
    * Returns the state of a unit for the owner that acquired this lease; its origin is `usual`. Writes of a unit (commits of the
    * ledger, changes of the spool, memories) happen one after the other. Each reads the owner, the epoch and the number of commits in
@@ -57,43 +56,6 @@ export type Lease = {
 
 /** The replica that a connection to the shared state acts for. */
 export type Replica = Pick<Lease, 'owner' | 'address'>;
-
-/** The series that the owner of a unit shows, for replicas that show all units. */
-export type Segments = {
-  /**
-   * Replaces families of a unit in one transaction, which is fenced by the epoch only: it is not a commit. An empty body
-   * removes the family, and no family at all confirms that the owner still shows the others. It fails as a commit does where
-   * the database has lost what the same epoch wrote before.
-   */
-  readonly write: (unit: string, epoch: number, families: readonly FamilySegment[]) => Promise<void>;
-  /**
-   * Finds who shows each unit whose lease has not expired, or expired no longer ago than this, and reads what the chosen epochs of
-   * units have written after these versions. A unit is omitted while the database may have lost series of it: another server has
-   * taken the database over, and the owner of the unit has not written since.
-   */
-  readonly read: (expiredMs: number, choose: SegmentChoice) => Promise<readonly Segment[]>;
-};
-
-/** Chooses what is read; called once more where the reading has to be repeated. */
-export type SegmentChoice = (
-  owners: ReadonlyMap<string, SegmentOwner>,
-) => ReadonlyMap<string, Pick<Segment, 'epoch' | 'version'>>;
-
-export type SegmentOwner = Pick<Lease, 'owner' | 'epoch'> & {
-  /** The time from the last write of the unit's segments, by any owner, to the end of the lease. */
-  readonly unwrittenMs: number;
-  /** The history of the database in which that write happened; null where it is not known. */
-  readonly timeline: string | null;
-};
-
-export type FamilySegment = { readonly family: string; readonly bytes: Uint8Array };
-
-export type Segment = FamilySegment & {
-  readonly unit: string;
-  readonly epoch: number;
-  /** Grows with every write to the unit's segments, over all epochs. */
-  readonly version: number;
-};
 
 /** A write that was fenced: nothing of it was written, and nothing ever will be. */
 export class FencedError extends StateError {

@@ -36,7 +36,6 @@ describeWithTools('commands/probe-database', ['postgresql'], ({ postgresql }) =>
           passwordFile: join(folder, 'password'),
           schema: 'automation_exporter',
           connections: 2,
-          viewAll: false,
           tls: { disable: true, caFile: undefined, certFile: undefined, keyFile: undefined, serverName: undefined },
           ...settings,
         },

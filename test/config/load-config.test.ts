@@ -316,6 +316,5 @@ const postgres = {
   passwordFile: undefined,
   schema: 'automation_exporter',
   connections: 8,
-  viewAll: false,
   tls: { disable: false, caFile: undefined, certFile: undefined, keyFile: undefined, serverName: undefined },
 };

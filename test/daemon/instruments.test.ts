@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createLeaseNotes, createViewNotes, forgetTraces, toDeliveryObserver } from '../../src/daemon/instruments.ts';
+import { createLeaseNotes, forgetTraces, toDeliveryObserver } from '../../src/daemon/instruments.ts';
 import { readOwnFamilies } from '../../src/metrics/own-rows.ts';
 import { createSelf, type Self } from '../../src/metrics/self.ts';
-import { FencedError, UnfinishedCopyError } from '../../src/state/shared-state.ts';
-import { StateError } from '../../src/state/state.ts';
+import { UnfinishedCopyError } from '../../src/state/shared-state.ts';
 import { load } from '../config/fixtures.ts';
 
 describe('notes of leases', () => {
@@ -75,41 +74,6 @@ describe('notes of leases', () => {
       const text = await self.registry.getSingleMetricAsString('automation_exporter_config_differs');
       return text.split('\n')[2];
     }
-  });
-});
-
-describe('notes of the series for view=all', () => {
-  it('counts each write that fails, and logs an outage once however many servers it has', async () => {
-    const self = create();
-    const said: string[] = [];
-    const say =
-      (level: string) =>
-      (_fields: object, text: string): void =>
-        void said.push(`${level} ${text}`);
-    const notes = createViewNotes({ self, log: { info: say('info'), warn: say('warn'), error: say('error') } });
-    notes.written('one');
-    for (const server of ['one', 'two', 'one']) notes.failed(server, new StateError('no space left on device'));
-    notes.failed('three', new FencedError('epoch 1 no longer owns three', 'taken'));
-    notes.failed('two', new Error('unexpected'));
-    notes.written('one');
-    expect(said).toEqual(['error series for view=all not written: will be retried']);
-    notes.written('two');
-    notes.failed('one', new StateError('no space left on device'));
-    notes.ended('one');
-    notes.failed('one', new StateError('no space left on device'));
-    expect(said).toEqual([
-      'error series for view=all not written: will be retried',
-      'info series for view=all written again',
-      'error series for view=all not written: will be retried',
-      'error series for view=all not written: will be retried',
-    ]);
-    const counted = await self.registry.getSingleMetricAsString('automation_exporter_view_write_failures_total');
-    expect(counted.split('\n').slice(2)).toEqual([
-      'automation_exporter_view_write_failures_total{server="one",reason="database"} 4',
-      'automation_exporter_view_write_failures_total{server="two",reason="database"} 1',
-      'automation_exporter_view_write_failures_total{server="three",reason="fenced"} 1',
-      'automation_exporter_view_write_failures_total{server="two",reason="internal"} 1',
-    ]);
   });
 });
 

@@ -89,30 +89,15 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     );
   }
 
-  /** Waits until the view of all servers has every execution, whichever replica is asked; where it has the counter, no less. */
-  async function seeEverywhere(living: readonly Replica[]): Promise<void> {
-    await eventually(
-      async () => {
-        const values = await Promise.all(
-          living.map(async ({ url }) => toSeries(await (await fetch(`${url}/metrics?view=all`)).text()).get(counter)),
-        );
-        expect(values).toEqual(living.map(() => finished));
-      },
-      { limitMs: takeoverMs },
-    );
-  }
-
   it('counts every execution once over a killed owner, a stopped one, and a killed database', async () => {
     await startReplica();
     await Promise.all([startReplica(), startReplica()]);
     finish(5);
     const first = await readOwner();
-    await seeEverywhere(replicas);
     first.child.kill('SIGKILL');
     finish(7);
     const second = await readOwner();
     expect(second).not.toBe(first);
-    await seeEverywhere(replicas.filter((replica) => replica !== first));
 
     second.child.kill('SIGSTOP');
     finish(3);

@@ -164,23 +164,11 @@ describe('http/metrics', () => {
     expect((await ask('/metrics')).body).toBe('one 1\n');
   });
 
-  it('shows the servers of all replicas where that is possible, and otherwise says what to do', async () => {
-    const { ask, wishes } = await serveMetrics();
-    await ask('/metrics?view=all&server[]=prod');
-    expect(wishes).toMatchObject([{ viewAll: true, servers: new Set(['prod']) }]);
-    expect(await ask('/metrics?view=some')).toMatchObject({
+  it('refuses the view of all servers, whose values would be those of one replica', async () => {
+    const { ask } = await serveMetrics();
+    expect(await ask('/metrics?view=all')).toMatchObject({
       status: 400,
-      body: expect.stringContaining('The only view is view=all.\n') as unknown,
+      body: expect.stringContaining('There is no view=all: scrape each exporter') as unknown,
     });
-    expect(await ask('/metrics?view=all&collect[]=jobs')).toMatchObject({
-      status: 400,
-      body: expect.stringContaining('A scrape with view=all takes neither collect[] nor exclude[].\n') as unknown,
-    });
-    const without = await serveMetrics({ refuseView: () => 'view=all needs state.postgres.view_all: true.\n' });
-    expect(await without.ask('/metrics?view=all')).toMatchObject({
-      status: 400,
-      body: 'view=all needs state.postgres.view_all: true.\n',
-    });
-    expect(await without.ask('/metrics')).toMatchObject({ status: 200 });
   });
 });

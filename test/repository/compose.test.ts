@@ -50,7 +50,7 @@ describe('repository/compose', () => {
     };
     for (const replica of replicas) {
       const { config } = await load({ env: { ...replica?.environment }, files });
-      expect(config.state.postgres).toMatchObject({ host: 'database', viewAll: true });
+      expect(config.state.postgres).toMatchObject({ host: 'database' });
       expect(replica?.volumes).toBeUndefined();
     }
     const asked = Object.entries(services).filter(([, { profiles }]) => profiles?.includes('replicas'));

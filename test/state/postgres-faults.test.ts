@@ -179,51 +179,6 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     expect(await state.ledger.size('prod')).toBe(1);
   });
 
-  it('shows all servers where the database does not say its timeline, or says it to some, or to nobody any longer', async () => {
-    await server.query(`CREATE ROLE unaware LOGIN PASSWORD 'unaware'; CREATE SCHEMA ${schema} AUTHORIZATION unaware`);
-    const at = { user: 'unaware', password: 'unaware' };
-    const [shared, aware] = [await open({ at }), await open({ at })];
-    await own(shared);
-    await aware.segments.write('prod', 1, []);
-    const timelines = async () => [await listTimelines(shared), await listTimelines(aware)];
-    expect(await timelines()).toEqual([['00000001'], ['00000001']]);
-    await server.query('REVOKE EXECUTE ON FUNCTION pg_current_wal_lsn() FROM PUBLIC');
-    expect(await listTimelines(shared)).toEqual(['00000001']);
-    await server.query('GRANT EXECUTE ON FUNCTION pg_current_wal_lsn() TO PUBLIC');
-    await shared.segments.write('prod', 1, []);
-    expect(await timelines()).toEqual([[null], [null]]);
-  });
-
-  it('shows all servers on Aurora, which says no position of its log unless it is replicated logically', async () => {
-    const inCatalog = (statement: string) => server.query(`SET allow_system_table_mods = on; ${statement}`);
-    await inCatalog(`ALTER FUNCTION pg_catalog.pg_current_wal_lsn() RENAME TO pg_current_wal_lsn_usual;
-      CREATE FUNCTION pg_catalog.pg_current_wal_lsn() RETURNS pg_lsn LANGUAGE plpgsql AS
-        $$ BEGIN RAISE EXCEPTION 'no wal_level' USING ERRCODE = '55000'; END $$`);
-    try {
-      const shared = await open();
-      await own(shared);
-      await shared.segments.write('prod', 1, []);
-      expect(await listTimelines(shared)).toEqual([null]);
-    } finally {
-      await inCatalog(`DROP FUNCTION pg_catalog.pg_current_wal_lsn();
-        ALTER FUNCTION pg_catalog.pg_current_wal_lsn_usual() RENAME TO pg_current_wal_lsn`);
-    }
-  });
-
-  it('shows nothing of a server that only reads, and asks another one when it can', async () => {
-    await server.query(`CREATE ROLE reader LOGIN PASSWORD 'reader'; CREATE SCHEMA ${schema} AUTHORIZATION reader`);
-    const shared = await open({ at: { user: 'reader', password: 'reader' } });
-    await own(shared);
-    await shared.segments.write('prod', 1, []);
-    await server.query('ALTER ROLE reader SET default_transaction_read_only = on');
-    await server.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'reader'`);
-    const complaint = 'the state cannot be read: it only reads, as a standby does; connect to the primary';
-    await eventually(() => expect(listTimelines(shared)).rejects.toThrow(complaint));
-    await expect(listTimelines(shared)).rejects.toThrow(complaint);
-    await server.query('ALTER ROLE reader RESET default_transaction_read_only');
-    expect(await listTimelines(shared)).toEqual(['00000001']);
-  });
-
   it('opens all connections again after one of them broke: the others may lead to a server that is gone', async () => {
     const connections = createConnections(toSettings(server, schema), systemClock);
     /** The processes of three connections that are in use at the same time. */
@@ -254,7 +209,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     await (await open()).leases.list();
     await server.query(`UPDATE ${schema}.schema_version SET version = 99`);
     expect(await complaintOf({})).toBe(
-      'the state in the database is of a newer version (99, this one knows 4); run that release, or choose another `state.postgres.schema`',
+      'the state in the database is of a newer version (99, this one knows 5); run that release, or choose another `state.postgres.schema`',
     );
     await server.query(`CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`);
     expect(await complaintOf({ at: { database: 'latin' } })).toBe(
@@ -270,7 +225,7 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
   it('prepares the tables once, however many replicas start at the same time', async () => {
     const all = await Promise.all([open(), open(), open(), open()]);
     expect(await Promise.all(all.map(({ leases }) => leases.list()))).toEqual([[], [], [], []]);
-    expect(await server.query(`SELECT version FROM ${schema}.schema_version`)).toEqual([{ version: '4' }]);
+    expect(await server.query(`SELECT version FROM ${schema}.schema_version`)).toEqual([{ version: '5' }]);
   });
 
   it('gives up on a database that does not answer, and says so', async () => {
@@ -303,16 +258,6 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     await connections.close();
   });
 });
-
-/** The timelines on which the segments were written of which anything may be read. */
-async function listTimelines({ segments }: SharedState): Promise<(string | null)[]> {
-  const found: (string | null)[] = [];
-  await segments.read(0, (owners) => {
-    for (const { timeline } of owners.values()) found.push(timeline);
-    return new Map();
-  });
-  return found;
-}
 
 function entry(id: number) {
   return { project: 'pay', id, startedAtMs: 1, endedAtMs: 100 };

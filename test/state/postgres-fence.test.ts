@@ -2,13 +2,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openPostgresState } from '../../src/state/postgres/open-postgres.ts';
-import {
-  FencedError,
-  type Segment,
-  type SegmentChoice,
-  type SharedState,
-  UnansweredError,
-} from '../../src/state/shared-state.ts';
+import { FencedError, type SharedState, UnansweredError } from '../../src/state/shared-state.ts';
 import { systemClock } from '../../src/system-clock.ts';
 import { startChild } from '../support/child.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
@@ -178,7 +172,6 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
       () => old.remember(memory, { mode: 'active' }),
       () => old.spool.remove(['1']),
       () => old.spool.quarantine('1', { reason: 'HTTP 400', atMs: 5 }, { maxBytes: 10, maxTraces: 10 }),
-      () => a.segments.write('prod', 1, [{ family: 'automation_up', bytes: new Uint8Array([1]) }]),
     ];
     for (const write of writes) {
       await expect(write()).rejects.toThrow(
@@ -189,7 +182,6 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect((await young.ledger.find('prod', [1, 2, 3])).map(({ id }) => id)).toEqual([1, 3]);
     expect(await young.spool.size()).toMatchObject({ traces: 1 });
     expect(await young.recall(memory)).toBeUndefined();
-    expect(await readAfter(b, new Map([['prod', { epoch: 1, version: 0 }]]))).toEqual([]);
   });
 
   it('fences a stopped process that continues within its transaction after a takeover', async () => {
@@ -257,118 +249,7 @@ describeWithTools('state/postgres, fenced', ['postgresql'], ({ postgresql }) => 
     expect(await again.ledger.size('prod')).toBe(3);
     await proxy.close();
   });
-
-  it('hands over what the owner shows, and only what is new', async () => {
-    const [a, b] = [await open('a'), await open('b')];
-    await a.leases.acquire('prod', 60_000);
-    const segment = (family: string, byte: number) => ({ family, bytes: new Uint8Array([byte]) });
-    await a.segments.write('prod', 1, [segment('automation_up', 1), segment('automation_info', 2)]);
-    const first = await readAfter(b, new Map([['prod', { epoch: 1, version: 0 }]]));
-    expect(first.map(({ unit, family, epoch, bytes }) => [unit, family, epoch, [...bytes]])).toEqual([
-      ['prod', 'automation_info', 1, [2]],
-      ['prod', 'automation_up', 1, [1]],
-    ]);
-    const version = Math.max(...first.map((each) => each.version));
-    const seen = new Map([['prod', { epoch: 1, version }]]);
-    expect(await readAfter(b, seen)).toEqual([]);
-    expect(await readAfter(b, new Map([['other', { epoch: 1, version: 0 }]]))).toEqual([]);
-
-    await a.segments.write('prod', 1, [segment('automation_up', 3)]);
-    expect((await readAfter(b, seen)).map(({ family, bytes }) => [family, [...bytes]])).toEqual([
-      ['automation_up', [3]],
-    ]);
-
-    await a.leases.acquire('prod', 60_000);
-    expect(await readAfter(b, new Map([['prod', { epoch: 2, version: 0 }]]))).toEqual([]);
-    await a.segments.write('prod', 2, []);
-    expect(await readAfter(b, new Map([['prod', { epoch: 1, version: 0 }]]))).toEqual([]);
-  });
-
-  it('notices that the database has lost series that it had written', async () => {
-    const a = await open('a');
-    await a.leases.acquire('prod', 60_000);
-    await a.segments.write('prod', 1, []);
-    await a.segments.write('prod', 1, []);
-    await server.query(`UPDATE ${schema}.unit SET segment_version = segment_version - 1`);
-    await expect(a.segments.write('prod', 1, [])).rejects.toThrow(
-      'the database has lost series of prod: nothing was written',
-    );
-    // Nobody knows what the database has; the next write replaces it.
-    await a.segments.write('prod', 1, []);
-    await a.segments.write('prod', 1, []);
-  });
-
-  it('notices it after a write that failed too: that one may have happened, those before it are not to be lost', async () => {
-    const a = await open('a');
-    await a.leases.acquire('prod', 60_000);
-    const fail = async (): Promise<void> => {
-      await server.query(`ALTER TABLE ${schema}.segment RENAME TO away`);
-      await expect(a.segments.write('prod', 1, [])).rejects.toThrow('cannot be written');
-      await server.query(`ALTER TABLE ${schema}.away RENAME TO segment`);
-    };
-    await a.segments.write('prod', 1, []);
-    await fail();
-    await server.query(`UPDATE ${schema}.unit SET segment_version = segment_version + 1`);
-    await a.segments.write('prod', 1, []);
-    await fail();
-    await fail();
-    await server.query(`UPDATE ${schema}.unit SET segment_version = segment_version - 1`);
-    await expect(a.segments.write('prod', 1, [])).rejects.toThrow('the database has lost series of prod');
-  });
-
-  it('omits a server that was last written on another timeline, until its owner writes again', async () => {
-    const [a, b] = [await open('a'), await open('b')];
-    await a.leases.acquire('prod', 60_000);
-    await a.segments.write('prod', 1, []);
-    expect([...(await readOwners(b, 0)).keys()]).toEqual(['prod']);
-    expect((await readOwners(b, 0)).get('prod')?.timeline).toBe('00000001');
-    await server.query(`UPDATE ${schema}.unit SET segment_timeline = '00000002/' || segment_version`);
-    expect([...(await readOwners(b, 0)).keys()]).toEqual([]);
-    await a.segments.write('prod', 1, []);
-    expect([...(await readOwners(b, 0)).keys()]).toEqual(['prod']);
-    // As a release leaves it that knows no timelines: it writes after one that does, or none does.
-    await server.query(`UPDATE ${schema}.unit SET segment_timeline = '00000002/' || segment_version`);
-    await server.query(`UPDATE ${schema}.unit SET segment_version = segment_version + 1`);
-    expect([...(await readOwners(b, 0)).keys()]).toEqual(['prod']);
-    await server.query(`UPDATE ${schema}.unit SET segment_timeline = NULL`);
-    expect([...(await readOwners(b, 0)).keys()]).toEqual(['prod']);
-    await server.query(`DROP TABLE ${schema}.segment`);
-    await expect(readOwners(b, 0)).rejects.toThrow('the state cannot be read');
-  });
-
-  it('says who shows a server, and how long before the end of its lease it was written', async () => {
-    const [a, b] = [await open('a'), await open('b')];
-    await a.leases.acquire('prod', 60_000);
-    await a.segments.write('prod', 1, []);
-    await server.query(`UPDATE ${schema}.unit SET segment_version = segment_version - 3600000`);
-    const written = await readOwners(b, 0);
-    expect([...written.keys()]).toEqual(['prod']);
-    expect(written.get('prod')).toMatchObject({ owner: 'a', epoch: 1 });
-    // The write came less than the time of the lease after it.
-    expect(written.get('prod')?.unwrittenMs).toBeGreaterThan(3_600_000);
-    expect(written.get('prod')?.unwrittenMs).toBeLessThanOrEqual(3_660_000);
-    await expect(a.segments.write('prod', 1, [])).rejects.toThrow('has lost series');
-    await a.segments.write('prod', 1, []);
-    expect((await readOwners(b, 0)).get('prod')?.unwrittenMs).toBeLessThanOrEqual(60_000);
-    await a.leases.release('prod', 1);
-    expect([...(await readOwners(b, 0)).keys()]).toEqual([]);
-    expect([...(await readOwners(b, 600_000)).keys()]).toEqual(['prod']);
-  });
 });
-
-function readAfter({ segments }: SharedState, after: ReturnType<SegmentChoice>): Promise<readonly Segment[]> {
-  return segments.read(0, () => after);
-}
-
-/** The owners of which anything may be read. */
-async function readOwners({ segments }: SharedState, expiredMs: number): Promise<Parameters<SegmentChoice>[0]> {
-  let found: Parameters<SegmentChoice>[0] = new Map();
-  await segments.read(expiredMs, (owners) => {
-    found = owners;
-    return new Map();
-  });
-  return found;
-}
 
 const memory = { server: 'prod', collector: 'execution-mode' };
 

@@ -40,16 +40,6 @@ describeWithTools('state/postgres, with a standby', ['postgresql'], ({ postgresq
     await eventually(() => shared.leases.list());
   }
 
-  /** The servers of which view=all may show anything. */
-  async function listShown(): Promise<string[]> {
-    const shown: string[] = [];
-    await shared.segments.read(0, (owners) => {
-      shown.push(...owners.keys());
-      return new Map();
-    });
-    return shown;
-  }
-
   const commit = (state: ReturnType<SharedState['owned']>, id: number): Promise<void> =>
     state.ledger.commit('prod', { entries: [{ project: 'pay', id, startedAtMs: 1, endedAtMs: 100 }] });
 
@@ -63,13 +53,8 @@ describeWithTools('state/postgres, with a standby', ['postgresql'], ({ postgresq
     const { lease } = await shared.leases.acquire('prod', ttlMs);
     const state = shared.owned('prod', lease);
     for (const id of [1, 2, 3]) await commit(state, id);
-    await shared.segments.write('prod', lease.epoch, []);
-    expect(await listShown()).toEqual(['prod']);
     await failOver();
     await eventually(() => commit(state, 4));
-    expect(await listShown()).toEqual([]);
-    await shared.segments.write('prod', lease.epoch, []);
-    expect(await listShown()).toEqual(['prod']);
     expect(await state.ledger.size('prod')).toBe(4);
     expect(await shared.leases.renew('prod', lease.epoch, ttlMs)).toBe(true);
   }, 120_000);
@@ -78,23 +63,18 @@ describeWithTools('state/postgres, with a standby', ['postgresql'], ({ postgresq
     const { lease } = await shared.leases.acquire('prod', ttlMs);
     const state = shared.owned('prod', lease);
     await commit(state, 1);
-    await shared.segments.write('prod', lease.epoch, []);
     await eventually(async () => {
       const [row] = await standby.query('SELECT commits FROM automation_exporter.unit');
       expect(row).toEqual({ commits: '1' });
     });
     await standby.halt();
     await commit(state, 2);
-    await shared.segments.write('prod', lease.epoch, []);
     await primary.crash();
     await standby.start();
     await failOver();
     await expect(eventually(() => refusal(commit(state, 3)))).resolves.toBe(
       'the database has 1 commits of prod instead of 2: nothing was written',
     );
-    expect(await listShown()).toEqual([]);
-    await expect(shared.segments.write('prod', lease.epoch, [])).rejects.toThrow('has lost series');
-    expect(await listShown()).toEqual([]);
     const again = await shared.leases.acquire('prod', ttlMs, lease.epoch);
     expect(again).toMatchObject({ isOurs: true, lease: { epoch: lease.epoch + 1, commits: 1 } });
     const next = shared.owned('prod', again.lease);

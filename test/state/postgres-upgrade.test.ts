@@ -10,7 +10,8 @@ import { describeWithTools } from '../support/tools.ts';
 const firstSchema = `
   DROP TABLE unfinished_copy;
   ALTER TABLE lease DROP COLUMN owner_configuration;
-  ALTER TABLE unit DROP COLUMN segment_timeline;
+  ALTER TABLE unit DROP COLUMN segment_timeline, ALTER COLUMN segment_version DROP DEFAULT;
+  CREATE TABLE segment (unit text, family text, epoch bigint, version bigint, bytes bytea);
   UPDATE schema_version SET version = 1;`;
 
 /** The statements of the first release, as it sends them. */
@@ -87,7 +88,7 @@ describeWithTools('state/postgres, upgraded while it is in use', ['postgresql'],
       expect(await commit(1, last)).toBe(true);
     }
     opened = await upgrade;
-    expect((await old.query('SELECT version FROM schema_version')).rows).toEqual([{ version: '4' }]);
+    expect((await old.query('SELECT version FROM schema_version')).rows).toEqual([{ version: '5' }]);
     expect((await old.query(renew, [1])).rowCount).toBe(1);
     const { leases, owned } = opened;
     expect(await leases.acquire('prod', 600_000)).toMatchObject({

@@ -168,7 +168,6 @@ state:
     database: postgres
     user: postgres
     password_file: ${join(folder, 'password')}
-    view_all: true
     tls: { disable: true }
 `,
   );

@@ -36,13 +36,6 @@ export const postgresOptions = {
       'Maximum number of connections for the state; leases have up to 4 more.',
     ),
   ),
-  view_all: untilRestart(
-    option(
-      boolean,
-      false,
-      'Store the series of every exporter in the database, so that /metrics?view=all on each of them shows all servers.',
-    ),
-  ),
   tls: {
     disable: untilRestart(
       option(

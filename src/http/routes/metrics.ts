@@ -7,15 +7,11 @@ export type ScrapeWish = {
   readonly gzip: boolean;
   readonly servers?: ReadonlySet<string>;
   readonly collectors?: ReadonlySet<string>;
-  /** True for the servers of all replicas instead of our own. */
-  readonly viewAll?: true;
 };
 
 export type Scraped = {
   readonly contentType: string;
   readonly chunks: readonly Buffer[];
-  /** 503 where there is nothing to show now; the chunks say why. */
-  readonly status?: 503;
 };
 
 export type MetricsOptions = {
@@ -26,8 +22,6 @@ export type MetricsOptions = {
   readonly maxRequests: number;
   /** Reads memory, never the API. */
   readonly scrape: (wish: ScrapeWish) => Promise<Scraped>;
-  /** Says why the servers of all replicas cannot be shown; undefined where they can. */
-  readonly refuseView?: (() => string | undefined) | undefined;
   /** Called the first time that a scrape is refused because there are too many. */
   readonly onBusy: () => void;
 };
@@ -35,7 +29,7 @@ export type MetricsOptions = {
 type Names = { readonly servers: readonly string[]; readonly collectors: readonly string[] };
 
 /** Serves the metrics. */
-export function metricsRoute({ path, names, maxRequests, scrape, refuseView, onBusy }: MetricsOptions): Router {
+export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: MetricsOptions): Router {
   const router = createRoutes();
   let underWay = 0;
   let wasBusy = false;
@@ -44,10 +38,10 @@ export function metricsRoute({ path, names, maxRequests, scrape, refuseView, onB
     // Answers depend on these headers, so caches must not serve them to other clients.
     response.set({ vary: 'Accept, Accept-Encoding', 'cache-control': 'no-store' });
     const gzip = request.acceptsEncodings('gzip', 'identity') === 'gzip';
-    const { contentType, chunks, status = 200 } = await scrape({ accept: request.headers.accept, gzip, ...filters });
+    const { contentType, chunks } = await scrape({ accept: request.headers.accept, gzip, ...filters });
     const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-    response.status(status).set({ 'content-type': contentType, 'content-length': String(length) });
-    if (gzip && status === 200) response.set('content-encoding', 'gzip');
+    response.set({ 'content-type': contentType, 'content-length': String(length) });
+    if (gzip) response.set('content-encoding', 'gzip');
     if (request.method !== 'HEAD') {
       response.cork();
       for (const chunk of chunks) response.write(chunk);
@@ -60,11 +54,6 @@ export function metricsRoute({ path, names, maxRequests, scrape, refuseView, onB
     const filters = readFilters(request.originalUrl, names());
     if (typeof filters === 'string') {
       refuse(response, 400, filters);
-      return;
-    }
-    const refusal = filters.viewAll ? refuseView?.() : undefined;
-    if (refusal !== undefined) {
-      refuse(response, 400, refusal);
       return;
     }
     if (underWay >= maxRequests) {
@@ -89,7 +78,7 @@ export function metricsRoute({ path, names, maxRequests, scrape, refuseView, onB
   return router;
 }
 
-type Filters = Pick<ScrapeWish, 'servers' | 'collectors' | 'viewAll'>;
+type Filters = Pick<ScrapeWish, 'servers' | 'collectors'>;
 
 /** The filters of a scrape as other exporters spell them, or what is wrong with them. */
 function readFilters(url: string, names: Names): Filters | string {
@@ -105,18 +94,13 @@ function readFilters(url: string, names: Names): Filters | string {
   ];
   const both =
     collect.length > 0 && exclude.length > 0 ? ['A scrape takes either collect[] or exclude[], not both.\n'] : [];
-  const views = query.getAll('view');
-  const view = views.some((name) => name !== 'all') ? ['The only view is view=all.\n'] : [];
-  const viewOfSome =
-    views.length > 0 && collect.length + exclude.length > 0
-      ? ['A scrape with view=all takes neither collect[] nor exclude[].\n']
-      : [];
-  const complaints = [...unknown, ...both, ...view, ...viewOfSome];
+  // It showed the servers of all replicas; another answer than it gave would look like theirs.
+  const view = query.has('view') ? ['There is no view=all: scrape each exporter (docs/several-exporters.md).\n'] : [];
+  const complaints = [...unknown, ...both, ...view];
   if (complaints.length > 0)
     return complaints.join('') + list('Servers', names.servers) + list('Collectors', names.collectors);
   const collectors = exclude.length > 0 ? names.collectors.filter((name) => !exclude.includes(name)) : collect;
   return {
-    ...(views.length > 0 ? { viewAll: true } : {}),
     ...(servers.length > 0 ? { servers: new Set(servers) } : {}),
     ...(collectors.length > 0 || exclude.length > 0 ? { collectors: new Set(collectors) } : {}),
   };

@@ -29,9 +29,9 @@ export type Connections = {
   readonly sql: Sql;
   /**
    * Runs some work as one transaction: all of it, or nothing. A conflict with another transaction is tried again, so the work
-   * may run several times. A failure says what cannot be done with the state, which is `written` as a rule.
+   * may run several times.
    */
-  readonly transact: <Answer>(work: (sql: Sql) => Promise<Answer>, purpose?: 'read' | 'written') => Promise<Answer>;
+  readonly transact: <Answer>(work: (sql: Sql) => Promise<Answer>) => Promise<Answer>;
   readonly close: () => Promise<void>;
 };
 
@@ -105,12 +105,12 @@ export function createConnections(
       borrow((client) => toSql(client)<never>(text, values)).catch((error: unknown) => {
         throw explain('the state cannot be read', error);
       }),
-    transact: async (work, purpose = 'written') => {
+    transact: async (work) => {
       for (let tries = 1; ; tries += 1) {
         try {
           return await transactOnce(work);
         } catch (error) {
-          if (!isRetryable(error) || tries === mostTries) throw explain(`the state cannot be ${purpose}`, error);
+          if (!isRetryable(error) || tries === mostTries) throw explain('the state cannot be written', error);
           await sleep(clock, tries * 20 * (0.5 + clock.random()));
         }
       }

@@ -1,16 +1,14 @@
 import type { Clock } from '../../domain/clock.ts';
-import { FencedError, type Replica, type Segments, type SharedState } from '../shared-state.ts';
+import type { Replica, SharedState } from '../shared-state.ts';
 import type { State } from '../state.ts';
 import { refuseUnfinishedCopy } from '../unfinished-copy.ts';
 import { createConnections, type PostgresSettings, type Sql } from './connections.ts';
-import { createOwnedUnit, type OwnedUnit, requireLease } from './owned-unit.ts';
+import { createOwnedUnit, type OwnedUnit } from './owned-unit.ts';
 import { createPostgresLeases } from './postgres-leases.ts';
 import { createPostgresLedger } from './postgres-ledger.ts';
 import { createPostgresMemories } from './postgres-memories.ts';
-import { readOwners, readSegments, type SegmentWrite, writeSegments } from './postgres-segments.ts';
 import { createPostgresSpool } from './postgres-spool.ts';
 import { prepareSchema } from './schema.ts';
-import { createTransactOnTimeline, type TransactOnTimeline } from './timeline.ts';
 
 export type PostgresOptions = {
   readonly settings: PostgresSettings;
@@ -37,7 +35,6 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
     await close();
     throw error;
   }
-  const transactOnTimeline = createTransactOnTimeline(connections);
   const leases = createPostgresLeases(forLeases, replica, (sql, unit) => refuseHalf(sql, [unit]));
   const renewals = createPostgresLeases(forRenewals, replica);
   return {
@@ -49,44 +46,11 @@ export async function openPostgresState({ settings, replica, clock, units }: Pos
         renewals.configure(digest);
       },
     },
-    segments: {
-      write: createSegmentWrite(transactOnTimeline, replica),
-      // By one server of the database: another one may have the same versions of other segments.
-      read: (expiredMs, choose) =>
-        transactOnTimeline(
-          async (sql, timeline) => readSegments(sql, choose(await readOwners(sql, timeline, expiredMs))),
-          'read',
-        ),
-    },
     owned: (unit, { epoch, commits }) =>
       toState(createOwnedUnit(connections, { unit, owner: replica.owner, epoch, commits })),
     close,
   };
 }
-
-/** Writes segments as long as the database has all that was written before. */
-function createSegmentWrite(transactOnTimeline: TransactOnTimeline, { owner }: Replica): Segments['write'] {
-  const written = new Map<string, Written>();
-  return async (unit, epoch, families) => {
-    const known = written.get(unit);
-    const before = known?.epoch === epoch ? known : { epoch, last: 0, isLastKnown: false };
-    // A write that fails may have happened.
-    written.set(unit, { ...before, isLastKnown: false });
-    try {
-      const last = await transactOnTimeline(async (sql, timeline) => {
-        await requireLease(sql, { unit, epoch, owner });
-        return writeSegments(sql, { unit, timeline, ...before }, families);
-      });
-      written.set(unit, { epoch, last, isLastKnown: true });
-    } catch (error) {
-      // It is said once: whoever writes again has begun again.
-      if (error instanceof FencedError) written.delete(unit);
-      throw error;
-    }
-  };
-}
-
-type Written = Pick<SegmentWrite, 'epoch' | 'last' | 'isLastKnown'>;
 
 /** Refuses a database in which `migrate` has begun to fill one of these units; by default, any unit. */
 export async function refuseHalf(sql: Sql, units?: readonly string[]): Promise<void> {

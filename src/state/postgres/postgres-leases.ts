@@ -77,7 +77,7 @@ async function acquire(sql: Sql, wanted: Wanted): Promise<Acquired> {
   );
   if (taken !== undefined) {
     await sql(
-      `INSERT INTO unit (unit, last_epoch, commits, segment_version) VALUES ($1, $2, 0, 0)
+      `INSERT INTO unit (unit, last_epoch, commits) VALUES ($1, $2, 0)
        ON CONFLICT (unit) DO UPDATE SET last_epoch = excluded.last_epoch`,
       [unit, taken.epoch],
     );

@@ -70,7 +70,6 @@ export async function clearUnit({ unit, write }: OwnedUnit): Promise<void> {
     ['collector_memory', 'unit, collector', batchSizes.documents],
     ['spooled_trace', 'unit, key', batchSizes.traces],
     ['spool_sums', 'unit', 1],
-    ['segment', 'unit, family', batchSizes.documents],
   ] as const) {
     const some = `DELETE FROM ${table}
       WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE unit = $1 LIMIT ${most}) RETURNING 1`;

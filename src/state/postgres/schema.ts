@@ -83,6 +83,8 @@ const versions: readonly (readonly string[])[] = [
   ['ALTER TABLE lease ADD COLUMN owner_configuration text'],
   // The timeline on which the segments were last written.
   ['ALTER TABLE unit ADD COLUMN segment_timeline text'],
+  // Nothing is kept of what owners show. Earlier releases, which may still run, name the columns of `unit` with every lease.
+  ['DROP TABLE segment', 'ALTER TABLE unit ALTER COLUMN segment_version SET DEFAULT 0'],
 ];
 
 export const newestSchema = versions.length;

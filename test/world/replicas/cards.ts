@@ -111,16 +111,12 @@ export function playCard({ card, forMs, whom }: ReplicaCard, { scene, slots, eng
       note('the tail is lost');
       // What was known of deliveries, and of when a run was seen, is lost too.
       truth.troubles.push({ ...trouble, what: 'restored', fromMs: time.nowMs() });
-      // Where only series were lost, the owner notices it when it writes the next ones, and begins again.
-      noteSpan(time.nowMs(), 10 * secondMs);
       const before = engine.unit(unitName).lease;
       engine.loseTail();
       // The lease itself is lost, or so many renewals that it expires before the next one.
       const { lease } = engine.unit(unitName);
       const leftMs = (lease?.expiresMs ?? 0) - time.nowMs() - engine.skewMs;
       if (lease?.epoch !== before?.epoch || leftMs < renewEveryMs) noteLost();
-      // Whoever is asked before the owner notices it shows nothing that is less than before.
-      for (let ms = 50; ms < 6000; ms += 150) time.after(ms, () => watch.lookAtAll(slots.alive()));
     });
     return;
   }

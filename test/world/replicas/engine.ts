@@ -1,11 +1,10 @@
-import type { Lease, Leases, Replica, Segment, SharedState } from '../../../src/state/shared-state.ts';
+import type { Lease, Leases, Replica, SharedState } from '../../../src/state/shared-state.ts';
 import { FencedError, UnansweredError } from '../../../src/state/shared-state.ts';
 import type { State } from '../../../src/state/state.ts';
 import { StateError } from '../../../src/state/state.ts';
 import type { Dice } from '../dice.ts';
 import { copyDisk, createDisk, type Disk, openMemoryState } from '../memory-state.ts';
 import type { VirtualTime } from '../virtual-time.ts';
-import { createSegments } from './engine-segments.ts';
 
 type KeptLease = Pick<Lease, 'owner' | 'address' | 'epoch'> & { expiresMs: number };
 export type Unit = {
@@ -13,11 +12,6 @@ export type Unit = {
   lastEpoch: number;
   commits: number;
   readonly disk: Disk;
-  /** Of what its owners show. */
-  version: number;
-  /** Where that was written. */
-  timeline: number | undefined;
-  readonly segments: Map<string, Segment>;
 };
 
 /** A database that several daemons share, with a clock of its own; whatever it has answered is kept until it loses its tail. */
@@ -56,21 +50,12 @@ const timeoutMs = 5000;
 export function createEngine(time: VirtualTime, dice: Dice): Engine {
   let units = new Map<string, Unit>();
   let copied = new Map<string, Unit>();
-  let timeline = 1;
   const nowMs = (): number => time.nowMs() + engine.skewMs;
 
   function unit(name: string): Unit {
     let found = units.get(name);
     if (found === undefined) {
-      found = {
-        lease: undefined,
-        lastEpoch: 0,
-        commits: 0,
-        disk: createDisk(),
-        version: 0,
-        timeline: undefined,
-        segments: new Map(),
-      };
+      found = { lease: undefined, lastEpoch: 0, commits: 0, disk: createDisk() };
       units.set(name, found);
     }
     return found;
@@ -221,10 +206,6 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
     unit,
     connect: (replica, link) => ({
       leases: createLeases(replica, link),
-      segments: createSegments(
-        { unit, units: () => units, nowMs, timeline: () => timeline, ask: (work, isWrite) => ask(link, work, isWrite) },
-        replica,
-      ),
       owned: (name, lease) => own(name, lease, { ...replica, link }),
       close: async () => undefined,
     }),
@@ -233,7 +214,6 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
     },
     loseTail: () => {
       units = copyUnits(copied);
-      timeline += 1;
     },
   };
   return engine;
@@ -241,9 +221,9 @@ export function createEngine(time: VirtualTime, dice: Dice): Engine {
 
 function copyUnits(units: ReadonlyMap<string, Unit>): Map<string, Unit> {
   return new Map(
-    [...units].map(([name, { disk, lease, segments, ...rest }]) => [
+    [...units].map(([name, { disk, lease, ...rest }]) => [
       name,
-      { ...rest, lease: lease && { ...lease }, disk: copyDisk(disk), segments: new Map(segments) },
+      { ...rest, lease: lease && { ...lease }, disk: copyDisk(disk) },
     ]),
   );
 }

@@ -1,7 +1,6 @@
 import type { Plant } from '../plants.ts';
 
 const engine = 'test/world/replicas/engine.ts';
-const segments = 'test/world/replicas/engine-segments.ts';
 
 /** Faults of leases and fences, which worlds with several daemons must find; each is shown by a seed. */
 export const replicaPlants: readonly Plant[] = [
@@ -82,29 +81,5 @@ export const replicaPlants: readonly Plant[] = [
     ],
     shownBy:
       '--seed=1 --cards=lost_write_owner@100000+2000,lost_write_owner@150000+2000,lost_write_owner@190000+2000,lost_write_owner@223000+2000',
-  },
-  {
-    name: 'the view of all shows what an old epoch has written',
-    patches: [
-      {
-        file: segments,
-        find: '        fenceSegments(found, owner, epoch);\n',
-        replace: '        void fenceSegments;\n',
-      },
-      { file: segments, find: 'found.version !== before.version', replace: 'found.version < before.version' },
-      {
-        file: segments,
-        find: 'seen?.epoch === epoch && version > seen.version',
-        replace: 'seen !== undefined && version > seen.version',
-      },
-    ],
-    shownBy:
-      '--seed=1 --cards=pause_owner@100000+12000,pause_owner@150000+30000,pause_owner@190000+30000,pause_owner@223000+20000,pause_owner@283000+20000',
-  },
-  {
-    name: 'the view of all shows what another timeline has left',
-    patches: [{ file: segments, find: ' || found.timeline === timeline()', replace: ' || timeline() > 0' }],
-    shownBy:
-      '--seed=6 --cards=lost_tail_owner@100000+2000,lost_tail_owner@130000+2000,lost_tail_owner@160000+2000,lost_tail_owner@200000+2000,lost_tail_owner@240000+2000,lost_tail_owner@280000+2000',
   },
 ];

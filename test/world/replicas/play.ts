@@ -24,8 +24,6 @@ export type ReplicaReport = {
   readonly requests: number;
   /** From when nobody shows the server any longer until somebody does. */
   readonly gapsMs: readonly number[];
-  /** The answers of view=all that showed a server. */
-  readonly answersOfAll: number;
 };
 
 const minuteMs = 60_000;
@@ -142,7 +140,6 @@ export async function playReplicas(seed: number, options: ReplicaPlayOptions = {
     traces: collector.arrivals.size,
     requests: sent.length,
     gapsMs: watch.gapsMs(),
-    answersOfAll: watch.answers(),
   };
 
   async function judgeNow(): Promise<{ oracle: string; says: string }[]> {

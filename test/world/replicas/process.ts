@@ -1,14 +1,10 @@
-import { crc32 } from 'node:zlib';
 import type { ToDispatcher } from '../../../src/api/wire/transport.ts';
 import type { Config } from '../../../src/config/config.ts';
 import { createReplica, type Replica } from '../../../src/daemon/replica.ts';
 import { createDelivery } from '../../../src/daemon/trace-delivery.ts';
 import { createTraces } from '../../../src/daemon/trace-pipeline.ts';
 import type { Clock } from '../../../src/domain/clock.ts';
-import type { Block } from '../../../src/metrics/block.ts';
-import type { Family } from '../../../src/metrics/family.ts';
 import { createSelf, type Self } from '../../../src/metrics/self.ts';
-import type { SegmentCodec } from '../../../src/metrics/shared-view.ts';
 import { createSnapshots } from '../../../src/metrics/snapshot.ts';
 import type { Post } from '../../../src/tracing/deliver/post.ts';
 import { otlp, toPlainBlock } from '../daemon.ts';
@@ -37,8 +33,6 @@ export type Process = {
   readonly link: Pick<Link, 'isCut' | 'onWrite' | 'onCommitted'>;
   readonly replica: Replica;
   readonly scrape: () => readonly Buffer[];
-  /** Shows the servers of all; rejects while the database is away. */
-  readonly scrapeAll: () => Promise<readonly Buffer[]>;
   readonly isPaused: () => boolean;
   /** Goes over to the same configuration. */
   readonly reload: () => Promise<void>;
@@ -52,7 +46,7 @@ export function startReplicaProcess(options: ProcessOptions): Process {
   const gate = createGate();
   const clock = throughGate(createDaemonClock(time, options.hands, options.dice).clock, gate);
   const self = createSelf({ version: 'world', nodeVersion: 'none', measuresProcess: false });
-  const snapshots = createSnapshots(clock, toBlock);
+  const snapshots = createSnapshots(clock, toPlainBlock);
   const say =
     (level: string) =>
     (_fields: unknown, message: string): void =>
@@ -75,8 +69,7 @@ export function startReplicaProcess(options: ProcessOptions): Process {
   const shared = { log, clock, self, version: 'world' };
   const replica = createReplica({
     ...shared,
-    config: { ...config, state: { ...config.state, postgres: { ...config.state.postgres, viewAll: true } } },
-    codec: plainSegments,
+    config,
     snapshots,
     shared: engine.connect({ owner: name, address: `http://${name}` }, link),
     onSecret: () => undefined,
@@ -94,11 +87,6 @@ export function startReplicaProcess(options: ProcessOptions): Process {
     link,
     replica,
     scrape: () => snapshots.show('text', { servers: replica.toOwned() }).text,
-    scrapeAll: async () => {
-      const view = replica.viewOfAll;
-      if (view === undefined) throw new Error('the configuration has view_all');
-      return view.scrape({ format: 'text', gzip: false });
-    },
     isPaused: gate.isShut,
     reload: () => replica.goOver(config),
     pause: gate.shut,
@@ -106,24 +94,6 @@ export function startReplicaProcess(options: ProcessOptions): Process {
     kill: gate.kill,
   };
 }
-
-/** Its checksum tells an owner what has changed. */
-async function toBlock(bytes: Buffer): Promise<Block> {
-  return { ...(await toPlainBlock(bytes)), crc: crc32(bytes) };
-}
-
-/** Hands segments over as they are: work of other threads would end at times of its own. */
-const plainSegments: SegmentCodec = {
-  toBytes: async ({ family: { name, help, type }, samples }) =>
-    Buffer.from(JSON.stringify({ name, help, type, text: samples.text.text.join('') })),
-  readBytes: async (bytes) => {
-    const { text, ...family } = JSON.parse(Buffer.from(bytes).toString()) as Pick<Family, 'name' | 'help' | 'type'> & {
-      readonly text: string;
-    };
-    const block = await toBlock(Buffer.from(text));
-    return { family: { ...family, labels: [], merge: 'sum' }, samples: { text: block, openmetrics: block } };
-  },
-};
 
 /** Everything that reaches a process comes through it: later while the process is stopped, and never once it is dead. */
 function createGate() {

@@ -18,7 +18,6 @@ const first = Number(options.get('seed') ?? options.get('from') ?? 1);
 const seeds = Number(options.get('seeds') ?? 1);
 const startedMs = performance.now();
 const gaps: { readonly ms: number; readonly seed: number }[] = [];
-let answersOfAll = 0;
 let failed = 0;
 
 for (let seed = first; seed < first + seeds; seed += 1) {
@@ -28,7 +27,6 @@ for (let seed = first; seed < first + seeds; seed += 1) {
     ...(cards === undefined ? {} : { cards: cards === '' ? [] : cards.split(',').map(toCard) }),
   });
   gaps.push(...report.gapsMs.map((ms) => ({ ms, seed })));
-  answersOfAll += report.answersOfAll;
   if (report.faults.length > 0) {
     failed += 1;
     tell(report);
@@ -40,7 +38,6 @@ for (let seed = first; seed < first + seeds; seed += 1) {
 gaps.sort((one, other) => one.ms - other.ms);
 const at = (share: number): string => ((gaps[Math.floor(share * (gaps.length - 1))]?.ms ?? 0) / 1000).toFixed(1);
 print(sum(seeds));
-print(`${answersOfAll} answers of view=all`);
 print(
   `${gaps.length} gaps: median ${at(0.5)} s, p95 ${at(0.95)} s, longest ${at(1)} s (seed ${gaps.at(-1)?.seed ?? 'none'})`,
 );

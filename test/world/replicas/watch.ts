@@ -22,9 +22,6 @@ export function createWatch({
   readonly scene: Scene;
 }) {
   const highest = new Map<string, number>();
-  const highestOfAll = new Map<string, number>();
-  let answers = 0;
-  let turn = 0;
   const gaps: number[] = [];
   let shownAtMs = 0;
   let lostMs = Number.NEGATIVE_INFINITY;
@@ -38,31 +35,13 @@ export function createWatch({
     return trueMs <= lostMs + stopsMs && (unreachedUntilMs > lostMs || trueMs <= learntMs);
   }
 
-  function noFall(name: string, shown: Shown, before: ReadonlyMap<string, number>, all: Map<string, number>): void {
+  function noFall(name: string, shown: Shown): void {
     for (const [key, value] of shown) {
       if (!isCounter(key)) continue;
-      const least = before.get(key) ?? 0;
+      const least = highest.get(key) ?? 0;
       if (value < least - 1e-6) onFault('no counter falls', `${name}: ${key}: ${value} after ${least}`);
-      all.set(key, Math.max(all.get(key) ?? 0, value));
+      highest.set(key, Math.max(least, value));
     }
-  }
-
-  /** Asks for the servers of all, as a load balancer lets a scrape end anywhere. */
-  async function lookAtAll(process: Process): Promise<void> {
-    // Two scrapes at once may be answered in any order.
-    const before = new Map(highestOfAll);
-    const answered = await process.scrapeAll().catch(() => undefined);
-    if (answered === undefined || process.isPaused()) return;
-    const shown = readShown(answered);
-    if (shown.size > 0) answers += 1;
-    noFall(`${process.name}, view of all`, shown, before, highestOfAll);
-    noneTwice(shown);
-  }
-
-  function lookInTurn(processes: readonly Process[]): void {
-    turn += 1;
-    const chosen = processes[turn % processes.length];
-    if (chosen?.isPaused() === false) void lookAtAll(chosen);
   }
 
   function noneTwice(shown: Shown): void {
@@ -79,9 +58,7 @@ export function createWatch({
 
   return {
     gapsMs: () => gaps,
-    /** The number of answers that showed servers of all. */
-    answers: () => answers,
-    /** A lease was lost. Until its owner learns of it two may show the server, each what it knows; never in the view of all. */
+    /** A lease was lost. Until its owner learns of it two may show the server, each what it knows. */
     noteLost: (): void => {
       lostMs = scene.time.nowMs();
     },
@@ -93,8 +70,6 @@ export function createWatch({
     noteUnreached: (forMs: number): void => {
       unreachedUntilMs = Math.max(unreachedUntilMs, scene.time.nowMs() + forMs);
     },
-    /** Asks one of them for the servers of all. */
-    lookAtAll: lookInTurn,
     look: (processes: readonly Process[]): void => {
       const isPardoned = mayBeTwo();
       const showing: string[] = [];
@@ -102,10 +77,9 @@ export function createWatch({
         if (process.isPaused()) continue;
         const shown = readShown(process.scrape());
         if (shown.size > 0) showing.push(process.name);
-        if (!isPardoned) noFall(process.name, shown, highest, highest);
+        if (!isPardoned) noFall(process.name, shown);
         noneTwice(shown);
       }
-      lookInTurn(processes);
       if (showing.length > 1 && !isPardoned) onFault('one target shows a server', showing.join(' and '));
       if (showing.length > 0) {
         if (isGap && shownAtMs > 0) gaps.push(nowMs() - shownAtMs);
