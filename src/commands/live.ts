@@ -8,6 +8,7 @@ import { ApiError } from '../api/errors.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { toDuration, toWait } from '../domain/ages.ts';
 import { toCount, toSize } from '../domain/sizes.ts';
+import { findForeign } from '../state/sqlite-open.ts';
 import { systemClock } from '../system-clock.ts';
 import { encodeTrace } from '../tracing/deliver/encode.ts';
 import { createPost } from '../tracing/deliver/post.ts';
@@ -96,6 +97,8 @@ function probeState({ state, traces }: Config): LiveReport {
     if (directory === resolve(state.dir)) {
       writeFileSync(file, 'x', { flag: 'wx', mode: 0o600 });
       rmSync(file);
+      const danger = findForeign(directory);
+      if (danger !== undefined) return { name, verdict: 'broken', message: `${state.dir} is not used: ${danger}` };
     } else accessSync(directory, constants.W_OK | constants.X_OK);
     const { bavail, bsize } = statfsSync(directory);
     const free = bavail * bsize;

@@ -21,7 +21,7 @@ export function openCommitFile(path: string): CommitFile {
   let descriptor: number | undefined;
   function write({ id, commits }: CommitCount, mark: 'open  ' | 'closed'): void {
     try {
-      descriptor ??= openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+      descriptor ??= openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
       // Always the same length: written in place, it needs no room on a full disk.
       writeSync(descriptor, `${id} ${String(commits).padStart(16, '0')} ${mark}\n`, 0);
     } catch {

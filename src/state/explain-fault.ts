@@ -6,6 +6,7 @@ export function explainFault(error: unknown): string {
   if (kind === busy) return 'another process uses it; stop that one, or give this one its own `state.dir`';
   if (kind === full || code === 'ENOSPC') return 'the disk is full; make room, or choose another `state.dir`';
   if (kind === corrupt || kind === notADatabase) return 'it is damaged; restart to restore its last copy';
+  if (code === 'EROFS') return 'its file system is read-only; mount it for writing, or choose another `state.dir`';
   if (kind === readOnly || kind === cannotOpen || noPermission.includes(code ?? '')) {
     return 'no permission; give the user of this process write access, or choose another `state.dir`';
   }
@@ -35,4 +36,4 @@ const notADatabase = 26;
 /** Statements that do not fit the schema, or a value that does not fit its column: both were written by us. */
 const [noSuchThing, tooBig, mismatch] = [1, 18, 20];
 const damages = [corrupt, notADatabase, noSuchThing, tooBig, mismatch];
-const noPermission = ['EACCES', 'EPERM', 'EROFS', 'ENOENT'];
+const noPermission = ['EACCES', 'EPERM', 'ENOENT'];

@@ -7,6 +7,7 @@ import { firstChecked } from './migrations.ts';
 import { type Commit, createCommit, readCommits, readLastCommits } from './sqlite-commits.ts';
 import { findDamage, findDamageOfFile, type IsSound } from './sqlite-health.ts';
 import {
+  findForeign,
   isEmpty,
   isWritable,
   makeDirectory,
@@ -49,6 +50,7 @@ export function openStateFile(options: FileOptions): OpenedFile {
   const paths = toPaths(dir);
   return explained(dir, () => {
     makeDirectory(dir);
+    refuseForeign(dir);
     const opened = openOrRestore(paths, now(), isSound);
     if (options.isCopying !== true && hasUnfinishedCopy(opened.database)) {
       opened.database.close();
@@ -73,6 +75,11 @@ function explained<Answer>(dir: string, work: () => Answer): Answer {
     if (error instanceof StateError) throw error;
     throw new StateError(`the state directory ${dir} cannot be used: ${explainFault(error)}`, { cause: error });
   }
+}
+
+function refuseForeign(dir: string): void {
+  const danger = findForeign(dir);
+  if (danger !== undefined) throw new Error(danger);
 }
 
 function toOpenedFile({ database, origin }: Opened, options: FileOptions): OpenedFile {
@@ -114,10 +121,11 @@ async function moveTo(paths: Paths, database: DatabaseSync, { dir, now, isSound 
   const half = `${paths.file}.half`;
   explained(dir, () => {
     makeDirectory(dir);
+    refuseForeign(dir);
     if (!isEmpty(paths.file)) lockOnce(paths.file);
     quarantine(paths.file, now());
     removeDatabase(half);
-    writeFileSync(half, '', { mode: 0o600 });
+    writeFileSync(half, '', { flag: 'wx', mode: 0o600 });
   });
   await writeCopy(database, half);
   return explained(dir, () => {
@@ -190,7 +198,7 @@ async function copyTo(copy: string, database: DatabaseSync, onDamage: () => void
   const half = `${copy}.half`;
   removeDatabase(half);
   // Created before SQLite writes it, so that other users cannot read even half a copy.
-  writeFileSync(half, '', { mode: 0o600 });
+  writeFileSync(half, '', { flag: 'wx', mode: 0o600 });
   await writeCopy(database, half);
   const damage = await findDamageOfFile(half);
   if (damage !== undefined) {

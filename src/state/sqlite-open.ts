@@ -4,12 +4,14 @@ import {
   constants,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
+  readdirSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { corrupt, isDamage } from './explain-fault.ts';
 import { migrate, readVersion, refuseNewer } from './migrations.ts';
@@ -41,7 +43,7 @@ export function openDatabase(file: string, health: HealthOptions): { database: D
 /** The last copy in the place of a damaged file; undefined where there is none that can be used. */
 export function restore(file: string, copy: string, isSound: IsSound | undefined): DatabaseSync | undefined {
   if (!existsSync(copy)) return undefined;
-  copyFileSync(copy, file);
+  copyFileSync(copy, file, constants.COPYFILE_EXCL);
   try {
     return openDatabase(file, { isSound, isThorough: true }).database;
   } catch (error) {
@@ -86,4 +88,27 @@ export function isWritable(file: string): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Finds a way in which another user could have files of this one overwritten: through a directory of theirs, or a link in it.
+ * Root may own it, as it does on volumes of Kubernetes.
+ */
+export function findForeign(dir: string, userId = process.getuid?.()): string | undefined {
+  if (userId === undefined) return undefined;
+  accessSync(dir, constants.W_OK);
+  const isForeign = (owner: number): boolean => owner !== userId && owner !== 0;
+  const { uid } = statSync(dir);
+  if (isForeign(uid)) return `it belongs to another user (${uid}); chown it, or choose another \`state.dir\``;
+  for (const name of readdirSync(dir).filter(isOfState)) {
+    const found = lstatSync(join(dir, name), { throwIfNoEntry: false });
+    if (found === undefined) continue;
+    if (found.isSymbolicLink()) return `${name} in it is a link; put the file itself there`;
+    if (isForeign(found.uid)) return `${name} in it belongs to another user (${found.uid}); chown or remove it`;
+  }
+  return undefined;
+}
+
+function isOfState(name: string): boolean {
+  return name.startsWith('state.') || name.startsWith('backup.sqlite');
 }

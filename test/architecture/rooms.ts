@@ -212,6 +212,7 @@ export const rooms: readonly Room[] = [
       'domain/sizes',
       'schedule/interval',
       'state/state',
+      'state/sqlite-open',
       'state/postgres',
       'tracing/plan/traceparent',
       'tracing/plan/ids',

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteState } from '../../src/state/sqlite.ts';
+import { findForeign } from '../../src/state/sqlite-open.ts';
 
 const key = { server: 'prod', collector: 'execution-mode' };
 let parent: string;
@@ -68,6 +69,36 @@ describe('state/sqlite', () => {
   it('says what to do where a directory cannot be made', () => {
     expect(() => openSqliteState({ dir: '/proc/nope/state' })).toThrow(
       'the state directory /proc/nope/state cannot be used: no permission; give the user of this process write access',
+    );
+  });
+
+  it.each(['state.sqlite', 'state.sqlite-wal', 'state.commits', 'backup.sqlite.half'])(
+    'writes to no file that a link in its directory leads to (%s)',
+    async (name) => {
+      const other = join(parent, 'other');
+      writeFileSync(other, 'of somebody else');
+      mkdirSync(dir, { recursive: true });
+      symlinkSync(other, join(dir, name));
+      expect(() => openSqliteState({ dir })).toThrow(
+        `the state directory ${dir} cannot be used: ${name} in it is a link; put the file itself there`,
+      );
+      expect(readFileSync(other, 'utf8')).toBe('of somebody else');
+    },
+  );
+
+  it('does not use a directory or a file of another user', () => {
+    mkdirSync(dir, { recursive: true });
+    writeFileSync(join(dir, 'state.sqlite'), '');
+    const [user, other, root] = [4711, 4712, 0];
+    // Only root can give a file away.
+    const owner = process.getuid?.() === root ? other : process.getuid?.();
+    const give = (path: string, to = root): void => chownSync(path, to, to);
+    give(join(dir, 'state.sqlite'), owner);
+    expect(findForeign(dir, owner)).toBeUndefined();
+    expect(findForeign(dir, user)).toContain(`belongs to another user (${owner})`);
+    give(dir, owner);
+    expect(findForeign(dir, user)).toBe(
+      `it belongs to another user (${owner}); chown it, or choose another \`state.dir\``,
     );
   });
 
