@@ -12,6 +12,7 @@ import { createLineWriter } from './line-writer.ts';
 import type { Loaded } from './load.ts';
 import { createReloading } from './reloading.ts';
 import { toOpenShared } from './shared-state.ts';
+import { awaitStopSignal } from './stop-signals.ts';
 import { loadOtlpOrComplain } from './trace-backend.ts';
 import { startWatchdog } from './watchdog.ts';
 
@@ -33,6 +34,8 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   const toLog = (level: LogLevel): Log => createLog({ ...config.log, level, secrets: () => [...secrets], write });
   let current = toLog(config.log.level);
   const log = forward(() => current);
+  const leaveLate = (): never => process.exit(exitCodes.failed);
+  const ending = awaitStopSignal({ log, clock: systemClock, leaveNow: leaveLate });
   const openShared = toOpenShared(config, (value) => secrets.add(value));
   const stateDirectory = config.state.memory || openShared !== undefined ? undefined : config.state.dir;
   const webConfigFile = config.web.configFile;
@@ -64,7 +67,6 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
     log.error({ fault: explainFault(error) }, 'unexpected error, exiting');
     process.exit(exitCodes.failed);
   });
-  const ending = nextSignal();
   // Unheard, this signal ends the process; while it starts or stops there is nothing to reload.
   let isServing = false;
   process.on('SIGHUP', () => {
@@ -92,7 +94,6 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
   isServing = false;
   endWatchdog();
   log.info({ signal }, 'stopping');
-  const leaveLate = (): never => process.exit(exitCodes.failed);
   await endInTime({ log, clock: systemClock, leaveLate }, async (mayTake) => {
     await app.stop(mayTake);
     await selfTracing?.stop();
@@ -126,12 +127,6 @@ function forward(current: () => Log): Log {
 /** Exits even if something holds the process: a request of the SDK to a backend that hangs, a log line that is not read. */
 function leaveSoon(): void {
   setTimeout(() => process.exit(exitCodes.well), 100).unref();
-}
-
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
-  });
 }
 
 function explainStart(error: unknown, port: number): string {

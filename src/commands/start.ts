@@ -3,6 +3,7 @@ import { endOnFaults } from './faults.ts';
 import { refuseForeignModules } from './own-modules.ts';
 import { keepHeapSmall, settleProcess } from './process-settings.ts';
 import { createProgress } from './progress.ts';
+import { leaveOnStopSignals } from './stop-signals.ts';
 
 /** Prepares the process and runs the command line. */
 export async function start(): Promise<void> {
@@ -12,6 +13,7 @@ export async function start(): Promise<void> {
   process.umask(0o077);
   // Without a listener, this signal opens the debugger to everybody on this machine.
   process.on('SIGUSR1', () => undefined);
+  leaveOnStopSignals();
   endOnFaults();
   keepHeapSmall();
   // Before anything else is imported: what was compiled once starts in half the time.

@@ -57,6 +57,29 @@ describe.concurrent('commands/run-app', () => {
     }
   });
 
+  it.each<[string, RegExp | undefined, readonly NodeJS.Signals[]]>([
+    ['comes twice at once', /msg=serving/, ['SIGTERM', 'SIGTERM']],
+    ['comes with another one', /msg=serving/, ['SIGINT', 'SIGTERM']],
+    ['comes twice while it starts', undefined, ['SIGTERM', 'SIGTERM']],
+  ])('stops cleanly where a signal %s, and again while it stops', async (_title, stage, signals) => {
+    const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
+    const state = join(directory, 'state');
+    const daemon = startCli(['serve', `--state.dir=${state}`, '--web.listen-address=127.0.0.1:0'], { env });
+    try {
+      if (stage === undefined) await eventually(async () => readdirSync(state), { everyMs: 1 });
+      else await daemon.waitFor(stage);
+      for (const signal of signals) daemon.kill(signal);
+      await daemon.waitFor(/msg=stopping/);
+      daemon.kill('SIGTERM');
+
+      expect(await daemon.ended).toEqual({ code: 0, signal: null });
+      expect(readdirSync(state)).toEqual(['backup.sqlite', 'state.commits', 'state.sqlite']);
+    } finally {
+      await daemon.stop();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
   it('goes over to another configuration when asked to, and says how that went', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'automation-exporter-run-app-'));
     const write = (name: string, rest: string): void => {

@@ -1,0 +1,54 @@
+import { constants } from 'node:os';
+import type { Log } from '../log.ts';
+import type { systemClock } from '../system-clock.ts';
+
+const stopSignals = ['SIGINT', 'SIGTERM'] as const;
+
+type Options = {
+  readonly log: Pick<Log, 'warn' | 'error'>;
+  readonly clock: Pick<typeof systemClock, 'ticks'>;
+  /** Called where somebody does not want to wait for the stop. */
+  readonly leaveNow: () => void;
+  readonly source?: Pick<NodeJS.Process, 'on' | 'removeListener'>;
+};
+
+/**
+ * Resolves at the first signal to stop. The same one often comes several times: npm forwards what its process group gets as
+ * well. So what comes within a moment counts as one, and one more is ignored for a while: a stop that is cut short loses the
+ * copy of the state and keeps its leases.
+ */
+export function awaitStopSignal({ log, clock, leaveNow, source = process }: Options): Promise<NodeJS.Signals> {
+  let firstTicks: number | undefined;
+  let hasIgnored = false;
+  return new Promise((resolve) => {
+    const listen = (signal: NodeJS.Signals): void => {
+      firstTicks ??= clock.ticks();
+      const sinceMs = clock.ticks() - firstTicks;
+      resolve(signal);
+      if (sinceMs < oneSignalMs) return;
+      if (!hasIgnored && sinceMs < patienceMs) {
+        hasIgnored = true;
+        log.warn({ signal }, 'stopping already; another signal exits at once');
+        return;
+      }
+      log.error({ signal }, 'another signal to stop: exiting without a clean shutdown');
+      leaveNow();
+    };
+    for (const signal of stopSignals) {
+      source.on(signal, listen);
+      source.removeListener(signal, leaveAtOnce);
+    }
+  });
+}
+
+/** The kernel does not end the first process of a container at signals without a listener. */
+export function leaveOnStopSignals(): void {
+  if (process.pid === 1) for (const signal of stopSignals) process.on(signal, leaveAtOnce);
+}
+
+function leaveAtOnce(signal: NodeJS.Signals): never {
+  process.exit(128 + constants.signals[signal]);
+}
+
+const oneSignalMs = 500;
+const patienceMs = 10_000;
