@@ -1,5 +1,6 @@
 import pino from 'pino';
 import { toSecretForms } from './domain/secret-forms.ts';
+import { toVisibleLines } from './domain/visible-text.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -31,7 +32,7 @@ export function createLog({ level, format, secrets, write = writeToStandardError
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: toErrorText },
     },
-    { write: (line: string) => write(scrub(format === 'json' ? line : toLogfmt(line), secrets())) },
+    { write: (line: string) => write(toVisibleLines(scrub(format === 'json' ? line : toLogfmt(line), secrets()))) },
   );
   return {
     debug: (fields, message) => logger.debug(fields, message),
@@ -66,7 +67,7 @@ function toLogfmt(line: string): string {
 
 function toLogfmtValue(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-  return /^[^\s"=\\]+$/.test(text) ? text : JSON.stringify(text);
+  return /^[^\s"=\\\p{Cc}\p{Cf}]+$/u.test(text) ? text : JSON.stringify(text);
 }
 
 /** An error and its causes as one sentence; stacks do not help at night. */

@@ -28,6 +28,13 @@ describe('log', () => {
     );
   });
 
+  it.each(['logfmt', 'json'] as const)('writes what a terminal would obey as an escape (%s)', (format) => {
+    const hostile = ['\u001b[2J', '\u007f', '\u009b31m', '\u202e', '\u2066', '\u{e0041}', '\u2028'].join('x');
+    const line = write(format, { name: hostile, alone: '\u001b', [hostile]: 1 });
+    expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(line).toContain('\\u001b[2Jx\\u007fx\\u009b31mx\\u202ex\\u2066x\\udb40\\udc41x\\u2028');
+  });
+
   it('leaves out what is below its level', () => {
     const lines: string[] = [];
     const log = createLog({ level: 'warn', format: 'logfmt', secrets: () => [], write: (line) => lines.push(line) });

@@ -1,3 +1,4 @@
+import { toVisibleLines } from '../domain/visible-text.ts';
 import { keepCompiledCode } from './compile-cache.ts';
 import { endOnFaults } from './faults.ts';
 import { refuseForeignModules } from './own-modules.ts';
@@ -25,8 +26,8 @@ export async function start(): Promise<void> {
   process.exitCode = await runCommandLine({
     argv: process.argv.slice(2),
     env: process.env,
-    write: (text) => process.stdout.write(text),
-    complain: (text) => process.stderr.write(text),
+    write: (text) => process.stdout.write(toVisibleLines(text)),
+    complain: (text) => process.stderr.write(toVisibleLines(text)),
     progress: createProgress(process.stderr, process.env),
   });
 }

@@ -23,7 +23,7 @@ export const rooms: readonly Room[] = [
   { room: 'domain', pure: true },
   { room: 'system-clock' },
   { room: 'package-folder' },
-  { room: 'log', knows: ['domain/secret-forms'], packages: ['pino'] },
+  { room: 'log', knows: ['domain/secret-forms', 'domain/visible-text'], packages: ['pino'] },
 
   { room: 'metrics/family', pure: true },
   { room: 'metrics', types: ['prom-client'] },
@@ -209,6 +209,7 @@ export const rooms: readonly Room[] = [
       'log',
       'package-folder',
       'domain/ages',
+      'domain/visible-text',
       'domain/sizes',
       'schedule/interval',
       'state/state',

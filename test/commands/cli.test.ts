@@ -79,6 +79,12 @@ describe('cli: process', () => {
     }
   });
 
+  it('writes nothing that the terminal would obey', async () => {
+    const text = await run(['replay', join(home, 'a\u001b[2J\u202e')]);
+    expect(text).toContain('a\\u001b[2J\\u202e');
+    expect(text).not.toContain('\u001b');
+  });
+
   it('ends with the `npm start` that began it', async () => {
     const npm = startChild('npm', ['start', '--', ...serve], { cwd: root, env: { ...env, HOME: home } });
     try {

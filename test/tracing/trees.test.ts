@@ -245,9 +245,9 @@ RUN 0..4000 error _OTHER - its status is not known
 
   it('survives hostile names', () => {
     expect(tree('hostile-names')).toBe(`
-RUN shop/__proto__/../../\\u{202e}evil"<script> 0..5000 failure node_failure - the execution failed; nodes failed and gave no reason
-  \\u{1b}[31mred\\u{1b}[0m\\u{a}  fake line (1) 0..4000 failure node_failure [clamped] - failed, node_failure below
-    web01\\u{a}1 (1@web01\\u{a}1) 0..3000 failure _OTHER [clamped] - failed, no reason given
+RUN shop/__proto__/../../\\u202eevil"<script> 0..5000 failure node_failure - the execution failed; nodes failed and gave no reason
+  \\u001b[31mred\\u001b[0m\\u000a  fake line (1) 0..4000 failure node_failure [clamped] - failed, node_failure below
+    web01\\u000a1 (1@web01\\u000a1) 0..3000 failure _OTHER [clamped] - failed, no reason given
     __proto__x (1@__proto__x) 0..1000 success [clamped] - succeeded
     unnamed (1@) 0..1000 success [clamped] - succeeded
     😀 node, 'x'=1/2 (1@😀 node, 'x'=1/2) 0..2000 success [clamped] - succeeded

@@ -1,3 +1,4 @@
+import { toVisible } from '../../domain/visible-text.ts';
 import { conventional, own } from '../plan/attribute-names.ts';
 import type { Span, Trace } from '../plan/span.ts';
 
@@ -19,8 +20,8 @@ function toQueueOrder({ name, attributes, startMs, endMs, why }: Span, zeroMs: n
   const id = attributes[conventional.taskRunId];
   const result = attributes[conventional.result] ?? attributes[conventional.taskResult];
   const words = [
-    escape(name),
-    ...(id === undefined ? [] : [`(${escape(String(id))})`]),
+    toVisible(name),
+    ...(id === undefined ? [] : [`(${toVisible(String(id))})`]),
     `${startMs - zeroMs}..${endMs - zeroMs}`,
     ...[result, attributes[conventional.errorType]].filter((word) => word !== undefined),
     ...marks.flatMap(([attribute, word]) => toMark(attributes[attribute], word)),
@@ -41,11 +42,4 @@ const marks = [
 function toMark(value: string | number | boolean | undefined, word: string): readonly string[] {
   if (value === undefined) return [];
   return [value === true ? `[${word}]` : `[${word} ${value}]`];
-}
-
-/** A name may hold line breaks, or what a terminal obeys. */
-function escape(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
-    return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-  });
 }

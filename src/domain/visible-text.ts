@@ -1,0 +1,12 @@
+/** Writes what a terminal obeys, or does not show, as JSON escapes it: names come from others. */
+export function toVisible(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    // A character may be two of these units.
+    character.replaceAll(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+  );
+}
+
+/** The same for whole lines, which stay lines. */
+export function toVisibleLines(lines: string): string {
+  return lines.split('\n').map(toVisible).join('\n');
+}
