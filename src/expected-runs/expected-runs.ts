@@ -141,7 +141,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
 
 function toListed({ server, port, notes }: ExpectedRunsOptions, job: WatchedJob): ScheduledJob {
   const facts = port.factsOf(job.project, job.group, job.name);
-  return toScheduledJob(job, { server, nowMs: notes.serverNowMs(), facts });
+  return toScheduledJob(job, { server, nowMs: notes.serverNowMs(), facts, sources: notes.all() });
 }
 
 function findJobs({ all }: Pick<ExpectedJobs, 'all'>, word: string): readonly WatchedJob[] {
@@ -158,7 +158,7 @@ function toWhyInput({ server, port, notes }: ExpectedRunsOptions, { project, gro
     started: new Date(facts.lastStartMs).toISOString(),
     seconds: facts.lastDurationMs === undefined ? undefined : facts.lastDurationMs / 1000,
   };
-  return { server, nowMs: notes.serverNowMs(), lastRun };
+  return { server, nowMs: notes.serverNowMs(), lastRun, sources: notes.all() };
 }
 
 const tooOld: Outcome = {

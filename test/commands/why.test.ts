@@ -21,7 +21,7 @@ const missed: Why = {
 const jobs: readonly Why[] = [
   missed,
   { ...missed, id: 'j2', group: '', name: 'index', verdict: 'ran', reason: undefined, facts: [], sentence: 'Ran.' },
-  { ...missed, id: 'j3', group: '', name: 'new', verdict: 'unknown', facts: [], sentence: 'Nothing is decided yet.' },
+  { ...missed, id: 'j3', group: '', name: 'new', verdict: 'unknown', facts: [], sentence: 'Nothing is known.' },
   { ...missed, id: 'j4', name: 'twin' },
   { ...missed, id: 'j5', name: 'twin' },
 ];

@@ -138,6 +138,7 @@ export function createScene({
         .split('\n')
         .filter((line) => line !== ''),
     jobs: () => [...daemon.expected.jobs().values()],
+    find: (path: string) => daemon.expected.find(path),
     schedule: () => daemon.expected.schedule(),
     stop: async (): Promise<void> => {
       await close();

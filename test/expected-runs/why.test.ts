@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Sources } from '../../src/expected-runs/deciding/sources.ts';
 import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
 import { explain } from '../../src/expected-runs/deciding/why.ts';
 
@@ -6,14 +7,18 @@ const two = Date.UTC(2026, 10, 22, 2);
 const nowMs = Date.UTC(2026, 10, 22, 8);
 const lastRun = { id: 4711, status: 'succeeded', started: '2026-11-21T02:00:00.000Z', seconds: 240 };
 
-function sentence(verdict: Verdict | undefined, fields: Partial<WatchedJob> = {}): string {
+function sentence(
+  verdict: Verdict | undefined,
+  fields: Partial<WatchedJob> = {},
+  sources: Sources = new Map(),
+): string {
   const job: WatchedJob = {
     id: 'j1',
     project: 'pay',
     group: 'nightly',
     name: 'settle',
     sinceMs: 0,
-    decidedMs: two,
+    decidedMs: verdict === undefined ? 0 : two,
     listedAtMs: nowMs,
     off: [],
     runs: [],
@@ -21,7 +26,7 @@ function sentence(verdict: Verdict | undefined, fields: Partial<WatchedJob> = {}
     timetable: { source: 'forecast', askedAtMs: 0, untilMs: 0, confirmedMs: 0, timesMs: [two, two + 86_400_000] },
     ...fields,
   };
-  return explain(job, { server: 'prod', nowMs, lastRun }).sentence;
+  return explain(job, { server: 'prod', nowMs, lastRun, sources }).sentence;
 }
 
 const seen = Date.UTC(2026, 10, 21, 14, 2);
@@ -29,14 +34,14 @@ const seen = Date.UTC(2026, 10, 21, 14, 2);
 describe('expected-runs/deciding/why', () => {
   it('says what was off, when that was seen, and what to do', () => {
     const off = [{ what: 'schedule', sinceMs: seen, seenAtMs: seen }] as const;
-    const facts = [{ fact: 'the schedule was switched off', atMs: seen, source: 'project-jobs' }];
+    const facts = [{ fact: 'the schedule of the job was switched off', atMs: seen, source: 'project-jobs' }];
     expect(sentence({ is: 'off', expectedMs: two, what: 'schedule', facts }, { off })).toBe(
-      'Did not run at 02:00 UTC: the schedule was switched off (seen 2026-11-21 14:02 UTC, 11 h before). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next expected: never. To mend: enable the job and its schedule.',
+      'Did not run at 02:00 UTC: the schedule of the job was switched off (seen 2026-11-21 14:02 UTC, 11 h before). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: none while it is switched off. Fix: enable the schedule of the job.',
     );
   });
 
   it.each([
-    ['not known', { timetable: { source: 'forecast', askedAtMs: 0, untilMs: two, confirmedMs: 0, timesMs: [two] } }],
+    ['unknown', { timetable: { source: 'forecast', askedAtMs: 0, untilMs: two, confirmedMs: 0, timesMs: [two] } }],
     [
       'not before 2026-11-23 02:00 UTC',
       { timetable: { source: 'forecast', askedAtMs: 0, untilMs: two + 86_400_000, confirmedMs: 0, timesMs: [two] } },
@@ -47,26 +52,26 @@ describe('expected-runs/deciding/why', () => {
     ],
   ] as const)('says that the next run is %s where no answer has one', (expected, fields) => {
     expect(sentence({ is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 }, fields)).toContain(
-      `Next expected: ${expected}.`,
+      `Next run: ${expected}.`,
     );
   });
 
   it.each([
     [
       { is: 'ran', expectedMs: two, delayMs: 3000, runId: 4712 },
-      'Ran at 02:00 UTC, 3 s late (#4712). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next expected: 2026-11-23 02:00 UTC.',
+      'Ran at 02:00 UTC, 3 s late (#4712). It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
     [
       { is: 'missed', expectedMs: two, reason: 'unknown', facts: [] },
-      'Did not run at 02:00 UTC: no cause is known. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next expected: 2026-11-23 02:00 UTC.',
+      'Did not run at 02:00 UTC: no cause is known. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
     [
       { is: 'undecided', expectedMs: two, why: 'edited' },
-      'Whether it ran at 02:00 UTC is not known: its schedule was changed around that time. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next expected: 2026-11-23 02:00 UTC.',
+      'Whether it ran at 02:00 UTC is not known: its schedule was changed around that time. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
     [
       undefined,
-      'Nothing is decided yet. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next expected: 2026-11-23 02:00 UTC.',
+      'Whether it ran at 02:00 UTC is still being checked. It last ran 2026-11-21 02:00 UTC (#4711, succeeded, 4 min). Next run: 2026-11-23 02:00 UTC.',
     ],
   ] as const)('says what became of a time: %j', (verdict, expected) => {
     expect(sentence(verdict)).toBe(expected);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Blocker } from '../../src/expected-runs/deciding/blockers.ts';
 import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import type { ScheduledJob } from '../../src/expected-runs/showing/scheduled-job.ts';
@@ -14,15 +15,21 @@ const ran: Verdict = { is: 'ran', expectedMs: nowMs - 2 * hourMs, delayMs: 3000,
 const facts = [{ fact: 'the server was passive', atMs: nowMs - 3 * hourMs, source: 'execution-mode' }];
 const missed: Verdict = { is: 'missed', expectedMs: nowMs - hourMs, reason: 'passive', facts };
 
+const off: Blocker = {
+  reason: 'job_disabled',
+  fact: { fact: 'the schedule of the job is switched off', atMs: nowMs - 3 * hourMs, source: 'project-jobs' },
+  fix: 'enable the schedule of the job',
+};
+
 function job(fields: Partial<ScheduledJob> = {}): ScheduledJob {
   const usual = { server: 'prod', project: 'pay', group: 'nightly', name: 'settle', nextMs: nowMs + hourMs };
-  return { ...usual, nowMs, quietUntilMs: undefined, verdicts: [ran], off: [], lastRun: undefined, ...fields };
+  return { ...usual, nowMs, quietUntilMs: undefined, verdicts: [ran], blockers: [], lastRun: undefined, ...fields };
 }
 
 const jobs = [
   job(),
   job({ name: '<b>index', group: '', verdicts: [ran, missed] }),
-  job({ name: 'off', off: ['schedule'], nextMs: undefined }),
+  job({ name: 'off', blockers: [off], nextMs: undefined }),
   job({ server: 'test', name: 'new', verdicts: [] }),
 ];
 
@@ -62,9 +69,9 @@ describe('http/jobs', () => {
 
   it.each([
     ['in 60 min', { nowMs: nowMs - hourMs, nextMs: nowMs }],
-    ['not known', { nextMs: undefined }],
+    ['unknown', { nextMs: undefined }],
     ['not before 10:00 UTC', { nextMs: undefined, quietUntilMs: nowMs + 2 * hourMs }],
-    ['– schedule off', { nextMs: undefined, off: ['schedule'] }],
+    ['– the schedule of the job is switched off', { nextMs: undefined, blockers: [off] }],
   ] as const)('says %s of the next run, by the clock of the server', async (expected, fields) => {
     expect(rowsOf(await read('/jobs', [job(fields)])).join()).toContain(expected);
   });

@@ -29,7 +29,7 @@ export function someJobPages(longWord: string) {
     nowMs: atMs,
     nextMs: atMs + 3_600_000,
     quietUntilMs: undefined,
-    off: [],
+    blockers: [],
     lastRun: undefined,
   } as const;
   const lastRun = { id: 4710, ending: 'failed', endedAtMs: atMs - 3_600_000 };

@@ -106,7 +106,11 @@ function isUndated({ lastOnMs, sinceMs, seenAtMs }: OffPeriod): boolean {
 }
 
 export function toOffFact({ what, sinceMs }: OffPeriod): Fact {
-  return { fact: `the ${what} was switched off`, atMs: sinceMs, source: 'project-jobs' };
+  return {
+    fact: `the ${what === 'job' ? 'execution' : 'schedule'} of the job was switched off`,
+    atMs: sinceMs,
+    source: 'project-jobs',
+  };
 }
 
 /** Its owner has answered us before, and not for a while after the time, although others have. */
@@ -119,7 +123,7 @@ function toOrphaned({ job, sources, atMs, marginMs }: CauseInput): Cause | undef
     timeline.some(({ fromMs, throughMs }) => throughMs > atMs && fromMs <= untilMs);
   const last = lastBefore(member, atMs);
   if (last === undefined || isHeard(member) || !isHeard(contact)) return undefined;
-  const fact = `the member ${job.ownerUuid}, which runs it, did not answer any longer`;
+  const fact = `cluster member ${job.ownerUuid} (which schedules it) stopped responding`;
   return { reason: 'orphaned', facts: [{ fact, atMs: last.throughMs, source: 'system-info' }] };
 }
 
@@ -163,7 +167,7 @@ function toRestart({ job, sources, expectedMs, atMs }: CauseInput): Cause | unde
 const sampleMs = 60_000;
 
 /** The readings of the member that runs a job, where it is asked by itself; else those of the common address. */
-function ofOwner(sources: Sources, key: (uuid?: string) => string, ownerUuid: string | undefined): Timeline {
+export function ofOwner(sources: Sources, key: (uuid?: string) => string, ownerUuid: string | undefined): Timeline {
   const own = ownerUuid === undefined ? [] : timelineOf(sources, key(ownerUuid));
   return own.length > 0 ? own : timelineOf(sources, key());
 }

@@ -26,6 +26,13 @@ export function lastBefore(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.findLast(({ fromMs }) => fromMs <= atMs);
 }
 
+/** The value that was read last, from its first reading after any other: gaps in between do not count. */
+export function lastValue(timeline: Timeline): Span | undefined {
+  const last = timeline.at(-1);
+  const other = timeline.findLastIndex(({ value }) => value !== last?.value);
+  return last && { ...last, fromMs: timeline[other + 1]?.fromMs ?? last.fromMs };
+}
+
 /** The span of the first reading after a time. */
 export function firstAfter(timeline: Timeline, atMs: number): Span | undefined {
   return timeline.find(({ throughMs }) => throughMs > atMs);

@@ -1,10 +1,13 @@
 import { toDuration, toTime } from '../../domain/ages.ts';
+import { type Blocker, findBlockers } from './blockers.ts';
+import type { Sources } from './sources.ts';
 import {
   type Fact,
   isOff,
   type MissReason,
   nextTime,
   quietUntil,
+  undecidedTimes,
   type Verdict,
   type WatchedJob,
 } from './watched-job.ts';
@@ -33,19 +36,31 @@ export type LastRun = {
   readonly seconds: number | undefined;
 };
 
-export type WhyInput = { readonly server: string; readonly nowMs: number; readonly lastRun: LastRun | undefined };
+export type WhyInput = {
+  readonly server: string;
+  readonly nowMs: number;
+  readonly lastRun: LastRun | undefined;
+  readonly sources: Sources;
+};
 
-/** Explains the last decision about a job. */
-export function explain(job: WatchedJob, { server, nowMs, lastRun }: WhyInput): Why {
+/** Explains the last decision about a job, and what keeps it from running now. */
+export function explain(job: WatchedJob, { server, nowMs, lastRun, sources }: WhyInput): Why {
   const verdict = job.verdicts.at(-1);
   const nextMs = nextTime(job, nowMs);
-  const facts = verdict !== undefined && 'facts' in verdict ? verdict.facts : [];
-  const mend = toMend(verdict, job);
+  const then = verdict !== undefined && 'facts' in verdict ? verdict.facts : [];
+  const blockers = findBlockers(job, sources);
+  // What held then and still does is said once.
+  const isSaid = ({ reason, fact }: Blocker): boolean =>
+    reason === toReason(verdict) && then.some(({ atMs }) => atMs === fact.atMs);
+  const now = blockers.filter((blocker) => !isSaid(blocker)).map(({ fact }) => fact);
+  const facts = [...then, ...now];
+  const fixes = [...blockers.map(({ fix }) => fix), ...toPastFix(verdict, blockers.length > 0)];
   const sentences = [
-    toSentence(verdict, facts, nowMs),
+    verdict === undefined ? toUndecided(job, nowMs) : toSentence(verdict, then, nowMs),
+    ...now.map(({ fact, atMs }) => `${toUpper(fact)} (seen ${toTime(atMs, nowMs)}).`),
     toLastRun(lastRun, nowMs),
-    `Next expected: ${toNext(job, nowMs)}.`,
-    ...(mend === undefined ? [] : [`To mend: ${mend}.`]),
+    `Next run: ${toNext(job, nowMs)}.`,
+    ...(fixes.length === 0 ? [] : [`Fix: ${fixes.join('; ')}.`]),
   ];
   return {
     server,
@@ -67,8 +82,23 @@ function toIso(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-function toSentence(verdict: Verdict | undefined, facts: readonly Fact[], nowMs: number): string {
-  if (verdict === undefined) return 'Nothing is decided yet.';
+function toReason(verdict: Verdict | undefined): MissReason | undefined {
+  if (verdict?.is === 'off') return 'job_disabled';
+  return verdict?.is === 'missed' ? verdict.reason : undefined;
+}
+
+function toUpper(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function toUndecided(job: WatchedJob, nowMs: number): string {
+  const openMs = undecidedTimes(job).find((time) => time <= nowMs);
+  if (openMs !== undefined) return `Whether it ran at ${toTime(openMs, nowMs)} is still being checked.`;
+  if (job.timetable === undefined) return 'Its scheduled times are not known yet.';
+  return `No scheduled time has passed since the exporter first saw the job (${toTime(job.sinceMs, nowMs)}).`;
+}
+
+function toSentence(verdict: Verdict, facts: readonly Fact[], nowMs: number): string {
   const at = toTime(verdict.expectedMs, nowMs);
   if (verdict.is === 'ran') return `Ran at ${at}, ${toDuration(verdict.delayMs)} late (#${verdict.runId}).`;
   if (verdict.is === 'undecided') return `Whether it ran at ${at} is not known: ${undecided[verdict.why]}.`;
@@ -93,7 +123,7 @@ function toWhen({ atMs }: Fact, expectedMs: number, nowMs: number): string {
 }
 
 function toLastRun(run: LastRun | undefined, nowMs: number): string {
-  if (run === undefined) return 'No run of it is known.';
+  if (run === undefined) return 'No run has been seen.';
   const took = run.seconds === undefined ? '' : `, ${toDuration(run.seconds * 1000)}`;
   return `It last ran ${toTime(Date.parse(run.started), nowMs)} (#${run.id}, ${run.status}${took}).`;
 }
@@ -101,26 +131,22 @@ function toLastRun(run: LastRun | undefined, nowMs: number): string {
 function toNext(job: WatchedJob, nowMs: number): string {
   const nextMs = nextTime(job, nowMs);
   if (nextMs !== undefined) return toTime(nextMs, nowMs);
-  if (isOff(job) || job.goneAtMs !== undefined) return 'never';
+  if (job.goneAtMs !== undefined) return 'never';
+  if (isOff(job)) return 'none while it is switched off';
   const untilMs = quietUntil(job, nowMs);
-  return untilMs === undefined ? 'not known' : `not before ${toTime(untilMs, nowMs)}`;
+  return untilMs === undefined ? 'unknown' : `not before ${toTime(untilMs, nowMs)}`;
 }
 
-/** What a person can do about it; nothing is offered to be done from here. */
-function toMend(verdict: Verdict | undefined, job: WatchedJob): string | undefined {
-  if (verdict?.is === 'off' || isOff(job)) return 'enable the job and its schedule';
-  return verdict?.is === 'missed' ? mends[verdict.reason] : undefined;
+/** What a person can do about a cause that is over; nothing is offered to be done from here. */
+function toPastFix(verdict: Verdict | undefined, isBlocked: boolean): readonly string[] {
+  const fix = verdict?.is === 'missed' && !isBlocked ? fixes[verdict.reason] : undefined;
+  return fix === undefined ? [] : [fix];
 }
 
-const mends: Readonly<Record<MissReason, string | undefined>> = {
+/** Switches that are on again need no fix. */
+const fixes: { readonly [Reason in MissReason]?: string } = {
   down: 'find out why the server did not answer',
-  passive: 'set the execution mode of the server to active',
-  executions_disabled: 'enable executions in the project',
-  schedule_disabled: 'enable schedules in the project',
-  job_disabled: 'enable the job and its schedule',
-  orphaned: 'start the member again, or let another one take its jobs over',
-  overlap: 'make the job faster or run it less often, or let it run several times at once',
+  orphaned: 'start the member again, or take over its jobs on another member',
+  overlap: 'make the job faster or run it less often, or allow several runs at once',
   saturated: 'spread schedules, or give the scheduler more threads',
-  restart: undefined,
-  unknown: undefined,
 };

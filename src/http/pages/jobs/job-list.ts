@@ -3,6 +3,7 @@ import { toAge, toTime, toWait } from '../../../domain/ages.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
 import { toCount } from '../../../domain/sizes.ts';
 import { isLate } from '../../../expected-runs/deciding/hours.ts';
+import type { MissReason } from '../../../expected-runs/deciding/watched-job.ts';
 import type { ScheduledJob } from '../../../expected-runs/showing/scheduled-job.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { EndedStatus } from '../../../status/status.ts';
@@ -14,7 +15,7 @@ import { toQuery } from '../execution/execution-filter.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
-import { toSuccess } from './job-page.ts';
+import { toFacts, toSuccess } from './job-page.ts';
 import { renderSparkline } from './runs-chart.ts';
 import { renderStrip } from './verdict-strip.ts';
 
@@ -68,11 +69,13 @@ const states = {
 type State = Exclude<keyof typeof states, ''>;
 
 /** Names the state of a job: that it is off, or what is worst of its last time and its last run. */
-export function toState({ verdicts, off, lastRun }: ScheduledJob): State {
+export function toState({ verdicts, blockers, lastRun }: ScheduledJob): State {
   const last = verdicts.at(-1);
-  if (off.length > 0) return 'off';
+  const isBlocked = (...by: readonly MissReason[]): boolean => blockers.some(({ reason }) => by.includes(reason));
+  if (isBlocked('job_disabled')) return 'off';
   if (last?.is === 'missed') return 'missed';
   if (lastRun !== undefined && isFailure(lastRun)) return 'failed';
+  if (isBlocked('executions_disabled', 'schedule_disabled')) return 'off';
   if (last === undefined || last.is === 'undecided') return 'unknown';
   if (last.is === 'off') return 'off';
   return isLate(last) ? 'late' : 'ran';
@@ -155,10 +158,10 @@ function renderRow(job: ScheduledJob, runs: readonly EndedStatus[], { root, isOn
 `;
 }
 
-function toNext({ nextMs, quietUntilMs, off, nowMs }: ScheduledJob): Html | string {
-  if (off.length > 0) return html`<span class="off">– ${off.join(' and ')} off</span>`;
+function toNext({ nextMs, quietUntilMs, blockers, nowMs }: ScheduledJob): Html | string {
+  if (blockers.length > 0) return html`<span class="off">– ${toFacts(blockers)}</span>`;
   if (nextMs !== undefined) return toWait(nextMs, nowMs);
-  return quietUntilMs === undefined ? 'not known' : `not before ${toTime(quietUntilMs, nowMs)}`;
+  return quietUntilMs === undefined ? 'unknown' : `not before ${toTime(quietUntilMs, nowMs)}`;
 }
 
 function toCell(name: string, value: Html | string | undefined): Html {

@@ -1,6 +1,7 @@
 import type { Router } from 'express';
 import { toAge, toLength, toTime, toWait } from '../../../domain/ages.ts';
 import { toCount } from '../../../domain/sizes.ts';
+import type { ScheduledJob } from '../../../expected-runs/showing/scheduled-job.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { ScheduleOfJob, ShownJob } from '../../../status/shown-job.ts';
 import type { EndedStatus } from '../../../status/status.ts';
@@ -77,14 +78,14 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
       html`${index === 0 ? '' : ', '}${toRun(id)} since ${toTime(startedAtMs, nowMs)}${isOverdue ? html` <strong class="bad">✗ overdue</strong>` : undefined}`,
   );
   const next = schedule?.job.nextMs;
-  const off = schedule?.job.off ?? [];
+  const blockers = schedule?.job.blockers ?? [];
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
     [
       isSilent && seenMs !== undefined ? `Last seen running ${toTime(seenMs, nowMs)}` : 'Runs now',
       links.length === 0 ? undefined : html`${links}`,
     ],
     ['Next run', next === undefined ? undefined : `${toTime(next, nowMs)} (${toWait(next, nowMs)})`],
-    ['Switched off', off.length === 0 ? undefined : html`<span class="off">– ${off.join(', ')}</span>`],
+    ['Blocked', blockers.length === 0 ? undefined : html`<span class="off">– ${toFacts(blockers)}</span>`],
     ['Succeeded in 24 h', toSuccess(runs, nowMs)],
     ['Average', averageMs === undefined ? undefined : toLength(averageMs)],
     ['Overdue after', overdueMs === undefined ? undefined : toLength(overdueMs)],
@@ -93,6 +94,11 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
   const known = facts.filter(([, value]) => value !== undefined);
   return html`<dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 `;
+}
+
+/** Says what keeps a job from running now. */
+export function toFacts(blockers: ScheduledJob['blockers']): string {
+  return blockers.map(({ fact: { fact } }) => fact).join('; ');
 }
 
 /** Says how many of the kept runs of the last day succeeded; undefined if none ended. */

@@ -1,0 +1,62 @@
+import { ofOwner } from './cause.ts';
+import { type Sources, sourceKeys, timelineOf } from './sources.ts';
+import { lastValue, type Span } from './timeline.ts';
+import type { Fact, MissReason, WatchedJob } from './watched-job.ts';
+
+/** What keeps the schedule of a job from starting it now, and what ends that. */
+export type Blocker = { readonly reason: MissReason; readonly fact: Fact; readonly fix: string };
+
+/** Finds everything that was read last and keeps a job from being started by its schedule. */
+export function findBlockers(job: WatchedJob, sources: Sources): readonly Blocker[] {
+  const mode = lastValue(ofOwner(sources, sourceKeys.mode, job.ownerUuid));
+  const project = lastValue(timelineOf(sources, sourceKeys.project(job.project)));
+  return [
+    ...block('passive', mode?.value === 'passive' ? mode.fromMs : undefined),
+    ...block('executions_disabled', isSwitchedOff(project, 'executions_disabled') ? project?.fromMs : undefined),
+    ...block('schedule_disabled', isSwitchedOff(project, 'schedule_disabled') ? project?.fromMs : undefined),
+    ...job.off.flatMap(({ what, sinceMs, untilMs }) => block(what, untilMs === undefined ? sinceMs : undefined)),
+  ];
+}
+
+function isSwitchedOff(project: Span | undefined, mode: string): boolean {
+  return project?.value === mode || project?.value === 'disabled';
+}
+
+function block(is: keyof typeof words, sinceMs: number | undefined): readonly Blocker[] {
+  if (sinceMs === undefined) return [];
+  const { fact, source, fix, reason } = words[is];
+  return [{ reason, fact: { fact, atMs: sinceMs, source }, fix }];
+}
+
+const words = {
+  passive: {
+    reason: 'passive',
+    fact: 'the server is passive',
+    source: 'execution-mode',
+    fix: 'set the execution mode of the server to active',
+  },
+  executions_disabled: {
+    reason: 'executions_disabled',
+    fact: 'the project has its executions switched off',
+    source: 'project-modes',
+    fix: 'enable executions in the project',
+  },
+  schedule_disabled: {
+    reason: 'schedule_disabled',
+    fact: 'the project has its schedule switched off',
+    source: 'project-modes',
+    fix: 'enable schedules in the project',
+  },
+  job: {
+    reason: 'job_disabled',
+    fact: 'the execution of the job is switched off',
+    source: 'project-jobs',
+    fix: 'enable the execution of the job',
+  },
+  schedule: {
+    reason: 'job_disabled',
+    fact: 'the schedule of the job is switched off',
+    source: 'project-jobs',
+    fix: 'enable the schedule of the job',
+  },
+} as const satisfies Record<string, { reason: MissReason; fact: string; source: string; fix: string }>;
