@@ -137,6 +137,8 @@ config:
     - name: prod
       url: https://automation.example.org
       token_file: /run/secrets/automation/token
+  web:
+    external_url: https://exporter.example.org
 serviceMonitor: { enabled: true }
 prometheusRule: { enabled: true }
 dashboards: { enabled: true }

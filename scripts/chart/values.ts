@@ -43,7 +43,7 @@ export const chartValues: readonly ChartValue[] = [
     'config',
     {},
     { $ref: '#/definitions/config' },
-    'Configuration of the exporter, as in its file; secrets are named by the path of a file below /run/secrets.',
+    'Configuration of the exporter, as in its file; secrets are named by the path of a file below /run/secrets. Set config.web.external_url to the address under which browsers open the pages: links in alerts lead there.',
   ),
   row(
     'replicas',

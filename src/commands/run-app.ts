@@ -1,5 +1,5 @@
 import { type App, createApp } from '../daemon/daemon.ts';
-import { describeOpenness, listFileExposures } from '../daemon/exposure.ts';
+import { describeNames, describeOpenness, listFileExposures } from '../daemon/exposure.ts';
 import type { SelfTracing } from '../daemon/self-tracing.ts';
 import { createLog, type Log, type LogLevel } from '../log.ts';
 import { StateError } from '../state/state.ts';
@@ -79,8 +79,9 @@ export async function runApp(loaded: Loaded, context: CommandContext, { onStarte
       { url, version, servers: config.servers.length, ...(otherServers > 0 ? { otherServers } : {}) },
       'serving',
     );
-    const openness = describeOpenness(config);
-    if (openness !== undefined) log.info({}, openness);
+    for (const line of [describeOpenness(config), describeNames(config.web)]) {
+      if (line !== undefined) log.info({}, line);
+    }
     onStarted?.(url);
   } catch (error) {
     complain(`${explainStart(error, config.web.listenAddress.port)}\n`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import type { WebTls } from '../../src/config/web-config.ts';
-import { describeOpenness, listExposures, listFileExposures } from '../../src/daemon/exposure.ts';
+import { describeNames, describeOpenness, listExposures, listFileExposures } from '../../src/daemon/exposure.ts';
 
 type Given = Parameters<typeof listExposures>[0];
 
@@ -106,6 +106,20 @@ describe('daemon/exposure', () => {
     >[0]['web'];
     const webConfig = { tls, users: named, headers: new Map(), rateLimit: undefined };
     expect(describeOpenness({ web, webConfig })).toBe(expected);
+  });
+
+  it.each([
+    {
+      name: 'no address is configured',
+      expected:
+        'web.external_url is not set: browsers may open the pages by IP address or local name only, and links in alerts may lead nowhere; set it to the address of the pages',
+    },
+    { name: 'an address is configured', externalUrl: 'http://monitor01.corp.example:9720' },
+    { name: 'nobody else can ask', host: 'localhost' },
+  ])('says under which names browsers may open the pages, where $name', ({ expected, externalUrl, host }) => {
+    // The cast is true: nothing else of these is read.
+    const web = { listenAddress: { host, port: 9720 }, externalUrl } as Parameters<typeof describeNames>[0];
+    expect(describeNames(web)).toBe(expected);
   });
 
   it('says nothing of files that a secret of the environment does not have, or that cannot be read', () => {

@@ -55,12 +55,21 @@ describe('http/hosts', () => {
     expect((await ask('/config', { headers: asBrowser })).status).toBe(403);
   });
 
-  it('says what fixes it', async () => {
+  it('shows the line to write to whoever opens a page under a name that is not configured', async () => {
+    const { ask } = await serve([config()], { externalUrl: () => 'http://localhost:9720/here/' });
+    const { headers, body } = await ask('/here/config', {
+      headers: { ...browser, host: 'monitor01.corp.example:9720' },
+    });
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(body).toContain('web:\n  external_url: http://monitor01.corp.example:9720/here/\n');
+    expect(body).toContain('--web.external-url=http://monitor01.corp.example:9720/here/\n');
+  });
+
+  it.each(['a<b.example.org', 'x"y.example.org'])('writes nothing of the Host %s into that page', async (host) => {
     const { ask } = await serve([config()]);
-    const { body } = await ask('/config', { headers: { ...browser, host: 'a.example.org' } });
-    expect(body).toBe(
-      'Refused: the Host header names an unknown host. If it is a name of this exporter, set web.external_url to this address.\n',
-    );
+    const { status, body } = await ask('/config', { headers: { ...browser, host } });
+    expect({ status, isShown: body.includes(host) }).toEqual({ status: 403, isShown: false });
+    expect(body).toContain('external_url: http://exporter.example.org:9720\n');
   });
 
   it('takes no request with two hosts', async () => {

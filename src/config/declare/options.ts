@@ -35,7 +35,7 @@ export const generalOptions = {
     telemetry_path: untilRestart(option(urlPath(), '/metrics', 'Path under which to serve metrics.')),
     external_url: optional(
       webAddress,
-      'URL under which the exporter is externally reachable, used for links in pages and alerts.',
+      'URL under which browsers open the pages, used for links in pages and alerts. Under other names with a dot, browsers are refused.',
     ),
     grafana_url: optional(
       webAddress,

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Request, RequestHandler } from 'express';
+import { toAskedUrl } from './asked-url.ts';
 
 /**
  * Refuses requests that must not be answered because of their `Host`. One with several of these headers is refused: a
@@ -8,18 +9,46 @@ import type { Request, RequestHandler } from 'express';
  */
 export function checkHost(externalUrl: () => string): RequestHandler {
   return (request, response, next) => {
-    const refuse = (status: number, text: string): void => {
-      response.status(status).type('text/plain').set('cache-control', 'no-store').send(`${text}\n`);
-    };
     const [host, ...others] = request.headersDistinct['host'] ?? [];
-    if (others.length > 0) refuse(400, 'Bad request: several Host headers.');
-    else if (!isBrowser(request) || isSafeHost(host) || isHostOf(externalUrl(), host)) next();
+    const isGood = !isBrowser(request) || isSafeHost(host) || isHostOf(externalUrl(), host);
+    if (others.length === 0 && isGood) {
+      next();
+      return;
+    }
+    response.set('cache-control', 'no-store');
+    if (others.length > 0) response.status(400).type('text/plain').send('Bad request: several Host headers.\n');
     else
-      refuse(
-        403,
-        'Refused: the Host header names an unknown host. If it is a name of this exporter, set web.external_url to this address.',
-      );
+      response
+        .status(403)
+        .type('text/html')
+        .send(renderRefusal(toAskedUrl(request, externalUrl())));
   };
+}
+
+/** Shows the configuration that lets browsers in: other pages would be refused as well, so it links to none. */
+function renderRefusal(url = 'http://exporter.example.org:9720'): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Unknown host: set web.external_url</title>
+</head>
+<body>
+<h1>Unknown host</h1>
+<p>This automation-exporter serves browsers under its IP addresses, under local names, and under the address in <code>web.external_url</code>. The address that you opened is none of these.</p>
+<p>If it is an address of the exporter, add it to the configuration file and reload:</p>
+<pre>web:
+  external_url: ${url}
+</pre>
+<p>Or start the exporter with this flag:</p>
+<pre>--web.external-url=${url}
+</pre>
+<p>Behind a proxy, write the address that the browser shows.</p>
+</body>
+</html>
+`;
 }
 
 /**
