@@ -49,6 +49,18 @@ describe('api/endpoints/execution-output', () => {
     expect(tail({ completed: true, entries }).failureReason).toBe(failureReason);
   });
 
+  it('knows that no node matched', () => {
+    const message = 'No matched nodes: NodeSet{includes={name=nosuch, dominant=false, }}';
+    const lines = [
+      `com.dtolabs.rundeck.core.NodesetEmptyException: ${message}`,
+      '\tat com.dtolabs.rundeck.core.execution.workflow.BaseWorkflowExecutor.validateNodeSet(BaseWorkflowExecutor.java:880)',
+      `Exception: class com.dtolabs.rundeck.core.NodesetEmptyException: ${message}`,
+      message,
+    ];
+    const entries = lines.map((log) => ({ log, level: 'ERROR', user: 'admin', node: 'node0' }));
+    expect(tail({ completed: true, entries }).failureReason).toBe('NoMatchedNodes');
+  });
+
   it('takes the reason of the step that is summed up, and not of one before it that was recovered', () => {
     const failed = (stepctx: string | undefined, reason: string) => ({
       level: 'ERROR',

@@ -229,6 +229,12 @@ RUN shop/load/etl/nightly 0..10000 timeout timeout - the execution ran out of ti
 `);
   });
 
+  it('shows no step where no node matched, and the reason of the log', () => {
+    expect(tree('no-nodes')).toBe(`
+RUN shop/load/etl/nightly 0..43 failure NoMatchedNodes [not-started 1] - the execution failed; its log gives NoMatchedNodes
+`);
+  });
+
   it("takes a status of the server's own for a failure", () => {
     expect(tree('custom-status')).toBe(`
 RUN shop/load/etl/nightly 0..5000 failure _OTHER - it ended with a custom status; the first that failed gives _OTHER

@@ -42,9 +42,13 @@ function findReason(errors: readonly Line[]): string | undefined {
 }
 
 function toReason(line: string | undefined): string | undefined {
+  if (line?.startsWith(noNodes) === true) return 'NoMatchedNodes';
   // Servers write `Unknown` where a step fails without a reason.
   return /^Failed: (?!Unknown\b)([A-Za-z]{1,60})(?::|$)/.exec(line ?? '')?.[1];
 }
+
+/** The node filter of the job found nothing: then no step begins, and none of them says why. */
+const noNodes = 'com.dtolabs.rundeck.core.NodesetEmptyException: ';
 
 /**
  * `… step failures: {3=JobFailed: …}`, or `{1=Dispatch failed on 1 nodes: [web01: NonZeroResultCode: …` of steps on

@@ -109,8 +109,12 @@ function findServerReason(step: StepState, level: Level): string | undefined {
   return state?.condition === 'failed' ? state.failureReason : undefined;
 }
 
-function hasBegun({ condition }: Progress): boolean {
-  return condition !== 'waiting' && condition !== 'not-started';
+function hasBegun(state: NodeState | StepState): boolean {
+  const { condition, startedAtMs, durationMs } = state;
+  if (condition === 'waiting' || condition === 'not-started') return false;
+  if (condition !== 'aborted' || startedAtMs !== undefined || durationMs !== undefined) return true;
+  // A server calls aborted what it closes, even if nothing of it ever began.
+  return 'nodes' in state && [...state.nodes, ...(state.workflow ?? []), ...state.perNode].some(hasBegun);
 }
 
 function toTask({ condition, hadHandler }: Progress, { isHandler }: StepPlace) {
