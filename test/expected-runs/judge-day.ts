@@ -130,7 +130,7 @@ function isAcrossMargin({ day, job }: About, time: number, { said, truly }: { sa
   const shortestMs = Math.min(marginMs, job.everyMs / 2);
   const { full, deadMember } = day;
   if (truly === 'saturated' && full !== undefined) {
-    return full.untilMs <= time + shortestMs + readMs || full.fromMs >= time - minuteMs - readMs;
+    return full.untilMs <= time + shortestMs + readMs;
   }
   const untilMs = time + Math.max(shortestMs, 3 * minuteMs) + readMs;
   return truly === 'orphaned' && deadMember !== undefined && deadMember.untilMs <= untilMs;

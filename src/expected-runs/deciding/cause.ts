@@ -1,5 +1,5 @@
 import { type Sources, sourceKeys, timelineOf } from './sources.ts';
-import { firstAfter, firstSoonAfter, isUnwatched, lastBefore, type Timeline } from './timeline.ts';
+import { firstAfter, firstSoonAfter, isUnwatched, lastBefore, type Span, type Timeline } from './timeline.ts';
 import {
   type Fact,
   longestListGapMs,
@@ -42,11 +42,13 @@ const allJudges: readonly Judge[] = [
   toJobOff,
   toOrphaned,
   toOverlap,
-  toSaturated,
+  (input) => toSaturated(input, lastSoonBefore),
   toRestart,
   // Where nothing else held, it became so between the reading before the time and the one after it.
   (input) => toPassive(input, firstSoonAfter),
   (input) => toProjectOff(input, firstSoonAfter),
+  // Everything that is due at one time fills the pool at that time.
+  (input) => toSaturated(input, firstSoonAfter),
 ];
 
 function unwatched({ sources, atMs }: CauseInput): Fact {
@@ -141,15 +143,19 @@ function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
   return { reason: 'overlap', facts: [{ fact, atMs: running.startedAtMs, source: 'executions' }] };
 }
 
-/** Every sample around the time found all threads busy. */
-function toSaturated({ job, sources, atMs, marginMs }: CauseInput): Cause | undefined {
+/** The reading that is given, and every later one within the margin, found all threads busy. */
+function toSaturated({ job, sources, atMs, marginMs }: CauseInput, find: typeof lastBefore): Cause | undefined {
   const threads = ofOwner(sources, sourceKeys.threads, job.ownerUuid);
-  const fromMs = atMs - sampleMs;
-  const around = threads.filter((span) => span.throughMs >= fromMs && span.fromMs <= atMs + marginMs);
-  const [first] = around;
-  if (first === undefined || around.some(({ value }) => value !== 'full')) return undefined;
+  const first = find(threads, atMs);
+  const isFree = ({ value, fromMs }: Span): boolean => value !== 'full' && fromMs > atMs && fromMs <= atMs + marginMs;
+  if (first?.value !== 'full' || threads.some(isFree)) return undefined;
   const fact = { fact: 'all threads of the scheduler were busy', atMs: first.fromMs, source: 'system-info' };
   return { reason: 'saturated', facts: [fact] };
+}
+
+/** The last reading before a time, unless it is old. */
+function lastSoonBefore(timeline: Timeline, atMs: number): Span | undefined {
+  return isUnwatched(timeline, atMs) ? undefined : lastBefore(timeline, atMs);
 }
 
 /** It started after the time, and had started before it already. */
@@ -163,8 +169,6 @@ function toRestart({ job, sources, expectedMs, atMs }: CauseInput): Cause | unde
   const fact = { fact: 'the server started again', atMs: startedAtMs, source: 'system-info' };
   return { reason: 'restart', facts: [fact] };
 }
-
-const sampleMs = 60_000;
 
 /** The readings of the member that runs a job, where it is asked by itself; else those of the common address. */
 export function ofOwner(sources: Sources, key: (uuid?: string) => string, ownerUuid: string | undefined): Timeline {
