@@ -7,6 +7,7 @@ import {
   type Judged,
   type Missed,
   openTimes,
+  ownerAt,
   type SeenRun,
   type Verdict,
   type WatchedJob,
@@ -48,7 +49,7 @@ export function decide(job: WatchedJob, input: DecideInput): Decided {
   for (const time of openTimes(job)) {
     const free = runs.filter(({ id }) => !used.has(id));
     const step = decideOne(
-      { ...job, runs: free },
+      { ...job, ...toOwner(job, time), runs: free },
       { ...input, expectedMs: time, index: times.indexOf(time), all: runs },
     );
     needsAnswer = step === 'needs-answer';
@@ -79,6 +80,11 @@ function settleHeld(
     return false;
   });
   return { held: left, settled };
+}
+
+function toOwner(job: WatchedJob, atMs: number): Pick<WatchedJob, 'ownerUuid'> {
+  const ownerUuid = ownerAt(job, atMs);
+  return ownerUuid === undefined ? {} : { ownerUuid };
 }
 
 type OneInput = DecideInput & { readonly expectedMs: number; readonly index: number; readonly all: readonly SeenRun[] };

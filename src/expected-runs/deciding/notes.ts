@@ -23,6 +23,7 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
     off: noteSwitches(before, listed, atMs),
     ...(lastModifiedMs === undefined ? {} : { lastModifiedMs }),
     ...(ownerUuid === undefined ? {} : { ownerUuid }),
+    ...toFormerOwners(before, ownerUuid, atMs),
   };
   const { goneAtMs: _gone, ...there } = job;
   const isEdited =
@@ -34,6 +35,22 @@ export function noteListed(before: WatchedJob | undefined, listed: Job, { projec
   const isAfterAbsence = atMs - before.listedAtMs > longestListGapMs;
   return withdrawSince(there, isAfterAbsence ? before.listedAtMs : lastModifiedMs, atMs);
 }
+
+/** Keeps the members that ran a job at times which are not decided. */
+function toFormerOwners(
+  before: WatchedJob | undefined,
+  ownerUuid: string | undefined,
+  atMs: number,
+): Pick<WatchedJob, 'formerOwners'> {
+  const { ownerUuid: uuid, formerOwners: known = [] } = before ?? {};
+  const isTaken = uuid !== undefined && ownerUuid !== undefined && uuid !== ownerUuid;
+  if (before === undefined || !(isTaken || known.length > 0)) return {};
+  const openMs = openTimes(before)[0] ?? atMs;
+  const left = (isTaken ? [...known, { uuid, untilMs: atMs }] : known).filter(({ untilMs }) => untilMs > openMs);
+  return { formerOwners: !isTaken && left.length === known.length ? known : left.slice(-mostOwners) };
+}
+
+const mostOwners = 20;
 
 type At = { readonly project: string; readonly atMs: number };
 

@@ -17,6 +17,8 @@ export type WatchedJob = {
   readonly lastModifiedMs?: number;
   /** The member of a cluster that runs it. */
   readonly ownerUuid?: string;
+  /** The members that ran it before, as long as a time of theirs is not decided, the oldest first. */
+  readonly formerOwners?: readonly { readonly uuid: string; readonly untilMs: number }[];
   /** True once two runs of it were seen at the same time. */
   readonly allowsSeveral?: true;
   /** The runs around the times that are not decided. */
@@ -86,6 +88,11 @@ export type Missed = Extract<Verdict, { is: 'missed' }>;
 
 /** A job, and what was decided about it now. */
 export type Judged = { readonly job: WatchedJob; readonly verdicts: readonly Verdict[] };
+
+/** Returns the member that ran a job at a time: the one that the list showed last before it. */
+export function ownerAt({ ownerUuid, formerOwners = [] }: WatchedJob, atMs: number): string | undefined {
+  return formerOwners.find(({ untilMs }) => untilMs > atMs)?.uuid ?? ownerUuid;
+}
 
 /** The times that are not decided yet. */
 export function openTimes({ timetable, sinceMs, decidedMs }: WatchedJob): readonly number[] {

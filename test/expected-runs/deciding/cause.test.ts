@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { findCause } from '../../../src/expected-runs/deciding/cause.ts';
+import { decide } from '../../../src/expected-runs/deciding/decide.ts';
+import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
+import { type Sources, sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
+import { noteReading, type Timeline } from '../../../src/expected-runs/deciding/timeline.ts';
+
+const atMs = Date.UTC(2026, 10, 22, 2);
+const second = 1000;
+const minute = 60 * second;
+
+/** Readings that are so many seconds before and after the expected time. */
+function read(values: Readonly<Record<number, string>>): Timeline {
+  const readings = Object.entries(values).map(([seconds, value]) => ({
+    value,
+    readMs: atMs + Number(seconds) * second,
+  }));
+  readings.sort((one, other) => one.readMs - other.readMs);
+  let timeline: Timeline = [];
+  for (const { value, readMs } of readings) timeline = noteReading(timeline, value, readMs);
+  return timeline;
+}
+
+function every15s(toValue: (seconds: number) => string, [from, through]: readonly [number, number]): Timeline {
+  const values: Record<number, string> = {};
+  for (let seconds = from; seconds <= through; seconds += 15) values[seconds] = toValue(seconds);
+  return read(values);
+}
+
+describe('expected-runs/deciding/cause', () => {
+  it.each([
+    ['saturated', 'it is full from the last reading before the time', -10, 700],
+    ['saturated', 'it is full from the time on', 5, 700],
+    ['unknown', 'it was full, and free at the last reading before the time', -300, -20],
+    ['unknown', 'it is free again within the margin', -300, 400],
+  ])('is %s where the pool of threads tells that %s', (reason, _what, fullFrom, fullThrough) => {
+    const contact = every15s(() => 'answered', [-610, 800]);
+    const isFull = (seconds: number): boolean => seconds >= fullFrom && seconds <= fullThrough;
+    const threads = every15s((seconds) => (isFull(seconds) ? 'full' : 'free'), [-610, 800]);
+    const sources: Sources = new Map([
+      [sourceKeys.contact, contact],
+      [sourceKeys.threads(), threads],
+    ]);
+    const job = { project: 'pay', off: [] };
+    expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
+  });
+
+  it('is orphaned by the owner at the time, although another member has taken the job over before it is decided', () => {
+    const listed = { id: 'j1', name: 'settle', group: '', isScheduled: true, isEnabled: true, isScheduleEnabled: true };
+    const list = (
+      ownerUuid: string,
+      listedMs: number,
+      before = undefined as ReturnType<typeof noteListed>['job'] | undefined,
+    ) => noteListed(before, { ...listed, ownerUuid }, { project: 'pay', atMs: listedMs }).job;
+    const answer = (askedAtMs: number) => ({
+      source: 'forecast' as const,
+      askedAtMs,
+      untilMs: askedAtMs + 3 * 60 * minute,
+      timesMs: [atMs, atMs + 60 * minute, atMs + 120 * minute].filter((time) => time > askedAtMs),
+    });
+    const owned = noteAnswer(list('m1', atMs - 30 * minute), answer(atMs - 30 * minute)).job;
+    const taken = noteAnswer(list('m2', atMs + 5 * minute, owned), answer(atMs + 6 * minute)).job;
+    const contact = every15s(() => 'answered', [-1800, 3000]);
+    const sources: Sources = new Map([
+      [sourceKeys.contact, contact],
+      [sourceKeys.member('m1'), every15s(() => 'answered', [-1800, -60])],
+      [sourceKeys.member('m2'), contact],
+    ]);
+    const { verdicts } = decide(taken, {
+      nowMs: atMs + 40 * minute,
+      marginMs: 10 * minute,
+      catchUpLimitMs: 10_000 * minute,
+      clearMs: atMs + 40 * minute,
+      countedFromMs: 0,
+      running: [],
+      sources,
+    });
+    expect(verdicts).toMatchObject([{ is: 'missed', reason: 'orphaned', expectedMs: atMs }]);
+  });
+});
