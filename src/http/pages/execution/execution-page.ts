@@ -10,7 +10,7 @@ import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderDurations } from './durations-chart.ts';
 import { renderEnded } from './ended-page.ts';
 import { renderMissing, type Tracing } from './missing-execution.ts';
-import { toSentenceOfFailure, toWord } from './root-cause.ts';
+import { toSentenceOfFailure, toWord } from '../../../status/root-cause.ts';
 import { renderRunning, toStanding } from './running-page.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 

@@ -1,4 +1,4 @@
-import type { SpanRow } from '../../../status/past-execution.ts';
+import type { SpanRow } from './past-execution.ts';
 
 /** The first that failed by itself, and not because of what is below it. */
 export function findFirstFailed(spans: readonly SpanRow[]): SpanRow | undefined {
