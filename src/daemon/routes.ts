@@ -223,6 +223,8 @@ function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
     },
     running: (name, id) => watching().watched.get(name)?.running(id),
     ended: endedOf,
+    cause: (name, run) => watching().traces?.causeOf(name, run),
+    urlOf: (name) => current().servers.find((server) => server.name === name)?.url,
     tracing: () => ({
       isOn: watching().traces !== undefined,
       servers: current().servers.map(({ name }) => name),

@@ -5,11 +5,13 @@ import type { CommitHook, TracingSide } from '../executions/trace-port.ts';
 import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import type { State } from '../state/state.ts';
+import { toCause } from '../status/cause.ts';
 import type { DeliveryStatus } from '../status/status.ts';
 import { createWait, type Wait } from '../tracing/deliver/pause.ts';
 import type { createPost } from '../tracing/deliver/post.ts';
 import type { Quarantine } from '../tracing/deliver/quarantine.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
+import type { Cause, CauseKey } from '../tracing/enrich/causes.ts';
 import { createTraceCommitHook } from '../tracing/enrich/commit-hook.ts';
 import { createEnricher, type Enricher, type Spooling } from '../tracing/enrich/enricher.ts';
 import { createKeptPlans, type KeptPlans } from '../tracing/enrich/kept-plans.ts';
@@ -57,6 +59,8 @@ export type Traces = {
   /** The trace of one of the executions that ended last, as it was planned. */
   readonly planOf: KeptPlans['find'];
   readonly hasPlan: KeptPlans['has'];
+  /** The cause of an execution that has not succeeded, also where its trace is no longer kept. */
+  readonly causeOf: (server: string, run: CauseKey) => Cause | undefined;
   /** Undefined where none is sent. */
   readonly delivery: () => DeliveryStatus | undefined;
   readonly quarantined: Quarantine | undefined;
@@ -89,6 +93,7 @@ export function createTraces(options: TracesOptions): Traces {
     },
     planOf: keptPlans.find,
     hasPlan: keptPlans.has,
+    causeOf: (server, run) => enrichers.get(server)?.causeOf(run),
     delivery: () => delivery?.status(),
     quarantined: delivery?.quarantined,
     forget: (server) => enrichers.delete(server),
@@ -132,6 +137,7 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
       invalidCaller: () => self.traceparentInvalid.inc({ server: name }),
       failed: (error) => log.error({ server: name, error }, 'trace creation failed, will be retried'),
     },
+    toCause: ({ id }, plan) => toCause(plan, { id, isSent: spooling !== undefined }),
     onPlan: (run, plan) => {
       keptPlans.keep(name, run.id, plan);
       const { traceId, spans } = plan.trace;

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { toText } from '../http/page-text.ts';
@@ -87,6 +90,50 @@ describe('end-to-end/execution-page', () => {
     const page = toText(await readPage(`${daemon.url}/executions/prod/${id}`));
     expect(page).toMatch(new RegExp(`^✓nightly/settle #${id}: succeeded\\n`));
     expect(page).toContain('Its steps are not known here because traces.enabled is off.');
+  });
+
+  it('keeps the cause of a failure, and the link to the server, over restarts', async () => {
+    const simulator = await startSimulator({ scenario: 'empty', clock: 'free' });
+    endings.push(() => simulator.stop());
+    simulator.control.createProject('pay', ['web01']);
+    const job = simulator.control.createJob('pay', { name: 'settle', group: 'nightly' });
+    const stateDirectory = mkdtempSync(join(tmpdir(), 'automation-exporter-causes-'));
+    endings.push(async () => rmSync(stateDirectory, { recursive: true }));
+    const yaml = `servers: [{ name: prod, url: '${simulator.url}', token_file: TOKEN, budget: { requests_per_second: 100 } }]
+collectors: { executions: { enabled: true, every: 1s } }
+executions: { max_delay: 1s }
+`;
+    const start = () =>
+      startDaemon({ yaml, token: simulator.token, flags: ['--collector.disable-defaults'], stateDirectory });
+    const counts = /collector_success\{.*"executions"\} 1/;
+    let daemon = await start();
+    const stop = async (): Promise<void> => daemon.stop();
+    endings.push(stop);
+    await eventually(async () => expect(await daemon.metrics()).toMatch(counts));
+    simulator.control.setConditions({ downNodes: ['web01'] });
+    simulator.control.runJob(job);
+    simulator.advance(3_600_000);
+    const id = simulator.truth().executions[0]?.id ?? 0;
+    const read = async (): Promise<string> => readPage(`${daemon.url}/executions/prod/${id}`);
+    const [sentence] = await eventually(async () => {
+      const found = /Step \d.* failed.*: \w+\./.exec(await read());
+      expect(found).not.toBeNull();
+      return found ?? [''];
+    });
+    for (let restarts = 0; restarts < 2; restarts += 1) {
+      await daemon.stop();
+      daemon = await start();
+      await eventually(async () => expect(await daemon.metrics()).toMatch(counts));
+      const page = await eventually(async () => {
+        const found = await read();
+        expect(found).toContain(sentence);
+        return found;
+      });
+      expect(page).not.toContain('What it did');
+      expect(toText(page)).toContain('\nReason: ');
+      expect(page).toContain(`<a href="${simulator.url}/project/pay/execution/show/${id}"`);
+      expect(await daemon.metrics()).not.toMatch(/automation_exporter_state_resets_total [1-9]/);
+    }
   });
 
   it('keeps its page over a reload, unless that hides what the page may show', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { executionPageRoute } from '../../src/http/pages/execution/execution-page.ts';
+import type { Cause } from '../../src/tracing/enrich/causes.ts';
 import type { PastExecution } from '../../src/status/past-execution.ts';
 import type { EndedStatus, RunningExecution } from '../../src/status/status.ts';
 import { fc } from '../support/property.ts';
@@ -15,6 +16,8 @@ type Given = {
   readonly running?: RunningExecution;
   readonly ended?: readonly EndedStatus[];
   readonly link?: string | undefined;
+  readonly cause?: Cause;
+  readonly url?: string;
   readonly isOn?: boolean;
   readonly routePrefix?: string;
 };
@@ -26,6 +29,8 @@ async function read({ path = '/executions/prod/4711', isOn = true, ...given }: G
       asked.push(`${server} ${id}`);
       return given.execution;
     },
+    cause: (server, run) => (server === 'prod' && run.id === 4711 ? given.cause : undefined),
+    urlOf: () => given.url,
     ended: (server) => (server === 'prod' ? (given.ended ?? []) : []),
     running: (server, id) => (server === 'prod' && id === 4711 ? given.running : undefined),
     tracing: () => ({
@@ -103,6 +108,31 @@ Tell somebody 2e |  | +2 min | 5 s | ! aborted (an error handler)`);
     expect(text).toMatch(/^✗nightly\/settle #4711: failed\nServer: prod\nProject: pay\n/);
     expect(text).toContain('\nTook: 1 min 5 s\nIts steps are not known here because traces.enabled is off.');
     expect((await read({ ended: kept, path: '/executions/test/4711' })).status).toBe(404);
+  });
+
+  it('shows the kept cause of an execution whose steps are not kept, and leads to its trace and to the server', async () => {
+    const kept = [ended({ id: 4711, ending: 'failed', startedAtMs: startMs, endedAtMs: startMs + 65_000 })];
+    const cause = {
+      why: 'Step 2 (Settle) failed on db02: NonZeroResultCode.',
+      facts: [{ name: 'Reason', value: 'NonZeroResultCode' }],
+      traceId: 'f45e4a6a6cb0f6a2569d62819cbf45ac',
+      permalink: 'https://elsewhere.example.org/project/pay/execution/show/4711',
+    };
+    const page = await readPage({ ended: kept, cause, link: 'https://traces.example.org/{trace_id}' });
+    expect(toText(page)).toMatch(
+      /^✗nightly\/settle #4711: failed\nStep 2 \(Settle\) failed on db02: NonZeroResultCode\.\n/,
+    );
+    expect(toText(page)).toContain('\nReason: NonZeroResultCode\nTrace id: f45e4a6a6cb0f6a2569d62819cbf45ac\n');
+    expect(page).toContain('<a href="https://traces.example.org/f45e4a6a6cb0f6a2569d62819cbf45ac"');
+    expect(page).toContain(`<a href="${cause.permalink}"`);
+  });
+
+  it('leads to the server where nothing but the end of an execution is known', async () => {
+    const url = 'https://automation.example.org/rundeck/';
+    const page = await readPage({ ended: [ended({ id: 4711, project: 'pay/a b' })], url });
+    expect(page).toContain(
+      '<a href="https://automation.example.org/rundeck/project/pay%2Fa%20b/execution/show/4711" rel="noreferrer">',
+    );
   });
 
   it('draws an execution next to the other runs of its job', async () => {
@@ -247,7 +277,7 @@ It has just started or ended: executions are read every few seconds, those of qu
 It ended before the exporter began to count this server.
 More than 1,000 executions of this server have ended since.
 Its project or job is not watched, or the server has no such execution.
-Running executions and the last 1,000 that ended of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large, and are lost on restart.`);
+Running executions and the last 1,000 that ended of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large. Over a restart, the causes of the last 500 of each server that did not succeed are kept.`);
   });
 
   it('says of an execution that still runs that it does, instead of guessing', async () => {
@@ -318,6 +348,8 @@ Overdue: ✗ yes`);
       find: async () => execution,
       running: () => undefined,
       ended: () => [],
+      cause: () => undefined,
+      urlOf: () => undefined,
       tracing: () => tracing,
       silence,
       traceLink: () => undefined,

@@ -162,6 +162,8 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
             ? { ...running({ id }), server: of, isWaiting: false, serverNowMs: atMs, seenMs: atMs }
             : undefined,
         ended: () => endedRuns,
+        cause: () => undefined,
+        urlOf: () => 'https://automation.example.org',
         tracing: () => ({ isOn: false, servers: [] }),
         silence,
         traceLink: () => 'https://traces.example.org/trace/{trace_id}',

@@ -7,6 +7,7 @@ import type { Spool, SpoolBounds, SpooledTrace, TraceEncoding } from '../../stat
 import type { Detail } from '../plan/detail.ts';
 import type { Plan } from '../plan/plan-trace.ts';
 import { type Attempts, createAttempts } from './attempts.ts';
+import { type Cause, type Causes, createCauses } from './causes.ts';
 import { gather, toBareExecution } from './gather.ts';
 import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
 import { createWaitingTraces, pendingRetryMs, type Waiting } from './waiting-traces.ts';
@@ -37,6 +38,8 @@ export type EnricherOptions = {
   readonly backlogAgeMs: number;
   readonly clock: Clock;
   readonly observe: EnricherObserver;
+  /** Shortens a plan to what is kept of it over a restart; undefined for an execution that succeeded. */
+  readonly toCause: (pending: PendingTrace, plan: Plan) => Cause | undefined;
   /** Called with every plan, for pages. */
   readonly onPlan: (pending: PendingTrace, plan: Plan) => void;
 };
@@ -54,6 +57,8 @@ export type Enricher = {
   /** More executions have been counted; they are in the ledger. */
   readonly add: (pending: readonly PendingTrace[]) => void;
   readonly size: () => number;
+  /** Returns the kept cause of an execution that has not succeeded. */
+  readonly causeOf: Causes['of'];
   /** Makes the traces that can be made now; resolves to when it is worth another try. */
   readonly run: (signal: AbortSignal) => Promise<{ readonly againInMs: number | undefined }>;
 };
@@ -64,7 +69,8 @@ export function createEnricher(options: EnricherOptions): Enricher {
   const waiting = createWaitingTraces(options);
   const workflows = createWorkflows(clock.ticks);
   const attempts = createAttempts();
-  const seal = createSeal(options, attempts);
+  const causes = createCauses();
+  const seal = createSeal(options, attempts, causes);
   let isLoaded = false;
 
   function add(pending: readonly PendingTrace[]): void {
@@ -76,6 +82,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     if (isLoaded) return;
     const documents = await ledger.load(server);
     attempts.load(documents);
+    causes.load(documents);
     add(readPending(documents));
     isLoaded = true;
   }
@@ -92,9 +99,7 @@ export function createEnricher(options: EnricherOptions): Enricher {
     return isLastTry ? { ...source, degraded: 'seal_timeout' } : undefined;
   }
 
-  async function hasRoom(): Promise<boolean> {
-    return (await spooling?.spool.hasRoom(spooling.bounds)) ?? true;
-  }
+  const hasRoom = async (): Promise<boolean> => (await spooling?.spool.hasRoom(spooling.bounds)) ?? true;
 
   async function makeTrace(entry: Waiting, signal: AbortSignal): Promise<void> {
     const source = await find(entry, signal);
@@ -136,11 +141,11 @@ export function createEnricher(options: EnricherOptions): Enricher {
     return { againInMs: waiting.size() === 0 ? undefined : waiting.hasNew() ? 0 : pendingRetryMs };
   }
 
-  return { add, size: waiting.size, run };
+  return { add, size: waiting.size, causeOf: causes.of, run };
 }
 
 /** Commits the trace of an execution to the spool, and forgets in the same transaction that it is pending. */
-function createSeal(options: EnricherOptions, attempts: Attempts) {
+function createSeal(options: EnricherOptions, attempts: Attempts, causes: Causes) {
   const { server, ledger, spooling, clock, observe } = options;
 
   function toSpooled(pending: PendingTrace, plan: Plan, { encoding, encode }: Spooling): SpooledTrace {
@@ -161,7 +166,8 @@ function createSeal(options: EnricherOptions, attempts: Attempts) {
     const source = { ...found, previousAttemptId: attempts.previousOf({ id, epoch }) };
     const plan = await options.plan(source, epoch);
     const noted = attempts.note({ id, epoch, nextId: found.execution.nextAttemptId }, clock.now());
-    const documents = [toForgetting(pending), ...noted.documents];
+    const cause = causes.note(pending, plan && options.toCause(pending, plan));
+    const documents = [toForgetting(pending), ...noted.documents, ...cause.documents];
     if (plan === undefined) {
       await ledger.commit(server, { documents });
       observe.skipped('no_trace', 1);
@@ -174,6 +180,7 @@ function createSeal(options: EnricherOptions, attempts: Attempts) {
       spooling?.onSpooled();
     }
     noted.done();
+    cause.done();
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Execution } from '../../domain/execution.ts';
 import type { LedgerDocument } from '../../state/ledger.ts';
 import { isSoundAttempt } from './attempts.ts';
+import { isSoundCause } from './causes.ts';
 
 /** A counted execution whose trace has not been made yet: enough of it for a trace without steps. */
 export type PendingTrace = Execution & {
@@ -30,7 +31,7 @@ export function readPending(documents: readonly LedgerDocument[]): PendingTrace[
 
 /** Reports whether a row that is kept for traces has what they are made from; documents of other kinds are not ours to judge. */
 export function isSoundPending(found: string, body: unknown): boolean {
-  if (found !== kind) return isSoundAttempt(found, body);
+  if (found !== kind) return isSoundAttempt(found, body) && isSoundCause(found, body);
   // The cast is true: any object has fields of unknown values.
   const { id, project, startedAtMs, endedAtMs, seenAtMs, failedNodes } = (body ?? {}) as Readonly<
     Record<string, unknown>

@@ -69,6 +69,7 @@ async function runOnce(runs: readonly PendingTrace[], next: Readonly<Record<numb
     backlogAgeMs: 3_600_000,
     clock: fakeClock({ now: () => 0, ticks: () => 0 }),
     observe: { pending: ignore, degraded: ignore, skipped: ignore, invalidCaller: ignore, failed: ignore },
+    toCause: () => undefined,
     onPlan: ignore,
   });
   await enricher.run(new AbortController().signal);

@@ -92,6 +92,7 @@ export async function setUp(given: Setting = {}) {
       invalidCaller: () => told.push('invalid caller'),
       failed: (error) => told.push(String(error)),
     },
+    toCause: () => undefined,
     onPlan: (_pending, plan) => plans.push(plan),
   });
   const run1 = () => enricher.run(new AbortController().signal);

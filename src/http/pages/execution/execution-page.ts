@@ -1,7 +1,10 @@
 import type { Router } from 'express';
 import { toAge, toLength } from '../../../domain/ages.ts';
+import { toWhy } from '../../../status/cause.ts';
 import type { Attempt, PastExecution } from '../../../status/past-execution.ts';
+import { toWord } from '../../../status/root-cause.ts';
 import type { EndedStatus, RunningExecution } from '../../../status/status.ts';
+import type { Cause } from '../../../tracing/enrich/causes.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { renderJobLink } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
@@ -10,7 +13,7 @@ import { type FindSilence, renderSilence } from '../silence.ts';
 import { renderDurations } from './durations-chart.ts';
 import { renderEnded } from './ended-page.ts';
 import { renderMissing, type Tracing } from './missing-execution.ts';
-import { toSentenceOfFailure, toWord } from '../../../status/root-cause.ts';
+import { renderOutsideLinks, toServerAddress } from './outside-links.ts';
 import { renderRunning, toStanding } from './running-page.ts';
 import { renderWaterfall, toMood } from './waterfall.ts';
 
@@ -21,6 +24,10 @@ export type ExecutionPageOptions = {
   readonly running: (server: string, id: number) => RunningExecution | undefined;
   /** Returns the finished executions of a server that are kept for pages, the newest end first. */
   readonly ended: (server: string) => readonly EndedStatus[];
+  /** Returns what is kept of the cause of an execution that has not succeeded. */
+  readonly cause: (server: string, run: EndedStatus) => Cause | undefined;
+  /** Returns the address of a server. */
+  readonly urlOf: (server: string) => string | undefined;
   readonly tracing: () => Tracing;
   /** Returns the address of traces, with `{trace_id}` for the id; undefined if not configured. */
   readonly traceLink: () => string | undefined;
@@ -47,25 +54,30 @@ type Asked = { readonly server: string; readonly id: string; readonly root: stri
 type Found = { readonly status: number; readonly title: string; readonly body: Html };
 
 async function toPage(options: ExecutionPageOptions, { server, id, root }: Asked): Promise<Found> {
-  const { find, running, ended, tracing, traceLink, silence } = options;
+  const { find, running, ended, cause, urlOf, tracing, traceLink, silence } = options;
   const nowMs = options.nowMs();
   if (!isId(id)) return toMissing({ server, id, isId: false, tracing: tracing() });
   const execution = await find(server, Number(id));
   const others = ended(server);
   if (execution !== undefined) {
     const title = `${toWord(execution.spans[0].result ?? 'ended')}: #${execution.id} ${execution.job}`;
-    return { status: 200, title, body: renderExecution(execution, { link: traceLink(), nowMs, root, others }) };
+    return {
+      status: 200,
+      title,
+      body: renderExecution(execution, { link: traceLink(), url: urlOf(server), nowMs, root, others }),
+    };
   }
   const unfinished = running(server, Number(id));
   if (unfinished !== undefined) {
     const isSilent = silence(server) !== undefined;
     const title = `${toStanding(unfinished, isSilent)}: #${unfinished.id} ${unfinished.job ?? 'ad hoc'}`;
-    return { status: 200, title, body: renderRunning(unfinished, isSilent, root) };
+    return { status: 200, title, body: renderRunning(unfinished, { isSilent, root, url: urlOf(server) }) };
   }
   const over = others.find((one) => one.id === Number(id));
   if (over !== undefined) {
     const title = `${over.ending}: #${over.id} ${over.job ?? 'ad hoc'}`;
-    const body = renderEnded({ ...over, server }, { others, tracing: tracing(), root, nowMs });
+    const about = { others, tracing: tracing(), link: traceLink(), url: urlOf(server), root, nowMs };
+    const body = renderEnded({ ...over, server }, cause(server, over), about);
     return { status: 200, title, body };
   }
   return toMissing({ server, id, isId: true, tracing: tracing() });
@@ -81,6 +93,7 @@ function isId(text: string): boolean {
 
 type About = {
   readonly link: string | undefined;
+  readonly url: string | undefined;
   readonly nowMs: number;
   readonly root: string;
   readonly others: readonly EndedStatus[];
@@ -89,7 +102,7 @@ type About = {
 const moods = { failed: 'bad', stopped: 'off', success: 'good', plain: 'off' } as const;
 const signs = { failed: '✗', stopped: '!', success: '✓', plain: '…' } as const;
 
-function renderExecution(execution: PastExecution, { link, nowMs, root, others }: About): Html {
+function renderExecution(execution: PastExecution, { link, url, nowMs, root, others }: About): Html {
   const { server, project, id, job, traceId, permalink, attempts, facts, notes, spans } = execution;
   const [{ result, startMs, endMs }] = spans;
   const mood = toMood(spans[0]);
@@ -105,26 +118,12 @@ function renderExecution(execution: PastExecution, { link, nowMs, root, others }
     ...facts.map(({ name, value }) => renderFact(name, value)),
     traceId === undefined ? undefined : renderFact('Trace id', html`<code class="copy">${traceId}</code>`),
   ].filter((fact) => fact !== undefined);
-  const links = [
-    renderLink(
-      traceId === undefined ? undefined : link?.replaceAll('{trace_id}', () => traceId),
-      'The trace',
-      'With its attributes, in the trace viewer',
-    ),
-    renderLink(permalink, 'The execution on the server', 'With its output'),
-  ].filter((one) => one !== undefined);
+  const derived = project === undefined ? undefined : toServerAddress(url, project, id);
+  const links = renderOutsideLinks({ traceId, link, permalink: permalink ?? derived });
   return html`<div class="headline ${moods[mood]}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span><bdi>${job}</bdi> <span class="id">#${id}</span>: ${toWord(result ?? 'ended')}</span></h1>
-<p>${renderWhy(execution)}</p></div>
+<p><bdi>${toWhy(execution)}</bdi></p></div>
 <dl>${shown}</dl>
-${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links.length === 0 ? undefined : html`<ul class="links">${links}</ul>\n`}${renderWaterfall(execution)}${renderDurations(execution, others, root)}`;
-}
-
-/** The step that failed first says more than that one did; how an execution was stopped is told by itself. */
-function renderWhy({ spans }: PastExecution): Html {
-  const [{ why }] = spans;
-  const sentence = toSentenceOfFailure(spans);
-  if (sentence === undefined || !why.startsWith('the execution failed')) return html`Why: ${why}.`;
-  return html`<bdi>${sentence}</bdi>`;
+${notes.map((note) => html`<p class="note">! ${note}</p>\n`)}${links}${renderWaterfall(execution)}${renderDurations(execution, others, root)}`;
 }
 
 function renderFact(name: string, value: Html | string | number): Html {
@@ -143,10 +142,4 @@ function renderAttempt({ relation, id, hasPage }: Attempt, server: string, root:
 function renderTime(atMs: number): Html {
   const at = new Date(atMs).toISOString();
   return html`<time datetime="${at}">${at.slice(0, 19).replace('T', ' ')} UTC</time>`;
-}
-
-/** Addresses come from the service too, and not every address is safe to follow. */
-function renderLink(address: string | undefined, title: string, text: string): Html | undefined {
-  if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address)) return undefined;
-  return html`<li><a href="${address}" rel="noreferrer">${title}<span>${text}</span></a></li>`;
 }

@@ -20,7 +20,7 @@ type Missing = {
 export function renderMissing({ server, id, isId, tracing }: Missing): Html {
   return html`<h1>Execution <bdi>${cut(id)}</bdi> of <bdi>${cut(server)}</bdi> not found</h1>
 ${renderReason({ server, id, isId, tracing })}
-<p class="note">Running executions and the last 1,000 that ended of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large, and are lost on restart.</p>
+<p class="note">Running executions and the last 1,000 that ended of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large. Over a restart, the causes of the last 500 of each server that did not succeed are kept.</p>
 `;
 }
 

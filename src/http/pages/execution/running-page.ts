@@ -2,9 +2,17 @@ import { toDuration, toLength, toTime } from '../../../domain/ages.ts';
 import type { RunningExecution } from '../../../status/status.ts';
 import { renderJobLink } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
+import { renderOutsideLinks, toServerAddress } from './outside-links.ts';
+
+type About = {
+  readonly isSilent: boolean;
+  readonly root: string;
+  /** The address of the server. */
+  readonly url: string | undefined;
+};
 
 /** An execution that still runs, or waits to run: its steps are read once it has ended. */
-export function renderRunning(execution: RunningExecution, isSilent: boolean, root: string): Html {
+export function renderRunning(execution: RunningExecution, { isSilent, root, url }: About): Html {
   const { server, project, id, job = 'ad hoc', startedAtMs, averageMs, isOverdue, isWaiting } = execution;
   const { serverNowMs, seenMs } = execution;
   const forMs = (isSilent ? seenMs : serverNowMs) - startedAtMs;
@@ -24,7 +32,7 @@ export function renderRunning(execution: RunningExecution, isSilent: boolean, ro
   )}</h1></div>
 <p class="note">As reported by the server at ${toUtc(seenMs)}. Its steps are shown here after it has ended and its trace is finished.</p>
 <dl>${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-`;
+${renderOutsideLinks({ traceId: undefined, link: undefined, permalink: toServerAddress(url, project, id) })}`;
 }
 
 /** Says what an execution does that has not ended: of a silent server nobody knows it any longer. */

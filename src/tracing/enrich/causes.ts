@@ -1,0 +1,79 @@
+import type { LedgerDocument, LedgerEntry } from '../../state/ledger.ts';
+
+/** The cause of an execution that has not succeeded, in short: its page shows it once the steps are no longer kept. */
+export type Cause = {
+  /** Which step failed first, where and why, in a sentence. */
+  readonly why: string;
+  readonly facts: readonly { readonly name: string; readonly value: string | number }[];
+  readonly traceId?: string | undefined;
+  /** The link to its page on the server. */
+  readonly permalink?: string | undefined;
+};
+
+/** The start tells executions apart whose ids are the same, before and after a new database. */
+export type CauseKey = Pick<LedgerEntry, 'id' | 'startedAtMs'>;
+
+/** Keeps the causes of the last executions that have not succeeded, over restarts. */
+export type Causes = {
+  readonly load: (documents: readonly LedgerDocument[]) => void;
+  readonly of: (run: CauseKey) => Cause | undefined;
+  /** Returns the change to commit with the trace of an execution; `done` is called after the commit. */
+  readonly note: (run: CauseKey, cause: Cause | undefined) => Change;
+};
+
+type Change = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
+
+const kind = 'cause';
+
+/** The most causes that are kept of a server, and the longest of them, in characters of JSON. */
+export const mostCauses = 500;
+export const longestCause = 2000;
+
+export function createCauses(): Causes {
+  /** As they are stored: the oldest start first. */
+  const known = new Map<string, string>();
+
+  return {
+    load: (documents) => {
+      const found = documents.flatMap(({ kind: each, key, body = '' }) =>
+        each === kind ? [[key, body] as const] : [],
+      );
+      for (const [key, body] of found.sort(([one], [other]) => toStart(one) - toStart(other))) known.set(key, body);
+    },
+    of: (run) => {
+      const body = known.get(toKey(run));
+      // The cast is true: only `note` writes these documents.
+      return body === undefined ? undefined : (JSON.parse(body) as Cause);
+    },
+    note: (run, cause) => {
+      const body = JSON.stringify(cause);
+      if (cause === undefined || body.length > longestCause) return { documents: [], done: () => undefined };
+      const key = toKey(run);
+      const tooMany = known.size + Number(!known.has(key)) - mostCauses;
+      const gone = tooMany > 0 ? [...known.keys()].filter((each) => each !== key).slice(0, tooMany) : [];
+      return {
+        documents: [...gone.map((each) => ({ kind, key: each, body: undefined })), { kind, key, body }],
+        done: () => {
+          for (const each of gone) known.delete(each);
+          known.set(key, body);
+        },
+      };
+    },
+  };
+}
+
+/** Reports whether a kept row is the cause of an execution; documents of other kinds are not ours to judge. */
+export function isSoundCause(found: string, body: unknown): boolean {
+  if (found !== kind) return true;
+  // The cast is true: any object has fields of unknown values.
+  const { why, facts } = (body ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof why === 'string' && Array.isArray(facts);
+}
+
+function toKey({ id, startedAtMs }: CauseKey): string {
+  return `${startedAtMs} ${id}`;
+}
+
+function toStart(key: string): number {
+  return Number(key.split(' ')[0]);
+}

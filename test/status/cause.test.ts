@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { toCause } from '../../src/status/cause.ts';
+import { longestCause } from '../../src/tracing/enrich/causes.ts';
+import { planRecorded } from '../tracing/recorded.ts';
+
+const of = { id: 4711, isSent: true };
+
+describe('status/cause', () => {
+  it('keeps of a failed execution where it failed, why, and the links', () => {
+    expect(toCause(planRecorded('failed-node'), of)).toEqual({
+      why: 'Step 1 (Build) failed on web02: NonZeroResultCode.',
+      facts: [
+        { name: 'Reason', value: 'NonZeroResultCode' },
+        { name: 'Nodes that failed', value: 1 },
+        { name: 'Nodes that succeeded', value: 1 },
+        { name: 'Steps', value: '1 (Build) failed' },
+      ],
+      traceId: 'f45e4a6a6cb0f6a2569d62819cbf45ac',
+      permalink: 'https://automation.example.org/project/shop/execution/show/4711',
+    });
+  });
+
+  it('names nobody, whatever the configuration lets a page show', () => {
+    const cause = toCause(planRecorded('aborted', { withUserNames: true }), of);
+    expect(cause?.facts.map(({ name }) => name)).toEqual(['Steps']);
+  });
+
+  it('keeps nothing of an execution that succeeded', () => {
+    expect(toCause(planRecorded('mixed-in-succeeded'), of)).toBeUndefined();
+  });
+
+  it('is short, however long names are', () => {
+    const plan = planRecorded('hostile-names');
+    const text = '"\\u0001'.repeat(10_000);
+    const spans = plan.trace.spans.map((span, index) => ({
+      ...span,
+      name: text,
+      isError: true,
+      why: `failed, ${text}`,
+      ...(index === 0 ? { why: text } : {}),
+    }));
+    const [root, ...below] = spans;
+    const many = Array.from({ length: 50 }, () => below).flat();
+    const cause = toCause(
+      { ...plan, trace: { ...plan.trace, spans: [...(root === undefined ? [] : [root]), ...many] } },
+      of,
+    );
+    expect(JSON.stringify(cause ?? {}).length).toBeLessThanOrEqual(longestCause);
+  });
+});

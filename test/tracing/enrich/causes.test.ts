@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Causes,
+  createCauses,
+  isSoundCause,
+  longestCause,
+  mostCauses,
+} from '../../../src/tracing/enrich/causes.ts';
+
+type Documents = Parameters<Causes['load']>[0];
+
+/** The documents that a ledger has after these changes. */
+function apply(kept: Documents, changes: Documents): Documents {
+  const keys = new Set(changes.map(({ key }) => key));
+  return [...kept.filter(({ key }) => !keys.has(key)), ...changes.filter(({ body }) => body !== undefined)];
+}
+
+const run = (id: number) => ({ id, startedAtMs: 1000 + id });
+const cause = (why: string) => ({ why, facts: [{ name: 'Reason', value: 'NonZeroResultCode' }] });
+
+describe('tracing/enrich/causes', () => {
+  it('keeps as many causes as fit, over restarts, and forgets the oldest', () => {
+    let causes = createCauses();
+    let kept: Documents = [];
+    for (let id = 1; id <= mostCauses + 20; id += 1) {
+      if (id % 100 === 0) {
+        causes = createCauses();
+        causes.load(kept.toReversed());
+      }
+      const { documents, done } = causes.note(run(id), cause(`because of ${id}`));
+      kept = apply(kept, documents);
+      done();
+    }
+    expect(kept.length).toBe(mostCauses);
+    expect(causes.of(run(20))).toBeUndefined();
+    expect(causes.of(run(21))).toEqual(cause('because of 21'));
+    expect(causes.of({ ...run(21), startedAtMs: 5 })).toBeUndefined();
+  });
+
+  it('keeps nothing of what succeeded, or is too long, or was not committed', () => {
+    const causes = createCauses();
+    expect(causes.note(run(1), undefined).documents).toEqual([]);
+    expect(causes.note(run(2), cause('x'.repeat(longestCause))).documents).toEqual([]);
+    causes.note(run(3), cause('because'));
+    expect(causes.of(run(3))).toBeUndefined();
+  });
+
+  it('judges no documents but its own', () => {
+    expect(isSoundCause('pending-trace', undefined)).toBe(true);
+    expect(isSoundCause('cause', cause('because'))).toBe(true);
+    expect(isSoundCause('cause', { why: 1 })).toBe(false);
+  });
+});
