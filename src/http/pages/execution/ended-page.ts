@@ -1,8 +1,8 @@
 import { toAge, toLength } from '../../../domain/ages.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { EndedExecution, EndedStatus } from '../../../status/status.ts';
-import { renderJobLink } from '../addresses.ts';
 import type { Cause } from '../../../tracing/enrich/causes.ts';
+import { renderJobLink } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
 import { renderReadSteps } from '../traces/switch-on-traces.ts';
 import { renderDurations } from './durations-chart.ts';

@@ -1,7 +1,7 @@
 import { toLength } from '../../../domain/ages.ts';
 import type { PastExecution, SpanRow } from '../../../status/past-execution.ts';
-import { type Html, html } from '../html.ts';
 import { findFirstFailed, toPlaceOfFailure, toWord } from '../../../status/root-cause.ts';
+import { type Html, html } from '../html.ts';
 import { type Choice, chooseRows, type Gap } from './row-choice.ts';
 
 /** The most spans that a person reads, and that a browser draws at once. */
