@@ -2,13 +2,14 @@ import { collectors } from '../collectors/index.ts';
 import type { Config, FixedConfig } from '../config/config.ts';
 import { toOwnAddress } from '../config/show/own-address.ts';
 import type { Clock } from '../domain/clock.ts';
+import { type Pause, sortInPieces } from '../domain/pause.ts';
 import { endings } from '../executions/counting/naming.ts';
 import type { ScheduledJob } from '../expected-runs/showing/scheduled-job.ts';
 import { configPageRoute } from '../http/pages/config-page.ts';
 import { executionListRoute } from '../http/pages/execution/execution-list.ts';
 import { executionPageRoute } from '../http/pages/execution/execution-page.ts';
 import { frontPageRoute } from '../http/pages/front/front-page.ts';
-import { jobListRoute } from '../http/pages/jobs/job-list.ts';
+import { jobListRoute, listJobs } from '../http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../http/pages/jobs/job-page.ts';
 import { notFoundRoute } from '../http/pages/not-found.ts';
 import { schedulePageRoute } from '../http/pages/schedule/schedule-page.ts';
@@ -26,14 +27,17 @@ import { runbookRoutes } from '../http/routes/runbooks.ts';
 import { whyRoute } from '../http/routes/why.ts';
 import { readContent } from '../http/server/content.ts';
 import type { Asked } from '../http/server/lifecycle.ts';
+import { createPageTurns, type PageTurns } from '../http/server/page-turns.ts';
+import { createRoutes } from '../http/server/routes.ts';
 import { createHttpServer, type HttpServer } from '../http/server/server.ts';
 import { readSystemdSocket } from '../http/server/systemd-socket.ts';
 import type { Log } from '../log.ts';
 import { type Exposition, ownCollector } from '../metrics/exposition.ts';
 import { chooseFormat, contentTypes } from '../metrics/format.ts';
+import { createTurns } from '../metrics/turns.ts';
 import type { State } from '../state/state.ts';
-import { readStatus } from '../status/read-status.ts';
-import type { EndedStatus, LeaseStatus, Status } from '../status/status.ts';
+import { readStatus, type StatusParts } from '../status/read-status.ts';
+import type { EndedExecution, EndedStatus, LeaseStatus, Status } from '../status/status.ts';
 import type { AppOptions } from './daemon.ts';
 import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
 import type { Traces } from './trace-pipeline.ts';
@@ -107,7 +111,7 @@ async function loadWebAccess({ current, log, clock, readFile }: Served): Promise
 }
 
 function listRoutes(served: Served) {
-  const { fixed, log, reloads, current, watching, externalUrl } = served;
+  const { fixed, log, current, watching, externalUrl } = served;
   const content = readContent();
   const onAsked = (asked: Asked): void => log.info(asked, 'action requested over HTTP');
   const lifecycle = { isEnabled: () => current().web.enableLifecycle, externalUrl, onAsked };
@@ -116,23 +120,27 @@ function listRoutes(served: Served) {
   const hasPage = (name: string, id: number): boolean =>
     watching().traces?.hasPlan(name, id) === true || endedOf(name).some((one) => one.id === id);
   const quarantined = (): Traces['quarantined'] | undefined => watching().traces?.quarantined;
-  const status = (): Promise<Status> => readDaemonStatus(served);
+  const turns = createPageTurns({
+    clock: served.clock,
+    nextTurn: createTurns(served.clock.nextTurn),
+    onBusy: () => log.warn({}, 'pages refused: too many at once'),
+  });
+  const status = turns.share((pause) => readDaemonStatus(served, pause));
   return [
-    frontPageRoute({ metricsPath: fixed.web.telemetryPath, status }),
-    tracesPageRoute({ status, quarantined, hasPage, lifecycle }),
-    quarantineRoutes({ quarantined, lifecycle }),
-    toExecutionPage(served, { hasPage, endedOf }),
-    toExecutionList(served, endedOf),
-    ...toJobPages(served),
-    apiStatusRoute(status),
-    whyRoute((name, job) => watching().watched.get(name)?.why(job)),
-    // Imported by the first reader: who configures by variables needs no YAML.
-    configPageRoute(async () =>
-      (await import('../config/show/effective-config.ts')).toEffectiveYaml(current(), reloads.waiting()),
-    ),
+    // These come before all pages, and wait for none.
     toMetrics(served),
     healthRoutes(() => listUntried(watching())),
     reloadRoute({ ...lifecycle, reload: served.reload }),
+    createRoutes().use(turns.gate),
+    frontPageRoute({ metricsPath: fixed.web.telemetryPath, status, turns }),
+    tracesPageRoute({ status, quarantined, hasPage, lifecycle }),
+    quarantineRoutes({ quarantined, lifecycle }),
+    toExecutionPage(served, { hasPage, endedOf }),
+    toExecutionList(served, { endedOf, turns }),
+    ...toJobPages(served, turns),
+    apiStatusRoute(status, turns),
+    whyRoute((name, job) => watching().watched.get(name)?.why(job)),
+    configPageRoute(toConfigText(served)),
     dashboardRoutes(content, urls),
     alertRoutes({
       content,
@@ -146,9 +154,24 @@ function listRoutes(served: Served) {
   ];
 }
 
-function readDaemonStatus(served: Served): Promise<Status> {
+/** Renders the configuration once for each reload. */
+function toConfigText({ current, reloads }: Served): () => Promise<string> {
+  let of: readonly unknown[] = [];
+  let text = Promise.resolve('');
+  // Imported by the first reader: who configures by variables needs no YAML.
+  const render = async (): Promise<string> =>
+    (await import('../config/show/effective-config.ts')).toEffectiveYaml(current(), reloads.waiting());
+  return () => {
+    const now = [current(), reloads.waiting()];
+    if (now.some((one, index) => one !== of[index])) text = render();
+    of = now;
+    return text;
+  };
+}
+
+function readDaemonStatus(served: Served, pause: Pause): Promise<Status> {
   const { version, clock, reloads, current, watching, state, lease, differing } = served;
-  return readStatus({
+  const parts: StatusParts = {
     version,
     servers: current().servers,
     config: current(),
@@ -164,7 +187,8 @@ function readDaemonStatus(served: Served): Promise<Status> {
     failedReload: reloads.failed,
     differing,
     clock,
-  });
+  };
+  return readStatus(parts, pause);
 }
 
 /** Finds out whether a server that is watched here is silent. */
@@ -172,20 +196,23 @@ function toFindSilence({ watching }: Served): FindSilence {
   return (name) => watching().watched.get(name)?.silence();
 }
 
-function toJobPages(served: Served) {
+function toJobPages(served: Served, { begin, share, shareByName }: PageTurns) {
   const { current, watching } = served;
   const silence = toFindSilence(served);
-  const ofServer = (name: string): readonly ScheduledJob[] => watching().watched.get(name)?.scheduled() ?? [];
+  function* listAll(): Generator<ScheduledJob> {
+    for (const { name } of current().servers) yield* watching().watched.get(name)?.scheduled() ?? [];
+  }
   return [
     jobListRoute({
       servers: () => current().servers.map(({ name }) => name),
-      jobs: () => current().servers.flatMap(({ name }) => ofServer(name)),
+      jobs: share((pause) => listJobs(listAll(), pause)),
       ended: (server) => watching().watched.get(server)?.ended() ?? [],
       silence,
+      begin,
     }),
     schedulePageRoute({
       servers: () => current().servers.map(({ name }) => name),
-      find: (server) => watching().watched.get(server)?.schedule(),
+      find: shareByName(async (server, pause) => watching().watched.get(server)?.schedule(pause)),
       silence,
     }),
     jobPageRoute({ find: (server, path) => watching().watched.get(server)?.job(path), silence }),
@@ -194,20 +221,32 @@ function toJobPages(served: Served) {
 
 type EndedOf = (server: string) => readonly EndedStatus[];
 
-function toExecutionList(served: Served, endedOf: EndedOf) {
+function toExecutionList(
+  served: Served,
+  { endedOf, turns: { begin, share } }: { readonly endedOf: EndedOf; readonly turns: PageTurns },
+) {
   const { clock, current } = served;
   const servers = (): readonly string[] => current().servers.map(({ name }) => name);
+  function* listAll(): Generator<EndedExecution> {
+    for (const server of servers()) for (const execution of endedOf(server)) yield { ...execution, server };
+  }
   return executionListRoute({
-    ended: () =>
-      servers()
-        .flatMap((server) => endedOf(server).map((execution) => ({ ...execution, server })))
-        .sort((one, other) => other.endedAtMs - one.endedAtMs),
+    ended: share((pause) =>
+      sortInPieces(listAll(), {
+        bucketOf: ({ endedAtMs }) => -Math.floor(endedAtMs / bucketMs),
+        compare: (one, other) => other.endedAtMs - one.endedAtMs,
+        pause,
+      }),
+    ),
     servers,
     endings,
     silence: toFindSilence(served),
     nowMs: clock.now,
+    begin,
   });
 }
+
+const bucketMs = 300_000;
 
 type Kept = { readonly hasPage: (server: string, id: number) => boolean; readonly endedOf: EndedOf };
 

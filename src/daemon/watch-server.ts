@@ -4,6 +4,7 @@ import { createProjectList } from '../api/project-list.ts';
 import type { ToDispatcher } from '../api/wire/transport.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
+import type { Pause } from '../domain/pause.ts';
 import { createTracePort } from '../executions/trace-port.ts';
 import type { Why } from '../expected-runs/deciding/why.ts';
 import type { ExpectedRuns } from '../expected-runs/expected-runs.ts';
@@ -74,7 +75,7 @@ export type WatchedServer = {
   /** A job by its path as `{project}/{group}/{name}`: its schedule, and its runs. */
   readonly job: (path: string) => ShownJob | undefined;
   /** The last hours and the next ones of all scheduled jobs; undefined where the collector is off. */
-  readonly schedule: () => ReturnType<ExpectedRuns['schedule']> | undefined;
+  readonly schedule: (pause: Pause) => ReturnType<ExpectedRuns['schedule']> | undefined;
   /** One execution that runs or waits, as the last round saw it. */
   readonly running: (id: number) => RunningExecution | undefined;
   /** Returns the number of projects that the server lists to these credentials. */
@@ -121,6 +122,7 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
   });
   const seen = (member?: string): Seen | undefined =>
     sinceLastAnswer(targets.find(member)?.vitality.seen(), member === undefined ? sourceNotes : undefined, clock);
+  const ended = toListEnded(executions, executionSettings);
   const silence = (): Silence | undefined => {
     const common = seen() ?? toCommonState(members.map((member) => toServerState(seen(member.name))));
     return toSilence(name, common, clock.now());
@@ -135,11 +137,11 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     seen,
     silence,
     running: (id) => executions && findRunning(executions.status(), executionSettings, { server: name, id }),
-    ended: () => (executions === undefined ? [] : listEnded(executions.status(), executionSettings)),
+    ended,
     why: (job) => (expected?.why(job) ?? []).map((told) => toldInSilence(told, silence())),
     scheduled: () => expected?.scheduled() ?? [],
-    schedule: () => expected?.schedule(),
-    job: (path) => toJob(name, path, { executions, expected, executionSettings, clock }),
+    schedule: (pause) => expected?.schedule(pause),
+    job: (path) => toJob(name, path, { executions, expected, executionSettings, clock, ended: ended() }),
     executions: () => executions && toWhatRuns(executions.status(), executionSettings),
     visibleProjects: projectList.visible,
     withdraw: (key) => polls.find(({ scheduled }) => toPollText(scheduled.key) === toPollText(key))?.reading.withdraw(),
@@ -147,6 +149,22 @@ export function watchServer(server: ServerConfig, options: WatchOptions, before?
     resume: async () => {
       for (const { reading } of polls) await reading.resume?.();
     },
+  };
+}
+
+/** Lists them once for each change: patterns of jobs and projects are dear to match. */
+function toListEnded(
+  executions: ServerPolls['executions'],
+  settings: ReturnType<typeof toExecutionSettings>,
+): () => readonly EndedStatus[] {
+  let of: readonly unknown[] | undefined;
+  let ended: readonly EndedStatus[] = [];
+  return () => {
+    const status = executions?.status();
+    if (status === undefined || status.recent === of) return ended;
+    of = status.recent;
+    ended = listEnded(status, settings);
+    return ended;
   };
 }
 
@@ -169,12 +187,13 @@ function toldInSilence(told: Why, silence: Silence | undefined): Why {
 type Known = Pick<ServerPolls, 'executions' | 'expected'> &
   Pick<WatchOptions, 'clock'> & {
     readonly executionSettings: ReturnType<typeof toExecutionSettings>;
+    readonly ended: readonly EndedStatus[];
   };
 
 function toJob(
   server: string,
   path: string,
-  { executions, expected, executionSettings, clock }: Known,
+  { executions, expected, executionSettings, clock, ended }: Known,
 ): ShownJob | undefined {
   const status = executions?.status();
   return toShownJob({
@@ -183,7 +202,7 @@ function toJob(
     nowMs: status?.nowMs ?? clock.now(),
     seenMs: status?.seenMs,
     schedule: expected?.find(path),
-    ended: status === undefined ? [] : listEnded(status, executionSettings),
+    ended,
     running: status === undefined ? [] : listRunning(status, executionSettings),
     factsOf: (...names) => executions?.factsOf(...names),
     overdueFactor: executionSettings.overdueFactorOf(path),

@@ -3,6 +3,7 @@ import { jobInfo } from '../api/endpoints/jobs.ts';
 import type { Project } from '../api/endpoints/projects.ts';
 import type { Clock } from '../domain/clock.ts';
 import { toJobPath } from '../domain/job-path.ts';
+import type { Pause } from '../domain/pause.ts';
 import type { CommitHook } from '../executions/trace-port.ts';
 import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
@@ -55,11 +56,11 @@ export type ExpectedRuns = {
   readonly withdraw: () => void;
   readonly jobs: () => ReadonlyMap<string, WatchedJob>;
   /** The jobs that are there, as pages show them. */
-  readonly scheduled: () => readonly ScheduledJob[];
+  readonly scheduled: () => Iterable<ScheduledJob>;
   /** The first job that a path or an id names, with why it ran or not and the times that are not decided. */
   readonly find: (job: string) => (TimesOfJob & { readonly job: ScheduledJob; readonly why: Why }) | undefined;
   /** The last hours and the next ones of all jobs. */
-  readonly schedule: () => ServerSchedule;
+  readonly schedule: (pause: Pause) => Promise<ServerSchedule>;
   /** Explains the last decision about each job that a path or an id names. */
   readonly why: (job: string) => readonly Why[];
 };
@@ -119,24 +120,24 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     },
     withdraw: options.withdraw,
     jobs: () => jobs.all,
-    scheduled: () =>
-      [...jobs.all.values()].filter(({ goneAtMs }) => goneAtMs === undefined).map((job) => toListed(options, job)),
+    scheduled: () => listScheduled(options, jobs),
     find: (path) => {
       const [job] = findJobs(jobs, path);
       if (job === undefined) return undefined;
       const why = explain(job, toWhyInput(options, job));
       return { job: toListed(options, job), why, ...toTimes(job, notes.serverNowMs()) };
     },
-    schedule: () =>
-      toServerSchedule({
-        server: options.server,
-        jobs: jobs.all.values(),
-        hours: jobs.hours(),
-        nowMs: notes.serverNowMs(),
-        ahead,
-      }),
+    schedule: (pause) => {
+      const { server } = options;
+      const nowMs = notes.serverNowMs();
+      return toServerSchedule({ server, jobs: jobs.all.values(), hours: jobs.hours(), nowMs, ahead }, pause);
+    },
     why: (job) => findJobs(jobs, job).map((found) => explain(found, toWhyInput(options, found))),
   };
+}
+
+function* listScheduled(options: ExpectedRunsOptions, { all }: Pick<ExpectedJobs, 'all'>): Generator<ScheduledJob> {
+  for (const job of all.values()) if (job.goneAtMs === undefined) yield toListed(options, job);
 }
 
 function toListed({ server, port, notes }: ExpectedRunsOptions, job: WatchedJob): ScheduledJob {

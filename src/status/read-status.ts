@@ -4,6 +4,7 @@ import type { Collector } from '../collectors/collector.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Memory } from '../domain/memory.ts';
+import { noPause, type Pause } from '../domain/pause.ts';
 import type { PollStatus } from '../schedule/scheduler.ts';
 import type { Seen } from '../schedule/vitality.ts';
 import type { State } from '../state/state.ts';
@@ -54,11 +55,15 @@ export type Watched = {
 };
 
 /** Reads the state of all watched servers, for pages and programs. */
-export async function readStatus(parts: StatusParts): Promise<Status> {
-  const polls = parts.polls();
+export async function readStatus(parts: StatusParts, pause: Pause = noPause): Promise<Status> {
+  const polls = Map.groupBy(parts.polls(), ({ key }) => key.server);
+  let turn = Promise.resolve();
   const [traces, ...servers] = await Promise.all([
     readTraces(parts),
-    ...parts.servers.map((server) => readServer(server, parts, polls)),
+    ...parts.servers.map((server) => {
+      turn = turn.then(pause);
+      return turn.then(() => readServer(server, parts, polls.get(server.name) ?? []));
+    }),
   ]);
   return {
     version: parts.version,
@@ -89,12 +94,11 @@ function readTraces({ delivery, spool }: StatusParts): Promise<TracesStatus | un
 async function readServer(
   server: StatusParts['servers'][number],
   parts: StatusParts,
-  polls: readonly PollStatus[],
+  ofServer: readonly PollStatus[],
 ): Promise<ServerStatus> {
   const { name } = server;
   const watched = parts.watched(name);
   const lease = parts.lease?.(name);
-  const ofServer = polls.filter(({ key }) => key.server === name);
   const own = ofServer.filter(({ key }) => key.member === undefined);
   const members = await Promise.all(
     (server.members ?? []).map((member) => {

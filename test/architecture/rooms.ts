@@ -161,7 +161,7 @@ export const rooms: readonly Room[] = [
   { room: 'http/access', types: ['express', 'node:net', 'node:tls'] },
   {
     room: 'http/server',
-    knows: ['package-folder', 'http/access'],
+    knows: ['package-folder', 'http/access', 'domain/pause'],
     types: ['node:http', 'node:https'],
     packages: ['express', 'node:net'],
   },

@@ -53,7 +53,7 @@ describe('expected-runs', () => {
     control.setExecutionMode('active');
     away(1);
     await minutes(20);
-    const { hours, openCount, ahead } = schedule();
+    const { hours, openCount, ahead } = await schedule();
     const nothing = { late: 0, off: 0, undecided: 0 };
     expect(hours.flatMap(({ known }) => known ?? [])).toEqual([
       { ...nothing, startMs: Date.UTC(2026, 0, 15, 13), ran: 1, missed: {} },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noPause } from '../../src/domain/pause.ts';
 import { addToHours, type HourOfTimes, lastHours } from '../../src/expected-runs/deciding/hours.ts';
 import { type JobStart, planHoursAhead } from '../../src/expected-runs/deciding/hours-ahead.ts';
 import type { Judged, Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
@@ -156,7 +157,7 @@ describe('expected-runs/deciding/hours-ahead', () => {
 });
 
 describe('expected-runs/showing/server-schedule', () => {
-  it('counts the times of each hour that are not decided yet', () => {
+  it('counts the times of each hour that are not decided yet', async () => {
     const times = {
       askedAtMs: at(6),
       untilMs: at(18),
@@ -164,17 +165,12 @@ describe('expected-runs/showing/server-schedule', () => {
       confirmedMs: at(6),
     };
     const open = job({ timetable: { source: 'forecast', ...times } });
-    const { hours } = toServerSchedule({
-      server: 'prod',
-      jobs: [open],
-      hours: [],
-      nowMs: at(11, 30),
-      ahead: undefined,
-    });
+    const of = { server: 'prod', jobs: [open], hours: [], nowMs: at(11, 30), ahead: undefined };
+    const { hours } = await toServerSchedule(of, noPause);
     expect(hours.slice(-3).map(({ openCount }) => openCount)).toEqual([0, 2, 1]);
   });
 
-  it('shows what is not a run in time, the newest first, what is open, and what starts next', () => {
+  it('shows what is not a run in time, the newest first, what is open, and what starts next', async () => {
     const nowMs = at(12, 30);
     const timetable = {
       source: 'forecast',
@@ -191,7 +187,7 @@ describe('expected-runs/showing/server-schedule', () => {
     const off = job({ id: 'j2', verdicts: [missed], off: [{ what: 'job', sinceMs: at(1), seenAtMs: at(1) }] });
     const gone = job({ id: 'j3', verdicts: [missed], goneAtMs: at(2) });
     const jobs = [busy, off, gone];
-    const shown = toServerSchedule({ server: 'prod', jobs, hours: [], nowMs, ahead: undefined });
+    const shown = await toServerSchedule({ server: 'prod', jobs, hours: [], nowMs, ahead: undefined }, noPause);
     expect({ ...shown, hours: shown.hours.length }).toEqual({
       server: 'prod',
       nowMs,

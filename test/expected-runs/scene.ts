@@ -1,6 +1,7 @@
 import { projectsWithModes } from '../../src/api/endpoints/projects.ts';
 import { systemInfo } from '../../src/api/endpoints/system.ts';
 import { createProjectList } from '../../src/api/project-list.ts';
+import { noPause } from '../../src/domain/pause.ts';
 import { createExecutions, type Executions } from '../../src/executions/executions.ts';
 import { toExecutionsPort } from '../../src/expected-runs/executions-port.ts';
 import { createExpectedRuns } from '../../src/expected-runs/expected-runs.ts';
@@ -139,7 +140,7 @@ export function createScene({
         .filter((line) => line !== ''),
     jobs: () => [...daemon.expected.jobs().values()],
     find: (path: string) => daemon.expected.find(path),
-    schedule: () => daemon.expected.schedule(),
+    schedule: () => daemon.expected.schedule(noPause),
     stop: async (): Promise<void> => {
       await close();
       await state.close();

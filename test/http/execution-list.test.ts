@@ -17,7 +17,7 @@ const executions: readonly EndedExecution[] = [
 async function read(path: string, all = executions): Promise<string> {
   const route = executionListRoute({
     silence,
-    ended: () => all,
+    ended: async () => all,
     servers: () => ['prod', 'test'],
     endings: ['succeeded', 'failed', 'aborted', 'timedout'],
     nowMs: () => atMs,

@@ -149,7 +149,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
       frontPageRoute({ metricsPath: '/metrics', status: read }),
       executionListRoute({
         silence,
-        ended: () => endedRuns.map((run) => ({ ...run, server: 'prod' })),
+        ended: async () => endedRuns.map((run) => ({ ...run, server: 'prod' })),
         servers: () => ['prod', longWord],
         endings: ['succeeded', 'failed'],
         nowMs: () => atMs,

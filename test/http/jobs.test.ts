@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { noPause } from '../../src/domain/pause.ts';
 import type { Blocker } from '../../src/expected-runs/deciding/blockers.ts';
 import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import type { ScheduledJob } from '../../src/expected-runs/showing/scheduled-job.ts';
-import { jobListRoute } from '../../src/http/pages/jobs/job-list.ts';
+import { jobListRoute, listJobs } from '../../src/http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../../src/http/pages/jobs/job-page.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
@@ -37,7 +38,7 @@ async function read(path: string, shown: readonly ScheduledJob[] = jobs): Promis
   const { ask } = await serve([
     jobListRoute({
       servers: () => [...new Set(shown.map(({ server }) => server))],
-      jobs: () => shown,
+      jobs: () => listJobs(shown, noPause),
       ended: () => [],
       silence,
     }),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { noPause } from '../../src/domain/pause.ts';
 import type { Verdict, WatchedJob } from '../../src/expected-runs/deciding/watched-job.ts';
 import { type ServerSchedule, toServerSchedule } from '../../src/expected-runs/showing/server-schedule.ts';
 import { schedulePageRoute } from '../../src/http/pages/schedule/schedule-page.ts';
@@ -11,7 +12,7 @@ type Schedules = Readonly<Record<string, ServerSchedule | undefined>>;
 
 async function read(path: string, schedules: Schedules): Promise<{ status: number; body: string }> {
   const servers = (): readonly string[] => Object.keys(schedules);
-  const { ask } = await serve([schedulePageRoute({ servers, find: (server) => schedules[server], silence })]);
+  const { ask } = await serve([schedulePageRoute({ servers, find: async (server) => schedules[server], silence })]);
   return ask(path);
 }
 
@@ -93,7 +94,8 @@ describe('http/schedule', () => {
         timetable: { source: 'forecast', askedAtMs: atMs, untilMs: atMs + 30_000_000, timesMs, confirmedMs: atMs },
       }),
     );
-    const schedule = toServerSchedule({ server: 'prod', jobs, hours: [], nowMs: atMs, ahead: someSchedule().ahead });
+    const { ahead } = someSchedule();
+    const schedule = await toServerSchedule({ server: 'prod', jobs, hours: [], nowMs: atMs, ahead }, noPause);
     const { body } = await read('/schedule/prod', { prod: schedule });
     expect(body.length).toBeLessThan(300_000);
     expect(body).toContain('These are the newest 100 of 100000.');

@@ -1,8 +1,9 @@
+import { noPause } from '../../src/domain/pause.ts';
 import type { Verdict } from '../../src/expected-runs/deciding/watched-job.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import type { ScheduledJob } from '../../src/expected-runs/showing/scheduled-job.ts';
 import type { ServerSchedule } from '../../src/expected-runs/showing/server-schedule.ts';
-import { jobListRoute } from '../../src/http/pages/jobs/job-list.ts';
+import { jobListRoute, listJobs } from '../../src/http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../../src/http/pages/jobs/job-page.ts';
 import { schedulePageRoute } from '../../src/http/pages/schedule/schedule-page.ts';
 import type { ScheduleOfJob, ShownJob } from '../../src/status/shown-job.ts';
@@ -50,9 +51,9 @@ export function someJobPages(longWord: string) {
     sentence: 'Did not run: the server was passive.',
   };
   return [
-    jobListRoute({ servers: () => ['prod'], jobs: () => jobs, ended: () => someRuns(), silence }),
+    jobListRoute({ servers: () => ['prod'], jobs: () => listJobs(jobs, noPause), ended: () => someRuns(), silence }),
     jobPageRoute({ find: (server, path) => someJob(server, path, { job, why }), silence }),
-    schedulePageRoute({ servers: () => ['prod'], find: () => someSchedule(longWord), silence }),
+    schedulePageRoute({ servers: () => ['prod'], find: async () => someSchedule(longWord), silence }),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { JobNames } from '../../domain/job-path.ts';
+import type { Pause } from '../../domain/pause.ts';
 import { type HourOfTimes, hourMs, isLate, lastHours, toHour } from '../deciding/hours.ts';
 import type { HourAhead } from '../deciding/hours-ahead.ts';
 import { isOff, nextTime, type Verdict, type WatchedJob } from '../deciding/watched-job.ts';
@@ -46,31 +47,64 @@ type Input = {
 };
 
 /** Collects what the page of a server's timetable shows: no more than a person reads, however many jobs there are. */
-export function toServerSchedule({ server, jobs, hours, nowMs, ahead }: Input): ServerSchedule {
+export async function toServerSchedule(
+  { server, jobs, hours, nowMs, ahead }: Input,
+  pause: Pause,
+): Promise<ServerSchedule> {
   const fromMs = toHour(nowMs) - 12 * hourMs;
-  const there = [...jobs].filter(({ goneAtMs }) => goneAtMs === undefined);
-  const notable = there.flatMap((job) =>
-    job.verdicts
-      .filter((verdict) => verdict.expectedMs >= fromMs && isNotable(verdict))
-      .map((verdict) => ({ job, verdict })),
-  );
-  const next = there.flatMap((job) => {
+  const counts = { jobs: 0, off: 0, notable: 0, open: new Map<number, number>() };
+  const notable: TimeOfJob[] = [];
+  const next: NextStart[] = [];
+  for (const job of jobs) {
+    await pause();
+    if (job.goneAtMs !== undefined) continue;
+    counts.jobs += 1;
+    if (isOff(job)) counts.off += 1;
+    countOpen(job, nowMs, counts.open);
+    const times = job.verdicts.filter((verdict) => verdict.expectedMs >= fromMs && isNotable(verdict));
+    counts.notable += times.length;
+    addTo(
+      notable,
+      times.map((verdict) => ({ job, verdict })),
+      byTime,
+      mostNotable,
+    );
     const atMs = nextTime(job, nowMs);
-    return atMs === undefined ? [] : [{ job, atMs }];
-  });
-  const open = countOpen(there, nowMs);
+    if (atMs !== undefined) addTo(next, [{ job, atMs }], byStart, mostNext);
+  }
   return {
     server,
     nowMs,
-    jobCount: there.length,
-    offCount: there.filter(isOff).length,
-    hours: lastHours(hours, nowMs, 13).map((hour) => ({ ...hour, openCount: open.get(hour.startMs) ?? 0 })),
-    openCount: [...open.values()].reduce((sum, count) => sum + count, 0),
-    notable: notable.sort((one, other) => other.verdict.expectedMs - one.verdict.expectedMs).slice(0, mostNotable),
-    notableCount: notable.length,
-    next: next.sort((one, other) => one.atMs - other.atMs).slice(0, mostNext),
+    jobCount: counts.jobs,
+    offCount: counts.off,
+    hours: lastHours(hours, nowMs, 13).map((hour) => ({ ...hour, openCount: counts.open.get(hour.startMs) ?? 0 })),
+    openCount: [...counts.open.values()].reduce((sum, count) => sum + count, 0),
+    notable: notable.sort(byTime).slice(0, mostNotable),
+    notableCount: counts.notable,
+    next: next.sort(byStart).slice(0, mostNext),
     ahead,
   };
+}
+
+function byTime(one: TimeOfJob, other: TimeOfJob): number {
+  return other.verdict.expectedMs - one.verdict.expectedMs;
+}
+
+function byStart(one: NextStart, other: NextStart): number {
+  return one.atMs - other.atMs;
+}
+
+/** Leaves out all but the first from time to time, so that a list stays short. */
+function addTo<Item>(
+  list: Item[],
+  items: readonly Item[],
+  compare: (one: Item, other: Item) => number,
+  most: number,
+): void {
+  list.push(...items);
+  if (list.length <= 10 * most) return;
+  list.sort(compare);
+  list.length = most;
 }
 
 function isNotable(verdict: Verdict): boolean {
@@ -78,19 +112,19 @@ function isNotable(verdict: Verdict): boolean {
 }
 
 /** Counts the open times of each hour, in place: dense jobs have hundreds of times each. */
-function countOpen(jobs: readonly WatchedJob[], nowMs: number): ReadonlyMap<number, number> {
-  const counts = new Map<number, number>();
+function countOpen(
+  { timetable, decidedMs, sinceMs, held = [] }: WatchedJob,
+  nowMs: number,
+  counts: Map<number, number>,
+): void {
   const add = (time: number): void => {
     counts.set(toHour(time), (counts.get(toHour(time)) ?? 0) + 1);
   };
-  for (const { timetable, decidedMs, sinceMs, held = [] } of jobs) {
-    for (const { expectedMs } of held) add(expectedMs);
-    for (const time of timetable?.timesMs ?? []) {
-      if (time > nowMs) break;
-      if (time > decidedMs && time >= sinceMs) add(time);
-    }
+  for (const { expectedMs } of held) add(expectedMs);
+  for (const time of timetable?.timesMs ?? []) {
+    if (time > nowMs) break;
+    if (time > decidedMs && time >= sinceMs) add(time);
   }
-  return counts;
 }
 
 const mostNotable = 100;

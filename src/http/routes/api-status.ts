@@ -1,4 +1,5 @@
 import type { Router } from 'express';
+import type { Pause } from '../../domain/pause.ts';
 import { findProblems, toHeadline, toSentences } from '../../status/problems.ts';
 import type {
   CollectorStatus,
@@ -8,19 +9,29 @@ import type {
   TargetStatus,
   TracesStatus,
 } from '../../status/status.ts';
+import { unsharedTurns } from '../server/page-turns.ts';
 import { createRoutes } from '../server/routes.ts';
 
 /** `/api/status`: the content of the front page, for programs. Every key is always there; what is not known is null. */
-export function apiStatusRoute(status: () => Promise<Status>): Router {
+export function apiStatusRoute(status: () => Promise<Status>, { share } = unsharedTurns): Router {
   const router = createRoutes();
+  const toText = share(async (pause) => JSON.stringify(await toJson(await status(), pause)));
   router.get('/api/status', async (_request, response) => {
-    response.set('cache-control', 'no-store').json(toJson(await status()));
+    response
+      .set('cache-control', 'no-store')
+      .type('application/json')
+      .send(await toText());
   });
   return router;
 }
 
-function toJson(status: Status) {
+async function toJson(status: Status, pause: Pause) {
   const problems = findProblems(status);
+  const servers: unknown[] = [];
+  for (const server of status.servers) {
+    servers.push(toServer(server));
+    await pause();
+  }
   return {
     version: status.version,
     at: toIso(status.atMs),
@@ -36,7 +47,7 @@ function toJson(status: Status) {
       title: problem.title,
       text: toSentences(problem),
     })),
-    servers: status.servers.map(toServer),
+    servers,
     traces: status.traces === undefined ? null : toTraces(status.traces),
   };
 }

@@ -15,9 +15,12 @@ type Urls = {
 /** The Grafana dashboards, ready to import, their links pointing to this daemon. */
 export function dashboardRoutes({ dashboards }: Pick<Content, 'dashboards'>, urls: Urls): Router {
   const router = createRoutes();
+  let entries: readonly Entry[] | undefined;
   router.get(['/dashboards', '/dashboards/'], (request, response) => {
     const root = toRoot(request);
-    const links = [...dashboards.entries()].map(([name, json]) => renderLink(root, name, json));
+    // The files are large, and never change.
+    entries ??= [...dashboards].map(([name, json]) => toEntry(name, json));
+    const links = entries.map((entry) => renderLink(root, entry));
     const body = html`<h1>Dashboards</h1>
 <p class="note">Import a file in Grafana (Dashboards, New, Import) and choose your Prometheus.</p>
 <ul class="links">${links}</ul>`;
@@ -34,8 +37,14 @@ export function dashboardRoutes({ dashboards }: Pick<Content, 'dashboards'>, url
   return router;
 }
 
-function renderLink(root: string, name: string, json: string): Html {
-  const { title, description } = JSON.parse(json) as { title?: string; description?: string };
+type Entry = { readonly name: string; readonly title: string; readonly description: string | undefined };
+
+function toEntry(name: string, json: string): Entry {
+  const { title = name, description } = JSON.parse(json) as { title?: string; description?: string };
+  return { name, title, description };
+}
+
+function renderLink(root: string, { name, title, description }: Entry): Html {
   const file = `${root}dashboards/${encodeURIComponent(name)}.json`;
-  return html`<li><a href="${file}">${title ?? name}<span>${description}</span></a></li>`;
+  return html`<li><a href="${file}">${title}<span>${description}</span></a></li>`;
 }

@@ -6,11 +6,17 @@ import { createRoutes } from '../server/routes.ts';
 /** `/reference`: every metric with its type, labels and meaning, from our own Markdown. */
 export function metricReferenceRoute(toMarkdown: () => Promise<string>): Router {
   const router = createRoutes();
+  let text: Promise<string> | undefined;
   router.get('/reference', async (request, response) => {
-    // Imported by the first reader: no start-up waits for it.
-    const { marked } = await import('marked');
-    const body = html`<section class="reference">${trust(await marked.parse(await toMarkdown()))}</section>`;
+    text ??= renderMarkdown(toMarkdown);
+    const body = html`<section class="reference">${trust(await text)}</section>`;
     response.send(renderPage({ title: 'Metrics', body, path: request.path }));
   });
   return router;
+}
+
+// Imported by the first reader: no start-up waits for it.
+async function renderMarkdown(toMarkdown: () => Promise<string>): Promise<string> {
+  const { marked } = await import('marked');
+  return marked.parse(await toMarkdown());
 }

@@ -37,16 +37,14 @@ export function toQuery(filter: Readonly<Record<string, string | number>>): stri
   return query.size === 0 ? '' : `?${query.toString()}`;
 }
 
-/** Chooses the executions that a filter lets through. */
-export function choose(executions: readonly EndedExecution[], filter: Filter): readonly EndedExecution[] {
+/** Reports whether a filter lets an execution through. */
+export function toChoice(filter: Filter): (execution: EndedExecution) => boolean {
   const text = filter.text.toLowerCase();
-  return executions.filter(
-    ({ server, project, job = 'ad hoc', id, ending }) =>
-      isResult(ending, filter.result) &&
-      (filter.server === '' || server === filter.server) &&
-      (filter.project === '' || project === filter.project) &&
-      (text === '' || job.toLowerCase().includes(text) || String(id) === text.replace(/^#/, '')),
-  );
+  return ({ server, project, job = 'ad hoc', id, ending }) =>
+    isResult(ending, filter.result) &&
+    (filter.server === '' || server === filter.server) &&
+    (filter.project === '' || project === filter.project) &&
+    (text === '' || job.toLowerCase().includes(text) || String(id) === text.replace(/^#/, ''));
 }
 
 function isResult(ending: string, wanted: string): boolean {

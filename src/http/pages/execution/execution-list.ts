@@ -1,5 +1,6 @@
 import type { Router } from 'express';
 import { toAge, toLength } from '../../../domain/ages.ts';
+import { filterInPieces, noPause, type Pause } from '../../../domain/pause.ts';
 import { toCount } from '../../../domain/sizes.ts';
 import type { EndedExecution } from '../../../status/status.ts';
 import { createRoutes } from '../../server/routes.ts';
@@ -8,25 +9,36 @@ import { renderEnding } from '../ending.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
 import { type FindSilence, renderSilence } from '../silence.ts';
-import { choose, type Filter, readFilter, toQuery } from './execution-filter.ts';
+import { type Filter, readFilter, toChoice, toQuery } from './execution-filter.ts';
 
 export type ExecutionListOptions = {
   /** Returns the finished executions of all servers that are kept for pages, the newest end first. */
-  readonly ended: () => readonly EndedExecution[];
+  readonly ended: () => Promise<readonly EndedExecution[]>;
   readonly servers: () => readonly string[];
   /** The values of a result, as the executions hold them. */
   readonly endings: readonly string[];
   readonly silence: FindSilence;
   readonly nowMs: () => number;
+  /** Begins the work for one request. */
+  readonly begin?: () => Pause;
 };
 
 /** `/executions`: the executions that ended last, by result, server, project and text; the choice stands in the address. */
-export function executionListRoute({ ended, servers, endings, silence, nowMs }: ExecutionListOptions): Router {
+export function executionListRoute(options: ExecutionListOptions): Router {
+  const { ended, servers, endings, silence, nowMs, begin = () => noPause } = options;
   const router = createRoutes();
-  router.get('/executions', (request, response) => {
-    const all = ended();
+  router.get('/executions', async (request, response) => {
+    const all = await ended();
     const filter = readFilter(new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]));
-    const body = renderList(all, { filter, servers: servers(), endings, root: toRoot(request), nowMs: nowMs() });
+    const chosen = await filterInPieces(all, toChoice(filter), begin());
+    const body = renderList(all, {
+      chosen,
+      filter,
+      servers: servers(),
+      endings,
+      root: toRoot(request),
+      nowMs: nowMs(),
+    });
     const shown = filter.server === '' ? servers() : [filter.server];
     const notice = renderSilence(shown, silence);
     allowForms(response);
@@ -38,6 +50,8 @@ export function executionListRoute({ ended, servers, endings, silence, nowMs }: 
 }
 
 type About = {
+  /** The executions of all pages. */
+  readonly chosen: readonly EndedExecution[];
   readonly filter: Filter;
   readonly servers: readonly string[];
   readonly endings: readonly string[];
@@ -48,7 +62,7 @@ type About = {
 const onePage = 100;
 
 function renderList(all: readonly EndedExecution[], about: About): Html {
-  const chosen = choose(all, about.filter);
+  const { chosen } = about;
   const pages = Math.max(1, Math.ceil(chosen.length / onePage));
   const page = Math.min(about.filter.page, pages);
   const shown = chosen.slice((page - 1) * onePage, page * onePage);

@@ -1,7 +1,9 @@
 import type { Router } from 'express';
 import { toAge, toDuration } from '../../../domain/ages.ts';
+import type { Pause } from '../../../domain/pause.ts';
 import { findProblems, type Problem, toHeadline } from '../../../status/problems.ts';
 import type { ServerStatus, Status } from '../../../status/status.ts';
+import { type PageTurns, unsharedTurns } from '../../server/page-turns.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
@@ -14,32 +16,34 @@ import { toTracesText } from './traces-text.ts';
 type FrontPageOptions = {
   readonly metricsPath: string;
   readonly status: () => Promise<Status>;
+  readonly turns?: Pick<PageTurns, 'shareByName'>;
 };
 
 /**
  * `/`: how each server is doing, and where everything is. It reloads itself only for who asks for that: it would take away
  * what is being read, marked and copied.
  */
-export function frontPageRoute({ metricsPath, status }: FrontPageOptions): Router {
+export function frontPageRoute({ metricsPath, status, turns = unsharedTurns }: FrontPageOptions): Router {
   const router = createRoutes();
-  router.get('/', async (request, response) => {
+  const toPage = turns.shareByName(async (wish, pause) => {
     const current = await status();
     const problems = findProblems(current);
-    const refreshSeconds = 'refresh' in request.query ? shortRefreshSeconds : undefined;
-    const root = toRoot(request);
+    const refreshSeconds = wish === 'refresh' ? shortRefreshSeconds : undefined;
     const headline = toHeadline(current, problems);
-    response.set('cache-control', 'no-store').send(
-      renderPage({
-        title: problems.length > 1 ? `${problems.length} problems: ${headline}` : headline,
-        body: renderStatus(current, problems, { root, metricsPath, refreshSeconds }),
-        path: request.path,
-        refreshSeconds,
-      }),
-    );
+    return renderPage({
+      title: problems.length > 1 ? `${problems.length} problems: ${headline}` : headline,
+      body: await renderStatus(current, problems, { root: toRoot({ path }), metricsPath, refreshSeconds }, pause),
+      path,
+      refreshSeconds,
+    });
+  });
+  router.get(path, async (request, response) => {
+    response.set('cache-control', 'no-store').send(await toPage('refresh' in request.query ? 'refresh' : ''));
   });
   return router;
 }
 
+const path = '/';
 const shortRefreshSeconds = 30;
 
 type About = Pick<FrontPageOptions, 'metricsPath'> & {
@@ -47,7 +51,7 @@ type About = Pick<FrontPageOptions, 'metricsPath'> & {
   readonly refreshSeconds: number | undefined;
 };
 
-function renderStatus(status: Status, problems: readonly Problem[], about: About): Html {
+async function renderStatus(status: Status, problems: readonly Problem[], about: About, pause: Pause): Promise<Html> {
   const { atMs: nowMs, servers } = status;
   const isOnly = servers.length === 1;
   const isFew = servers.filter((server) => isOf(server, problems)).length <= mostOpen;
@@ -56,11 +60,14 @@ function renderStatus(status: Status, problems: readonly Problem[], about: About
     about.refreshSeconds === undefined
       ? html`<a href="?refresh">refresh every ${shortRefreshSeconds} s</a>`
       : html`refreshed every ${about.refreshSeconds} s, <a href="./">stop that</a>`;
+  const sections: Html[] = [];
+  for (const server of servers) {
+    sections.push(renderServer(server, { ...about, nowMs, isOnly, isOpen: isFew && isOf(server, problems) }));
+    await pause();
+  }
   return html`${renderProblems(status, problems, about)}
 <p class="note">As of ${at}; <a href="./">look again</a> or ${refresh}.</p>
-${renderHours(servers, about.root, nowMs)}${isOnly ? undefined : renderServerTable(servers)}${servers.map((server) =>
-  renderServer(server, { ...about, nowMs, isOnly, isOpen: isFew && isOf(server, problems) }),
-)}
+${renderHours(servers, about.root, nowMs)}${isOnly ? undefined : renderServerTable(servers)}${sections}
 ${renderLinks(status, about)}
 ${renderExporter(status, about.root)}`;
 }

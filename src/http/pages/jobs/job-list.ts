@@ -1,6 +1,7 @@
 import type { Router } from 'express';
 import { toAge, toTime, toWait } from '../../../domain/ages.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
+import { filterInPieces, noPause, type Pause, sortInPieces } from '../../../domain/pause.ts';
 import { toCount } from '../../../domain/sizes.ts';
 import { isLate } from '../../../expected-runs/deciding/hours.ts';
 import type { MissReason } from '../../../expected-runs/deciding/watched-job.ts';
@@ -21,22 +22,26 @@ import { renderStrip } from './verdict-strip.ts';
 
 export type JobListOptions = {
   readonly servers: () => readonly string[];
-  readonly jobs: () => readonly ScheduledJob[];
+  readonly jobs: () => Promise<readonly ListedJob[]>;
   /** Returns the finished executions of a server that are kept for pages, the newest end first. */
   readonly ended: (server: string) => readonly EndedStatus[];
   readonly silence: FindSilence;
+  /** Begins the work for one request. */
+  readonly begin?: () => Pause;
 };
 
 /** `/jobs`: every watched scheduled job, what went wrong first; the choice stands in the address. */
-export function jobListRoute({ servers, jobs, ended, silence }: JobListOptions): Router {
+export function jobListRoute({ servers, jobs, ended, silence, begin = () => noPause }: JobListOptions): Router {
   const router = createRoutes();
-  router.get('/jobs', (request, response) => {
+  router.get('/jobs', async (request, response) => {
     const query = new URLSearchParams(/\?(.*)$/s.exec(request.originalUrl)?.[1]);
     const read = (name: string): string => (query.get(name) ?? '').trim().slice(0, longest);
     const wish = { text: read('text'), state: read('state'), server: read('server') };
     const page = Math.max(1, Math.trunc(Number(query.get('page') ?? '1')) || 1);
     const names = servers();
-    const body = renderList(jobs(), { wish, page, root: toRoot(request), ended, servers: names });
+    const all = await jobs();
+    const chosen = await filterInPieces(all, (one) => isChosen(one, wish), begin());
+    const body = renderList(all, { chosen, wish, page, root: toRoot(request), ended, servers: names });
     const notice = renderSilence(wish.server === '' ? names : [wish.server], silence);
     allowForms(response);
     response
@@ -49,6 +54,8 @@ export function jobListRoute({ servers, jobs, ended, silence }: JobListOptions):
 type Wish = { readonly text: string; readonly state: string; readonly server: string };
 type About = Pick<JobListOptions, 'ended'> & {
   readonly servers: readonly string[];
+  /** The jobs of all pages. */
+  readonly chosen: readonly ListedJob[];
   readonly wish: Wish;
   readonly page: number;
   readonly root: string;
@@ -81,17 +88,35 @@ export function toState({ verdicts, blockers, lastRun }: ScheduledJob): State {
   return isLate(last) ? 'late' : 'ran';
 }
 
-function renderList(all: readonly ScheduledJob[], about: About): Html {
-  const { wish, page } = about;
-  const text = wish.text.toLowerCase();
-  const chosen = all
-    .filter(({ server }) => wish.server === '' || server === wish.server)
-    .filter((job) => wish.state === '' || toState(job) === wish.state)
-    .filter((job) => text === '' || `${job.server}/${toJobPath(job)}`.toLowerCase().includes(text))
-    .toSorted(byUrgency);
+/** A job with what lists choose and sort it by. */
+export type ListedJob = { readonly job: ScheduledJob; readonly state: State; readonly path: string };
+
+/** Lists jobs in the order of the page: what went wrong first. */
+export function listJobs(jobs: Iterable<ScheduledJob>, pause: Pause): Promise<readonly ListedJob[]> {
+  return sortInPieces(toListed(jobs), {
+    bucketOf: ({ state }) => order[state],
+    compare: (one, other) => (one.path < other.path ? -1 : 1),
+    pause,
+  });
+}
+
+function* toListed(jobs: Iterable<ScheduledJob>): Generator<ListedJob> {
+  for (const job of jobs) yield { job, state: toState(job), path: `${job.server}/${toJobPath(job)}` };
+}
+
+function isChosen({ job, state, path }: ListedJob, wish: Wish): boolean {
+  return (
+    (wish.server === '' || job.server === wish.server) &&
+    (wish.state === '' || state === wish.state) &&
+    (wish.text === '' || path.toLowerCase().includes(wish.text.toLowerCase()))
+  );
+}
+
+function renderList(all: readonly ListedJob[], about: About): Html {
+  const { chosen, wish, page } = about;
   const pages = Math.max(1, Math.ceil(chosen.length / onePage));
   const here = Math.min(page, pages);
-  const shown = chosen.slice((here - 1) * onePage, here * onePage);
+  const shown = chosen.slice((here - 1) * onePage, here * onePage).map(({ job }) => job);
   return html`<h1>Scheduled jobs</h1>
 ${renderForm(wish, about.servers)}
 <p class="note">${chosen.length === all.length ? toCount(all.length, 'job') : `${chosen.length} of ${toCount(all.length, 'job')}`}, those that missed a run or failed first. Durations and success are of the last 1,000 executions of each server.</p>
@@ -99,11 +124,6 @@ ${shown.length === 0 ? html`<p>No scheduled job ${all.length === 0 ? 'is watched
 }
 
 const order: Readonly<Record<State, number>> = { missed: 0, failed: 1, late: 2, unknown: 3, ran: 4, off: 5 };
-
-function byUrgency(one: ScheduledJob, other: ScheduledJob): number {
-  const path = (job: ScheduledJob): string => `${job.server}/${toJobPath(job)}`;
-  return order[toState(one)] - order[toState(other)] || (path(one) < path(other) ? -1 : 1);
-}
 
 function renderForm({ text, state, server }: Wish, servers: readonly string[]): Html {
   const option = (value: string, word: string, chosen: string): Html =>

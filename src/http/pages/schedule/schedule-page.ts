@@ -15,7 +15,7 @@ import { renderHours } from './last-hours.ts';
 export type SchedulePageOptions = {
   readonly servers: () => readonly string[];
   /** Finds the timetable of a server; undefined if it is not watched, or the collector is off. */
-  readonly find: (server: string) => ServerSchedule | undefined;
+  readonly find: (server: string) => Promise<ServerSchedule | undefined>;
   readonly silence: FindSilence;
 };
 
@@ -23,23 +23,23 @@ export type SchedulePageOptions = {
 export function schedulePageRoute(options: SchedulePageOptions): Router {
   const { servers, silence } = options;
   const router = createRoutes();
-  router.get('/schedule', (request, response) => {
+  router.get('/schedule', async (request, response) => {
     const names = servers();
     const [only] = names;
     const body =
       only !== undefined && names.length === 1
-        ? renderServer(only, options, toRoot(request))
-        : renderServers(names, options, toRoot(request));
+        ? await renderServer(only, options, toRoot(request))
+        : await renderServers(names, options, toRoot(request));
     const notice = renderSilence(names, silence);
     response.set('cache-control', 'no-store').send(renderPage({ title: 'Schedule', notice, body, path: request.path }));
   });
-  router.get('/schedule/:server', (request, response, next) => {
+  router.get('/schedule/:server', async (request, response, next) => {
     const { server } = request.params;
     if (!servers().includes(server)) {
       next();
       return;
     }
-    const body = renderServer(server, options, toRoot(request));
+    const body = await renderServer(server, options, toRoot(request));
     const notice = renderSilence([server], silence);
     response
       .set('cache-control', 'no-store')
@@ -50,26 +50,10 @@ export function schedulePageRoute(options: SchedulePageOptions): Router {
 
 type Finding = Pick<SchedulePageOptions, 'find' | 'silence'>;
 
-function renderServers(names: readonly string[], { find, silence }: Finding, root: string): Html {
-  const rows = names.map((name) => {
-    const schedule = find(name);
-    const link = html`<th scope="row"><a href="${root}${toScheduleAddress(name)}"><bdi>${name}</bdi></a></th>`;
-    if (schedule === undefined) return html`<tr>${link}<td colspan="4">not watched</td></tr>\n`;
-    const missed = sumMissed(schedule);
-    const exceeded = schedule.ahead?.hours.find((hour) => hour.exceeded !== undefined)?.exceeded;
-    const [next] = schedule.next;
-    return html`<tr>${link}<td data-is="Jobs" class="number">${schedule.jobCount}</td><td data-is="Missed in 12 h">${
-      missed === 0
-        ? silence(name) === undefined
-          ? 'none'
-          : 'none known'
-        : html`<strong class="bad">✗ ${missed}</strong>`
-    }</td><td data-is="Next start" class="brief">${next === undefined ? 'none' : toWait(next.atMs, schedule.nowMs)}</td><td data-is="More runs than threads" class="brief">${
-      exceeded === undefined
-        ? 'not expected'
-        : html`<span class="off">! ${toTime(exceeded.atMs, schedule.nowMs)}</span>`
-    }</td></tr>\n`;
-  });
+async function renderServers(names: readonly string[], { find, silence }: Finding, root: string): Promise<Html> {
+  const rows: Html[] = [];
+  for (const name of names)
+    rows.push(renderRow(name, { schedule: await find(name), isSilent: silence(name) !== undefined, root }));
   return html`<h1>Schedule</h1>
 <section>
 <table>
@@ -80,12 +64,27 @@ function renderServers(names: readonly string[], { find, silence }: Finding, roo
 `;
 }
 
+type Row = { readonly schedule: ServerSchedule | undefined; readonly isSilent: boolean; readonly root: string };
+
+function renderRow(name: string, { schedule, isSilent, root }: Row): Html {
+  const link = html`<th scope="row"><a href="${root}${toScheduleAddress(name)}"><bdi>${name}</bdi></a></th>`;
+  if (schedule === undefined) return html`<tr>${link}<td colspan="4">not watched</td></tr>\n`;
+  const missed = sumMissed(schedule);
+  const exceeded = schedule.ahead?.hours.find((hour) => hour.exceeded !== undefined)?.exceeded;
+  const [next] = schedule.next;
+  return html`<tr>${link}<td data-is="Jobs" class="number">${schedule.jobCount}</td><td data-is="Missed in 12 h">${
+    missed === 0 ? (!isSilent ? 'none' : 'none known') : html`<strong class="bad">✗ ${missed}</strong>`
+  }</td><td data-is="Next start" class="brief">${next === undefined ? 'none' : toWait(next.atMs, schedule.nowMs)}</td><td data-is="More runs than threads" class="brief">${
+    exceeded === undefined ? 'not expected' : html`<span class="off">! ${toTime(exceeded.atMs, schedule.nowMs)}</span>`
+  }</td></tr>\n`;
+}
+
 function sumMissed({ hours }: ServerSchedule): number {
   return hours.flatMap(({ known }) => Object.values(known?.missed ?? {})).reduce((sum, count) => sum + count, 0);
 }
 
-function renderServer(server: string, { find, silence }: Finding, root: string): Html {
-  const schedule = find(server);
+async function renderServer(server: string, { find, silence }: Finding, root: string): Promise<Html> {
+  const schedule = await find(server);
   const title = html`<h1>Schedule of <bdi>${server}</bdi></h1>`;
   if (schedule === undefined) {
     return html`${title}

@@ -1,0 +1,104 @@
+import type { RequestHandler } from 'express';
+import type { Clock } from '../../domain/clock.ts';
+import { createPause, noPause, type Pause } from '../../domain/pause.ts';
+
+export type PageTurns = {
+  /** Lets a page begin in a turn of the event loop of its own, or refuses it where too many are under way. */
+  readonly gate: RequestHandler;
+  /**
+   * Shares what is dear to make among all who ask for it: while it is made, and then for twenty times as long, at most for a
+   * second. So it never takes more than a small part of the time, and what is cheap is always new.
+   */
+  readonly share: <Value>(make: (pause: Pause) => Promise<Value>) => () => Promise<Value>;
+  /** Begins a piece of work that is made for one request only. */
+  readonly begin: () => Pause;
+  /** The same for each name by itself. */
+  readonly shareByName: <Value>(
+    make: (name: string, pause: Pause) => Promise<Value>,
+  ) => (name: string) => Promise<Value>;
+};
+
+type Options = {
+  readonly clock: Pick<Clock, 'ticks' | 'after'>;
+  /** Resolves in a turn of the event loop that no other page has. */
+  readonly nextTurn: () => Promise<void>;
+  /** Called the first time that a page is refused. */
+  readonly onBusy: () => void;
+};
+
+/** Makes pages one piece at a time: however many are asked for, scrapes and polls come between. */
+export function createPageTurns({ clock, nextTurn, onBusy }: Options): PageTurns {
+  let underWay = 0;
+  let wasBusy = false;
+
+  const gate: RequestHandler = async (_request, response, next) => {
+    if (underWay >= mostPages) {
+      if (!wasBusy) onBusy();
+      wasBusy = true;
+      response.set({ 'retry-after': '1', 'cache-control': 'no-store' }).status(503).type('text/plain');
+      response.send(`Busy: ${mostPages} pages are already in progress. Try again in a second.\n`);
+      return;
+    }
+    underWay += 1;
+    let isUnderWay = true;
+    const leave = (): void => {
+      if (isUnderWay) underWay -= 1;
+      isUnderWay = false;
+    };
+    // A page only counts while it is made: a client that stops reading keeps no other out.
+    const end = response.end.bind(response);
+    response.end = ((...given: Parameters<typeof end>) => {
+      leave();
+      return end(...given);
+    }) as typeof end;
+    response.once('close', leave);
+    await nextTurn();
+    if (!response.destroyed) next();
+  };
+
+  const begin = (): Pause => createPause({ ticks: clock.ticks, nextTurn });
+
+  function share<Value>(make: (pause: Pause) => Promise<Value>): () => Promise<Value> {
+    let made: Promise<Value> | undefined;
+    const makeAnew = (): Promise<Value> => {
+      const startedTicks = clock.ticks();
+      const forget = (): void => {
+        made = undefined;
+      };
+      return make(begin()).finally(() => {
+        const reuseMs = Math.min(longestReuseMs, reuseFactor * (clock.ticks() - startedTicks));
+        if (reuseMs < 1) forget();
+        else clock.after(reuseMs, forget);
+      });
+    };
+    return async () => {
+      made ??= makeAnew();
+      const value = await made;
+      // All who waited for it would go on in the same turn.
+      await nextTurn();
+      return value;
+    };
+  }
+
+  function shareByName<Value>(make: (name: string, pause: Pause) => Promise<Value>) {
+    const shares = new Map<string, () => Promise<Value>>();
+    return (name: string): Promise<Value> => {
+      const known = shares.get(name) ?? share((pause) => make(name, pause));
+      shares.set(name, known);
+      return known();
+    };
+  }
+
+  return { gate, begin, share, shareByName };
+}
+
+/** Makes everything at once, for each request by itself. */
+export const unsharedTurns: Omit<PageTurns, 'gate'> = {
+  begin: () => noPause,
+  share: (make) => () => make(noPause),
+  shareByName: (make) => (name) => make(name, noPause),
+};
+
+const mostPages = 100;
+const reuseFactor = 20;
+const longestReuseMs = 1000;

@@ -1,0 +1,136 @@
+import { connect } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Pause } from '../../src/domain/pause.ts';
+import { createPageTurns } from '../../src/http/server/page-turns.ts';
+import { createRoutes } from '../../src/http/server/routes.ts';
+import { systemClock } from '../../src/system-clock.ts';
+import { serve } from './serve.ts';
+
+/** Turns by a clock that a test moves. */
+function createTurns() {
+  let nowMs = 0;
+  let turns = 0;
+  let crowded = 0;
+  const timers: { readonly atMs: number; readonly run: () => void }[] = [];
+  const { gate, share } = createPageTurns({
+    clock: {
+      ticks: () => nowMs,
+      after: (ms, run) => {
+        timers.push({ atMs: nowMs + ms, run });
+        return () => undefined;
+      },
+    },
+    nextTurn: async () => {
+      turns += 1;
+      await systemClock.nextTurn();
+    },
+    onBusy: () => void (crowded += 1),
+  });
+  return {
+    gate,
+    share,
+    turns: () => turns,
+    crowded: () => crowded,
+    pass: (ms: number): void => {
+      nowMs += ms;
+      for (const timer of timers.splice(0)) {
+        if (timer.atMs <= nowMs) timer.run();
+        else timers.push(timer);
+      }
+    },
+  };
+}
+
+describe('http/page-turns', () => {
+  it('makes at most 100 pages at once, and refuses more until one is made', async () => {
+    const { gate, crowded } = createTurns();
+    const made = Promise.withResolvers<void>();
+    const slow = createRoutes().get('/slow', async (_request, response) => {
+      await made.promise;
+      response.send('made');
+    });
+    const { ask } = await serve([createRoutes().use(gate), slow]);
+    const refused = Promise.withResolvers<void>();
+    let answered = 0;
+    const asked = Array.from({ length: 110 }, async () => {
+      const answer = await ask('/slow');
+      answered += 1;
+      if (answered === 10) refused.resolve();
+      return answer;
+    });
+    const first = await Promise.race(asked);
+    await refused.promise;
+    expect(first.status).toBe(503);
+    expect(first.headers['retry-after']).toBe('1');
+    expect(first.body).toBe('Busy: 100 pages are already in progress. Try again in a second.\n');
+    made.resolve();
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(100);
+    expect(crowded()).toBe(1);
+    expect((await ask('/slow')).status).toBe(200);
+  });
+
+  it('keeps no place for clients that do not read their pages, nor for those that are gone', async () => {
+    const { gate } = createTurns();
+    const body = Buffer.alloc(8 * 1024 * 1024);
+    const large = createRoutes().get('/large', (_request, response) => {
+      response.send(body);
+    });
+    const { ask, port } = await serve([createRoutes().use(gate), large]);
+    for (let count = 0; count < 101; count += 1) {
+      const socket = connect({ host: '127.0.0.1', port });
+      onTestFinished(() => void socket.destroy());
+      socket.write('GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      await new Promise((resolve) => socket.once('readable', resolve));
+    }
+    expect((await ask('/large')).status).toBe(200);
+  });
+
+  it('makes a dear list once for everybody, then again when twenty times as long has passed', async () => {
+    const { share, pass } = createTurns();
+    let made = 0;
+    let costMs = 30;
+    const read = share(async () => {
+      pass(costMs);
+      made += 1;
+      return made;
+    });
+    expect(await Promise.all([read(), read(), read()])).toEqual([1, 1, 1]);
+    pass(599);
+    expect(await read()).toBe(1);
+    costMs = 200;
+    pass(1);
+    expect(await read()).toBe(2);
+    pass(999);
+    expect(await read()).toBe(2);
+    costMs = 0;
+    pass(1);
+    expect(await read()).toBe(3);
+    expect(await read()).toBe(4);
+  });
+
+  it('lets others have the event loop after each piece of work, and before each reader continues', async () => {
+    const { share, pass, turns } = createTurns();
+    const read = share(async (pause: Pause) => {
+      for (let piece = 0; piece < 10; piece += 1) {
+        pass(5);
+        await pause();
+      }
+    });
+    await Promise.all([read(), read(), read()]);
+    // Every second piece is followed by a turn, and so are the three readers.
+    expect(turns()).toBe(5 + 3);
+  });
+
+  it('tries again where making a list failed', async () => {
+    const { share } = createTurns();
+    let tries = 0;
+    const read = share(async () => {
+      tries += 1;
+      if (tries === 1) throw new Error('no list');
+      return 'list';
+    });
+    await expect(read()).rejects.toThrow('no list');
+    expect(await read()).toBe('list');
+  });
+});
