@@ -8,11 +8,13 @@ import type { CommitHook } from '../executions/trace-port.ts';
 import type { Row } from '../metrics/family.ts';
 import type { Ledger } from '../state/ledger.ts';
 import { lookAhead } from './ahead.ts';
+import { askDoubts } from './ask-doubts.ts';
 import { askSchedule } from './asking/ask-schedule.ts';
 import { planQuestions } from './asking/plan-questions.ts';
 import { createRests, type Rests } from './asking/rests.ts';
 import { createClearTimes } from './clear-times.ts';
 import { decide } from './deciding/decide.ts';
+import type { Doubt } from './deciding/doubts.ts';
 import { isProjectOff } from './deciding/sources.ts';
 import type { Answer } from './deciding/timetable.ts';
 import type { Judged, WatchedJob } from './deciding/watched-job.ts';
@@ -30,7 +32,7 @@ import type { SourceNotes } from './sources.ts';
 import { tolerate } from './tolerate.ts';
 
 type Outcome =
-  | { readonly result: 'success'; readonly series: number }
+  | { readonly result: 'success'; readonly series: number; readonly note?: string }
   | { readonly result: 'off'; readonly reason: 'version'; readonly message: string };
 
 export type ExpectedRunsOptions = {
@@ -75,6 +77,7 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
     clear: createClearTimes(),
     changed: new Set(),
     waiting: new Set(),
+    doubts: new Map(),
     rests: createRests(clock.ticks),
   };
   const listing = createListing({ ...options, jobs });
@@ -113,10 +116,12 @@ export function createExpectedRuns(options: ExpectedRunsOptions): ExpectedRuns {
         round.rests.end(id);
       }
       await decideAll(round);
-      if (await askJobs(round, api, signal)) await decideAll(round);
+      const { doubts } = round;
+      const isLearned = await askDoubts(api, { jobs, doubts, nowMs: notes.serverNowMs });
+      if ((await askJobs(round, api, signal)) || isLearned) await decideAll(round);
       notes.forget(notes.serverNowMs() - settings.catchUpLimitMs - hourMs);
       await jobs.forgetGone(notes.serverNowMs());
-      return { result: 'success', series: await show() };
+      return { result: 'success', series: await show(), ...toNote(jobs.all.values()) };
     },
     withdraw: options.withdraw,
     jobs: () => jobs.all,
@@ -162,6 +167,15 @@ function toWhyInput({ server, port, notes }: ExpectedRunsOptions, { project, gro
   return { server, nowMs: notes.serverNowMs(), lastRun, sources: notes.all() };
 }
 
+/** Says how many jobs are not watched because their runs are hidden. */
+function toNote(jobs: Iterable<WatchedJob>): { readonly note?: string } {
+  const hidden = [...jobs].filter(({ hiddenMs, goneAtMs }) => hiddenMs !== undefined && goneAtMs === undefined);
+  const [first] = hidden;
+  if (first === undefined) return {};
+  const names = hidden.length === 1 ? toJobPath(first) : `${toJobPath(first)} and ${hidden.length - 1} more`;
+  return { note: `runs of ${names} are hidden from the credentials, so their missed runs are not reported` };
+}
+
 const tooOld: Outcome = {
   result: 'off',
   reason: 'version',
@@ -174,6 +188,8 @@ type Round = ExpectedRunsOptions & {
   /** Jobs that the list of jobs showed as changed, and jobs with a miss that an answer has to confirm. */
   readonly changed: Set<string>;
   readonly waiting: Set<string>;
+  /** What misses wait for besides, by the id of their job. */
+  readonly doubts: Map<string, Doubt>;
   readonly rests: Rests;
 };
 
@@ -208,13 +224,14 @@ async function askJobs(round: Round, api: Api, signal: AbortSignal): Promise<boo
 }
 
 async function decideAll(round: Round): Promise<void> {
-  const { jobs, port, notes, settings, clear, waiting } = round;
+  const { jobs, port, notes, settings, clear, waiting, doubts } = round;
   const progress = port.progress();
   if (progress === undefined) return;
   const running = toSeenRuns([...port.running(), ...clear.listed()]);
   const nowMs = notes.serverNowMs();
   await jobs.change(() => {
     const judged: Judged[] = [];
+    doubts.clear();
     for (const job of jobs.all.values()) {
       const { countedFromMs = Number.NEGATIVE_INFINITY } = progress.get(job.project) ?? {};
       const { marginMs, catchUpLimitMs } = settings;
@@ -231,6 +248,7 @@ async function decideAll(round: Round): Promise<void> {
       });
       if (decided.needsAnswer) waiting.add(job.id);
       else waiting.delete(job.id);
+      if (decided.doubt !== undefined) doubts.set(job.id, decided.doubt);
       if (decided.job !== job) judged.push(decided);
     }
     return judged;

@@ -31,6 +31,7 @@ export function createScene({
   let nowMs = birthMs;
   let rows: readonly Row[] = [];
   let ownSkewMs = 0;
+  let outcome: unknown;
   const clock = fakeClock({ now: () => nowMs + ownSkewMs, ticks: () => nowMs, random: () => 0.5 });
   const { client: plain, close } = createTestClient({
     url: 'http://127.0.0.1',
@@ -100,7 +101,7 @@ export function createScene({
     await api.get(systemInfo);
     if (await api.supports(projectsWithModes)) await api.get(projectsWithModes, { query: { meta: 'config' } });
     await daemon.executions.read(signal);
-    if (daemon.isWatched) await around(async () => void (await daemon.expected.read(signal)));
+    if (daemon.isWatched) await around(async () => void (outcome = await daemon.expected.read(signal)));
   }
 
   return {
@@ -139,6 +140,8 @@ export function createScene({
         .split('\n')
         .filter((line) => line !== ''),
     jobs: () => [...daemon.expected.jobs().values()],
+    /** What the last run of the collector came to. */
+    outcome: () => outcome,
     find: (path: string) => daemon.expected.find(path),
     schedule: () => daemon.expected.schedule(noPause),
     stop: async (): Promise<void> => {

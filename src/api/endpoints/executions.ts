@@ -44,7 +44,7 @@ const readExecutions = [...readEvents, ...executionRead];
 export const projectExecutions = defineEndpoint({
   name: 'project-executions',
   path: 'project/{project}/executions',
-  query: ['begin', 'end', 'max', 'offset'],
+  query: ['begin', 'end', 'max', 'offset', 'jobIdListFilter'],
   maxBytes: largeListBytes,
   since: 14,
   allowedBy: readExecutions,

@@ -3,8 +3,8 @@ import { type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { lastValue, type Span } from './timeline.ts';
 import type { Fact, MissReason, WatchedJob } from './watched-job.ts';
 
-/** What keeps the schedule of a job from starting it now, and what ends that. */
-export type Blocker = { readonly reason: MissReason; readonly fact: Fact; readonly fix: string };
+/** What keeps the schedule of a job from starting it now, or the exporter from seeing that it does, and what ends that. */
+export type Blocker = { readonly reason: MissReason | 'hidden'; readonly fact: Fact; readonly fix: string };
 
 /** Finds everything that was read last and keeps a job from being started by its schedule. */
 export function findBlockers(job: WatchedJob, sources: Sources): readonly Blocker[] {
@@ -14,6 +14,7 @@ export function findBlockers(job: WatchedJob, sources: Sources): readonly Blocke
     ...block('passive', mode?.value === 'passive' ? mode.fromMs : undefined),
     ...block('executions_disabled', isSwitchedOff(project, 'executions_disabled') ? project?.fromMs : undefined),
     ...block('schedule_disabled', isSwitchedOff(project, 'schedule_disabled') ? project?.fromMs : undefined),
+    ...block('hidden', job.hiddenMs),
     ...job.off.flatMap(({ what, sinceMs, untilMs }) => block(what, untilMs === undefined ? sinceMs : undefined)),
   ];
 }
@@ -47,6 +48,12 @@ const words = {
     source: 'project-modes',
     fix: 'enable schedules in the project',
   },
+  hidden: {
+    reason: 'hidden',
+    fact: 'its runs are hidden from the credentials, so missed runs are not reported',
+    source: 'project-executions',
+    fix: 'allow the credentials to read the job',
+  },
   job: {
     reason: 'job_disabled',
     fact: 'the execution of the job is switched off',
@@ -59,4 +66,4 @@ const words = {
     source: 'project-jobs',
     fix: 'enable the schedule of the job',
   },
-} as const satisfies Record<string, { reason: MissReason; fact: string; source: string; fix: string }>;
+} as const satisfies Record<string, { reason: Blocker['reason']; fact: string; source: string; fix: string }>;

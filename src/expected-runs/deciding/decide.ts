@@ -1,4 +1,5 @@
 import { areReadAfter, findCause, isOffSince, mayBeOff, ownerSilenceMs, toOffFact } from './cause.ts';
+import { type Doubt, findDoubt } from './doubts.ts';
 import { findNearest, type StartWindow, toStartWindow } from './match.ts';
 import { isProjectOff, type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { lastBefore } from './timeline.ts';
@@ -34,6 +35,8 @@ export type DecideInput = {
 export type Decided = Judged & {
   /** True if a miss waits for an answer about the schedule that is asked after it. */
   readonly needsAnswer: boolean;
+  /** What a miss waits for besides. */
+  readonly doubt: Doubt | undefined;
 };
 
 /** Decides the expected times of a job one after the other, as far as what is known goes. */
@@ -46,22 +49,23 @@ export function decide(job: WatchedJob, input: DecideInput): Decided {
   const waiting = [...held];
   let decidedMs = job.decidedMs;
   let needsAnswer = false;
+  let doubt: Doubt | undefined;
   for (const time of openTimes(job)) {
     const free = runs.filter(({ id }) => !used.has(id));
     const step = decideOne(
       { ...job, ...toOwner(job, time), runs: free },
       { ...input, expectedMs: time, index: times.indexOf(time), all: runs },
     );
-    needsAnswer = step === 'needs-answer';
-    if (typeof step === 'string') break;
+    if (step.is === 'wait') ({ needsAnswer = false, doubt } = step);
+    if (step.is === 'wait') break;
     if (step.is === 'ran') used.add(step.runId);
     if (step.is === 'held') waiting.push(step.miss);
-    else verdicts.push(step);
+    else if (step.is !== 'skipped') verdicts.push(step);
     decidedMs = time;
   }
   needsAnswer ||= waiting.length > 0;
-  if (verdicts.length === 0 && decidedMs === job.decidedMs) return { job, verdicts, needsAnswer };
-  return { job: toDecided(job, verdicts, { decidedMs, used, held: waiting }), verdicts, needsAnswer };
+  if (verdicts.length === 0 && decidedMs === job.decidedMs) return { job, verdicts, needsAnswer, doubt };
+  return { job: toDecided(job, verdicts, { decidedMs, used, held: waiting }), verdicts, needsAnswer, doubt };
 }
 
 /** Decides the misses that are held, as far as an answer has come, or none is to be waited for. */
@@ -89,7 +93,8 @@ function toOwner(job: WatchedJob, atMs: number): Pick<WatchedJob, 'ownerUuid'> {
 
 type OneInput = DecideInput & { readonly expectedMs: number; readonly index: number; readonly all: readonly SeenRun[] };
 
-type Step = Verdict | Held | 'wait' | 'needs-answer';
+type Step = Verdict | Held | Wait | { readonly is: 'skipped' };
+type Wait = { readonly is: 'wait'; readonly needsAnswer?: boolean; readonly doubt?: Doubt };
 type Held = { readonly is: 'held'; readonly miss: Missed };
 
 function decideOne(job: WatchedJob, input: OneInput): Step {
@@ -103,7 +108,10 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
     return { is: 'ran', expectedMs, delayMs: Math.max(0, run.startedAtMs - expectedMs), runId: run.id };
   }
   // The next time may not be known, and then neither is how far the window reaches.
-  if (expectedMs > nowMs) return 'wait';
+  if (expectedMs > nowMs) return wait;
+  if (job.hiddenMs !== undefined) {
+    return expectedMs > job.hiddenMs ? { is: 'skipped' } : { is: 'undecided', expectedMs, why: 'hidden' };
+  }
   const marginMs = window.throughMs - expectedMs;
   const period = off.find(({ sinceMs, untilMs = Infinity }) => sinceMs <= expectedMs && expectedMs < untilMs);
   if (
@@ -113,7 +121,7 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   ) {
     return { is: 'undecided', expectedMs, why: 'unread' };
   }
-  if (clearMs < window.throughMs) return 'wait';
+  if (clearMs < window.throughMs) return wait;
   if (period !== undefined && !isOffSince(period, expectedMs, marginMs)) {
     return { is: 'off', expectedMs, what: period.what, facts: [toOffFact(period)] };
   }
@@ -123,19 +131,24 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   const isInDoubt = behindMs > mostBehindMs || isLeaptOver(sources, window);
   if (isInDoubt && !isRefused) return { is: 'undecided', expectedMs, why: 'clock' };
   const isOwnerHeard = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
-  if (!isOwnerHeard) return 'wait';
+  if (!isOwnerHeard) return wait;
   const given = { job, expectedMs, atMs: expectedMs - aheadMs, marginMs, runs: input.all, sources };
   const cause = findCause(given);
   const isLate = nowMs > window.throughMs + longestWaitMs;
+  const doubt = isRefused ? undefined : findDoubt(job, cause.reason, given.atMs);
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
     // Nothing answers while it is off, which may be for ever: the times after this one are not to wait for that.
     const isWithoutAnswer = isLate && (isOff(job) || isProjectOff(sources, job.project));
-    return isWithoutAnswer ? { is: 'held', miss: { is: 'missed', expectedMs, ...cause } } : 'needs-answer';
+    if (isWithoutAnswer && doubt === undefined) return { is: 'held', miss: { is: 'missed', expectedMs, ...cause } };
+    return { is: 'wait', needsAnswer: !isWithoutAnswer, ...(doubt === undefined ? {} : { doubt }) };
   }
-  if (!isLate && !(areReadAfter(sources, job, given.atMs) && job.listedAtMs > given.atMs)) return 'wait';
+  if (doubt !== undefined) return { is: 'wait', doubt };
+  if (!isLate && !(areReadAfter(sources, job, given.atMs) && job.listedAtMs > given.atMs)) return wait;
   return { is: 'missed', expectedMs, ...cause };
 }
+
+const wait: Wait = { is: 'wait' };
 
 /** As late as ends become visible anyway. */
 const mostBehindMs = 60_000;

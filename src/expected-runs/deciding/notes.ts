@@ -129,8 +129,10 @@ export function noteRuns(job: WatchedJob, ended: readonly SeenRun[]): WatchedJob
     .filter(({ endedAtMs = Infinity }) => endedAtMs >= fromMs - aroundMs)
     .sort((one, other) => one.startedAtMs - other.startedAtMs);
   const lost = runs.at(-mostRuns - 1);
+  const { hiddenMs: _hidden, ...shown } = job;
   return {
-    ...job,
+    ...shown,
+    shownMs: Math.max(job.shownMs ?? 0, ...fresh.map(({ endedAtMs = 0 }) => endedAtMs)),
     runs: runs.slice(-mostRuns),
     ...(lost === undefined ? {} : { lostRunsMs: Math.max(lost.startedAtMs, job.lostRunsMs ?? lost.startedAtMs) }),
     ...(areAtOnce([...job.runs, ...ended]) ? { allowsSeveral: true } : {}),

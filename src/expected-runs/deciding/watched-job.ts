@@ -21,6 +21,10 @@ export type WatchedJob = {
   readonly formerOwners?: readonly { readonly uuid: string; readonly untilMs: number }[];
   /** True once two runs of it were seen at the same time. */
   readonly allowsSeveral?: true;
+  /** The last end of a run that was shown, when it was last asked whether any is, and since when they are known to be hidden. */
+  readonly shownMs?: number;
+  readonly runsAskedMs?: number;
+  readonly hiddenMs?: number;
   /** The runs around the times that are not decided. */
   readonly runs: readonly SeenRun[];
   /** Of the runs that started up to here not all are kept: there were too many. */
@@ -81,7 +85,10 @@ export type Verdict = { readonly expectedMs: number } & (
   | { readonly is: 'ran'; readonly delayMs: number; readonly runId: number }
   | { readonly is: 'missed'; readonly reason: MissReason; readonly facts: readonly Fact[] }
   | { readonly is: 'off'; readonly what: OffPeriod['what']; readonly facts: readonly Fact[] }
-  | { readonly is: 'undecided'; readonly why: 'edited' | 'unread' | 'gone' | 'clock' | 'switched' | 'unconfirmed' }
+  | {
+      readonly is: 'undecided';
+      readonly why: 'edited' | 'unread' | 'gone' | 'clock' | 'switched' | 'unconfirmed' | 'hidden';
+    }
 );
 
 export type Missed = Extract<Verdict, { is: 'missed' }>;

@@ -113,6 +113,7 @@ const undecided = {
   unread: 'what ran then could not be read',
   gone: 'the job was removed',
   clock: 'a clock was set forward past that time',
+  hidden: 'its runs are hidden from the credentials',
   switched: 'the job was switched off while the exporter was not watching',
   unconfirmed: 'the job or its project was switched off before its schedule could be asked for again',
 } as const;

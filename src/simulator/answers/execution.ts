@@ -31,7 +31,7 @@ export function openExecution(request: ApiRequest): Execution | Answer {
 }
 
 export function mayReadExecution(request: ApiRequest, { project, job }: Execution): boolean {
-  if (job !== undefined) return mayReadJob(request, job);
+  if (job !== undefined) return mayReadJob(request, job) && !request.caller.policy.viewedJobs.includes(job.id);
   return mayReadProject(request, project.name) && covers(request.caller.policy.adhoc, project.name);
 }
 

@@ -4,7 +4,7 @@ import type { Step } from '../world/work.ts';
 import { isAnswer, openJob } from './access.ts';
 import type { Answer, ApiRequest } from './answer.ts';
 import { ok, text } from './answer.ts';
-import { fail } from './errors.ts';
+import { denied, fail } from './errors.ts';
 
 /** job/{id} (API reference, "Jobs"): one definition document; JSON from v44. */
 export function jobDefinition(request: ApiRequest): Answer {
@@ -12,6 +12,7 @@ export function jobDefinition(request: ApiRequest): Answer {
   if (isAnswer(job)) {
     return job;
   }
+  if (request.caller.policy.viewedJobs.includes(job.id)) return denied(request, 'read', 'Job ID', job.id);
   const format = request.query.get('format') ?? request.accept ?? '';
   if (format.includes('json')) {
     return request.version >= 44

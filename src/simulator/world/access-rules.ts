@@ -58,7 +58,7 @@ function permitInApplication(policy: Policy, { type, kind, action }: Right, cove
 function permitInProjects(policy: Policy, { type, kind, action }: Right, covered: Covered): Policy {
   const right = type === 'resource' ? `${kind} ${action}` : `${type} ${action}`;
   if (right === 'event read') return { ...policy, events: join(policy.events, covered) };
-  if (right === 'job read') return { ...policy, jobs: join(policy.jobs, covered), hiddenJobs: [] };
+  if (right === 'job read') return { ...policy, jobs: join(policy.jobs, covered), hiddenJobs: [], viewedJobs: [] };
   if (right === 'adhoc read') return { ...policy, adhoc: join(policy.adhoc, covered) };
   if (right === 'node read' && type === 'resource') return { ...policy, nodes: join(policy.nodes, covered) };
   if (right === 'node read') return { ...policy, eachNode: join(policy.eachNode, covered) };

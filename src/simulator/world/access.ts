@@ -18,6 +18,8 @@ export type Policy = {
   readonly eachNode: '*' | readonly string[];
   /** Jobs by id whose definition and executions stay hidden. */
   readonly hiddenJobs: readonly string[];
+  /** Jobs by id that may be viewed and not read: lists and schedules show them, their executions and definitions stay hidden. */
+  readonly viewedJobs: readonly string[];
 };
 
 export type Credential = {
@@ -46,6 +48,7 @@ export const everythingPolicy: Policy = {
   nodes: '*',
   eachNode: '*',
   hiddenJobs: [],
+  viewedJobs: [],
 };
 
 /** Read access to everything, and nothing more: what an exporter should have. */

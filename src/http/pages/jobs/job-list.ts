@@ -3,8 +3,8 @@ import { toAge, toTime, toWait } from '../../../domain/ages.ts';
 import { toJobPath } from '../../../domain/job-path.ts';
 import { filterInPieces, noPause, type Pause, sortInPieces } from '../../../domain/pause.ts';
 import { toCount } from '../../../domain/sizes.ts';
+import type { Blocker } from '../../../expected-runs/deciding/blockers.ts';
 import { isLate } from '../../../expected-runs/deciding/hours.ts';
-import type { MissReason } from '../../../expected-runs/deciding/watched-job.ts';
 import type { ScheduledJob } from '../../../expected-runs/showing/scheduled-job.ts';
 import { isFailure } from '../../../status/running.ts';
 import type { EndedStatus } from '../../../status/status.ts';
@@ -78,12 +78,13 @@ type State = Exclude<keyof typeof states, ''>;
 /** Names the state of a job: that it is off, or what is worst of its last time and its last run. */
 export function toState({ verdicts, blockers, lastRun }: ScheduledJob): State {
   const last = verdicts.at(-1);
-  const isBlocked = (...by: readonly MissReason[]): boolean => blockers.some(({ reason }) => by.includes(reason));
+  const isBlocked = (...by: readonly Blocker['reason'][]): boolean =>
+    blockers.some(({ reason }) => by.includes(reason));
   if (isBlocked('job_disabled')) return 'off';
   if (last?.is === 'missed') return 'missed';
   if (lastRun !== undefined && isFailure(lastRun)) return 'failed';
   if (isBlocked('executions_disabled', 'schedule_disabled')) return 'off';
-  if (last === undefined || last.is === 'undecided') return 'unknown';
+  if (last === undefined || last.is === 'undecided' || isBlocked('hidden')) return 'unknown';
   if (last.is === 'off') return 'off';
   return isLate(last) ? 'late' : 'ran';
 }

@@ -85,7 +85,7 @@ function renderFacts(job: ShownJob, root: string, isSilent: boolean): Html {
       links.length === 0 ? undefined : html`${links}`,
     ],
     ['Next run', next === undefined ? undefined : `${toTime(next, nowMs)} (${toWait(next, nowMs)})`],
-    ['Blocked', blockers.length === 0 ? undefined : html`<span class="off">– ${toFacts(blockers)}</span>`],
+    ['Obstacles', blockers.length === 0 ? undefined : html`<span class="off">– ${toFacts(blockers)}</span>`],
     ['Succeeded in 24 h', toSuccess(runs, nowMs)],
     ['Average', averageMs === undefined ? undefined : toLength(averageMs)],
     ['Overdue after', overdueMs === undefined ? undefined : toLength(overdueMs)],

@@ -1,0 +1,48 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createStoppable, stopScenes } from './hourly.ts';
+
+afterEach(stopScenes);
+
+const missed = (name: string, count: number): string =>
+  `automation_schedule_missed_total{project="pay",job_group="nightly",job_name="${name}",reason="unknown"} ${count}`;
+
+/** Two jobs whose runs begin and end between two polls: what runs is listed without regard to jobs. */
+function createShort() {
+  const scene = createStoppable();
+  scene.control.createProject('pay');
+  const short = { group: 'nightly', schedule: { everyMs: 3_600_000, offsetMs: 20_000 } };
+  const id = scene.control.createJob('pay', { ...short, name: 'settle' });
+  scene.control.createJob('pay', { ...short, name: 'index' });
+  return { ...scene, id };
+}
+
+describe('expected-runs, of a job that may be viewed and not read', () => {
+  it('reports no miss, and says why it is not watched', async () => {
+    const { control, minutes, shown, find, id, token, outcome } = createShort();
+    await minutes(70);
+    control.addToken({ token, policy: { viewedJobs: [id] } });
+    await minutes(190);
+    // The first time after the change cannot be told from a run that did not happen: the one before ran.
+    expect(shown('schedule_missed_total')).toEqual([missed('settle', 1), missed('index', 0)]);
+    expect(find('pay/nightly/settle')?.why.sentence).toContain(
+      'Its runs are hidden from the credentials, so missed runs are not reported (seen 15:',
+    );
+    expect(find('pay/nightly/settle')?.why).toMatchObject({ verdict: 'unknown' });
+    expect(outcome()).toMatchObject({
+      note: 'runs of pay/nightly/settle are hidden from the credentials, so their missed runs are not reported',
+    });
+    control.addToken({ token });
+    await minutes(120);
+    expect(shown('schedule_missed_total')).toEqual([missed('settle', 1), missed('index', 0)]);
+    expect(find('pay/nightly/settle')?.why).toMatchObject({ verdict: 'ran' });
+    expect(outcome()).not.toHaveProperty('note');
+  });
+
+  it('reports no miss where they were hidden from the beginning, and asks once', async () => {
+    const { control, minutes, shown, id, token, requests } = createShort();
+    control.addToken({ token, policy: { viewedJobs: [id] } });
+    await minutes(310);
+    expect(shown('schedule_missed_total')).toEqual([missed('settle', 0), missed('index', 0)]);
+    expect(requests().filter(({ query }) => query.includes('jobIdListFilter'))).toHaveLength(1);
+  });
+});
