@@ -1,4 +1,4 @@
-import { jobForecast, jobInfo, projectJobs } from '../api/endpoints/jobs.ts';
+import { jobDefinition, jobForecast, jobInfo, projectJobs } from '../api/endpoints/jobs.ts';
 import type { ExpectedRunsCollector } from '../collectors/collector.ts';
 import { scheduleFamilies } from './showing/families.ts';
 
@@ -12,6 +12,6 @@ export const scheduleCollector: ExpectedRunsCollector = {
   vital: false,
   perMember: false,
   maxSeries: 50_000,
-  reads: [projectJobs, jobForecast, jobInfo],
+  reads: [projectJobs, jobForecast, jobInfo, jobDefinition],
   metrics: scheduleFamilies,
 };

@@ -62,6 +62,7 @@ describe('api/every-decoder', () => {
       'executions-metrics 29',
       'executions-total 29',
       'healthcheck 25',
+      'job-definition 44',
       'job-forecast 31',
       'job-info 18',
       'job-workflow {"service":33,"rundeck":34}',

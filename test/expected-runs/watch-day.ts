@@ -110,6 +110,9 @@ export function watchDay(day: Day, parts: Parts = soundParts): WatchedDay {
         });
         if (decided.needsAnswer) waiting.add(job.id);
         put([decided]);
+        // No job allows several runs, and all runs are shown.
+        const found = { runsAskedMs: nowMs, definition: { askedAtMs: nowMs, allowsSeveral: false } };
+        if (decided.doubt !== undefined) put([{ job: { ...decided.job, ...found }, verdicts: [] }]);
       }
     };
     decideAll();

@@ -87,6 +87,21 @@ export const jobForecast = defineEndpoint({
     .transform(({ futureScheduledExecutions: times }) => ({ timesMs: times && toTimes(times) })),
 });
 
+/**
+ * API reference, "Jobs": the definition of a job, whose texts may hold secrets. All that is taken of it is whether several runs
+ * may be under way at once, which is only written where it is true.
+ */
+export const jobDefinition = defineEndpoint({
+  name: 'job-definition',
+  path: 'job/{id}',
+  maxBytes: largeListBytes,
+  since: 44,
+  allowedBy,
+  body: list(z.object({ multipleExecutions: flag })).transform(([first]) => ({
+    allowsSeveral: first && first.multipleExecutions === true,
+  })),
+});
+
 /** Sorted and each once, whatever order they come in; values that cannot be read as times are left out. */
 function toTimes(values: readonly unknown[]): number[] {
   const times = values.map((value) => toTimestampMs(value)).filter((time) => time !== undefined);

@@ -12,7 +12,7 @@ import {
 export type Cause = { readonly reason: MissReason; readonly facts: readonly Fact[] };
 
 export type CauseInput = {
-  readonly job: Pick<WatchedJob, 'project' | 'ownerUuid' | 'off' | 'allowsSeveral'>;
+  readonly job: Pick<WatchedJob, 'project' | 'ownerUuid' | 'off'> & { readonly maySeveral: boolean };
   readonly expectedMs: number;
   /** That time by the clock of the readings: the member that runs the job may have another. */
   readonly atMs: number;
@@ -133,7 +133,7 @@ function toOrphaned({ job, sources, atMs, marginMs }: CauseInput): Cause | undef
 export const ownerSilenceMs = 180_000;
 
 function toOverlap({ job, runs, expectedMs }: CauseInput): Cause | undefined {
-  if (job.allowsSeveral === true) return undefined;
+  if (job.maySeveral) return undefined;
   const running = runs.find(
     ({ kind, startedAtMs, endedAtMs = Infinity }) =>
       kind !== 'missed' && startedAtMs < expectedMs && endedAtMs > expectedMs,
@@ -177,7 +177,11 @@ export function ofOwner(sources: Sources, key: (uuid?: string) => string, ownerU
 }
 
 /** Reports whether a reading after a time has come of every source that was read before it. */
-export function areReadAfter(sources: Sources, { project, ownerUuid }: CauseInput['job'], afterMs: number): boolean {
+export function areReadAfter(
+  sources: Sources,
+  { project, ownerUuid }: Pick<WatchedJob, 'project' | 'ownerUuid'>,
+  afterMs: number,
+): boolean {
   const needed = [
     timelineOf(sources, sourceKeys.contact),
     ofOwner(sources, sourceKeys.mode, ownerUuid),

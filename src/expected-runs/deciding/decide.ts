@@ -1,5 +1,5 @@
 import { areReadAfter, findCause, isOffSince, mayBeOff, ownerSilenceMs, toOffFact } from './cause.ts';
-import { type Doubt, findDoubt } from './doubts.ts';
+import { type Doubt, findDoubt, maySeveral } from './doubts.ts';
 import { findNearest, type StartWindow, toStartWindow } from './match.ts';
 import { isProjectOff, type Sources, sourceKeys, timelineOf } from './sources.ts';
 import { lastBefore } from './timeline.ts';
@@ -132,10 +132,12 @@ function decideOne(job: WatchedJob, input: OneInput): Step {
   if (isInDoubt && !isRefused) return { is: 'undecided', expectedMs, why: 'clock' };
   const isOwnerHeard = job.ownerUuid === undefined || nowMs > expectedMs + ownerSilenceMs;
   if (!isOwnerHeard) return wait;
-  const given = { job, expectedMs, atMs: expectedMs - aheadMs, marginMs, runs: input.all, sources };
-  const cause = findCause(given);
+  const given = { expectedMs, atMs: expectedMs - aheadMs, marginMs, runs: input.all, sources };
+  const strict = findCause({ ...given, job: { ...job, maySeveral: false } });
+  const isAllowed = strict.reason === 'overlap' && maySeveral(job);
+  const cause = isAllowed ? findCause({ ...given, job: { ...job, maySeveral: true } }) : strict;
   const isLate = nowMs > window.throughMs + longestWaitMs;
-  const doubt = isRefused ? undefined : findDoubt(job, cause.reason, given.atMs);
+  const doubt = isRefused ? undefined : findDoubt(job, strict.reason, given.atMs);
   if (!isConfirmed(job, expectedMs, cause.reason, sources)) {
     if (job.goneAtMs !== undefined) return { is: 'undecided', expectedMs, why: 'gone' };
     // Nothing answers while it is off, which may be for ever: the times after this one are not to wait for that.

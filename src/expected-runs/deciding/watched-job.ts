@@ -21,6 +21,8 @@ export type WatchedJob = {
   readonly formerOwners?: readonly { readonly uuid: string; readonly untilMs: number }[];
   /** True once two runs of it were seen at the same time. */
   readonly allowsSeveral?: true;
+  /** Whether its definition allows several; undefined where that may not be read. */
+  readonly definition?: { readonly askedAtMs: number; readonly allowsSeveral: boolean | undefined };
   /** The last end of a run that was shown, when it was last asked whether any is, and since when they are known to be hidden. */
   readonly shownMs?: number;
   readonly runsAskedMs?: number;

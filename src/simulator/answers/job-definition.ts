@@ -32,6 +32,7 @@ function toDefinition({ id, definition, enabled, scheduleEnabled }: Job) {
     description: description ?? '',
     executionEnabled: enabled,
     scheduleEnabled,
+    ...(definition.multiple === true ? { multipleExecutions: true } : {}),
     sequence: { keepgoing: work.keepGoing, strategy: 'node-first', commands: work.steps.map(toCommand) },
   };
 }

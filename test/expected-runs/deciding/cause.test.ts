@@ -4,6 +4,7 @@ import { decide } from '../../../src/expected-runs/deciding/decide.ts';
 import { noteAnswer, noteListed } from '../../../src/expected-runs/deciding/notes.ts';
 import { type Sources, sourceKeys } from '../../../src/expected-runs/deciding/sources.ts';
 import { noteReading, type Timeline } from '../../../src/expected-runs/deciding/timeline.ts';
+import type { WatchedJob } from '../../../src/expected-runs/deciding/watched-job.ts';
 
 const atMs = Date.UTC(2026, 10, 22, 2);
 const second = 1000;
@@ -41,8 +42,44 @@ describe('expected-runs/deciding/cause', () => {
       [sourceKeys.contact, contact],
       [sourceKeys.threads(), threads],
     ]);
-    const job = { project: 'pay', off: [] };
+    const job = { project: 'pay', off: [], maySeveral: false };
     expect(findCause({ job, expectedMs: atMs, atMs, marginMs: 10 * minute, runs: [], sources }).reason).toBe(reason);
+  });
+
+  it.each([
+    ['overlap', 'does not allow several', { allowsSeveral: false }],
+    ['unknown', 'allows several', { allowsSeveral: true }],
+    ['overlap', 'may not be read', { allowsSeveral: undefined }],
+  ] as const)('is %s while a run is under way and the definition %s, once it was asked for', (reason, _what, found) => {
+    const given = {
+      nowMs: atMs + 40 * minute,
+      marginMs: 10 * minute,
+      catchUpLimitMs: 10_000 * minute,
+      clearMs: atMs + 40 * minute,
+      countedFromMs: 0,
+      running: [{ id: 7, startedAtMs: atMs - minute, kind: 'other' }],
+      sources: new Map([[sourceKeys.contact, every15s(() => 'answered', [-1800, 3000])]]),
+    } as const;
+    const job: WatchedJob = {
+      id: 'j1',
+      project: 'pay',
+      group: '',
+      name: 'settle',
+      sinceMs: 0,
+      decidedMs: atMs - 60 * minute,
+      listedAtMs: atMs + 40 * minute,
+      off: [],
+      runs: [],
+      verdicts: [],
+      timetable: { source: 'forecast', askedAtMs: 0, untilMs: atMs, confirmedMs: atMs + minute, timesMs: [atMs] },
+      runsAskedMs: atMs + 30 * minute,
+    };
+    expect(decide(job, given)).toMatchObject({ verdicts: [], doubt: 'definition' });
+    const definition = { askedAtMs: atMs + 30 * minute, ...found };
+    expect(decide({ ...job, definition }, given)).toMatchObject({
+      verdicts: [{ is: 'missed', reason }],
+      doubt: undefined,
+    });
   });
 
   it('is orphaned by the owner at the time, although another member has taken the job over before it is decided', () => {

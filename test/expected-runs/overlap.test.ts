@@ -1,0 +1,37 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { work } from '../../src/simulator/scenarios/build.ts';
+import { createStoppable, stopScenes } from './hourly.ts';
+
+afterEach(stopScenes);
+
+/** A job whose runs take longer than its times are apart. */
+function createSlow({ apiVersion = 47 }: { readonly apiVersion?: number } = {}) {
+  const scene = createStoppable({ apiVersion });
+  scene.control.createProject('pay');
+  const id = scene.control.createJob('pay', {
+    name: 'settle',
+    schedule: { everyMs: 600_000, offsetMs: 0 },
+    work: work(['node01'], [{ kind: 'exec', text: 'sleep', nodeStep: true, seconds: 900, failureChance: 0 }]),
+  });
+  const asked = (): number => scene.requests().filter(({ path }) => path.endsWith(`/job/${id}`)).length;
+  return { ...scene, id, asked };
+}
+
+const missed = (shown: (family: string) => string[]): string[] =>
+  shown('schedule_missed_total').filter((line) => !line.endsWith(' 0'));
+
+describe('expected-runs, while the previous run is under way', () => {
+  it('finds the overlap of a job that does not allow several runs, and asks for its definition once', async () => {
+    const { minutes, shown, asked } = createSlow();
+    await minutes(130);
+    expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);
+    expect(asked()).toBe(1);
+  });
+
+  it('finds it without asking where definitions cannot be read as JSON', async () => {
+    const { minutes, shown, asked } = createSlow({ apiVersion: 43 });
+    await minutes(40);
+    expect(missed(shown)).toEqual([expect.stringContaining('reason="overlap"')]);
+    expect(asked()).toBe(0);
+  });
+});
