@@ -98,7 +98,7 @@ export const jobDefinition = defineEndpoint({
   since: 44,
   allowedBy,
   body: list(z.object({ multipleExecutions: flag })).transform(([first]) => ({
-    allowsSeveral: first && first.multipleExecutions === true,
+    allowsSeveral: first === undefined ? undefined : first.multipleExecutions === true,
   })),
 });
 
