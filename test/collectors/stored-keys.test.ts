@@ -45,6 +45,17 @@ describe('collectors/stored-keys', () => {
     });
   });
 
+  it('counts no keys where the server has none, or a folder no longer', async () => {
+    const none = (path: string): CannedAnswer => ({
+      status: 404,
+      body: `{"error":"resource not found: /keys/${path}"}`,
+    });
+    const nothing = { outcome: 'success', text: kinds({ password: 0, private: 0, public: 0 }) };
+    expect(await scrape({ answers: { [ROOT]: none('') } })).toEqual(nothing);
+    const answers = { [ROOT]: folder('{"path":"keys/gone","type":"directory"}'), 'storage/keys/gone/': none('gone') };
+    expect(await scrape({ answers })).toEqual(nothing);
+  });
+
   it('takes a folder that went away meanwhile for empty', async () => {
     const answers = {
       [ROOT]: folder('{"path":"keys/gone","type":"directory"}'),

@@ -14,7 +14,7 @@ const file = z.object({ type: z.literal('file'), meta: z.record(z.string(), z.un
  * API reference, "Stored key resource" and "Key storage". A folder with nothing in it has no `resources` (rundeck
  * dialect).
  */
-const body = z
+const level = z
   .object({ type: z.literal('directory'), resources: z.array(z.unknown()).nullish() })
   .transform(({ resources }, context): KeyFolder => {
     const kinds: KeyKind[] = [];
@@ -30,11 +30,17 @@ const body = z
     return { kinds, folders };
   });
 
+/** A server without a key has no uppermost level either, and a folder goes away with its last key. */
+const nothing = z
+  .object({ error: z.string().startsWith('resource not found: /keys') })
+  .transform((): KeyFolder => ({ kinds: [], folders: [] }));
+
 const shared = {
   maxBytes: largeListBytes,
+  alsoAnswers: [404],
   since: 11,
   allowedBy: [{ type: 'storage', path: 'keys/.*', allow: 'read' }],
-  body,
+  body: z.union([nothing, level]),
 } as const;
 
 /** The uppermost level. */
