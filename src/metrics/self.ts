@@ -53,7 +53,7 @@ const instruments = {
   }),
   up: gauge({
     name: 'automation_up',
-    help: 'Whether the server answered the last poll of system-info or execution-mode and accepted the credentials.',
+    help: 'Whether the server answers system-info and execution-mode and accepts the credentials; one poll that times out does not make it 0, two in a row do.',
     labelNames: perServer,
   }),
   credentialsAccepted: gauge({

@@ -22,7 +22,8 @@ export function createPollLog({ key, log, isVital, isAway }: PollLogOptions) {
   /** The first such faults may be the beginning of an outage that the next vital poll finds. */
   function isOfServer(kind: string, fault: unknown): boolean {
     if (isAway()) return true;
-    if (failures > silentFailures || (isVital && fault !== undefined)) return false;
+    if (failures > silentFailures) return false;
+    if (isVital && fault !== undefined) return kind === 'timeout';
     // A sweep that went on has no fault of its own, only that of what it asked.
     if (!(fault instanceof ApiError)) return fault === undefined && kindsOfServer.includes(kind);
     return fault.details.unsent === true || isOfWholeServer(fault);

@@ -95,11 +95,12 @@ export function createScheduler(polls: readonly ScheduledPoll[], options: Schedu
 /** On a large estate the first reading of executions takes minutes; the others do not wait for it. */
 const vitalFirstMs = 1000;
 
-/** Runs one poll, never twice at once. Skipped runs are logged once, and counted when it is over. */
+/** Runs one poll, never twice at once. Skipped runs are logged once until a run ends in time, and counted after each. */
 function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions, signal: AbortSignal) {
   const { key, vital, everyMs, poll, vitality } = scheduled;
   let underWay: Promise<void> | undefined;
   let leftOut = 0;
+  let isSkipTold = false;
   let way: string | undefined;
   let sinceMs: number | undefined;
   let failures = 0;
@@ -132,7 +133,8 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
       // A sweep over many projects may well take longer than its interval.
       // The first run reads what the others know already, so that it takes longer than its interval at a healthy start.
       const level = poll.last() === undefined ? 'debug' : vital ? 'warn' : 'info';
-      if (leftOut === 0) log[level](key, 'poll skipped: previous run still in progress');
+      if (!isSkipTold) log[level](key, 'poll skipped: previous run still in progress');
+      isSkipTold ||= poll.last() !== undefined;
       leftOut += 1;
       return;
     }
@@ -141,6 +143,8 @@ function createRunner(scheduled: ScheduledPoll, { log, clock }: SchedulerOptions
     underWay = poll.run(signal).finally(() => {
       underWay = undefined;
       if (leftOut > 1 && sinceMs !== undefined) log.info({ ...key, leftOut }, 'polls skipped');
+      // Runs that are too long one after the other are one trouble.
+      if (leftOut === 0) isSkipTold = false;
       leftOut = 0;
       noteEnd();
     });

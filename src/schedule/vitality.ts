@@ -20,7 +20,10 @@ export type Seen = {
   readonly message: string | undefined;
 };
 
-/** Reports whether a server is up and takes the credentials, as the vital poll that ended last sees it. */
+/**
+ * Reports whether a server is up and takes the credentials, as the vital poll that ended last sees it. One answer that comes
+ * too late is no outage yet: the next vital poll decides.
+ */
 export function createVitality(
   self: Pick<Self, 'up' | 'credentialsAccepted'>,
   key: { readonly server: string; readonly member?: string },
@@ -28,6 +31,7 @@ export function createVitality(
   onChange: (now: Seen, before: Seen | undefined) => void = () => undefined,
 ): Vitality {
   let isRefused = false;
+  let wasLate = false;
   let seen: Seen | undefined;
   const listeners: ((before: Seen) => void)[] = [];
 
@@ -50,6 +54,9 @@ export function createVitality(
       if (fault !== undefined && !(fault instanceof ApiError)) return;
       if (fault?.kind === 'unsupported_version' && fault.details.status === undefined) return;
       if (fault?.details.isOwnLimit === true) return;
+      const isFirstLate = fault?.kind === 'timeout' && !wasLate;
+      wasLate = fault?.kind === 'timeout';
+      if (isFirstLate && seen?.state === 'up') return;
       if (fault === undefined || isAuthenticatedAnswer(fault)) {
         note('up', undefined);
         self.credentialsAccepted.set(key, 1);

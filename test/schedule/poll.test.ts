@@ -130,9 +130,15 @@ describe('schedule/poll', () => {
 
   it('says once that a fault began and once that it ended', async () => {
     const { run, lines } = setUp();
-    for (const answer of [1, fault('timeout'), fault('timeout'), fault('server'), 2, 3]) await run(answer);
+    for (const answer of [1, fault('network'), fault('network'), fault('server'), 2, 3]) await run(answer);
 
-    expect(lines).toEqual(['warn poll failed timeout', 'warn poll failed server', 'info poll recovered']);
+    expect(lines).toEqual(['warn poll failed network', 'warn poll failed server', 'info poll recovered']);
+  });
+
+  it('says nothing of one vital poll that was answered too late', async () => {
+    const { run, lines } = setUp();
+    for (const answer of [1, fault('timeout'), 2]) await run(answer);
+    expect(lines).toEqual([]);
   });
 
   it.each([

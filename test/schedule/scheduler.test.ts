@@ -117,7 +117,7 @@ describe('schedule/scheduler', () => {
     expect(runs).toEqual(['a', 'later', 'b']);
   });
 
-  it('never runs two of the same poll at once, and says so once for each that takes too long but the first', async () => {
+  it('never runs two of the same poll at once, and says so once while runs take too long, after the first', async () => {
     let running = 0;
     let most = 0;
     const { scheduler, skipped } = setUp(
@@ -138,7 +138,7 @@ describe('schedule/scheduler', () => {
     await vi.advanceTimersByTimeAsync(59_000);
 
     expect(most).toBe(1);
-    expect(skipped.length).toBe(2);
+    expect(skipped.length).toBe(1);
     const stopped = scheduler.stop();
     await vi.advanceTimersByTimeAsync(40_000);
     await stopped;

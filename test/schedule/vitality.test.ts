@@ -51,6 +51,22 @@ describe('schedule/vitality', () => {
     expect(scene.seen()?.state).toBe('up');
   });
 
+  it('takes one late answer for no outage, and two in a row for one', () => {
+    const scene = setUp();
+    const states = [undefined, 'late', undefined, 'late', 'late', undefined, 'late', undefined].map((end) => {
+      scene.ended(end === 'late' ? fault('timeout') : undefined);
+      return scene.seen()?.state;
+    });
+    expect(states).toEqual(['up', 'up', 'up', 'up', 'down', 'up', 'up', 'up']);
+  });
+
+  it('takes a refused connection for an outage at once', () => {
+    const scene = setUp();
+    scene.ended();
+    scene.ended(fault('network'));
+    expect(scene.seen()?.state).toBe('down');
+  });
+
   it('remembers since when, and what went wrong last', () => {
     const scene = setUp();
     scene.ended(fault('timeout'));
