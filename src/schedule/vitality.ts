@@ -22,7 +22,7 @@ export type Seen = {
 
 /**
  * Reports whether a server is up and takes the credentials, as the vital poll that ended last sees it. One answer that comes
- * too late is no outage yet: the next vital poll decides.
+ * too late does not count as an outage yet: the next vital poll decides.
  */
 export function createVitality(
   self: Pick<Self, 'up' | 'credentialsAccepted'>,
