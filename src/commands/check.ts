@@ -1,4 +1,6 @@
 import type { Api } from '../api/client.ts';
+import { systemInfo } from '../api/endpoints/system.ts';
+import { ApiError } from '../api/errors.ts';
 import { collectors } from '../collectors/index.ts';
 import type { Config, ServerConfig } from '../config/config.ts';
 import { listExposures, listFileExposures } from '../daemon/exposure.ts';
@@ -35,9 +37,11 @@ export async function check(context: CommandContext): Promise<number> {
   const shown = new Set<string>();
   const text = asJson
     ? `${JSON.stringify(live === undefined ? reports : { servers: reports, live }, undefined, 2)}\n`
-    : [...reports.map((report) => renderReport(report, shown)), ...(live === undefined ? [] : [renderLive(live)])].join(
-        '\n',
-      );
+    : [
+        ...reports.map((report) => renderReport(report, shown)),
+        ...(live === undefined ? [] : [renderLive(live)]),
+        ...toTotal(reports),
+      ].join('\n');
   context.write(text);
   const isBroken = live?.some(({ verdict }) => verdict === 'broken') === true;
   return reports.every(isFine) && !isBroken ? exitCodes.well : exitCodes.failed;
@@ -79,7 +83,24 @@ async function probe(server: ServerConfig, { config, enabled, progress }: Plan):
       return one.ask(api);
     },
   }));
-  return askOnce(server, (api) => probeServer(server, api, probes));
+  const report = await askOnce(server, (api) => probeServer(server, api, probes));
+  const remedy = report.credentials === 'refused' ? await findOtherDialect(server) : undefined;
+  return remedy === undefined ? report : { ...report, remedy };
+}
+
+/** Each dialect has a header of its own for tokens: the right token in the wrong one is refused. */
+async function findOtherDialect(server: ServerConfig): Promise<string | undefined> {
+  if (server.dialect === 'auto') return undefined;
+  try {
+    const found = await askOnce({ ...server, dialect: 'auto' }, async (api) => {
+      await api.get(systemInfo);
+      return api.server().dialect;
+    });
+    return `they are accepted with \`dialect: ${found ?? 'auto'}\`: correct it`;
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
 }
 
 /** Returns the configuration that switches off the requests to an endpoint. */
@@ -135,13 +156,23 @@ function toName({ server, member }: ServerReport): string {
   return member === undefined ? server : `${server}, member ${member}`;
 }
 
+/** Several servers make a long report: its last line names those to look at. */
+function toTotal(reports: readonly ServerReport[]): string[] {
+  if (reports.length < 2) return [];
+  const wrong = reports.filter((report) => !isFine(report)).map(toName);
+  const names = wrong.length === 0 ? '' : `: ${wrong.join('; ')}`;
+  return [`${reports.length} checked, ${reports.length - wrong.length} well, ${wrong.length} not${names}\n`];
+}
+
 /** Returns the closing sentence of a report. */
 function toClosing(report: ServerReport): string {
-  const { reachable, credentials, endpoints } = report;
+  const { reachable, credentials, endpoints, remedy } = report;
   const server = toName(report);
   if (isFine(report)) return `${server}: everything that is enabled can be read or is switched off by the server`;
   if (!reachable) return `${server}: not reachable`;
-  if (credentials === 'refused') return `${server}: the credentials are refused`;
+  if (credentials === 'refused')
+    return `${server}: the credentials are refused${remedy === undefined ? '' : `; ${remedy}`}`;
+  if (remedy !== undefined) return `${server}: ${remedy}`;
   if (credentials === 'unknown') return `${server}: something answers there, but not this API`;
   const wrong = endpoints.filter((one) => !isFine({ ...report, endpoints: [one] })).map(({ endpoint }) => endpoint);
   return `${server}: not well: ${wrong.join(', ')}`;

@@ -45,6 +45,8 @@ export type ServerReport = {
   readonly apiVersion: number | undefined;
   readonly release: string | undefined;
   readonly endpoints: readonly EndpointReport[];
+  /** What to change in the configuration, where one thing stands for all. */
+  readonly remedy?: string;
   /** The access policy that allows what is denied or hidden. */
   readonly missingPolicy?: string;
 };
@@ -59,6 +61,7 @@ export async function probeServer(
   const lacking: Endpoint<unknown>[] = [];
   let reachable = false;
   let credentials: ServerReport['credentials'] = 'unknown';
+  let remedy: string | undefined;
   for (const probe of probes) {
     const finding = await find(api, probe);
     const report = toReport(probe, finding);
@@ -69,8 +72,9 @@ export async function probeServer(
     reachable ||= fault === undefined || fault.details.status !== undefined;
     if (fault?.kind === 'unauthorized') credentials = 'refused';
     else if (fault === undefined || isAuthenticatedAnswer(fault)) credentials = 'accepted';
+    remedy = findRemedy(fault);
     // The others could but say the same.
-    if (!reachable || credentials === 'refused' || isElsewhere(fault)) break;
+    if (!reachable || credentials === 'refused' || isElsewhere(fault) || remedy !== undefined) break;
   }
   const allowable = lacking.filter((read) => toAdminRight(read) === undefined);
   const missingPolicy =
@@ -78,7 +82,19 @@ export async function probeServer(
   const facts = api.server();
   // Until the API has answered, the version is a guess.
   const apiVersion = credentials === 'unknown' ? undefined : facts.apiVersion;
-  return { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports, ...missingPolicy };
+  const told = { server: name, url, reachable, credentials, ...facts, apiVersion, endpoints: reports };
+  return { ...told, ...(remedy === undefined ? {} : { remedy }), ...missingPolicy };
+}
+
+function findRemedy(fault: ApiError | undefined): string | undefined {
+  const { apiEndpoint, status, serverApiVersion } = fault?.details ?? {};
+  if (status === undefined || apiEndpoint === 'login') return undefined;
+  if (fault?.kind === 'unsupported_version') {
+    const newest = serverApiVersion === undefined ? '' : `; its newest is ${serverApiVersion}`;
+    return `the server refuses the API version${newest}: set \`api_version: auto\``;
+  }
+  const isPage = fault?.kind === 'unauthorized' && status !== 401 && status !== 403;
+  return isPage ? fault.message.replace(/^[^,]*, /, '') : undefined;
 }
 
 /** Reports whether something answers that is not this API. */

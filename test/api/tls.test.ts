@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer as createPlainServer } from 'node:http';
 import { createServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -99,6 +100,22 @@ describe.skipIf(!hasOpenssl)(`api/transport over TLS${withoutOpenssl}`, () => {
       kind: 'tls',
       message:
         'GET system-info: the server requires a client certificate that it trusts; see tls.cert_file (ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)',
+    });
+  });
+
+  it('says that a server speaks http', async () => {
+    const server = createPlainServer((_request, response) => response.end('{}'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    // The cast is true: a TCP server has such an address.
+    const { port } = server.address() as AddressInfo;
+    const transport = createTransport({ url: `https://127.0.0.1:${port}`, timeoutMs: 5000, clock: systemClock });
+    endings.push(transport.close, async () => {
+      await new Promise((resolve) => server.close(resolve));
+    });
+    const asked = transport.get({ apiEndpoint: 'system-info', path: '/', headers: {} });
+    expect(await failure(asked)).toMatchObject({
+      kind: 'tls',
+      message: 'GET system-info: the server does not speak TLS; does it speak http? (ERR_SSL_WRONG_VERSION_NUMBER)',
     });
   });
 

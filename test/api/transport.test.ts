@@ -132,7 +132,7 @@ describe('api/transport', () => {
       fault: 'an end before the answer',
       answer: (socket: Socket) => socket.end(),
       kind: 'network',
-      says: 'the connection was closed before the answer was complete (UND_ERR_SOCKET)',
+      says: 'the connection was closed without an answer; does it speak https? (UND_ERR_SOCKET)',
     },
     { fault: 'silence', answer: () => {}, kind: 'timeout', says: 'no complete answer within 0.2 s' },
     { fault: 'an answer that drips', answer: drip, kind: 'timeout', says: 'no complete answer within 0.2 s' },
@@ -146,7 +146,7 @@ describe('api/transport', () => {
       fault: 'an answer that is no HTTP',
       answer: (socket: Socket) => socket.end('SSH-2.0-x\r\n'),
       kind: 'network',
-      says: 'the connection failed (HTTPParserError)',
+      says: 'the server does not speak HTTP; does it speak https? (HTTPParserError)',
     },
     {
       fault: 'a huge answer',

@@ -361,6 +361,46 @@ prod: not well: running-executions, project-executions
     expect(stdout).toMatch(/\nprod: something answers there, but not this API\n$/);
   });
 
+  it.each([
+    ['DIALECT', 'service', 'the credentials are refused; they are accepted with `dialect: rundeck`: correct it', 3],
+    ['API_VERSION', '99', 'the server refuses the API version; its newest is 47: set `api_version: auto`', 2],
+  ])('says what to correct where %s is wrong, and asks no more', async (name, value, says, asked) => {
+    const simulator = await start();
+    const { url, token } = simulator;
+    const env = { AUTOMATION_EXPORTER_NAME: 'prod', AUTOMATION_EXPORTER_URL: url, AUTOMATION_EXPORTER_TOKEN: token };
+    const { stdout, code } = await runCli(['check'], { env: { ...env, [`AUTOMATION_EXPORTER_${name}`]: value } });
+    expect({ code, last: stdout.trimEnd().split('\n').at(-1) }).toEqual({ code: 1, last: `prod: ${says}` });
+    expect(simulator.requests().length).toBeLessThanOrEqual(asked);
+  });
+
+  it.each([
+    [
+      'AUTOMATION_EXPORTER_TOKEN',
+      'a-token',
+      'the credentials are refused; a login page instead of the API: correct the path of the URL, or see what removes the token on its way',
+    ],
+    ['AUTOMATION_EXPORTER_PASSWORD', 'wrong', 'the credentials are refused'],
+  ])('calls a server reachable that leads to its login page (%s)', async (name, value, says) => {
+    const server = createServer((request, response) => {
+      const location = request.method === 'POST' ? '/user/error' : '/user/login';
+      response.writeHead(302, { location, 'set-cookie': 'JSESSIONID=one' }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    // The cast is true: a TCP server has such an address.
+    const { port } = server.address() as AddressInfo;
+    const user = name.endsWith('PASSWORD') ? { AUTOMATION_EXPORTER_USERNAME: 'reader' } : {};
+    const env = {
+      ...user,
+      AUTOMATION_EXPORTER_NAME: 'prod',
+      AUTOMATION_EXPORTER_URL: `http://127.0.0.1:${port}`,
+      [name]: value,
+    };
+    const { stdout } = await runCli(['check'], { env });
+    server.close();
+    expect(toRows(stdout)).toContain('reachable: yes');
+    expect(stdout).toMatch(new RegExp(`\nprod: ${says}\n$`));
+  });
+
   it('says that nothing listens', async () => {
     const simulator = await start();
     await simulator.stop();
@@ -424,6 +464,7 @@ prod: not well: running-executions, project-executions
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout).toMatch(/^one {2}http:.*\n {2}reachable .*\n {2}credentials +accepted\n/);
     expect(stdout).toMatch(/\n\ntwo {2}http:.*\n {2}reachable .*\n {2}credentials +refused/);
+    expect(stdout).toMatch(/\n\n2 checked, 1 well, 1 not: two\n$/);
   });
 
   it('asks every member of a cluster for what each has of its own, and gives each its verdict', async () => {
@@ -448,6 +489,7 @@ prod: not well: running-executions, project-executions
       'prod, member a: everything that is enabled can be read or is switched off by the server',
       `prod, member b  ${second}`,
       'prod, member b: everything that is enabled can be read or is switched off by the server',
+      '3 checked, 3 well, 0 not',
     ]);
     const [common = '', ofMember = ''] = well.stdout.split('\nprod, member ');
     expect([common, ofMember].map((text) => /^ {2}(healthcheck|threads|ping) /m.test(text))).toEqual([false, true]);

@@ -39,9 +39,9 @@ export function readAnswer<Answer>(
 
   if (isTooDense) throw fail(['too_large', 'more values than such an answer has']);
   const isRedirect = status >= 300 && status < 400;
-  if (isRedirect && isLoginPath(headers['location'] ?? '')) throw fail(loginRefusal);
+  if (isRedirect && isLoginPath(headers['location'] ?? '')) throw fail(toLoginRefusal(context));
   if (isRedirect) throw fail(['redirect', 'a redirect, which is never followed; check the URL']);
-  if (isLoginPage(answer)) throw fail(loginRefusal);
+  if (isLoginPage(answer)) throw fail(toLoginRefusal(context));
   if (status !== 200 && !endpoint.alsoAnswers.includes(status)) throw fail(toRefusal(endpoint, details, context));
   const parsed = endpoint.body.safeParse(json === undefined && endpoint.mayBeText ? body : json);
   if (parsed.success) return parsed.data;
@@ -66,7 +66,15 @@ export function isLoginPage(answer: TransportAnswer): boolean {
 
 type Refusal = readonly [kind: ErrorKind, says: string];
 
-const loginRefusal: Refusal = ['unauthorized', 'a login page: the credentials are missing or refused'];
+/** The API never answers a token with this page. */
+function toLoginRefusal({ isSession }: AnswerContext): Refusal {
+  return [
+    'unauthorized',
+    isSession
+      ? 'a login page: the credentials are missing or refused'
+      : 'a login page instead of the API: correct the path of the URL, or see what removes the token on its way',
+  ];
+}
 
 function toRefusal(
   endpoint: Endpoint<unknown>,

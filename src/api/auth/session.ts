@@ -91,7 +91,7 @@ export function createSessionCredentials({
     for (let hop = 0; hop < mostRedirects && isRedirect(answer); hop++) {
       cookies.note(answer.cookies);
       const path = toOwnPath(transport, answer);
-      if (isLoginPath(path)) throw refused();
+      if (isLoginPath(path)) throw refused(answer);
       answer = await transport.get({ apiEndpoint, path, headers: cookies.toHeader() });
     }
     cookies.note(answer.cookies);
@@ -141,12 +141,14 @@ function stopped(): ApiError {
   return new ApiError('login: the caller stopped waiting', { kind: 'timeout', apiEndpoint, unsent: true });
 }
 
-function refused(): ApiError {
-  return new ApiError('login: the user name or the password is refused', { kind: 'unauthorized', apiEndpoint });
+function refused({ status }: TransportAnswer): ApiError {
+  const says = 'login: the user name or the password is refused';
+  return new ApiError(says, { kind: 'unauthorized', apiEndpoint, status });
 }
 
 function unusable({ status }: TransportAnswer): ApiError {
-  return new ApiError(`login: HTTP ${status} and no session; is this the right server?`, {
+  const what = status === 404 ? 'is the path of the URL right?' : 'is this the right server?';
+  return new ApiError(`login: HTTP ${status} and no session; ${what}`, {
     kind: status >= 500 ? 'server' : 'unauthorized',
     apiEndpoint,
     status,

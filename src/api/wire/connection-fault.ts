@@ -69,6 +69,16 @@ const faults: readonly Row[] = [
     says: ({ name, certOption }) => `the ${name} requires a client certificate that it trusts; see ${certOption}`,
   },
   {
+    codes: /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/,
+    kind: 'tls',
+    says: ({ name }) => `the ${name} does not speak TLS; does it speak http?`,
+  },
+  {
+    codes: /^(HTTPParserError|HPE_INVALID_CONSTANT)$/,
+    kind: 'network',
+    says: ({ name }) => `the ${name} does not speak HTTP; does it speak https?`,
+  },
+  {
     codes: /CERT|^ERR_TLS|^ERR_SSL|SIGNATURE|^EPROTO$|HOSTNAME_MISMATCH|^UND_ERR_PRX_TLS/,
     kind: 'tls',
     says: 'the TLS connection failed',

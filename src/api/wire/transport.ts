@@ -123,6 +123,7 @@ export function createTransport(options: TransportOptions): RenewableTransport {
         apiEndpoint,
         timedOutAfterMs: error instanceof ExchangeTimeout ? limitMs : undefined,
         isByProxy: options.proxyUrl !== undefined,
+        isEncrypted: url.startsWith('https:'),
         maxBytes,
       });
     }
