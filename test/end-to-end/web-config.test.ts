@@ -221,6 +221,24 @@ describe.skipIf(!hasOpenssl)(`end-to-end/web-config${withoutOpenssl}`, () => {
     expect(statuses).toEqual([200, 200, 429, 200]);
   });
 
+  it('answers a scraper that it knows, however much others ask', async () => {
+    const { url } = await start(`tls_server_config: { ${tls} }\n${withUsers}rate_limit: { interval: 1h, burst: 2 }\n`);
+    const statuses: number[] = [(await ask(url, { authorization: login })).status];
+    for (let time = 0; time < 3; time += 1) statuses.push((await ask(url, {})).status);
+    for (let time = 0; time < 3; time += 1) statuses.push((await ask(url, { authorization: login })).status);
+    expect(statuses).toEqual([200, 401, 429, 429, 200, 200, 429]);
+  });
+
+  it('answers a client whose certificate it knows, however much others ask', async () => {
+    const { url } = await start(
+      `tls_server_config: { ${tls}, client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca.pem }\nrate_limit: { interval: 1h, burst: 1 }\n`,
+    );
+    const statuses: number[] = [];
+    for (const shows of [undefined, undefined, 'prometheus', 'other', 'prometheus'])
+      statuses.push((await ask(url, shows === undefined ? {} : { shows })).status);
+    expect(statuses).toEqual([200, 429, 200, 200, 429]);
+  });
+
   it('faults/row-28: shows a replaced certificate without a failed scrape, and keeps a good one where the new one is not', async () => {
     const { url, write, lookAgain, logged } = await start(`tls_server_config: { ${tls} }\n${withUsers}`);
     const load = { isOver: false };

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { WebConfig, WebTls } from '../../config/web-config.ts';
 import { createBcrypt } from './bcrypt.ts';
-import { readCertificate, refuseCertificate } from './client-certificate.ts';
+import { readCertificate, refuseCertificate, type Shown } from './client-certificate.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { type Admission, createUsers } from './users.ts';
 
@@ -39,12 +39,14 @@ export function createAccess(options: AccessOptions): Access {
     response.type('text/plain').send(`${refusal.text}\n`);
   }
 
-  function judgeConnection({ socket }: Request): Refusal | undefined {
-    const reason = config.tls?.clientAuth.isRequested
-      ? refuseCertificate(config.tls, readCertificate(socket))
-      : undefined;
+  function judgeConnection({ socket, headers }: Request): Refusal | undefined {
+    const shown = config.tls?.clientAuth.isRequested ? readCertificate(socket) : undefined;
+    const reason = config.tls?.clientAuth.isRequested ? refuseCertificate(config.tls, shown) : undefined;
     if (reason !== undefined) return { status: 403, reason, text: `Refused: ${reason}.` };
-    return isWithinRate(config.rateLimit) ? undefined : refusals.rate;
+    if (config.rateLimit === undefined) return undefined;
+    const user = users.recognize(headers.authorization);
+    const client = user === undefined ? toCertifiedClient(config, shown) : `user ${user}`;
+    return isWithinRate(config.rateLimit, client) ? undefined : refusals.rate;
   }
 
   function settle(admission: Admission, { request, response, next }: Asked): void {
@@ -73,7 +75,7 @@ export function createAccess(options: AccessOptions): Access {
         refuse(request, response, refusal);
         return;
       }
-      const admission = users.admit(request.headers.authorization);
+      const admission = users.admit(request.headers.authorization, request.socket.remoteAddress);
       // At once for who is known: that is every scrape but the first.
       if (typeof admission === 'string') settle(admission, { request, response, next });
       else void settleLate(admission, { request, response, next });
@@ -83,6 +85,11 @@ export function createAccess(options: AccessOptions): Access {
       users.take(next.users);
     },
   };
+}
+
+/** A certificate makes a client known where no password is asked for. */
+function toCertifiedClient({ users }: WebConfig, shown: Shown): string | undefined {
+  return users.size === 0 && shown?.isVerified === true ? `certificate ${shown.fingerprint}` : undefined;
 }
 
 type Asked = { readonly request: Request; readonly response: Response; readonly next: NextFunction };

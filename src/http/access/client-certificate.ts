@@ -4,7 +4,9 @@ import type { WebTls } from '../../config/web-config.ts';
 
 type Wanted = Pick<WebTls, 'clientAuth' | 'allowedSans'>;
 /** The certificate of a client: nothing, or its names and whether a known authority signed it. */
-export type Shown = { readonly isVerified: boolean; readonly altNames: readonly string[] } | undefined;
+export type Shown =
+  | { readonly isVerified: boolean; readonly altNames: readonly string[]; readonly fingerprint: string }
+  | undefined;
 
 /** Explains why a client with this certificate may not ask; undefined if it may. */
 export function refuseCertificate(
@@ -23,7 +25,7 @@ export function readCertificate(socket: Socket): Shown {
   if (!isTls(socket)) return undefined;
   const certificate = socket.getPeerCertificate();
   if (certificate.raw === undefined) return undefined;
-  return { isVerified: socket.authorized, altNames: toAltNames(certificate) };
+  return { isVerified: socket.authorized, altNames: toAltNames(certificate), fingerprint: certificate.fingerprint256 };
 }
 
 function isTls(socket: Socket): socket is TLSSocket {

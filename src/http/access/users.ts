@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { BcryptHash } from '../../config/values/bcrypt-hash.ts';
 import type { Bcrypt } from './bcrypt.ts';
 
@@ -6,9 +7,11 @@ import type { Bcrypt } from './bcrypt.ts';
 export type Admission = 'admitted' | 'refused' | 'busy';
 
 export type Users = {
-  /** Judges what an Authorization header says; at once if it said the same before. */
-  readonly admit: (authorization: string | undefined) => Admission | Promise<Admission>;
-  /** Goes over to other users. */
+  /** Judges what an Authorization header from an address says; at once if it said the same before. */
+  readonly admit: (authorization: string | undefined, from?: string) => Admission | Promise<Admission>;
+  /** Returns the user whose password was judged right before. */
+  readonly recognize: (authorization: string | undefined) => string | undefined;
+  /** Goes over to other users; those whose hash has not changed stay known. */
   readonly take: (users: ReadonlyMap<string, BcryptHash>) => void;
 };
 
@@ -20,9 +23,9 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
   let users = first;
   let bcrypt: Bcrypt | undefined;
   const secret = randomBytes(32).toString('base64');
-  const admitted = new Map<string, Admission>();
-  const refused = new Map<string, Admission>();
-  const underWay = new Map<string, Promise<Admission>>();
+  const admitted = new Map<string, Judged>();
+  const refused = new Map<string, Judged>();
+  const underWay = new Map<string, UnderWay>();
   let last: Promise<unknown> = Promise.resolve();
 
   /** Whoever reads our memory finds no password in it. */
@@ -38,9 +41,9 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
     return isRight && known !== undefined ? 'admitted' : 'refused';
   }
 
-  function remember(key: string, admission: Admission): void {
-    const kept = admission === 'admitted' ? admitted : refused;
-    kept.set(key, admission);
+  function remember(key: string, judged: Judged): void {
+    const kept = judged.admission === 'admitted' ? admitted : refused;
+    kept.set(key, judged);
     // Only refusals can be many: of passwords that are right there is one for each user.
     for (const oldest of kept.keys()) {
       if (kept.size <= mostKept) break;
@@ -48,38 +51,56 @@ export function createUsers(first: ReadonlyMap<string, BcryptHash>, loadBcrypt: 
     }
   }
 
-  function judgeInTurn(login: Login, key: string): Promise<Admission> {
+  function judgeInTurn(login: Login, key: string, from: string): Promise<Admission> {
     const among = users;
-    const judged = last
+    const { name } = login;
+    const admission = last
       .then(() => judge(login, among))
-      .then((admission) => {
-        if (among === users) remember(key, admission);
-        return admission;
+      .then((judged) => {
+        if (isSameUser(name, among, users)) remember(key, { name, admission: judged });
+        return judged;
       })
       .finally(() => {
-        if (underWay.get(key) === judged) underWay.delete(key);
+        if (underWay.get(key)?.admission === admission) underWay.delete(key);
       });
-    last = judged.catch(() => undefined);
-    underWay.set(key, judged);
-    return judged;
+    last = admission.catch(() => undefined);
+    underWay.set(key, { name, from, admission });
+    return admission;
+  }
+
+  /** One address has one place: whoever guesses passwords keeps no one else out. */
+  function isBusy(from: string): boolean {
+    return underWay.size >= mostWaiting || [...underWay.values()].some((one) => one.from === from);
   }
 
   return {
-    admit(authorization) {
+    admit(authorization, from = '') {
       if (users.size === 0) return 'admitted';
       if (authorization === undefined) return 'refused';
       const key = toKey(authorization);
       const known = admitted.get(key) ?? refused.get(key) ?? underWay.get(key);
-      if (known !== undefined) return known;
+      if (known !== undefined) return known.admission;
       const login = readLogin(authorization);
       if (login === undefined) return 'refused';
-      return underWay.size >= mostWaiting ? 'busy' : judgeInTurn(login, key);
+      return isBusy(from) ? 'busy' : judgeInTurn(login, key, from);
     },
+    recognize: (authorization) =>
+      users.size === 0 || authorization === undefined ? undefined : admitted.get(toKey(authorization))?.name,
     take(next) {
+      for (const judgements of [admitted, refused, underWay]) {
+        for (const [key, { name }] of judgements) if (!isSameUser(name, users, next)) judgements.delete(key);
+      }
       users = next;
-      for (const judgements of [admitted, refused, underWay]) judgements.clear();
     },
   };
+}
+
+type Judged = { readonly name: string; readonly admission: Admission };
+type UnderWay = { readonly name: string; readonly from: string; readonly admission: Promise<Admission> };
+type UsersByName = ReadonlyMap<string, BcryptHash>;
+
+function isSameUser(name: string, before: UsersByName, after: UsersByName): boolean {
+  return isDeepStrictEqual(before.get(name), after.get(name));
 }
 
 const mostKept = 1000;

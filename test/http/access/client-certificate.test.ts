@@ -6,7 +6,11 @@ const ifGiven = { ...never, isVerified: true };
 const any = { ...never, isRequired: true };
 const verified = { ...any, isVerified: true };
 
-const good: Shown = { isVerified: true, altNames: ['prometheus.example.org', 'spiffe://here/prometheus'] };
+const good: Shown = {
+  isVerified: true,
+  altNames: ['prometheus.example.org', 'spiffe://here/prometheus'],
+  fingerprint: 'AB:CD',
+};
 const foreign: Shown = { ...good, isVerified: false };
 
 const lacking = 'a client certificate is required';

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createRateLimit } from '../../../src/http/access/rate-limit.ts';
 
+const limit = { everyMs: 1000, burst: 3 };
+
 describe('http/access/rate-limit', () => {
   it('allows a burst, and then one each time the interval has passed', () => {
     let ticks = 0;
     const isAllowed = createRateLimit(() => ticks);
-    const limit = { everyMs: 1000, burst: 3 };
-    const ask = (times: number): boolean[] => Array.from({ length: times }, () => isAllowed(limit));
+    const ask = (times: number): boolean[] => Array.from({ length: times }, () => isAllowed(limit, undefined));
 
     expect(ask(4)).toEqual([true, true, true, false]);
     ticks += 999;
@@ -17,8 +18,22 @@ describe('http/access/rate-limit', () => {
     expect(ask(4)).toEqual([true, true, true, false]);
   });
 
-  it('allows everything without a limit', () => {
+  it('takes nothing from a known client, however much others ask', () => {
     const isAllowed = createRateLimit(() => 0);
-    expect(Array.from({ length: 100 }, () => isAllowed(undefined)).includes(false)).toBe(false);
+    const ask = (client?: string): boolean[] => Array.from({ length: 4 }, () => isAllowed(limit, client));
+
+    expect(ask()).toEqual([true, true, true, false]);
+    expect(ask('user prometheus')).toEqual([true, true, true, false]);
+    expect(ask('user grafana')).toEqual([true, true, true, false]);
+  });
+
+  it('remembers the 1,000 clients that asked last', () => {
+    const isAllowed = createRateLimit(() => 0);
+    const once = { everyMs: 1000, burst: 1 };
+    for (let client = 0; client < 1000; client += 1) isAllowed(once, String(client));
+    expect(isAllowed(once, '0')).toBe(false);
+    isAllowed(once, '1000');
+    expect(isAllowed(once, '0')).toBe(false);
+    expect(isAllowed(once, '1')).toBe(true);
   });
 });

@@ -106,7 +106,9 @@ describe('http/access/users', () => {
   it('is busy for who guesses, and not for who is known', async () => {
     const { users, settle } = setUp(two);
     await settle(users.admit(basic('prometheus:right')));
-    const guesses = Array.from({ length: 20 }, (_, index) => users.admit(basic(`prometheus:${index}`)));
+    const guesses = Array.from({ length: 20 }, (_, index) =>
+      users.admit(basic(`prometheus:${index}`), `10.0.0.${index}`),
+    );
 
     expect(guesses.slice(16)).toEqual(['busy', 'busy', 'busy', 'busy']);
     expect(users.admit(basic('prometheus:right'))).toBe('admitted');
@@ -120,6 +122,45 @@ describe('http/access/users', () => {
     const before = compared.length;
     expect(users.admit(basic('prometheus:right'))).toBe('admitted');
     expect(compared.length).toBe(before);
+  });
+
+  it('is busy only for the address that guesses', async () => {
+    const { users, settle } = setUp(two);
+    const guess = users.admit(basic('prometheus:guess'), '10.0.0.1');
+    expect(users.admit(basic('prometheus:another'), '10.0.0.1')).toBe('busy');
+    const scrape = users.admit(basic('prometheus:right'), '10.0.0.2');
+
+    expect(await settle(guess)).toBe('refused');
+    expect(await settle(scrape)).toBe('admitted');
+    expect(await settle(users.admit(basic('prometheus:another'), '10.0.0.1'))).toBe('refused');
+  });
+
+  it('still knows users over a reload that leaves their hashes as they are, while others guess', async () => {
+    const { users, compared, settle } = setUp(two);
+    await settle(users.admit(basic('prometheus:right')));
+    await settle(users.admit(basic('nobody:guess')));
+    const underWay = users.admit(basic('old:older'), '10.0.0.1');
+    users.take(toUsers({ ...two, new: { password: 'new', cost: 4 } }));
+
+    expect(await settle(underWay)).toBe('admitted');
+    for (let guess = 0; guess < 16; guess += 1) void users.admit(basic(`old:${guess}`), `10.0.0.${guess}`);
+    const before = compared.length;
+    expect(users.admit(basic('prometheus:right'))).toBe('admitted');
+    expect(users.admit(basic('old:older'))).toBe('admitted');
+    expect(users.admit(basic('nobody:guess'))).toBe('refused');
+    expect(users.recognize(basic('prometheus:right'))).toBe('prometheus');
+    expect(users.recognize(basic('nobody:guess'))).toBe(undefined);
+    expect(compared.length).toBe(before);
+  });
+
+  it('judges again where a reload changed the hash of a user meanwhile', async () => {
+    const { users, settle } = setUp(two);
+    const underWay = users.admit(basic('prometheus:right'));
+    users.take(toUsers({ ...two, prometheus: { password: 'new', cost: 4 } }));
+
+    expect(await settle(underWay)).toBe('admitted');
+    expect(users.recognize(basic('prometheus:right'))).toBe(undefined);
+    expect(await settle(users.admit(basic('prometheus:right')))).toBe('refused');
   });
 
   it('goes over to other users at once', async () => {
