@@ -148,15 +148,24 @@ async function probeCredentials(server: ServerConfig): Promise<LiveReport> {
       ({ expired, expiration }) => expired !== true && (expiration ?? Infinity) > midRequestMs,
     );
     const [next] = valid.flatMap(({ expiration }) => expiration ?? []).toSorted((one, other) => one - other);
+    if (valid.length === 0) return { name, verdict: 'not asked', message: invisible };
     const seen = `${toCount(valid.length, 'valid token')} visible to these credentials`;
     // The server does not say which token is in use.
-    if (next === undefined) return { name, verdict: 'ok', message: `${seen}; none of them expires` };
+    if (next === undefined)
+      return {
+        name,
+        verdict: 'ok',
+        message: `${seen}; none of them expires, and the one in use may not be among them`,
+      };
     const message = `${seen}, the first expires ${toWait(next, midRequestMs)}`;
     return { name, verdict: next - midRequestMs < expiryWarnedMs ? 'warning' : 'ok', message };
   } catch (error) {
     return { name, ...toFault(error) };
   }
 }
+
+/** Somebody else may have created it: then only an administrator sees it. */
+const invisible = 'no valid token is visible to these credentials, so it is not known when theirs expires';
 
 /** The endpoints' own lines say whether a fault is one. */
 function toFault(error: unknown): Pick<LiveReport, 'verdict' | 'message'> {

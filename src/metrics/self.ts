@@ -68,7 +68,7 @@ const instruments = {
   }),
   collectorDuration: gauge({
     name: 'automation_exporter_collector_duration_seconds',
-    help: 'Duration of the last poll of the collector.',
+    help: 'Duration of the last poll of the collector; collectors that ask project by project spread their requests over their interval.',
     labelNames: perCollector,
   }),
   collectorLastSuccess: gauge({

@@ -33,6 +33,8 @@ export type LastPoll = {
   readonly outcome: Outcome;
   readonly endedAtMs: number;
   readonly tookMs: number;
+  /** True if it spread its requests over its interval. */
+  readonly isSpread?: true;
   /** When there was last something to show. */
   readonly succeededAtMs: number | undefined;
   /** For how long from its end it is not asked again, whatever its times are. */
@@ -89,7 +91,8 @@ export function createPoll(options: PollOptions): Poll {
     const endedAtMs = clock.now();
     const succeededAtMs = outcome.result === 'success' ? endedAtMs : last?.succeededAtMs;
     const restsForMs = Math.max(0, restsUntilTicks - clock.ticks());
-    last = { outcome, endedAtMs, tookMs, succeededAtMs, restsForMs };
+    const { isSpread } = reading;
+    last = { outcome, endedAtMs, tookMs, succeededAtMs, restsForMs, ...(isSpread && { isSpread }) };
   }
 
   const wake = (): void => {

@@ -48,6 +48,7 @@ export function createProjectSweep(options: SweepOptions): Reading {
   });
 
   return {
+    isSpread: true,
     read: (signal) => readAll(sweep, signal),
     withdraw: shown.withdraw,
     /** By the rules of now; what is too old by them goes away. */

@@ -12,6 +12,8 @@ import type { SharedGap } from './request-gap.ts';
 
 /** Reads a collector: publishes its rows, and reports the outcome. */
 export type Reading = {
+  /** True if it spreads its requests over its interval. */
+  readonly isSpread?: true;
   readonly read: (signal: AbortSignal) => Promise<Outcome>;
   /** Nothing of it is shown any longer. */
   readonly withdraw: () => void;

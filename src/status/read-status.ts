@@ -169,7 +169,8 @@ function isOutdated({ last }: PollStatus, seen: Seen | undefined, nowMs: number)
 function toCollectorStatus(poll: PollStatus, isOld: boolean): CollectorStatus {
   const { key, everyMs, last, sinceMs, nextRunAtMs, isUnderWay } = poll;
   const common = { name: key.collector, everyMs, isUnderWay, sinceMs, nextRunAtMs, lastRunAtMs: last?.endedAtMs };
-  const taken = { tookMs: last?.tookMs, lastSuccessAtMs: last?.succeededAtMs };
+  const { isSpread } = last ?? {};
+  const taken = { tookMs: last?.tookMs, lastSuccessAtMs: last?.succeededAtMs, ...(isSpread && { isSpread }) };
   const bare = { ...common, ...taken, reason: undefined, message: undefined, complaints: [], series: undefined };
   if (last === undefined || isOld) return { ...bare, result: 'waiting' };
   const { outcome, endedAtMs, restsForMs } = last;

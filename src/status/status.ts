@@ -34,6 +34,8 @@ export type CollectorStatus = {
   readonly lastSuccessAtMs: number | undefined;
   readonly nextRunAtMs: number | undefined;
   readonly tookMs: number | undefined;
+  /** True if the last run spread its requests over its interval. */
+  readonly isSpread?: true;
   readonly series: number | undefined;
 };
 

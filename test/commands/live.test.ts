@@ -69,7 +69,7 @@ describe('commands/check --live', () => {
       expect.stringMatching(/^state-directory \|  \| \w+ \| \/\S+ can be written; .* are free/),
       expect.stringMatching(/^clock \| default \| ok \| the clock of the server is \d+ m?s (ahead|behind)$/),
       expect.stringMatching(
-        /^credentials \| default \| ok \| \d+ valid tokens? visible to these credentials; none of them expires$/,
+        /^credentials \| default \| ok \| \d+ valid tokens? visible to these credentials; none of them expires, and the one in use may not be among them$/,
       ),
     ]);
     expect({ code, left: readdirSync(folder) }).toEqual({ code: 0, left: [] });
@@ -127,6 +127,16 @@ describe('commands/check --live', () => {
       0,
       'credentials | default | warning | 2 valid tokens visible to these credentials, the first expires in 2 d',
     ]);
+  });
+
+  it('does not know when a token expires that is not visible to itself', async () => {
+    const simulator = await start();
+    const token = 'a-token-that-somebody-else-created';
+    simulator.control.addToken({ token, user: 'watcher', creator: 'admin', expiresAtMs: Date.now() + 86_400_000 });
+    const { live } = await checkLive(simulator, { AUTOMATION_EXPORTER_TOKEN: token }, '--state.memory');
+    expect(live.at(-1)).toBe(
+      'credentials | default | not asked | no valid token is visible to these credentials, so it is not known when theirs expires',
+    );
   });
 
   it('prints a line for each', async () => {

@@ -82,7 +82,7 @@ function renderTable(
 }
 
 function renderRow(collector: CollectorStatus, nowMs: number, saidAbove: string | undefined): Html {
-  const { name, message, complaints, lastRunAtMs, lastSuccessAtMs, tookMs, series, result } = collector;
+  const { name, message, complaints, lastRunAtMs, lastSuccessAtMs, series, result } = collector;
   const lastGood =
     lastSuccessAtMs === undefined ? 'it never succeeded' : `it last succeeded ${toAge(lastSuccessAtMs, nowMs)}`;
   const said = message === undefined ? complaints : [...complaints, message];
@@ -90,12 +90,18 @@ function renderRow(collector: CollectorStatus, nowMs: number, saidAbove: string 
   return html`<tr class="${result}"><th scope="row">${name}</th><td data-is="Result">${renderResult(collector)}</td>${toCell(
     'Last run',
     lastRunAtMs === undefined ? undefined : toAge(lastRunAtMs, nowMs),
-  )}${toCell('Next', toNext(collector, nowMs))}${toCell('Took', tookMs === undefined ? undefined : toTook(tookMs), 'number')}${toCell(
+  )}${toCell('Next', toNext(collector, nowMs))}${toCell('Took', toDurationOf(collector), 'number')}${toCell(
     'Series',
     series,
     'number',
   )}</tr>
 ${why === '' || (message !== undefined && message === saidAbove) ? undefined : html`<tr class="why ${result}"><td colspan="6">${why}</td></tr>\n`}`;
+}
+
+/** Long where the requests are spread over the interval on purpose. */
+function toDurationOf({ tookMs, isSpread }: CollectorStatus): string | undefined {
+  if (tookMs === undefined) return undefined;
+  return isSpread === true ? `spread over ${toTook(tookMs)}` : toTook(tookMs);
 }
 
 function toCell(name: string, value: string | number | undefined, style?: 'number'): Html {
