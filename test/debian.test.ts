@@ -79,14 +79,18 @@ wait $pid
 echo '# changed' >> /etc/automation-exporter/config.yaml
 dpkg -i /deb/*.deb >/dev/null
 tail -n 1 /etc/automation-exporter/config.yaml
-mkdir -p /var/lib/automation-exporter
+mkdir -p /var/lib/automation-exporter /etc/systemd/system/multi-user.target.wants
+install -m 0640 -o root -g automation-exporter /dev/null /etc/automation-exporter/token
+enabled=/etc/systemd/system/multi-user.target.wants/automation-exporter.service
+ln -sf /lib/systemd/system/automation-exporter.service $enabled
 dpkg --purge automation-exporter >/dev/null 2>&1
-ls -d /usr/bin/automation-exporter /usr/lib/automation-exporter /etc/automation-exporter /var/lib/automation-exporter 2>/dev/null || echo 'nothing left'
+ls -d /usr/bin/automation-exporter /usr/lib/automation-exporter /var/lib/automation-exporter $enabled 2>/dev/null || echo 'nothing left'
+stat -c '%U:%G %a' /etc/automation-exporter
 getent passwd automation-exporter || echo 'no user left'
 `;
 
 const story =
-  /^automation-exporter \S+\nroot:automation-exporter 750\nautomation_exporter_build_info\{version="\S+",node_version="v24\S+"\} 1\nruns as automation-exporter\n# changed\nnothing left\nno user left$/;
+  /^automation-exporter \S+\nroot:automation-exporter 750\nautomation_exporter_build_info\{version="\S+",node_version="v24\S+"\} 1\nruns as automation-exporter\n# changed\nnothing left\nroot:root 700\nno user left$/;
 
 describeWithTools('systemd unit', ['systemd-analyze'], ({ 'systemd-analyze': analyze }) => {
   it('is sound, and leaves the service little that it may do', async () => {
