@@ -74,11 +74,24 @@ type Listed = {
 
 type Content = { readonly quarantined: readonly Listed[]; readonly traces: number };
 
-/** Reports whether it looks like an answer of the daemon; what is in its lists is believed. */
+/** Reports whether it looks like an answer of the daemon. */
 function isOwn(action: Action, content: unknown): content is Content {
   if (typeof content !== 'object' || content === null) return false;
-  if (action === 'list') return 'quarantined' in content && Array.isArray(content.quarantined);
+  if (action === 'list')
+    return 'quarantined' in content && Array.isArray(content.quarantined) && content.quarantined.every(isListed);
   return 'traces' in content && typeof content.traces === 'number';
+}
+
+const texts = ['server', 'quarantined', 'reason'] as const satisfies readonly (keyof Listed)[];
+const numbers = ['execution', 'spans', 'bytes'] as const satisfies readonly (keyof Listed)[];
+
+function isListed(trace: unknown): trace is Listed {
+  if (typeof trace !== 'object' || trace === null) return false;
+  // The cast is true: any object can be read by name.
+  const fields = trace as Readonly<Record<string, unknown>>;
+  return (
+    texts.every((name) => typeof fields[name] === 'string') && numbers.every((name) => typeof fields[name] === 'number')
+  );
 }
 
 function render(action: Action, { quarantined, traces }: Content): string {

@@ -132,6 +132,11 @@ another | 5 | 999 | 68 KiB | 2024-05-20 03:07 UTC, long ago | too old
       'a response that is not JSON',
       (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{'),
     ],
+    [
+      'not from the daemon',
+      (_, response) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"quarantined":[null,{"server":1}]}'),
+    ],
     ['not from the daemon', (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{}')],
     ['the connection failed', (request) => request.socket.destroy()],
   ])('knows that something else answers: %s', async (says, listener) => {
