@@ -1,5 +1,6 @@
 # Node and the bundle, and nothing else: no shell, no package manager. Everything is put together on the machine that builds, also
 # for another architecture: only what fills the compile cache is emulated then.
+# Nothing of this base is in the image, but it runs the build: whoever publishes the image adds the digest that they have checked.
 FROM --platform=$BUILDPLATFORM docker.io/library/node:24-slim AS build
 WORKDIR /source
 COPY package.json package-lock.json .npmrc ./
@@ -53,6 +54,7 @@ EXPOSE 9720
 # Set HEALTH_URL where the daemon listens elsewhere, has a route prefix or speaks TLS. One check takes 0.05 s of a processor.
 HEALTHCHECK --interval=60s --timeout=5s --start-period=10s --retries=3 CMD ["node", "healthcheck.js"]
 
-ENTRYPOINT ["node", "cli.js"]
+# Without the flag, a signal could open a debugger in the first moments.
+ENTRYPOINT ["node", "--disable-sigusr1", "cli.js"]
 # Named, so that a container without a configuration ends with a complaint instead of showing made-up numbers.
 CMD ["serve"]

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { explainOldNode } from './commands/node-version.ts';
 
+// Without a listener, this signal opens the debugger to everybody on this machine.
+process.on('SIGUSR1', () => undefined);
 // An older Node cannot even link what comes next.
 const tooOld = explainOldNode(process.versions.node);
 if (tooOld === undefined) {

@@ -35,7 +35,7 @@ describeWithTools('image', ['buildah'], ({ buildah }) => {
       expect(await store.inspect('automation-exporter')).toMatchObject({
         User: '65532:65532',
         WorkingDir: '/app',
-        Entrypoint: ['node', 'cli.js'],
+        Entrypoint: ['node', '--disable-sigusr1', 'cli.js'],
         Cmd: ['serve'],
         ExposedPorts: { '9720/tcp': {} },
         Volumes: { '/var/lib/automation-exporter': {} },

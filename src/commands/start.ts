@@ -12,8 +12,6 @@ export async function start(): Promise<void> {
   process.title = 'automation-exporter';
   // Only the user of this process may read the files that it writes.
   process.umask(0o077);
-  // Without a listener, this signal opens the debugger to everybody on this machine.
-  process.on('SIGUSR1', () => undefined);
   leaveOnStopSignals();
   endOnFaults();
   keepHeapSmall();
