@@ -4,6 +4,7 @@ import { Router } from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { metricsRoute } from '../../src/http/routes/metrics.ts';
 import { toLimits, usualLimits } from '../../src/http/server/limits.ts';
+import { eventually } from '../support/eventually.ts';
 import { serve } from './serve.ts';
 
 /** More than every buffer between two sockets of this machine holds. */
@@ -114,6 +115,28 @@ describe('http/server', () => {
     expect(await cut).toEqual({ wasTaken: false });
   });
 
+  it('cuts off the reader that waits longest where all pages under way are too large together', async () => {
+    const cuts: string[] = [];
+    const pages = Router();
+    pages.get('/:name', (request, response) => {
+      response.once('close', () => cuts.push(`${request.params.name} ${response.writableFinished}`));
+      response.send(much);
+    });
+    const { port, ask } = await serve([pages], { limits: { ...usualLimits, pageBytes: 3 * much.length } });
+    const readers: Socket[] = [];
+    for (const name of ['first', 'second', 'third', 'fourth']) {
+      const reader = say(port, `GET /${name} HTTP/1.1\r\n${head}`);
+      readers.push(reader);
+      await once(reader, 'readable');
+    }
+    await eventually(async () => expect(cuts).toEqual(['first false']));
+    readers[1]?.destroy();
+    await eventually(async () => expect(cuts).toEqual(['first false', 'second false']));
+
+    expect((await ask('/fifth')).body).toHaveLength(much.length);
+    expect(cuts.slice(2)).toEqual(['fifth true']);
+  });
+
   it('hangs up on who asks more and more without reading', async () => {
     const { port, ask } = await serve(routes());
     const reader = say(port, `GET /much HTTP/1.1\r\n${head}`.repeat(1000));
@@ -187,7 +210,10 @@ describe('http/server', () => {
   it('says once that it refuses connections', async () => {
     let crowded = 0;
     const onCrowded = (): void => void crowded++;
-    const { port } = await serve(routes(), { limits: { ...usualLimits, connections: 4 }, onCrowded });
+    const { port } = await serve(routes(), {
+      limits: { ...usualLimits, connections: 4, pageBytes: 5 * much.length },
+      onCrowded,
+    });
     for (let busy = 0; busy < 4; busy += 1) await once(say(port, `GET /much HTTP/1.1\r\n${head}`), 'readable');
     for (let more = 0; more < 3; more += 1) {
       const refused = say(port, '').resume();

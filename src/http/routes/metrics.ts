@@ -1,5 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import { createRoutes } from '../server/routes.ts';
+import { sendInPieces } from '../server/send-pieces.ts';
 
 /** The selection of a scrape: all servers, or all collectors, if it names none. */
 export type ScrapeWish = {
@@ -42,12 +43,9 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
     const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
     response.set({ 'content-type': contentType, 'content-length': String(length) });
     if (gzip) response.set('content-encoding', 'gzip');
-    if (request.method !== 'HEAD') {
-      response.cork();
-      for (const chunk of chunks) response.write(chunk);
-      response.uncork();
-    }
-    response.end();
+    if (request.method === 'HEAD') response.end();
+    else if (request.secure) void sendInPieces(response, chunks);
+    else sendAtOnce(response, chunks);
   }
 
   router.get(path, async (request, response) => {
@@ -76,6 +74,14 @@ export function metricsRoute({ path, names, maxRequests, scrape, onBusy }: Metri
     refuse(response, 405, 'Metrics are read-only: use GET.\n');
   });
   return router;
+}
+
+/** All scrapes share the bytes of a body: without TLS, nothing copies them. */
+function sendAtOnce(response: Response, chunks: readonly Buffer[]): void {
+  response.cork();
+  for (const chunk of chunks) response.write(chunk);
+  response.uncork();
+  response.end();
 }
 
 type Filters = Pick<ScrapeWish, 'servers' | 'collectors'>;

@@ -1,6 +1,6 @@
 import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import type { RequestHandler } from 'express';
+import type { RequestHandler, Response } from 'express';
 
 export type HttpLimits = {
   /** The time that a client has for sending its headers. */
@@ -14,6 +14,8 @@ export type HttpLimits = {
   /** The time after which a connection that asks for nothing is the first to go where places become few. */
   readonly silentMs: number;
   readonly connections: number;
+  /** The most bytes of pages that clients have not taken yet, all together. */
+  readonly pageBytes: number;
 };
 
 export const usualLimits: HttpLimits = {
@@ -24,6 +26,7 @@ export const usualLimits: HttpLimits = {
   idleMs: 95_000,
   silentMs: 1000,
   connections: 2000,
+  pageBytes: 32 * 1024 * 1024,
 };
 
 export function toServerOptions({ headersMs, requestMs, idleMs }: HttpLimits): ServerOptions {
@@ -130,7 +133,8 @@ function firstOther(sockets: Iterable<Socket>, than: Socket): Socket | undefined
 const mostUnanswered = 8;
 
 /** Cuts off who does not take its answers, be it that it reads nothing, too slowly, or asks for more and more meanwhile. */
-export function limitAnswers({ answerMs }: HttpLimits): RequestHandler {
+export function limitAnswers({ answerMs, pageBytes }: HttpLimits): RequestHandler {
+  const hold = createPageBound(pageBytes);
   const unanswered = new WeakMap<Socket, number>();
   return ({ socket }, response, next) => {
     const count = (unanswered.get(socket) ?? 0) + 1;
@@ -139,11 +143,41 @@ export function limitAnswers({ answerMs }: HttpLimits): RequestHandler {
       return;
     }
     unanswered.set(socket, count);
+    hold(socket, response);
     const tooLong = setTimeout(() => socket.destroy(), answerMs);
     response.once('close', () => {
       clearTimeout(tooLong);
       unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1);
     });
     next();
+  };
+}
+
+/** Counts the bytes of each page until its client has taken it; where they are too many, the client that waits longest is cut off. */
+function createPageBound(mostBytes: number): (socket: Socket, response: Response) => void {
+  const pages = new Map<Response, { readonly bytes: number; readonly socket: Socket }>();
+  let total = 0;
+
+  function release(response: Response): void {
+    total -= pages.get(response)?.bytes ?? 0;
+    pages.delete(response);
+  }
+
+  return (socket, response) => {
+    const end = response.end.bind(response);
+    response.end = ((...given: Parameters<typeof end>) => {
+      // The cast is true: Express ends a response with its whole page, or with nothing.
+      const [page] = given as readonly unknown[];
+      const bytes = typeof page === 'string' || page instanceof Uint8Array ? page.length : 0;
+      pages.set(response, { bytes, socket });
+      total += bytes;
+      for (const [oldest, { socket: slow }] of pages) {
+        if (total <= mostBytes || oldest === response) break;
+        release(oldest);
+        slow.destroy();
+      }
+      return end(...given);
+    }) as typeof response.end;
+    response.once('close', () => release(response));
   };
 }
