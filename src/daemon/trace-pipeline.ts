@@ -11,6 +11,7 @@ import { createWait, type Wait } from '../tracing/deliver/pause.ts';
 import type { createPost } from '../tracing/deliver/post.ts';
 import type { Quarantine } from '../tracing/deliver/quarantine.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
+import { type Attempts, createAttempts } from '../tracing/enrich/attempts.ts';
 import type { Cause, CauseKey } from '../tracing/enrich/causes.ts';
 import { createTraceCommitHook } from '../tracing/enrich/commit-hook.ts';
 import { createEnricher, type Enricher, type Spooling } from '../tracing/enrich/enricher.ts';
@@ -87,9 +88,10 @@ export function createTraces(options: TracesOptions): Traces {
   const delivery = toDelivery?.(shared, () => countPending([...enrichers.values()]));
   return {
     ofServer: (server, joined) => {
-      const enricher = createServerEnricher(server, joined, { ...shared, spooling: delivery?.spooling });
+      const attempts = createAttempts();
+      const enricher = createServerEnricher(server, joined, { ...shared, attempts, spooling: delivery?.spooling });
       enrichers.set(server.name, enricher);
-      return joinEnricher(server, enricher, { ...shared, port: joined.port, isSent: delivery !== undefined });
+      return joinEnricher(server, enricher, { ...shared, attempts, port: joined.port, isSent: delivery !== undefined });
     },
     planOf: keptPlans.find,
     hasPlan: keptPlans.has,
@@ -108,11 +110,13 @@ type Shared = TracesOptions & {
   readonly wait: Wait;
 };
 
-type ForEnricher = Shared & { readonly spooling: Spooling | undefined };
+type OfServer = Shared & { readonly attempts: Attempts };
+
+type ForEnricher = OfServer & { readonly spooling: Spooling | undefined };
 
 /** Makes the traces of one server's pending executions, and reports each to the server's executions. */
 function createServerEnricher(server: ServerConfig, { client, port }: Joined, shared: ForEnricher): Enricher {
-  const { config, state, self, log, clock, version, keptPlans, spooling } = shared;
+  const { config, state, self, log, clock, version, keptPlans, attempts, spooling } = shared;
   const { name, timeoutMs } = server;
   const { traces } = config;
   const toSettings = (epoch: number): TraceSettings => {
@@ -126,6 +130,7 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
     timeoutMs,
     spooling,
     detail: traces.detail,
+    attempts,
     plan: (source, epoch) => planTraceInTurns(source, toSettings(epoch), clock.nextTurn),
     sealTimeoutMs: traces.sealTimeoutMs,
     backlogAgeMs: Math.max(backlogAgeMs, 2 * traces.sealTimeoutMs),
@@ -151,12 +156,22 @@ function createServerEnricher(server: ServerConfig, { client, port }: Joined, sh
 function joinEnricher(
   { name }: ServerConfig,
   enricher: Enricher,
-  { config, self, log, clock, wait, port, isSent }: Shared & Pick<Joined, 'port'> & { readonly isSent: boolean },
+  {
+    config,
+    self,
+    log,
+    clock,
+    wait,
+    attempts,
+    port,
+    isSent,
+  }: OfServer & Pick<Joined, 'port'> & { readonly isSent: boolean },
 ): ServerTraces {
   const { maxAgeMs, spool } = config.traces;
   const onFault = (error: unknown): void => log.error({ server: name, error }, 'trace round failed, will be retried');
   const loop = createEnrichLoop(enricher, onFault, wait);
   const commitHook = createTraceCommitHook({
+    attempts,
     nowMs: clock.now,
     serverNowMs: () => port.serverNowMs() ?? clock.now(),
     maxAgeMs,

@@ -36,6 +36,8 @@ export type Execution = {
   readonly failedNodes: readonly string[];
   /** Absent for the first attempt. */
   readonly attempt?: number;
+  /** Absent where nothing repeats it. */
+  readonly nextAttemptId?: number;
 };
 
 export type ExecutionJob = {

@@ -3,7 +3,7 @@ import type { ExecutionState } from './step-state.ts';
 import type { WorkflowStep } from './workflow.ts';
 
 /** An execution with what only its trace needs. */
-export type TracedExecution = Execution & {
+export type TracedExecution = Omit<Execution, 'nextAttemptId'> & {
   readonly permalink: string | undefined;
   readonly user: string | undefined;
   readonly abortedBy: string | undefined;

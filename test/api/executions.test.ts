@@ -27,7 +27,7 @@ describe('api/executions', () => {
        "job":{"id":"u","averageDuration":5123,"name":"n","group":"","project":"p","description":null},
        "successfulNodes":["web01","web03"],"failedNodes":["web02"]},
       {"id":"4712","status":"other","customStatus":"incomplete","project":"p","date-started":{"date":"2024-05-20T10:13:20Z"},"job":null},
-      {"id":4713,"status":"retried","project":"p","date-started":{"unixtime":1716200000000,"date":"2024-05-20T10:13:20Z"},"executionType":null,"description":"uptime","argstring":null,"jobDeleted":true}]}`);
+      {"id":4713,"status":"retried","project":"p","date-started":{"unixtime":1716200000000,"date":"2024-05-20T10:13:20Z"},"executionType":null,"description":"uptime","argstring":null,"jobDeleted":true,"retryAttempt":2,"retriedExecution":{"id":4714,"status":"running"}}]}`);
 
     expect(asked).toBe('GET /api/47/project/a%2Fb/executions?begin=1&end=2&max=500');
     expect(answer).toEqual({
@@ -71,6 +71,8 @@ describe('api/executions', () => {
           type: undefined,
           succeededNodes: 0,
           failedNodes: [],
+          attempt: 2,
+          nextAttemptId: 4714,
         },
       ],
       oddRows: [],

@@ -95,6 +95,7 @@ function toExecution(item: unknown): Execution | string {
   const startedAtMs = knownStartMs ?? endedAtMs ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);
   if (startedAtMs === undefined) return 'date-started';
   const attempt = toNumber(fields.retryAttempt);
+  const nextAttemptId = toNumber(toFields(fields.retriedExecution).id);
   const job = fields.job === undefined || fields.job === null ? undefined : toFields(fields.job);
   return {
     id,
@@ -115,6 +116,7 @@ function toExecution(item: unknown): Execution | string {
     succeededNodes: toNames(fields.successfulNodes).length,
     failedNodes: toNames(fields.failedNodes),
     ...(attempt === undefined || attempt < 1 ? {} : { attempt }),
+    ...(nextAttemptId === undefined ? {} : { nextAttemptId }),
   };
 }
 

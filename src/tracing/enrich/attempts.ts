@@ -1,15 +1,21 @@
 import type { LedgerDocument } from '../../state/ledger.ts';
 
-/** Finds the attempt that an execution repeats: servers only report the next one, which may end days later. */
+/** Finds the attempt that an execution repeats: servers report only the next one, which may end days later. */
 export type Attempts = {
   readonly load: (documents: readonly LedgerDocument[]) => void;
   readonly previousOf: (run: Run) => number | undefined;
-  /** Returns the change to commit once a run has its trace; `done` is called after the commit. */
-  readonly note: (run: Run & { readonly nextId: number | undefined }, atMs: number) => Change;
+  /** Reports whether the previous attempt is known, where there is one: it may be counted last, and only its row leads here. */
+  readonly isComplete: (run: Run & { readonly attempt?: number }) => boolean;
+  /** Returns the change that counts some runs, with the attempts that repeat them; `done` is called after the commit. */
+  readonly note: (runs: readonly Counted[], epoch: number, atMs: number) => Change;
+  /** Returns the change that makes the trace of a run, and needs its previous attempt no longer. */
+  readonly forget: (run: Run) => Change;
 };
 
 /** Ids are only unique within their epoch. */
 type Run = { readonly id: number; readonly epoch: number };
+
+type Counted = { readonly id: number; readonly nextAttemptId?: number };
 
 type Change = { readonly documents: readonly LedgerDocument[]; readonly done: () => void };
 
@@ -17,11 +23,11 @@ const kind = 'next-attempt';
 
 export function createAttempts(): Attempts {
   /** In the order in which they were noted. */
-  const known = new Map<string, Previous>();
+  let known = new Map<string, Previous>();
 
-  /** Of those whose next attempt never came, and of the oldest where there are too many. */
-  function findSpent(atMs: number): readonly string[] {
-    let tooMany = known.size - mostAttempts;
+  /** Returns those whose next attempt never came, and the oldest where there are too many. */
+  function findSpent(more: number, atMs: number): readonly string[] {
+    let tooMany = known.size + more - mostAttempts;
     const spent: string[] = [];
     for (const [key, previous] of known) {
       if (tooMany <= 0 && atMs - previous.atMs <= longestMs) break;
@@ -31,30 +37,37 @@ export function createAttempts(): Attempts {
     return spent;
   }
 
+  function toChange(gone: readonly string[], added: readonly (readonly [string, Previous])[]): Change {
+    return {
+      documents: [
+        ...gone.map((key) => ({ kind, key, body: undefined })),
+        ...added.map(([key, previous]) => ({ kind, key, body: JSON.stringify(previous) })),
+      ],
+      done: () => {
+        for (const key of gone) known.delete(key);
+        for (const [key, previous] of added) known.set(key, previous);
+      },
+    };
+  }
+
   return {
     load: (documents) => {
       // The cast is true: only `note` writes these documents.
       const found = documents.flatMap(({ kind: each, key, body = '' }) =>
         each === kind ? [[key, JSON.parse(body) as Previous] as const] : [],
       );
-      for (const [key, previous] of found.sort(([, one], [, other]) => one.atMs - other.atMs)) known.set(key, previous);
+      // Some may have been noted before.
+      known = new Map([...known, ...found].sort(([, one], [, other]) => one.atMs - other.atMs));
     },
     previousOf: (run) => known.get(toKey(run))?.id,
-    note: ({ id, epoch, nextId }, atMs) => {
-      const own = toKey({ id, epoch });
-      const gone = [...new Set([...(known.has(own) ? [own] : []), ...findSpent(atMs)])];
-      const next = nextId === undefined ? undefined : { key: toKey({ id: nextId, epoch }), previous: { id, atMs } };
-      return {
-        documents: [
-          ...gone.map((key) => ({ kind, key, body: undefined })),
-          ...(next === undefined ? [] : [{ kind, key: next.key, body: JSON.stringify(next.previous) }]),
-        ],
-        done: () => {
-          for (const key of gone) known.delete(key);
-          if (next !== undefined) known.set(next.key, next.previous);
-        },
-      };
+    isComplete: (run) => run.attempt === undefined || known.has(toKey(run)),
+    note: (runs, epoch, atMs) => {
+      const added = runs.flatMap(({ id, nextAttemptId }) =>
+        nextAttemptId === undefined ? [] : [[toKey({ id: nextAttemptId, epoch }), { id, atMs }] as const],
+      );
+      return added.length === 0 ? toChange([], []) : toChange(findSpent(added.length, atMs), added);
     },
+    forget: (run) => toChange(known.has(toKey(run)) ? [toKey(run)] : [], []),
   };
 }
 

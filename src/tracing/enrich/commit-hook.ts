@@ -1,7 +1,9 @@
 import type { CommitHook } from '../../executions/trace-port.ts';
+import type { Attempts } from './attempts.ts';
 import { type PendingTrace, toPendingDocument } from './pending.ts';
 
 type CommitHookOptions = {
+  readonly attempts: Pick<Attempts, 'note'>;
   readonly nowMs: () => number;
   /** The server's own time, by which it dates the ends of executions. */
   readonly serverNowMs: () => number;
@@ -13,9 +15,9 @@ type CommitHookOptions = {
   readonly skipped: (reason: 'max_age' | 'max_pending', executions: number) => void;
 };
 
-/** Keeps pending traces of counted executions, in the transaction that counts them. */
+/** Keeps pending traces of counted executions, and which of them are repeated, in the transaction that counts them. */
 export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
-  const { nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
+  const { attempts, nowMs, serverNowMs, maxAgeMs, room, onPending, skipped } = options;
   const choices = new WeakMap<Parameters<CommitHook['kept']>[1], Choice>();
   return {
     keep: (project, runs, epoch) => {
@@ -25,16 +27,19 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
       const young = traceable.filter(({ endedAtMs }) => readAtMs - endedAtMs <= maxAgeMs);
       const chosen = young.slice(0, Math.max(0, room()));
       const pending = chosen.map((run): PendingTrace => ({ ...run, project, epoch, seenAtMs }));
+      const noted = attempts.note(traceable, epoch, seenAtMs);
       choices.set(runs, {
+        noted: noted.done,
         pending,
         tooOld: traceable.length - young.length,
         tooMany: young.length - pending.length,
       });
-      return pending.map(toPendingDocument);
+      return [...noted.documents, ...pending.map(toPendingDocument)];
     },
     // A failed commit is chosen again, so nothing was skipped until now.
     kept: (_project, runs) => {
-      const { pending, tooOld, tooMany } = choices.get(runs) ?? nothing;
+      const { noted, pending, tooOld, tooMany } = choices.get(runs) ?? nothing;
+      noted();
       skipped('max_age', tooOld);
       skipped('max_pending', tooMany);
       onPending(pending);
@@ -42,6 +47,11 @@ export function createTraceCommitHook(options: CommitHookOptions): CommitHook {
   };
 }
 
-type Choice = { readonly pending: readonly PendingTrace[]; readonly tooOld: number; readonly tooMany: number };
+type Choice = {
+  readonly noted: () => void;
+  readonly pending: readonly PendingTrace[];
+  readonly tooOld: number;
+  readonly tooMany: number;
+};
 
-const nothing: Choice = { pending: [], tooOld: 0, tooMany: 0 };
+const nothing: Choice = { noted: () => undefined, pending: [], tooOld: 0, tooMany: 0 };

@@ -6,7 +6,7 @@ import type { Ledger } from '../../state/ledger.ts';
 import type { Spool, SpoolBounds, SpooledTrace, TraceEncoding } from '../../state/spool.ts';
 import type { Detail } from '../plan/detail.ts';
 import type { Plan } from '../plan/plan-trace.ts';
-import { type Attempts, createAttempts } from './attempts.ts';
+import type { Attempts } from './attempts.ts';
 import { type Cause, type Causes, createCauses } from './causes.ts';
 import { gather, toBareExecution } from './gather.ts';
 import { type PendingTrace, readPending, toForgetting, toPendingKey } from './pending.ts';
@@ -30,6 +30,8 @@ export type EnricherOptions = {
   /** The way to the spool; undefined where traces are made for pages only. */
   readonly spooling: Spooling | undefined;
   readonly detail: Detail;
+  /** Noted with the runs that are counted, and loaded here. */
+  readonly attempts: Attempts;
   /** Ids are only unique within their epoch. */
   readonly plan: (source: SpanSource, epoch: number) => Promise<Plan | undefined>;
   /** The longest wait for a state that the server is still writing. */
@@ -65,12 +67,11 @@ export type Enricher = {
 
 /** Commit 2 of the life of an execution: what is pending gets its steps and becomes a trace in the spool, or a page only, in one transaction. */
 export function createEnricher(options: EnricherOptions): Enricher {
-  const { server, ledger, client, timeoutMs, spooling, detail, clock, observe } = options;
+  const { server, ledger, client, timeoutMs, spooling, detail, attempts, clock, observe } = options;
   const waiting = createWaitingTraces(options);
   const workflows = createWorkflows(clock.ticks);
-  const attempts = createAttempts();
   const causes = createCauses();
-  const seal = createSeal(options, attempts, causes);
+  const seal = createSeal(options, causes);
   let isLoaded = false;
 
   function add(pending: readonly PendingTrace[]): void {
@@ -95,8 +96,8 @@ export function createEnricher(options: EnricherOptions): Enricher {
     const api = client.within({ lane: 'enrichment', forMs: timeoutMs, signal });
     const { source, isPending } = await gather(api, pending, { detail, workflows, isLastTry });
     waiting.noteAnswer(entry);
-    if (!isPending) return source;
-    return isLastTry ? { ...source, degraded: 'seal_timeout' } : undefined;
+    if (isPending) return isLastTry ? { ...source, degraded: 'seal_timeout' } : undefined;
+    return isLastTry || attempts.isComplete(pending) ? source : undefined;
   }
 
   const hasRoom = async (): Promise<boolean> => (await spooling?.spool.hasRoom(spooling.bounds)) ?? true;
@@ -145,8 +146,8 @@ export function createEnricher(options: EnricherOptions): Enricher {
 }
 
 /** Commits the trace of an execution to the spool, and forgets in the same transaction that it is pending. */
-function createSeal(options: EnricherOptions, attempts: Attempts, causes: Causes) {
-  const { server, ledger, spooling, clock, observe } = options;
+function createSeal(options: EnricherOptions, causes: Causes) {
+  const { server, ledger, spooling, attempts, clock, observe } = options;
 
   function toSpooled(pending: PendingTrace, plan: Plan, { encoding, encode }: Spooling): SpooledTrace {
     return {
@@ -162,12 +163,11 @@ function createSeal(options: EnricherOptions, attempts: Attempts, causes: Causes
   }
 
   return async (pending: PendingTrace, found: SpanSource): Promise<void> => {
-    const { id, epoch } = pending;
-    const source = { ...found, previousAttemptId: attempts.previousOf({ id, epoch }) };
-    const plan = await options.plan(source, epoch);
-    const noted = attempts.note({ id, epoch, nextId: found.execution.nextAttemptId }, clock.now());
+    const source = { ...found, previousAttemptId: attempts.previousOf(pending) };
+    const plan = await options.plan(source, pending.epoch);
+    const forgotten = attempts.forget(pending);
     const cause = causes.note(pending, plan && options.toCause(pending, plan));
-    const documents = [toForgetting(pending), ...noted.documents, ...cause.documents];
+    const documents = [toForgetting(pending), ...forgotten.documents, ...cause.documents];
     if (plan === undefined) {
       await ledger.commit(server, { documents });
       observe.skipped('no_trace', 1);
@@ -179,7 +179,7 @@ function createSeal(options: EnricherOptions, attempts: Attempts, causes: Causes
       options.onPlan(pending, plan);
       spooling?.onSpooled();
     }
-    noted.done();
+    forgotten.done();
     cause.done();
   };
 }

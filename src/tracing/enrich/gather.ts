@@ -61,7 +61,7 @@ function isFinal(answer: ExecutionState | 'pending' | 'failed', { endedAtMs }: T
 
 /** Builds an execution from the facts of its round, without a request: enough for a trace without steps. */
 export function toBareExecution(pending: PendingTrace): TracedExecution {
-  const { seenAtMs: _seen, epoch: _epoch, ...execution } = pending;
+  const { seenAtMs: _seen, epoch: _epoch, attempt, nextAttemptId, ...execution } = pending;
   return {
     ...execution,
     permalink: undefined,
@@ -70,8 +70,8 @@ export function toBareExecution(pending: PendingTrace): TracedExecution {
     argstring: undefined,
     options: new Map(),
     serverUuid: undefined,
-    retryAttempt: undefined,
-    nextAttemptId: undefined,
+    retryAttempt: attempt,
+    nextAttemptId,
   };
 }
 

@@ -16,7 +16,7 @@ export function toQueueOrder(
   late.sort(newestFirst);
   const latePerQuestion = Math.max(fewestLatePerQuestion, late.length / 10);
   let placed = 0;
-  for (const each of [...attemptsInOrder(bad.sort(newestFirst)), ...good.sort(newestFirst)]) {
+  for (const each of [...bad.sort(newestFirst), ...good.sort(newestFirst)]) {
     line.push(each, ...late.slice(placed, placed + latePerQuestion));
     placed += latePerQuestion;
   }
@@ -36,39 +36,4 @@ export function findCrowdedOut(pending: Iterable<PendingTrace>, most: number): r
 
 function newestFirst(one: PendingTrace, other: PendingTrace): number {
   return other.endedAtMs - one.endedAtMs || other.id - one.id;
-}
-
-/** An attempt comes right after the one that it repeats: only from that one its trace can link back. */
-function attemptsInOrder(line: readonly PendingTrace[]): readonly PendingTrace[] {
-  const retried = new Map<string, PendingTrace>();
-  for (const each of line) {
-    if (each.status === 'failed-with-retry') retried.set(toMoment(each, each.endedAtMs), each);
-  }
-  if (retried.size === 0) return line;
-  const placed = new Set<PendingTrace>();
-  for (const each of line) {
-    const chain: PendingTrace[] = [];
-    let next: PendingTrace | undefined = each;
-    while (next !== undefined && !placed.has(next) && !chain.includes(next)) {
-      chain.push(next);
-      next = findRepeated(next, retried);
-    }
-    for (const attempt of chain.reverse()) placed.add(attempt);
-  }
-  return [...placed];
-}
-
-function findRepeated(attempt: PendingTrace, retried: ReadonlyMap<string, PendingTrace>): PendingTrace | undefined {
-  for (const skewMs of clockSkewsMs) {
-    const found = retried.get(toMoment(attempt, attempt.startedAtMs + skewMs));
-    if (found !== undefined && found !== attempt) return found;
-  }
-  return undefined;
-}
-
-/** The next attempt begins in the transaction that ends the previous one; but a second clock dates the ends. */
-const clockSkewsMs = [0, -1000, 1000];
-
-function toMoment({ job }: PendingTrace, atMs: number): string {
-  return `${job?.id} ${Math.floor(atMs / 1000)}`;
 }

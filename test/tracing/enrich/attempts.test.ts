@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../../src/api/client.ts';
-import type { SpanSource, TracedExecution } from '../../../src/domain/span-source.ts';
+import { ApiError } from '../../../src/api/errors.ts';
+import type { SpanSource } from '../../../src/domain/span-source.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import type { State } from '../../../src/state/state.ts';
 import { createAttempts, isSoundAttempt } from '../../../src/tracing/enrich/attempts.ts';
@@ -35,21 +36,39 @@ function ended(id: number, epoch: number): PendingTrace {
   };
 }
 
-/** A daemon that starts on the state as it is, makes the traces of some runs, and is gone; which run each one repeats. */
-async function runOnce(runs: readonly PendingTrace[], next: Readonly<Record<number, number>>) {
-  await state.ledger.commit('prod', { documents: runs.map(toPendingDocument) });
-  const found = new Map(
-    runs.map((run): [number, TracedExecution] => [
-      run.id,
-      { ...toBareExecution(run), nextAttemptId: next[run.id], retryAttempt: 1 },
-    ]),
-  );
-  const get = async (_endpoint: unknown, { path }: { path: { id: number } }) => found.get(path.id);
+function repeated(id: number, epoch: number): PendingTrace {
+  return { ...ended(id, epoch), attempt: 1 };
+}
+
+type Given = { readonly next?: Readonly<Record<number, number>>; readonly unanswered?: readonly number[] };
+
+/** A daemon that starts on the state as it is, counts some runs, makes their traces, and ends. Returns the run that each repeats. */
+async function runOnce(runs: readonly PendingTrace[], { next = {}, unanswered = [] }: Given = {}) {
+  const attempts = createAttempts();
+  const counted = runs.map((run) => ({
+    ...run,
+    ...(next[run.id] === undefined ? {} : { nextAttemptId: next[run.id] }),
+  }));
+  for (const run of counted) {
+    const { documents } = attempts.note([run], run.epoch, 0);
+    await state.ledger.commit('prod', { documents: [...documents, toPendingDocument(run)] });
+  }
+  const tried = new Set<number>();
+  const get = async (_endpoint: unknown, { path: { id } }: { path: { id: number } }) => {
+    const run = counted.find((each) => each.id === id);
+    if (unanswered.includes(id) && !tried.has(id)) {
+      tried.add(id);
+      throw new ApiError('took too long', { kind: 'timeout', apiEndpoint: 'execution' });
+    }
+    return run && toBareExecution(run);
+  };
   const sources: SpanSource[] = [];
   const ignore = (): void => {};
+  let ticks = 0;
   const enricher = createEnricher({
     server: 'prod',
     ledger: state.ledger,
+    attempts,
     // The cast is true: of a client nothing else is asked where only the execution is shown.
     client: { within: () => ({ get }) } as unknown as Client,
     timeoutMs: 1000,
@@ -67,56 +86,76 @@ async function runOnce(runs: readonly PendingTrace[], next: Readonly<Record<numb
     },
     sealTimeoutMs: 600_000,
     backlogAgeMs: 3_600_000,
-    clock: fakeClock({ now: () => 0, ticks: () => 0 }),
+    clock: fakeClock({ now: () => 0, ticks: () => ticks }),
     observe: { pending: ignore, degraded: ignore, skipped: ignore, invalidCaller: ignore, failed: ignore },
     toCause: () => undefined,
     onPlan: ignore,
   });
-  await enricher.run(new AbortController().signal);
+  for (let turn = 0; turn < 3; turn += 1) {
+    await enricher.run(new AbortController().signal);
+    ticks += 15_000;
+  }
   return sources.map(({ execution, previousAttemptId }) => [execution.id, previousAttemptId]);
 }
 
 describe('tracing/enrich/attempts', () => {
   it('links an attempt to the one that it repeats, also after a restart', async () => {
-    expect(await runOnce([ended(7, 1)], { 7: 8 })).toEqual([[7, undefined]]);
-    expect(await runOnce([ended(8, 1)], { 8: 9 })).toEqual([[8, 7]]);
-    expect(await runOnce([ended(9, 1)], {})).toEqual([[9, 8]]);
+    expect(await runOnce([ended(7, 1)], { next: { 7: 8 } })).toEqual([[7, undefined]]);
+    expect(await runOnce([repeated(8, 1)], { next: { 8: 9 } })).toEqual([[8, 7]]);
+    expect(await runOnce([repeated(9, 1)])).toEqual([[9, 8]]);
     expect(await state.ledger.load('prod')).toEqual([]);
   });
 
+  it('links an attempt whose trace is made before that of the one that it repeats', async () => {
+    const made = await runOnce([ended(7, 1), repeated(8, 1)], { next: { 7: 8 }, unanswered: [7] });
+    expect(made).toEqual([
+      [8, 7],
+      [7, undefined],
+    ]);
+  });
+
+  it('waits for the one that it repeats where that is seen last, across a restart', async () => {
+    expect(await runOnce([repeated(8, 1)])).toEqual([]);
+    expect(await runOnce([ended(7, 1)], { next: { 7: 8 } })).toEqual([
+      [8, 7],
+      [7, undefined],
+    ]);
+  });
+
   it('knows attempts by the epoch in which their ids were given', async () => {
-    await runOnce([ended(7, 2)], { 7: 8 });
-    expect(await runOnce([ended(8, 1)], {})).toEqual([[8, undefined]]);
-    expect(await runOnce([ended(8, 2)], {})).toEqual([[8, 7]]);
+    await runOnce([ended(7, 2)], { next: { 7: 8 } });
+    expect(await runOnce([ended(8, 1)])).toEqual([[8, undefined]]);
+    expect(await runOnce([ended(8, 2)])).toEqual([[8, 7]]);
   });
 
   it('keeps no more than ten thousand, and none for longer than a month', () => {
     const attempts = createAttempts();
     const note = (id: number, atMs: number) => {
-      const { documents, done } = attempts.note({ id, epoch: 1, nextId: id + 100_000 }, atMs);
+      const { documents, done } = attempts.note([{ id, nextAttemptId: id + 100_000 }], 1, atMs);
       done();
       return documents.map(({ key, body }) => `${body === undefined ? '-' : '+'}${key}`);
     };
-    for (let id = 1; id <= 10_001; id += 1) note(id, id);
-    expect(note(10_002, 10_002)).toEqual(['-1 100001', '+1 110002']);
+    for (let id = 1; id <= 10_000; id += 1) note(id, id);
+    expect(note(10_001, 10_001)).toEqual(['-1 100001', '+1 110001']);
     expect(attempts.previousOf({ id: 100_001, epoch: 1 })).toBeUndefined();
-    const later = note(10_003, 5000 + 30 * 86_400_000);
-    expect([later.length, later[0], later.at(-1)]).toEqual([4999, '-1 100002', '+1 110003']);
+    const later = note(10_002, 5000 + 30 * 86_400_000);
+    expect([later.length, later[0], later.at(-1)]).toEqual([4999, '-1 100002', '+1 110002']);
   });
 
   it('forgets in the order in which they were noted, also after a restart', () => {
     const before = createAttempts();
-    const kept = [30, 10, 20].map((id) => before.note({ id, epoch: 1, nextId: id + 1 }, 60 - id));
+    const kept = [30, 10, 20].map((id) => before.note([{ id, nextAttemptId: id + 1 }], 1, 60 - id));
     const after = createAttempts();
     after.load(kept.flatMap(({ documents }) => documents));
-    const { documents } = after.note({ id: 1, epoch: 1, nextId: undefined }, 45 + 30 * 86_400_000);
-    expect(documents.map(({ key }) => key)).toEqual(['1 31', '1 21']);
+    const { documents } = after.note([{ id: 1, nextAttemptId: 2 }], 1, 45 + 30 * 86_400_000);
+    expect(documents.map(({ key }) => key)).toEqual(['1 31', '1 21', '1 2']);
   });
 
   it('keeps what could not be written as it was', () => {
     const attempts = createAttempts();
-    attempts.note({ id: 7, epoch: 1, nextId: 8 }, 0).done();
-    attempts.note({ id: 8, epoch: 1, nextId: 9 }, 0);
+    attempts.note([{ id: 7, nextAttemptId: 8 }], 1, 0).done();
+    attempts.note([{ id: 8, nextAttemptId: 9 }], 1, 0);
+    attempts.forget({ id: 8, epoch: 1 });
     expect([attempts.previousOf({ id: 8, epoch: 1 }), attempts.previousOf({ id: 9, epoch: 1 })]).toEqual([
       7,
       undefined,

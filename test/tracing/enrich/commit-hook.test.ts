@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Execution } from '../../../src/domain/execution.ts';
+import { createAttempts } from '../../../src/tracing/enrich/attempts.ts';
 import { createTraceCommitHook } from '../../../src/tracing/enrich/commit-hook.ts';
 import { readPending } from '../../../src/tracing/enrich/pending.ts';
 
@@ -25,7 +26,9 @@ function ended(id: number, endedAtMs: number, status: Run['status'] = 'succeeded
 
 function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
   const told: string[] = [];
+  const attempts = createAttempts();
   const commitHook = createTraceCommitHook({
+    attempts,
     // Ours is a day ahead of the server's.
     nowMs: () => 124 * hourMs,
     serverNowMs: () => serverNowMs,
@@ -35,7 +38,7 @@ function create({ serverNowMs = 100 * hourMs, room = 10 } = {}) {
     skipped: (reason, executions) => told.push(`${reason} ${executions}`),
   });
   const keep = (runs: readonly Run[]) => readPending(commitHook.keep('pay', runs, 3));
-  return { commitHook, keep, told };
+  return { commitHook, attempts, keep, told };
 }
 
 describe('tracing/enrich/commitHook', () => {
@@ -53,6 +56,15 @@ describe('tracing/enrich/commitHook', () => {
     expect(keep(runs).map(({ id }) => id)).toEqual([2, 3]);
     commitHook.kept('pay', runs);
     expect(told).toEqual(['max_age 0', 'max_pending 1', 'pending 2 3']);
+  });
+
+  it('keeps which run repeats another, also one that is too old for a trace', () => {
+    const { commitHook, attempts } = create();
+    const runs = [{ ...ended(1, 99 * hourMs - 1), nextAttemptId: 2 }];
+    expect(commitHook.keep('pay', runs, 3).map(({ kind, key }) => `${kind} ${key}`)).toEqual(['next-attempt 3 2']);
+    expect(attempts.previousOf({ id: 2, epoch: 3 })).toBeUndefined();
+    commitHook.kept('pay', runs);
+    expect(attempts.previousOf({ id: 2, epoch: 3 })).toBe(1);
   });
 
   it('says nothing of what could not be committed', () => {

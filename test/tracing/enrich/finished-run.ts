@@ -1,6 +1,7 @@
 import { startSimulator } from '../../../src/simulator/simulator.ts';
 import { openSqliteState } from '../../../src/state/sqlite.ts';
 import { StateError } from '../../../src/state/state.ts';
+import { createAttempts } from '../../../src/tracing/enrich/attempts.ts';
 import { createEnricher } from '../../../src/tracing/enrich/enricher.ts';
 import { type PendingTrace, toPendingDocument } from '../../../src/tracing/enrich/pending.ts';
 import type { Detail } from '../../../src/tracing/plan/detail.ts';
@@ -69,6 +70,7 @@ export async function setUp(given: Setting = {}) {
     throw new StateError('the state cannot be written: the disk is full');
   };
   const enricher = createEnricher({
+    attempts: createAttempts(),
     server: 'prod',
     ledger: isReadOnly ? { ...state.ledger, commit: refuse } : state.ledger,
     client,

@@ -79,32 +79,7 @@ describe('tracing/enrich/queue-order', () => {
     expect(findLate()).toEqual([2]);
   });
 
-  it('puts each attempt behind the one that it repeats', () => {
-    const retried = { status: 'failed-with-retry' } as const;
-    const pending = [
-      ended(1, 10, retried),
-      ended(2, 20, { ...retried, startedAtMs: 10_400 }),
-      ended(3, 30, { ...failed, startedAtMs: 19_900 }),
-      ended(4, 40, { ...failed, startedAtMs: 10_000, job: undefined }),
-      ended(5, 25, failed),
-    ];
-    expect(idsOf(pending)).toEqual([4, 1, 2, 3, 5]);
-  });
-
   it('takes the later of two that ended in the same moment first', () => {
     expect(idsOf([ended(7, 10), ended(9, 10), ended(8, 10)])).toEqual([9, 8, 7]);
-  });
-
-  it('takes what began more than a clock is off after another ended for no attempt of it', () => {
-    const retried = { status: 'failed-with-retry' } as const;
-    expect(idsOf([ended(1, 10, retried), ended(2, 20, { ...failed, startedAtMs: 11_999 })])).toEqual([1, 2]);
-    expect(idsOf([ended(1, 10, retried), ended(2, 20, { ...failed, startedAtMs: 12_000 })])).toEqual([2, 1]);
-  });
-
-  it('takes each once, also where attempts seem to repeat each other', () => {
-    const at = { status: 'failed-with-retry', startedAtMs: 10_000 } as const;
-    expect(idsOf([ended(1, 10, at), ended(2, 10, at), ended(3, 11, at)]).toSorted((one, other) => one - other)).toEqual(
-      [1, 2, 3],
-    );
   });
 });
