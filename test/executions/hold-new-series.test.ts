@@ -5,6 +5,7 @@ import { createNewSeriesHold } from '../../src/executions/series/hold-new-series
 import { openSqliteState } from '../../src/state/sqlite.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 
+const isShown = (): boolean => true;
 const cell: Cell = { kind: 'runs', labels: ['pay', '', 'settle', 'failed'], count: 1, isReleased: false };
 
 describe('executions/hold-new-series', () => {
@@ -15,13 +16,13 @@ describe('executions/hold-new-series', () => {
     const release = createNewSeriesHold(cache, 60_000, fakeClock({ ticks: () => nowTicks }));
     const isReleased = (): boolean[] => [...cache.totals.cells.values()].map((each) => each.isReleased);
     await cache.update(async () => ({ cells: [cell] }));
-    await release.due();
+    await release.due(isShown);
     nowTicks = 59_999;
-    await release.due();
+    await release.due(isShown);
     expect(isReleased()).toEqual([false]);
     await cache.update(async () => ({ cells: [{ ...cell, count: 5 }] }));
     nowTicks = 60_000;
-    await release.due();
+    await release.due(isShown);
     expect([...cache.totals.cells.values()]).toEqual([{ ...cell, count: 5, isReleased: true }]);
     const again = await openLedgerCache(ledger, 'upstream');
     expect([...again.totals.cells.values()]).toEqual([{ ...cell, count: 5, isReleased: true }]);
@@ -34,14 +35,14 @@ describe('executions/hold-new-series', () => {
     const release = createNewSeriesHold(cache, 60_000, fakeClock({ ticks: () => nowTicks }));
     const cells = Array.from({ length: 2000 }, (_, node): Cell => ({ ...cell, labels: ['pay', `n${node}`] }));
     await cache.update(async () => ({ cells }));
-    await release.due();
+    await release.due(isShown);
     nowTicks = 60_000;
     let turns = 0;
     setImmediate(() => {
       turns += 1;
     });
     const last: Cell = { ...cell, labels: ['pay', 'n1999'] };
-    const released = release.due();
+    const released = release.due(isShown);
     await cache.update(async () => ({ cells: [{ ...last, count: 7 }] }));
     await released;
     expect([...cache.totals.cells.values()].filter(({ isReleased }) => !isReleased)).toEqual([]);
@@ -49,17 +50,24 @@ describe('executions/hold-new-series', () => {
     expect(turns).toBe(1);
   });
 
-  it('waits with what is not shown at all', async () => {
+  it('waits with what is not shown at all, and again where it stopped being shown', async () => {
     const cache = await openLedgerCache(openSqliteState({ memory: true }).ledger, 'upstream');
     let nowTicks = 0;
     const release = createNewSeriesHold(cache, 60_000, fakeClock({ ticks: () => nowTicks }));
     await cache.update(async () => ({ cells: [cell] }));
     await release.due(() => false);
     nowTicks = 60_000;
-    await release.due();
+    await release.due(isShown);
     expect([...cache.totals.cells.values()]).toEqual([cell]);
+    nowTicks = 110_000;
+    await release.due(() => false);
     nowTicks = 120_000;
-    await release.due();
+    await release.due(isShown);
+    nowTicks = 170_000;
+    await release.due(isShown);
+    expect([...cache.totals.cells.values()]).toEqual([cell]);
+    nowTicks = 180_000;
+    await release.due(isShown);
     expect([...cache.totals.cells.values()]).toEqual([{ ...cell, isReleased: true }]);
   });
 });

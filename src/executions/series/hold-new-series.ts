@@ -4,7 +4,7 @@ import type { LedgerCache } from '../ledger/ledger-cache.ts';
 
 export type NewSeriesHold = {
   /** Marks what has been shown as 0 for long enough: from now on its value is shown, after a restart too. */
-  readonly due: (isShown?: (project: string) => boolean) => Promise<void>;
+  readonly due: (isShown: (cell: Cell) => boolean) => Promise<void>;
 };
 
 /** New series appear as 0 and get their value a while later, so that a scraper sees their first step. */
@@ -15,11 +15,16 @@ export function createNewSeriesHold(
 ): NewSeriesHold {
   const shownSince = new Map<string, number>();
 
-  function findDue(isShown: (project: string) => boolean): string[] {
+  function findDue(isShown: (cell: Cell) => boolean): string[] {
     const nowTicks = clock.ticks();
     const due: string[] = [];
-    for (const [key, { isReleased, labels }] of cache.totals.cells) {
-      if (isReleased || !isShown(labels[0] ?? '')) continue;
+    for (const [key, cell] of cache.totals.cells) {
+      if (cell.isReleased) continue;
+      if (!isShown(cell)) {
+        // A scraper that has lost sight of it has to see the 0 again.
+        shownSince.delete(key);
+        continue;
+      }
       const since = shownSince.get(key);
       if (since === undefined) shownSince.set(key, nowTicks);
       else if (nowTicks - since >= holdMs) due.push(key);
@@ -33,7 +38,7 @@ export function createNewSeriesHold(
   }
 
   return {
-    due: async (isShown = () => true) => {
+    due: async (isShown) => {
       const due = findDue(isShown);
       // After a first start all series become due at once, and one long transaction would hold up all others.
       for (let begin = 0; begin < due.length; begin += mostAtOnce) {

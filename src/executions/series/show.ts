@@ -6,7 +6,7 @@ import type { Visibility } from '../reading/visibility.ts';
 import type { Exemplars } from './exemplars.ts';
 import { toLagSeconds } from './lag.ts';
 import { toRunningRows } from './running-rows.ts';
-import { toHiddenRows, toTotalRows } from './total-rows.ts';
+import { isShownCell, toHiddenRows, toTotalRows } from './total-rows.ts';
 
 type Round = {
   readonly running: Running['executions'];
@@ -57,7 +57,7 @@ export function createShow(options: ExecutionsOptions, { activities, visibility,
     const states = restoreGap.readStates();
     // If nothing can be committed, series that need no commit are still shown.
     const unkept = await release
-      .due((project) => states.has(project))
+      .due((cell) => isShownCell(cell, states, totals.slots))
       .then(room.fit)
       .then(() => undefined, toError);
     observe.dropped('cap', room.missing());

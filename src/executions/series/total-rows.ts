@@ -18,16 +18,19 @@ type RowsInput = {
 
 /** Builds the counted totals as series. Deleted projects have none; a series that was never shown is shown as 0 first. */
 export function toTotalRows({ totals, states, settings, exemplars }: RowsInput): Row[] {
-  const isShown = (project: string): boolean => isOfShown(states.get(project));
-  const cells = [...totals.cells.values()].filter(
-    (cell) => isShown(cell.labels[0] ?? '') && hasPlace(cell, totals.slots),
-  );
+  const cells = [...totals.cells.values()].filter((cell) => isShownCell(cell, states, totals.slots));
   const rows: Row[] = [];
   for (const cell of cells) rows.push(...toCellRows(cell, settings.buckets, exemplars));
   if (settings.cicd) for (const row of toCicdRows(cells, settings.buckets)) rows.push(row);
   for (const job of totals.jobs.values())
-    if (isShown(job.project) && job.leftOut !== 'all' && isThere(job, settings)) rows.push(...toJobRows(job, settings));
+    if (isOfShown(states.get(job.project)) && job.leftOut !== 'all' && isThere(job, settings))
+      rows.push(...toJobRows(job, settings));
   return rows;
+}
+
+/** Reports whether a total is shown: those of projects that are gone or excluded are not, and those without a slot. */
+export function isShownCell(cell: Cell, states: RowsInput['states'], slots: SeriesSlots): boolean {
+  return isOfShown(states.get(cell.labels[0] ?? '')) && hasPlace(cell, slots);
 }
 
 /**
