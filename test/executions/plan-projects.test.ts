@@ -86,6 +86,10 @@ describe('executions/plan-projects', () => {
     expect(list({ names: ['pay'], known: excluded, nowMs: 9900 }).states).toEqual([
       { project: 'pay', countedFromMs: 9900, scannedThroughMs: 9900, rereadThroughMs: 9900 },
     ]);
+    // The first list since then came late.
+    expect(list({ names: ['pay'], known: excluded, begunMs: 9600, nowMs: 9900 }).states).toEqual([
+      { project: 'pay', countedFromMs: 9600, scannedThroughMs: 9600, rereadThroughMs: 9600 },
+    ]);
   });
 });
 
@@ -95,6 +99,7 @@ type Given = {
   readonly listedAtMs?: number;
   readonly nowMs?: number;
   readonly readAtMs?: number;
+  readonly begunMs?: number;
   readonly backfillMs?: number;
   readonly isWanted?: (project: string) => boolean;
   readonly overlapMs?: number;
@@ -107,6 +112,7 @@ function list({
   listedAtMs,
   nowMs = 9000,
   readAtMs = nowMs,
+  begunMs = nowMs,
   backfillMs = 0,
   isWanted = () => true,
   overlapMs = 0,
@@ -118,6 +124,7 @@ function list({
     facts: { epoch: 1, epochStartedAtMs: 0, listedAtMs },
     nowMs,
     listedAtMs: readAtMs,
+    begunMs,
     backfillMs,
     isWanted,
     overlapMs,

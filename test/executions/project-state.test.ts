@@ -37,15 +37,6 @@ describe('executions/project-state', () => {
     });
   });
 
-  it('begins now where configuration left it out', () => {
-    expect(resume(held({ hold: 'excluded' }), 10 * dayMs, 7 * dayMs)).toEqual({
-      project: 'pay',
-      countedFromMs: 864_000_000,
-      scannedThroughMs: 864_000_000,
-      rereadThroughMs: 864_000_000,
-    });
-  });
-
   it('skips nothing of what it is still catching up with, however long that takes', () => {
     const behind = held({
       scannedThroughMs: 2 * dayMs,

@@ -263,6 +263,62 @@ describe('executions/transitions', () => {
     expect(counted()).toEqual(['pay settle succeeded 1']);
   });
 
+  it.each([
+    ['the first start', undefined],
+    ['a configuration that includes a project', 'pay'],
+  ])('begins with %s, also where the projects can be listed only later', async (_since, excluded) => {
+    const { control, finish, counted, rounds, round, restart } = await play();
+    if (excluded !== undefined) {
+      await rounds(2);
+      restart({ isWantedProject: (project) => project !== excluded });
+      await rounds(2);
+      finish('pay');
+      await rounds(2);
+    }
+    restart();
+    control.addFault({ kind: 'garbage', path: '/projects$', body: '<' });
+    for (let left = 8; left > 0; left -= 1) await round();
+    finish('pay');
+    for (let left = 4; left > 0; left -= 1) await round();
+    control.clearFaults();
+    await rounds(10);
+    expect(counted()).toEqual(['pay settle succeeded 1']);
+  });
+
+  it.each([
+    [
+      'is deleted',
+      {
+        from: ({ control }: Played) => control.deleteProject('pay'),
+        to: ({ control }: Played) => void control.createProject('pay'),
+      },
+    ],
+    [
+      'is excluded',
+      {
+        from: ({ restart }: Played) => restart({ isWantedProject: () => false }),
+        to: ({ restart }: Played) => restart(),
+      },
+    ],
+  ])('shows a new series as 0 again where its project %s before its value is shown', async (_what, { from, to }) => {
+    const world = await play({ settings: { holdNewSeriesMs: 60_000 } });
+    const { finish, rounds, shown } = world;
+    const values = (): string[] =>
+      shown('automation_executions_total').flatMap((line) => /"succeeded"} (\d+)/.exec(line)?.[1] ?? []);
+    await rounds(2);
+    finish('pay');
+    while (values().length === 0) await rounds(1);
+    expect(values()).toEqual(['0']);
+    from(world);
+    await rounds(20);
+    expect(values()).toEqual([]);
+    to(world);
+    while (values().length === 0) await rounds(1);
+    expect(values()).toEqual(['0']);
+    await rounds(4);
+    expect(values()).toEqual(['1']);
+  });
+
   it('counts a job that was excluded from when it is included on', async () => {
     const { finish, counted, rounds, restart, ledger } = await play({ settings: { isWantedJob: () => false } });
     await rounds(2);

@@ -71,7 +71,6 @@ export function toNewProject(project: string, countedFromMs: number): ProjectSta
 /** Back from a hold, or from an outage: what is longer ago than the limit is skipped. */
 export function resume(state: ProjectState, nowMs: number, catchUpLimitMs: number): ProjectState {
   const { hold, heldSinceMs: _since, ...rest } = state;
-  if (hold === 'excluded') return toNewProject(state.project, nowMs);
   const limitMs = nowMs - catchUpLimitMs;
   // A backlog was near enough when catching up with it began.
   if (readThroughMs(state) >= limitMs) return rest;

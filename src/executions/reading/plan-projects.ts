@@ -9,6 +9,8 @@ type ListingInput = {
   readonly nowMs: number;
   /** When the list was asked for: it may have been shared. */
   readonly listedAtMs: number;
+  /** The time since which the present configuration is in force: it includes projects from then on, whenever they are listed. */
+  readonly begunMs?: number;
   readonly backfillMs: number;
   readonly isWanted: (project: string) => boolean;
   /** The longest delay until an end becomes visible. */
@@ -28,20 +30,21 @@ export function planProjects({
   facts,
   nowMs,
   listedAtMs,
+  begunMs = nowMs,
   backfillMs,
   isWanted,
   overlapMs = 0,
   skewMs = 0,
 }: ListingInput): LedgerChange {
   const { listedAtMs: beforeMs } = facts;
-  const listedBeginMs = beforeMs === undefined ? nowMs - backfillMs : Math.min(beforeMs, nowMs) - skewMs;
+  const listedBeginMs = beforeMs === undefined ? begunMs - backfillMs : Math.min(beforeMs, nowMs) - skewMs;
   const gone = [...states.values()].filter((state) => isWanted(state.project) && isGone(state, names, beforeMs));
   const readThrough = gone.map((state) => Math.max(state.countedFromMs, toUnreadMs(state) - overlapMs));
   const beginMs = Math.min(listedBeginMs, ...readThrough);
   const changed: ProjectState[] = [];
   for (const name of names) if (!states.has(name)) changed.push(toNewProject(name, beginMs));
   for (const state of states.values()) {
-    const next = toListed(state, names, nowMs, isWanted);
+    const next = toListed(state, { names, nowMs, begunMs, isWanted });
     if (next !== state) changed.push(next);
   }
   return { facts: { ...facts, listedAtMs }, states: changed };
@@ -68,14 +71,11 @@ function isGone(
 
 function toListed(
   state: ProjectState,
-  names: ReadonlySet<string>,
-  nowMs: number,
-  isWanted: (project: string) => boolean,
+  { names, nowMs, begunMs, isWanted }: Pick<Required<ListingInput>, 'names' | 'nowMs' | 'begunMs' | 'isWanted'>,
 ): ProjectState {
   const { project, hold } = state;
   if (!isWanted(project)) return hold === 'excluded' ? state : { ...state, hold: 'excluded', heldSinceMs: nowMs };
-  // Included again: counting begins now.
-  if (hold === 'excluded') return toNewProject(project, nowMs);
+  if (hold === 'excluded') return toNewProject(project, begunMs);
   if (names.has(project) || hold !== undefined) return state;
   return { ...state, hold: 'hidden', heldSinceMs: nowMs };
 }

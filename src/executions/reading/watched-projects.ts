@@ -35,6 +35,7 @@ export function createWatchedProjects({
   list,
 }: ListReadingOptions): WatchedProjects {
   const { backfillMs, overlapMs, isWantedProject: isWanted } = settings;
+  const begunTicks = clock.ticks();
   let names: readonly string[] = [];
   let nextTicks = Number.NEGATIVE_INFINITY;
   /** Projects that run something and were not in a list that was read because of them. */
@@ -64,6 +65,7 @@ export function createWatchedProjects({
           facts: cache.facts(),
           nowMs,
           listedAtMs: Math.floor(nowMs - Math.max(0, ticks - askedTicks)),
+          begunMs: Math.floor(nowMs - (ticks - begunTicks)),
           backfillMs,
           isWanted,
           overlapMs: overlap.ms(nowMs),
