@@ -2,7 +2,12 @@ import { ApiError } from './errors.ts';
 
 /** A span of time; both ends belong to it. */
 export type Window = { readonly beginMs: number; readonly endMs: number };
-export type Page<Item> = { readonly total: number; readonly items: readonly Item[] };
+export type Page<Item> = {
+  readonly total: number;
+  readonly items: readonly Item[];
+  /** The rows that a page holds at most, as the answer says: a server, or a gateway before it, may lower what is asked for. */
+  readonly max?: number | undefined;
+};
 
 export type PageRequest = Window & { readonly max: number; readonly offset: number };
 export type ReadPage<Item> = (request: PageRequest) => Promise<Page<Item>>;
@@ -46,7 +51,8 @@ export async function* readWindow<Item>(
   window: Window,
   options: PagingOptions<Item>,
 ): AsyncGenerator<Part<Item>> {
-  const { apiEndpoint, pageSize = 500, mostPages = 2000 } = options;
+  const { apiEndpoint, mostPages = 2000 } = options;
+  let { pageSize = 500 } = options;
   let pages = 0;
   const readPage: ReadPage<Item> = async (request) => {
     pages += 1;
@@ -60,20 +66,27 @@ export async function* readWindow<Item>(
   for (let [current] = open; current !== undefined; [current] = open) {
     const first = await readPage({ ...current, max: pageSize, offset: 0 });
     const others = open.slice(1);
+    pageSize = toPageSize(pageSize, first);
+    const paging = { ...options, pageSize };
     if (isWhole(first, pageSize)) {
       open = others;
       yield { items: first.items, total: first.total, counted: first.total, rest: open, isInFlood: false };
     } else if (toSecond(current.beginMs) === toSecond(current.endMs)) {
-      for await (const part of readByOffset(readPage, current, first, options)) {
+      for await (const part of readByOffset(readPage, current, first, paging)) {
         open = part.isLast ? others : [current, ...others];
         yield { ...part, rest: open, isInFlood: !part.isLast };
       }
     } else {
-      const part = divide(current, first, options);
+      const part = divide(current, first, paging);
       open = [...part.rest, ...others];
       yield { ...part, total: first.total, rest: open, isInFlood: false };
     }
   }
+}
+
+/** Returns the number of rows that a page holds: what was asked for, unless the answer says less and keeps to it. */
+export function toPageSize(asked: number, { max, items }: Pick<Page<unknown>, 'max' | 'items'>): number {
+  return max === undefined || max < Math.max(1, items.length) ? asked : Math.min(asked, max);
 }
 
 /** A page that is full says that there may be more, whatever the total is: some servers keep it for a while. */
@@ -158,7 +171,7 @@ async function* readByOffset<Item>(
   read: ReadPage<Item>,
   window: Window,
   first: Page<Item>,
-  { pageSize = 500, overlap = 20 }: PagingOptions<Item>,
+  { pageSize = 500, overlap = Math.min(20, Math.floor(pageSize / 4)) }: PagingOptions<Item>,
 ): AsyncGenerator<Omit<Part<Item>, 'rest' | 'isInFlood'> & { readonly isLast: boolean }> {
   let { total } = first;
   let rereads = 0;

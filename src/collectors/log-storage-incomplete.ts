@@ -1,6 +1,7 @@
 import type { Api } from '../api/client.ts';
 import { type IncompleteLog, incompleteLogs } from '../api/endpoints/log-storage.ts';
 import { ApiError } from '../api/errors.ts';
+import { toPageSize } from '../api/paging.ts';
 import { earliestGauge, gauge } from '../metrics/family.ts';
 import { defineCollector } from './collector.ts';
 import type { Watch } from './watch.ts';
@@ -56,17 +57,15 @@ async function readIncomplete(api: Api, watch: Watch): Promise<IncompleteLog[]> 
 /** Every log once, whatever moves while the pages are read. */
 async function readPages(api: Api): Promise<readonly IncompleteLog[]> {
   const byId = new Map<number, IncompleteLog>();
-  for (let page = 0; page < mostPages; page++) {
-    const offset = page * (pageSize - overlap);
-    const { total, executions } = await api.get(incompleteLogs, { query: { max: pageSize, offset } });
-    for (const log of executions) byId.set(log.id, log);
-    if (offset + pageSize >= total) return [...byId.values()];
+  for (let page = 0, offset = 0; page < mostPages; page++) {
+    const answer = await api.get(incompleteLogs, { query: { max: pageSize, offset } });
+    for (const log of answer.items) byId.set(log.id, log);
+    const size = toPageSize(pageSize, answer);
+    if (offset + size >= answer.total) return [...byId.values()];
+    offset += size - Math.min(overlap, Math.floor(size / 4));
   }
-  throw new ApiError(
-    `GET ${incompleteLogs.name}: still more after ${mostPages} pages of ${pageSize}; none is counted`,
-    {
-      kind: 'too_large',
-      apiEndpoint: incompleteLogs.name,
-    },
-  );
+  throw new ApiError(`GET ${incompleteLogs.name}: still more after ${mostPages} pages; none is counted`, {
+    kind: 'too_large',
+    apiEndpoint: incompleteLogs.name,
+  });
 }

@@ -96,7 +96,7 @@ export const rooms: readonly Room[] = [
 
   {
     room: 'collectors',
-    knows: ['domain', 'metrics/family', 'api/access-policy', 'api/endpoints', 'api/errors'],
+    knows: ['domain', 'metrics/family', 'api/access-policy', 'api/endpoints', 'api/errors', 'api/paging'],
     pure: true,
   },
   { room: 'collectors/index', knows: ['collectors', 'executions/collector', 'expected-runs/collector'] },

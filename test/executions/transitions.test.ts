@@ -290,7 +290,9 @@ describe('executions/transitions', () => {
       'is deleted',
       {
         from: ({ control }: Played) => control.deleteProject('pay'),
-        to: ({ control }: Played) => void control.createProject('pay'),
+        to: ({ control }: Played) => {
+          control.createProject('pay');
+        },
       },
     ],
     [

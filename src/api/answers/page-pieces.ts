@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts';
-import type { ReadPage } from '../paging.ts';
+import { type ReadPage, toPageSize } from '../paging.ts';
 
 /**
  * Reads pages in pieces if their answers would be too large: half as many rows at a time until they fit, and more again once
@@ -13,7 +13,7 @@ export function inPieces<Item>(
   let fitted = 0;
 
   return async (request) => {
-    const endOffset = request.offset + request.max;
+    let endOffset = request.offset + request.max;
     const rows: (Item | undefined)[] = [];
     let total: number | undefined;
     for (let { offset } = request; offset < Math.min(endOffset, total ?? endOffset); ) {
@@ -22,7 +22,9 @@ export function inPieces<Item>(
         const page = await read({ ...request, offset, max });
         ({ total } = page);
         rows.push(...page.items);
-        offset += max;
+        offset += toPageSize(max, page);
+        // The page ends where the server ends it.
+        if (toPageSize(max, page) < max) endOffset = offset;
         fitted += 1;
         // Not at once: where every row is large the next step would fail each time.
         if (fitted >= fittedToGrow) [size, fitted] = [2 * size, 0];
@@ -41,7 +43,7 @@ export function inPieces<Item>(
       if (row === undefined) onLeftOut(next?.row, (next?.index ?? rows.length) - index);
       else next = { row, index };
     }
-    return { total: total ?? rows.length, items: rows.filter(isRow) };
+    return { total: total ?? rows.length, items: rows.filter(isRow), max: endOffset - request.offset };
   };
 }
 

@@ -10,7 +10,7 @@ const mostRows = 20_000;
 
 const executionList = z
   .object({
-    paging: z.object({ total: z.number().int().nonnegative() }),
+    paging: z.object({ total: z.number().int().nonnegative(), max: number }),
     executions: z.array(z.unknown()).max(mostRows),
   })
   .transform(({ paging, executions }) => {
@@ -21,7 +21,7 @@ const executionList = z
       if (typeof read !== 'string') items.push(read);
       else oddRows.push({ field: read, text: JSON.stringify(item).slice(0, longestOddText) });
     }
-    return { total: paging.total, items, oddRows };
+    return { ...paging, items, oddRows };
   });
 
 /** A row that cannot be read: the field that is to blame, and enough of the row to know it again. */

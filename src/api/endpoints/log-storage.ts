@@ -48,6 +48,6 @@ export const incompleteLogs = defineEndpoint({
   since: 17,
   allowedBy: systemRead,
   body: z
-    .object({ total: number, executions: list(incompleteLog) })
-    .transform(({ total, executions }) => ({ total: total ?? executions.length, executions })),
+    .object({ total: number, max: number, executions: list(incompleteLog) })
+    .transform(({ total, max, executions }) => ({ total: total ?? executions.length, max, items: executions })),
 });

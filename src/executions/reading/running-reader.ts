@@ -1,6 +1,7 @@
 import type { Api } from '../../api/client.ts';
 import { runningExecutions } from '../../api/endpoints/executions.ts';
 import { ApiError } from '../../api/errors.ts';
+import { toPageSize } from '../../api/paging.ts';
 import type { Execution } from '../../domain/execution.ts';
 import type { OddRows } from './odd-rows.ts';
 
@@ -111,8 +112,9 @@ async function readList(api: Api, project: string, onOddRows: OddRows['note']): 
     serverMs ??= timed.serverMs;
     for (const execution of timed.answer.items) executions.set(execution.id, execution);
     onOddRows(project, timed.answer.oddRows);
-    if (offset + pageSize >= timed.answer.total) break;
-    offset += pageSize - overlap;
+    const size = toPageSize(pageSize, timed.answer);
+    if (offset + size >= timed.answer.total) break;
+    offset += size - Math.min(overlap, Math.floor(size / 4));
   }
   return { executions: [...executions.values()], serverMs };
 }

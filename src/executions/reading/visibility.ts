@@ -72,8 +72,7 @@ export function createVisibility(ticks: () => number) {
   }
 
   async function lookAtDay(api: Api, project: string, window: Window, { reading, nowMs }: Look): Promise<void> {
-    const { total, shown } = await readNewest(api, project, window);
-    const counted = Math.min(total, mostCompared);
+    const { total, asked: counted, shown } = await readNewest(api, project, window);
     if (shown < counted) {
       history.set(project, { project, counted, readable: shown });
       partlyDue.set(project, ticks() + oftenMs);
@@ -154,5 +153,3 @@ const dayMs = 86_400_000;
 /** Permissions change seldom, but a fix should show soon. */
 const seldomMs = 6 * 3_600_000;
 const oftenMs = 300_000;
-/** The rows of one page. */
-const mostCompared = 500;

@@ -1,7 +1,7 @@
 import { inPieces } from '../../api/answers/page-pieces.ts';
 import type { Api } from '../../api/client.ts';
 import { type OddRow, projectExecutions } from '../../api/endpoints/executions.ts';
-import { type Part, type ReadPage, readWindow, type Window } from '../../api/paging.ts';
+import { type Part, type ReadPage, readWindow, toPageSize, type Window } from '../../api/paging.ts';
 import type { Execution } from '../../domain/execution.ts';
 
 /** Rows that one page holds at most. */
@@ -53,11 +53,16 @@ export async function readNewest(api: Api, project: string, { beginMs, endMs }: 
   const whole = inPieces(read, () => {
     odd += 1;
   });
-  const { total, items } = await whole({ beginMs, endMs, max: pageSize, offset: 0 });
-  return { total, shown: items.length + odd };
+  const page = await whole({ beginMs, endMs, max: pageSize, offset: 0 });
+  return { total: page.total, asked: Math.min(page.total, toPageSize(pageSize, page)), shown: page.items.length + odd };
 }
 
-export type Newest = { readonly total: number; readonly shown: number };
+export type Newest = {
+  readonly total: number;
+  /** The rows of it that the page covers, and how many of these are shown. */
+  readonly asked: number;
+  readonly shown: number;
+};
 
 /** Asks the server how many executions of a project ended within a window. */
 export async function readTotal(api: Api, project: string, { beginMs, endMs }: Window): Promise<number> {

@@ -22,7 +22,7 @@ export function projectExecutions(request: ApiRequest): Answer {
   if ('status' in query && !('matches' in query)) {
     return query;
   }
-  const max = readNumber(request, 'max', 20);
+  const max = readMax(request);
   // 0, a negative number or no number at all mean the whole table.
   const limit = max > 0 ? max : Number.POSITIVE_INFINITY;
   const offset = Math.max(0, readNumber(request, 'offset', 0));
@@ -48,7 +48,7 @@ export function runningExecutions(request: ApiRequest): Answer {
   if (!Array.isArray(projects)) {
     return projects;
   }
-  const max = readNumber(request, 'max', 20) || 20;
+  const max = readMax(request) || 20;
   const limit = max > 0 ? max : 20;
   const offset = Math.max(0, readNumber(request, 'offset', 0));
   // Any text at all, "false" included, means yes.
@@ -114,6 +114,11 @@ export function readNumber({ query }: ApiRequest, name: string, fallback: number
     return fallback;
   }
   return /^-?\d+$/.test(given) ? Number(given) : 0;
+}
+
+/** The rows that a page is asked to have, as far as a gateway lets the request through. */
+export function readMax(request: ApiRequest): number {
+  return Math.min(readNumber(request, 'max', 20), request.world.settings.mostRows);
 }
 
 type Cut = { readonly offset: number; readonly limit: number };

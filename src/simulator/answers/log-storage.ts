@@ -39,7 +39,7 @@ export function incompleteLogs(request: ApiRequest): Answer {
     return refusal;
   }
   const { world, query } = request;
-  const max = Number.parseInt(query.get('max') ?? '20', 10) || 20;
+  const max = Math.min(Number.parseInt(query.get('max') ?? '20', 10) || 20, world.settings.mostRows);
   const offset = Number.parseInt(query.get('offset') ?? '0', 10) || 0;
   if (max < 0 || offset < 0) {
     return badParameter(

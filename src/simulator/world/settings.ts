@@ -27,6 +27,8 @@ export type Settings = {
   logs: 'ready' | 'pending' | 'missing';
   /** Added to every total of the executions list, down to 0: real totals lie too. */
   totalOffset: number;
+  /** A gateway lets no list have more rows than this. */
+  mostRows: number;
   /** This many runs finish after every answered page of executions. */
   shiftPages: number;
   apiForSessions: boolean;
@@ -53,6 +55,7 @@ export function createSettings(release: Release): Settings {
     statePending: new Set(),
     logs: 'ready',
     totalOffset: 0,
+    mostRows: Number.POSITIVE_INFINITY,
     shiftPages: 0,
     apiForSessions: true,
     publicUrl: undefined,
