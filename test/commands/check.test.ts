@@ -456,7 +456,7 @@ prod: not well: running-executions, project-executions
     const simulator = await start();
     const config = `servers:
   - { name: one, url: '${simulator.url}', token_file: ./token }
-  - { name: two, url: '${simulator.url}', token_file: ./wrong }
+  - { name: two, url: '${simulator.url.replace('127.0.0.1', 'localhost')}', token_file: ./wrong }
 `;
     const files = { 'config.yaml': config, token: `${simulator.token}\n`, wrong: 'wrong-token\n' };
     const { code, stdout, stderr } = await runCli(['check', '--config.file=config.yaml'], { files });

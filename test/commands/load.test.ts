@@ -97,6 +97,11 @@ const cases: readonly Case[] = [
     'config.yaml:2:58 servers[0].token_file: the file, relative to "<folder>", does not exist\n',
   ),
   inFile(
+    'two servers of one address',
+    `${good}  - { name: other, url: 'http://127.0.0.1:9/', token_file: ./token }\n`,
+    'config.yaml:3:25 servers[1].url: the url http://127.0.0.1:9 is used by two servers (the other is config.yaml:2:24 servers[0].url)\n',
+  ),
+  inFile(
     'two servers of one name',
     `${good}  - { name: prod, url: 'http://127.0.0.1:10', token_file: ./token }\n`,
     'config.yaml:3:13 servers[1].name: "prod" is used by two servers (the other is config.yaml:2:13 servers[0].name)\n',

@@ -115,6 +115,22 @@ config.yaml:9:73 servers[1].tls: takes a map, found a text (write its keys below
 config.yaml:9:93 servers[1].proxy_url: is not a web address (for example http://forward.example.org:3128)`);
   });
 
+  it.each([
+    [
+      'one address, however it is written',
+      'url: HTTP://A.Example.org:80/',
+      'config.yaml:5:10 servers[1].url: the url http://a.example.org is used by two servers (the other is config.yaml:2:10 servers[0].url)',
+    ],
+    [
+      'one namespace',
+      'url: http://b.example.org\n    namespace: http://a.example.org',
+      'config.yaml:6:16 servers[1].namespace: the namespace http://a.example.org is used by two servers (the other is config.yaml:2:5 servers[0])',
+    ],
+  ])('refuses two servers with %s', async (_what, second, complaint) => {
+    const yaml = `servers:\n  - url: http://a.example.org\n    name: a\n    token_file: /run/token\n  - ${second}\n    name: b\n    token_file: /run/token\n`;
+    expect(await complain({ yaml })).toEqual([complaint]);
+  });
+
   it('distinguishes two servers without a name', async () => {
     const yaml = `${server}  - { url: http://b.example.org, token_file: /run/token }\n`;
     expect(await complain({ yaml })).toEqual([

@@ -66,7 +66,7 @@ describe('end-to-end/several-servers', () => {
   it('lets no server wait for another', async () => {
     const healthy = `name: healthy, url: '${simulator.url}'`;
     const hanging = `name: hanging, url: '${silent.url}', timeout: 10m`;
-    const slow = `name: slow, url: '${silent.url}', timeout: 100ms`;
+    const slow = `name: slow, url: '${silent.url}/slow', timeout: 100ms`;
     const { url } = await start(hanging, slow, `name: refused, url: 'http://127.0.0.1:9'`, healthy);
 
     await eventually(async () => {

@@ -65,7 +65,7 @@ export async function readServers(about: About): Promise<Servers> {
     return server;
   });
   const servers = await Promise.all(read);
-  complainSameNames(servers, { places, resolved, complaints });
+  complainSame(servers, { places, resolved, complaints });
   return { servers, resolved };
 }
 
@@ -101,7 +101,8 @@ async function resolveSecret(leaf: Leaf, { sources, readFile, complaints }: Abou
   }
 }
 
-function complainSameNames(
+/** Complains about servers that could not be told apart: their series, their executions or the ids of their traces would be those of one. */
+function complainSame(
   servers: readonly ServerConfig[],
   about: {
     readonly places: readonly Place[];
@@ -109,13 +110,23 @@ function complainSameNames(
     readonly complaints: Complaints;
   },
 ): void {
-  const seen = new Map<string, string>();
-  for (const [index, { name }] of servers.entries()) {
-    const place = about.resolved.get(`servers[${index}].name`)?.place ?? about.places[index] ?? { text: '' };
-    const first = seen.get(name);
-    // A bad name has its complaint already and is undefined here, whatever its type says.
-    if (name !== undefined && first !== undefined)
-      about.complaints.add(place, `"${name}" is used by two servers`, `the other is ${first}`);
-    seen.set(name, place.text);
+  const placeOf = (index: number, key: string): Place =>
+    about.resolved.get(`servers[${index}].${key}`)?.place ?? about.places[index] ?? { text: '' };
+  for (const key of ['name', 'url', 'namespace'] as const) {
+    const seen = new Map<string, number>();
+    for (const [index, { [key]: value, url }] of servers.entries()) {
+      // A bad value has its complaint already and is undefined here, whatever its type says.
+      if (value === undefined) continue;
+      const first = seen.get(value);
+      seen.set(value, index);
+      // By default the namespace is the address, which has its own complaint.
+      if (first === undefined || (key === 'namespace' && servers[first]?.url === url)) continue;
+      const what = key === 'name' ? `"${value}"` : `the ${key} ${value}`;
+      about.complaints.add(
+        placeOf(index, key),
+        `${what} is used by two servers`,
+        `the other is ${placeOf(first, key).text}`,
+      );
+    }
   }
 }
