@@ -11,7 +11,7 @@ type JobFacts = Job & { readonly averageDurationMs: number | undefined };
 /** Shows the settings of each job, and its average duration unless executions already report it. */
 export const jobInfoCollector = defineProjectCollector({
   name: 'job-info',
-  help: 'Job ids and whether jobs are scheduled and enabled; average durations if the collector executions is off. Scheduled jobs come first, limited to jobs with their own series',
+  help: 'Job ids and whether jobs are scheduled and enabled; average durations that executions have not told for an hour. Scheduled jobs come first, limited to jobs with their own series',
   every: '15m',
   on: true,
   reads: [projectJobs, jobInfo],
@@ -62,11 +62,26 @@ async function readJobs(api: Api, project: ProjectToAsk, watch: Watch): Promise<
   const share = Math.ceil(watch.jobs.detail / project.of);
   const chosen = wanted.toSorted(byImportance).slice(0, share);
   const asksForAverages = watch.jobs.asksForAverages === true && (await api.supports(jobInfo));
+  await refreshAverages(api, { project: project.name, list }, watch);
   const facts: JobFacts[] = [];
   for (const job of chosen) {
     facts.push({ ...job, averageDurationMs: asksForAverages ? await readAverage(api, job.id) : undefined });
   }
   return facts;
+}
+
+/** A job that runs as a step of others moves its average without an execution that tells it. */
+async function refreshAverages(
+  api: Api,
+  { project, list }: { readonly project: string; readonly list: readonly Job[] },
+  { jobs: { averages } }: Watch,
+): Promise<void> {
+  if (averages === undefined || !(await api.supports(jobInfo))) return;
+  const due = new Set(averages.takeDue(project));
+  for (const { id, group, name } of list.filter((job) => due.has(job.id))) {
+    const averageMs = await readAverage(api, id);
+    if (averageMs !== undefined) await averages.learn({ project, group, name }, averageMs);
+  }
 }
 
 /** A job that was deleted meanwhile, or may only be seen, has no average; the others have theirs all the same. */

@@ -17,6 +17,14 @@ export type Watch = {
     readonly detail: number;
     /** True if jobs are asked for their average durations; not if executions report them, which needs no further request. */
     readonly asksForAverages?: boolean;
+    /** The averages that executions have not told for long; absent where there are no executions. */
+    readonly averages?: {
+      readonly takeDue: (project: string) => readonly string[];
+      readonly learn: (
+        job: { readonly project: string; readonly group: string; readonly name: string },
+        averageMs: number,
+      ) => Promise<void>;
+    };
   };
   /** Reports whether execution metrics are read for a project, too. */
   readonly hasExecutionMetrics: (project: string) => boolean;

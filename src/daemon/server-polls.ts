@@ -61,7 +61,7 @@ export function createServerPolls(options: PollsOptions): ServerPolls {
   // Each of the two needs the other: runs are noted when they are counted.
   const expected = ofSchedule && ofExecutions && createServerExpectedRuns(ofSchedule, options, () => executions);
   const executions: Executions | undefined = ofExecutions && createServerExecutions(ofExecutions, options, expected);
-  const { read, projectRows } = createReadings(options);
+  const { read, projectRows } = createReadings(options, executions);
   const toReading = (plan: PlannedPoll): Reading | undefined => {
     const { collector } = plan;
     if (collector.kind === 'executions') return executions;
@@ -202,7 +202,7 @@ function joinHooks(given: readonly (CommitHook | undefined)[]): CommitHook {
 }
 
 /** Reads all collectors but executions; what sweeps have read outlives a reload. */
-function createReadings(options: PollsOptions) {
+function createReadings(options: PollsOptions, executions: Executions | undefined) {
   const { server, clock, before } = options;
   const { requestsPerSecond } = server.budget;
   const projectRows = new Map<string, ProjectRows>();
@@ -210,7 +210,7 @@ function createReadings(options: PollsOptions) {
     ...options,
     timeoutMs: server.timeoutMs,
     requestsPerSecond,
-    watch: toWatch(options),
+    watch: toWatch(options, executions),
     // All sweeps together take half of the budget.
     sharedGap: createSharedGap({ clock, gapMs: 2000 / requestsPerSecond }),
   };
@@ -228,7 +228,7 @@ function createReadings(options: PollsOptions) {
   };
 }
 
-function toWatch({ server, config, projectList }: PollsOptions): Watch {
+function toWatch({ server, config, projectList }: PollsOptions, executions: Executions | undefined): Watch {
   const { jobs, collectors: settings } = config;
   const { projects } = settings['execution-metrics'] ?? {};
   return {
@@ -238,6 +238,7 @@ function toWatch({ server, config, projectList }: PollsOptions): Watch {
       detail: toDetail(jobs),
       // Executions report them, without a further request.
       asksForAverages: settings.executions?.enabled !== true,
+      ...(executions && { averages: executions.averages }),
     },
     hasExecutionMetrics: (project) => projects?.matches(project) === true,
   };

@@ -1,6 +1,7 @@
 import type { ErrorKind } from '../api/errors.ts';
 import type { Execution } from '../domain/execution.ts';
 import type { LedgerDocument } from '../state/ledger.ts';
+import { type Averages, createAverages } from './averages.ts';
 import { type JobFacts, toJobKey } from './counting/totals.ts';
 import { toTypicalDuration } from './counting/typical-duration.ts';
 import type { ProjectState } from './ledger/project-state.ts';
@@ -49,6 +50,8 @@ export type Executions = {
   readonly factsOf: (project: string, group: string, name: string) => JobFacts | undefined;
   /** The duration that three of four runs of a job do not exceed; its average where that is not counted. */
   readonly durationMs: (project: string, group: string, name: string) => number | undefined;
+  /** The averages that may have moved without a run that is counted. */
+  readonly averages: Averages;
   /** Begins before the jobs of a project are asked for, to learn from the list which are gone; undefined before the first round. */
   readonly beginJobList: (project: string) => LearnJobs | undefined;
   /** Returns the runs of the last round and the newest finished runs, for pages. */
@@ -76,6 +79,7 @@ export function createExecutions(options: ExecutionsOptions): Executions {
   let opened: Promise<OpenRound> | undefined;
   let found: OpenRound | undefined;
   let latest: RoundNow | undefined;
+  const serverNowMs = (): number => toServerNow(latest, options.clock);
 
   /** Opens the ledger with the first round, and again with the next one where that fails. */
   async function open(): Promise<OpenRound> {
@@ -135,12 +139,13 @@ export function createExecutions(options: ExecutionsOptions): Executions {
     progress: () => found?.cache.states,
     factsOf: (...job) => found?.cache.totals.jobs.get(toJobKey(...job)),
     durationMs: (...job) => found && toTypicalDuration(found.cache.totals, job, options.settings.buckets),
+    averages: createAverages({ cache: () => found?.cache, serverNowMs, clock: options.clock }),
     beginJobList: (project) => found?.jobLists.begin(project),
     status: () => ({
       running: latest?.running ?? [],
       recent: found?.cache.recent() ?? [],
       epoch: found?.cache.facts().epoch,
-      nowMs: toServerNow(latest, options.clock),
+      nowMs: serverNowMs(),
       seenMs: latest?.nowMs,
       visibility: visibility.all(),
       leftOut: found?.room.leftOut(),

@@ -126,6 +126,23 @@ describe('collectors/job-info', () => {
     });
   });
 
+  it('asks for the averages that executions have not told for long, and hands them over', async () => {
+    const answers = {
+      'project/pay/jobs': { body: `[${settle},${backup}]` },
+      'job/aa-1/info': { body: settle.replace('}', ',"averageDuration":399}') },
+    };
+    const learned: unknown[] = [];
+    const averages = {
+      takeDue: (project: string) => (project === 'pay' ? ['aa-1', 'gone'] : []),
+      learn: async (...told: readonly unknown[]) => void learned.push(told),
+    };
+    const watch = { jobs: { isWanted: () => true, detail: 200, averages } };
+    const { outcome, text } = await scrape({ answers, watch });
+    expect(outcome).toBe('success');
+    expect(text).not.toContain('average');
+    expect(learned).toEqual([[{ project: 'pay', group: 'nightly', name: 'settle' }, 399]]);
+  });
+
   it('asks for nothing where no job may have series of its own', async () => {
     const watch = { jobs: { isWanted: () => true, detail: 0 } };
     expect(await scrape({ answers: {}, watch })).toEqual({ outcome: 'success', text: '' });

@@ -1,5 +1,5 @@
 import { createProjectList, type ProjectList } from '../../src/api/project-list.ts';
-import { createExecutions } from '../../src/executions/executions.ts';
+import { createExecutions, type Executions } from '../../src/executions/executions.ts';
 import type { ExecutionsOptions } from '../../src/executions/options.ts';
 import type { Sight } from '../../src/executions/reading/visibility.ts';
 import { defaultMaxSeries, type ExecutionSettings } from '../../src/executions/settings.ts';
@@ -36,6 +36,7 @@ export type Scene = {
   readonly lag: () => number;
   /** The finished executions that pages list, by id. */
   readonly recent: () => readonly number[];
+  readonly averages: () => Executions['averages'];
   /** What the credentials may not read. */
   readonly visibility: () => Sight;
   /** The daemon starts again with what it kept. */
@@ -158,6 +159,7 @@ export async function createScene({
     series: () => series,
     told,
     lag: () => lag,
+    averages: () => executions.averages,
     visibility: () => executions.status().visibility,
     recent: () => executions.status().recent.map(({ id }) => id),
     restart: (changed = {}, isRestored = false) => {

@@ -1,0 +1,54 @@
+import type { Clock } from '../domain/clock.ts';
+import { toJobKey } from './counting/totals.ts';
+import type { LedgerCache } from './ledger/ledger-cache.ts';
+
+/** The averages of jobs that may have moved: a run as a step of another job counts for them, without an execution. */
+export type Averages = {
+  /** Takes the ids of jobs of a project whose averages were not told for long, so that they are asked for now. */
+  readonly takeDue: (project: string) => readonly string[];
+  readonly learn: (
+    job: { readonly project: string; readonly group: string; readonly name: string },
+    ms: number,
+  ) => Promise<void>;
+};
+
+type Options = {
+  readonly cache: () => Pick<LedgerCache, 'totals' | 'update'> | undefined;
+  readonly serverNowMs: () => number;
+  readonly clock: Pick<Clock, 'ticks'>;
+};
+
+export function createAverages({ cache, serverNowMs, clock }: Options): Averages {
+  const begunTicks = clock.ticks();
+  const askedTicks = new Map<string, number>();
+  return {
+    takeDue: (project) => {
+      const { jobs } = cache()?.totals ?? { jobs: new Map<string, never>() };
+      const restMs = Math.max(shortestRestMs, jobs.size * perJobMs);
+      for (const key of askedTicks.keys()) if (!jobs.has(key)) askedTicks.delete(key);
+      const ticksOf = (key: string): number => askedTicks.get(key) ?? begunTicks;
+      const due = [...jobs]
+        .filter(
+          ([, job]) => job.project === project && job.jobId !== undefined && serverNowMs() - job.lastEndMs >= restMs,
+        )
+        .filter(([key]) => clock.ticks() - ticksOf(key) >= restMs)
+        .sort(([one], [other]) => ticksOf(one) - ticksOf(other))
+        .slice(0, mostAtOnce);
+      for (const [key] of due) askedTicks.set(key, clock.ticks());
+      return due.flatMap(([, { jobId }]) => jobId ?? []);
+    },
+    learn: async ({ project, group, name }, averageDurationMs) => {
+      const known = cache();
+      await known?.update(async () => {
+        const facts = known.totals.jobs.get(toJobKey(project, group, name));
+        if (facts === undefined || facts.averageDurationMs === averageDurationMs) return undefined;
+        return { jobs: [{ ...facts, averageDurationMs }] };
+      });
+    },
+  };
+}
+
+const shortestRestMs = 3_600_000;
+/** So that all jobs together are asked for 240 times an hour at most. */
+const perJobMs = 15_000;
+const mostAtOnce = 10;
