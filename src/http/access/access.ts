@@ -2,6 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { WebConfig, WebTls } from '../../config/web-config.ts';
 import { createBcrypt } from './bcrypt.ts';
 import { readCertificate, refuseCertificate, type Shown } from './client-certificate.ts';
+import { toNetwork } from './client-network.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { type Admission, createUsers } from './users.ts';
 
@@ -75,7 +76,7 @@ export function createAccess(options: AccessOptions): Access {
         refuse(request, response, refusal);
         return;
       }
-      const admission = users.admit(request.headers.authorization, request.socket.remoteAddress);
+      const admission = users.admit(request.headers.authorization, toNetwork(request.socket.remoteAddress));
       // At once for who is known: that is every scrape but the first.
       if (typeof admission === 'string') settle(admission, { request, response, next });
       else void settleLate(admission, { request, response, next });
