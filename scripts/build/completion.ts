@@ -3,25 +3,36 @@ import { commandFlags, commandWords } from '../../src/commands/command-table.ts'
 import { toHelp } from '../../src/config/show/help.ts';
 
 /** A flag as a shell completes it: `--config.file=`, or a switch without the sign. */
-type Flag = { readonly name: string; readonly help: string; readonly commands: readonly string[] | undefined };
+type Flag = {
+  readonly name: string;
+  readonly help: string;
+  readonly commands: readonly string[] | undefined;
+  /** The words that it takes, where these are all. */
+  readonly words: readonly string[];
+};
 
 function listFlags(): readonly Flag[] {
   const own = commandFlags.map(({ name, placeholder, help, commands }) => ({
     name: `--${name}${placeholder === undefined ? '' : '='}`,
     help,
     commands,
+    words: toWords(placeholder),
   }));
   const options = toHelp(collectors).flatMap(({ flag, help }) => {
     const [, negated, name = '', value] = /^--(\[no-\])?([^=]+)(=.*)?$/.exec(flag ?? '') ?? [];
     if (name === '') return [];
     const names =
       negated === undefined ? [`--${name}${value === undefined ? '' : '='}`] : [`--${name}`, `--no-${name}`];
-    return names.map((found) => ({ name: found, help, commands: undefined }));
+    return names.map((found) => ({ name: found, help, commands: undefined, words: toWords(value?.slice(1)) }));
   });
   return [...own, ...options];
 }
 
-/** Completion for bash: commands, then the flags that the command knows; files as values. */
+function toWords(value = ''): readonly string[] {
+  return /^[\w-]+(\|[\w-]+)+$/.test(value) ? value.split('|') : [];
+}
+
+/** Completion for bash: commands, then the flags that the command knows; as values words where they are known, or files. */
 export function renderBashCompletion(): string {
   const flags = listFlags();
   const general = flags.filter(({ commands }) => commands === undefined).map(({ name }) => name);
@@ -30,12 +41,25 @@ export function renderBashCompletion(): string {
     return known.length === 0 ? [] : [`    ${name}) flags="$flags ${known.join(' ')}" ;;`];
   });
   const commands = commandWords.map(({ name }) => name);
+  const closed = flags.flatMap(({ name, words }) =>
+    words.length === 0
+      ? []
+      : [`    ${name.slice(0, -1)}) COMPREPLY=($(compgen -W '${words.join(' ')}' -- "$current")) ;;`],
+  );
   return `# bash completion for automation-exporter
 _automation_exporter() {
   local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]} command='' word
   COMPREPLY=()
-  # The value of a flag: bash falls back to files.
-  [[ $previous == '=' || $current == '=' ]] && return
+  local flag=''
+  [[ $previous == '=' ]] && flag=\${COMP_WORDS[COMP_CWORD - 2]}
+  [[ $current == '=' ]] && flag=$previous && current=''
+  if [[ -n $flag ]]; then
+    # Of any other flag: bash falls back to files.
+    case $flag in
+${closed.join('\n')}
+    esac
+    return
+  fi
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case $word in
     ${commands.join(' | ')}) command=$word && break ;;
@@ -60,8 +84,9 @@ complete -o default -F _automation_exporter automation-exporter
 /** Completion for zsh, with the help of each flag beside it. */
 export function renderZshCompletion(): string {
   const commands = commandWords.map(({ name, help }) => `    ${quote(`${name}:${help.replaceAll(':', '\\:')}`)}`);
-  const flags = listFlags().map(({ name, help }) => {
-    const value = name.endsWith('=') ? ':value:_files' : '';
+  const flags = listFlags().map(({ name, help, words }) => {
+    const values = words.length === 0 ? '_files' : `(${words.join(' ')})`;
+    const value = name.endsWith('=') ? `:value:${values}` : '';
     return `    ${quote(`${name}[${help.replaceAll(/[[\]:\\]/g, '\\$&')}]${value}`)}`;
   });
   return `#compdef automation-exporter

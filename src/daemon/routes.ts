@@ -40,6 +40,7 @@ import { readStatus, type StatusParts } from '../status/read-status.ts';
 import type { EndedExecution, EndedStatus, LeaseStatus, Status } from '../status/status.ts';
 import type { AppOptions } from './daemon.ts';
 import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
+import { hintAtName } from './similar-names.ts';
 import type { Traces } from './trace-pipeline.ts';
 import type { WebAccess } from './web-access.ts';
 
@@ -139,7 +140,10 @@ function listRoutes(served: Served) {
     toExecutionList(served, { endedOf, turns }),
     ...toJobPages(served, turns),
     apiStatusRoute(status, turns),
-    whyRoute((name, job) => watching().watched.get(name)?.why(job)),
+    whyRoute(
+      (name, job) => watching().watched.get(name)?.why(job),
+      (name, job) => hintAtName(watching().watched, name, job),
+    ),
     configPageRoute(toConfigText(served)),
     dashboardRoutes(content, urls),
     alertRoutes({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hintAtName } from '../../src/daemon/similar-names.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
 import { whyRoute } from '../../src/http/routes/why.ts';
 import { serve } from '../http/serve.ts';
@@ -33,7 +34,8 @@ async function ask(...words: readonly string[]) {
           [id, [project, group, name].filter((part) => part !== '').join('/')].includes(job),
         )
       : undefined;
-  const { url } = await serve([whyRoute(find)]);
+  const watched = new Map([['prod', { scheduled: () => jobs as never }]]);
+  const { url } = await serve([whyRoute(find, (server, job) => hintAtName(watched, server, job))]);
   return runCli(['why', ...words, `--url=${url}`]);
 }
 
@@ -53,8 +55,22 @@ describe('commands/why', () => {
 
   it.each([
     ['nothing is decided', ['prod', 'pay/new'], ''],
-    ['no such job is watched', ['prod', 'pay/old'], 'No watched scheduled job is named "pay/old" on prod.\n'],
-    ['no server has that name', ['test', 'pay/new'], 'No server is named "test".\n'],
+    [
+      'no such job is watched',
+      ['prod', 'pay/old'],
+      'No watched scheduled job is named "pay/old" on prod. Known: pay/nightly/settle, pay/index, pay/new, pay/nightly/twin\n',
+    ],
+    [
+      'a job of nearly this name is watched',
+      ['prod', 'pay/nightly/setle'],
+      'No watched scheduled job is named "pay/nightly/setle" on prod. Did you mean pay/nightly/settle?\n',
+    ],
+    ['no server has that name', ['test', 'pay/new'], 'No server is named "test". Known: prod\n'],
+    [
+      'the job lies elsewhere',
+      ['prod', 'pay/daily/settle'],
+      'No watched scheduled job is named "pay/daily/settle" on prod. Known: pay/nightly/settle\n',
+    ],
     [
       'several jobs fit',
       ['prod', 'pay/nightly/twin'],

@@ -242,6 +242,17 @@ config.yaml:24:10 state.dir: has no value (write one, or remove the key)`);
     expect(complaints.join('\n')).not.toContain('hunter2');
   });
 
+  it('finds what is wrong below a section whose name is wrong as well', async () => {
+    const yaml = 'severs:\n  - name: prod\n    url: https://a.example\n    timeout: 15\nstat: { dir: 7 }\n';
+    expect((await complain({ yaml })).map((line) => line.replace(/ \(.*/, ''))).toEqual([
+      'config.yaml:1:1 severs: is not a known key',
+      'config.yaml:2:5 servers[0]: has no authentication method',
+      'config.yaml:4:14 servers[0].timeout: takes a duration, found the number 15',
+      'config.yaml:5:1 stat: is not a known key',
+      'config.yaml:5:14 state.dir: takes a path, found the number 7',
+    ]);
+  });
+
   it.each([
     { url: 'automation.example.org', problem: 'is not a web address (for example https://automation.example.org)' },
     {

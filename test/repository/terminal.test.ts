@@ -32,6 +32,8 @@ describe('repository/terminal', () => {
     expect(await complete('serve', '--js')).toEqual([]);
     expect(await complete('--config.f')).toEqual(['--config.file=']);
     expect(await complete('serve', '--no-collector.pi')).toEqual(['--no-collector.ping']);
+    expect(await complete('serve', '--log.level', '=', 'de')).toEqual(['debug']);
+    expect(await complete('serve', '--log.format', '=')).toEqual(['logfmt', 'json']);
     // Files, which bash itself proposes.
     expect(await complete('serve', '--config.file', '=', 'con')).toEqual([]);
   });

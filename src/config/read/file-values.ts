@@ -8,7 +8,7 @@ import {
   generalOptions,
   serverOptions,
 } from '../declare/options.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import { didYouMean, findNearest } from '../did-you-mean.ts';
 import { type DocumentEntry, type DocumentNode, joinPath, type ReadDocument, toPlainValue } from './document.ts';
 
 /** The contents of the file, by path: values of options, and the places of servers. */
@@ -34,21 +34,28 @@ export function readFileValues(
   const reading: Reading = { values: new Map(), servers: [], faulty: new Set(), toPlace, complaints };
   const sections: OptionTree = generalOptions;
   const top = { offset: 0, node: root ?? { kind: 'scalar', offset: 0, value: null } } as const;
-  for (const [key, entry] of asMap(reading, top, '') ?? []) {
+  for (const [given, entry] of asMap(reading, top, '') ?? []) {
+    const key = isTop(given) ? given : complainUnknownTop(reading, entry, given);
     const section = Object.hasOwn(sections, key) ? sections[key] : undefined;
     if (key === 'servers') readServers(reading, entry);
     else if (key === 'collectors') readCollectors(reading, entry, known.collectors);
     else if (key === 'metrics') readFamilies(reading, entry, known.families);
-    else if (section === undefined || isOption(section)) {
-      complainUnknown(reading, entry, {
-        path: joinPath('', key),
-        key,
-        known: ['servers', 'collectors', ...Object.keys(sections)],
-      });
-    } else readTree(reading, entry, section, key);
+    else if (section !== undefined && !isOption(section)) readTree(reading, entry, section, key);
   }
   const { values, servers, faulty } = reading;
   return { values, servers, faulty, complete: root !== undefined || empty };
+}
+
+const topKeys: readonly string[] = ['servers', 'collectors', ...Object.keys(generalOptions)];
+
+function isTop(key: string): boolean {
+  return topKeys.includes(key);
+}
+
+/** Returns the section that was probably meant, so that what is wrong below it is found as well. */
+function complainUnknownTop(reading: Reading, entry: DocumentEntry, key: string): string {
+  complainUnknown(reading, entry, { path: joinPath('', key), key, known: topKeys });
+  return findNearest(key, topKeys) ?? key;
 }
 
 /** Finds the value of every option of a tree in a file of its own; every other key is a complaint. */

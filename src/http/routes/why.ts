@@ -5,8 +5,11 @@ import { createRoutes } from '../server/routes.ts';
 /** Finds the watched jobs that a path or an id names; undefined for a server that is not configured. */
 export type FindWhy = (server: string, job: string) => readonly Why[] | undefined;
 
+/** Says what was probably meant by a server or a job that is not known. */
+export type HintAt = (server: string, job: string) => string | undefined;
+
 /** `GET /api/why?server=NAME&job=PROJECT/GROUP/NAME`: what became of the last time at which a job was expected to run. */
-export function whyRoute(find: FindWhy): Router {
+export function whyRoute(find: FindWhy, hintAt: HintAt): Router {
   const router = createRoutes();
   router.get('/api/why', (request, response) => {
     const { server, job } = request.query;
@@ -19,9 +22,14 @@ export function whyRoute(find: FindWhy): Router {
       return;
     }
     const found = find(server, job);
+    const refuseUnknown = (text: string): void => {
+      const hint = hintAt(server, job);
+      refuse(404, hint === undefined ? text : `${text} ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`);
+    };
     const [first, ...others] = found ?? [];
-    if (found === undefined) refuse(404, `No server is named ${JSON.stringify(server)}.`);
-    else if (first === undefined) refuse(404, `No watched scheduled job is named ${JSON.stringify(job)} on ${server}.`);
+    if (found === undefined) refuseUnknown(`No server is named ${JSON.stringify(server)}.`);
+    else if (first === undefined)
+      refuseUnknown(`No watched scheduled job is named ${JSON.stringify(job)} on ${server}.`);
     else if (others.length > 0) refuse(409, `Several jobs fit, name one by its id: ${found.map(toPath).join(', ')}.`);
     else response.json(first);
   });
