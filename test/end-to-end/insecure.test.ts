@@ -10,7 +10,7 @@ beforeAll(() => {
   writeFileSync(join(directory, 'token'), 'planted\n', { mode: 0o600 });
   const servers = ['open', 'checked'].map(
     (name) =>
-      `  - { name: ${name}, url: 'https://127.0.0.1:9', token_file: ./token, tls: { insecure_skip_verify: ${name === 'open'} } }`,
+      `  - { name: ${name}, url: 'https://127.0.0.1:9/${name}', token_file: ./token, tls: { insecure_skip_verify: ${name === 'open'} } }`,
   );
   writeFileSync(
     join(directory, 'config.yaml'),
