@@ -20,7 +20,7 @@ export function jobScheduleRow(): QuestionRow {
         emptyReason: 'Empty unless a schedule starts the job and is on.',
         queries: [
           {
-            expr: `bottomk(${some}, min by (${byJob}) (automation_job_next_run_timestamp_seconds{${ofJobs}}) - time())`,
+            expr: `clamp_min(bottomk(${some}, min by (${byJob}) (automation_job_next_run_timestamp_seconds{${ofJobs}}) - time()), 0)`,
             legend: jobLegend,
           },
         ],

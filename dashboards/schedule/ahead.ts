@@ -39,7 +39,7 @@ export function aheadRow(): QuestionRow {
         values: [
           {
             heading: 'Starts in',
-            expr: 'bottomk(20, min by (server, project, job_group, job_name) (automation_job_next_run_timestamp_seconds{server=~"$server"}) - time())',
+            expr: 'clamp_min(bottomk(20, min by (server, project, job_group, job_name) (automation_job_next_run_timestamp_seconds{server=~"$server"}) - time()), 0)',
           },
         ],
         sortBy: 'Starts in',
@@ -73,7 +73,7 @@ export function aheadRow(): QuestionRow {
         height: 8,
         queries: [
           {
-            expr: 'min by (server) (automation_scheduler_expected_saturation_timestamp_seconds{server=~"$server"}) - time()',
+            expr: 'clamp_min(min by (server) (automation_scheduler_expected_saturation_timestamp_seconds{server=~"$server"}) - time(), 0)',
             legend: '{{server}}',
           },
         ],
