@@ -17,7 +17,7 @@ export function toScheduleProbes({ readNames, findNone }: Options): readonly Pro
     if (!(await api.supports(jobInfo))) {
       return {
         verdict: 'too old',
-        note: 'the next run of a job is told since API version 18: schedules are not watched',
+        note: 'needs API 18: this server does not report next runs, so schedules are not watched',
       };
     }
     const names = await readNames(api);

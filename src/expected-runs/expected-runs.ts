@@ -179,7 +179,7 @@ function toNote(jobs: Iterable<WatchedJob>): { readonly note?: string } {
 const tooOld: Outcome = {
   result: 'off',
   reason: 'version',
-  message: 'the next run of a job is told since API version 18: schedules are not watched',
+  message: 'needs API 18: this server does not report next runs, so schedules are not watched',
 };
 
 type Round = ExpectedRunsOptions & {
