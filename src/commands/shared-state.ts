@@ -40,7 +40,8 @@ export function toPostgresSettings(
       const password = url.password ?? (passwordFile === undefined ? undefined : await read(passwordFile));
       if (password !== undefined) onSecret(password);
       const { port, database, user } = { ...configured, ...url };
-      return { host: url.host ?? host ?? '', port, database, user, password };
+      const passwordOption = url.password === undefined ? 'state.postgres.password_file' : 'state.postgres.url_file';
+      return { host: url.host ?? host ?? '', port, database, user, password, passwordOption };
     },
     tls: async (at) => (tls.disable || at.startsWith('/') ? undefined : toTlsConnect(await readTls(tls))),
   };

@@ -43,6 +43,7 @@ state: { postgres: { url_file: ${urlFile}, password_file: ${passwordFile}, port:
       database: 'first',
       user: 'me',
       password: 'of the file',
+      passwordOption: 'state.postgres.password_file',
     });
     writeFileSync(urlFile, 'postgres://you:p%40ss@two.example:7000');
     expect(await settings?.login()).toEqual({
@@ -51,6 +52,7 @@ state: { postgres: { url_file: ${urlFile}, password_file: ${passwordFile}, port:
       database: 'automation_exporter',
       user: 'you',
       password: 'p@ss',
+      passwordOption: 'state.postgres.url_file',
     });
     expect(secrets).toEqual(['of the file', 'p@ss']);
     rmSync(folder, { recursive: true });

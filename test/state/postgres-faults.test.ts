@@ -167,8 +167,20 @@ describeWithTools('state/postgres, and what can go wrong with its database', ['p
     expect(await complaintOf({ at: { user: 'nobody' } })).toBe(
       'the database cannot be used: it refuses the user or the password; correct `state.postgres.password_file`',
     );
+    const passwordOption = 'state.postgres.url_file';
+    expect(await complaintOf({ at: { user: 'nobody', passwordOption } })).toBe(
+      'the database cannot be used: it refuses the user or the password; correct `state.postgres.url_file`',
+    );
     expect(await complaintOf({ at: { user: 'poor', password: 'poor' } })).toBe(
       'the state cannot be written: no permission; grant this user the rights that the documentation of the state lists',
+    );
+  });
+
+  it('says what to do about a table that somebody has dropped', async () => {
+    const state = await own(await open());
+    await server.query(`DROP TABLE ${schema}.ledger_entry`);
+    await expect(state.ledger.commit('prod', { entries: [entry(1)] })).rejects.toThrow(
+      'the state cannot be written: a table or column of the exporter is missing; restore the database from a backup, or stop all exporters, drop the schema and start them: they create it again, and count from then on',
     );
   });
 

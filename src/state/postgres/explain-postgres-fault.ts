@@ -1,12 +1,21 @@
 /** The part of the settings that a message names; nothing of it is secret. */
-export type Place = { readonly host: string; readonly port: number; readonly database: string };
+export type Place = {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  /** The option that the password comes from. */
+  readonly passwordOption?: string;
+};
 
 /** Explains a fault of the database, or of the way to it, to people, with a remedy. The text of values never enters. */
-export function explainPostgresFault(error: unknown, { host, port, database }: Place): string {
+export function explainPostgresFault(
+  error: unknown,
+  { host, port, database, passwordOption = 'state.postgres.password_file' }: Place,
+): string {
   const { code = '', message = '' } = error as { readonly code?: string; readonly message?: string };
   const at = `${host}:${port}`;
   const known = bySqlState[code] ?? bySqlState[code.slice(0, 2)];
-  if (known !== undefined) return known.replace('DATABASE', database);
+  if (known !== undefined) return known.replace('DATABASE', database).replace('PASSWORD_OPTION', passwordOption);
   if (unreachable.includes(code))
     return `${at} cannot be reached (${code}); start the database, or correct its address`;
   if (message.includes('does not support SSL')) {
@@ -14,12 +23,15 @@ export function explainPostgresFault(error: unknown, { host, port, database }: P
   }
   if (isTlsFault(code))
     return `the certificate of ${at} is not accepted (${code}); correct it, or \`state.postgres.tls\``;
-  if (message.includes('password must be')) return 'it asks for a password; set `state.postgres.password_file`';
+  if (message.includes('password must be')) return `it asks for a password; set \`${passwordOption}\``;
   if (isLostConnection(error)) return `the connection to ${at} was lost; it is opened again when it is needed`;
   if (message.includes('timeout'))
     return `${at} did not answer in time; see whether it is overloaded or cannot be reached`;
   return code === '' ? message || 'unknown error' : `${message} (${code})`;
 }
+
+const lacksTables =
+  'a table or column of the exporter is missing; restore the database from a backup, or stop all exporters, drop the schema and start them: they create it again, and count from then on';
 
 /** By SQLSTATE, or by its class. */
 const bySqlState: Readonly<Record<string, string>> = {
@@ -29,9 +41,12 @@ const bySqlState: Readonly<Record<string, string>> = {
   '25006': 'it only reads, as a standby does; connect to the primary',
   '25P03': 'the transaction waited too long in this process, and the database ended it',
   '28000': 'it refuses this user, address or TLS; correct its pg_hba.conf, or `state.postgres`',
-  '28P01': 'it refuses the user or the password; correct `state.postgres.password_file`',
+  '28P01': 'it refuses the user or the password; correct `PASSWORD_OPTION`',
   '3D000': 'the database DATABASE does not exist; create it, or correct `state.postgres.database`',
   '40': 'it had too many conflicts between transactions; they are tried again',
+  '3F000': lacksTables,
+  '42703': lacksTables,
+  '42P01': lacksTables,
   '42501': 'no permission; grant this user the rights that the documentation of the state lists',
   '53100': 'its disk is full; make room there',
   '53200': 'it is out of memory',
