@@ -6,6 +6,7 @@ import {
   type Leases,
   UnfinishedCopyError,
 } from '../state/shared-state.ts';
+import { createReach } from './reach.ts';
 import { countLost, leaseMs, listBehind, listFree, listGone, lookEveryMs, toPatienceMs } from './tenure.ts';
 import { createTenures, type Tenures, type TenuresOptions } from './tenures.ts';
 
@@ -55,7 +56,7 @@ export type Ownership = {
   readonly noteFault: (unit: string, epoch: number, reason: LossReason) => void;
   /** Called for each write that was committed, so that a database that lost it is noticed. */
   readonly noteCommit: (unit: string) => void;
-  /** Ends what this replica may not act for any longer: timers may be late, because a process can be stopped. */
+  /** Ends what this replica may not act for any longer: timers may be late, because a process can be stopped. Reports a slow database. */
   readonly check: () => void;
   /** Returns the epochs of the units that this replica acts for. */
   readonly owned: () => ReadonlyMap<string, number>;
@@ -66,7 +67,7 @@ export type Ownership = {
 /** Acquires units whose lease is free, and begins and ends them with their tenures. */
 export function createOwnership(options: OwnershipOptions): Ownership {
   const { leases, clock, observe } = options;
-  const reach = createReach(observe);
+  const { reach, check: checkReach } = createReach(observe, clock);
   const tenures = createTenures({ leases, clock, reach, onEnd: (unit, reason) => lose(unit, reason) });
   const known = createKnown();
   let { units } = options;
@@ -130,7 +131,10 @@ export function createOwnership(options: OwnershipOptions): Ownership {
     },
     noteFault: (unit, epoch, reason) => lose(unit, reason, epoch),
     noteCommit: known.add,
-    check: tenures.check,
+    check: () => {
+      tenures.check();
+      checkReach();
+    },
     owned: tenures.epochs,
     leases: list.last,
   };
@@ -251,20 +255,6 @@ function createAcquire({ leases, clock, observe, begin, reach, tenures, known }:
     const turn = line.then(() => acquire(unit));
     line = turn.catch(() => undefined);
     await turn;
-  };
-}
-
-/** Asks the database, and reports whether it answered. */
-function createReach({ reached }: Pick<OwnershipObserver, 'reached'>): TenuresOptions['reach'] {
-  return async (work) => {
-    try {
-      const answer = await work();
-      reached(true);
-      return answer;
-    } catch (error) {
-      reached(false, error);
-      return undefined;
-    }
   };
 }
 

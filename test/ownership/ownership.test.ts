@@ -55,6 +55,40 @@ async function settle(): Promise<void> {
 }
 
 describe('ownership/ownership', () => {
+  it('reports a database that has not answered for five seconds, before the request is given up', async () => {
+    let nowTicks = 0;
+    const reached: string[] = [];
+    const answer = Promise.withResolvers<[]>();
+    // The cast is true: nothing else of it is asked before there is a list.
+    const leases = { list: () => answer.promise } as unknown as Leases;
+    const ignore = (): void => undefined;
+    const ownership = createOwnership({
+      units: ['a'],
+      leases,
+      clock: { ticks: () => nowTicks, after: () => ignore, random: () => 0 },
+      begin: ignore,
+      end: async () => undefined,
+      observe: {
+        reached: (isReached, error) => void reached.push(isReached ? 'yes' : (error as Error).message),
+        listed: ignore,
+        gained: ignore,
+        lost: ignore,
+        heldBack: ignore,
+      },
+    });
+    ownership.start();
+    nowTicks = 4999;
+    ownership.check();
+    expect(reached).toEqual([]);
+    nowTicks = 5000;
+    ownership.check();
+    expect(reached).toEqual(['the database has not answered for 5 s']);
+    answer.resolve([]);
+    await settle();
+    ownership.check();
+    expect(reached).toEqual(['the database has not answered for 5 s', 'yes']);
+  });
+
   it('acquires one server at a time, so that renewals get through', async () => {
     const { ownership, happened, most } = createScene(['a', 'b', 'c', 'd']);
     ownership.start();
