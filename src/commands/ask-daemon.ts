@@ -5,6 +5,8 @@ export type Question = Daemon & {
   readonly path: string;
   /** Sent with POST where it is given. */
   readonly body?: unknown;
+  /** False where another exporter has led here. */
+  readonly leadsOn?: boolean;
 };
 
 export type DaemonAnswer =
@@ -15,16 +17,19 @@ export type DaemonAnswer =
   | { readonly kind: 'unreachable'; readonly says: string };
 
 /** Asks the daemon over HTTP, as anyone on the machine can, or as one of its users. */
-export async function askDaemon({ url, login, path, body }: Question): Promise<DaemonAnswer> {
+export async function askDaemon(question: Question): Promise<DaemonAnswer> {
+  const { url, login, path, body } = question;
   try {
     const response = await fetch(`${url}${path}`, {
-      // A redirect comes from something in front of the daemon.
+      // Any other than to the owner of a server comes from something in front of the daemon.
       redirect: 'manual',
       signal: AbortSignal.timeout(limitMs),
       ...toRequest(login, body),
     });
     const type = response.headers.get('content-type') ?? '';
     const text = await response.text();
+    const owner = response.status === 307 ? toOwner(response.headers.get('location') ?? '', question) : undefined;
+    if (owner !== undefined) return await askDaemon({ ...question, ...owner, leadsOn: false });
     if (response.ok && type.startsWith('application/json')) return { kind: 'answered', content: JSON.parse(text) };
     if (ownRefusals.includes(response.status) && type.startsWith('text/plain')) {
       const mended = response.status === 401 && login === undefined ? howToLogIn : '';
@@ -36,8 +41,15 @@ export async function askDaemon({ url, login, path, body }: Question): Promise<D
   }
 }
 
+/** Returns the exporter that owns the server in question, where it is asked the same, and a password stays as safe. */
+function toOwner(location: string, { url, login, path, leadsOn = true }: Question): Pick<Daemon, 'url'> | undefined {
+  if (!leadsOn || !/^https?:/.test(location) || !location.endsWith(path)) return undefined;
+  if (login !== undefined && url.startsWith('https:') && !location.startsWith('https:')) return undefined;
+  return { url: location.slice(0, -path.length) };
+}
+
 const limitMs = 10_000;
-const ownRefusals: readonly number[] = [400, 401, 403, 404, 409, 413, 429];
+const ownRefusals: readonly number[] = [400, 401, 403, 404, 409, 413, 429, 503];
 
 const howToLogIn = '\nSet --web.username and --web.password-file';
 

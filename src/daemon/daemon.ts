@@ -9,6 +9,7 @@ import { createSelf } from '../metrics/self.ts';
 import { createSnapshots } from '../metrics/snapshot.ts';
 import type { Replica as ReplicaName, SharedState } from '../state/shared-state.ts';
 import type { State } from '../state/state.ts';
+import { toWatcher } from '../status/watcher.ts';
 import { systemClock } from '../system-clock.ts';
 import type { OtlpSettings } from '../tracing/deliver/settings.ts';
 import { createKeptPlans } from '../tracing/enrich/kept-plans.ts';
@@ -24,7 +25,7 @@ import {
   watchAll,
 } from './generation.ts';
 import { createReplica, type Replica } from './replica.ts';
-import { createDaemonServer, type DaemonServer } from './routes.ts';
+import { createDaemonServer, type DaemonServer, type Served } from './routes.ts';
 import type { SelfTracing } from './self-tracing.ts';
 import { keepState, openState } from './state-backup.ts';
 
@@ -107,8 +108,7 @@ export function createApp(options: AppOptions): App {
       exposition: createDaemonExposition(lasting, current, () => inUse().replica?.toOwned()),
       watching: () => watchingOf(inUse()),
       state: () => inUse().state,
-      lease: (server) => inUse().replica?.leaseOf(server),
-      differing: () => inUse().replica?.differing() ?? [],
+      ...toSharing(() => inUse().replica, { current, url: () => url }),
       externalUrl: () => current().web.externalUrl ?? url,
     });
     url = await server.listen();
@@ -144,6 +144,23 @@ export function createApp(options: AppOptions): App {
   }
 
   return { start, stop, reload, onReload: reloads.note };
+}
+
+/** What replicas know of each other; a daemon without replicas watches every server itself. */
+function toSharing(
+  replica: () => Replica | undefined,
+  own: { readonly current: () => Config; readonly url: () => string },
+): Pick<Served, 'lease' | 'watcherOf' | 'database' | 'differing'> {
+  const lease: Served['lease'] = (server) => replica()?.leaseOf(server);
+  return {
+    lease,
+    watcherOf: (server) =>
+      replica() === undefined
+        ? { is: 'us' }
+        : toWatcher(lease(server), { externalUrl: own.current().web.externalUrl, url: own.url() }),
+    database: () => replica()?.away(),
+    differing: () => replica()?.differing() ?? [],
+  };
 }
 
 type Lasting = ReturnType<typeof createLasting>;
@@ -203,7 +220,7 @@ async function openReplica(lasting: Lasting, { tracing, ownUrl }: Opening): Prom
   if (openShared === undefined) return undefined;
   const owner = [0, 1, 2, 3].map(() => Math.floor(clock.random() * 2 ** 32).toString(16)).join('-');
   const shared = await openShared({ owner, address: config.web.externalUrl ?? ownUrl });
-  return createReplica({ ...lasting, config, shared, toTraces: toTraces(lasting, tracing) });
+  return createReplica({ ...lasting, config, shared, owner, toTraces: toTraces(lasting, tracing) });
 }
 
 /** Returns what is watched now, which a replica gains and loses. */

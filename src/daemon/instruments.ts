@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import type { Self } from '../metrics/self.ts';
 import type { OwnershipObserver } from '../ownership/ownership.ts';
 import type { Lease } from '../state/shared-state.ts';
+import type { DatabaseStatus } from '../status/status.ts';
 import type { RejectReason, SenderObserver } from '../tracing/deliver/observer.ts';
 
 /** Whom the daemon's own series are about. */
@@ -88,8 +89,8 @@ type Noted = { readonly self: Self; readonly log: Pick<Log, 'info' | 'warn' | 'e
 
 /** Reports the leases in the daemon's own metrics and in its log. */
 export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () => Config) {
-  const { self, log } = noted;
-  let isAway = false;
+  const { self, log, clock } = noted;
+  let away: DatabaseStatus | undefined;
   const shown = new Set<string>();
   const heldBack = new Set<string>();
   const differences = createDifferences(noted);
@@ -101,9 +102,10 @@ export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () =
   const observe: OwnershipObserver = {
     reached: (isReached, error) => {
       self.stateUp.set(Number(isReached));
-      if (!isReached && !isAway) log.error({ error }, 'shared state unreachable: will be retried');
-      if (isReached && isAway) log.info({}, 'shared state reachable again');
-      isAway = !isReached;
+      if (!isReached && away === undefined) log.error({ error }, 'shared state unreachable: will be retried');
+      if (isReached && away !== undefined) log.info({}, 'shared state reachable again');
+      const message = error instanceof Error ? error.message : 'it does not answer';
+      away = isReached ? undefined : { sinceMs: away?.sinceMs ?? clock.now(), message };
     },
     listed: (leases) => differences.see(leases),
     heldBack: (unit, error) => {
@@ -129,6 +131,7 @@ export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () =
   return {
     observe,
     unowned,
+    away: () => away,
     differing: differences.addresses,
     /** Shows each configured server, and none that is configured no longer. */
     all: (): void => {
@@ -141,7 +144,7 @@ export function createLeaseNotes(noted: Noted & DifferencesOptions, config: () =
 }
 
 type DifferencesOptions = {
-  readonly clock: Pick<Clock, 'ticks'>;
+  readonly clock: Pick<Clock, 'ticks' | 'now'>;
   /** Called with the digest of our configuration. */
   readonly configure: (digest: string) => void;
 };

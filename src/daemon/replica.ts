@@ -6,7 +6,7 @@ import { createOwnership, type Gained, type LossReason, type Ownership } from '.
 import type { PollStatus } from '../schedule/scheduler.ts';
 import type { SharedState } from '../state/shared-state.ts';
 import type { State } from '../state/state.ts';
-import type { LeaseStatus } from '../status/status.ts';
+import type { DatabaseStatus, LeaseStatus } from '../status/status.ts';
 import { startGeneration, stopGeneration, type ToPollTimes, type Watching, watchAll } from './generation.ts';
 import { createLeaseNotes, listUnits } from './instruments.ts';
 import type { Traces } from './trace-pipeline.ts';
@@ -15,6 +15,8 @@ import type { WatchOptions } from './watch-server.ts';
 export type ReplicaOptions = Omit<WatchOptions, 'config' | 'state' | 'traces' | 'memoryOf'> & {
   readonly config: Config;
   readonly shared: SharedState;
+  /** Our name among the owners of leases. */
+  readonly owner?: string;
   /** Makes the traces of a configuration. */
   readonly toTraces: (config: Config, state: State) => Traces | undefined;
   /** Creates the times of polls, if not by cron. */
@@ -36,6 +38,8 @@ export type Replica = {
   readonly toOwned: () => ReadonlySet<string>;
   /** Lists the addresses of owners whose configuration has differed from ours for a while. */
   readonly differing: () => readonly string[];
+  /** Returns since when the shared database has not answered, and why; undefined while it does. */
+  readonly away: () => DatabaseStatus | undefined;
   /** Returns the lease of a server as it was last read. */
   readonly leaseOf: (server: string) => LeaseStatus | undefined;
 };
@@ -103,16 +107,29 @@ export function createReplica(options: ReplicaOptions): Replica {
       return new Set(ownership.owned().keys());
     },
     differing: notes.differing,
-    leaseOf: (server) => readLease(ownership, server, clock.ticks()),
+    away: () => {
+      ownership.check();
+      return notes.away();
+    },
+    leaseOf: (server) => readLease(ownership, { server, owner: options.owner }, clock.ticks()),
   };
 }
 
-function readLease({ leases, owned }: Ownership, server: string, nowTicks: number): LeaseStatus | undefined {
+type OfServer = { readonly server: string; readonly owner: string | undefined };
+
+function readLease(
+  { leases, owned }: Ownership,
+  { server, owner }: OfServer,
+  nowTicks: number,
+): LeaseStatus | undefined {
   const listed = leases();
   const lease = listed?.leases.find(({ unit }) => unit === server);
   if (listed === undefined || lease === undefined) return undefined;
-  const expiresInMs = Math.round(lease.remainingMs - (nowTicks - listed.readTicks));
-  return { isOurs: owned().has(server), address: lease.address, epoch: lease.epoch, expiresInMs };
+  const isOurs = owned().has(server);
+  const remainingMs = Math.round(lease.remainingMs - (nowTicks - listed.readTicks));
+  // We have given it up, and nobody has it until it expires.
+  const expiresInMs = lease.owner === owner && !isOurs ? Math.min(0, remainingMs) : remainingMs;
+  return { isOurs, address: lease.address, epoch: lease.epoch, expiresInMs };
 }
 
 type UnitsOptions = Omit<ReplicaOptions, 'config' | 'toTraces'> & {

@@ -12,8 +12,9 @@ import { frontPageRoute } from '../http/pages/front/front-page.ts';
 import { jobListRoute, listJobs } from '../http/pages/jobs/job-list.ts';
 import { jobPageRoute } from '../http/pages/jobs/job-page.ts';
 import { notFoundRoute } from '../http/pages/not-found.ts';
+import { ownerRoute } from '../http/pages/owner-page.ts';
 import { schedulePageRoute } from '../http/pages/schedule/schedule-page.ts';
-import type { FindSilence } from '../http/pages/silence.ts';
+import { type FindSilence, joinSilence } from '../http/pages/silence.ts';
 import { tracesPageRoute } from '../http/pages/traces/traces-page.ts';
 import { alertRoutes } from '../http/routes/alerts.ts';
 import { apiStatusRoute } from '../http/routes/api-status.ts';
@@ -38,6 +39,8 @@ import { createTurns } from '../metrics/turns.ts';
 import type { State } from '../state/state.ts';
 import { readStatus, type StatusParts } from '../status/read-status.ts';
 import type { EndedExecution, EndedStatus, LeaseStatus, Status } from '../status/status.ts';
+import type { Watcher } from '../status/watcher.ts';
+import { toConfigText } from './config-text.ts';
 import type { AppOptions } from './daemon.ts';
 import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
 import { hintAtName } from './similar-names.ts';
@@ -60,6 +63,10 @@ export type Served = {
   readonly state: () => State;
   /** Returns the lease of a server, where replicas share them. */
   readonly lease: (server: string) => LeaseStatus | undefined;
+  /** Returns who watches a server. */
+  readonly watcherOf: (server: string) => Watcher;
+  /** Returns the state of the shared database while it does not answer. */
+  readonly database: () => Status['database'];
   /** Lists the addresses of replicas whose configuration differs from this one's. */
   readonly differing: () => readonly string[];
   /** The address under which browsers reach us. */
@@ -134,6 +141,7 @@ function listRoutes(served: Served) {
     reloadRoute({ ...lifecycle, reload: served.reload }),
     createRoutes().use(turns.gate),
     frontPageRoute({ metricsPath: fixed.web.telemetryPath, status, turns }),
+    ownerRoute({ servers: () => current().servers.map(({ name }) => name), watcherOf: served.watcherOf }),
     tracesPageRoute({ status, quarantined, hasPage, lifecycle }),
     quarantineRoutes({ quarantined, lifecycle }),
     toExecutionPage(served, { hasPage, endedOf }),
@@ -158,23 +166,8 @@ function listRoutes(served: Served) {
   ];
 }
 
-/** Renders the configuration once for each reload. */
-function toConfigText({ current, reloads }: Served): () => Promise<string> {
-  let of: readonly unknown[] = [];
-  let text = Promise.resolve('');
-  // Imported by the first reader: who configures by variables needs no YAML.
-  const render = async (): Promise<string> =>
-    (await import('../config/show/effective-config.ts')).toEffectiveYaml(current(), reloads.waiting());
-  return () => {
-    const now = [current(), reloads.waiting()];
-    if (now.some((one, index) => one !== of[index])) text = render();
-    of = now;
-    return text;
-  };
-}
-
 function readDaemonStatus(served: Served, pause: Pause): Promise<Status> {
-  const { version, clock, reloads, current, watching, state, lease, differing } = served;
+  const { version, clock, reloads, current, watching, state, lease, differing, watcherOf, database } = served;
   const parts: StatusParts = {
     version,
     servers: current().servers,
@@ -183,6 +176,8 @@ function readDaemonStatus(served: Served, pause: Pause): Promise<Status> {
     polls: watching().scheduler.status,
     watched: (name) => watching().watched.get(name),
     lease,
+    watcherOf,
+    database,
     delivery: () => watching().traces?.delivery(),
     state: state(),
     spool: state().spool,
@@ -195,9 +190,8 @@ function readDaemonStatus(served: Served, pause: Pause): Promise<Status> {
   return readStatus(parts, pause);
 }
 
-/** Finds out whether a server that is watched here is silent. */
-function toFindSilence({ watching }: Served): FindSilence {
-  return (name) => watching().watched.get(name)?.silence();
+function toFindSilence({ watching, watcherOf }: Served): FindSilence {
+  return joinSilence(watcherOf, (name) => watching().watched.get(name)?.silence());
 }
 
 function toJobPages(served: Served, { begin, share, shareByName }: PageTurns) {
@@ -255,7 +249,7 @@ const bucketMs = 300_000;
 type Kept = { readonly hasPage: (server: string, id: number) => boolean; readonly endedOf: EndedOf };
 
 function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
-  const { clock, current, watching, lease } = served;
+  const { clock, current, watching } = served;
   return executionPageRoute({
     find: async (name, id) => {
       const plan = watching().traces?.planOf(name, id);
@@ -271,10 +265,6 @@ function toExecutionPage(served: Served, { hasPage, endedOf }: Kept) {
     tracing: () => ({
       isOn: watching().traces !== undefined,
       servers: current().servers.map(({ name }) => name),
-      ownerOf: (name) => {
-        const owner = lease(name);
-        return owner?.isOurs === false && owner.expiresInMs > 0 ? owner.address : undefined;
-      },
     }),
     traceLink: () => current().traces.link,
     silence: toFindSilence(served),

@@ -2,9 +2,12 @@ import { toAge, toDuration, toTime } from '../domain/ages.ts';
 import { toCount } from '../domain/sizes.ts';
 import type { CollectorStatus, ServerStatus, Status, TargetStatus, TracesStatus } from './status.ts';
 import { listUnreadable } from './unreadable.ts';
+import { isWatchedHere, toHeadlineElsewhere, toSummaryElsewhere } from './watcher.ts';
 
 /** The kinds of problems, worst first. */
 export const problemKinds = [
+  'database',
+  'unwatched',
   'down',
   'refused',
   'passive',
@@ -37,7 +40,7 @@ export type Problem = {
 };
 
 /** Everything that is wrong, the worst first, and among equals in the order of the page. */
-export function findProblems({ servers, traces, atMs, failedReload, differing }: Status): readonly Problem[] {
+export function findProblems({ servers, traces, atMs, failedReload, differing, database }: Status): readonly Problem[] {
   const ofServers = servers.flatMap((server): Problem[] => [
     ...findIn(server, { server: server.name }, atMs),
     ...server.members.flatMap((member) => [...findIn(member, { server: server.name, member: member.name }, atMs)]),
@@ -48,6 +51,7 @@ export function findProblems({ servers, traces, atMs, failedReload, differing }:
   ]);
   const problems = [
     ...ofServers,
+    ...findInDatabase(database, atMs),
     ...findInReload(failedReload, atMs),
     ...findDifference(differing),
     ...findInTraces(traces, atMs),
@@ -67,6 +71,8 @@ export function toHeadline({ servers }: Pick<Status, 'servers'>, problems: reado
   const [worst] = problems;
   const [first, second] = servers;
   if (worst === undefined) {
+    const own = servers.filter(isWatchedHere).length;
+    if (own < servers.length) return toHeadlineElsewhere(own, servers.length, toQuoted(first?.name ?? ''));
     return second === undefined
       ? `No problem seen on ${toQuoted(first?.name ?? '')}`
       : `No problem seen on ${servers.length} servers`;
@@ -87,6 +93,7 @@ export function listAlike({ kind }: Problem, problems: readonly Problem[]): read
 
 /** The problems that a whole server has, as several of them have it. */
 const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
+  unwatched: 'are watched by no exporter',
   down: 'are not responding',
   refused: 'reject the credentials',
   passive: 'are passive and run nothing',
@@ -95,18 +102,28 @@ const ofSeveral: Readonly<Partial<Record<ProblemKind, string>>> = {
 
 /** Returns what is fine, for a page without a problem. */
 export function toSummary({ servers }: Pick<Status, 'servers'>): string {
-  if (servers.every(({ state }) => state === 'elsewhere')) return 'Other exporters watch the servers.';
-  const targets = servers.flatMap(toTargets);
+  const own = servers.filter(isWatchedHere);
+  if (own.length === 0) return 'Its state is on the page of that exporter.';
+  const targets = own.flatMap(toTargets);
   const succeeded = targets.flatMap(({ collectors }) => collectors.filter(({ result }) => result === 'success'));
   const isActive = targets.some(({ executionMode }) => executionMode === 'active');
   const one = `It answers${isActive ? ' and may run jobs' : ''}`;
   const all = `All answer${isActive ? ' and may run jobs' : ''}`;
   const upToDate = `${toCount(succeeded.length, 'collector')} ${succeeded.length === 1 ? 'is' : 'are'} up to date`;
-  return `${servers.length === 1 ? one : all}; ${upToDate}.`;
+  return `${own.length === 1 ? one : all}; ${upToDate}.${toSummaryElsewhere(servers.length - own.length)}`;
 }
 
 function toTargets(server: ServerStatus): readonly TargetStatus[] {
   return [server, ...server.members];
+}
+
+/** Finds a shared database that does not answer: nothing is counted meanwhile. */
+function findInDatabase(database: Status['database'], nowMs: number): Problem[] {
+  if (database === undefined) return [];
+  const { sinceMs, message } = database;
+  return [
+    { kind: 'database', title: 'The shared database does not answer', detail: join(toSince(sinceMs, nowMs), message) },
+  ];
 }
 
 /** Finds a reload that failed: the requested configuration is not in force. */
@@ -124,12 +141,17 @@ function findDifference(addresses: readonly string[] = []): Problem[] {
   return [{ kind: 'differs', title: 'Another exporter has a different configuration', detail }];
 }
 
+const howWatched = 'An exporter acquires it once its lease has expired, while the database answers';
+
 type Place = { readonly server: string; readonly member?: string };
 
 function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<Problem> {
   const { state, message, executionMode, executionModeSinceMs, collectors } = target;
   const name = toQuoted(place.member === undefined ? place.server : `${place.server}/${place.member}`);
   const since = toSince(target.sinceMs, nowMs);
+  if (state === 'unwatched' && place.member === undefined)
+    yield { kind: 'unwatched', ...place, title: `${name} is watched by no exporter`, detail: howWatched };
+  if (!isWatchedHere(target)) return;
   if (state === 'waiting')
     yield { kind: 'waiting', ...place, title: `${name} has not been asked yet`, detail: undefined };
   if (state === 'refused') {
@@ -141,10 +163,9 @@ function* findIn(target: TargetStatus, place: Place, nowMs: number): Generator<P
     yield { kind: 'down', ...place, title: `${name} is not responding`, detail: join(since, message) };
     return;
   }
-  if (executionMode === 'passive') {
-    const detail = join(toSince(executionModeSinceMs, nowMs));
+  const detail = toSince(executionModeSinceMs, nowMs);
+  if (executionMode === 'passive')
     yield { kind: 'passive', ...place, title: `${name} is passive and runs nothing`, detail };
-  }
   for (const collector of collectors) {
     yield* findInCollector(collector, name, place, nowMs);
     // Above it is told better: since when.

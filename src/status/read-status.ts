@@ -20,6 +20,7 @@ import type {
   TargetStatus,
   TracesStatus,
 } from './status.ts';
+import type { Watcher } from './watcher.ts';
 
 type Address = { readonly name: string; readonly url: string };
 
@@ -32,6 +33,10 @@ export type StatusParts = {
   readonly watched: (server: string) => Watched | undefined;
   /** Returns the lease of a server, as the shared database last showed it. */
   readonly lease?: (server: string) => LeaseStatus | undefined;
+  /** Returns who watches a server; this exporter watches all where it shares none. */
+  readonly watcherOf?: (server: string) => Watcher;
+  /** Returns the state of the shared database while it does not answer. */
+  readonly database?: () => Status['database'];
   /** Returns the state of trace delivery; undefined if no traces are made. */
   readonly delivery: () => DeliveryStatus | undefined;
   readonly state: Pick<State, 'recall'>;
@@ -74,6 +79,7 @@ export async function readStatus(parts: StatusParts, pause: Pause = noPause): Pr
     traces,
     failedReload: parts.failedReload?.(),
     differing: parts.differing?.() ?? [],
+    database: parts.database?.(),
   };
 }
 
@@ -99,6 +105,8 @@ async function readServer(
   const { name } = server;
   const watched = parts.watched(name);
   const lease = parts.lease?.(name);
+  const watcher = parts.watcherOf?.(name) ?? { is: 'us' };
+  const stateElsewhere = watcher.is === 'other' ? 'elsewhere' : 'unwatched';
   const own = ofServer.filter(({ key }) => key.member === undefined);
   const members = await Promise.all(
     (server.members ?? []).map((member) => {
@@ -111,12 +119,15 @@ async function readServer(
   return {
     ...target,
     lease,
+    watcher,
     ...(isSpread ? toCommonState(members) : {}),
     collectors: [...target.collectors, ...listOff(parts.config)],
     members,
     hidesMembers: members.length === 0 && watched?.facts()?.hidesMembers === true,
     ...toSight(ofServer, parts, watched),
-    ...(lease !== undefined && !lease.isOurs && lease.expiresInMs > 0 ? { state: 'elsewhere' as const } : {}),
+    ...(watcher.is === 'us'
+      ? {}
+      : { state: stateElsewhere, members: members.map((one) => ({ ...one, state: stateElsewhere })) }),
   };
 }
 

@@ -1,12 +1,16 @@
 import type { HiddenHistory } from '../executions/reading/visibility.ts';
 import type { LeftOut } from '../executions/series/fit-series.ts';
 import type { SpoolBounds } from '../state/spool.ts';
+import type { Watcher } from './watcher.ts';
 
 /**
  * The state of a server as its vital polls see it: does it answer, and does it accept the credentials? `elsewhere` is a server
- * that another exporter watches.
+ * that another exporter watches, `unwatched` one that no exporter does.
  */
-export type ServerState = 'up' | 'refused' | 'down' | 'waiting' | 'elsewhere';
+export type ServerState = 'up' | 'refused' | 'down' | 'waiting' | 'elsewhere' | 'unwatched';
+
+/** A database that does not answer: since when, and why. */
+export type DatabaseStatus = { readonly sinceMs: number; readonly message: string };
 
 /** The exporter that owns a server, where several share one database. */
 export type LeaseStatus = {
@@ -135,6 +139,8 @@ export type ServerStatus = TargetStatus & {
   readonly needsAdmin: readonly DeniedToAll[];
   /** True if members that configuration does not name answer in turn. */
   readonly hidesMembers: boolean;
+  /** The exporter that watches it. */
+  readonly watcher?: Watcher;
   /** Undefined where the state is a file, or nobody has owned the server. */
   readonly lease?: LeaseStatus | undefined;
   /** The access policy that allows what is denied. */
@@ -195,6 +201,8 @@ export type Status = {
   readonly differing?: readonly string[];
   /** The last reload, where it failed. */
   readonly failedReload?: { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
+  /** The shared database, while it does not answer. */
+  readonly database?: DatabaseStatus | undefined;
   readonly servers: readonly ServerStatus[];
   /** Undefined if the state cannot be read. */
   readonly traces: TracesStatus | undefined;

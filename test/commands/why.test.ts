@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { hintAtName } from '../../src/daemon/similar-names.ts';
 import type { Why } from '../../src/expected-runs/deciding/why.ts';
+import { ownerRoute } from '../../src/http/pages/owner-page.ts';
 import { whyRoute } from '../../src/http/routes/why.ts';
+import type { Watcher } from '../../src/status/watcher.ts';
 import { serve } from '../http/serve.ts';
 import { runCli } from './run-cli.ts';
 
@@ -47,6 +49,31 @@ describe('commands/why', () => {
   2026-11-21T14:02:00.000Z  the server was passive [execution-mode]
 `,
     });
+  });
+
+  it('asks the exporter that watches the server where it is led there, and nobody after that', async () => {
+    const { url: owner } = await serve([
+      whyRoute(
+        () => [missed],
+        () => undefined,
+      ),
+    ]);
+    const watcherOf = (page: string) => (): Watcher => ({ is: 'other', address: page, page });
+    const lead = async (to: string) => serve([ownerRoute({ servers: () => ['prod'], watcherOf: watcherOf(to) })]);
+    const { url } = await lead(owner);
+    expect((await runCli(['why', 'prod', 'pay/nightly/settle', `--url=${url}`])).stdout).toContain(missed.sentence);
+    const { url: farther } = await lead(url);
+    expect(await runCli(['why', 'prod', 'pay/nightly/settle', `--url=${farther}`])).toMatchObject({
+      code: 2,
+      stdout: '',
+    });
+  });
+
+  it('says of a server that nobody watches that nobody does', async () => {
+    const { url } = await serve([ownerRoute({ servers: () => ['prod'], watcherOf: () => ({ is: 'nobody' }) })]);
+    expect((await runCli(['why', 'prod', 'pay/nightly/settle', `--url=${url}`])).stderr).toMatch(
+      /^No exporter watches "prod" at the moment\. /,
+    );
   });
 
   it('is well where the job ran, which may be at top level', async () => {

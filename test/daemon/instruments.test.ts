@@ -13,7 +13,7 @@ describe('notes of leases', () => {
     });
     const said: object[] = [];
     const log = { info: () => undefined, warn: () => undefined, error: (fields: object) => void said.push(fields) };
-    const noted = { self: create(), log, clock: { ticks: () => 0 }, configure: () => undefined };
+    const noted = { self: create(), log, clock: { ticks: () => 0, now: () => 0 }, configure: () => undefined };
     const { observe } = createLeaseNotes(noted, () => config);
     const error = new UnfinishedCopyError('the state in the database is incomplete');
     observe.heldBack('a', error);
@@ -23,6 +23,25 @@ describe('notes of leases', () => {
       { server: 'a', error },
       { server: 'b', error },
     ]);
+  });
+
+  it('shows since when the database has not answered, until it does', async () => {
+    const { config } = await load({
+      yaml: "servers: [{ url: 'http://127.0.0.1:9', token_file: /t }]",
+      files: { '/t': 'a' },
+    });
+    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+    let nowMs = 1000;
+    const noted = { self: create(), log, clock: { ticks: () => 0, now: () => nowMs }, configure: () => undefined };
+    const { observe, away } = createLeaseNotes(noted, () => config);
+    observe.reached(true);
+    expect(away()).toBeUndefined();
+    observe.reached(false, new Error('the database has not answered for 5 s'));
+    nowMs = 9000;
+    observe.reached(false, new Error('db:5432 did not answer in time'));
+    expect(away()).toEqual({ sinceMs: 1000, message: 'db:5432 did not answer in time' });
+    observe.reached(true);
+    expect(away()).toBeUndefined();
   });
 
   it('says once that the owner of a server has had another configuration for a minute, and when it has the same again', async () => {
@@ -38,7 +57,7 @@ describe('notes of leases', () => {
     const configure = (digest: string): void => void (own = digest);
     const log = { info: say, warn: say, error: say };
     const { observe, all, differing } = createLeaseNotes(
-      { self, log, clock: { ticks: () => nowTicks }, configure },
+      { self, log, clock: { ticks: () => nowTicks, now: () => nowTicks }, configure },
       () => config,
     );
     all();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { type Child, startCli } from '../support/child.ts';
 import { eventually } from '../support/eventually.ts';
-import { type PostgresServer, startPostgres, writeReplicaConfig } from '../support/postgres.ts';
+import { freePort, type PostgresServer, startPostgres, writeReplicaConfig } from '../support/postgres.ts';
 import { describeWithTools } from '../support/tools.ts';
 import { toSeries } from './scraped.ts';
 
@@ -42,12 +42,14 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
   }, 60_000);
 
   async function startReplica(): Promise<Replica> {
+    const url = `http://127.0.0.1:${await freePort()}`;
     const child = startCli([
       'serve',
       `--config.file=${join(folder, 'config.yaml')}`,
-      '--web.listen-address=127.0.0.1:0',
+      `--web.listen-address=${new URL(url).host}`,
+      `--web.external-url=${url}`,
     ]);
-    const [, url = ''] = await child.waitFor(/url=(http:\S+)/, 60_000);
+    await child.waitFor(/url=http:\S+/, 60_000);
     const replica = { child, url };
     replicas.push(replica);
     return replica;
@@ -89,11 +91,50 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     );
   }
 
+  /** Asks the others for pages of the server: each leads to the owner, and none says that it is well. */
+  async function leadsToOwner({ url }: Replica): Promise<void> {
+    for (const other of replicas.filter((replica) => replica.url !== url)) {
+      for (const path of [
+        '/executions/prod/1',
+        '/jobs/prod/shop/nightly/settle',
+        '/schedule',
+        '/schedule/prod',
+        '/jobs',
+      ]) {
+        const { url: led } = await fetch(`${other.url}${path}`);
+        expect(led).toBe(`${url}${path}`);
+      }
+      const status = (await (await fetch(`${other.url}/api/status`)).json()) as Record<string, unknown>;
+      expect(status).toMatchObject({ well: null, summary: '"prod" is watched by another exporter', problems: [] });
+      expect(await (await fetch(`${other.url}/`)).text()).toContain(`<a href="${url}/">`);
+    }
+  }
+
+  /** Asks for its state until the lost database is its first problem; no server has "not been asked yet" then. */
+  async function showsLostDatabase({ url }: Replica): Promise<void> {
+    const problems = await eventually(
+      async () => {
+        const status = (await (await fetch(`${url}/api/status`)).json()) as {
+          readonly problems: readonly { kind: string }[];
+        };
+        const kinds = status.problems.map(({ kind }) => kind);
+        expect(kinds[0]).toBe('database');
+        return kinds;
+      },
+      { limitMs: 10_000 },
+    );
+    expect(problems).not.toContain('waiting');
+    await eventually(async () =>
+      expect(toSeries(await (await fetch(`${url}/metrics`)).text()).get('automation_exporter_state_up')).toBe(0),
+    );
+  }
+
   it('counts every execution once over a killed owner, a stopped one, and a killed database', async () => {
     await startReplica();
     await Promise.all([startReplica(), startReplica()]);
     finish(5);
     const first = await readOwner();
+    await leadsToOwner(first);
     first.child.kill('SIGKILL');
     finish(7);
     const second = await readOwner();
@@ -108,6 +149,7 @@ describeWithTools('end-to-end, replicas on a real PostgreSQL', ['postgresql'], (
     expect(await readOwner()).toBe(third);
 
     await server.crash();
+    await showsLostDatabase(third);
     finish(4);
     await server.start();
     await readOwner();

@@ -46,13 +46,14 @@ const off = { lastRunAtMs: undefined, tookMs: undefined, series: undefined, resu
 describe('http/front-page', () => {
   it('leads from a server that another exporter watches to that exporter', async () => {
     const lease = { isOurs: false, address: 'http://b.example.org:9720', epoch: 4, expiresInMs: 8200 };
+    const watcher = { is: 'other', address: lease.address, page: lease.address } as const;
     const page = await readPage([
-      server('prod', { state: 'elsewhere', collectors: [], executionMode: undefined, lease }),
+      server('prod', { state: 'elsewhere', watcher, collectors: [], executionMode: undefined, lease }),
     ]);
-    expect(toText(page)).toContain('watched by another exporter');
-    expect(toText(page)).toContain('Other exporters watch the servers.');
+    expect(toText(page)).toMatch(/^→"prod" is watched by another exporter\n/);
+    expect(page).toContain('<div class="headline off">');
     expect(page).toContain(
-      '<dt>Owner</dt><dd><a href="http://b.example.org:9720"><bdi>http://b.example.org:9720</bdi></a>, epoch 4, expires in 8 s unless renewed</dd>',
+      '<dt>Owner</dt><dd><a href="http://b.example.org:9720/"><bdi>http://b.example.org:9720</bdi></a>, epoch 4, expires in 8 s unless renewed</dd>',
     );
   });
 
@@ -336,7 +337,7 @@ As of `);
   it('leads to a runbook that is there, of every problem that has an alert', () => {
     const { runbooks } = readContent();
     const named = Object.values(alertOf).filter((name) => name !== undefined);
-    expect(named).toHaveLength(13);
+    expect(named).toHaveLength(15);
     expect(named.filter((name) => !runbooks.has(name))).toEqual([]);
   });
 

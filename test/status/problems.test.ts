@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findProblems, toHeadline, toSentences, toSummary } from '../../src/status/problems.ts';
 import type { ServerStatus } from '../../src/status/status.ts';
+import { judge } from '../../src/status/watcher.ts';
 import { atMs, collector, executions, server, status } from '../http/some-status.ts';
 
 function tell(...servers: readonly ServerStatus[]): readonly string[] {
@@ -20,6 +21,35 @@ describe('status/problems', () => {
     expect(toSummary(status(server('prod'), server('test')))).toBe(
       'All answer and may run jobs; 4 collectors are up to date.',
     );
+  });
+
+  it('claims nothing about servers that other exporters watch', () => {
+    const away = ['b', 'c'].map((name) => server(name, { state: 'elsewhere', collectors: [] }));
+    const all = [server('a', { state: 'elsewhere' }), ...away];
+    expect(headline(server('a', { state: 'elsewhere' }))).toBe('"a" is watched by another exporter');
+    expect(headline(...all)).toBe('Other exporters watch the 3 servers');
+    expect(headline(server('a'), ...away)).toBe('No problem seen on 1 of 3 servers');
+    expect(toSummary(status(server('a'), ...away))).toBe(
+      'It answers and may run jobs; 2 collectors are up to date. 2 servers are watched by other exporters.',
+    );
+    expect([judge(status(...all), []), judge(status(server('a')), [])]).toEqual([null, true]);
+  });
+
+  it('names the lost database first, and then the servers that nobody watches', () => {
+    const servers = ['a', 'b'].map((name) => server(name, { state: 'unwatched', collectors: [] }));
+    const told = {
+      ...status(...servers),
+      database: { sinceMs: atMs - 6000, message: 'db:5432 did not answer in time' },
+    };
+    const problems = findProblems(told);
+    expect(toHeadline(told, problems)).toBe('The shared database does not answer');
+    expect(problems.map(({ kind, server: name }) => [kind, name])).toEqual([
+      ['database', undefined],
+      ['unwatched', 'a'],
+      ['unwatched', 'b'],
+    ]);
+    expect(problems[0]?.detail).toContain('db:5432 did not answer in time');
+    expect(judge(told, problems)).toBe(false);
   });
 
   it('claims nothing about jobs where the execution mode is not known', () => {

@@ -70,12 +70,25 @@ function readAll(polls: readonly PollStatus[], given: Given = {}) {
 describe('status/read-status', () => {
   it('says of a server that another exporter owns that it is watched there', async () => {
     const lease = { isOurs: false, address: 'http://b:9720', epoch: 4, expiresInMs: 8000 };
-    expect(await read([], { lease: () => lease })).toMatchObject({ state: 'elsewhere', lease });
+    const watcher = { is: 'other', address: lease.address, page: lease.address } as const;
+    expect(await read([], { lease: () => lease, watcherOf: () => watcher })).toMatchObject({
+      state: 'elsewhere',
+      lease,
+    });
   });
 
-  it('says of a server whose lease has expired that nobody has asked it', async () => {
+  it('says of the members of a server that another exporter owns that they are watched there too', async () => {
+    const watcher = { is: 'other', address: 'http://b:9720', page: undefined } as const;
+    const servers = [{ name: 'prod', url: 'http://x', members: [{ name: 'm', url: 'http://m' }] }];
+    expect(await read([], { servers, watcherOf: () => watcher })).toMatchObject({ members: [{ state: 'elsewhere' }] });
+  });
+
+  it('says of a server whose lease has expired that no exporter watches it', async () => {
     const lease = { isOurs: false, address: 'http://b:9720', epoch: 4, expiresInMs: 0 };
-    expect(await read([], { lease: () => lease })).toMatchObject({ state: 'waiting', lease });
+    expect(await read([], { lease: () => lease, watcherOf: () => ({ is: 'nobody' }) })).toMatchObject({
+      state: 'unwatched',
+      lease,
+    });
   });
 
   it.each(['up', 'refused', 'down'] as const)('calls a server %s where its vital polls do', async (state) => {

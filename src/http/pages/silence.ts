@@ -1,14 +1,41 @@
 import { toCount } from '../../domain/sizes.ts';
 import { type Silence, toSilenceText } from '../../status/silence.ts';
+import { type Elsewhere, toWatcherText, type Watcher } from '../../status/watcher.ts';
 import { type Html, html } from './html.ts';
 
-/** Finds out whether a server is silent, for the pages about it. */
-export type FindSilence = (server: string) => Silence | undefined;
+/** Finds out whether a server is silent, or is watched elsewhere, for the pages about it. */
+export type FindSilence = (server: string) => Silence | Elsewhere | undefined;
 
-/** The red line at the top of every page about servers that do not answer; undefined if all do. */
+/** A server that is not watched here is neither silent nor not. */
+export function joinSilence(
+  watcherOf: (server: string) => Watcher,
+  silenceOf: (server: string) => Silence | undefined,
+): FindSilence {
+  return (server) => {
+    const watcher = watcherOf(server);
+    return watcher.is === 'us' ? silenceOf(server) : { server, watcher };
+  };
+}
+
+/** The line at the top of every page about servers that do not answer, or that another exporter watches; undefined if there are none. */
 export function renderSilence(servers: readonly string[], find: FindSilence): Html | undefined {
-  const silent = servers.flatMap((server) => find(server) ?? []);
-  if (silent.length === 0) return undefined;
+  const found = servers.flatMap((server) => find(server) ?? []);
+  const silent = found.filter((one) => 'state' in one);
+  const elsewhere = found.filter((one) => 'watcher' in one);
+  if (found.length === 0) return undefined;
+  return html`${silent.length === 0 ? undefined : renderSilent(silent)}${elsewhere.length === 0 ? undefined : renderElsewhere(elsewhere)}`;
+}
+
+function renderElsewhere(elsewhere: readonly Elsewhere[]): Html {
+  const shown = elsewhere.slice(0, mostShown).map((one) => {
+    const page = one.watcher.is === 'other' ? one.watcher.page : undefined;
+    return html`→ ${toWatcherText(one)}${page === undefined ? '' : html` (<a href="${page}/">open</a>)`}.<br>\n`;
+  });
+  const rest = elsewhere.length - shown.length;
+  return html`<p class="silence">${shown}${rest > 0 ? html`and ${toCount(rest, 'more server')}.<br>\n` : undefined}This page is without ${elsewhere.length === 1 ? 'it' : 'them'}.</p>\n`;
+}
+
+function renderSilent(silent: readonly Silence[]): Html {
   const shown = silent.slice(0, mostShown).map((one) => html`✗ ${toSilenceText(one)}.<br>\n`);
   const rest = silent.length - shown.length;
   return html`<p class="silence bad">${shown}${rest > 0 ? html`and ${toCount(rest, 'more server')}.<br>\n` : undefined}What follows is as of the last answer.</p>

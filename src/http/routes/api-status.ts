@@ -9,6 +9,7 @@ import type {
   TargetStatus,
   TracesStatus,
 } from '../../status/status.ts';
+import { judge } from '../../status/watcher.ts';
 import { unsharedTurns } from '../server/page-turns.ts';
 import { createRoutes } from '../server/routes.ts';
 
@@ -37,7 +38,7 @@ async function toJson(status: Status, pause: Pause) {
     at: toIso(status.atMs),
     started: toIso(status.startedAtMs),
     configuration_loaded: toIso(status.loadedAtMs),
-    well: problems.length === 0,
+    well: judge(status, problems),
     summary: toHeadline(status, problems),
     problems: problems.map(({ kind, server = null, member = null, collector = null, ...problem }) => ({
       kind,

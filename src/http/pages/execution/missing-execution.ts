@@ -1,12 +1,9 @@
-import { toExecutionAddress } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
 
 /** The settings that decide which executions have a page, and whether it shows their steps. */
 export type Tracing = {
   readonly isOn: boolean;
   readonly servers: readonly string[];
-  /** Returns the address of the replica that watches a server, if that is another one. */
-  readonly ownerOf?: (server: string) => string | undefined;
 };
 
 type Missing = {
@@ -19,21 +16,16 @@ type Missing = {
 /** Explains which executions have a page, and why this one may not. */
 export function renderMissing({ server, id, isId, tracing }: Missing): Html {
   return html`<h1>Execution <bdi>${cut(id)}</bdi> of <bdi>${cut(server)}</bdi> not found</h1>
-${renderReason({ server, id, isId, tracing })}
+${renderReason({ server, isId, tracing })}
 <p class="note">Running executions and the last 1,000 that ended of each server have a page. The steps of the last 1,000 are kept in memory, fewer if they are very large. Over a restart, the causes of the last 500 of each server that did not succeed are kept.</p>
 `;
 }
 
-function renderReason({ server, id, isId, tracing }: Missing): Html {
+function renderReason({ server, isId, tracing }: Omit<Missing, 'id'>): Html {
   if (!tracing.servers.includes(server)) {
     return html`<p>No watched server has this name. Watched servers: ${tracing.servers.join(', ')}.</p>`;
   }
   if (!isId) return html`<p>This is not an execution id: ids are whole numbers.</p>`;
-  const owner = tracing.ownerOf?.(server);
-  if (owner !== undefined) {
-    const page = `${owner.replace(/\/$/, '')}/${toExecutionAddress(server, Number(id))}`;
-    return html`<p>Another exporter watches this server now, and has the pages of its executions: <a href="${page}">${page}</a></p>`;
-  }
   return html`<p>Possible reasons:</p>
 <ul>
 <li>It has just started or ended: executions are read every few seconds, those of quiet projects within <code>executions.max_delay</code>.</li>

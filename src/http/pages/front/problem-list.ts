@@ -1,6 +1,7 @@
 import { toCount } from '../../../domain/sizes.ts';
 import { listAlike, type Problem, type ProblemKind, toHeadline, toSummary } from '../../../status/problems.ts';
-import type { Status } from '../../../status/status.ts';
+import type { ServerStatus, Status } from '../../../status/status.ts';
+import { judge } from '../../../status/watcher.ts';
 import { type Html, html } from '../html.ts';
 import { toAnchor, toRightsAnchor } from './anchors.ts';
 
@@ -10,7 +11,10 @@ type About = { readonly root: string };
 export function renderProblems(status: Status, problems: readonly Problem[], about: About): Html {
   const [worst] = problems;
   const headline = toHeadline(status, problems);
-  if (worst === undefined) return renderBox('good', headline, html`<p>${toSummary(status)}</p>`);
+  if (worst === undefined) {
+    const mood = judge(status, problems) === true ? 'good' : 'off';
+    return renderBox(mood, headline, html`<p>${toSummary(status)}</p>${renderWatchers(status.servers)}`);
+  }
   const alike = listAlike(worst, problems);
   if (alike.length < 2) {
     const others = problems.filter((one) => one !== worst);
@@ -27,9 +31,23 @@ export function renderProblems(status: Status, problems: readonly Problem[], abo
   return renderBox('bad', headline, html`${detail}${renderOthers(others, about)}`);
 }
 
-function renderBox(mood: 'good' | 'bad', headline: string, below: Html): Html {
-  return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${mood === 'good' ? '✓' : '✗'}</span><span>${headline}</span></h1>
+const signs = { good: '✓', bad: '✗', off: '→' } as const;
+
+function renderBox(mood: keyof typeof signs, headline: string, below: Html): Html {
+  return html`<div class="headline ${mood}"><h1><span class="sign" aria-hidden="true">${signs[mood]}</span><span>${headline}</span></h1>
 ${below}</div>`;
+}
+
+/** Links to the exporters that watch servers instead of this one. */
+function renderWatchers(servers: readonly ServerStatus[]): Html | undefined {
+  const others = new Map(
+    servers.flatMap(({ watcher }) => (watcher?.is === 'other' ? [[watcher.address, watcher.page] as const] : [])),
+  );
+  if (others.size === 0) return undefined;
+  const links = [...others].map(([address, page]) =>
+    page === undefined ? html`<li>${address}</li>` : html`<li><a href="${page}/">${address}</a></li>`,
+  );
+  return html`<ul>${links}</ul>`;
 }
 
 /** The same fault begins at another time on each server. */
@@ -64,12 +82,15 @@ function renderOthers(problems: readonly Problem[], about: About): Html | undefi
 const kindsOfRights: readonly ProblemKind[] = ['unreadable', 'denied'];
 
 function toPlace({ kind, server }: Problem, { root }: About): string {
+  if (server === undefined && kind === 'database') return `${root}config`;
   if (server === undefined) return kind === 'not_reloaded' || kind === 'differs' ? `${root}config` : `${root}traces`;
   return `#${kindsOfRights.includes(kind) ? toRightsAnchor(server) : toAnchor(server)}`;
 }
 
 /** The alert that fires for a problem; undefined if none does. */
 export const alertOf: Readonly<Record<ProblemKind, string | undefined>> = {
+  database: 'AutomationExporterStateDown',
+  unwatched: 'AutomationExporterNoOwner',
   down: 'AutomationServiceDown',
   refused: 'AutomationCredentialsRejected',
   passive: 'AutomationExecutionModePassive',

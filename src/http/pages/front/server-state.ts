@@ -10,6 +10,7 @@ export const states: Readonly<Record<ServerState, StateWords>> = {
   refused: { mood: 'bad', text: '✗ credentials refused', since: 'Refusing' },
   down: { mood: 'bad', text: '✗ not responding', since: 'Not responding' },
   waiting: { mood: 'off', text: '… not asked yet', since: 'Waiting' },
+  unwatched: { mood: 'off', text: '… watched by no exporter', since: 'Unwatched' },
   elsewhere: { mood: 'off', text: '→ watched by another exporter', since: 'Watched elsewhere' },
 };
 
@@ -19,10 +20,12 @@ export function renderState({ state }: TargetStatus): Html {
 }
 
 /** Renders the owner of a server, where exporters share their servers. */
-export function renderLease({ lease }: ServerStatus): Html | undefined {
+export function renderLease({ lease, watcher }: ServerStatus): Html | undefined {
   if (lease === undefined) return undefined;
   const { isOurs, address, epoch, expiresInMs } = lease;
-  const owner = isOurs ? html`this exporter` : html`<a href="${address}"><bdi>${address}</bdi></a>`;
+  const page = watcher?.is === 'other' ? watcher.page : undefined;
+  const other = page === undefined ? html`<bdi>${address}</bdi>` : html`<a href="${page}/"><bdi>${address}</bdi></a>`;
+  const owner = isOurs ? html`this exporter` : other;
   const expiry = expiresInMs > 0 ? `expires in ${Math.round(expiresInMs / 1000)} s unless renewed` : 'expired';
   return html`${owner}, epoch ${epoch}, ${expiry}`;
 }

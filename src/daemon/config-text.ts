@@ -1,0 +1,16 @@
+import type { Served } from './routes.ts';
+
+/** Renders the configuration once for each reload. */
+export function toConfigText({ current, reloads }: Pick<Served, 'current' | 'reloads'>): () => Promise<string> {
+  let of: readonly unknown[] = [];
+  let text = Promise.resolve('');
+  // Imported by the first reader: who configures by variables needs no YAML.
+  const render = async (): Promise<string> =>
+    (await import('../config/show/effective-config.ts')).toEffectiveYaml(current(), reloads.waiting());
+  return () => {
+    const now = [current(), reloads.waiting()];
+    if (now.some((one, index) => one !== of[index])) text = render();
+    of = now;
+    return text;
+  };
+}

@@ -1,0 +1,59 @@
+import type { Request, Response, Router } from 'express';
+import { type Elsewhere, toWatcherText, type Watcher } from '../../status/watcher.ts';
+import { createRoutes } from '../server/routes.ts';
+import { html } from './html.ts';
+import { renderPage } from './page.ts';
+
+export type OwnerOptions = {
+  readonly servers: () => readonly string[];
+  readonly watcherOf: (server: string) => Watcher;
+};
+
+/**
+ * Leads what is asked about a server to the exporter that watches it, before any page answers from the little that is known here: by a
+ * redirect, or by a page that says who it is.
+ */
+export function ownerRoute({ servers, watcherOf }: OwnerOptions): Router {
+  const router = createRoutes();
+  router.get([...pagesOfServer, ...lists, '/api/why'], (request, response, next) => {
+    const server = toServer(request, servers());
+    const watcher = server === undefined || !servers().includes(server) ? undefined : watcherOf(server);
+    response.set('cache-control', 'no-store');
+    if (server === undefined || watcher === undefined || watcher.is === 'us') next();
+    else if (watcher.is === 'other' && watcher.page !== undefined) response.redirect(307, watcher.page + request.url);
+    else refuse(request, response, { server, watcher });
+  });
+  return router;
+}
+
+const pagesOfServer = ['/executions/:server/:id', '/jobs/:server/*path', '/schedule/:server'];
+/** They are about one server where there is only one, or where the address names it. */
+const lists = ['/executions', '/jobs', '/schedule'];
+
+function toServer({ params, query }: Request, servers: readonly string[]): string | undefined {
+  const named = params['server'] ?? query['server'];
+  if (typeof named === 'string' && named !== '') return named;
+  return servers.length === 1 ? servers[0] : undefined;
+}
+
+/** 503 where somebody will watch it soon; 404 where the page is on another exporter. */
+function refuse(request: Request, response: Response, elsewhere: Elsewhere): void {
+  const text = `${toWatcherText(elsewhere)}.`;
+  const isSoon = elsewhere.watcher.is === 'nobody';
+  response.status(isSoon ? 503 : 404);
+  if (isSoon) response.set('retry-after', String(retrySeconds));
+  const remedy = isSoon
+    ? 'The exporters share it out again within half a minute; if they do not, see the log of any of them.'
+    : 'Ask that exporter. To be led there, set web.external_url of each exporter to an address of its own.';
+  if (request.path.startsWith('/api/')) {
+    response.type('text/plain').send(`${text} ${remedy}\n`);
+    return;
+  }
+  const body = html`<div class="headline off"><h1><span class="sign" aria-hidden="true">→</span><span>${text}</span></h1>
+<p>${remedy}</p></div>
+`;
+  const refresh = isSoon ? { refreshSeconds: retrySeconds } : {};
+  response.type('text/html').send(renderPage({ title: text, body, path: request.path, ...refresh }));
+}
+
+const retrySeconds = 5;

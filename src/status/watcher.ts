@@ -1,0 +1,68 @@
+import { toCount } from '../domain/sizes.ts';
+import type { LeaseStatus, ServerStatus } from './status.ts';
+
+/** The exporter that watches a server now, where several share their servers. */
+export type Watcher =
+  | { readonly is: 'us' }
+  /** `page` is where browsers open its pages; undefined where its address leads them nowhere, or back to us. */
+  | { readonly is: 'other'; readonly address: string; readonly page: string | undefined }
+  | { readonly is: 'nobody' };
+
+/** A server that another exporter watches, or none: nothing is known of it here. */
+export type Elsewhere = { readonly server: string; readonly watcher: Exclude<Watcher, { is: 'us' }> };
+
+/** The addresses of this exporter: the configured one, and that on its own machine. */
+type Own = { readonly externalUrl: string | undefined; readonly url: string };
+
+/** Finds out who watches a server from its lease. */
+export function toWatcher(lease: LeaseStatus | undefined, own: Own): Watcher {
+  if (lease === undefined) return { is: 'nobody' };
+  const { isOurs, address, expiresInMs } = lease;
+  if (isOurs) return { is: 'us' };
+  if (expiresInMs <= 0) return { is: 'nobody' };
+  const isOwn = toBare(address) === toBare(own.externalUrl ?? own.url);
+  const isHere = isOfOneMachine(address) && !isOfOneMachine(own.externalUrl);
+  return { is: 'other', address, page: isOwn || isHere ? undefined : toBare(address) };
+}
+
+/** Without `web.external_url` an exporter only knows its address on its own machine. */
+function isOfOneMachine(address = ''): boolean {
+  const { hostname = '' } = URL.parse(address) ?? {};
+  return /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+function toBare(address: string): string {
+  return address.replace(/\/$/, '');
+}
+
+/** Says who watches a server instead of this exporter, without a full stop. */
+export function toWatcherText({ server, watcher }: Elsewhere): string {
+  if (watcher.is === 'nobody') return `No exporter watches "${server}" at the moment`;
+  const { address, page } = watcher;
+  const how = page === undefined ? ', which has no web.external_url of its own' : '';
+  return `"${server}" is watched by another exporter: ${address}${how}`;
+}
+
+/** Tells whether all that is known of a server is known here. */
+export function isWatchedHere({ state }: Pick<ServerStatus, 'state'>): boolean {
+  return state !== 'elsewhere' && state !== 'unwatched';
+}
+
+/** Judges whether all is well; null where others know: a server that another exporter watches is neither well nor ill here. */
+export function judge(
+  { servers }: { readonly servers: readonly Pick<ServerStatus, 'state'>[] },
+  problems: readonly unknown[],
+): boolean | null {
+  if (problems.length > 0) return false;
+  return servers.every(isWatchedHere) ? true : null;
+}
+
+/** Returns the headline where there is no problem, and others watch some of the servers. */
+export function toHeadlineElsewhere(own: number, all: number, only: string): string {
+  if (all === 1) return `${only} is watched by another exporter`;
+  return own === 0 ? `Other exporters watch the ${all} servers` : `No problem seen on ${own} of ${all} servers`;
+}
+
+export function toSummaryElsewhere(others: number): string {
+  return others === 0 ? '' : ` ${toCount(others, 'server')} ${others === 1 ? 'is' : 'are'} watched by other exporters.`;
+}
