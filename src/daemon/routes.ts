@@ -39,7 +39,7 @@ import { createTurns } from '../metrics/turns.ts';
 import type { State } from '../state/state.ts';
 import { readStatus, type StatusParts } from '../status/read-status.ts';
 import type { EndedExecution, EndedStatus, LeaseStatus, Status } from '../status/status.ts';
-import type { Watcher } from '../status/watcher.ts';
+import type { Elsewhere, Watcher } from '../status/watcher.ts';
 import { toConfigText } from './config-text.ts';
 import type { AppOptions } from './daemon.ts';
 import { listUntried, type ReloadNotes, type Watching } from './generation.ts';
@@ -142,7 +142,7 @@ function listRoutes(served: Served) {
     createRoutes().use(turns.gate),
     frontPageRoute({ metricsPath: fixed.web.telemetryPath, status, turns }),
     ownerRoute({ servers: () => current().servers.map(({ name }) => name), watcherOf: served.watcherOf }),
-    tracesPageRoute({ status, quarantined, hasPage, lifecycle }),
+    tracesPageRoute({ status, quarantined, hasPage, lifecycle, elsewhere: () => listElsewhere(served) }),
     quarantineRoutes({ quarantined, lifecycle }),
     toExecutionPage(served, { hasPage, endedOf }),
     toExecutionList(served, { endedOf, turns }),
@@ -188,6 +188,13 @@ function readDaemonStatus(served: Served, pause: Pause): Promise<Status> {
     clock,
   };
   return readStatus(parts, pause);
+}
+
+function listElsewhere({ current, watcherOf }: Served): readonly Elsewhere[] {
+  return current().servers.flatMap(({ name: server }) => {
+    const watcher = watcherOf(server);
+    return watcher.is === 'us' ? [] : [{ server, watcher }];
+  });
 }
 
 function toFindSilence({ watching, watcherOf }: Served): FindSilence {

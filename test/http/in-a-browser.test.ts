@@ -170,6 +170,7 @@ describeWithTools('http, in a browser', ['chromium'], ({ chromium }) => {
         nowMs: () => atMs,
       }),
       tracesPageRoute({
+        elsewhere: () => [],
         status: read,
         quarantined: () => undefined,
         hasPage: () => false,

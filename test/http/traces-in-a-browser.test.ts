@@ -53,7 +53,7 @@ describeWithTools('http/traces-page, in a browser', ['chromium'], ({ chromium })
     const hasPage = (): boolean => false;
     const routes = [
       frontPageRoute({ metricsPath: '/metrics', status: read }),
-      tracesPageRoute({ status: read, quarantined: () => quarantined, hasPage, lifecycle }),
+      tracesPageRoute({ elsewhere: () => [], status: read, quarantined: () => quarantined, hasPage, lifecycle }),
       quarantineRoutes({ quarantined: () => quarantined, lifecycle }),
     ];
     const onError = (error: unknown): never => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { tracesPageRoute } from '../../src/http/pages/traces/traces-page.ts';
 import type { QuarantineStatus, TracesStatus } from '../../src/status/status.ts';
+import type { Elsewhere } from '../../src/status/watcher.ts';
 import { fc } from '../support/property.ts';
 import { toText } from './page-text.ts';
 import { serve } from './serve.ts';
@@ -10,6 +11,7 @@ type Given = {
   readonly shown?: TracesStatus | undefined;
   readonly quarantined?: readonly QuarantineStatus[];
   readonly isEnabled?: boolean;
+  readonly elsewhere?: readonly Elsewhere[];
 };
 
 async function readPage(given: Given) {
@@ -19,6 +21,7 @@ async function readPage(given: Given) {
     status: async () => ({ traces: shown, atMs }),
     quarantined: () => (shown?.delivery === undefined ? undefined : { list: async () => quarantined }),
     hasPage: (server, id) => server === 'prod' && id === 4711,
+    elsewhere: () => given.elsewhere ?? [],
     lifecycle: { isEnabled: () => isEnabled, externalUrl: () => 'https://exporter.example.org/here' },
   });
   const { ask } = await serve([route]);
@@ -42,6 +45,13 @@ Room for: 100,000 traces, 256 MiB
 Quarantined: nothing`);
     expect(body).toContain('<title>All traces are delivered</title>');
     expect(body).toContain('<a href="./traces">look again</a>');
+  });
+
+  it('says whose traces another exporter sends, and leads there', async () => {
+    const watcher = { is: 'other', address: 'http://b:9720/', page: 'http://b:9720' } as const;
+    const { text, body } = await readPage({ elsewhere: [{ server: 'prod', watcher }] });
+    expect(text).toMatch(/^→ "prod" is watched by another exporter: http:\/\/b:9720\/ \(open\)\./);
+    expect(body).toContain('<a href="http://b:9720/">open</a>');
   });
 
   it('says why nothing is delivered, since when, and what waits', async () => {

@@ -23,10 +23,12 @@ export function renderSilence(servers: readonly string[], find: FindSilence): Ht
   const silent = found.filter((one) => 'state' in one);
   const elsewhere = found.filter((one) => 'watcher' in one);
   if (found.length === 0) return undefined;
-  return html`${silent.length === 0 ? undefined : renderSilent(silent)}${elsewhere.length === 0 ? undefined : renderElsewhere(elsewhere)}`;
+  return html`${silent.length === 0 ? undefined : renderSilent(silent)}${renderElsewhere(elsewhere)}`;
 }
 
-function renderElsewhere(elsewhere: readonly Elsewhere[]): Html {
+/** Says who watches servers that are missing from a page; undefined if there are none. */
+export function renderElsewhere(elsewhere: readonly Elsewhere[]): Html | undefined {
+  if (elsewhere.length === 0) return undefined;
   const shown = elsewhere.slice(0, mostShown).map((one) => {
     const page = one.watcher.is === 'other' ? one.watcher.page : undefined;
     return html`→ ${toWatcherText(one)}${page === undefined ? '' : html` (<a href="${page}/">open</a>)`}.<br>\n`;

@@ -2,11 +2,13 @@ import type { Router } from 'express';
 import { toAge, toTime } from '../../../domain/ages.ts';
 import { toCount, toSize } from '../../../domain/sizes.ts';
 import type { DeliveryStatus, QuarantineStatus, Status, TracesStatus } from '../../../status/status.ts';
+import type { Elsewhere } from '../../../status/watcher.ts';
 import type { Lifecycle } from '../../server/lifecycle.ts';
 import { createRoutes } from '../../server/routes.ts';
 import { allowForms } from '../../server/security-headers.ts';
 import { type Html, html } from '../html.ts';
 import { renderPage, toRoot } from '../page.ts';
+import { renderElsewhere } from '../silence.ts';
 import { renderQuarantine } from './quarantine-table.ts';
 import { renderSwitchOn } from './switch-on-traces.ts';
 
@@ -16,10 +18,12 @@ export type TracesPageOptions = {
   /** Reports whether an execution has a page of its own. */
   readonly hasPage: (server: string, id: number) => boolean;
   readonly lifecycle: Lifecycle;
+  /** Returns the servers whose traces another exporter sends, or none. */
+  readonly elsewhere: () => readonly Elsewhere[];
 };
 
 /** `/traces`: what waits to be delivered, whether that works, and what the collector refuses. */
-export function tracesPageRoute({ status, quarantined, hasPage, lifecycle }: TracesPageOptions): Router {
+export function tracesPageRoute({ status, quarantined, hasPage, lifecycle, elsewhere }: TracesPageOptions): Router {
   const router = createRoutes();
   router.get('/traces', async (request, response) => {
     const { traces, atMs } = await status();
@@ -31,7 +35,9 @@ export function tracesPageRoute({ status, quarantined, hasPage, lifecycle }: Tra
     const about = { root, hasPage, mayChange, url: lifecycle.externalUrl(), nowMs: atMs };
     const body = html`${renderHeadline(headline)}
 ${renderTraces(traces, about)}${refused.length === 0 ? undefined : renderQuarantine(refused, about)}`;
-    response.set('cache-control', 'no-store').send(renderPage({ title: headline.text, body, path: request.path }));
+    response
+      .set('cache-control', 'no-store')
+      .send(renderPage({ title: headline.text, notice: renderElsewhere(elsewhere()), body, path: request.path }));
   });
   return router;
 }
