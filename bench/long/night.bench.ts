@@ -1,12 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { command, work } from '../../src/simulator/scenarios/build.ts';
-import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts';
 import { startAlertmanager, startPrometheus } from '../../test/support/prometheus.ts';
-import { type Door, openDoor } from './door.ts';
+import { createNotes, type Note, type Place, routesTo, startPlace, token } from './night-scene.ts';
 import { startServe } from './serving.ts';
 
 /** Alerts wait for minutes of real time: all is well at first, then nine servers are in trouble, then all is well again. */
@@ -19,7 +15,6 @@ const tools = {
 };
 const intervals = ['15s', '60s'] as const;
 
-type Place = { readonly simulator: Simulator; readonly door: Door; readonly jobs: readonly string[] };
 type Trouble = {
   readonly server: string;
   readonly begin: (place: Place) => unknown;
@@ -97,7 +92,6 @@ const troubles: readonly Trouble[] = [
   },
 ];
 
-const token = 'a-read-only-token';
 const healthy = 'healthy';
 
 /** The rules and the routes as they are shipped, over a night in which nine of ten servers have one trouble each. */
@@ -160,83 +154,10 @@ export async function run() {
   }
 }
 
-/** Two projects with two jobs that run once a minute, two of the four on two nodes; as many threads as jobs. */
-async function startPlace(): Promise<Place> {
-  const simulator = await startSimulator({ scenario: 'empty', threadPoolSize: 4 });
-  simulator.control.addToken({ token });
-  const jobs: string[] = [];
-  for (const project of ['pay', 'shop']) {
-    simulator.control.createProject(project, ['web01', 'web02']);
-    for (const [index, name] of ['settle', 'probe'].entries())
-      jobs.push(
-        simulator.control.createJob(project, {
-          name,
-          group: 'nightly',
-          work: work(['web01', 'web02'], [command('run', 5, 0)]),
-          schedule: { everyMs: 60_000, offsetMs: 7000 + index * 20_000 },
-        }),
-      );
-  }
-  return { simulator, door: await openDoor(Number(new URL(simulator.url).port)), jobs };
-}
-
 function placeOf(places: ReadonlyMap<string, Place>, server: string): Place {
   const place = places.get(server);
   if (place === undefined) throw new Error(`there is no server ${server}`);
   return place;
-}
-
-/** The shipped routes and inhibitions, with receivers that a test can read. */
-function routesTo(url: string): string {
-  const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-  const routes = read('deploy/alertmanager/route.yaml');
-  const hook = `webhook_configs: [{ url: '${url}', send_resolved: true }]`;
-  return `${routes.replaceAll(/^ {2}- name: \w+$/gm, (receiver) => `${receiver}\n    ${hook}`)}\n${read('alerts/alertmanager-inhibitions.yaml')}`;
-}
-
-type Note = {
-  readonly every: string;
-  readonly server: string;
-  readonly alert: string;
-  readonly status: string;
-  readonly atMs: number;
-  readonly startsAtMs: number;
-};
-
-/** Keeps each notification that the Alertmanagers send. */
-function createNotes() {
-  const notes: Note[] = [];
-  const hook = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      // The cast names only what is read, of Alertmanager's webhook.
-      const { status, groupLabels, alerts } = JSON.parse(body) as {
-        readonly status: string;
-        readonly groupLabels: Readonly<Record<string, string>>;
-        readonly alerts: readonly { readonly startsAt: string }[];
-      };
-      const startsAtMs = Math.max(...alerts.map(({ startsAt }) => Date.parse(startsAt)));
-      const { server = '', alertname = '' } = groupLabels;
-      const every = request.url?.slice(1) ?? '';
-      notes.push({ every, server, alert: alertname, status, atMs: Date.now(), startsAtMs });
-      response.end();
-    });
-  });
-  const listening = new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
-  return {
-    all: (): readonly Note[] => notes,
-    url: async () => {
-      await listening;
-      // The cast is true: a TCP server has such an address.
-      return `http://127.0.0.1:${(hook.address() as AddressInfo).port}`;
-    },
-    stop: () =>
-      new Promise((resolve) => {
-        hook.close(resolve);
-        hook.closeAllConnections();
-      }),
-  };
 }
 
 function toRow(

@@ -48,10 +48,10 @@ const flags = [
   '--hide-scrollbars',
 ];
 
-/** A real Chromium without a window, driven over its DevTools protocol. */
-export async function startBrowser(chromium: string): Promise<Browser> {
+/** A real Chromium without a window, driven over its DevTools protocol, with more flags where they are given. */
+export async function startBrowser(chromium: string, more: readonly string[] = []): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'automation-exporter-browser-'));
-  const child = startChild(chromium, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
+  const child = startChild(chromium, [...flags, ...more, `--user-data-dir=${profile}`, 'about:blank'], {
     env: { HOME: profile },
   });
   async function stop(): Promise<void> {

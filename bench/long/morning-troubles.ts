@@ -1,0 +1,150 @@
+import { type Place, token } from './night-scene.ts';
+
+/** One server with one trouble, and what a person has to be shown of it. */
+export type Trouble = {
+  readonly server: string;
+  /** Called before the exporters start. */
+  readonly before?: (place: Place) => unknown;
+  readonly begin?: (place: Place) => unknown;
+  readonly members?: number;
+  /** The alert that has to notify; undefined where the trouble is no reason for one within an hour. */
+  readonly alert: string | undefined;
+  /** The server's line on the front page; undefined where the front page has to be silent about it. */
+  readonly line: RegExp | undefined;
+  /** What the page says that the alert leads to. */
+  readonly page?: RegExp;
+  /** What `why` says of the job that is scheduled each minute. */
+  readonly why: RegExp;
+};
+
+const silent = /no answer since|not answered since|not responding since/i;
+
+export const troubles: readonly Trouble[] = [
+  {
+    server: 'down',
+    begin: ({ door }) => door.close(),
+    alert: 'AutomationServiceDown',
+    line: /not responding|no answer|refused/i,
+    page: silent,
+    why: silent,
+  },
+  {
+    server: 'token',
+    begin: ({ simulator }) => simulator.control.revokeToken(token),
+    alert: 'AutomationCredentialsRejected',
+    line: /credentials|token/i,
+    page: /credentials|token/i,
+    why: /no answer since|credentials/i,
+  },
+  {
+    server: 'passive',
+    begin: ({ simulator }) => simulator.control.setExecutionMode('passive'),
+    alert: 'AutomationExecutionModePassive',
+    line: /passive/i,
+    page: /passive/i,
+    why: /passive/i,
+  },
+  {
+    server: 'disabled',
+    before: ({ simulator, jobs }) => simulator.control.changeJob(jobs[0] ?? '', { enabled: false }),
+    alert: undefined,
+    line: undefined,
+    why: /disabled|switched off/i,
+  },
+  {
+    server: 'overlap',
+    // Each run takes longer than a minute.
+    begin: ({ simulator }) => simulator.control.setConditions({ durationFactor: 18 }),
+    alert: 'AutomationScheduleMissed',
+    line: /missed/i,
+    page: /previous run|still running|overlap/i,
+    why: /previous run|still running|overlap/i,
+  },
+  {
+    server: 'saturated',
+    begin: ({ simulator, jobs }) => simulator.control.setConditions({ stuckJobs: jobs }),
+    alert: 'AutomationSchedulerSaturated',
+    line: /thread/i,
+    page: /thread/i,
+    why: /previous run|still running|overlap|thread/i,
+  },
+  {
+    server: 'owner-gone',
+    members: 3,
+    // It stays away for two hours, and nobody takes its jobs over.
+    begin: ({ simulator }) => simulator.control.restart({ memberIndex: 0, downForMs: 7_200_000 }),
+    alert: 'AutomationScheduleOwnerGone',
+    line: /member/i,
+    page: /member/i,
+    why: /member/i,
+  },
+  {
+    server: 'clock-10-min',
+    begin: ({ simulator }) => simulator.control.setClockSkew(600_000),
+    alert: 'AutomationServerClockSkewed',
+    line: /clock/i,
+    page: /clock/i,
+    why: /ran at/i,
+  },
+  {
+    server: 'clock-26-h',
+    // For a minute: nothing of it may stay.
+    begin: ({ simulator }) => {
+      simulator.control.setClockSkew(26 * 3_600_000);
+      setTimeout(() => simulator.control.setClockSkew(0), 60_000);
+    },
+    alert: undefined,
+    line: undefined,
+    why: /ran at/i,
+  },
+  {
+    server: 'log-storage',
+    begin: ({ simulator }) => simulator.control.failLogStorage(true),
+    alert: 'AutomationLogStorageFailing',
+    line: /log storage|logs/i,
+    page: /log storage|logs/i,
+    why: /ran at/i,
+  },
+  {
+    server: 'check',
+    begin: ({ simulator }) => simulator.control.failHealthCheck('dataSource.connection.time'),
+    alert: 'AutomationHealthcheckFailing',
+    line: /health ?check/i,
+    page: /dataSource\.connection\.time/,
+    why: /ran at/i,
+  },
+  {
+    server: 'node',
+    begin: ({ simulator }) => simulator.control.setConditions({ downNodes: ['web01'] }),
+    alert: 'AutomationNodeFailingEverywhere',
+    line: /web01/,
+    page: /web01/,
+    why: /ran at/i,
+  },
+  {
+    server: 'half-blind',
+    begin: ({ simulator }) => simulator.control.addToken({ token, policy: { jobs: ['shop'] } }),
+    alert: 'AutomationExporterExecutionsHidden',
+    line: /hidden|not shown|may not read/i,
+    page: /hidden|not shown|may not read|policy/i,
+    why: /hidden|not watched|may not|no job|not shown/i,
+  },
+  {
+    server: 'member-away',
+    members: 2,
+    begin: ({ memberDoors }) => memberDoors[1]?.close(),
+    alert: 'AutomationExporterCollectorFailing',
+    line: /member/i,
+    page: /m2|member/i,
+    why: /ran at/i,
+  },
+  {
+    server: 'failing',
+    begin: ({ simulator }) => simulator.control.setConditions({ failureFactor: 1e9 }),
+    alert: 'AutomationJobFailingRepeatedly',
+    line: /fail/i,
+    page: /failed/i,
+    why: /failed/i,
+  },
+  { server: 'healthy', alert: undefined, line: undefined, why: /ran at/i },
+];

@@ -1,0 +1,143 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { dearQuestions, ourQuestions, prepareJobs, RealServer } from './real-server.ts';
+import { readCpuMs, startServe } from './serving.ts';
+
+/**
+ * What the exporter costs a real server: the processor time of each request, then that of a first start with 1,000 scheduled
+ * jobs and of the time after it. `REAL_SERVER_URL`, `REAL_SERVER_TOKEN_FILE` (what `acl` allows) and
+ * `REAL_SERVER_ADMIN_TOKEN_FILE` (it makes the jobs, and switches passive mode on so that they cost nothing themselves) name
+ * the server, `REAL_SERVER_PID` its process on this machine.
+ */
+const minutes = Number(process.env['REAL_SERVER_MINUTES'] ?? 60);
+const baseMinutes = Math.min(5, minutes);
+
+export async function run() {
+  const server = new RealServer(
+    required('REAL_SERVER_URL'),
+    readFileSync(required('REAL_SERVER_ADMIN_TOKEN_FILE'), 'utf8').trim(),
+    Number(required('REAL_SERVER_PID')),
+  );
+  const jobs = await prepareJobs(server);
+  const rows = [...(await priceList(server, jobs))];
+  const idle = await watch(server, baseMinutes * 60);
+  const folder = mkdtempSync(join(tmpdir(), 'automation-exporter-real-server-'));
+  writeFileSync(
+    join(folder, 'config.yaml'),
+    `servers: [{ name: real, url: ${server.url}, token_file: ${required('REAL_SERVER_TOKEN_FILE')} }]\n`,
+  );
+  const exporter = await startServe(folder);
+  try {
+    const start = await watch(server, baseMinutes * 60);
+    const after = await watch(server, (minutes - baseMinutes) * 60);
+    const metrics = await (await fetch(`${exporter.url}/metrics`)).text();
+    rows.push(
+      share('first start', start, idle),
+      share(`the ${String(minutes - baseMinutes)} minutes after`, after, idle),
+      {
+        what: 'used heap of the server: least of the minutes before, of the start, of the last minutes',
+        figure: `${toMb(idle.leastHeap)}, ${toMb(start.leastHeap)}, ${toMb(after.lastLeastHeap)} MB`,
+        mustReach: 'no more than 10 % above that before',
+        reached: after.lastLeastHeap <= idle.leastHeap * 1.1,
+      },
+      {
+        what: 'slowest request that the exporter sent',
+        figure: `${slowest(metrics)} s or less`,
+        mustReach: '<= 0.5 s',
+        reached: slowest(metrics) <= 0.5,
+      },
+      {
+        what: 'requests a minute',
+        figure: ((requests(metrics) / minutes) | 0).toString(),
+        mustReach: 'none',
+        reached: true,
+      },
+      {
+        what: 'processor of the exporter',
+        figure: `${(readCpuMs(exporter.pid) / 1000 / minutes).toFixed(2)} s a minute`,
+        mustReach: 'none',
+        reached: true,
+      },
+    );
+    console.log(exporter.log().split('\n').slice(-15).join('\n'));
+  } finally {
+    await exporter.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return rows;
+}
+
+async function priceList(server: RealServer, jobs: ReadonlyMap<string, string>) {
+  const rows = [];
+  for (const { name, path, isOurs } of [
+    ...ourQuestions(server, jobs).map((row) => ({ ...row, isOurs: true })),
+    ...dearQuestions(jobs).map((row) => ({ ...row, isOurs: false })),
+  ]) {
+    const { cpuMs, wallMs, status, bytes } = await server.price(path);
+    rows.push({
+      what: `request ${name}`,
+      figure: `${cpuMs.toFixed(1)} ms of processor, ${wallMs.toFixed(0)} ms, HTTP ${String(status)}, ${String(bytes)} bytes`,
+      mustReach: isOurs ? '<= 500 ms of processor' : 'none: the exporter does not send it',
+      reached: !isOurs || cpuMs <= 500,
+    });
+  }
+  return rows;
+}
+
+type Span = { readonly cpuShare: number; readonly leastHeap: number; readonly lastLeastHeap: number };
+
+/** The share of one core that the server used, and its heap. */
+async function watch(server: RealServer, seconds: number): Promise<Span> {
+  const cpuMs = readCpuMs(server.pid);
+  const startMs = performance.now();
+  const heaps: number[] = [];
+  while (performance.now() - startMs < seconds * 1000) {
+    heaps.push(await server.readHeap());
+    await setTimeout(5000);
+  }
+  return {
+    cpuShare: (readCpuMs(server.pid) - cpuMs) / (performance.now() - startMs),
+    leastHeap: Math.min(...heaps),
+    lastLeastHeap: Math.min(...heaps.slice(-60)),
+  };
+}
+
+function share(name: string, span: Span, idle: Span) {
+  const ours = (span.cpuShare - idle.cpuShare) * 100;
+  return {
+    what: `processor of the server, ${name}`,
+    figure: `${(span.cpuShare * 100).toFixed(1)} % of a core, without the exporter ${(idle.cpuShare * 100).toFixed(1)} %: ${ours.toFixed(1)} % for the exporter`,
+    mustReach: '<= 2 %',
+    reached: ours <= 2,
+  };
+}
+
+/** The upper bound of the fullest bucket that any request reached. */
+function slowest(metrics: string): number {
+  const bounds = new Map<number, number>();
+  for (const [, bound = '', count] of metrics.matchAll(
+    /^automation_exporter_api_request_duration_seconds_bucket\{.*le="([^"]+)".*\} (\d+)/gm,
+  ))
+    bounds.set(Number(bound.replace('+Inf', 'Infinity')), (bounds.get(Number(bound)) ?? 0) + Number(count));
+  const all = bounds.get(Number.POSITIVE_INFINITY) ?? 0;
+  return Math.min(...[...bounds].filter(([, count]) => count === all).map(([bound]) => bound));
+}
+
+function requests(metrics: string): number {
+  return [...metrics.matchAll(/^automation_exporter_api_request_duration_seconds_count\{.*\} (\d+)/gm)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0,
+  );
+}
+
+function toMb(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(0);
+}
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === '') throw new Error(`${name} is not set`);
+  return value;
+}
