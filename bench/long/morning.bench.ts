@@ -156,8 +156,16 @@ async function look(when: string, { replicas, browser, notes }: Scene) {
       };
       const lines = linesOf(front.text, trouble.server);
       const line = lines.find((each) => trouble.line?.test(each) ?? false);
-      if (trouble.line === undefined) note(`front: silent`, !lines.some((each) => /✗|problem/i.test(each)));
-      else note(`front: ${line?.slice(0, 120) ?? lines.slice(0, 3).join(' / ').slice(0, 200)}`, line !== undefined);
+      const elsewhere = lines.find((each) => /watched by/i.test(each));
+      const owner = replicas.find((replica) => replica.name !== name);
+      if (elsewhere !== undefined && line === undefined) {
+        const leads = front.links.some((link) => owner !== undefined && link.startsWith(owner.url));
+        note(`front: ${elsewhere.slice(0, 100)}${leads ? '' : ' (no link there)'}`, leads);
+      } else if (trouble.line === undefined) {
+        note('front: silent', !lines.some((each) => each.includes('✗') || each.startsWith(`"${trouble.server}"`)));
+      } else {
+        note(`front: ${line?.slice(0, 160) ?? lines.slice(0, 3).join(' / ').slice(0, 200)}`, line !== undefined);
+      }
       const fired = notes.find(({ server, alert }) => server === trouble.server && alert === trouble.alert);
       if (trouble.alert !== undefined) {
         note(trouble.alert, fired !== undefined);
@@ -186,12 +194,10 @@ async function openLink(browser: Browser, link: string, wanted: RegExp | undefin
   };
 }
 
-/** The lines of a page around the name of a server. */
+/** The lines of a page that name a server. */
 function linesOf(text: string, server: string): readonly string[] {
-  const all = text.split('\n').map((line) => line.trim());
-  return all.flatMap((line, index) =>
-    new RegExp(`(^|[^\\w-])${server}($|[^\\w-])`).test(line) ? [`${line} ${all[index + 1] ?? ''}`] : [],
-  );
+  const name = new RegExp(`(^|[^\\w-])${server}($|[^\\w-])`);
+  return text.split('\n').flatMap((line) => (name.test(line) ? [line.trim()] : []));
 }
 
 async function askWhy(url: string, server: string): Promise<string> {
