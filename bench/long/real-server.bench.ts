@@ -72,7 +72,7 @@ export async function run() {
 async function priceList(server: RealServer, jobs: ReadonlyMap<string, string>) {
   const rows = [];
   for (const { name, path, isOurs } of [
-    ...ourQuestions(server, jobs).map((row) => ({ ...row, isOurs: true })),
+    ...ourQuestions(jobs).map((row) => ({ ...row, isOurs: true })),
     ...dearQuestions(jobs).map((row) => ({ ...row, isOurs: false })),
   ]) {
     const { cpuMs, wallMs, status, bytes } = await server.price(path);

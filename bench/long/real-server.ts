@@ -54,7 +54,7 @@ export class RealServer {
   }
 }
 
-const project = 'cost';
+const projectOf = (kind: string): string => `cost-${kind}`;
 
 /** Each kind of schedule, 200 jobs each. */
 const schedules = {
@@ -66,15 +66,15 @@ const schedules = {
 };
 const jobsPerKind = 200;
 
-/** Makes the jobs, in a project of their own and in passive mode, and returns the id of one of each kind. */
+/** Makes the jobs, in projects of their own and in passive mode, and returns the id of one of each kind. */
 export async function prepareJobs(server: RealServer): Promise<ReadonlyMap<string, string>> {
   await server.send('41/system/executions/disable', { method: 'POST' });
-  await server.send('41/projects', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ name: project, config: { 'project.description': 'what requests cost' } }),
-  });
+  const headers = { 'Content-Type': 'application/json' };
+  const ids = new Map<string, string>();
   for (const [kind, crontab] of Object.entries(schedules)) {
+    const project = projectOf(kind);
+    const config = { 'project.description': 'what requests cost' };
+    await server.send('41/projects', { method: 'POST', headers, body: JSON.stringify({ name: project, config }) });
     const jobs = Array.from({ length: jobsPerKind }, (_, index) => ({
       name: `${kind}-${String(index)}`,
       group: kind,
@@ -85,22 +85,21 @@ export async function prepareJobs(server: RealServer): Promise<ReadonlyMap<strin
     }));
     const { status, body } = await server.send(`47/project/${project}/jobs/import?dupeOption=update&fileformat=json`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
+      headers,
       body: JSON.stringify(jobs),
     });
     if (status !== 200) throw new Error(`import: HTTP ${String(status)} ${body.slice(0, 300)}`);
+    const listed = (await server.json(`41/project/${project}/jobs`)) as readonly { readonly id: string }[];
+    ids.set(kind, listed[0]?.id ?? '');
   }
-  const jobs = (await server.json(`41/project/${project}/jobs`)) as readonly {
-    readonly id: string;
-    readonly name: string;
-  }[];
-  return new Map(jobs.flatMap(({ id, name }) => (name.endsWith('-0') ? [[name.slice(0, -2), id]] : [])));
+  return ids;
 }
 
 type Question = { readonly name: string; readonly path: string };
 
 /** The requests of the catalogue, as the exporter sends them. */
-export function ourQuestions(_server: RealServer, jobs: ReadonlyMap<string, string>): readonly Question[] {
+export function ourQuestions(jobs: ReadonlyMap<string, string>): readonly Question[] {
+  const project = projectOf('daily');
   const nowMs = Date.now();
   const window = `max=500&begin=${String(nowMs - 3_600_000)}&end=${String(nowMs)}`;
   const rows: readonly (readonly [string, string])[] = [
@@ -120,7 +119,7 @@ export function ourQuestions(_server: RealServer, jobs: ReadonlyMap<string, stri
     ['a window of executions', `47/project/${project}/executions?${window}`],
     ['executions/metrics of an hour', `47/executions/metrics?${window}`],
     ['executions/metrics of a project', `47/project/${project}/executions/metrics?${window}`],
-    ['jobs of a project with 1,000', `56/project/${project}/jobs`],
+    ['jobs of a project with 200', `56/project/${project}/jobs`],
     ['tokens', '47/tokens'],
     ['keys', '47/storage/keys/'],
     ['cluster jobs', '47/scheduler/jobs'],
