@@ -51,6 +51,22 @@ describe('executions/measure', () => {
     ]);
   });
 
+  it('counts each attempt once, with its own status', () => {
+    const attempts = [
+      someRun({ id: 1, status: 'failed-with-retry', nextAttemptId: 2 }),
+      someRun({ id: 2, status: 'failed-with-retry', attempt: 1, nextAttemptId: 3 }),
+      someRun({ id: 3, attempt: 2 }),
+    ];
+    for (const [kind, owner] of [
+      ['runs', 'pay|nightly|settle'],
+      ['project-runs', 'pay|user'],
+    ] as const)
+      expect(linesOf(measured(attempts), kind).filter((line) => !line.endsWith(' 0'))).toEqual([
+        `${kind} ${owner}|succeeded 1`,
+        `${kind} ${owner}|failed-with-retry 2`,
+      ]);
+  });
+
   it('puts durations into the buckets they fit into, from milliseconds', () => {
     const runs = [1000, 1001, 10_000, 70_000].map((tookMs, id) => took(tookMs, id));
     expect(linesOf(measured(runs), 'durations')).toEqual([

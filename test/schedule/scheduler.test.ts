@@ -165,6 +165,21 @@ describe('schedule/scheduler', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('has stopped only when the poll under way has ended, also one that cannot be interrupted', async () => {
+    const underWay = Promise.withResolvers<undefined>();
+    const { scheduler } = setUp(['a'], () => underWay.promise);
+    scheduler.start();
+    await vi.advanceTimersByTimeAsync(0);
+    let isStopped = false;
+    const stopped = scheduler.stop().then(() => {
+      isStopped = true;
+    });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(isStopped).toBe(false);
+    underWay.resolve(undefined);
+    await stopped;
+  });
+
   it('reports when each poll runs next, and nothing once it is stopped', async () => {
     const { scheduler } = setUp(['a', 'b'], async () => {});
     scheduler.start();

@@ -1,0 +1,40 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openSqliteState } from '../../src/state/sqlite.ts';
+import { play } from '../executions/play.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'automation-exporter-older-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Each was written by the code of its version: five executions are counted, a trace waits, and a mode is remembered. */
+describe('state/older-states', () => {
+  it.each([3, 4])('counts on from a state of version %i, over one start and the next ones', async (version) => {
+    const file = join(import.meta.dirname, 'older', `version-${version}.sqlite.gz`);
+    writeFileSync(join(dir, 'state.sqlite'), gunzipSync(readFileSync(file)), { mode: 0o600 });
+    let state = openSqliteState({ dir });
+    const { finish, pass, rounds, restart, counted, stop } = await play({ keepBy: () => state.ledger });
+    // As when it was written, with the same ids and times.
+    pass(30_000);
+    for (let run = 0; run < 5; run += 1) finish('pay');
+    pass(180_000);
+    for (const runs of [6, 7, 8]) {
+      expect(state.origin.kind).toBe('usual');
+      expect(await state.recall({ server: 'upstream', collector: 'execution-mode' })).toEqual({ mode: 'active' });
+      expect((await state.spool.size()).traces).toBe(1);
+      finish('pay');
+      await rounds(12);
+      expect(counted()).toEqual([`pay settle succeeded ${runs}`]);
+      await state.close();
+      state = openSqliteState({ dir });
+      restart();
+    }
+    await state.close();
+    await stop();
+  });
+});
