@@ -13,7 +13,7 @@ import { createOperations, type Operations } from './operator.ts';
 import type { Plan, PlayedCard } from './plan.ts';
 import { birthMs, createEstateService, finishLast, type Scene, startTraffic, type TruthBook } from './scene.ts';
 import { createVirtualTime } from './virtual-time.ts';
-import { createScrapeWatch, type Fault, valueOf } from './watch-scrapes.ts';
+import { createScrapeWatch, type Fault, isLeftOut, valueOf } from './watch-scrapes.ts';
 
 export type Report = {
   readonly plan: Plan;
@@ -22,6 +22,9 @@ export type Report = {
   readonly faults: readonly Fault[];
   readonly requests: number;
   readonly executions: number;
+  /** Those that have ended, and of these those that need not be counted. */
+  readonly ended: number;
+  readonly leftOut: number;
   readonly traces: number;
   readonly events: number;
 };
@@ -215,6 +218,8 @@ export async function playWorld(
     faults,
     requests,
     executions: service.world.history.length,
+    ended: service.world.history.filter(({ ended }) => ended).length,
+    leftOut: service.world.history.filter((execution) => execution.ended && isLeftOut(scene, execution)).length,
     traces: collector.arrivals.size,
     events: time.events(),
   };

@@ -29,6 +29,8 @@ const isSingle = options.has('seed');
 const startedMs = performance.now();
 let failed = 0;
 let played = 0;
+let ended = 0;
+let leftOut = 0;
 let slowest = { seed: 0, ms: 0 };
 
 for (let seed = first; seed < first + seeds; seed += 1) {
@@ -36,6 +38,8 @@ for (let seed = first; seed < first + seeds; seed += 1) {
   const plan = change(given?.[seed - first] ?? planWorld(seed, options.has('calm') ? [] : allCards));
   const report = await playWorld(plan, options.has('log') ? { onEvent: say } : {});
   played += 1;
+  ended += report.ended;
+  leftOut += report.leftOut;
   const tookMs = performance.now() - begunMs;
   if (tookMs > slowest.ms) slowest = { seed: plan.seed, ms: tookMs };
   if (report.faults.length > 0) {
@@ -53,7 +57,7 @@ function sum(): string {
   const tookMs = performance.now() - startedMs;
   const perMinute = ((played / tookMs) * 60_000).toFixed(0);
   const slow = `the slowest ${slowest.seed} with ${(slowest.ms / 1000).toFixed(1)} s`;
-  return `${failed} of ${played} failed, ${(tookMs / 1000).toFixed(1)} s, ${perMinute} a minute, ${slow}`;
+  return `${failed} of ${played} failed, ${(tookMs / 1000).toFixed(1)} s, ${perMinute} a minute, ${slow}, ${((100 * leftOut) / Math.max(1, ended)).toFixed(1)} % need not be counted`;
 }
 
 function say(atMs: number, text: string): void {

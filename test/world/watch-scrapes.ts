@@ -180,20 +180,42 @@ export function isRestoredAfterEarlyStep({ truth, plan }: Pick<Scene, 'truth' | 
 
 /** What need not be counted. */
 export function isLeftOut({ truth, plan }: Scene, execution: Execution): boolean {
-  const { id, project, startedAtMs, end, deletedAtMs, lostAtMs } = execution;
+  const { id, project, startedAtMs, end } = execution;
   const endedAtMs = (end?.atMs ?? 0) + execution.skewMs;
   return (
     truth.imports.has(`${id} ${startedAtMs}`) ||
-    project.deleted ||
-    deletedAtMs !== undefined ||
-    lostAtMs !== undefined ||
-    endedAtMs < truth.beganMs - plan.backfillMs + 3 * minuteMs ||
+    wasGoneSoon({ truth, plan }, execution) ||
+    endedAtMs < truth.beganMs - plan.backfillMs + 5000 ||
     endedAtMs < truth.skippedBeforeMs ||
     (end?.atMs ?? 0) < (truth.listedFrom.get(project.name) ?? 0) ||
     isOfUnseenStep({ truth, plan }, end?.atMs ?? 0) ||
     isOfUnseenPast({ truth, plan }, execution)
   );
 }
+
+/**
+ * What is deleted, with its project or the database, sooner after it became visible than each project is read: time in which
+ * it could not be read does not count. What a copy does not know, and is gone, cannot be read again.
+ */
+function wasGoneSoon({ truth, plan }: Pick<Scene, 'truth' | 'plan'>, execution: Execution): boolean {
+  const { project, end, lostAtMs = Number.POSITIVE_INFINITY } = execution;
+  const visibleMs = end?.visibleAtMs ?? 0;
+  const goneMs = Math.min(
+    execution.deletedAtMs ?? Number.POSITIVE_INFINITY,
+    project.deleted ? (truth.gone.get(project.name) ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY,
+    // A run that a restart cut off is ended later.
+    (end?.atMs ?? 0) <= lostAtMs ? lostAtMs : Number.POSITIVE_INFINITY,
+  );
+  if (goneMs === Number.POSITIVE_INFINITY) return false;
+  let readableMs = goneMs - visibleMs;
+  for (const { what, fromMs, toMs } of truth.troubles) {
+    if (what === 'restored' && visibleMs > fromMs - copiedEveryMs && goneMs < toMs + plan.maxDelayMs) return true;
+    if (hindrances.includes(what)) readableMs -= Math.max(0, Math.min(toMs, goneMs) - Math.max(fromMs, visibleMs));
+  }
+  return readableMs < plan.maxDelayMs + 2 * minuteMs;
+}
+
+const hindrances: readonly Trouble[] = ['server', 'daemon', 'disk', 'sight', 'slow', 'clock', 'step'];
 
 /** A step of the clock that is over before any answer has shown it: what ended meanwhile is left to passes over the past. */
 function isOfUnseenStep({ truth, plan }: Pick<Scene, 'truth' | 'plan'>, endedMs: number): boolean {
