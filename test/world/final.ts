@@ -81,17 +81,21 @@ function compareRuns({ scene, shown }: Final, counted: ReadonlyMap<Execution, st
   for (const [execution, project] of counted) {
     const statuses = expected.get(project) ?? new Map<string, number>();
     const status = toStatus(execution, scene.service.world.playedMs);
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    const trigger = triggers.find((known) => known === execution.type) ?? 'other';
+    for (const key of [status, `${trigger} ${status}`]) statuses.set(key, (statuses.get(key) ?? 0) + 1);
     expected.set(project, statuses);
   }
   const runs = countRuns(shown);
+  const started = countRuns(shown, 'automation_project_executions_total{');
   for (const { name } of scene.estate.places) {
     for (const [status, count] of expected.get(name) ?? []) {
-      const value = runs.get(name)?.get(status);
+      const value = (status.includes(' ') ? started : runs).get(name)?.get(status);
       if (value !== count) onFault('what is shown is what was', `${name} ${status}: ${value} instead of ${count}`);
     }
   }
 }
+
+const triggers = ['user', 'scheduled', 'user-scheduled', 'webhook'] as const;
 
 function compareTraces(
   scene: Scene,

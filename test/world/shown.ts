@@ -40,15 +40,14 @@ export function labelOf(key: string, label: string): string | undefined {
   return key.slice(from, key.indexOf('"', from));
 }
 
-const runs = 'automation_executions_total{';
-
-/** How many runs are shown as counted, by project and by how they ended. */
-export function countRuns(shown: Shown): Map<string, Map<string, number>> {
+/** Returns how many runs are shown as counted, by project and status: those of jobs, or of what started them, where this is in the status. */
+export function countRuns(shown: Shown, runs = 'automation_executions_total{'): Map<string, Map<string, number>> {
   const projects = new Map<string, Map<string, number>>();
   for (const [key, value] of shown) {
     if (!key.startsWith(runs)) continue;
     const project = labelOf(key, 'project') ?? '';
-    const status = labelOf(key, 'status') ?? '';
+    const trigger = labelOf(key, 'trigger');
+    const status = `${trigger === undefined ? '' : `${trigger} `}${labelOf(key, 'status') ?? ''}`;
     const statuses = projects.get(project) ?? new Map<string, number>();
     statuses.set(status, (statuses.get(status) ?? 0) + value);
     projects.set(project, statuses);
