@@ -110,6 +110,7 @@ function compareTraces(
     if (toStatus(execution, service.world.playedMs) === 'missed') continue;
     wanted.set(toTraceId('http://service', String(execution.id)), execution);
   }
+  const previous = new Map([...wanted.values()].map((execution) => [execution.retriedBy, execution]));
   // An answer that is lost, and a process that ends before it has written down the answer, have it sent again.
   const mayRepeat = (atMs: number): boolean => truth.troubles.some((trouble) => mayBeSentAgain(trouble, atMs));
   const isOfStates = truth.troubles.some(({ what }) => what === 'states');
@@ -126,6 +127,10 @@ function compareTraces(
       onFault('a trace is the same each time', `of ${tell(execution)}: ${forms.size} forms`);
     if (trace.rootStartMs !== startedAt(execution) || trace.rootEndMs !== endedAt(execution))
       onFault('a trace tells the times', `of ${tell(execution)}: ${trace.rootStartMs} to ${trace.rootEndMs}`);
+    const repeats = previous.get(execution);
+    const linked = trace.links.get('retry_of');
+    if (repeats !== undefined && linked !== toTraceId('http://service', String(repeats.id)))
+      onFault('a retry leads to what it repeats', `of ${tell(execution)}: ${linked} instead of ${repeats.id}`);
     if (plan.traces === 'nodes' && trace.degraded === undefined && trace.spans.some(({ isInferred }) => isInferred))
       onFault('a trace is final', `of ${tell(execution)}: ends are inferred`);
     // Of a run that a restart cut off the server keeps a state that says for ever that it runs.

@@ -7,6 +7,8 @@ export type ReadTrace = {
   readonly rootEndMs: number;
   readonly result: string | undefined;
   readonly degraded: string | undefined;
+  /** The traces that its root leads to, by what they are: `retry_of`, `retried_by`. */
+  readonly links: ReadonlyMap<string, string>;
   readonly spans: readonly ReadSpan[];
   /** All of it. */
   readonly text: string;
@@ -29,6 +31,7 @@ type Span = {
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
   readonly attributes?: readonly Attribute[];
+  readonly links?: readonly { readonly traceId: string; readonly attributes?: readonly Attribute[] }[];
 };
 type Spans = {
   readonly resource: { readonly attributes: readonly Attribute[] };
@@ -51,6 +54,9 @@ export function readJsonTraces(bytes: Uint8Array): ReadTrace[] {
       rootEndMs: toMs(root.endTimeUnixNano),
       result: find(root.attributes, 'cicd.pipeline.result'),
       degraded: find(root.attributes, 'automation.trace.degraded'),
+      links: new Map(
+        (root.links ?? []).map(({ traceId, attributes }) => [find(attributes, 'automation.link') ?? '', traceId]),
+      ),
       spans: spans.filter((span) => span !== root).map(toSpan),
       text: JSON.stringify(one),
     };
