@@ -16,6 +16,14 @@ export function toTimestampMs(date: unknown): number | undefined {
   return undefined;
 }
 
+/** Reads the start of an execution. One from before the first such server comes from a clock that was reset, and does not count as a start. */
+export function toStartMs(date: unknown): number | undefined {
+  const startedAtMs = toTimestampMs(date);
+  return startedAtMs === undefined || startedAtMs < firstServerMs ? undefined : startedAtMs;
+}
+
+const firstServerMs = Date.UTC(2010, 0, 1);
+
 const isoDate = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:?\d{2})$/;
 
 function fromText(text: string): number | undefined {

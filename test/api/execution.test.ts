@@ -47,12 +47,34 @@ describe('api/endpoints/execution', () => {
   });
 
   it('is content with little, and has no job for a command', () => {
-    const read = execution.body.parse({ id: '7', 'date-started': { unixtime: 5 }, job: null, argstring: null });
-    expect(read).toMatchObject({ id: 7, status: 'other', startedAtMs: 5, job: undefined, failedNodes: [] });
+    const read = execution.body.parse({
+      id: '7',
+      'date-started': { unixtime: 1716200000123 },
+      job: null,
+      argstring: null,
+    });
+    expect(read).toMatchObject({
+      id: 7,
+      status: 'other',
+      startedAtMs: 1_716_200_000_123,
+      job: undefined,
+      failedNodes: [],
+    });
     expect(read.endedAtMs).toBeUndefined();
   });
 
-  it.each([[{ id: 7 }], [{ 'date-started': { unixtime: 5 } }], [null], [[]]])('refuses %j', (body) => {
+  it('lets the end stand for a start from before there was any server', () => {
+    const times = { 'date-started': { unixtime: 5 }, 'date-ended': { unixtime: 1_716_200_009_456 } };
+    expect(execution.body.parse({ id: 7, ...times }).startedAtMs).toBe(1_716_200_009_456);
+  });
+
+  it.each([
+    [{ id: 7 }],
+    [{ 'date-started': { unixtime: 1716200000123 } }],
+    [{ id: 7, 'date-started': { unixtime: 5 } }],
+    [null],
+    [[]],
+  ])('refuses %j', (body) => {
     expect(execution.body.safeParse(body).success).toBe(false);
   });
 });

@@ -94,14 +94,16 @@ describe('api/executions', () => {
   });
 
   it('lets the end stand for a start that is missing or out of this world', async () => {
-    const { answer } = await read(`{"paging":{"total":2},"executions":[
+    const { answer } = await read(`{"paging":{"total":3},"executions":[
       {"id":1,"status":"failed","date-started":null,"date-ended":{"unixtime":1716200009456}},
-      {"id":2,"status":"failed","date-started":{"unixtime":9e15},"date-ended":{"unixtime":1716200009456}}]}`);
+      {"id":2,"status":"failed","date-started":{"unixtime":9e15},"date-ended":{"unixtime":1716200009456}},
+      {"id":3,"status":"failed","date-started":{"unixtime":5000},"date-ended":{"unixtime":1716200009456}}]}`);
 
     expect(answer).toMatchObject({
       items: [
         { id: 1, startedAtMs: 1716200009456, endedAtMs: 1716200009456, lacksStart: true },
         { id: 2, startedAtMs: 1716200009456, endedAtMs: 1716200009456, lacksStart: true },
+        { id: 3, startedAtMs: 1716200009456, endedAtMs: 1716200009456, lacksStart: true },
       ],
       oddRows: [],
     });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { toExecutionStatus } from '../../domain/execution.ts';
 import type { TracedExecution } from '../../domain/span-source.ts';
+import { toStartMs } from '../../domain/time.ts';
 import { defineEndpoint, executionRead } from '../endpoint.ts';
 import { flag, number, section, text, timestampMs } from '../lenient.ts';
 
@@ -25,7 +26,7 @@ const fields = z.object({
   status: text,
   customStatus: text,
   project: text,
-  'date-started': timestampMs,
+  'date-started': z.unknown().transform(toStartMs).optional(),
   'date-ended': timestampMs,
   executionType: text,
   user: text,
@@ -48,7 +49,7 @@ export const execution = defineEndpoint({
   since: 14,
   allowedBy: executionRead,
   body: fields.transform((answer, context): TracedExecution => {
-    const startedAtMs = answer['date-started'];
+    const startedAtMs = answer['date-started'] ?? answer['date-ended'];
     if (startedAtMs === undefined) {
       context.addIssue({ code: 'custom', message: 'is missing', path: ['date-started'] });
       return z.NEVER;

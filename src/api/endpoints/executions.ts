@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Execution, toExecutionStatus } from '../../domain/execution.ts';
-import { toTimestampMs } from '../../domain/time.ts';
+import { toStartMs, toTimestampMs } from '../../domain/time.ts';
 import type { AccessRight } from '../access-policy.ts';
 import { defineEndpoint, executionRead, largeListBytes } from '../endpoint.ts';
 import { number, toNumber, toText } from '../lenient.ts';
@@ -91,7 +91,7 @@ function toExecution(item: unknown): Execution | string {
   if (endedAtMs === undefined && (fields['date-ended'] ?? undefined) !== undefined) return 'date-ended';
   // A waiting execution may not have a start yet: one such row must not cost all the others.
   const isWaiting = endedAtMs === undefined && (status === 'queued' || status === 'scheduled');
-  const knownStartMs = toTimestampMs(fields['date-started']);
+  const knownStartMs = toStartMs(fields['date-started']);
   const startedAtMs = knownStartMs ?? endedAtMs ?? (isWaiting ? Number.POSITIVE_INFINITY : undefined);
   if (startedAtMs === undefined) return 'date-started';
   const attempt = toNumber(fields.retryAttempt);
