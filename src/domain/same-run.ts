@@ -4,8 +4,8 @@ export type RunTimes = { readonly startedAtMs: number; readonly endedAtMs?: numb
 /**
  * Reports whether two answers about one id are about one run; ids start again in a new or restored database. Starts less than two
  * seconds apart are one start, because some answers cut the milliseconds off. A row without a start stands at its end. A
- * server that keeps local time shows a start one hour off after a change of daylight saving time: to the millisecond, with
- * the same end, or with an end that moved as far.
+ * server that keeps local time shows a start one hour off after a change of daylight saving time, which lies at most eight days
+ * after the run: to the millisecond, with the same end, or with an end that moved as far.
  */
 export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   const movedMs = other.startedAtMs - one.startedAtMs;
@@ -13,8 +13,33 @@ export function isSameRun(one: RunTimes, other: RunTimes): boolean {
   if (one.endedAtMs === undefined || other.endedAtMs === undefined) return false;
   const endMovedMs = other.endedAtMs - one.endedAtMs;
   if (startsAtEnd(one) || startsAtEnd(other)) return Math.abs(endMovedMs) < sameTimeMs;
-  return Math.abs(movedMs) === hourMs && (endMovedMs === 0 || endMovedMs === movedMs);
+  if (Math.abs(movedMs) !== hourMs || (endMovedMs !== 0 && endMovedMs !== movedMs)) return false;
+  return changesZone(Math.min(one.endedAtMs, other.endedAtMs));
 }
+
+/** Reports whether the clocks of any country change within the time after an end in which it is read again. */
+function changesZone(endedAtMs: number): boolean {
+  zones ??= zoneNames.map((timeZone) => new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }));
+  const toOffset = (zone: Intl.DateTimeFormat, atMs: number): string | undefined =>
+    zone.formatToParts(atMs).find(({ type }) => type === 'timeZoneName')?.value;
+  return zones.some((zone) => toOffset(zone, endedAtMs) !== toOffset(zone, endedAtMs + readAgainMs));
+}
+
+let zones: readonly Intl.DateTimeFormat[] | undefined;
+/** One for each rule of daylight saving time. */
+const zoneNames = [
+  'Europe/Berlin',
+  'America/New_York',
+  'America/Havana',
+  'America/Santiago',
+  'America/Asuncion',
+  'Africa/Cairo',
+  'Africa/Casablanca',
+  'Asia/Beirut',
+  'Asia/Jerusalem',
+  'Australia/Sydney',
+  'Pacific/Auckland',
+];
 
 function startsAtEnd({ startedAtMs, endedAtMs }: RunTimes): boolean {
   return startedAtMs === endedAtMs;
@@ -22,3 +47,4 @@ function startsAtEnd({ startedAtMs, endedAtMs }: RunTimes): boolean {
 
 const sameTimeMs = 2000;
 const hourMs = 3_600_000;
+const readAgainMs = 8 * 24 * hourMs;
