@@ -52,6 +52,47 @@ describe('executions when the clock of the server steps', () => {
     expect(await toAhead(ledger)).toEqual([]);
   });
 
+  it.each([30 * dayMs, -3 * dayMs])(
+    'counts what ends while and after a clock is %i ms off for ten minutes',
+    async (offMs) => {
+      const { control, finish, counted, rounds, round, restart, told, nowMs, job } = await play();
+      await rounds(2);
+      for (let count = 0; count < 3; count += 1) finish('pay');
+      await rounds(12);
+      control.setClockSkew(offMs);
+      for (let count = 0; count < 40; count += 1) await round();
+      const times = { startedAtMs: nowMs() - 2000, endedAtMs: nowMs(), skewMs: offMs };
+      for (let count = 0; count < 3; count += 1) control.addFinished('pay', { jobId: job, ...times });
+      for (let count = 0; count < 40; count += 1) await round();
+      control.setClockSkew(0);
+      for (const isRestarted of [false, true]) {
+        if (isRestarted) restart();
+        finish('pay');
+        await rounds(12);
+      }
+      expect(counted()).toEqual(['pay settle succeeded 8']);
+      expect(told.filter((what) => what.startsWith('imported') || what === 'epoch 2')).toEqual([]);
+    },
+  );
+
+  it('counts on after a run whose start lies days ahead, also where an earlier release kept its hour', async () => {
+    const { simulator, finish, counted, rounds, restart, nowMs, ledger, told } = await play();
+    await rounds(2);
+    simulator.control.addFinished('pay', { startedAtMs: nowMs() + 3 * dayMs, endedAtMs: nowMs() });
+    finish('pay');
+    await rounds(2);
+    const hour = Math.floor(nowMs() / 3_600_000) + 72;
+    const body = JSON.stringify({ hour, leastId: 1, greatestId: 1 });
+    await ledger.commit('upstream', { documents: [{ kind: 'id-hour', key: String(hour), body }] });
+    restart();
+    finish('pay');
+    await rounds(12);
+    expect(counted()).toEqual(['pay  succeeded 1', 'pay settle succeeded 2']);
+    expect(told.filter((what) => what.startsWith('imported'))).toEqual([]);
+    const hours = (await ledger.load('upstream')).filter(({ kind }) => kind === 'id-hour');
+    expect(hours.map(({ key }) => Number(key)).filter((each) => each >= hour)).toEqual([]);
+  });
+
   it.each([
     ['while it runs', false],
     ['over a restart', true],

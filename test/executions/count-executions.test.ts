@@ -102,6 +102,7 @@ async function createScene() {
   const { ledger } = openSqliteState({ memory: true });
   const traced: string[] = [];
   const kept: number[][] = [];
+  let seenAtMs = 0;
   const observed = new Map<string, number>();
   let cache: LedgerCache;
   let takeIn: (acceptance: CountRequest) => Promise<unknown>;
@@ -135,9 +136,9 @@ async function createScene() {
     traced,
     kept,
     observed: () => [...observed].flatMap(([what, count]) => (count === 0 ? [] : [`${what} ${count}`])),
-    /** Rows are read when the last of them has ended. */
+    /** Rows are read when the last of all has ended. */
     accept: async (rows: CountRequest['rows'], more: Pick<CountRequest, 'lateBeforeMs'> = {}) => {
-      const seenAtMs = Math.max(...rows.map(({ endedAtMs = 0 }) => endedAtMs));
+      seenAtMs = Math.max(seenAtMs, ...rows.map(({ endedAtMs = 0 }) => endedAtMs));
       await takeIn({ project: 'pay', rows, seenAtMs, ...more });
     },
     note: (running: Parameters<typeof noteOneTimeRuns>[1]) => noteOneTimeRuns(cache, running),

@@ -3,39 +3,43 @@ import { createIdOrder, type IdHour, toForgottenHours, withIds } from '../../src
 
 describe('executions/id-hours', () => {
   it('takes a run for imported that ended more than a day before a lower id started', () => {
-    const { isImported } = createIdOrder(hours([100, 50, 60]));
+    const { isImported } = createIdOrder(hours([100, 50, 60]), laterMs);
     expect(isImported({ id: 70, endedAtMs: 75 * hourMs })).toBe(true);
     expect(isImported({ id: 40, endedAtMs: 75 * hourMs })).toBe(false);
   });
 
   it('takes less than a day for a clock', () => {
-    const { isImported } = createIdOrder(hours([100, 50, 60]));
+    const { isImported } = createIdOrder(hours([100, 50, 60]), laterMs);
     expect(isImported({ id: 70, endedAtMs: 76 * hourMs })).toBe(false);
     expect(isImported({ id: 70, endedAtMs: 99 * hourMs })).toBe(false);
   });
 
   it('sees ids start again below one that started over a day before', () => {
-    const { startsAgain } = createIdOrder(hours([100, 50, 60]));
+    const { startsAgain } = createIdOrder(hours([100, 50, 60]), laterMs);
     expect(startsAgain({ id: 3, startedAtMs: 126 * hourMs })).toBe(true);
     expect(startsAgain({ id: 61, startedAtMs: 126 * hourMs })).toBe(false);
     expect(startsAgain({ id: 3, startedAtMs: 110 * hourMs })).toBe(false);
   });
 
   it('compares with all hours on one side, in whatever order they became known', () => {
-    const order = createIdOrder(hours([300, 70, 80], [100, 50, 90], [200, 60, 65]));
+    const order = createIdOrder(hours([300, 70, 80], [100, 50, 90], [200, 60, 65]), laterMs);
     expect(order.startsAgain({ id: 85, startedAtMs: 250 * hourMs })).toBe(true);
     expect(order.startsAgain({ id: 91, startedAtMs: 400 * hourMs })).toBe(false);
     expect(order.isImported({ id: 61, endedAtMs: 150 * hourMs })).toBe(true);
     expect(order.isImported({ id: 61, endedAtMs: 250 * hourMs })).toBe(false);
-    const leastIsLast = createIdOrder(hours([100, 50, 50], [200, 70, 70], [300, 60, 60]));
+    const leastIsLast = createIdOrder(hours([100, 50, 50], [200, 70, 70], [300, 60, 60]), laterMs);
     expect(leastIsLast.isImported({ id: 65, endedAtMs: 150 * hourMs })).toBe(true);
-    expect(createIdOrder(new Map()).isImported({ id: 1, endedAtMs: 0 })).toBe(false);
+    expect(createIdOrder(new Map(), laterMs).isImported({ id: 1, endedAtMs: 0 })).toBe(false);
   });
 
   it('forgets the oldest of too many hours, but never how far ids have come', () => {
-    expect(toForgottenHours(hours([3, 7, 8], [1, 1, 2], [2, 3, 4]), 3)).toEqual([]);
-    expect(toForgottenHours(hours([3, 7, 8], [1, 1, 2], [2, 3, 4]), 1)).toEqual([1, 2]);
-    expect(toForgottenHours(hours([3, 7, 8], [1, 1, 9], [2, 3, 4]), 1)).toEqual([2]);
+    expect(toForgottenHours(hours([3, 7, 8], [1, 1, 2], [2, 3, 4]), 3, laterMs)).toEqual([]);
+    expect(toForgottenHours(hours([3, 7, 8], [1, 1, 2], [2, 3, 4]), 1, laterMs)).toEqual([1, 2]);
+    expect(toForgottenHours(hours([3, 7, 8], [1, 1, 9], [2, 3, 4]), 1, laterMs)).toEqual([2]);
+  });
+
+  it('forgets hours that are still to come', () => {
+    expect(toForgottenHours(hours([3, 7, 8], [1, 1, 2], [2, 3, 4]), 3, 2.5 * hourMs)).toEqual([3]);
   });
 
   it('widens the hours that ids fall into, and reports no hour that stays the same', () => {
@@ -46,7 +50,7 @@ describe('executions/id-hours', () => {
       { id: 75, startedAtMs: 102 * hourMs },
       { id: 71, startedAtMs: 102.9 * hourMs },
     ];
-    expect(withIds(known, started, 0)).toEqual([
+    expect(withIds(known, started, { seenAtMs: 102.95 * hourMs, latestMs: laterMs })).toEqual([
       { hour: 100, leastId: 48, greatestId: 60 },
       { hour: 102, leastId: 71, greatestId: 75 },
     ]);
@@ -58,7 +62,7 @@ describe('executions/id-hours', () => {
       { id: 90, startedAtMs: 100 * hourMs },
       { id: 45, startedAtMs: 101 * hourMs },
     ];
-    expect(withIds(known, started, 126.5 * hourMs)).toEqual([
+    expect(withIds(known, started, { seenAtMs: 126.5 * hourMs, latestMs: laterMs })).toEqual([
       { hour: 126, leastId: 70, greatestId: 90 },
       { hour: 101, leastId: 45 },
     ]);
@@ -70,6 +74,7 @@ describe('executions/id-hours', () => {
         [100, { hour: 100, leastId: 50 }],
         [130, { hour: 130, greatestId: 90 }],
       ]),
+      laterMs,
     );
     expect(order.startsAgain({ id: 3, startedAtMs: 154 * hourMs })).toBe(false);
     expect(order.startsAgain({ id: 3, startedAtMs: 155 * hourMs })).toBe(true);
@@ -79,6 +84,7 @@ describe('executions/id-hours', () => {
 });
 
 const hourMs = 3_600_000;
+const laterMs = 1000 * hourMs;
 
 function hours(...known: readonly (readonly [hour: number, leastId: number, greatestId: number])[]) {
   return new Map(known.map(([hour, leastId, greatestId]): [number, IdHour] => [hour, { hour, leastId, greatestId }]));

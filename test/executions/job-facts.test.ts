@@ -5,6 +5,7 @@ import type { JobFacts } from '../../src/executions/counting/totals.ts';
 import { fc } from '../support/property.ts';
 import { someRun } from './some-execution.ts';
 
+const laterMs = 1_000_000_000;
 const labels = { project: 'pay', group: 'nightly', name: 'settle' };
 
 describe('executions/job-facts', () => {
@@ -75,11 +76,35 @@ describe('executions/job-facts', () => {
       lastEnding: 'failed',
       consecutiveFailures: 5,
     };
-    expect(toFacts(labels, run(1, 10, 'succeeded'), before).consecutiveFailures).toBe(5);
-    const more = toFacts(labels, run(3, 30, 'failed'), before);
+    expect(toFacts(labels, run(1, 10, 'succeeded'), before, laterMs).consecutiveFailures).toBe(5);
+    const more = toFacts(labels, run(3, 30, 'failed'), before, laterMs);
     expect(more.consecutiveFailures).toBe(6);
-    expect(toFacts(labels, run(4, 40, 'succeeded'), more).consecutiveFailures).toBe(0);
-    expect(toFacts(labels, run(1, 15, 'failed'), before)).toMatchObject({ lastFailedId: 2, consecutiveFailures: 6 });
+    expect(toFacts(labels, run(4, 40, 'succeeded'), more, laterMs).consecutiveFailures).toBe(0);
+    expect(toFacts(labels, run(1, 15, 'failed'), before, laterMs)).toMatchObject({
+      lastFailedId: 2,
+      consecutiveFailures: 6,
+    });
+  });
+
+  it.each([2, 24 * 30])('counts failures after a success that was dated %i h ahead', (aheadHours) => {
+    const hourMs = 3_600_000;
+    const aheadMs = aheadHours * hourMs;
+    const stepped = toFacts(labels, run(1, aheadMs / 1000, 'succeeded'), undefined, aheadMs);
+    const early = toFacts(labels, run(1, aheadMs / 1000, 'succeeded'), undefined, 100_000);
+    expect(early).toMatchObject({ lastSuccessMs: 100_000, lastEndMs: 100_000 });
+    for (const first of [stepped, early]) {
+      let facts = first;
+      for (const id of [2, 3, 4, 5]) facts = toFacts(labels, run(id, 100 + id, 'failed'), facts, (101 + id) * 1000);
+      expect(facts).toMatchObject({ consecutiveFailures: 4, lastId: 5, lastFailedId: 5, lastEndMs: 105_000 });
+      expect(facts.lastSuccessMs).toBeLessThan(102_000);
+    }
+  });
+
+  it('takes no start that comes after the end for the last start', () => {
+    const never = someRun({ id: 2, startedAtMs: 9_000_000, endedAtMs: 20_000 });
+    expect(factsOf([someRun({ id: 1, startedAtMs: 1000, endedAtMs: 9000 }), never])).toMatchObject({
+      lastStartMs: 1000,
+    });
   });
 
   it('counts on past the failures that it knows the ends of', () => {
@@ -98,6 +123,6 @@ function run(id: number, endedAtSeconds: number, status: Finished['status'] = 's
 
 function factsOf(runs: readonly Finished[]): JobFacts | undefined {
   let facts: JobFacts | undefined;
-  for (const each of runs) facts = toFacts(labels, each, facts);
+  for (const each of runs) facts = toFacts(labels, each, facts, laterMs);
   return facts;
 }

@@ -11,6 +11,8 @@ import { someRun } from './some-execution.ts';
 
 let played: Played | undefined;
 
+const laterMs = 1_000_000_000_000;
+
 describe('executions/job-lists', () => {
   afterEach(async () => {
     await played?.stop();
@@ -120,7 +122,12 @@ describe('executions/job-lists', () => {
       cache.update(async () => ({
         states: [toNewProject('pay', 0)],
         jobs: [
-          toFacts({ project: 'pay', group: '', name }, someRun({ startedAtMs: 1, endedAtMs: lastEndMs }), undefined),
+          toFacts(
+            { project: 'pay', group: '', name },
+            someRun({ startedAtMs: 1, endedAtMs: lastEndMs }),
+            undefined,
+            laterMs,
+          ),
         ],
       }));
     await end('old', 999_000);
@@ -178,7 +185,7 @@ describe('executions/job-lists', () => {
     let nowTicks = 0;
     const settings = { isWantedProject: () => true, isWantedJob: () => false };
     const lists = createJobLists({ cache, settings, ticks: () => nowTicks });
-    const facts = toFacts({ project: 'pay', group: '', name: 'old' }, someRun(), undefined);
+    const facts = toFacts({ project: 'pay', group: '', name: 'old' }, someRun(), undefined, laterMs);
     const names = () => [...cache.totals.jobs.values()].map(({ name }) => name);
 
     await lists.forgetMissing(40 * dayMs);
@@ -196,7 +203,7 @@ describe('executions/job-lists', () => {
     const projects = Array.from({ length: 30 }, (_, index) => `p${index}`);
     await cache.update(async () => ({
       states: projects.map((project) => toNewProject(project, 0)),
-      jobs: projects.map((project) => toFacts({ project, group: '', name: 'settle' }, someRun(), undefined)),
+      jobs: projects.map((project) => toFacts({ project, group: '', name: 'settle' }, someRun(), undefined, laterMs)),
     }));
     let nowTicks = 0;
     let isBroken = false;
@@ -251,7 +258,7 @@ async function openLists() {
       const run = someRun({ startedAtMs: 1, endedAtMs });
       return cache.update(async () => ({
         states: [state],
-        jobs: [toFacts({ project: 'pay', group: '', name }, run, undefined)],
+        jobs: [toFacts({ project: 'pay', group: '', name }, run, undefined, laterMs)],
       }));
     },
     hold: (hold: Hold) => cache.update(async () => ({ states: [{ ...state, hold }] })),

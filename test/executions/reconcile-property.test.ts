@@ -126,7 +126,8 @@ function readAll(calls: readonly (readonly Execution[])[], countedFromMs: number
       known,
       countedFromMs,
       ids,
-      seenAtMs: 0,
+      seenAtMs: laterMs,
+      latestMs: laterMs,
       epochStartedAtMs,
       isWanted,
     });
@@ -142,3 +143,5 @@ function readAll(calls: readonly (readonly Execution[])[], countedFromMs: number
 function isSame(one: Execution, other: Execution): boolean {
   return one.id === other.id && Math.abs(one.startedAtMs - other.startedAtMs) < 2000;
 }
+
+const laterMs = 1_000_000_000_000;

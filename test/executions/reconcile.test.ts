@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { IdHour } from '../../src/executions/counting/id-hours.ts';
-import { type KnownRuns, type ReconcileInput, reconcile } from '../../src/executions/counting/reconcile.ts';
+import {
+  type Finished,
+  type KnownRuns,
+  type Reconciled,
+  type ReconcileInput,
+  reconcile,
+} from '../../src/executions/counting/reconcile.ts';
 import { someRun, someRunning } from './some-execution.ts';
 
 describe('executions/reconcile', () => {
@@ -27,13 +33,17 @@ describe('executions/reconcile', () => {
     expect(counted({ rows })).toEqual([1, 1]);
   });
 
-  it('knows a run again that a change of daylight saving time moved by an hour', () => {
-    const rows = [
-      at({ id: 55, hour: 101 }),
-      someRun({ id: 55, startedAtMs: 99 * hourMs, endedAtMs: 100 * hourMs + 5000 }),
-    ];
-    const found = reconcile(input({ rows, known: knownAs([55, 100 * hourMs]), ids: hours([100, 50, 60]) }));
-    expect(found).toMatchObject({ counted: [], entries: [], newEpochAtMs: undefined, idHours: [] });
+  it.each([
+    ['knows a run again that a change of daylight saving time moved by an hour', Date.UTC(2026, 2, 27), 0],
+    ['counts a run of another database exactly an hour later', Date.UTC(2026, 6, 10), 1],
+  ])('%s', (_what, dayMs, expected) => {
+    const hour = dayMs / hourMs;
+    const ids = hours([hour, 50, 60]);
+    const seenAtMs = dayMs + 2 * hourMs;
+    const again = { rows: [at({ id: 55, hour: hour + 1 })], known: knownAs([55, dayMs]), ids, seenAtMs };
+    const found = reconcile(input({ ...again, latestMs: seenAtMs }));
+    expect(found.counted).toHaveLength(expected);
+    expect(found.newEpochAtMs).toBe(expected === 0 ? undefined : dayMs + hourMs);
   });
 
   it('neither counts nor keeps what ended before counting begins', () => {
@@ -74,7 +84,9 @@ describe('executions/reconcile', () => {
 
   it('sees a new epoch where a known id comes back with another start', () => {
     const known = knownAs([55, 360_000_000]);
-    const found = reconcile(input({ rows: [at({ id: 55, hour: 102 })], known, ids: hours([100, 50, 60]) }));
+    const found = reconcile(
+      input({ rows: [at({ id: 55, hour: 102 })], known, ids: hours([100, 50, 60]), seenAtMs: 102 * hourMs }),
+    );
     expect(found.newEpochAtMs).toBe(367_200_000);
     expect(found.counted).toHaveLength(1);
     expect(found.idHours).toEqual([{ hour: 102, leastId: 55, greatestId: 55 }]);
@@ -101,11 +113,11 @@ describe('executions/reconcile', () => {
 
   it('sees a new epoch where a new id is below one that started over a day before', () => {
     const rows = [at({ id: 4, hour: 131 }), at({ id: 3, hour: 130 })];
-    const found = reconcile(input({ rows, ids: hours([100, 50, 60]) }));
+    const found = reconcile(input({ rows, ids: hours([100, 50, 60]), seenAtMs: 131 * hourMs }));
     expect(found.newEpochAtMs).toBe(468_000_000);
     expect(found.idHours).toEqual([
       { hour: 131, leastId: 4, greatestId: 4 },
-      { hour: 130, leastId: 3, greatestId: 3 },
+      { hour: 130, leastId: 3 },
     ]);
   });
 
@@ -116,7 +128,8 @@ describe('executions/reconcile', () => {
     const ids = new Map([...hours([100, 50, 60]), ...first.idHours.map((hour) => [hour.hour, hour] as const)]);
     const rows = [at({ id: 65, hour: 129 }), someRun({ id: 61, startedAtMs: 132 * hourMs, endedAtMs: 140 * hourMs })];
     expect(reconcile(input({ rows, ids, seenAtMs: 140 * hourMs })).newEpochAtMs).toBeUndefined();
-    expect(reconcile(input({ rows: [at({ id: 3, hour: 155 })], ids, seenAtMs })).newEpochAtMs).toBe(155 * hourMs);
+    const again = { rows: [at({ id: 3, hour: 155 })], ids, seenAtMs: 155 * hourMs };
+    expect(reconcile(input(again)).newEpochAtMs).toBe(155 * hourMs);
   });
 
   it('knows a one-time run that was seen waiting, whatever its row says when it is over', () => {
@@ -155,6 +168,46 @@ describe('executions/reconcile', () => {
     expect(reconcile(input({ rows })).newEpochAtMs).toBeUndefined();
   });
 
+  it.each([
+    ['counts on after a run that started days ahead of now', [172, 50, 50]],
+    ['sees no new epoch after ids that a clock days ahead dated', [172, 90, 90]],
+  ] as const)('%s', (_what, ahead) => {
+    const ids = hours([99, 40, 45], ahead);
+    const rows = [at({ id: 60, hour: 100 }), at({ id: 61, hour: 101 })];
+    const found = reconcile(input({ rows, ids, seenAtMs: 101.5 * hourMs, latestMs: 102 * hourMs }));
+    expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined });
+    expect(found.counted).toHaveLength(2);
+    expect(found.idHours.map(({ hour }) => hour)).toEqual([100, 101]);
+  });
+
+  it('counts a run that starts days ahead of now, and compares nothing with it', () => {
+    const rows = [someRun({ id: 44, startedAtMs: 172 * hourMs, endedAtMs: 100 * hourMs })];
+    const found = reconcile(input({ rows, ids: hours([99, 40, 45]), seenAtMs: 100 * hourMs }));
+    expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined, idHours: [] });
+    expect(found.counted).toHaveLength(1);
+  });
+
+  it('sees neither imports nor a new epoch where the clock of the server is days behind for a while', () => {
+    const ids = new Map(hours([171, 70, 75], [172, 76, 79]));
+    const note = (rows: readonly Finished[], seenAtMs: number): Reconciled => {
+      const found = reconcile(input({ rows, ids, seenAtMs, latestMs: 173 * hourMs }));
+      for (const hour of found.idHours) ids.set(hour.hour, hour);
+      return found;
+    };
+    const behind = note([at({ id: 81, hour: 100 })], 100.5 * hourMs);
+    // It started before the clock was set back, and ends when it is right again.
+    const longer = note([at({ id: 80, hour: 172 })], 173 * hourMs);
+    for (const found of [behind, longer]) {
+      expect(found).toMatchObject({ imported: 0, newEpochAtMs: undefined });
+      expect(found.counted).toHaveLength(1);
+    }
+  });
+
+  it('begins an epoch no later than now', () => {
+    const given = { epochStartedAtMs: 900 * hourMs, seenAtMs: 100 * hourMs, latestMs: 101 * hourMs };
+    expect(reconcile(input({ rows: [at({ id: 60, hour: 99 })], ...given })).epochStartedAtMs).toBe(101 * hourMs);
+  });
+
   it('lets what started before the epoch take no part in comparing', () => {
     const rows = [at({ id: 900, hour: 99 })];
     const found = reconcile(input({ rows, ids: hours([100, 1, 5]), epochStartedAtMs: 100 * hourMs }));
@@ -172,7 +225,8 @@ function input(given: Partial<ReconcileInput>): ReconcileInput {
     rows: [],
     known: new Map(),
     countedFromMs: 0,
-    seenAtMs: 0,
+    seenAtMs: 1000 * hourMs,
+    latestMs: 1000 * hourMs,
     ids: new Map(),
     epochStartedAtMs: 0,
     isWanted,

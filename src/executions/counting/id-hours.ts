@@ -21,9 +21,9 @@ export type IdOrder = {
   readonly startsAgain: (run: Started) => boolean;
 };
 
-/** Compares ids with those that are known. */
-export function createIdOrder(hours: IdHours): IdOrder {
-  const sorted = [...hours.values()].sort((one, other) => one.hour - other.hour);
+/** Compares ids with those that are known, up to the server's present hour: a later one is of a clock that was ahead. */
+export function createIdOrder(hours: IdHours, nowMs: number): IdOrder {
+  const sorted = toSorted(hours).filter(({ hour }) => hour <= toHour(nowMs));
   // The greatest id up to each hour, and the least from each hour on.
   const greatest: number[] = [];
   for (const { greatestId = noGreatest } of sorted) greatest.push(Math.max(greatest.at(-1) ?? noGreatest, greatestId));
@@ -48,15 +48,18 @@ export function createIdOrder(hours: IdHours): IdOrder {
 const noGreatest = Number.NEGATIVE_INFINITY;
 const noLeast = Number.POSITIVE_INFINITY;
 
-/** Lists the oldest hours beyond the limit, except the one that shows how far ids have come. */
-export function toForgottenHours(hours: IdHours, most: number): number[] {
-  if (hours.size <= most) return [];
-  const sorted = [...hours.values()].sort((one, other) => one.hour - other.hour);
+/** Lists the hours after the latest time, and the oldest beyond the limit, except the one with the greatest id. */
+export function toForgottenHours(hours: IdHours, most: number, latestMs: number): number[] {
+  const late = [...hours.keys()].filter((hour) => hour > toHour(latestMs));
+  if (hours.size <= most) return late;
+  const sorted = toSorted(hours);
   const greatestId = toGreatestId(hours);
-  return sorted
-    .slice(0, sorted.length - most)
-    .filter((hour) => hour.greatestId !== greatestId)
-    .map(({ hour }) => hour);
+  const old = sorted.slice(0, sorted.length - most).filter((hour) => hour.greatestId !== greatestId);
+  return [...new Set([...old.map(({ hour }) => hour), ...late])];
+}
+
+function toSorted(hours: IdHours): IdHour[] {
+  return [...hours.values()].sort((one, other) => one.hour - other.hour);
 }
 
 /** Returns the greatest id that is known; undefined where none is. */
@@ -65,18 +68,29 @@ export function toGreatestId(hours: IdHours): number | undefined {
   return greatestId === noGreatest ? undefined : greatestId;
 }
 
-/** The hours that change when these executions become known. */
-export function withIds(hours: IdHours, started: readonly Started[], seenAtMs: number): IdHour[] {
+/**
+ * The hours that change when these executions become known. The server's clock may be behind the hours that are known up to
+ * the latest time: a greatest id never comes before one that was known earlier.
+ */
+export function withIds(
+  hours: IdHours,
+  started: readonly Started[],
+  { seenAtMs, latestMs }: { readonly seenAtMs: number; readonly latestMs: number },
+): IdHour[] {
+  if (started.length === 0) return [];
+  const known = [...hours.keys()].filter((hour) => hour <= toHour(latestMs));
+  const seenHour = toHour(seenAtMs);
+  const greatestHour = Math.max(seenHour, ...known);
   const changed = new Map<number, IdHour>();
-  const change = (hour: number, toNext: (known: IdHour) => IdHour): void => {
-    const known = changed.get(hour) ?? hours.get(hour) ?? { hour };
-    const next = toNext(known);
-    if (next.leastId !== known.leastId || next.greatestId !== known.greatestId) changed.set(hour, next);
+  const change = (hour: number, toNext: (before: IdHour) => IdHour): void => {
+    const before = changed.get(hour) ?? hours.get(hour) ?? { hour };
+    const next = toNext(before);
+    if (next.leastId !== before.leastId || next.greatestId !== before.greatestId) changed.set(hour, next);
   };
   for (const { id, startedAtMs } of started) {
-    change(toHour(startedAtMs), (known) => ({ ...known, leastId: Math.min(known.leastId ?? id, id) }));
-    const seenHour = toHour(Math.max(startedAtMs, seenAtMs));
-    change(seenHour, (known) => ({ ...known, greatestId: Math.max(known.greatestId ?? id, id) }));
+    const startHour = Math.min(toHour(startedAtMs), seenHour);
+    change(startHour, (before) => ({ ...before, leastId: Math.min(before.leastId ?? id, id) }));
+    change(greatestHour, (before) => ({ ...before, greatestId: Math.max(before.greatestId ?? id, id) }));
   }
   return [...changed.values()];
 }

@@ -7,9 +7,11 @@ type Failures = Pick<JobFacts, 'consecutiveFailures' | 'failedMs'>;
 
 /**
  * Updates the facts of a job with one more run: each fact comes from the newest run that has it, in whatever order runs become
- * known.
+ * known. What a clock that was ahead dated after the time of reading ended by then, and before every run with a later id.
  */
-export function toFacts(labels: Labels, run: Finished, before: JobFacts | undefined): JobFacts {
+export function toFacts(labels: Labels, read: Finished, known: JobFacts | undefined, seenAtMs: number): JobFacts {
+  const run = isAhead(read.endedAtMs, seenAtMs) ? { ...read, endedAtMs: seenAtMs } : read;
+  const before = known !== undefined && run.id > known.lastId ? withoutAhead(known, run.endedAtMs, seenAtMs) : known;
   const { id, endedAtMs } = run;
   const ending = toEnding(run);
   const isNewest = isAfter(run, before);
@@ -29,6 +31,29 @@ export function toFacts(labels: Labels, run: Finished, before: JobFacts | undefi
   };
 }
 
+function isAhead(atMs: number, seenAtMs: number): boolean {
+  return atMs > seenAtMs + mostAheadMs;
+}
+
+/** Dates what is ahead of the time of reading before the end of a later run. */
+function withoutAhead(facts: JobFacts, endedAtMs: number, seenAtMs: number): JobFacts {
+  const settle = <Time extends number | undefined>(atMs: Time): Time | number =>
+    atMs !== undefined && isAhead(atMs, seenAtMs) ? endedAtMs - 1 : atMs;
+  const { lastStartMs, lastEndMs, lastSuccessMs, lastDurationOfMs, lastFailedMs, failedMs } = facts;
+  return {
+    ...facts,
+    lastStartMs: settle(lastStartMs),
+    lastEndMs: settle(lastEndMs),
+    lastSuccessMs: settle(lastSuccessMs),
+    lastDurationOfMs: settle(lastDurationOfMs),
+    lastFailedMs: settle(lastFailedMs),
+    failedMs: failedMs?.map(settle),
+  };
+}
+
+/** Clocks of members differ a little. */
+const mostAheadMs = 300_000;
+
 const failures: readonly Ending[] = ['failed', 'timedout', 'other'];
 /** The most failures in a row whose ends are kept. */
 const mostKnown = 20;
@@ -39,10 +64,11 @@ function isAfter({ endedAtMs, id }: Finished, before: JobFacts | undefined): boo
   return id > before.lastId;
 }
 
-/** A run that lacks its start sets the last start only if no other run does. */
-function toLastStart({ startedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
-  if (before === undefined) return startedAtMs;
-  return lacksStart === true ? before.lastStartMs : Math.max(before.lastStartMs, startedAtMs);
+/** A run that has no start, or one after its end, sets the last start only if no other run does. */
+function toLastStart({ startedAtMs, endedAtMs, lacksStart }: Finished, before: JobFacts | undefined): number {
+  if (before === undefined) return Math.min(startedAtMs, endedAtMs);
+  const isKnown = lacksStart !== true && startedAtMs <= endedAtMs;
+  return isKnown ? Math.max(before.lastStartMs, startedAtMs) : before.lastStartMs;
 }
 
 function toLastDuration(

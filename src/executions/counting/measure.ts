@@ -8,6 +8,8 @@ import { type Cell, type CellKind, type JobFacts, type Totals, toCellKey, toJobK
 export type MeasureRules = {
   /** Upper bounds of duration buckets, in seconds, ascending. */
   readonly buckets: readonly number[];
+  /** The server's time at which the runs were read. */
+  readonly seenAtMs: number;
   /** True if what is new has been shown before, as after a restored copy: then it is not shown as 0 first. */
   readonly isShown?: boolean;
 };
@@ -79,7 +81,7 @@ function createChange(totals: Totals, rules: MeasureRules) {
     // A job without a slot is not kept, unless it had one before.
     if (isOther && before === undefined) return;
     if (before?.jobId !== undefined && run.job?.id !== undefined && before.jobId !== run.job.id) merged += 1;
-    const facts = toFacts(job, run, before);
+    const facts = toFacts(job, run, before, rules.seenAtMs);
     const leftOut = toLeftOut(isOther, key, before);
     // A run of before it was gone brings nothing back.
     const isGone = before?.goneSinceMs !== undefined && run.endedAtMs <= before.goneSinceMs;

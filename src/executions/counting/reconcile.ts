@@ -23,6 +23,8 @@ export type ReconcileInput = {
   readonly oneTimeIds?: ReadonlySet<number>;
   /** The server's time at which the rows were read. */
   readonly seenAtMs: number;
+  /** The later of that time and of ours: whatever is dated after it is of a clock that was ahead. */
+  readonly latestMs: number;
   /** The start of the present sequence of ids; runs that started before it are not compared by id. */
   readonly epochStartedAtMs: number;
   /** Reports whether configuration includes a job, by its path. */
@@ -48,8 +50,8 @@ export type Reconciled = {
 
 /** Which of the rows that were read are new and count; pure, whatever was read before, twice or out of order. */
 export function reconcile(input: ReconcileInput): Reconciled {
-  const { project, known, ids, oneTimeIds, seenAtMs, isWanted } = input;
-  let { epochStartedAtMs } = input;
+  const { project, known, ids, oneTimeIds, seenAtMs, latestMs, isWanted } = input;
+  let epochStartedAtMs = Math.min(input.epochStartedAtMs, latestMs);
   const entries: Entry[] = [];
   const counted: Finished[] = [];
   const regular: Entry[] = [];
@@ -61,9 +63,10 @@ export function reconcile(input: ReconcileInput): Reconciled {
     const entry = toEntry(row);
     const { id, startedAtMs } = entry;
     entries.push(entry);
-    order ??= createIdOrder(ids);
-    // Ids of one-time runs are given long before they start, and some rows lack their start.
-    const isComparable = !isOneTime(row, oneTimeIds) && row.lacksStart !== true;
+    order ??= createIdOrder(ids, seenAtMs);
+    // Ids of one-time runs are given long before they start, and some rows lack their start, or have one that is to come.
+    const isComparable =
+      !isOneTime(row, oneTimeIds) && row.lacksStart !== true && startedAtMs <= seenAtMs + mostAheadMs;
     if (isComparable && order.isImported(entry)) {
       imported += 1;
       continue;
@@ -86,7 +89,7 @@ export function reconcile(input: ReconcileInput): Reconciled {
   const since = newEpochAtMs ?? epochStartedAtMs;
   const before = newEpochAtMs === undefined ? ids : new Map<number, IdHour>();
   const ofEpoch = newEpochAtMs === undefined ? regular : regular.filter(({ startedAtMs }) => startedAtMs >= since);
-  const idHours = withIds(before, ofEpoch, seenAtMs);
+  const idHours = withIds(before, ofEpoch, { seenAtMs, latestMs });
   return {
     entries,
     counted,
@@ -133,6 +136,8 @@ function toEpochBefore(runs: readonly Finished[], sinceMs: number, hours: readon
 }
 
 const dayMs = 86_400_000;
+/** Clocks of members differ a little. */
+const mostAheadMs = 3_600_000;
 
 function isFinished(row: Execution): row is Finished {
   return row.endedAtMs !== undefined;

@@ -26,7 +26,7 @@ export type CountOptions = {
   readonly server: string;
   readonly cache: LedgerCache;
   readonly ledger: Ledger;
-  readonly rules: MeasureRules;
+  readonly rules: Pick<MeasureRules, 'buckets'>;
   readonly isWantedJob: (jobPath: string) => boolean;
   readonly observe: ExecutionsObserver;
   /** The time for which ids are kept. */
@@ -71,6 +71,7 @@ export function createCountExecutions(
     const facts = cache.facts();
     const { countedFromMs, earlier } = state;
     const { epochStartedAtMs } = facts;
+    const latestMs = Math.max(seenAtMs, clock.now());
     const found = reconcile({
       project,
       rows,
@@ -80,15 +81,17 @@ export function createCountExecutions(
       ids: cache.idHours,
       oneTimeIds: new Set(facts.oneTimeIds),
       seenAtMs,
+      latestMs,
       epochStartedAtMs,
       isWanted: isWantedJob,
     });
     const measured = measure(cache.totals, project, found.counted, {
       ...rules,
+      seenAtMs,
       isShown: isInRestoreGap(state, facts),
     });
     const epoch = facts.epoch + Number(found.newEpochAtMs !== undefined);
-    return { found, measured, epoch, byEpoch: toRunsByEpoch(found, epoch) };
+    return { found, measured, latestMs, epoch, byEpoch: toRunsByEpoch(found, epoch) };
   }
 
   return async (request) => {
@@ -117,12 +120,13 @@ export function createCountExecutions(
 type Count = {
   readonly found: Reconciled;
   readonly measured: Measured;
+  readonly latestMs: number;
   readonly epoch: number;
   readonly byEpoch: readonly RunsOfEpoch[];
 };
 
 function toChange(
-  { found, measured, epoch }: Count,
+  { found, measured, latestMs, epoch }: Count,
   { before, after }: { readonly before: ProjectState; readonly after: ProjectState },
   facts: LedgerFacts,
 ): LedgerChange {
@@ -135,6 +139,7 @@ function toChange(
     jobs: [...measured.jobs.values()],
     claims: measured.claims,
     idHours: found.idHours,
+    latestMs,
     hasNewEpoch: found.newEpochAtMs !== undefined,
     recent: found.counted.map((run) => toRecent(project, run)),
     ...(after.prunedThroughMs === undefined || after.prunedThroughMs === before.prunedThroughMs

@@ -35,6 +35,8 @@ export type LedgerChange = {
   /** The slots that these cells and jobs take. */
   readonly claims?: Claims;
   readonly idHours?: readonly IdHour[];
+  /** The later of the server's time and ours: hours after it are forgotten where others change. */
+  readonly latestMs?: number;
   /** True if the hours before are of ids that are no longer given. */
   readonly hasNewEpoch?: boolean;
   readonly recent?: readonly RecentRun[];

@@ -45,7 +45,8 @@ export function planDocuments(
 ): PlannedDocuments {
   const { idHours } = contents;
   const added = addRecent(contents.sheets, recent, change.recent ?? []);
-  const goneHours = (change.idHours ?? []).length === 0 ? [] : toForgottenHours(idHours, mostIdHours);
+  const { latestMs = Number.POSITIVE_INFINITY } = change;
+  const goneHours = (change.idHours ?? []).length === 0 ? [] : toForgottenHours(idHours, mostIdHours, latestMs);
   const goneCells = findCells(contents, change.forgetJobs ?? []);
   const documents: readonly LedgerDocument[] = [
     ...(change.facts === undefined ? [] : [toDocument('server', '', change.facts)]),
