@@ -78,7 +78,8 @@ describe('executions when the clock of the server steps', () => {
   it('counts on after a run whose start lies days ahead, also where an earlier release kept its hour', async () => {
     const { simulator, finish, counted, rounds, restart, nowMs, ledger, told } = await play();
     await rounds(2);
-    simulator.control.addFinished('pay', { startedAtMs: nowMs() + 3 * dayMs, endedAtMs: nowMs() });
+    const ahead = { startedAtMs: nowMs() + 3 * dayMs };
+    simulator.control.addFinished('pay', { ...ahead, endedAtMs: nowMs(), status: 'aborted' });
     finish('pay');
     await rounds(2);
     const hour = Math.floor(nowMs() / 3_600_000) + 72;
@@ -87,7 +88,7 @@ describe('executions when the clock of the server steps', () => {
     restart();
     finish('pay');
     await rounds(12);
-    expect(counted()).toEqual(['pay  succeeded 1', 'pay settle succeeded 2']);
+    expect(counted()).toEqual(['pay  aborted 1', 'pay settle succeeded 2']);
     expect(told.filter((what) => what.startsWith('imported'))).toEqual([]);
     const hours = (await ledger.load('upstream')).filter(({ kind }) => kind === 'id-hour');
     expect(hours.map(({ key }) => Number(key)).filter((each) => each >= hour)).toEqual([]);
