@@ -194,6 +194,8 @@ export type ReloadNotes = {
   /** The start of the daemon, and the time at which the configuration in force was read. */
   readonly startedAtMs: number;
   readonly loadedAtMs: () => number;
+  /** Returns how many there have been. */
+  readonly count: () => number;
   /** The last one, where it failed. */
   readonly failed: () => { readonly atMs: number; readonly complaints: readonly string[] } | undefined;
   /** Lists the changed options that wait for a restart. */
@@ -208,10 +210,13 @@ export function createReloadNotes(
   let waiting: readonly string[] = [];
   const startedAtMs = clock.now();
   let loadedAtMs = startedAtMs;
+  let count = 0;
   return {
     startedAtMs,
     loadedAtMs: () => loadedAtMs,
+    count: () => count,
     note: (outcome) => {
+      count += 1;
       lastReloadSuccessful.set(Number(outcome.ok));
       if (outcome.ok) loadedAtMs = clock.now();
       if (outcome.ok) lastReloadTimestamp.set(loadedAtMs / 1000);

@@ -131,6 +131,7 @@ function listRoutes(served: Served) {
   const turns = createPageTurns({
     clock: served.clock,
     nextTurn: createTurns(served.clock.nextTurn),
+    reloads: served.reloads.count,
     onBusy: () => log.warn({}, 'pages refused: too many at once'),
   });
   const status = turns.share((pause) => readDaemonStatus(served, pause));

@@ -77,7 +77,8 @@ describe('api/endpoints', () => {
     const executions = '[{"id":7,"project":"pay","storage":{"queued":true,"failed":false}},{"id":"8"}]';
     expect(read(incompleteLogs, { body: `{"executions":${executions}}` })).toEqual({
       total: 2,
-      executions: [
+      max: undefined,
+      items: [
         { id: 7, project: 'pay', queued: true, failed: false, sinceMs: undefined },
         { id: 8, project: undefined, queued: undefined, failed: undefined, sinceMs: undefined },
       ],

@@ -32,6 +32,7 @@ describe('api/executions', () => {
     expect(asked).toBe('GET /api/47/project/a%2Fb/executions?begin=1&end=2&max=500');
     expect(answer).toEqual({
       total: 3,
+      max: 20,
       items: [
         {
           id: 4711,

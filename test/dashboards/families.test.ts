@@ -25,7 +25,6 @@ const unused: Readonly<Record<string, string>> = {
   automation_exporter_state_commit_duration_seconds: 'only where replicas share a database; for capacity questions',
   automation_exporter_state_resets_total: 'the log says what was lost',
   automation_exporter_traceparent_invalid_total: 'for those who hand over trace contexts',
-  automation_exporter_view_write_failures_total: 'only where replicas show all servers; the log says it',
   automation_project_info: 'for joins with labels of projects',
   automation_projects: 'the table of projects says more',
   automation_server_os_info: 'a fact for joins',

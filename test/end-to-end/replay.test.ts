@@ -92,13 +92,17 @@ describe('end-to-end/replay', () => {
       return found;
     });
 
-    const ofFirst = sent.find((trace) => JSON.stringify(trace).includes(`"stringValue":"${first}"`));
+    const find = (id: number) =>
+      sent.find((trace) =>
+        JSON.stringify(trace).includes(`{"key":"cicd.pipeline.run.id","value":{"stringValue":"${id}"}}`),
+      );
+    const ofFirst = find(first);
     expect(readSent([await replayJson(simulator, first)])).toEqual([ofFirst]);
     expect(JSON.stringify(ofFirst)).toContain('"traceId":"0af7651916cd43dd8448eb211c80319c"');
     expect(JSON.stringify(ofFirst)).toContain('retried_by');
 
     // The server does not tell which attempt came before.
-    const ofSecond = sent.find((trace) => JSON.stringify(trace).includes(`"stringValue":"${second}"`));
+    const ofSecond = find(second);
     expect(JSON.stringify(ofSecond)).toContain('retry_of');
     expect(await replayJson(simulator, second)).not.toContain('retry_of');
 

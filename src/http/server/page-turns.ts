@@ -22,12 +22,14 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
   /** Resolves in a turn of the event loop that no other page has. */
   readonly nextTurn: () => Promise<void>;
+  /** What is shared is made anew when this changes: the number of reloads. */
+  readonly reloads?: () => number;
   /** Called the first time that a page is refused. */
   readonly onBusy: () => void;
 };
 
 /** Makes pages one piece at a time: however many are asked for, scrapes and polls come between. */
-export function createPageTurns({ clock, nextTurn, onBusy }: Options): PageTurns {
+export function createPageTurns({ clock, nextTurn, onBusy, reloads = () => 0 }: Options): PageTurns {
   let underWay = 0;
   let wasBusy = false;
 
@@ -59,21 +61,24 @@ export function createPageTurns({ clock, nextTurn, onBusy }: Options): PageTurns
   const begin = (): Pause => createPause({ ticks: clock.ticks, nextTurn });
 
   function share<Value>(make: (pause: Pause) => Promise<Value>): () => Promise<Value> {
-    let made: Promise<Value> | undefined;
-    const makeAnew = (): Promise<Value> => {
+    let made: { readonly value: Promise<Value>; readonly afterReloads: number } | undefined;
+    const makeAnew = (afterReloads: number): NonNullable<typeof made> => {
       const startedTicks = clock.ticks();
       const forget = (): void => {
-        made = undefined;
+        if (made === own) made = undefined;
       };
-      return make(begin()).finally(() => {
+      const value = make(begin()).finally(() => {
         const reuseMs = Math.min(longestReuseMs, reuseFactor * (clock.ticks() - startedTicks));
         if (reuseMs < 1) forget();
         else clock.after(reuseMs, forget);
       });
+      const own = { value, afterReloads };
+      return own;
     };
     return async () => {
-      made ??= makeAnew();
-      const value = await made;
+      const afterReloads = reloads();
+      if (made?.afterReloads !== afterReloads) made = makeAnew(afterReloads);
+      const value = await made.value;
       // All who waited for it would go on in the same turn.
       await nextTurn();
       return value;
