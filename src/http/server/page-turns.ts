@@ -22,7 +22,7 @@ type Options = {
   readonly clock: Pick<Clock, 'ticks' | 'after'>;
   /** Resolves in a turn of the event loop that no other page has. */
   readonly nextTurn: () => Promise<void>;
-  /** What is shared is made anew when this changes: the number of reloads. */
+  /** What is shared is made again when this changes: the number of reloads. */
   readonly reloads?: () => number;
   /** Called the first time that a page is refused. */
   readonly onBusy: () => void;
