@@ -16,7 +16,7 @@ afterAll(() => certificates?.remove());
 function toYaml(tokenFile: string, folder: string): string {
   return `servers:
   - { name: a, url: https://127.0.0.1:9, token_file: ${tokenFile}, tls: { cert_file: ${folder}/one.pem, key_file: ${folder}/two.key } }
-  - { name: b, url: https://127.0.0.1:9, token_file: ${tokenFile}, tls: { ca_file: ${folder}/one.key } }
+  - { name: b, url: https://127.0.0.1:8, token_file: ${tokenFile}, tls: { ca_file: ${folder}/one.key } }
 `;
 }
 
